@@ -1,0 +1,16 @@
+# Every library comes from Debian; packages.txt says why each is needed.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(sdformat12 REQUIRED)
+find_package(tinyxml2 REQUIRED)
+find_package(assimp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+# Bullet in double precision: docking must keep momentum to 1e-6 (docs/decisions/0003).
+pkg_check_modules(BULLET REQUIRED IMPORTED_TARGET bullet-float64)
+pkg_check_modules(STB REQUIRED IMPORTED_TARGET stb)
+if(VOLVOX_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()

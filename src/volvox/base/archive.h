@@ -1,0 +1,218 @@
+// One list of fields, three uses: an Archive saves them, loads them, or hashes them.
+// A type takes part by VOLVOX_TYPE (type.h) or by a member `template <class Archive> void archive(Archive&)`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "volvox/base/hash.h"
+#include "volvox/base/id.h"
+#include "volvox/base/math.h"
+#include "volvox/base/time.h"
+
+namespace volvox {
+
+class Archive {
+ public:
+  virtual ~Archive() = default;
+
+  // Passes `size` bytes through: out of `data` when saving or hashing, into it when loading.
+  virtual void raw(void* data, std::size_t size) = 0;
+  virtual bool loading() const { return false; }
+  virtual bool hashing() const { return false; }
+  // While loading: the bytes not read yet, which bounds every size that is read.
+  virtual std::size_t remaining() const { return 0; }
+
+  // The first thing that went wrong ("" if nothing): a cut-off or foreign snapshot.
+  const std::string& failure() const { return failure_; }
+  void fail(std::string what) {
+    if (failure_.empty()) failure_ = std::move(what);
+  }
+  bool ok() const { return failure_.empty(); }
+
+  template <class T>
+  void operator()(std::string_view field, T& value);
+  // For fields that a const object shows to be hashed or saved, never loaded.
+  template <class T>
+  void operator()(std::string_view field, const T& value) {
+    VOLVOX_CHECK(!loading(), "loading into a constant");
+    (*this)(field, const_cast<T&>(value));
+  }
+
+ private:
+  std::string failure_;
+};
+
+class SaveArchive final : public Archive {
+ public:
+  void raw(void* data, std::size_t size) override {
+    const std::byte* bytes = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), bytes, bytes + size);
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class LoadArchive final : public Archive {
+ public:
+  explicit LoadArchive(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  void raw(void* data, std::size_t size) override {
+    if (size > bytes_.size()) {
+      fail("the snapshot ends too early");
+      std::memset(data, 0, size);
+      bytes_ = {};
+      return;
+    }
+    std::memcpy(data, bytes_.data(), size);
+    bytes_ = bytes_.subspan(size);
+  }
+  bool loading() const override { return true; }
+  std::size_t remaining() const override { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+class HashArchive final : public Archive {
+ public:
+  void raw(void* data, std::size_t size) override { hasher_.add(data, size); }
+  bool hashing() const override { return true; }
+  std::uint64_t value() const { return hasher_.value(); }
+
+ private:
+  Hasher hasher_;
+};
+
+namespace detail {
+
+// Types whose bytes are their value: no padding, no pointers.
+template <class T>
+inline constexpr bool is_plain =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, Vec3> || std::is_same_v<T, Quat> ||
+    std::is_same_v<T, Pose> || std::is_same_v<T, Twist> || std::is_same_v<T, Wrench> || std::is_same_v<T, Time>;
+
+template <class T> struct is_id : std::false_type {};
+template <class Tag> struct is_id<Id<Tag>> : std::true_type {};
+template <class T> struct is_vector : std::false_type {};
+template <class T, class A> struct is_vector<std::vector<T, A>> : std::true_type {};
+template <class T> struct is_array : std::false_type {};
+template <class T, std::size_t N> struct is_array<std::array<T, N>> : std::true_type {};
+template <class T> struct is_map : std::false_type {};
+template <class K, class V> struct is_map<std::map<K, V>> : std::true_type {};
+template <class T> struct is_optional : std::false_type {};
+template <class T> struct is_optional<std::optional<T>> : std::true_type {};
+template <class T> struct is_pair : std::false_type {};
+template <class A, class B> struct is_pair<std::pair<A, B>> : std::true_type {};
+
+template <class T>
+concept HasArchive = requires(T& t, Archive& ar) { t.archive(ar); };
+// Declared by VOLVOX_TYPE and found by argument-dependent look-up.
+template <class T>
+concept HasFields = requires(T& t, Archive& ar) { volvox_visit_fields(ar, t); };
+
+// Reads a size that the rest of the snapshot can really hold.
+inline std::size_t archive_size(Archive& ar, std::size_t size) {
+  std::uint64_t n = size;
+  ar.raw(&n, sizeof n);
+  if (ar.loading() && n > ar.remaining()) {
+    ar.fail("the snapshot claims more elements than it holds");
+    n = 0;
+  }
+  return static_cast<std::size_t>(n);
+}
+
+template <class T>
+inline constexpr bool always_false = false;
+
+template <class T>
+void archive_value(Archive& ar, T& value) {
+  if constexpr (is_plain<T>) {
+    ar.raw(&value, sizeof value);
+  } else if constexpr (is_id<T>::value) {
+    ar.raw(&value.index, sizeof value.index);
+    ar.raw(&value.generation, sizeof value.generation);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value.resize(archive_size(ar, value.size()));
+    ar.raw(value.data(), value.size());
+  } else if constexpr (is_vector<T>::value) {
+    using Element = typename T::value_type;
+    if constexpr (std::is_same_v<Element, bool>) {
+      const std::size_t n = archive_size(ar, value.size());
+      if (ar.loading()) value.resize(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        std::uint8_t bit = value[i];
+        ar.raw(&bit, 1);
+        value[i] = bit != 0;
+      }
+    } else {
+      const std::size_t n = archive_size(ar, value.size());
+      if (ar.loading()) value.resize(n);
+      if constexpr (is_plain<Element> || std::is_same_v<Element, std::byte>) {
+        if (n > 0) {
+          if (ar.loading() && n > ar.remaining() / sizeof(Element)) {
+            ar.fail("the snapshot ends too early");
+            value.clear();
+          } else {
+            ar.raw(value.data(), n * sizeof(Element));
+          }
+        }
+      } else {
+        for (Element& element : value) archive_value(ar, element);
+      }
+    }
+  } else if constexpr (is_array<T>::value) {
+    for (auto& element : value) archive_value(ar, element);
+  } else if constexpr (is_pair<T>::value) {
+    archive_value(ar, value.first);
+    archive_value(ar, value.second);
+  } else if constexpr (is_optional<T>::value) {
+    std::uint8_t present = value.has_value();
+    ar.raw(&present, 1);
+    if (ar.loading()) {
+      if (present != 0) value.emplace(); else value.reset();
+    }
+    if (value) archive_value(ar, *value);
+  } else if constexpr (is_map<T>::value) {
+    const std::size_t n = archive_size(ar, value.size());
+    if (ar.loading()) {
+      value.clear();
+      for (std::size_t i = 0; i < n && ar.ok(); ++i) {
+        std::pair<typename T::key_type, typename T::mapped_type> entry;
+        archive_value(ar, entry);
+        value.insert(std::move(entry));
+      }
+    } else {
+      for (auto& [key, mapped] : value) {
+        archive_value(ar, const_cast<typename T::key_type&>(key));
+        archive_value(ar, mapped);
+      }
+    }
+  } else if constexpr (HasArchive<T>) {
+    value.archive(ar);
+  } else if constexpr (HasFields<T>) {
+    volvox_visit_fields(ar, value);
+  } else {
+    static_assert(always_false<T>, "declare this type's fields with VOLVOX_TYPE(Type, field, ...)");
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+void Archive::operator()(std::string_view, T& value) {
+  detail::archive_value(*this, value);
+}
+
+}  // namespace volvox

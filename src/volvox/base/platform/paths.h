@@ -1,0 +1,16 @@
+// Where things are on this system.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace volvox::platform {
+
+std::filesystem::path executable();
+
+// The folders that hold robots/ and experiments/, first one first: those of
+// VOLVOX_RESOURCE_PATH (separated by ':'), then Volvox's own, found from the executable
+// (../share/volvox when installed) or where it was built.
+std::vector<std::filesystem::path> resource_path();
+
+}  // namespace volvox::platform

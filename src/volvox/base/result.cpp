@@ -1,0 +1,64 @@
+#include "volvox/base/result.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace volvox {
+
+std::string Diagnostic::text() const {
+  std::string text;
+  if (!file.empty()) {
+    text += file;
+    if (line > 0) text += ":" + std::to_string(line);
+    text += ": ";
+  }
+  text += what;
+  if (!fix.empty()) text += "\n  fix: " + fix;
+  return text;
+}
+
+std::string Error::text() const {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics_) {
+    if (!text.empty()) text += '\n';
+    text += diagnostic.text();
+  }
+  return text;
+}
+
+namespace {
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(const std::string& wanted, const std::vector<std::string>& candidates) {
+  std::string best;
+  // More than a third of the letters wrong is no longer a slip of the finger.
+  std::size_t best_distance = wanted.size() / 3 + 2;
+  for (const std::string& candidate : candidates) {
+    // A name given without its folder ("snake" for "remod3d/snake") is nearest of all.
+    if (candidate.ends_with("/" + wanted)) return candidate;
+    const std::size_t distance = edit_distance(wanted, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace volvox

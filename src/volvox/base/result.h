@@ -1,0 +1,85 @@
+// Result<T>: a value, or what is wrong, where, and what to do about it.
+// Everything that comes from outside (files, options, plugins, users' code) is reported this way.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "volvox/base/check.h"
+
+namespace volvox {
+
+struct Diagnostic {
+  std::string file;  // empty: not about a file
+  int line = 0;      // 0: not known
+  std::string what;  // what is wrong
+  std::string fix;   // what to do
+
+  // "robots/a.sdf:12: the mass is zero\n  fix: give <mass> a positive value in kg"
+  std::string text() const;
+};
+
+class Error {
+ public:
+  Error() = default;
+  Error(Diagnostic diagnostic) { add(std::move(diagnostic)); }
+  Error(std::string what, std::string fix) { add({{}, 0, std::move(what), std::move(fix)}); }
+
+  void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
+  void add(const Error& other) {
+    diagnostics_.insert(diagnostics_.end(), other.diagnostics_.begin(), other.diagnostics_.end());
+  }
+  bool empty() const { return diagnostics_.empty(); }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  std::string text() const;
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {
+    VOLVOX_CHECK(!this->error().empty(), "an Error without a diagnostic says nothing");
+  }
+  Result(Diagnostic diagnostic) : Result(Error(std::move(diagnostic))) {}
+
+  bool ok() const { return content_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  T& value() { VOLVOX_CHECK(ok(), "value() of a failed Result"); return std::get<0>(content_); }
+  const T& value() const { VOLVOX_CHECK(ok(), "value() of a failed Result"); return std::get<0>(content_); }
+  T& operator*() { return value(); }
+  const T& operator*() const { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  const Error& error() const { return std::get<1>(content_); }
+
+ private:
+  std::variant<T, Error> content_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)) {}
+  Result(Diagnostic diagnostic) : error_(Error(std::move(diagnostic))) {}
+
+  bool ok() const { return !error_.has_value(); }
+  explicit operator bool() const { return ok(); }
+  const Error& error() const { return *error_; }
+
+ private:
+  std::optional<Error> error_;
+};
+
+// "superbot" for "superbt": the nearest of the candidates, or empty if none is near.
+std::string nearest_name(const std::string& wanted, const std::vector<std::string>& candidates);
+
+}  // namespace volvox

@@ -1,0 +1,44 @@
+#include "volvox/base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+namespace volvox {
+namespace {
+
+TEST(ThreadPool, EveryIterationRunsOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    for (const std::size_t count : {0u, 1u, 7u, 1000u}) {
+      std::vector<int> touched(count);
+      for (int repeat = 0; repeat < 50; ++repeat)
+        pool.parallel_for(count, 1, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) ++touched[i];
+        });
+      for (const int t : touched) ASSERT_EQ(t, 50);
+    }
+  }
+}
+
+TEST(ThreadPool, SmallLoopsStayOnTheCaller) {
+  ThreadPool pool(4);
+  const auto caller = std::this_thread::get_id();
+  pool.parallel_for(10, 100, [&](std::size_t, std::size_t) { EXPECT_EQ(std::this_thread::get_id(), caller); });
+}
+
+TEST(ThreadPool, AnExceptionReachesTheCaller) {
+  ThreadPool pool(3);
+  std::atomic<int> done = 0;
+  EXPECT_THROW(pool.parallel_for(3, 1, [&](std::size_t begin, std::size_t) {
+    if (begin == 2) throw std::runtime_error("two");
+    ++done;
+  }), std::runtime_error);
+  EXPECT_EQ(done, 2);
+  pool.parallel_for(3, 1, [&](std::size_t, std::size_t) { ++done; });
+  EXPECT_EQ(done, 5);
+}
+
+}  // namespace
+}  // namespace volvox

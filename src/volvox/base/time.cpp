@@ -1,0 +1,53 @@
+#include "volvox/base/time.h"
+
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace volvox {
+namespace {
+
+template <class Number>
+bool read_all(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+Result<TickLength> TickLength::parse(std::string_view text) {
+  const Error bad("'" + std::string(text) + "' is not a tick length",
+                  "give seconds as a fraction or a decimal, between 1 ns and 1 hour, such as --dt 1/60 or --dt 0.01");
+  TickLength dt;
+  if (const auto slash = text.find('/'); slash != std::string_view::npos) {
+    if (!read_all(text.substr(0, slash), dt.numerator) || !read_all(text.substr(slash + 1), dt.denominator))
+      return bad;
+  } else {
+    double seconds = 0;
+    if (!read_all(text, seconds) || !std::isfinite(seconds) || seconds > 3600) return bad;
+    dt = {std::llround(seconds * 1e9), 1'000'000'000};
+  }
+  if (dt.numerator <= 0 || dt.denominator <= 0) return bad;
+  const std::int64_t divisor = std::gcd(dt.numerator, dt.denominator);
+  dt.numerator /= divisor;
+  dt.denominator /= divisor;
+  if (dt.denominator > 1'000'000'000 || dt.seconds() > 3600 || dt.seconds() < 1e-9) return bad;
+  return dt;
+}
+
+std::string TickLength::text() const {
+  return denominator == 1 ? std::to_string(numerator)
+                          : std::to_string(numerator) + "/" + std::to_string(denominator);
+}
+
+std::int64_t TickLength::ticks_in(Time duration) const {
+  if (duration.ns <= 0) return 0;
+  std::int64_t tick = static_cast<std::int64_t>(
+      static_cast<long double>(duration.ns) * static_cast<long double>(denominator) /
+      (static_cast<long double>(numerator) * 1e9L));
+  while (tick > 0 && start_of(tick) >= duration) --tick;
+  while (start_of(tick) < duration) ++tick;
+  return tick;
+}
+
+}  // namespace volvox

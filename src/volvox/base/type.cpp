@@ -1,0 +1,44 @@
+#include "volvox/base/type.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace volvox {
+namespace detail {
+
+void describe_number(std::string& out, double value) {
+  // JSON has no infinities and no NaN; null is what its readers expect in their place.
+  if (std::isfinite(value)) fmt::format_to(std::back_inserter(out), "{}", value);
+  else out += "null";
+}
+
+void describe_text(std::string& out, std::string_view value) {
+  out += '"';
+  for (const char c : value) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+}  // namespace detail
+
+void Value::archive(Archive& ar) {
+  std::uint64_t key = empty() ? 0 : hash_of(type_->name);
+  const std::uint64_t own = key;
+  ar("type", key);
+  if (key != own) {
+    ar.fail(fmt::format("the snapshot holds another type where '{}' belongs", empty() ? "nothing" : type_->name));
+    return;
+  }
+  if (!empty()) type_->archive(ar, data());
+}
+
+}  // namespace volvox
