@@ -23,6 +23,7 @@ function(volvox_module name)
     PUBLIC ${depends} fmt::fmt Threads::Threads
     PRIVATE $<BUILD_INTERFACE:volvox_flags> ${arg_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY VOLVOX_MODULES volvox_${name})
+  set_property(GLOBAL APPEND PROPERTY VOLVOX_LIBRARIES ${arg_LIBRARIES})
   if(VOLVOX_TESTS AND arg_TESTS)
     volvox_test(${name}_test SOURCES ${arg_TESTS} LIBRARIES volvox_${name} ${arg_LIBRARIES})
   endif()

@@ -1,5 +1,7 @@
 #include "volvox/base/platform/paths.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -9,6 +11,19 @@ std::filesystem::path executable() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error);
 }
+
+namespace {
+
+// The file that this code is in: the shared library, or a program that it was linked into.
+std::filesystem::path this_library() {
+  Dl_info info{};
+  std::error_code error;
+  if (dladdr(reinterpret_cast<const void*>(&executable), &info) == 0 || info.dli_fname == nullptr) return executable();
+  const std::filesystem::path file = std::filesystem::canonical(info.dli_fname, error);
+  return error ? executable() : file;
+}
+
+}  // namespace
 
 std::vector<std::filesystem::path> resource_path() {
   std::vector<std::filesystem::path> path;
@@ -26,12 +41,13 @@ std::vector<std::filesystem::path> resource_path() {
       rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
     }
   }
-  const std::filesystem::path bin = executable().parent_path();
-  add(bin / ".." / "share" / "volvox");  // installed
-  add(bin / ".." / ".." / "..");         // build/PRESET/bin in the source tree
-#ifdef VOLVOX_DATA_DIR
-  add(VOLVOX_DATA_DIR);  // a program of the user's, linked with an installed Volvox
-#endif
+  // Volvox's own: above the library (installed: PREFIX/lib[/ARCH] beside PREFIX/share/volvox;
+  // built: build/PRESET/lib or bin in the source tree), whatever program uses it.
+  for (std::filesystem::path folder = this_library().parent_path(), last; folder != last;
+       last = folder, folder = folder.parent_path()) {
+    add(folder / "share" / "volvox");
+    if (std::filesystem::exists(folder / "experiments" / "remod3d")) add(folder);
+  }
   return path;
 }
 

@@ -9,8 +9,8 @@ namespace volvox::platform {
 std::filesystem::path executable();
 
 // The folders that hold robots/ and experiments/, first one first: those of
-// VOLVOX_RESOURCE_PATH (separated by ':'), then Volvox's own, found from the executable
-// (../share/volvox when installed) or where it was built.
+// VOLVOX_RESOURCE_PATH (separated by ':'), then Volvox's own: share/volvox where it is
+// installed, or the source tree in which it was built.
 std::vector<std::filesystem::path> resource_path();
 
 }  // namespace volvox::platform

@@ -1,0 +1,65 @@
+#include "scatter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::experiments::remod3d {
+
+Result<std::vector<model::ParameterDesc>> Scatter::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"modules", "100", 1, 100'000, {}, "how many modules", 0},
+      {"robot", "superbot", {}, {}, {"superbot", "atron"}, "which robot", 0},
+      {"spacing", "0.3", 0.2, 10, {}, "between neighbours, in m", 0}};
+}
+
+Result<model::WorldModel> Scatter::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment remod3d/scatter");
+  const auto modules = static_cast<int>(parameters.integer("modules", 100));
+  const std::string robot = parameters.text("robot", "superbot");
+  const double spacing = parameters.number("spacing", 0.3);
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  auto model = setup.library.load(robot);
+  if (!model.ok()) return model.error();
+
+  model::SceneBuilder scene("scatter");
+  scene.add_ground();
+  const int side = static_cast<int>(std::ceil(std::sqrt(modules)));
+  const double height = robot == "atron" ? 0.08 : 0.0425;
+  RandomStream random(setup.seed, 0, "scatter");
+  for (int i = 0; i < modules; ++i) {
+    const Vec3 place{spacing * (i % side - 0.5 * (side - 1)), spacing * (i / side - 0.5 * (side - 1)), height};
+    // ATRONs lie at random attitudes, as in the paper's picture; SuperBots lie flat.
+    Quat attitude = Quat::axis_angle({0, 0, 1}, random.uniform(0, 2 * pi));
+    if (robot == "atron")
+      attitude = normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
+    model::PlacementOptions options;
+    options.mind = model::Mind{robot == "atron" ? "spin" : "alternate", {}, {}, 0};
+    scene.add(*model, Pose{place, attitude}, "m" + std::to_string(i), options);
+  }
+  model::RunSettings run;
+  run.duration = Time::seconds(5);
+  scene.set_run(run);
+  return scene.build();
+}
+
+void Scatter::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  for (const std::uint32_t module : world.modules())
+    for (std::uint32_t i = 0; i < world.module_model(module).links.size(); ++i) {
+      const std::uint32_t link = world.part(module).first_link + i;
+      lowest_ = std::min(lowest_, (world.link_pose(link) * world.link_model(link).inertial.position).z);
+    }
+}
+
+void Scatter::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  double turned = 0;
+  std::size_t joints = 0;
+  const world::World& world = simulation.world();
+  for (const std::uint32_t module : world.modules())
+    for (std::uint32_t j = 0; j < world.module_model(module).joints.size(); ++j, ++joints)
+      turned += std::fabs(world.joint_state(world.part(module).first_joint + j).position);
+  metrics.set("joint_angle_mean_rad", joints > 0 ? turned / static_cast<double>(joints) : 0, "at the end, without sign");
+  metrics.set("below_ground_m", -lowest_, "how far the centre of any link went below the ground: 0 if none did");
+}
+
+}  // namespace volvox::experiments::remod3d

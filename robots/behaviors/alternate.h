@@ -1,0 +1,27 @@
+// Moves all motors between two states in an alternating pattern: the behaviour of seed 000's
+// scalability test (section IV.G).
+#pragma once
+
+#include "volvox/mind/behavior.h"
+
+namespace volvox::robots {
+
+class Alternate final : public mind::Behavior {
+ public:
+  void start(mind::Agent& agent) override {
+    amplitude_ = agent.parameter("amplitude", 0.5);
+    period_ = agent.parameter("period", 2.0);
+  }
+  void step(mind::Agent& agent) override {
+    const bool first_half = std::fmod(agent.time(), period_) < period_ / 2;
+    for (const std::string& action : agent.actions())
+      if (agent.has_percept(action + ".angle")) agent.move_to(action, first_half ? amplitude_ : -amplitude_);
+  }
+  VOLVOX_STATE()
+
+ private:
+  double amplitude_ = 0;  // rad
+  double period_ = 0;     // s, of a whole cycle
+};
+
+}  // namespace volvox::robots

@@ -1,0 +1,32 @@
+#include "behaviors.h"
+
+#include "alternate.h"
+#include "snake.h"
+#include "spin.h"
+#include "wander.h"
+
+namespace volvox::robots {
+namespace {
+
+class Idle final : public mind::Behavior {
+ public:
+  void step(mind::Agent&) override {}
+  VOLVOX_STATE()
+};
+
+template <class B>
+mind::BehaviorFactory make() {
+  return [] { return std::unique_ptr<mind::Behavior>(std::make_unique<B>()); };
+}
+
+}  // namespace
+
+void register_behaviors(mind::BehaviorRegistry& registry) {
+  registry.add("idle", make<Idle>(), "does nothing");
+  registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
+  registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
+  registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
+  registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
+}
+
+}  // namespace volvox::robots

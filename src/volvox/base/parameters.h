@@ -1,0 +1,42 @@
+// Settings given as text (SDF attributes, --set KEY=VALUE), read as what they are meant to be.
+// Every key must be asked for: a misspelt one is found, not ignored.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include "volvox/base/result.h"
+
+namespace volvox {
+
+class Parameters {
+ public:
+  Parameters() = default;
+  // `owner` is named in messages: "behavior 'snake'"; file and line say where they were given.
+  Parameters(std::map<std::string, std::string> values, std::string owner, std::string file = {}, int line = 0)
+      : values_(std::move(values)), owner_(std::move(owner)), file_(std::move(file)), line_(line) {}
+
+  double number(const std::string& key, double fallback, double low = -1e300, double high = 1e300) const;
+  std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t low = INT64_MIN,
+                       std::int64_t high = INT64_MAX) const;
+  bool flag(const std::string& key, bool fallback) const;
+  std::string text(const std::string& key, const std::string& fallback) const;
+
+  // What went wrong so far: bad values, and (when `all_asked`) keys that nobody asked for.
+  Result<void> check(bool all_asked = true) const;
+
+ private:
+  const std::string* find(const std::string& key) const;
+  void bad(const std::string& key, const std::string& value, const std::string& wanted) const;
+
+  std::map<std::string, std::string> values_;
+  std::string owner_, file_;
+  int line_ = 0;
+  mutable std::set<std::string> asked_;
+  mutable Error error_;
+};
+
+}  // namespace volvox

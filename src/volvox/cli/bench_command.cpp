@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "volvox/base/platform/clock.h"
+#include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::cli {
+namespace {
+
+struct Measured {
+  std::string scene, engine;
+  std::size_t modules = 0;
+  std::int64_t ticks = 0;
+  double wall = 0;  // s
+  double load = 0;  // s
+  sim::PhaseTimes phases;
+  double memory_per_module = 0;  // bytes, the engine's own apart
+  std::string failure;
+
+  double per_tick_ms(double seconds) const { return ticks > 0 ? 1e3 * seconds / static_cast<double>(ticks) : 0; }
+  double overhead_ms() const { return per_tick_ms(phases.total() - phases.of(sim::Phase::move)); }
+  double ticks_per_second() const { return wall > 0 ? static_cast<double>(ticks) / wall : 0; }
+};
+
+// Runs a scene for about so many seconds of wall time, after a few ticks to warm up.
+Result<Measured> measure(const sim::RunOptions& options, double seconds, const sim::Library& library, Log& log) {
+  auto run = sim::Run::prepare(options, library, log);
+  if (!run.ok()) return run.error();
+  sim::Run& r = **run;
+  Measured m;
+  for (int i = 0; i < 3 && m.failure.empty(); ++i) m.failure = r.step().what;
+  const sim::PhaseTimes before = r.simulation().phase_times();
+  const double begin = platform::monotonic_seconds();
+  while (m.failure.empty() && (m.wall < seconds || m.ticks < 10)) {
+    m.failure = r.step().what;
+    ++m.ticks;
+    m.wall = platform::monotonic_seconds() - begin;
+  }
+  for (std::size_t i = 0; i < sim::phase_count; ++i)
+    m.phases.seconds[i] = r.simulation().phase_times().seconds[i] - before.seconds[i];
+  r.end();
+  m.scene = r.report().experiment;
+  m.engine = options.engine;
+  m.modules = r.report().modules;
+  m.load = r.report().load_time;
+  if (m.modules > 0) m.memory_per_module = static_cast<double>(r.report().memory_bytes) / static_cast<double>(m.modules);
+  return m;
+}
+
+nlohmann::ordered_json to_json(const Measured& m) {
+  nlohmann::ordered_json json = {{"scene", m.scene}, {"engine", m.engine}, {"modules", m.modules}, {"ticks", m.ticks},
+                                 {"ticks_per_s", m.ticks_per_second()}, {"ms_per_tick", m.per_tick_ms(m.wall)},
+                                 {"overhead_ms", m.overhead_ms()}, {"load_s", m.load},
+                                 {"bytes_per_module", m.memory_per_module}};
+  for (std::size_t i = 0; i < sim::phase_count; ++i)
+    json["phases_ms"][std::string(sim::phase_names[i])] = m.per_tick_ms(m.phases.seconds[i]);
+  if (!m.failure.empty()) json["failure"] = m.failure;
+  return json;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::stringstream stream(list);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+}  // namespace
+
+int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log) {
+  const std::vector<std::string> scenes =
+      arguments.scenes.empty() ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
+  std::vector<std::string> engines = split(arguments.engines);
+  if (engines.empty()) engines = {physics::default_engine, "none"};
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows = {{"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move",
+                                                 "sense", "think", "send", "dock", "act", "move", "break", "deliver",
+                                                 "publish", "kB/module"}};
+  for (const std::string& scene : scenes) {
+    for (const std::string& engine : engines) {
+      sim::RunOptions options;
+      options.experiment = scene;
+      options.engine = engine;
+      options.threads = arguments.threads;
+      options.settings["modules"] = std::to_string(arguments.modules > 0 ? arguments.modules : 1000);
+      options.duration = 1e6;
+      if (is_terminal(2)) std::fputs(fmt::format("\r\x1b[K{} on {} ...", scene, engine).c_str(), stderr);
+      const auto measured = measure(options, arguments.seconds, library, log);
+      if (is_terminal(2)) std::fputs("\r\x1b[K", stderr);
+      if (!measured.ok()) return complain(measured.error());
+      const Measured& m = *measured;
+      if (!m.failure.empty()) log.warning(fmt::format("{} on {}: {}", scene, engine, m.failure));
+      results.push_back(to_json(m));
+      std::vector<std::string> row = {m.scene, m.engine, std::to_string(m.modules), number(m.ticks_per_second(), 3),
+                                      number(m.per_tick_ms(m.wall), 3), number(m.overhead_ms(), 3)};
+      for (std::size_t i = 1; i < sim::phase_count; ++i) row.push_back(number(m.per_tick_ms(m.phases.seconds[i]), 2));
+      row.push_back(number(m.memory_per_module / 1e3, 3));
+      rows.push_back(std::move(row));
+    }
+  }
+  if (arguments.json) fmt::print("{}\n", nlohmann::ordered_json{{"results", results}}.dump(2));
+  else fmt::print("\n{}\n  ms a tick on {} thread{}; 'all but move' is everything except the physics engine.\n", table(rows),
+                  arguments.threads, arguments.threads == 1 ? "" : "s");
+  return done;
+}
+
+}  // namespace volvox::cli

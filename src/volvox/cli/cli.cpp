@@ -1,0 +1,177 @@
+#include "volvox/cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "behaviors.h"
+#include "experiments.h"
+#include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/cli/version.h"
+
+namespace volvox::cli {
+
+sim::Library standard_library() {
+  sim::Library library;
+  robots::register_behaviors(library.minds.behaviors);
+  experiments::register_experiments(library.experiments);
+  return library;
+}
+
+namespace {
+
+constexpr const char* welcome = R"(Volvox simulates modular, self-reconfigurable robots.
+
+Try first:
+  volvox run remod3d/snake                      a snake of ten SuperBots crawls
+  volvox run remod3d/snake --set modules=30     a longer one
+  volvox list                                   what there is: experiments, robots, engines ...
+  volvox info superbot                          one of them, in detail
+  volvox new behavior my_walk                   begin a behavior of your own
+
+Every command explains itself with --help.
+)";
+
+constexpr const char* run_examples = R"(
+Examples:
+  volvox run remod3d/snake
+  volvox run remod3d/snake --set modules=50 --duration 20 --seed 7
+  volvox run my_world.sdf --engine bullet --dt 1/120 --out results
+  volvox run remod3d/scatter --json --quiet | jq .metrics
+  volvox run remod3d/snake --duration 5 --save half.snap
+  volvox run remod3d/snake --duration 10 --restore half.snap
+
+A run writes a folder (runs/NAME/001, ... or --out DIR) with summary.json and metrics.csv.
+Exit status: 0 done; 1 the run failed; 2 bad input.)";
+
+LogLevel log_level(bool quiet) {
+  if (const char* level = std::getenv("VOLVOX_LOG_LEVEL")) {
+    const std::string wanted = level;
+    for (const LogLevel l : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error})
+      if (wanted == name(l)) return l;
+  }
+  return quiet ? LogLevel::error : LogLevel::info;
+}
+
+// The names that a shell completes, one a line.
+int print_names(const std::string& what, const sim::Library& library) {
+  const bool all = what.empty();
+  if (all || what == "experiments")
+    for (const sim::Located& located : sim::find_experiments(library)) fmt::print("{}\n", located.name);
+  if (all || what == "robots")
+    for (const std::string& robot : model::ModelLibrary().names()) fmt::print("{}\n", robot);
+  if (all || what == "engines")
+    for (const std::string& engine : library.engines.names()) fmt::print("{}\n", engine);
+  if (all || what == "behaviors")
+    for (const std::string& behavior : library.minds.behaviors.names()) fmt::print("{}\n", behavior);
+  return done;
+}
+
+int print_parameter_names(const std::string& experiment, const sim::Library& library) {
+  const auto located = sim::locate_experiment(experiment, library);
+  if (!located.ok()) return bad_input;
+  const auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
+  if (!parameters.ok()) return bad_input;
+  for (const model::ParameterDesc& parameter : *parameters) fmt::print("{}\n", parameter.name);
+  return done;
+}
+
+struct Arguments {
+  RunArguments run;
+  BenchArguments bench;
+  std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
+  bool list_json = false, list_names = false, info_names = false;
+};
+
+void add_run(CLI::App& app, Arguments& a) {
+  CLI::App* run = app.add_subcommand("run", "run an experiment or a world file");
+  run->footer(run_examples);
+  run->add_option("experiment", a.run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
+  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->default_val(physics::default_engine);
+  run->add_option("--duration", a.run.duration, "seconds to simulate; otherwise the experiment's own")->check(CLI::Range(0.0, 1e9));
+  run->add_option("--dt", a.run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own");
+  run->add_option("--substep", a.run.substep, "longest physics step in seconds (default 1/240)")->check(CLI::Range(1e-6, 1.0));
+  run->add_option("--seed", a.run.seed, "of everything random: the same seed gives the same bits")->capture_default_str();
+  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->check(CLI::Range(1, 1024));
+  run->add_option("--set", a.run.set, "KEY=VALUE: change a parameter (volvox info EXPERIMENT lists them); may be repeated");
+  run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file");
+  run->add_option("--restore", a.run.restore, "begin where the run that wrote this snapshot ended");
+  run->add_option("--out", a.run.out, "folder for the results");
+  run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
+  run->add_flag("--quiet", a.run.quiet, "no progress, no table");
+}
+
+void add_others(CLI::App& app, Arguments& a) {
+  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise");
+  list->add_option("what", a.list_what, "one of those; otherwise all");
+  list->add_flag("--json", a.list_json, "print JSON");
+  list->add_flag("--names", a.list_names, "print the bare names, one a line");
+
+  CLI::App* info = app.add_subcommand("info", "tell more about an experiment, a robot, an engine, ...");
+  info->add_option("thing", a.info_thing, "its name, or 'engines' for all engines")->required();
+  info->add_flag("--names", a.info_names, "print the bare names of an experiment's parameters");
+
+  CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");
+  bench->footer("\nExamples:\n  volvox bench\n  volvox bench remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
+  bench->add_option("scenes", a.bench.scenes, "experiments that have a parameter 'modules' (default: remod3d/scatter remod3d/snake)");
+  bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)");
+  bench->add_option("--modules", a.bench.modules, "how many (default 1000)")->check(CLI::Range(1, 10'000'000));
+  bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")->capture_default_str()->check(CLI::Range(0.01, 3600.0));
+  bench->add_option("--threads", a.bench.threads, "threads to use")->capture_default_str()->check(CLI::Range(1, 1024));
+  bench->add_flag("--json", a.bench.json, "print JSON");
+
+  CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot or an experiment of your own");
+  make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
+  make->add_option("kind", a.new_kind, "behavior, robot or experiment")->required();
+  make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
+  make->add_option("--in", a.new_folder, "folder to make (default: NAME)");
+
+  CLI::App* completion = app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
+  completion->add_option("shell", a.shell, "bash")->default_val("bash");
+}
+
+}  // namespace
+
+int main(int argc, char** argv, sim::Library& library) {
+  CLI::App app("Volvox: a simulator of modular, self-reconfigurable robots");
+  app.set_version_flag("--version", std::string("volvox ") + version);
+  app.get_formatter()->column_width(30);
+  Arguments a;
+  add_run(app, a);
+  add_others(app, a);
+  if (argc <= 1) {
+    std::fputs(welcome, stdout);
+    return done;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const std::vector<std::string> commands = {"run", "list", "info", "bench", "new", "completion"};
+    const std::string first = argv[1];
+    const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
+    const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
+    return complain(Error(error.what(), !nearest.empty() ? fmt::format("did you mean: volvox {}?", nearest)
+                                        : known          ? fmt::format("see: volvox {} --help", first)
+                                                         : "see: volvox --help"));
+  }
+  Log log([](LogLevel level, std::string_view line) {
+    std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
+  }, log_level(a.run.quiet));
+
+  if (app.got_subcommand("run")) return run_command(a.run, library, log);
+  if (app.got_subcommand("list")) return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
+  if (app.got_subcommand("info")) return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
+  if (app.got_subcommand("bench")) return bench_command(a.bench, library, log);
+  if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
+  if (app.got_subcommand("completion")) return completion_command(a.shell);
+  std::fputs(welcome, stdout);
+  return done;
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,16 @@
+// The volvox command. A user's own program becomes one by adding to the library and calling
+// this: int main(int argc, char** argv) { auto library = volvox::cli::standard_library();
+//   library.minds.behaviors.add("mine", ...); return volvox::cli::main(argc, argv, library); }
+#pragma once
+
+#include "volvox/sim/experiment.h"
+
+namespace volvox::cli {
+
+// Everything that comes with Volvox.
+sim::Library standard_library();
+
+// Exit status: 0 done; 1 the run failed; 2 bad input.
+int main(int argc, char** argv, sim::Library& library);
+
+}  // namespace volvox::cli

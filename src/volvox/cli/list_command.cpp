@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/model/reader.h"
+
+namespace volvox::cli {
+namespace {
+
+using Rows = std::vector<std::pair<std::string, std::string>>;  // name, one line about it
+
+// The world's own comment would be long; its parameters say more.
+std::string describe_experiment(const sim::Located& located, const sim::Library& library) {
+  if (located.registered) return library.experiments.description(located.name);
+  return located.file.filename().string();
+}
+
+Rows experiments(const sim::Library& library) {
+  Rows rows;
+  for (const sim::Located& located : sim::find_experiments(library))
+    rows.emplace_back(located.name, describe_experiment(located, library));
+  return rows;
+}
+
+Rows robots() {
+  Rows rows;
+  model::ModelLibrary models;
+  for (const std::string& name : models.names()) {
+    const auto robot = models.load(name);
+    rows.emplace_back(name, robot.ok() ? fmt::format("{} links, {} joints, {} docks, {:.2g} kg", (*robot)->links.size(),
+                                                     (*robot)->joints.size(), (*robot)->docks.size(), (*robot)->mass())
+                                       : "cannot be read: see volvox info " + name);
+  }
+  return rows;
+}
+
+Rows engines(const sim::Library& library) {
+  Rows rows;
+  for (const std::string& name : library.engines.names()) {
+    const auto engine = library.engines.make(name, {});
+    rows.emplace_back(name, engine.ok() ? (*engine)->info().description : "cannot be made");
+  }
+  return rows;
+}
+
+template <class R>
+Rows registered(const R& registry) {
+  Rows rows;
+  for (const std::string& name : registry.names()) rows.emplace_back(name, registry.description(name));
+  return rows;
+}
+
+void print_indented(const std::string& text) {
+  std::string line;
+  for (const char c : text + "\n") {
+    if (c != '\n') { line += c; continue; }
+    if (!line.empty()) fmt::print("  {}\n", line);
+    line.clear();
+  }
+}
+
+int info_engines(const sim::Library& library) {
+  for (const std::string& name : library.engines.names()) {
+    const auto engine = library.engines.make(name, {});
+    if (!engine.ok()) return complain(engine.error());
+    const physics::EngineInfo& info = (*engine)->info();
+    fmt::print("{}{}\n", bold(name), name == physics::default_engine ? "  (default)" : "");
+    print_indented(info.description);
+    print_indented("settings: " + info.settings);
+    print_indented(std::string("restore: ") + (info.exact_restore ? "exact" : "cold (caches are dropped when a run is saved)"));
+    if (!info.limits.empty()) print_indented("limits: " + info.limits);
+    fmt::print("\n");
+  }
+  return done;
+}
+
+int info_robot(const std::string& name) {
+  model::ModelLibrary models;
+  const auto loaded = models.load(name);
+  if (!loaded.ok()) return complain(loaded.error());
+  const model::ModuleModel& robot = **loaded;
+  fmt::print("{}  {}\n\n", bold(robot.name), dim(robot.file));
+  std::vector<std::vector<std::string>> rows = {{"link", "mass kg", "shapes"}};
+  for (const model::Link& link : robot.links)
+    rows.push_back({link.name, number(link.mass), std::to_string(link.geometry->colliders.size())});
+  fmt::print("{}\n", table(rows));
+  rows = {{"joint", "from", "to", "lower", "upper", "effort", "speed", "motor"}};
+  const auto limit = [](double x) { return std::isfinite(x) ? number(x, 3) : "-"; };
+  for (const model::Joint& joint : robot.joints)
+    rows.push_back({joint.name, joint.parent < 0 ? "world" : robot.links[joint.parent].name, robot.links[joint.child].name,
+                    limit(joint.lower), limit(joint.upper), limit(joint.effort), limit(joint.velocity), joint.motor ? "yes" : "no"});
+  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  rows = {{"dock", "on", "gender", "kind", "turns", "axial N", "shear N", "bending Nm", "torsion Nm"}};
+  const char* const genders[] = {"male", "female", "both"};
+  for (const model::Dock& dock : robot.docks)
+    rows.push_back({dock.name, robot.links[dock.link].name, genders[static_cast<int>(dock.gender)], dock.kind,
+                    dock.symmetry == 0 ? "any" : std::to_string(dock.symmetry), limit(dock.strength.axial),
+                    limit(dock.strength.shear), limit(dock.strength.bending), limit(dock.strength.torsion)});
+  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  rows = {{"sensor", "type", "on"}};
+  for (const model::Sensor& sensor : robot.sensors) rows.push_back({sensor.name, sensor.type, robot.links[sensor.link].name});
+  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  fmt::print("  try: volvox run {}\n", robot.file);
+  return done;
+}
+
+int info_experiment(const sim::Located& located, const sim::Library& library) {
+  const auto experiment = sim::make_experiment(located, library);
+  const auto parameters = experiment->parameters(located.folder);
+  if (!parameters.ok()) return complain(parameters.error());
+  fmt::print("{}  {}\n", bold(located.name), describe_experiment(located, library));
+  if (!located.file.empty()) fmt::print("{}\n", dim(located.file.string()));
+  fmt::print("\n");
+  std::vector<std::vector<std::string>> rows = {{"--set", "default", "range", "meaning"}};
+  for (const model::ParameterDesc& p : *parameters) {
+    std::string range;
+    if (!p.choices.empty()) range = fmt::format("{}", fmt::join(p.choices, "|"));
+    else if (p.min || p.max) range = fmt::format("{} to {}", p.min ? number(*p.min) : "", p.max ? number(*p.max) : "");
+    rows.push_back({p.name, p.value, range, p.description});
+  }
+  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  fmt::print("  try: volvox run {}{}\n", located.name,
+             parameters->empty() ? "" : fmt::format(" --set {}={}", parameters->front().name, parameters->front().value));
+  return done;
+}
+
+}  // namespace
+
+int list_command(const std::string& what, bool json, const sim::Library& library) {
+  const std::vector<std::pair<std::string, Rows>> all = {
+      {"experiments", experiments(library)},
+      {"robots", robots()},
+      {"engines", engines(library)},
+      {"behaviors", registered(library.minds.behaviors)},
+      {"sensors", registered(library.minds.sensors)},
+      {"actuators", registered(library.minds.actuators)},
+      {"noise", registered(library.minds.noise)}};
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  bool found = false;
+  for (const auto& [name, rows] : all) {
+    if (!what.empty() && what != name) continue;
+    found = true;
+    if (json) {
+      for (const auto& [thing, about] : rows) object[name].push_back({{"name", thing}, {"description", about}});
+      continue;
+    }
+    fmt::print("{}\n", bold(name));
+    std::vector<std::vector<std::string>> cells;
+    for (const auto& [thing, about] : rows) cells.push_back({thing, about});
+    cells.insert(cells.begin(), {"", ""});
+    fmt::print("{}\n", table(cells).substr(1));
+  }
+  if (!found) {
+    std::vector<std::string> names;
+    for (const auto& [name, rows] : all) names.push_back(name);
+    return complain(Error(fmt::format("there is nothing to list under '{}'", what),
+                          fmt::format("use one of: {}", fmt::join(names, ", "))));
+  }
+  if (json) fmt::print("{}\n", object.dump(2));
+  return done;
+}
+
+int info_command(const std::string& thing, const sim::Library& library) {
+  if (thing == "engines") return info_engines(library);
+  const auto one = [&](const auto& registry, const char* kind) {
+    fmt::print("{}  {}: {}\n", bold(thing), kind, registry.description(thing));
+    return done;
+  };
+  for (const std::string& name : library.engines.names())
+    if (name == thing) return info_engines(library);
+  if (const auto located = sim::locate_experiment(thing, library); located.ok() && (located->registered || thing.find('.') == std::string::npos))
+    return info_experiment(*located, library);
+  model::ModelLibrary models;
+  const std::vector<std::string> robots = models.names();
+  if (std::find(robots.begin(), robots.end(), thing) != robots.end() || thing.ends_with(".sdf") || thing.ends_with(".urdf"))
+    return info_robot(thing);
+  if (library.minds.behaviors.contains(thing)) return one(library.minds.behaviors, "behavior");
+  if (library.minds.sensors.contains(thing)) return one(library.minds.sensors, "sensor");
+  if (library.minds.actuators.contains(thing)) return one(library.minds.actuators, "actuator");
+  if (library.minds.noise.contains(thing)) return one(library.minds.noise, "noise model");
+  std::vector<std::string> names = robots;
+  for (const sim::Located& located : sim::find_experiments(library)) names.push_back(located.name);
+  for (const std::string& name : library.engines.names()) names.push_back(name);
+  for (const std::string& name : library.minds.behaviors.names()) names.push_back(name);
+  const std::string nearest = nearest_name(thing, names);
+  return complain(Error(fmt::format("nothing is named '{}'", thing),
+                        nearest.empty() ? "see what there is with: volvox list" : fmt::format("did you mean '{}'?", nearest)));
+}
+
+}  // namespace volvox::cli

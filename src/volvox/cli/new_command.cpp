@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+// In the templates @name@ and @Name@ stand for the name, as a word and as a class.
+constexpr const char* cmake_template = R"(cmake_minimum_required(VERSION 3.25)
+project(@name@ LANGUAGES CXX)
+find_package(Volvox REQUIRED)
+
+add_executable(@name@ @name@.cpp)
+target_link_libraries(@name@ PRIVATE Volvox::volvox)
+)";
+
+constexpr const char* behavior_template = R"(// The behavior '@name@', and a volvox command that knows it: ./build/@name@ run world.sdf
+#include <volvox/cli/cli.h>
+#include <volvox/mind/behavior.h>
+
+class @Name@ : public volvox::mind::Behavior {
+ public:
+  void start(volvox::mind::Agent& agent) override { amplitude_ = agent.parameter("amplitude", 0.6); }
+
+  // Called once a tick. The agent is all that the module knows: its percepts, docks, messages.
+  void step(volvox::mind::Agent& agent) override {
+    agent.move_to("pitch", amplitude_ * volvox::sin(2 * volvox::pi * 0.5 * agent.time()));
+    agent.broadcast(agent.angle("pitch"));            // to whoever is docked to it
+    while (auto message = agent.read()) {
+      if (auto angle = message->as<double>()) heard_ = *angle;
+    }
+  }
+
+  VOLVOX_STATE(heard_)  // what a snapshot must hold
+
+ private:
+  double amplitude_ = 0;
+  double heard_ = 0;
+};
+
+int main(int argc, char** argv) {
+  auto library = volvox::cli::standard_library();
+  library.minds.behaviors.add("@name@", [] { return std::make_unique<@Name@>(); }, "my first behavior");
+  return volvox::cli::main(argc, argv, library);
+}
+)";
+
+constexpr const char* ground_template = R"(  <model name="ground">
+    <static>true</static>
+    <link name="ground">
+      <collision name="plane"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision>
+    </link>
+  </model>
+)";
+
+constexpr const char* behavior_world_template = R"(<?xml version="1.0"?>
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<world name="@name@">
+  <volvox:parameter name="modules" value="4" min="1" max="100">how many modules</volvox:parameter>
+  <volvox:run duration="10" dt="1/60"/>
+@ground@
+  <volvox:population name="m" type="chain" robot="superbot" count="${modules}" pose="0 0 0.045 0 0 0" from="back" to="front">
+    <volvox:mind behavior="@name@"><volvox:parameter name="amplitude" value="0.6"/></volvox:mind>
+  </volvox:population>
+</world>
+</sdf>
+)";
+
+constexpr const char* robot_template = R"(<?xml version="1.0"?>
+<!-- A module of two boxes with a hinge between them and a dock at each end. SI units; x is forward, z is up. -->
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<model name="@name@">
+  <link name="tail">
+    <pose>-0.025 0 0 0 0 0</pose>
+    <inertial><mass>0.1</mass><inertia><ixx>4.2e-5</ixx><iyy>4.2e-5</iyy><izz>4.2e-5</izz></inertia></inertial>
+    <collision name="box"><geometry><box><size>0.048 0.05 0.05</size></box></geometry></collision>
+    <visual name="box">
+      <geometry><box><size>0.048 0.05 0.05</size></box></geometry>
+      <material><diffuse>0.2 0.5 0.8 1</diffuse></material>
+    </visual>
+  </link>
+  <link name="head">
+    <pose>0.025 0 0 0 0 0</pose>
+    <inertial><mass>0.1</mass><inertia><ixx>4.2e-5</ixx><iyy>4.2e-5</iyy><izz>4.2e-5</izz></inertia></inertial>
+    <collision name="box"><geometry><box><size>0.048 0.05 0.05</size></box></geometry></collision>
+    <visual name="box">
+      <geometry><box><size>0.048 0.05 0.05</size></box></geometry>
+      <material><diffuse>0.9 0.6 0.2 1</diffuse></material>
+    </visual>
+  </link>
+  <joint name="bend" type="revolute">
+    <parent>tail</parent><child>head</child>
+    <pose>-0.025 0 0 0 0 0</pose>
+    <axis>
+      <xyz>0 -1 0</xyz>
+      <limit><lower>-1.2</lower><upper>1.2</upper><effort>1.0</effort><velocity>6</velocity></limit>
+      <dynamics><damping>0.01</damping><friction>0.02</friction></dynamics>
+    </axis>
+  </joint>
+  <volvox:motor joint="bend" kp="20" kd="1"/>
+  <volvox:dock name="front" link="head" pose="0.025 0 0 0 0 0" kind="@name@" axial="100" shear="80" bending="4" torsion="4"/>
+  <volvox:dock name="back" link="tail" pose="-0.025 0 0 0 0 3.14159265358979" kind="@name@" axial="100" shear="80" bending="4" torsion="4"/>
+  <volvox:sensor name="accelerometer" type="accelerometer" link="head" pose="0 0 0 0 0 0"/>
+  <volvox:mind behavior="alternate"/>
+</model>
+</sdf>
+)";
+
+constexpr const char* robot_world_template = R"(<?xml version="1.0"?>
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<world name="@name@">
+  <volvox:run duration="5" dt="1/60"/>
+@ground@
+  <volvox:population name="m" type="chain" robot="@name@" count="3" pose="0 0 0.03 0 0 0" from="front" to="back"/>
+</world>
+</sdf>
+)";
+
+constexpr const char* robot_main_template = R"(// A volvox command for this robot: ./build/@name@ run world.sdf
+// Behaviors of your own join it here, as `volvox new behavior` shows.
+#include <volvox/cli/cli.h>
+
+int main(int argc, char** argv) {
+  auto library = volvox::cli::standard_library();
+  return volvox::cli::main(argc, argv, library);
+}
+)";
+
+constexpr const char* experiment_template = R"(// The experiment '@name@', and a volvox command that knows it: ./build/@name@ run @name@
+#include <volvox/cli/cli.h>
+#include <volvox/sim/experiment.h>
+#include <volvox/world/measures.h>
+
+class @Name@ : public volvox::sim::Experiment {
+ public:
+  // What --set can change.
+  volvox::Result<std::vector<volvox::model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
+    return std::vector<volvox::model::ParameterDesc>{{"modules", "5", 1, 1000, {}, "how many SuperBots", 0}};
+  }
+
+  // Builds the world.
+  volvox::Result<volvox::model::WorldModel> init(volvox::sim::Setup& setup) override {
+    const volvox::Parameters parameters(setup.settings, "@name@");
+    auto robot = setup.library.load("superbot");
+    if (!robot.ok()) return robot.error();
+    volvox::model::PlacementOptions options;
+    options.mind = volvox::model::Mind{"alternate", {{"amplitude", "0.4"}}, {}, 0};
+    volvox::model::SceneBuilder scene("@name@");
+    scene.add_ground();
+    scene.add_chain(*robot, parameters.integer("modules", 5), "back", "front", 0,
+                    volvox::Pose{{0, 0, 0.045}, {}}, "m", options);
+    return scene.build();
+  }
+
+  // Looks at every tick, and reports at the end.
+  void observe(const volvox::sim::Simulation& simulation) override {
+    highest_ = std::max(highest_, volvox::world::highest_link(simulation.world()));
+  }
+  void shutdown(const volvox::sim::Simulation&, volvox::sim::Metrics& metrics) override {
+    metrics.set("highest_m", highest_, "the highest centre of a link in the run");
+  }
+  void archive_state(volvox::Archive& ar) override { ar("highest", highest_); }
+
+ private:
+  double highest_ = 0;
+};
+
+int main(int argc, char** argv) {
+  auto library = volvox::cli::standard_library();
+  library.experiments.add("@name@", [] { return std::make_unique<@Name@>(); }, "my first experiment");
+  return volvox::cli::main(argc, argv, library);
+}
+)";
+
+constexpr const char* readme_template = R"(# @name@
+Made by `volvox new @kind@ @name@`. Build and run it (Volvox must be installed; if it is not in a
+standard place, add -DCMAKE_PREFIX_PATH=WHERE to the first line):
+
+    cmake -B build -DCMAKE_BUILD_TYPE=Release
+    cmake --build build
+    ./build/@name@ run @target@
+)";
+
+std::string fill(std::string text, const std::string& kind, const std::string& name, const std::string& target) {
+  std::string type = name;
+  type[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(type[0])));
+  for (std::size_t i = 0; i + 1 < type.size(); ++i)
+    if (type[i] == '_') {
+      type.erase(i, 1);
+      type[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(type[i])));
+    }
+  const std::pair<std::string, std::string> words[] = {
+      {"@ground@\n", ground_template}, {"@name@", name}, {"@Name@", type}, {"@kind@", kind}, {"@target@", target}};
+  for (const auto& [mark, word] : words)
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + word.size()))
+      text.replace(at, mark.size(), word);
+  return text;
+}
+
+bool good_name(const std::string& name) {
+  if (name.empty() || !std::islower(static_cast<unsigned char>(name[0]))) return false;
+  for (const char c : name)
+    if (!std::islower(static_cast<unsigned char>(c)) && !std::isdigit(static_cast<unsigned char>(c)) && c != '_') return false;
+  return name.back() != '_' && name != "volvox" && name != "test";
+}
+
+}  // namespace
+
+int new_command(const std::string& kind, const std::string& name, const std::string& folder) {
+  if (!good_name(name))
+    return complain(Error(fmt::format("'{}' cannot be the name of a {}", name, kind),
+                          "use small letters, digits and '_', beginning with a letter, such as my_snake"));
+  const fs::path root = folder.empty() ? fs::path(name) : fs::path(folder);
+  std::error_code error;
+  if (fs::exists(root, error) && !fs::is_empty(root, error))
+    return complain(Error(fmt::format("'{}' is there already", root.string()), "choose another name, or another place with --in DIR"));
+
+  std::vector<std::pair<fs::path, std::string>> files = {{"CMakeLists.txt", cmake_template}, {"README.md", readme_template}};
+  std::string target = "world.sdf";
+  if (kind == "behavior") {
+    files.emplace_back(name + ".cpp", behavior_template);
+    files.emplace_back("world.sdf", behavior_world_template);
+  } else if (kind == "robot") {
+    files.emplace_back(name + ".cpp", robot_main_template);
+    files.emplace_back(fs::path("robots") / name / (name + ".sdf"), robot_template);
+    files.emplace_back("world.sdf", robot_world_template);
+  } else if (kind == "experiment") {
+    files.emplace_back(name + ".cpp", experiment_template);
+    target = name;
+  } else {
+    return complain(Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment"));
+  }
+  for (const auto& [path, text] : files) {
+    fs::create_directories((root / path).parent_path(), error);
+    std::ofstream out(root / path);
+    out << fill(text, kind, name, target);
+    out.flush();
+    if (!out) return complain(Diagnostic{(root / path).string(), 0, "the file cannot be written", "choose another place with --in DIR"});
+  }
+  fmt::print("Made {} in {}. Now:\n\n  cd {}\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  ./build/{} run {}\n",
+             kind, root.string(), root.string(), name, target);
+  return done;
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+// runs/remod3d_snake/001, 002, ...: the first that is free.
+fs::path next_folder(std::string experiment) {
+  for (char& c : experiment)
+    if (c == '/' || c == ' ') c = '_';
+  for (int i = 1;; ++i) {
+    const fs::path folder = fs::path("runs") / experiment / fmt::format("{:03}", i);
+    std::error_code error;
+    if (!fs::exists(folder, error)) return folder;
+  }
+}
+
+void print_results(const sim::RunReport& report, const fs::path& folder) {
+  std::vector<std::vector<std::string>> rows = {{"metric", "value", "paper", ""}};
+  for (const sim::Metric& metric : report.metrics.all())
+    rows.push_back({metric.name, number(metric.value), metric.paper ? number(*metric.paper) : "", metric.note});
+  fmt::print("\n{}  {} modules, engine {}, {:.1f} s simulated in {:.2f} s ({:.2g}x real time), seed {}\n\n",
+             bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
+             report.real_time_factor(), report.seed);
+  fmt::print("{}\n", table(rows));
+  fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder.string());
+}
+
+}  // namespace
+
+int complain(const Error& error) {
+  std::fputs(fmt::format("{} {}\n", red("volvox:"), error.text()).c_str(), stderr);
+  return bad_input;
+}
+
+Result<std::map<std::string, std::string>> parse_settings(const std::vector<std::string>& set) {
+  std::map<std::string, std::string> settings;
+  for (const std::string& pair : set) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Error(fmt::format("'--set {}' is not KEY=VALUE", pair), "write it as --set modules=20");
+    settings[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return settings;
+}
+
+int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
+  sim::RunOptions options;
+  options.experiment = arguments.experiment;
+  options.engine = arguments.engine;
+  options.seed = arguments.seed;
+  options.threads = arguments.threads;
+  options.duration = arguments.duration;
+  options.max_substep = arguments.substep;
+  if (!arguments.dt.empty()) {
+    auto dt = TickLength::parse(arguments.dt);
+    if (!dt.ok()) return complain(dt.error());
+    options.dt = *dt;
+  }
+  auto settings = parse_settings(arguments.set);
+  if (!settings.ok()) return complain(settings.error());
+  options.settings = std::move(*settings);
+  if (!arguments.save.empty()) options.save_to = arguments.save;
+  if (!arguments.restore.empty()) options.restore_from = arguments.restore;
+
+  auto run = sim::Run::prepare(options, library, log);
+  if (!run.ok()) return complain(run.error());
+  for (const Diagnostic& warning : (*run)->report().warnings) log.warning(warning.text());
+
+  {
+    ProgressBar bar((*run)->report().experiment, arguments.quiet);
+    (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); });
+  }
+  const sim::RunReport& report = (*run)->report();
+  const fs::path folder = arguments.out.empty() ? next_folder(report.experiment) : fs::path(arguments.out);
+  const auto written = (*run)->write(folder);
+
+  if (arguments.json) fmt::print("{}\n", report.json());
+  else if (!arguments.quiet) print_results(report, folder);
+  if (!written.ok()) return complain(written.error());
+  if (report.status != "done") {
+    std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), report.failure).c_str(), stderr);
+    return run_failed;
+  }
+  return done;
+}
+
+}  // namespace volvox::cli

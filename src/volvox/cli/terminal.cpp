@@ -1,0 +1,94 @@
+#include "volvox/cli/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace volvox::cli {
+
+bool is_terminal(int descriptor) { return isatty(descriptor) != 0; }
+
+namespace {
+
+std::string styled(const char* code, const std::string& text) {
+  static const bool wanted = is_terminal(STDERR_FILENO) && is_terminal(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
+  return wanted ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+}
+
+std::string rough_duration(double seconds) {
+  if (!(seconds < 86400)) return "a long time";
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace
+
+std::string bold(const std::string& text) { return styled("1", text); }
+std::string dim(const std::string& text) { return styled("2", text); }
+std::string red(const std::string& text) { return styled("31", text); }
+
+ProgressBar::ProgressBar(std::string label, bool quiet)
+    : label_(std::move(label)), quiet_(quiet), terminal_(is_terminal(STDERR_FILENO)) {}
+
+void ProgressBar::show(const sim::Progress& p) {
+  if (quiet_ || p.ticks <= 0) return;
+  const double part = static_cast<double>(p.tick) / static_cast<double>(p.ticks);
+  const double left = part > 0 ? p.wall_time * (1 - part) / part : 0;
+  const double factor = p.wall_time > 0 ? p.sim_time / p.wall_time : 0;
+  if (terminal_) {
+    const int width = 28, full = static_cast<int>(part * width);
+    std::string bar;
+    for (int i = 0; i < width; ++i) bar += i < full ? "━" : "─";
+    std::fputs(fmt::format("\r\x1b[K{} {} {:3.0f} %  {:.1f} s simulated, {:.2g}x real time, {} left", label_, bar,
+                           100 * part, p.sim_time, factor, rough_duration(left)).c_str(), stderr);
+    std::fflush(stderr);
+    drawn_ = true;
+  } else if (p.wall_time >= next_line_) {
+    std::fputs(fmt::format("{}: {:.0f} %, {:.1f} s simulated, {} left\n", label_, 100 * part, p.sim_time, rough_duration(left)).c_str(), stderr);
+    next_line_ = p.wall_time * 2;  // ever more sparse
+  }
+}
+
+void ProgressBar::clear() {
+  if (!drawn_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+std::string number(double value, int digits) {
+  if (!std::isfinite(value)) return "-";
+  if (std::fabs(value) < 1e15 && value == std::round(value)) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.{}g}", value, digits);
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  std::vector<bool> right;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    widths.resize(std::max(widths.size(), rows[r].size()), 0);
+    right.resize(widths.size(), true);
+    for (std::size_t c = 0; c < rows[r].size(); ++c) {
+      widths[c] = std::max(widths[c], rows[r][c].size());
+      const std::string& cell = rows[r][c];
+      const bool numeric = cell.empty() || cell == "-" || cell.find_first_not_of("0123456789.+-e %x") == std::string::npos;
+      if (r > 0 && !numeric) right[c] = false;
+    }
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += right[c] ? fmt::format(" {:>{}} ", row[c], widths[c]) : fmt::format(" {:<{}} ", row[c], widths[c]);
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,37 @@
+// How things look on a terminal: colour where it is wanted, a progress bar on standard error,
+// sparse lines where there is no terminal, and plain tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "volvox/sim/run.h"
+
+namespace volvox::cli {
+
+bool is_terminal(int descriptor);
+// Honours NO_COLOR, and is plain where standard error is not a terminal.
+std::string bold(const std::string& text);
+std::string dim(const std::string& text);
+std::string red(const std::string& text);
+
+class ProgressBar {
+ public:
+  ProgressBar(std::string label, bool quiet);
+  ~ProgressBar() { clear(); }
+  void show(const sim::Progress& progress);
+  void clear();
+
+ private:
+  std::string label_;
+  bool quiet_, terminal_, drawn_ = false;
+  double next_line_ = 2;  // s of wall time: when the next sparse line is due
+};
+
+// Columns padded to their widest cell; the first line is the heading. Numbers go to the right.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+// 0.1234567 -> "0.1235"; at most so many significant digits.
+std::string number(double value, int digits = 4);
+
+}  // namespace volvox::cli

@@ -1,0 +1,44 @@
+// Actuators change the world for one module, driven by that module's actions.
+#pragma once
+
+#include <memory>
+
+#include "volvox/base/parameters.h"
+#include "volvox/base/registry.h"
+#include "volvox/base/type.h"
+#include "volvox/world/world.h"
+
+namespace volvox::mind {
+
+// The action of a joint with a motor.
+struct JointCommand {
+  physics::Control control = physics::Control::off;
+  double target = 0;  // rad or m, rad/s or m/s, N m or N
+};
+VOLVOX_TYPE(JointCommand, control, target)
+
+struct ActContext {
+  world::World& world;
+  std::uint32_t module = 0;
+};
+
+class Actuator {
+ public:
+  virtual ~Actuator() = default;
+  virtual const TypeInfo& type() const = 0;  // of the action
+  // Carries out a command (with its noise already in it). Serial, in the order of modules.
+  virtual void apply(const ActContext& context, const Value& command) const = 0;
+};
+
+using ActuatorFactory =
+    std::function<std::unique_ptr<Actuator>(const model::Actuator&, const Parameters&)>;
+using ActuatorRegistry = Registry<ActuatorFactory>;
+
+// thruster: a force (Vec3, N, in the mount's frame) at a point of a link. Motors of joints and
+// latches of docks need no entry: every module has them.
+ActuatorRegistry built_in_actuators();
+
+std::unique_ptr<Actuator> make_joint_motor(int joint);
+std::unique_ptr<Actuator> make_dock_latch(int dock);  // the action is a bool: enabled
+
+}  // namespace volvox::mind

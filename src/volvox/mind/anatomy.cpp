@@ -1,0 +1,103 @@
+#include "volvox/mind/anatomy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace volvox::mind {
+
+Result<std::shared_ptr<const Anatomy>> Anatomy::make(std::shared_ptr<const model::ModuleModel> model,
+                                                     const Registries& registries) {
+  auto anatomy = std::make_shared<Anatomy>();
+  anatomy->model = std::move(model);
+  if (auto added = anatomy->add_sensors(registries); !added.ok()) return added.error();
+  if (auto added = anatomy->add_actuators(registries); !added.ok()) return added.error();
+  for (std::size_t d = 0; d < anatomy->model->docks.size(); ++d)
+    anatomy->docks.emplace(anatomy->model->docks[d].name, static_cast<int>(d));
+
+  // Noise on something that does not exist would otherwise never be missed.
+  const auto check = [&](const auto& noise, const NameIndex& names, const char* kind) -> Result<void> {
+    for (const auto& [name, chain] : noise) {
+      if (names.contains(name) || (name == "*" && &names == &anatomy->docks)) continue;
+      std::vector<std::string> known;
+      for (const auto& [n, i] : names) known.push_back(n);
+      std::sort(known.begin(), known.end());
+      const std::string nearest = nearest_name(name, known);
+      return Diagnostic{anatomy->model->file, chain.empty() ? 0 : chain.front().line,
+                        fmt::format("noise on the {} '{}', which '{}' does not have", kind, name, anatomy->model->name),
+                        nearest.empty() ? "name one that it has" : fmt::format("did you mean '{}'?", nearest)};
+    }
+    return {};
+  };
+  if (auto ok = check(anatomy->model->percept_noise, anatomy->percepts, "percept"); !ok.ok()) return ok.error();
+  if (auto ok = check(anatomy->model->action_noise, anatomy->actions, "action"); !ok.ok()) return ok.error();
+  if (auto ok = check(anatomy->model->message_noise, anatomy->docks, "dock"); !ok.ok()) return ok.error();
+  return std::shared_ptr<const Anatomy>(anatomy);
+}
+
+Result<void> Anatomy::add_sensors(const Registries& registries) {
+  for (std::size_t j = 0; j < model->joints.size(); ++j) {
+    const model::Joint& joint = model->joints[j];
+    if (joint.type != model::JointType::revolute && joint.type != model::JointType::prismatic) continue;
+    const int index = static_cast<int>(j);
+    if (auto ok = add(joint.name + ".angle", make_joint_angle_sensor(index), 0); !ok.ok()) return ok;
+    if (auto ok = add(joint.name + ".velocity", make_joint_velocity_sensor(index), 0); !ok.ok()) return ok;
+    if (joint.motor)
+      if (auto ok = add(joint.name + ".torque", make_joint_torque_sensor(index), 0); !ok.ok()) return ok;
+  }
+  for (std::size_t d = 0; d < model->docks.size(); ++d) {
+    const std::string& dock = model->docks[d].name;
+    if (auto ok = add(dock + ".dock", make_dock_state_sensor(static_cast<int>(d)), 0); !ok.ok()) return ok;
+    if (auto ok = add(dock + ".load", make_dock_load_sensor(static_cast<int>(d)), 0); !ok.ok()) return ok;
+  }
+  for (const model::Sensor& sensor : model->sensors) {
+    const auto factory = registries.sensors.find(sensor.type, model->file, sensor.line);
+    if (!factory.ok()) return factory.error();
+    const Parameters parameters(sensor.parameters, fmt::format("sensor '{}'", sensor.name), model->file, sensor.line);
+    auto made = (**factory)(sensor, parameters);
+    if (auto ok = parameters.check(); !ok.ok()) return ok;
+    if (auto ok = add(sensor.name, std::move(made), sensor.line); !ok.ok()) return ok;
+  }
+  return {};
+}
+
+Result<void> Anatomy::add_actuators(const Registries& registries) {
+  for (std::size_t j = 0; j < model->joints.size(); ++j)
+    if (model->joints[j].motor)
+      if (auto ok = add(model->joints[j].name, make_joint_motor(static_cast<int>(j)), 0); !ok.ok()) return ok;
+  for (std::size_t d = 0; d < model->docks.size(); ++d)
+    if (auto ok = add(model->docks[d].name, make_dock_latch(static_cast<int>(d)), 0); !ok.ok()) return ok;
+  for (const model::Actuator& actuator : model->actuators) {
+    const auto factory = registries.actuators.find(actuator.type, model->file, actuator.line);
+    if (!factory.ok()) return factory.error();
+    const Parameters parameters(actuator.parameters, fmt::format("actuator '{}'", actuator.name), model->file, actuator.line);
+    auto made = (**factory)(actuator, parameters);
+    if (auto ok = parameters.check(); !ok.ok()) return ok;
+    if (auto ok = add(actuator.name, std::move(made), actuator.line); !ok.ok()) return ok;
+  }
+  return {};
+}
+
+Result<void> Anatomy::add(std::string name, std::unique_ptr<Sensor> sensor, int line) {
+  const int index = static_cast<int>(sensors.size());
+  if (!percepts.emplace(name, index).second)
+    return Diagnostic{model->file, line, fmt::format("'{}' has two percepts named '{}'", model->name, name),
+                      "give one of them another name"};
+  if (sensor->casts_rays()) ray_sensors.push_back(index);
+  if (sensor->needs_contacts()) needs_contacts = true;
+  percept_names.push_back(std::move(name));
+  sensors.push_back(std::move(sensor));
+  return {};
+}
+
+Result<void> Anatomy::add(std::string name, std::unique_ptr<Actuator> actuator, int line) {
+  const int index = static_cast<int>(actuators.size());
+  if (!actions.emplace(name, index).second)
+    return Diagnostic{model->file, line, fmt::format("'{}' has two actions named '{}' (joints, docks and actuators share their names)", model->name, name),
+                      "give one of them another name"};
+  action_names.push_back(std::move(name));
+  actuators.push_back(std::move(actuator));
+  return {};
+}
+
+}  // namespace volvox::mind

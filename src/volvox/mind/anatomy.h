@@ -1,0 +1,57 @@
+// What a mind of a given model has to work with: its percepts and actions by name, and the
+// sensors and actuators behind them. Made once for each model and shared by its modules.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "volvox/mind/actuator.h"
+#include "volvox/mind/noise.h"
+#include "volvox/mind/sensor.h"
+
+namespace volvox::mind {
+
+class Behavior;
+class Agent;
+
+using BehaviorFactory = std::function<std::unique_ptr<Behavior>()>;
+using BehaviorRegistry = Registry<BehaviorFactory>;
+
+// All that can be named in a module's description.
+struct Registries {
+  SensorRegistry sensors = built_in_sensors();
+  ActuatorRegistry actuators = built_in_actuators();
+  NoiseRegistry noise = built_in_noise();
+  BehaviorRegistry behaviors{"behavior"};
+};
+
+// Names that can be looked up by string_view without making a string.
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+};
+using NameIndex = std::unordered_map<std::string, int, NameHash, std::equal_to<>>;
+
+struct Anatomy {
+  static Result<std::shared_ptr<const Anatomy>> make(std::shared_ptr<const model::ModuleModel> model,
+                                                     const Registries& registries);
+
+  std::shared_ptr<const model::ModuleModel> model;
+  std::vector<std::string> percept_names, action_names;
+  std::vector<std::unique_ptr<Sensor>> sensors;      // by percept
+  std::vector<std::unique_ptr<Actuator>> actuators;  // by action
+  NameIndex percepts, actions, docks;
+  std::vector<int> ray_sensors;  // percepts whose sensors cast rays
+  bool needs_contacts = false;
+
+ private:
+  Result<void> add_sensors(const Registries& registries);
+  Result<void> add_actuators(const Registries& registries);
+  Result<void> add(std::string name, std::unique_ptr<Sensor> sensor, int line);
+  Result<void> add(std::string name, std::unique_ptr<Actuator> actuator, int line);
+};
+
+}  // namespace volvox::mind

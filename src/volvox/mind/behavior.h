@@ -1,0 +1,42 @@
+// The program that a module runs. It knows only what its Agent tells it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "volvox/mind/agent.h"
+
+namespace volvox::mind {
+
+// A first behaviour:
+//
+//   class Wave : public Behavior {
+//    public:
+//     void start(Agent& agent) override { amplitude_ = agent.parameter("amplitude", 0.5); }
+//     void step(Agent& agent) override { agent.move_to("pitch", amplitude_ * volvox::sin(agent.time())); }
+//     VOLVOX_STATE(amplitude_)
+//    private:
+//     double amplitude_ = 0;
+//   };
+//
+// step and receive are called from several threads at once for different modules; each has
+// its own Behavior object, which must not share anything that changes.
+class Behavior {
+ public:
+  virtual ~Behavior() = default;
+
+  virtual void start(Agent&) {}     // once, before the first tick; percepts are there
+  virtual void step(Agent&) = 0;    // once a tick, or once a period
+  // A message arrived. True takes it; otherwise it waits in the mailbox.
+  virtual bool receive(Agent&, const Message&) { return false; }
+  virtual void end_tick(Agent&) {}  // all messages of the tick are in
+
+  virtual double period() const { return 0; }         // s between steps; 0: every tick
+  virtual bool omniscient() const { return false; }   // may look at other modules' percepts
+
+  // Snapshot: VOLVOX_STATE(members...) gives both; without it the run cannot be saved.
+  virtual bool lists_state() const { return false; }
+  virtual void archive_state(Archive&) {}
+};
+
+}  // namespace volvox::mind

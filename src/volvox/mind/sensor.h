@@ -1,0 +1,89 @@
+// Sensors read the world for one module; what they read becomes a percept of that module.
+// One Sensor object serves all modules of a model: it has no state of its own.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "volvox/base/parameters.h"
+#include "volvox/base/registry.h"
+#include "volvox/base/type.h"
+#include "volvox/world/world.h"
+
+namespace volvox::mind {
+
+// What a dock percept holds ("front.dock").
+struct DockState {
+  bool enabled = false;
+  bool engaged = false;   // holds another dock, fully closed
+  bool latching = false;  // is being pulled together with another dock
+  bool broken = false;
+  std::string neighbor;   // the name of the dock at the other end, such as "back"; empty if free
+};
+VOLVOX_TYPE(DockState, enabled, engaged, latching, broken, neighbor)
+
+// What a dock bears ("front.load"), see world::DockLoad.
+struct DockLoad {
+  double axial = 0, shear = 0, bending = 0, torsion = 0;
+};
+VOLVOX_TYPE(DockLoad, axial, shear, bending, torsion)
+
+// The features of the nearest thing that an obstacle sensor sees.
+struct Obstacle {
+  bool seen = false;
+  double distance = 0;   // m
+  double bearing = 0;    // rad, to the left of where the sensor looks
+  double width = 0;      // rad, the angle over which it is seen
+  bool moves = false;    // false: part of the arena
+  bool is_module = false;
+};
+VOLVOX_TYPE(Obstacle, seen, distance, bearing, width, moves, is_module)
+
+struct Contact {
+  bool touching = false;
+  double force = 0;  // N, the sum over all contacts of the link
+};
+VOLVOX_TYPE(Contact, touching, force)
+
+// What a sensor may look at. The world is as it was when the tick began.
+struct SenseContext {
+  const world::World& world;
+  std::uint32_t module = 0;  // the placement that senses
+  double dt = 0;             // s, the length of a tick
+  std::span<const physics::RayHit> hits;      // of the rays that this sensor asked for
+  std::span<const double> contact_forces;     // N by link; empty unless some sensor asks
+
+  std::uint32_t link(int index) const { return world.part(module).first_link + static_cast<std::uint32_t>(index); }
+  std::uint32_t joint(int index) const { return world.part(module).first_joint + static_cast<std::uint32_t>(index); }
+  std::uint32_t dock(int index) const { return world.part(module).first_dock + static_cast<std::uint32_t>(index); }
+};
+
+class Sensor {
+ public:
+  virtual ~Sensor() = default;
+  // The type of the percept.
+  virtual const TypeInfo& type() const = 0;
+  // Rays that it needs: all modules' rays are cast in one batch, and come back as hits.
+  virtual bool casts_rays() const { return false; }
+  virtual void rays(const SenseContext&, std::vector<physics::Ray>&) const {}
+  virtual bool needs_contacts() const { return false; }
+  // Writes the reading; `reading` holds a value of type(), the last one. Called from several
+  // threads at once, for different modules.
+  virtual void read(const SenseContext& context, Value& reading) const = 0;
+};
+
+using SensorFactory =
+    std::function<std::unique_ptr<Sensor>(const model::Sensor&, const Parameters&)>;
+using SensorRegistry = Registry<SensorFactory>;
+
+// accelerometer, gyroscope, pose, contact, range, obstacle; those of joints and docks need no
+// entry: every module has them.
+SensorRegistry built_in_sensors();
+
+std::unique_ptr<Sensor> make_joint_angle_sensor(int joint);
+std::unique_ptr<Sensor> make_joint_velocity_sensor(int joint);
+std::unique_ptr<Sensor> make_joint_torque_sensor(int joint);
+std::unique_ptr<Sensor> make_dock_state_sensor(int dock);
+std::unique_ptr<Sensor> make_dock_load_sensor(int dock);
+
+}  // namespace volvox::mind

@@ -1,0 +1,83 @@
+#include "volvox/sim/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "volvox/base/platform/paths.h"
+
+namespace volvox::sim {
+namespace fs = std::filesystem;
+
+namespace {
+
+// A world that is nothing but its file.
+class WorldFile final : public Experiment {
+ public:
+  explicit WorldFile(fs::path file) : file_(std::move(file)) {}
+  Result<std::vector<model::ParameterDesc>> parameters(const fs::path&) const override { return model::read_parameters(file_); }
+  Result<model::WorldModel> init(Setup& setup) override {
+    return model::read_world(file_, setup.settings, setup.library, &setup.warnings);
+  }
+
+ private:
+  fs::path file_;
+};
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Experiment::parameters(const fs::path& folder) const {
+  return model::read_parameters(folder / "world.sdf");
+}
+
+Result<model::WorldModel> Experiment::init(Setup& setup) {
+  return model::read_world(setup.folder / "world.sdf", setup.settings, setup.library, &setup.warnings);
+}
+
+std::vector<Located> find_experiments(const Library& library) {
+  std::map<std::string, Located> found;
+  for (const std::string& name : library.experiments.names()) found[name] = {name, {}, {}, true};
+  const std::vector<fs::path> path = platform::resource_path();
+  for (auto root = path.rbegin(); root != path.rend(); ++root) {  // the first of the path wins
+    const fs::path experiments = *root / "experiments";
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(experiments, error), end; !error && it != end; it.increment(error)) {
+      if (!it->is_directory(error)) continue;
+      const std::string name = fs::relative(it->path(), experiments, error).generic_string();
+      const fs::path file = it->path() / "world.sdf";
+      const bool has_world = fs::exists(file, error);
+      const bool registered = library.experiments.contains(name);
+      if (has_world || registered) found[name] = {name, it->path(), has_world ? file : fs::path{}, registered};
+    }
+  }
+  std::vector<Located> experiments;
+  for (auto& [name, located] : found) experiments.push_back(std::move(located));
+  return experiments;
+}
+
+Result<Located> locate_experiment(const std::string& name_or_file, const Library& library) {
+  const fs::path file = name_or_file;
+  if (file.extension() == ".sdf" || file.extension() == ".urdf" || file.extension() == ".world") {
+    std::error_code error;
+    if (!fs::is_regular_file(file, error))
+      return Error(fmt::format("there is no file '{}'", name_or_file), "check the path");
+    return Located{file.stem().string(), file.parent_path(), file, false};
+  }
+  const std::vector<Located> experiments = find_experiments(library);
+  std::vector<std::string> names;
+  for (const Located& located : experiments) {
+    if (located.name == name_or_file) return located;
+    names.push_back(located.name);
+  }
+  const std::string nearest = nearest_name(name_or_file, names);
+  return Error(fmt::format("there is no experiment named '{}'", name_or_file),
+               nearest.empty() ? "see them with: volvox list experiments; or give the path of an .sdf file"
+                               : fmt::format("did you mean '{}'? See all with: volvox list experiments", nearest));
+}
+
+std::unique_ptr<Experiment> make_experiment(const Located& located, const Library& library) {
+  if (located.registered) return (**library.experiments.find(located.name))();
+  return std::make_unique<WorldFile>(located.file);
+}
+
+}  // namespace volvox::sim

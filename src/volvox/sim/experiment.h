@@ -1,0 +1,76 @@
+// An experiment sets a world up, watches it run, and says what came out (seed 000's class
+// Experiment with init and shutdown). A folder under experiments/ with a world.sdf is one
+// without any C++; a class adds what SDF cannot say: metrics, scripts, a world built in code.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "volvox/base/registry.h"
+#include "volvox/mind/anatomy.h"
+#include "volvox/model/reader.h"
+#include "volvox/model/scene.h"
+#include "volvox/sim/metrics.h"
+#include "volvox/sim/simulation.h"
+
+namespace volvox::sim {
+
+// What init() has to work with.
+struct Setup {
+  std::filesystem::path folder;                  // of the experiment; may be empty
+  std::map<std::string, std::string> settings;   // --set KEY=VALUE, checked against parameters()
+  std::uint64_t seed = 1;
+  model::ModelLibrary& library;
+  mind::Registries& registries;                  // to add behaviours and sensors of its own
+  std::vector<Diagnostic>& warnings;
+};
+
+class Experiment {
+ public:
+  virtual ~Experiment() = default;
+
+  // What --set can change. By default, the parameters of world.sdf.
+  virtual Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const;
+  // Makes the world. By default, reads world.sdf in the experiment's folder.
+  virtual Result<model::WorldModel> init(Setup& setup);
+  // The simulation stands at tick 0.
+  virtual void begin(const Simulation&) {}
+  // Between two ticks: an experiment's script may act on the run here, as a hand would.
+  virtual void before_tick(Simulation&) {}
+  // After every tick; for measuring.
+  virtual void observe(const Simulation&) {}
+  // The run is over: report, and let go of everything.
+  virtual void shutdown(const Simulation&, Metrics&) {}
+  // What it has measured so far, so that a restored run reports as if it had never stopped.
+  virtual void archive_state(Archive&) {}
+};
+
+using ExperimentFactory = std::function<std::unique_ptr<Experiment>()>;
+
+// Everything that can be named on the command line, and that a user's program can add to.
+struct Library {
+  physics::EngineRegistry engines = physics::built_in_engines();
+  mind::Registries minds;
+  Registry<ExperimentFactory> experiments{"experiment"};
+};
+
+// An experiment as it is found by name or by file.
+struct Located {
+  std::string name;               // "remod3d/snake", or the file's
+  std::filesystem::path folder;   // empty if it has none
+  std::filesystem::path file;     // its world.sdf, if it has one
+  bool registered = false;        // it has a class
+};
+
+// The experiments there are: those registered, and the folders under experiments/ along the
+// resource path that hold a world.sdf. Sorted by name.
+std::vector<Located> find_experiments(const Library& library);
+
+// By name, or by the path of an SDF or URDF file.
+Result<Located> locate_experiment(const std::string& name_or_file, const Library& library);
+std::unique_ptr<Experiment> make_experiment(const Located& located, const Library& library);
+
+}  // namespace volvox::sim

@@ -1,0 +1,26 @@
+// The phases of a tick, in order (docs/step.md has a heading for each), and how long they take.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace volvox::sim {
+
+enum class Phase : std::uint8_t { input, sense, think, send, dock, act, move, break_, deliver, publish };
+inline constexpr std::size_t phase_count = 10;
+inline constexpr std::array<std::string_view, phase_count> phase_names = {
+    "input", "sense", "think", "send", "dock", "act", "move", "break", "deliver", "publish"};
+
+// Wall time spent in each phase since the start, in s. Measured, never part of the state.
+struct PhaseTimes {
+  std::array<double, phase_count> seconds{};
+  double total() const {
+    double sum = 0;
+    for (const double s : seconds) sum += s;
+    return sum;
+  }
+  double of(Phase phase) const { return seconds[static_cast<std::size_t>(phase)]; }
+};
+
+}  // namespace volvox::sim

@@ -1,0 +1,230 @@
+#include "volvox/sim/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/platform/clock.h"
+#include "volvox/world/measures.h"
+
+namespace volvox::sim {
+namespace fs = std::filesystem;
+
+Result<std::unique_ptr<Run>> Run::prepare(const RunOptions& options, const Library& library, Log& log) {
+  std::unique_ptr<Run> run(new Run);
+  if (auto loaded = run->load(options, library, log); !loaded.ok()) return loaded.error();
+  return run;
+}
+
+Result<void> Run::load(const RunOptions& options, const Library& library, Log& log) {
+  const double begin = platform::monotonic_seconds();
+  options_ = options;
+  registries_ = library.minds;
+  auto located = locate_experiment(options.experiment, library);
+  if (!located.ok()) return located.error();
+  experiment_ = make_experiment(*located, library);
+
+  auto parameters = experiment_->parameters(located->folder);
+  if (!parameters.ok()) return parameters.error();
+  const std::string declared_in = located->file.empty() ? "experiment " + located->name : located->file.string();
+  if (auto checked = model::check_settings(*parameters, options.settings, declared_in); !checked.ok()) return checked;
+
+  model::ModelLibrary models;
+  std::map<std::string, std::string> settings = options.settings;
+  for (const model::ParameterDesc& parameter : *parameters) settings.emplace(parameter.name, parameter.value);
+  Setup setup{located->folder, settings, options.seed, models, registries_, report_.warnings};
+  auto world = experiment_->init(setup);
+  if (!world.ok()) return world.error();
+  if (options.duration) world->run.duration = Time::seconds(*options.duration);
+  if (options.dt) world->run.dt = *options.dt;
+  if (options.max_substep) world->run.max_substep = *options.max_substep;
+  auto shared = std::make_shared<const model::WorldModel>(std::move(*world));
+
+  const SimulationSettings simulation{options.engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
+  auto made = Simulation::create(shared, simulation, library.engines, registries_, log);
+  if (!made.ok()) return made.error();
+  simulation_ = std::move(*made);
+  ticks_ = shared->run.dt.ticks_in(shared->run.duration);
+
+  report_.experiment = located->name;
+  report_.file = located->file.string();
+  report_.engine = options.engine;
+  report_.engine_settings = simulation_->world().engine().info().settings;
+  report_.seed = options.seed;
+  report_.dt = shared->run.dt;
+  report_.threads = options.threads;
+  report_.modules = simulation_->world().modules().size();
+  report_.settings = settings;
+  sample_every_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(0.05 / shared->run.dt.seconds())));
+  start_centre_ = world::centre_of_mass(simulation_->world());
+  experiment_->begin(*simulation_);
+  if (options.restore_from)
+    if (auto restored = restore(*options.restore_from); !restored.ok()) return restored;
+  sample();
+  report_.load_time = platform::monotonic_seconds() - begin;
+  wall_begin_ = platform::monotonic_seconds();
+  return {};
+}
+
+// A snapshot of a run: that of its simulation, and what has been measured.
+void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
+  ar("simulation", simulation);
+  ar("start", start_centre_);
+  experiment_->archive_state(ar);
+}
+
+Result<void> Run::save(const fs::path& file) {
+  auto snapshot = simulation_->save();
+  if (!snapshot.ok()) return snapshot.error();
+  SaveArchive ar;
+  archive(ar, *snapshot);
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(ar.bytes().data()), static_cast<std::streamsize>(ar.bytes().size()));
+  out.flush();
+  if (!out) return Diagnostic{file.string(), 0, "the snapshot cannot be written", "give a path that can be written"};
+  return {};
+}
+
+Result<void> Run::restore(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return Diagnostic{file.string(), 0, "the snapshot cannot be opened", "give a file that --save wrote"};
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  LoadArchive ar(std::as_bytes(std::span(text)));
+  std::vector<std::byte> snapshot;
+  archive(ar, snapshot);
+  auto restored = simulation_->restore(snapshot);
+  if (restored.ok() && ar.ok() && ar.remaining() == 0) return {};
+  Error error(Diagnostic{file.string(), 0, "the snapshot cannot be restored", ""});
+  if (!restored.ok()) error.add(restored.error());
+  else error.add(Error("it is cut off or damaged", "use another snapshot"));
+  return error;
+}
+
+StepStatus Run::step() {
+  experiment_->before_tick(*simulation_);
+  const StepStatus status = simulation_->step();
+  if (!status.ok()) {
+    report_.status = "failed";
+    report_.failure = status.what;
+    return status;
+  }
+  experiment_->observe(*simulation_);
+  if (simulation_->tick() % sample_every_ == 0) sample();
+  return status;
+}
+
+void Run::finish(const std::function<void(const Progress&)>& progress) {
+  wall_begin_ = platform::monotonic_seconds();
+  double last_report = wall_begin_;
+  while (simulation_->tick() < ticks_ && step().ok()) {
+    const double now = platform::monotonic_seconds();
+    if (progress && now - last_report >= 0.1) {
+      progress({simulation_->tick(), ticks_, simulation_->now().seconds(), now - wall_begin_});
+      last_report = now;
+    }
+  }
+  end();
+}
+
+void Run::end() {
+  const world::World& world = simulation_->world();
+  report_.wall_time = platform::monotonic_seconds() - wall_begin_;
+  report_.ticks = simulation_->tick();
+  report_.sim_time = simulation_->now().seconds();
+  report_.phases = simulation_->phase_times();
+  report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
+  experiment_->shutdown(*simulation_, report_.metrics);
+
+  // What every run reports, after what its experiment does.
+  const Vec3 moved = world::centre_of_mass(world) - start_centre_;
+  const auto add = [&](const char* name, double value, const char* note) {
+    if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
+  };
+  add("moved_m", std::hypot(moved.x, moved.y), "how far the centre of mass went over the ground");
+  add("organisms", static_cast<double>(world.graph().organism_count()), "connected components, obstacles included");
+  add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
+  add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
+  add("docks_released", static_cast<double>(world.docks_released()), "during the run");
+  add("docks_broken", static_cast<double>(world.docks_broken()), "during the run");
+  const mind::NetworkCounters& network = simulation_->minds().network();
+  add("messages_sent", static_cast<double>(network.sent), "");
+  add("messages_lost", static_cast<double>(network.lost), "");
+  report_.state_hash = simulation_->hash();
+}
+
+void Run::sample() {
+  const world::World& world = simulation_->world();
+  report_.history.push_back({simulation_->now().seconds(), world::centre_of_mass(world), world::kinetic_energy(world),
+                             world.modules().empty() ? 0 : world::highest_link(world), world.graph().organism_count(),
+                             world.graph().connections()});
+}
+
+namespace {
+
+nlohmann::ordered_json number(double value) {
+  if (std::isfinite(value)) return value;
+  return nullptr;
+}
+
+nlohmann::ordered_json summary(const RunReport& report) {
+  nlohmann::ordered_json json;
+  json["experiment"] = report.experiment;
+  json["engine"] = report.engine;
+  json["seed"] = report.seed;
+  json["dt"] = report.dt.text();
+  json["threads"] = report.threads;
+  json["modules"] = report.modules;
+  json["ticks"] = report.ticks;
+  json["sim_time_s"] = number(report.sim_time);
+  json["wall_time_s"] = number(report.wall_time);
+  json["real_time_factor"] = number(report.real_time_factor());
+  json["status"] = report.status;
+  if (!report.failure.empty()) json["failure"] = report.failure;
+  json["state_hash"] = hash_text(report.state_hash);
+  json["reproducible"] = true;
+  json["metrics"] = nlohmann::ordered_json::object();
+  for (const Metric& metric : report.metrics.all()) json["metrics"][metric.name] = number(metric.value);
+  nlohmann::ordered_json paper = nlohmann::ordered_json::object();
+  for (const Metric& metric : report.metrics.all())
+    if (metric.paper) paper[metric.name] = number(*metric.paper);
+  if (!paper.empty()) json["paper"] = paper;
+  return json;
+}
+
+}  // namespace
+
+std::string RunReport::json() const { return summary(*this).dump(2); }
+
+Result<void> Run::write(const fs::path& folder) {
+  const auto bad = [&](const std::string& what) {
+    return Error(Diagnostic{folder.string(), 0, what, "give a folder that can be written, with --out DIR"});
+  };
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return bad("the output folder cannot be made: " + error.message());
+
+  nlohmann::ordered_json json = summary(report_);
+  json["file"] = report_.file;
+  json["settings"] = report_.settings;
+  json["engine_settings"] = report_.engine_settings;
+  json["load_time_s"] = number(report_.load_time);
+  for (std::size_t i = 0; i < phase_count; ++i)
+    json["phase_times_s"][std::string(phase_names[i])] = number(report_.phases.seconds[i]);
+  json["memory_bytes"] = report_.memory_bytes;
+  std::ofstream(folder / "summary.json") << json.dump(2) << '\n';
+
+  std::ofstream csv(folder / "metrics.csv");
+  csv << "time_s,centre_x_m,centre_y_m,centre_z_m,kinetic_energy_J,lift_m,organisms,connections\n";
+  for (const TimePoint& p : report_.history)
+    csv << fmt::format("{},{},{},{},{},{},{},{}\n", p.time, p.centre_of_mass.x, p.centre_of_mass.y, p.centre_of_mass.z,
+                       p.kinetic_energy, p.lift, p.organisms, p.connections);
+  csv.flush();
+  if (!csv || !fs::exists(folder / "summary.json", error)) return bad("the results cannot be written");
+  if (options_.save_to) return save(*options_.save_to);
+  return {};
+}
+
+}  // namespace volvox::sim

@@ -1,0 +1,102 @@
+// One run of one experiment, from its name to its results.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "volvox/sim/experiment.h"
+
+namespace volvox::sim {
+
+struct RunOptions {
+  std::string experiment;  // a name or a file
+  std::string engine = physics::default_engine;
+  std::optional<double> duration;      // s; otherwise the world's own
+  std::optional<TickLength> dt;        // likewise
+  std::optional<double> max_substep;   // s, likewise
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::map<std::string, std::string> settings;
+  std::optional<std::filesystem::path> save_to;       // a snapshot of the last tick
+  std::optional<std::filesystem::path> restore_from;  // begin where that one ended
+};
+
+// A sample of what a run looked like at one moment, for metrics.csv.
+struct TimePoint {
+  double time = 0;
+  Vec3 centre_of_mass;
+  double kinetic_energy = 0;
+  double lift = 0;
+  std::size_t organisms = 0, connections = 0;
+};
+
+struct RunReport {
+  std::string experiment, engine, engine_settings, file;
+  std::uint64_t seed = 0;
+  TickLength dt;
+  int threads = 1;
+  std::size_t modules = 0;
+  std::int64_t ticks = 0;
+  double sim_time = 0, wall_time = 0, load_time = 0;
+  std::string status = "done";  // or "failed"
+  std::string failure;
+  std::uint64_t state_hash = 0;
+  Metrics metrics;
+  PhaseTimes phases;
+  std::vector<Diagnostic> warnings;
+  std::vector<TimePoint> history;
+  std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
+  std::map<std::string, std::string> settings;
+
+  double real_time_factor() const { return wall_time > 0 ? sim_time / wall_time : 0; }
+  std::string json() const;  // the contract of `volvox run --json`, one object
+};
+
+// How far a run is, for a progress bar. Called about ten times a second of wall time.
+struct Progress {
+  std::int64_t tick = 0, ticks = 0;
+  double sim_time = 0, wall_time = 0;
+};
+
+class Run {
+ public:
+  // Reads the experiment, builds the world and starts the minds. An error is bad input.
+  static Result<std::unique_ptr<Run>> prepare(const RunOptions& options, const Library& library, Log& log);
+
+  // Runs to the end, or to the first tick that fails (report().status says which).
+  void finish(const std::function<void(const Progress&)>& progress = {});
+  StepStatus step();  // or one tick at a time
+  std::int64_t ticks() const { return ticks_; }
+
+  Simulation& simulation() { return *simulation_; }
+  // Ends the experiment; the report is complete afterwards. finish() calls it.
+  void end();
+  const RunReport& report() const { return report_; }
+
+  // Writes summary.json and metrics.csv into the folder, which is made if need be, and the
+  // snapshot if one was asked for.
+  Result<void> write(const std::filesystem::path& folder);
+
+ private:
+  Run() = default;
+  Result<void> load(const RunOptions& options, const Library& library, Log& log);
+  Result<void> restore(const std::filesystem::path& file);
+  Result<void> save(const std::filesystem::path& file);
+  void archive(Archive& ar, std::vector<std::byte>& simulation);
+  void sample();
+
+  mind::Registries registries_;  // the library's, with what the experiment adds
+  RunOptions options_;
+  std::unique_ptr<Experiment> experiment_;
+  std::unique_ptr<Simulation> simulation_;
+  std::int64_t ticks_ = 0;
+  double wall_begin_ = 0;
+  std::int64_t sample_every_ = 1;
+  Vec3 start_centre_;
+  RunReport report_;
+};
+
+}  // namespace volvox::sim

@@ -1,0 +1,134 @@
+#include "volvox/sim/simulation.h"
+
+#include <fmt/format.h>
+
+#include "volvox/base/platform/clock.h"
+
+namespace volvox::sim {
+namespace {
+
+// Changes when a snapshot of an older version can no longer be read (see CHANGELOG.md).
+constexpr std::uint64_t snapshot_version = 1;
+constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
+
+std::string failure(const mind::MindFailure& failure, double time) {
+  return failure.ok() ? "" : fmt::format("module '{}' at {:.3f} s: {}", failure.module, time, failure.what);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Simulation>> Simulation::create(std::shared_ptr<const model::WorldModel> model,
+                                                       const SimulationSettings& settings,
+                                                       const physics::EngineRegistry& engines,
+                                                       const mind::Registries& registries, Log& log) {
+  std::unique_ptr<Simulation> simulation(new Simulation(settings, log));
+  auto engine = engines.make(settings.engine, {model->gravity, settings.max_substep, &simulation->threads_});
+  if (!engine.ok()) return engine.error();
+  auto world = world::World::create(std::move(model), std::move(*engine));
+  if (!world.ok()) return world.error();
+  simulation->world_ = std::move(*world);
+  auto minds = mind::Minds::create(*simulation->world_, registries, settings.seed);
+  if (!minds.ok()) return minds.error();
+  simulation->minds_ = std::move(*minds);
+  if (auto started = simulation->minds_->start(*simulation->world_, settings.dt.seconds()); !started.ok())
+    return started.error();
+  return simulation;
+}
+
+template <class Work>
+void Simulation::timed(Phase phase, Work&& work) {
+  const double begin = platform::monotonic_seconds();
+  work();
+  phase_times_.seconds[static_cast<std::size_t>(phase)] += platform::monotonic_seconds() - begin;
+}
+
+StepStatus Simulation::step() {
+  const Time begin = settings_.dt.start_of(tick_), end = settings_.dt.start_of(tick_ + 1);
+  const double dt = settings_.dt.seconds();
+  mind::MindFailure mind;
+  physics::StepStatus physics;
+  dock_events_.clear();
+
+  timed(Phase::sense, [&] { minds_->sense(*world_, dt, threads_); });
+  timed(Phase::think, [&] { mind = minds_->think(begin, dt, threads_); });
+  if (!mind.ok()) return {failure(mind, begin.seconds())};
+  timed(Phase::send, [&] { minds_->send(*world_, tick_); });
+  timed(Phase::dock, [&] { world_->update_docks(dock_events_); });
+  timed(Phase::act, [&] { mind = minds_->act(*world_); });
+  if (!mind.ok()) return {failure(mind, begin.seconds())};
+  timed(Phase::move, [&] { physics = world_->move(begin, end); });
+  if (!physics.ok())
+    return {fmt::format("physics at {:.3f} s: {}: {}", end.seconds(), world_->body_name(physics.body), physics.what)};
+  timed(Phase::break_, [&] { world_->break_docks(begin, end, dock_events_); });
+  timed(Phase::deliver, [&] { mind = minds_->deliver(begin, end, tick_); });
+  if (!mind.ok()) return {failure(mind, end.seconds())};
+  ++tick_;
+  timed(Phase::publish, [&] {
+    minds_->publish_logs(log_, begin);
+    for (const auto& observer : observers_) observer(*this);
+  });
+  return {};
+}
+
+void Simulation::archive(Archive& ar) {
+  ar("tick", tick_);
+  minds_->archive(ar);
+  world_->archive(ar);
+}
+
+std::uint64_t Simulation::hash() {
+  HashArchive ar;
+  archive(ar);
+  return ar.value();
+}
+
+// What must agree between the run that was saved and the one that takes the snapshot in.
+std::uint64_t Simulation::fingerprint() const {
+  Hasher hasher;
+  const auto text = [&](const std::string& s) { hasher.add(s.data(), s.size()); };
+  text(settings_.engine);
+  text(settings_.dt.text());
+  hasher.add(settings_.seed);
+  hasher.add(world_->links());
+  hasher.add(world_->docks());
+  for (std::uint32_t p = 0; p < world_->placements(); ++p) {
+    text(world_->name(p));
+    text(world_->module_model(p).name);
+  }
+  return hasher.value();
+}
+
+Result<std::vector<std::byte>> Simulation::save() {
+  if (const std::string why = minds_->cannot_save(); !why.empty())
+    return Error("this run cannot be saved: " + why, "or run it without saving");
+  SaveArchive ar;
+  std::uint64_t mark = snapshot_mark, version = snapshot_version, same = fingerprint();
+  ar("mark", mark);
+  ar("version", version);
+  ar("fingerprint", same);
+  archive(ar);
+  return ar.take();
+}
+
+Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
+  if (const std::string why = minds_->cannot_save(); !why.empty())
+    return Error("this run cannot be restored: " + why, "");
+  LoadArchive ar(snapshot);
+  std::uint64_t mark = 0, version = 0, same = 0;
+  ar("mark", mark);
+  ar("version", version);
+  ar("fingerprint", same);
+  if (mark != snapshot_mark) return Error("this is not a snapshot of Volvox", "give a file that --save wrote");
+  if (version != snapshot_version)
+    return Error(fmt::format("the snapshot is of format {}, this program reads {}", version, snapshot_version),
+                 "restore it with the version of Volvox that wrote it");
+  if (same != fingerprint())
+    return Error("the snapshot belongs to another run",
+                 "use the same experiment, engine, --dt, --seed and --set as the run that wrote it");
+  archive(ar);
+  if (!ar.ok() || ar.remaining() > 0)
+    return Error("the snapshot is damaged: " + (ar.ok() ? "bytes are left over" : ar.failure()), "use another snapshot");
+  return {};
+}
+
+}  // namespace volvox::sim

@@ -1,0 +1,84 @@
+// THE loop: a world, its minds, and one tick after another.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "volvox/base/log.h"
+#include "volvox/base/thread_pool.h"
+#include "volvox/mind/minds.h"
+#include "volvox/physics/engine.h"
+#include "volvox/sim/phases.h"
+#include "volvox/world/world.h"
+
+namespace volvox::sim {
+
+struct SimulationSettings {
+  std::string engine = physics::default_engine;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  TickLength dt;                  // usually the world's own
+  double max_substep = 1.0 / 240; // s
+};
+
+// How a tick went. A tick that failed leaves the state as it was when it failed.
+struct StepStatus {
+  std::string what;  // empty: well
+  bool ok() const { return what.empty(); }
+};
+
+class Simulation {
+ public:
+  // The registries and the log must outlive the simulation.
+  static Result<std::unique_ptr<Simulation>> create(std::shared_ptr<const model::WorldModel> model,
+                                                    const SimulationSettings& settings,
+                                                    const physics::EngineRegistry& engines,
+                                                    const mind::Registries& registries, Log& log);
+
+  StepStatus step();  // one tick
+
+  std::int64_t tick() const { return tick_; }  // the next one to be simulated
+  Time now() const { return settings_.dt.start_of(tick_); }
+  const SimulationSettings& settings() const { return settings_; }
+  const world::World& world() const { return *world_; }
+  const mind::Minds& minds() const { return *minds_; }
+  // For what acts on the run between two ticks (experiment scripts, input from outside).
+  world::World& world() { return *world_; }
+  mind::Minds& minds() { return *minds_; }
+  // What docked and what came apart in the last tick.
+  const std::vector<world::DockEvent>& dock_events() const { return dock_events_; }
+  const PhaseTimes& phase_times() const { return phase_times_; }
+
+  // Called in the publish phase of every tick; may look, must not change anything.
+  void add_observer(std::function<void(const Simulation&)> observer) { observers_.push_back(std::move(observer)); }
+
+  // The hash of everything that the next tick depends on.
+  std::uint64_t hash();
+
+  // A snapshot, and the way back: restore() wants a simulation made from the same world with
+  // the same settings. Engines whose caches cannot be saved drop them here too, so that the
+  // run which goes on and the run which is restored stay the same bit by bit.
+  Result<std::vector<std::byte>> save();
+  Result<void> restore(std::span<const std::byte> snapshot);
+
+ private:
+  Simulation(const SimulationSettings& settings, Log& log) : settings_(settings), log_(log), threads_(settings.threads) {}
+  template <class Work>
+  void timed(Phase phase, Work&& work);
+  void archive(Archive& ar);
+  std::uint64_t fingerprint() const;
+
+  SimulationSettings settings_;
+  Log& log_;
+  ThreadPool threads_;
+  std::unique_ptr<world::World> world_;
+  std::unique_ptr<mind::Minds> minds_;
+  std::vector<std::function<void(const Simulation&)>> observers_;
+  std::int64_t tick_ = 0;
+  std::vector<world::DockEvent> dock_events_;
+  PhaseTimes phase_times_;
+};
+
+}  // namespace volvox::sim

@@ -1,0 +1,56 @@
+// Which docks hold which, and the organisms that result. Knows no physics.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "volvox/base/archive.h"
+
+namespace volvox::world {
+
+inline constexpr std::uint32_t nobody = 0xffffffffu;
+
+// Docks and modules are numbered 0, 1, ... over the whole world.
+class DockGraph {
+ public:
+  // `owner[d]` is the module (or obstacle) that dock d belongs to.
+  void reset(std::vector<std::uint32_t> owner, std::size_t modules);
+
+  void join(std::uint32_t a, std::uint32_t b);
+  void part(std::uint32_t dock);  // and its partner
+
+  std::uint32_t partner(std::uint32_t dock) const { return partner_[dock]; }
+  std::uint32_t owner(std::uint32_t dock) const { return owner_[dock]; }
+  // The dock's module's neighbour through that dock, or nobody.
+  std::uint32_t neighbor(std::uint32_t dock) const {
+    return partner_[dock] == nobody ? nobody : owner_[partner_[dock]];
+  }
+  std::size_t docks() const { return partner_.size(); }
+  std::size_t connections() const { return connections_; }
+
+  // The organism of each module: the lowest module number in it. Kept up to date.
+  std::span<const std::uint32_t> organisms() const;
+  std::size_t organism_count() const;
+
+  template <class A>
+  void archive(A& ar) {
+    ar("partner", partner_);
+    ar("connections", connections_);
+    if (ar.loading()) stale_ = true;
+  }
+
+ private:
+  std::vector<std::uint32_t> owner_, partner_;
+  std::vector<std::uint32_t> first_dock_;  // docks of a module are contiguous
+  std::size_t connections_ = 0;
+  std::size_t modules_ = 0;
+
+  // Recomputed when asked for after a change: most ticks change nothing.
+  void refresh() const;
+  mutable bool stale_ = true;
+  mutable std::vector<std::uint32_t> organism_;
+  mutable std::size_t organism_count_ = 0;
+};
+
+}  // namespace volvox::world

@@ -1,0 +1,179 @@
+#include "volvox/world/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace volvox::world {
+
+Result<std::unique_ptr<World>> World::create(std::shared_ptr<const model::WorldModel> model,
+                                             std::unique_ptr<physics::Engine> engine) {
+  std::unique_ptr<World> world(new World);
+  world->model_ = std::move(model);
+  world->engine_ = std::move(engine);
+  if (Result<void> built = world->build(); !built.ok()) return built.error();
+  return world;
+}
+
+Result<void> World::build() {
+  engine_->set_gravity(model_->gravity);
+  std::vector<std::uint32_t> dock_owner;
+  for (std::uint32_t p = 0; p < model_->placements.size(); ++p) {
+    if (Result<void> added = add_placement(p); !added.ok()) return added;
+    dock_owner.resize(dock_models_.size(), p);
+    if (model_->placements[p].is_module()) modules_.push_back(p);
+  }
+  graph_.reset(std::move(dock_owner), parts_.size());
+  windows_.resize(docks_.size());
+  dock_turns_.resize(docks_.size());
+  last_velocities_.resize(bodies_.size());
+  for (std::uint32_t l = 0; l < bodies_.size(); ++l) last_velocities_[l] = link_velocity(l);
+  add_initial_connections();
+  return {};
+}
+
+Result<void> World::add_placement(std::uint32_t p) {
+  const model::Placement& placement = model_->placements[p];
+  const model::ModuleModel& module = *placement.model;
+  const Part part{static_cast<std::uint32_t>(bodies_.size()), static_cast<std::uint32_t>(joints_.size()),
+                  static_cast<std::uint32_t>(dock_models_.size())};
+  parts_.push_back(part);
+
+  const std::vector<Pose> link_poses = model::forward_kinematics(module, placement.positions);
+  for (std::size_t i = 0; i < module.links.size(); ++i) {
+    const model::Link& link = module.links[i];
+    physics::BodyDesc body;
+    body.motion = module.fixed_in_place ? physics::Motion::fixed : physics::Motion::dynamic;
+    body.pose = placement.pose * link_poses[i];
+    body.mass = link.mass;
+    body.inertial = link.inertial;
+    body.moments = link.moments;
+    body.geometry = link.geometry;
+    body.gravity = link.gravity;
+    body.owner = p + 1;
+    body.quiet = !module.self_collide;
+    if (!module.fixed_in_place) {
+      const Vec3 arm = body.pose * link.inertial.position - placement.pose.position;
+      body.velocity = {placement.velocity.linear + cross(placement.velocity.angular, arm), placement.velocity.angular};
+    }
+    Result<physics::BodyId> id = engine_->add_body(body);
+    if (!id.ok()) {
+      Error error(Diagnostic{placement.file, placement.line,
+                             fmt::format("link '{}' of '{}' cannot be built", link.name, placement.name), ""});
+      error.add(id.error());
+      return error;
+    }
+    if (link_of_body_.size() <= id->index) link_of_body_.resize(id->index + 1, nobody);
+    link_of_body_[id->index] = static_cast<std::uint32_t>(bodies_.size());
+    bodies_.push_back(*id);
+    link_models_.push_back(&link);
+    placement_of_link_.push_back(p);
+  }
+
+  for (const model::Joint& joint : module.joints) {
+    physics::JointDesc desc;
+    desc.type = static_cast<physics::JointType>(joint.type);
+    if (joint.parent >= 0) {
+      desc.a = bodies_[part.first_link + joint.parent];
+      desc.frame_a = joint.parent_frame;
+    } else {
+      desc.frame_a = placement.pose * joint.parent_frame;
+    }
+    desc.b = bodies_[part.first_link + joint.child];
+    desc.frame_b = joint.child_frame;
+    desc.lower = joint.lower;
+    desc.upper = joint.upper;
+    desc.damping = joint.damping;
+    desc.friction = joint.friction;
+    joints_.push_back(engine_->add_joint(desc));
+    joint_models_.push_back(&joint);
+  }
+
+  for (const model::Dock& dock : module.docks) {
+    dock_models_.push_back(&dock);
+    dock_links_.push_back(part.first_link + static_cast<std::uint32_t>(dock.link));
+    docks_.emplace_back().enabled = dock.enabled;
+    largest_capture_ = std::max(largest_capture_, dock.capture_distance);
+  }
+  return {};
+}
+
+void World::add_initial_connections() {
+  for (const model::Connection& c : model_->connections) {
+    const std::uint32_t a = parts_[c.a].first_dock + static_cast<std::uint32_t>(c.dock_a);
+    const std::uint32_t b = parts_[c.b].first_dock + static_cast<std::uint32_t>(c.dock_b);
+    // Engaged docks are enabled, whatever the model says of free ones: a disabled dock would
+    // let go in the first tick.
+    docks_[a].enabled = docks_[b].enabled = true;
+    join(a, b, model::engaged_dock(dock_models_[b]->symmetry, c.turn), 0);
+    docks_[a].phase = docks_[b].phase = DockPhase::engaged;
+  }
+}
+
+std::uint32_t World::placement_of_body(physics::BodyId body) const {
+  const std::uint32_t link = link_of(body);
+  return link == nobody ? nobody : placement_of_link_[link];
+}
+
+std::string World::body_name(physics::BodyId body) const {
+  const std::uint32_t placement = placement_of_body(body);
+  if (placement == nobody) return "the world";
+  return name(placement) + "." + link_models_[link_of_body_[body.index]]->name;
+}
+
+std::string World::dock_name(std::uint32_t dock) const {
+  return name(graph_.owner(dock)) + "." + dock_models_[dock]->name;
+}
+
+void World::command(std::uint32_t joint, physics::Control control, double target) {
+  const model::Joint& j = *joint_models_[joint];
+  physics::MotorCommand& motor = engine_->motors()[joints_[joint].index];
+  motor.control = j.motor ? control : physics::Control::off;
+  motor.target = target;
+  motor.kp = j.motor ? j.motor->kp : 0;
+  motor.kd = j.motor ? j.motor->kd : 0;
+  motor.max_velocity = j.velocity;
+  motor.max_torque = j.effort;
+}
+
+physics::StepStatus World::move(Time begin, Time end) {
+  for (std::uint32_t l = 0; l < bodies_.size(); ++l) last_velocities_[l] = link_velocity(l);
+  return engine_->advance(begin, end);
+}
+
+void World::archive(Archive& ar) {
+  ar("last velocities", last_velocities_);
+  for (DockStatus& dock : docks_) {
+    ar("phase", dock.phase);
+    ar("enabled", dock.enabled);
+    ar("broken", dock.broken);
+    ar("carrier", dock.carrier);
+    ar("joint", dock.joint);
+  }
+  ar("graph", graph_);
+  ar("carriers", carriers_);
+  for (const std::uint32_t carrier : carriers_) {
+    ar("load", windows_[carrier]);
+    ar("turn", dock_turns_[carrier]);
+  }
+  ar("broken", docks_broken_);
+  ar("formed", docks_formed_);
+  ar("released", docks_released_);
+  engine_->archive(ar);
+}
+
+std::size_t World::memory_bytes() const {
+  std::size_t bytes = sizeof *this;
+  const auto add = [&](const auto& v) { bytes += v.capacity() * sizeof(v[0]); };
+  add(parts_); add(modules_); add(bodies_); add(link_models_); add(placement_of_link_); add(link_of_body_);
+  add(joints_); add(joint_models_); add(dock_models_); add(dock_links_); add(last_velocities_); add(docks_);
+  add(carriers_); add(windows_); add(dock_turns_); add(capture_cells_); add(capture_positions_);
+  for (const LoadWindow& window : windows_) add(window.impulses);
+  bytes += graph_.docks() * 2 * sizeof(std::uint32_t);
+  for (const model::Placement& p : model_->placements)
+    bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
+  bytes += model_->connections.capacity() * sizeof(model::Connection);
+  return bytes;
+}
+
+}  // namespace volvox::world

@@ -1,0 +1,170 @@
+// What is there, now: every placed module and obstacle as bodies in a physics engine, and
+// the docks between them. The description (model::WorldModel) never changes; all that a
+// snapshot must hold is in World.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "volvox/model/world_model.h"
+#include "volvox/physics/engine.h"
+#include "volvox/world/dock_graph.h"
+
+namespace volvox::world {
+
+// Placements, links, joints and docks are numbered over the whole world, in the order of the
+// description; a placement's own are contiguous and start where `Part` says.
+struct Part {
+  std::uint32_t first_link = 0, first_joint = 0, first_dock = 0;
+};
+
+enum class DockPhase : std::uint8_t { free, latching, engaged };
+
+struct DockStatus {
+  DockPhase phase = DockPhase::free;
+  bool enabled = true;
+  bool broken = false;  // it broke, and holds nothing until it is disabled and enabled again
+  bool carrier = false; // of the two docks of a pair, the one whose frame the joint's loads are in
+  physics::JointId joint;
+};
+
+// The load of an engaged dock, in its own frame (x out of the module), averaged over its
+// load_time: what the partner passes on to this dock's module.
+struct DockLoad {
+  double axial = 0;    // N, positive when pulled apart
+  double shear = 0;    // N
+  double bending = 0;  // N m
+  double torsion = 0;  // N m
+  // The largest of the four, each as a part of the dock's strength: 1 breaks it.
+  double utilisation(const model::DockStrength& strength) const;
+};
+
+struct DockEvent {
+  enum class Kind : std::uint8_t { captured, engaged, released, broken } kind = Kind::captured;
+  std::uint32_t dock_a = 0, dock_b = 0;
+};
+
+class World {
+ public:
+  // The engine must be empty; the world owns it from here on.
+  static Result<std::unique_ptr<World>> create(std::shared_ptr<const model::WorldModel> model,
+                                               std::unique_ptr<physics::Engine> engine);
+
+  const model::WorldModel& model() const { return *model_; }
+  physics::Engine& engine() { return *engine_; }
+  const physics::Engine& engine() const { return *engine_; }
+  const DockGraph& graph() const { return graph_; }
+
+  std::size_t placements() const { return parts_.size(); }
+  const Part& part(std::uint32_t placement) const { return parts_[placement]; }
+  const model::ModuleModel& module_model(std::uint32_t placement) const { return *model_->placements[placement].model; }
+  const std::string& name(std::uint32_t placement) const { return model_->placements[placement].name; }
+  const std::vector<std::uint32_t>& modules() const { return modules_; }  // placements that have a mind
+
+  // Links.
+  std::size_t links() const { return bodies_.size(); }
+  physics::BodyId body(std::uint32_t link) const { return bodies_[link]; }
+  Pose link_pose(std::uint32_t link) const { return engine_->poses()[bodies_[link].index]; }
+  Twist link_velocity(std::uint32_t link) const { return engine_->velocities()[bodies_[link].index]; }
+  // The velocity one tick ago, for accelerometers.
+  Twist last_velocity(std::uint32_t link) const { return last_velocities_[link]; }
+  const model::Link& link_model(std::uint32_t link) const { return *link_models_[link]; }
+  std::uint32_t link_of(physics::BodyId body) const {           // nobody: the world itself
+    return body.valid() && body.index < link_of_body_.size() ? link_of_body_[body.index] : nobody;
+  }
+  std::uint32_t placement_of_body(physics::BodyId body) const;  // nobody: the world itself
+  std::string body_name(physics::BodyId body) const;            // "s3.head"
+
+  // Joints.
+  physics::JointState joint_state(std::uint32_t joint) const { return engine_->joints()[joints_[joint].index]; }
+  const model::Joint& joint_model(std::uint32_t joint) const { return *joint_models_[joint]; }
+  // Sets the command of a joint's motor; gains and limits come from the model.
+  void command(std::uint32_t joint, physics::Control control, double target);
+
+  // Docks.
+  std::size_t docks() const { return dock_models_.size(); }
+  const model::Dock& dock_model(std::uint32_t dock) const { return *dock_models_[dock]; }
+  std::string dock_name(std::uint32_t dock) const;  // "s3.front"
+  Pose dock_pose(std::uint32_t dock) const { return link_pose(dock_links_[dock]) * dock_models_[dock]->pose; }
+  const DockStatus& dock_status(std::uint32_t dock) const { return docks_[dock]; }
+  DockLoad dock_load(std::uint32_t dock) const;
+  void enable_dock(std::uint32_t dock, bool enabled);
+
+  // How far two engaged docks are from where they should be.
+  struct DockError {
+    double distance = 0;  // m
+    double angle = 0;     // rad
+  };
+  DockError largest_dock_error() const;  // over all pairs that are fully engaged
+
+  // The phases of a tick (docs/step.md). Events come in a fixed order.
+  void update_docks(std::vector<DockEvent>& events);          // dock
+  physics::StepStatus move(Time begin, Time end);             // move
+  void break_docks(Time begin, Time end, std::vector<DockEvent>& events);  // break
+
+  std::int64_t docks_broken() const { return docks_broken_; }    // connections, since the start
+  std::int64_t docks_formed() const { return docks_formed_; }    // captures, since the start
+  std::int64_t docks_released() const { return docks_released_; }
+
+  // Snapshot and hash.
+  void archive(Archive& ar);
+  std::size_t memory_bytes() const;  // of this object, the engine's own apart
+
+ private:
+  World() = default;
+  Result<void> build();
+  Result<void> add_placement(std::uint32_t placement);
+  void add_initial_connections();
+  void join(std::uint32_t a, std::uint32_t b, const Pose& b_in_a, double latch_time);
+  void part_docks(std::uint32_t dock);
+  void release_disabled(std::vector<DockEvent>& events);
+  void finish_latching(std::vector<DockEvent>& events);
+  void capture(std::vector<DockEvent>& events);
+  void record_load(std::uint32_t carrier, double dt);
+
+  std::shared_ptr<const model::WorldModel> model_;
+  std::unique_ptr<physics::Engine> engine_;
+
+  // Fixed once built.
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> modules_;
+  std::vector<physics::BodyId> bodies_;
+  std::vector<const model::Link*> link_models_;
+  std::vector<std::uint32_t> placement_of_link_;
+  std::vector<std::uint32_t> link_of_body_;  // by body index
+  std::vector<physics::JointId> joints_;
+  std::vector<const model::Joint*> joint_models_;
+  std::vector<const model::Dock*> dock_models_;
+  std::vector<std::uint32_t> dock_links_;
+  double largest_capture_ = 0;
+
+  // What a snapshot holds.
+  std::vector<Twist> last_velocities_;
+  std::vector<DockStatus> docks_;
+  DockGraph graph_;
+  std::vector<std::uint32_t> carriers_;  // sorted: one dock of every pair that holds
+  // The impulses of the last ticks, by carrier dock: a window as long as the dock's load_time,
+  // so that what breaks does not depend on the length of a tick.
+  struct LoadWindow {
+    std::vector<Wrench> impulses;  // N s, N m s, in the carrier's frame
+    std::uint32_t next = 0;
+    double span = 0;  // s
+    template <class A>
+    void archive(A& ar) { ar("impulses", impulses); ar("next", next); ar("span", span); }
+  };
+  std::vector<LoadWindow> windows_;
+  std::vector<Quat> dock_turns_;  // by carrier: the partner's rotation in its frame, once closed
+  std::int64_t docks_broken_ = 0, docks_formed_ = 0, docks_released_ = 0;
+
+  // Kept between ticks only to spare allocations.
+  struct Candidate {
+    std::uint64_t cell;
+    std::uint32_t dock;
+  };
+  std::vector<Candidate> capture_cells_;
+  std::vector<Vec3> capture_positions_;
+};
+
+}  // namespace volvox::world
