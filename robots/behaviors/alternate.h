@@ -11,17 +11,19 @@ class Alternate final : public mind::Behavior {
   void start(mind::Agent& agent) override {
     amplitude_ = agent.parameter("amplitude", 0.5);
     period_ = agent.parameter("period", 2.0);
+    for (const std::string& action : agent.actions())
+      if (agent.has_percept(action + ".angle")) joints_.push_back(action);
   }
   void step(mind::Agent& agent) override {
     const bool first_half = std::fmod(agent.time(), period_) < period_ / 2;
-    for (const std::string& action : agent.actions())
-      if (agent.has_percept(action + ".angle")) agent.move_to(action, first_half ? amplitude_ : -amplitude_);
+    for (const std::string& joint : joints_) agent.move_to(joint, first_half ? amplitude_ : -amplitude_);
   }
   VOLVOX_STATE()
 
  private:
   double amplitude_ = 0;  // rad
   double period_ = 0;     // s, of a whole cycle
+  std::vector<std::string> joints_;
 };
 
 }  // namespace volvox::robots

@@ -41,4 +41,14 @@ void Value::archive(Archive& ar) {
   if (!empty()) type_->archive(ar, data());
 }
 
+Payload Payload::of(const Value& value) {
+  Payload payload;
+  if (value.empty()) return payload;
+  payload.type_ = hash_of(value.type()->name);
+  SaveArchive ar;
+  value.type()->archive(ar, const_cast<void*>(value.data()));
+  payload.bytes_ = ar.take();
+  return payload;
+}
+
 }  // namespace volvox

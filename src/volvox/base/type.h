@@ -307,7 +307,8 @@ class Value {
   void archive(Archive& ar);
 
  private:
-  static constexpr std::size_t inside = 56;
+  friend class Payload;
+  static constexpr std::size_t inside = 40;  // with the type, three quarters of a cache line
 
   template <class T>
   bool holds() const {
@@ -315,7 +316,7 @@ class Value {
     // A plugin has its own copy of the TypeInfo: then the names decide.
     return type_ == &type_of<T>() || type_->name == type_of<T>().name;
   }
-  bool is_inside() const { return type_->size <= inside && type_->alignment <= alignof(std::max_align_t); }
+  bool is_inside() const { return type_->size <= inside && type_->alignment <= alignof(double); }
   void* data() { return is_inside() ? static_cast<void*>(buffer_) : heap_; }
   const void* data() const { return is_inside() ? static_cast<const void*>(buffer_) : heap_; }
   void allocate(const TypeInfo& type) {
@@ -347,7 +348,7 @@ class Value {
 
   const TypeInfo* type_ = nullptr;
   union {
-    alignas(std::max_align_t) std::byte buffer_[inside];
+    alignas(double) std::byte buffer_[inside];
     void* heap_;
   };
 };
@@ -357,6 +358,7 @@ class Payload {
  public:
   Payload() = default;
   template <class T>
+    requires(!std::is_same_v<T, Value>)
   static Payload of(const T& value) {
     Payload payload;
     payload.type_ = type_key<T>();
@@ -365,6 +367,9 @@ class Payload {
     payload.bytes_ = ar.take();
     return payload;
   }
+
+  static Payload of(const Value& value);  // empty if the value is
+  bool empty() const { return type_ == 0; }
 
   // The value, if the payload is of this type and whole.
   template <class T>

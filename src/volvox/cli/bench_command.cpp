@@ -72,13 +72,22 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
+// Whether the number of modules of a scene can be chosen. What is wrong with it shows later.
+bool has_modules(const std::string& scene, const sim::Library& library) {
+  const auto located = sim::locate_experiment(scene, library);
+  if (!located.ok()) return false;
+  const auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
+  return parameters.ok() && std::any_of(parameters->begin(), parameters->end(), [](const auto& p) { return p.name == "modules"; });
+}
+
 }  // namespace
 
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log) {
-  const std::vector<std::string> scenes =
-      arguments.scenes.empty() ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
+  const bool all_engines = arguments.scenes == std::vector<std::string>{"engines"};
+  const std::vector<std::string> scenes = arguments.scenes.empty() || all_engines
+      ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
   std::vector<std::string> engines = split(arguments.engines);
-  if (engines.empty()) engines = {physics::default_engine, "none"};
+  if (engines.empty()) engines = all_engines ? library.engines.names() : std::vector<std::string>{physics::default_engine, "none"};
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows = {{"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move",
                                                  "sense", "think", "send", "dock", "act", "move", "break", "deliver",
@@ -89,7 +98,8 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
       options.experiment = scene;
       options.engine = engine;
       options.threads = arguments.threads;
-      options.settings["modules"] = std::to_string(arguments.modules > 0 ? arguments.modules : 1000);
+      if (arguments.modules > 0 || has_modules(scene, library))
+        options.settings["modules"] = std::to_string(arguments.modules > 0 ? arguments.modules : 1000);
       options.duration = 1e6;
       if (is_terminal(2)) std::fputs(fmt::format("\r\x1b[K{} on {} ...", scene, engine).c_str(), stderr);
       const auto measured = measure(options, arguments.seconds, library, log);

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <new>
 
 #include "behaviors.h"
 #include "experiments.h"
@@ -81,6 +83,25 @@ int print_parameter_names(const std::string& experiment, const sim::Library& lib
   return done;
 }
 
+// A number within bounds. CLI11's own check lets NaN through.
+CLI::Validator between(double low, double high) {
+  return CLI::Validator([low, high](std::string& text) {
+    double value = 0;
+    const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+    return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, low, high);
+  }, "");
+}
+
+// CLI11 would take -1, and what is too large, for the largest number there is.
+CLI::Validator whole_number() {
+  return CLI::Validator([](std::string& text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = error == std::errc{} && end == text.data() + text.size();
+    return good ? std::string() : fmt::format("'{}' is not a whole number from 0 to {}", text, UINT64_MAX);
+  }, "");
+}
+
 struct Arguments {
   RunArguments run;
   BenchArguments bench;
@@ -92,16 +113,17 @@ void add_run(CLI::App& app, Arguments& a) {
   CLI::App* run = app.add_subcommand("run", "run an experiment or a world file");
   run->footer(run_examples);
   run->add_option("experiment", a.run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
-  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->default_val(physics::default_engine);
-  run->add_option("--duration", a.run.duration, "seconds to simulate; otherwise the experiment's own")->check(CLI::Range(0.0, 1e9));
-  run->add_option("--dt", a.run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own");
-  run->add_option("--substep", a.run.substep, "longest physics step in seconds (default 1/240)")->check(CLI::Range(1e-6, 1.0));
-  run->add_option("--seed", a.run.seed, "of everything random: the same seed gives the same bits")->capture_default_str();
-  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->check(CLI::Range(1, 1024));
-  run->add_option("--set", a.run.set, "KEY=VALUE: change a parameter (volvox info EXPERIMENT lists them); may be repeated");
-  run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file");
-  run->add_option("--restore", a.run.restore, "begin where the run that wrote this snapshot ended");
-  run->add_option("--out", a.run.out, "folder for the results");
+  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->default_val(physics::default_engine)->type_name("NAME");
+  run->add_option("--duration", a.run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
+  run->add_option("--dt", a.run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
+  run->add_option("--substep", a.run.substep, "longest physics step in seconds (default 1/240)")->type_name("S")->check(between(1e-6, 1));
+  run->add_option("--seed", a.run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
+  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  run->add_option("--set", a.run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
+      ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+  run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
+  run->add_option("--restore", a.run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
+  run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
   run->add_flag("--quiet", a.run.quiet, "no progress, no table");
 }
@@ -118,32 +140,31 @@ void add_others(CLI::App& app, Arguments& a) {
 
   CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");
   bench->footer("\nExamples:\n  volvox bench\n  volvox bench remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
-  bench->add_option("scenes", a.bench.scenes, "experiments that have a parameter 'modules' (default: remod3d/scatter remod3d/snake)");
-  bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)");
-  bench->add_option("--modules", a.bench.modules, "how many (default 1000)")->check(CLI::Range(1, 10'000'000));
-  bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")->capture_default_str()->check(CLI::Range(0.01, 3600.0));
-  bench->add_option("--threads", a.bench.threads, "threads to use")->capture_default_str()->check(CLI::Range(1, 1024));
+  bench->add_option("scenes", a.bench.scenes, "experiments or files (default: remod3d/scatter remod3d/snake); 'engines': those, on every engine");
+  bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)")->type_name("A,B");
+  bench->add_option("--modules", a.bench.modules, "how many, in scenes that let one choose (default 1000)")->type_name("N")->check(between(1, 1e7));
+  bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")->capture_default_str()->type_name("S")->check(between(0.01, 3600));
+  bench->add_option("--threads", a.bench.threads, "threads to use")->capture_default_str()->type_name("N")->check(between(1, 1024));
   bench->add_flag("--json", a.bench.json, "print JSON");
 
   CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot or an experiment of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
   make->add_option("kind", a.new_kind, "behavior, robot or experiment")->required();
   make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
-  make->add_option("--in", a.new_folder, "folder to make (default: NAME)");
+  make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
 
   CLI::App* completion = app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
   completion->add_option("shell", a.shell, "bash")->default_val("bash");
 }
 
-}  // namespace
-
-int main(int argc, char** argv, sim::Library& library) {
+int parse_and_run(int argc, char** argv, sim::Library& library) {
   CLI::App app("Volvox: a simulator of modular, self-reconfigurable robots");
-  app.set_version_flag("--version", std::string("volvox ") + version);
   app.get_formatter()->column_width(30);
   Arguments a;
   add_run(app, a);
   add_others(app, a);
+  app.set_version_flag("--version", std::string("volvox ") + version);
+  for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", std::string("volvox ") + version);
   if (argc <= 1) {
     std::fputs(welcome, stdout);
     return done;
@@ -172,6 +193,20 @@ int main(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);
   return done;
+}
+
+}  // namespace
+
+int main(int argc, char** argv, sim::Library& library) {
+  // Users' experiments run in here too: whatever they throw ends the run, with a message.
+  try {
+    return parse_and_run(argc, argv, library);
+  } catch (const std::bad_alloc&) {
+    std::fputs("volvox: the memory of this machine is not enough for this run\n  fix: use fewer modules\n", stderr);
+  } catch (const std::exception& error) {
+    std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), error.what()).c_str(), stderr);
+  }
+  return run_failed;
 }
 
 }  // namespace volvox::cli

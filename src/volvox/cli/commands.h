@@ -14,7 +14,8 @@ namespace volvox::cli {
 inline constexpr int done = 0, run_failed = 1, bad_input = 2;
 
 struct RunArguments {
-  std::string experiment, engine, dt, out, save, restore;
+  std::string experiment, engine;
+  std::optional<std::string> dt, out, save, restore;
   std::optional<double> duration, substep;
   std::uint64_t seed = 1;
   int threads = 1;

@@ -208,12 +208,17 @@ bool good_name(const std::string& name) {
   if (name.empty() || !std::islower(static_cast<unsigned char>(name[0]))) return false;
   for (const char c : name)
     if (!std::islower(static_cast<unsigned char>(c)) && !std::isdigit(static_cast<unsigned char>(c)) && c != '_') return false;
-  return name.back() != '_' && name != "volvox" && name != "test";
+  // CMake keeps some names for targets of its own.
+  for (const char* taken : {"volvox", "test", "all", "install", "clean", "help", "package"})
+    if (name == taken) return false;
+  return name.back() != '_';
 }
 
 }  // namespace
 
 int new_command(const std::string& kind, const std::string& name, const std::string& folder) {
+  if (kind != "behavior" && kind != "robot" && kind != "experiment")
+    return complain(Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment"));
   if (!good_name(name))
     return complain(Error(fmt::format("'{}' cannot be the name of a {}", name, kind),
                           "use small letters, digits and '_', beginning with a letter, such as my_snake"));
@@ -231,11 +236,9 @@ int new_command(const std::string& kind, const std::string& name, const std::str
     files.emplace_back(name + ".cpp", robot_main_template);
     files.emplace_back(fs::path("robots") / name / (name + ".sdf"), robot_template);
     files.emplace_back("world.sdf", robot_world_template);
-  } else if (kind == "experiment") {
+  } else {
     files.emplace_back(name + ".cpp", experiment_template);
     target = name;
-  } else {
-    return complain(Error(fmt::format("'{}' cannot be made", kind), "use one of: behavior, robot, experiment"));
   }
   for (const auto& [path, text] : files) {
     fs::create_directories((root / path).parent_path(), error);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
@@ -12,15 +13,34 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// runs/remod3d_snake/001, 002, ...: the first that is free.
-fs::path next_folder(std::string experiment) {
+// runs/remod3d_snake/001, 002, ...: makes the first that is free. Making it claims it: runs
+// that go on at the same time never write into one folder.
+Result<fs::path> make_next_folder(std::string experiment) {
   for (char& c : experiment)
     if (c == '/' || c == ' ') c = '_';
-  for (int i = 1;; ++i) {
-    const fs::path folder = fs::path("runs") / experiment / fmt::format("{:03}", i);
-    std::error_code error;
-    if (!fs::exists(folder, error)) return folder;
+  const fs::path parent = fs::path("runs") / experiment;
+  std::error_code error;
+  fs::create_directories(parent, error);
+  for (int i = 1; !error; ++i) {
+    const fs::path folder = parent / fmt::format("{:03}", i);
+    if (fs::create_directory(folder, error)) return folder;
   }
+  return Diagnostic{parent.string(), 0, "the output folder cannot be made: " + error.message(),
+                    "give a folder that can be written, with --out DIR"};
+}
+
+// Where the results will go. Asked for before the run: a run of hours must not end without a
+// place to write to.
+Result<fs::path> make_output_folder(const RunArguments& arguments, const std::string& experiment) {
+  if (arguments.save && !std::ofstream(*arguments.save, std::ios::binary | std::ios::app))
+    return Diagnostic{*arguments.save, 0, "the snapshot cannot be written", "give --save a path that can be written"};
+  if (!arguments.out) return make_next_folder(experiment);
+  const fs::path folder = *arguments.out;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !std::ofstream(folder / "summary.json", std::ios::app))
+    return Diagnostic{folder.string(), 0, "no results can be written into this folder", "give another one with --out DIR"};
+  return folder;
 }
 
 void print_results(const sim::RunReport& report, const fs::path& folder) {
@@ -60,31 +80,32 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   options.threads = arguments.threads;
   options.duration = arguments.duration;
   options.max_substep = arguments.substep;
-  if (!arguments.dt.empty()) {
-    auto dt = TickLength::parse(arguments.dt);
+  if (arguments.dt) {
+    auto dt = TickLength::parse(*arguments.dt);
     if (!dt.ok()) return complain(dt.error());
     options.dt = *dt;
   }
   auto settings = parse_settings(arguments.set);
   if (!settings.ok()) return complain(settings.error());
   options.settings = std::move(*settings);
-  if (!arguments.save.empty()) options.save_to = arguments.save;
-  if (!arguments.restore.empty()) options.restore_from = arguments.restore;
+  options.save_to = arguments.save;
+  options.restore_from = arguments.restore;
 
   auto run = sim::Run::prepare(options, library, log);
   if (!run.ok()) return complain(run.error());
   for (const Diagnostic& warning : (*run)->report().warnings) log.warning(warning.text());
+  const auto folder = make_output_folder(arguments, (*run)->report().experiment);
+  if (!folder.ok()) return complain(folder.error());
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
     (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); });
   }
   const sim::RunReport& report = (*run)->report();
-  const fs::path folder = arguments.out.empty() ? next_folder(report.experiment) : fs::path(arguments.out);
-  const auto written = (*run)->write(folder);
+  const auto written = (*run)->write(*folder);
 
   if (arguments.json) fmt::print("{}\n", report.json());
-  else if (!arguments.quiet) print_results(report, folder);
+  else if (!arguments.quiet) print_results(report, *folder);
   if (!written.ok()) return complain(written.error());
   if (report.status != "done") {
     std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), report.failure).c_str(), stderr);

@@ -88,7 +88,16 @@ class Agent {
   RandomStream& random() { return random_; }
   // Its model of the world: any type declared by VOLVOX_TYPE, made when first asked for.
   template <class T>
-  T& model() { return model_.emplace<T>(); }
+  T& model() {
+    if (!restored_model_.empty()) unpack_model<T>();
+    return model_.emplace<T>();
+  }
+  template <class T>
+  const T& model() const {  // for those who look on
+    const T* known = model_.get<T>();
+    if (known == nullptr) throw AgentError("it has no model of type " + type_name<T>());
+    return *known;
+  }
   // Parameters of the behaviour, as given in SDF.
   double parameter(const std::string& name, double fallback) const { return parameters_.number(name, fallback); }
   std::int64_t parameter(const std::string& name, std::int64_t fallback) const { return parameters_.integer(name, fallback); }
@@ -117,6 +126,14 @@ class Agent {
   const Agent& look_at(std::size_t module) const;
   [[noreturn]] static void wrong_type(const char* kind, std::string_view name, const Value& value, const std::string& wanted);
 
+  template <class T>
+  void unpack_model() {
+    const auto model = restored_model_.as<T>();
+    if (!model) throw AgentError("the snapshot holds a model of another type than " + type_name<T>());
+    model_.emplace<T>() = *model;
+    restored_model_ = {};
+  }
+
   template <class A>
   void archive(A& ar) {
     ar("percepts", percepts_);
@@ -124,7 +141,12 @@ class Agent {
     ar("set", action_set_);
     ar("mailbox", mailbox_);
     ar("dropped", dropped_);
-    ar("model", model_);
+    Payload model = model_.empty() ? restored_model_ : Payload::of(model_);
+    ar("model", model);
+    if (ar.loading()) {
+      model_ = {};
+      restored_model_ = std::move(model);
+    }
     ar("random", random_);
     ar("next step", next_step_);
   }
@@ -144,6 +166,7 @@ class Agent {
   std::vector<Outgoing> outbox_;  // empty between ticks
   std::int64_t dropped_ = 0;      // messages, because the mailbox was full
   Value model_;
+  Payload restored_model_;  // out of a snapshot, until the behaviour says of what type it is
   RandomStream random_;
   Time next_step_;
   std::vector<std::string> log_;

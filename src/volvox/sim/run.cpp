@@ -144,7 +144,7 @@ void Run::end() {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
   add("moved_m", std::hypot(moved.x, moved.y), "how far the centre of mass went over the ground");
-  add("organisms", static_cast<double>(world.graph().organism_count()), "connected components, obstacles included");
+  add("organisms", static_cast<double>(world.organism_count()), "robots: connected components of modules");
   add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
   add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
   add("docks_released", static_cast<double>(world.docks_released()), "during the run");
@@ -158,7 +158,7 @@ void Run::end() {
 void Run::sample() {
   const world::World& world = simulation_->world();
   report_.history.push_back({simulation_->now().seconds(), world::centre_of_mass(world), world::kinetic_energy(world),
-                             world.modules().empty() ? 0 : world::highest_link(world), world.graph().organism_count(),
+                             world.modules().empty() ? 0 : world::highest_link(world), world.organism_count(),
                              world.graph().connections()});
 }
 

@@ -1,7 +1,6 @@
 // The dock and break phases: seed 000's algorithm 1, lines 5 to 12, and its section IV.F.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "volvox/world/world.h"
@@ -82,12 +81,6 @@ void World::finish_latching(std::vector<DockEvent>& events) {
 
 namespace {
 
-bool fits(const model::Dock& a, const model::Dock& b) {
-  using model::Gender;
-  const bool same_sex = a.gender == b.gender && a.gender != Gender::both;
-  return !same_sex && a.kind == b.kind;
-}
-
 // If frame b lies within the capture tolerances of a: its pose in a once the dock is closed.
 std::optional<Pose> closed_pose(const model::Dock& a, const Pose& pose_a, const model::Dock& b, const Pose& pose_b) {
   const double reach = std::min(a.capture_distance, b.capture_distance);
@@ -96,9 +89,8 @@ std::optional<Pose> closed_pose(const model::Dock& a, const Pose& pose_a, const 
   // With the x axes opposed, what is left between the frames is a turn about x.
   const Quat apart = model::engaged_dock(1, 0).rotation.conjugate() * (pose_a.rotation.conjugate() * pose_b.rotation);
   const double turn = 2 * volvox::atan2(apart.x, apart.w);
-  const int symmetry = std::gcd(a.symmetry, b.symmetry);
-  const double step = symmetry > 0 ? 2 * pi / symmetry : 0;
-  const double closed_turn = symmetry > 0 ? step * std::round(turn / step) : turn;
+  const double step = a.symmetry > 0 ? 2 * pi / a.symmetry : 0;
+  const double closed_turn = a.symmetry > 0 ? step * std::round(turn / step) : turn;
   Pose closed = model::engaged_dock(1, 0);
   closed.rotation = closed.rotation * Quat::axis_angle({1, 0, 0}, closed_turn);
   const Quat residual = (pose_a.rotation * closed.rotation).conjugate() * pose_b.rotation;
@@ -106,75 +98,25 @@ std::optional<Pose> closed_pose(const model::Dock& a, const Pose& pose_a, const 
   return closed;
 }
 
-// Free docks in a grid of cells as wide as the farthest capture. Sorting by cell keeps what
-// is found independent of everything but the positions.
-std::uint64_t cell_key(std::int64_t x, std::int64_t y, std::int64_t z) {
-  const auto bits = [](std::int64_t v) { return static_cast<std::uint64_t>(v + (1 << 20)) & 0x1fffff; };
-  return bits(x) << 42 | bits(y) << 21 | bits(z);
-}
-
-struct Meeting {
-  double distance;
-  std::uint32_t a, b;
-  Pose closed;
-};
-
 }  // namespace
 
 void World::capture(std::vector<DockEvent>& events) {
-  if (largest_capture_ <= 0) return;
   const std::span<const Pose> poses = engine_->poses();
-  const double scale = 1 / largest_capture_;
-  std::vector<Candidate>& cells = capture_cells_;
-  std::vector<Vec3>& positions = capture_positions_;
-  cells.clear();
-  positions.resize(docks_.size());
-  const auto cell_of = [&](double x) { return static_cast<std::int64_t>(std::floor(clamp(x * scale, -1e6, 1e6))); };
+  finder_.clear();
   for (std::uint32_t d = 0; d < docks_.size(); ++d) {
     const DockStatus& dock = docks_[d];
     if (dock.phase != DockPhase::free || !dock.enabled || dock.broken) continue;
-    const Vec3 p = poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position;
-    positions[d] = p;
-    cells.push_back({cell_key(cell_of(p.x), cell_of(p.y), cell_of(p.z)), d});
+    finder_.add(d, poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
   }
-  if (cells.size() < 2) return;
-  std::sort(cells.begin(), cells.end(), [](const Candidate& l, const Candidate& r) {
-    return l.cell != r.cell ? l.cell < r.cell : l.dock < r.dock;
-  });
-
-  std::vector<Meeting> meetings;
-  const auto meet = [&](std::uint32_t d, std::uint32_t e) {
-    const std::uint32_t a = std::min(d, e), b = std::max(d, e);
-    if (graph_.owner(a) == graph_.owner(b) || !fits(*dock_models_[a], *dock_models_[b])) return;
-    if (const auto closed = closed_pose(*dock_models_[a], dock_pose(a), *dock_models_[b], dock_pose(b)))
-      meetings.push_back({length(positions[a] - positions[b]), a, b, *closed});
-  };
-  // Each cell with itself and with half of its neighbours, so that each pair is met once.
-  // Keys of a row of three cells along z are consecutive: one search finds the row.
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Vec3 p = positions[cells[i].dock];
-    for (std::size_t j = i + 1; j < cells.size() && cells[j].cell <= cells[i].cell + 1; ++j)
-      meet(cells[i].dock, cells[j].dock);
-    const std::int64_t x = cell_of(p.x), y = cell_of(p.y), z = cell_of(p.z);
-    constexpr std::int64_t rows[4][2] = {{0, 1}, {1, -1}, {1, 0}, {1, 1}};
-    for (const auto& row : rows) {
-      const std::uint64_t first = cell_key(x + row[0], y + row[1], z - 1), last = first + 2;
-      auto it = std::lower_bound(cells.begin() + static_cast<std::ptrdiff_t>(i), cells.end(), first,
-                                 [](const Candidate& c, std::uint64_t key) { return c.cell < key; });
-      for (; it != cells.end() && it->cell <= last; ++it) meet(cells[i].dock, it->dock);
-    }
-  }
-
   // The nearest pairs first; a dock that was taken leaves the others waiting.
-  std::sort(meetings.begin(), meetings.end(), [](const Meeting& l, const Meeting& r) {
-    if (l.distance != r.distance) return l.distance < r.distance;
-    return l.a != r.a ? l.a < r.a : l.b < r.b;
-  });
-  for (const Meeting& meeting : meetings) {
-    if (docks_[meeting.a].phase != DockPhase::free || docks_[meeting.b].phase != DockPhase::free) continue;
-    const double latch_time = std::max(dock_models_[meeting.a]->latch_time, dock_models_[meeting.b]->latch_time);
-    join(meeting.a, meeting.b, meeting.closed, latch_time);
-    events.push_back({DockEvent::Kind::captured, meeting.a, meeting.b});
+  for (const DockFinder::Pair& pair : finder_.find(largest_capture_)) {
+    if (docks_[pair.a].phase != DockPhase::free || docks_[pair.b].phase != DockPhase::free) continue;
+    const model::Dock &a = *dock_models_[pair.a], &b = *dock_models_[pair.b];
+    if (graph_.owner(pair.a) == graph_.owner(pair.b) || !model::fit(a, b)) continue;
+    const auto closed = closed_pose(a, dock_pose(pair.a), b, dock_pose(pair.b));
+    if (!closed) continue;
+    join(pair.a, pair.b, *closed, std::max(a.latch_time, b.latch_time));
+    events.push_back({DockEvent::Kind::captured, pair.a, pair.b});
     ++docks_formed_;
   }
 }

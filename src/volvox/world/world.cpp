@@ -110,6 +110,15 @@ void World::add_initial_connections() {
   }
 }
 
+std::size_t World::organism_count() const {
+  // An obstacle that holds no module is a component too, but no organism.
+  const std::span<const std::uint32_t> organism = graph_.organisms();
+  std::vector<std::uint32_t> seen;
+  for (const std::uint32_t module : modules_) seen.push_back(organism[module]);
+  std::sort(seen.begin(), seen.end());
+  return static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
+}
+
 std::uint32_t World::placement_of_body(physics::BodyId body) const {
   const std::uint32_t link = link_of(body);
   return link == nobody ? nobody : placement_of_link_[link];
@@ -167,9 +176,9 @@ std::size_t World::memory_bytes() const {
   const auto add = [&](const auto& v) { bytes += v.capacity() * sizeof(v[0]); };
   add(parts_); add(modules_); add(bodies_); add(link_models_); add(placement_of_link_); add(link_of_body_);
   add(joints_); add(joint_models_); add(dock_models_); add(dock_links_); add(last_velocities_); add(docks_);
-  add(carriers_); add(windows_); add(dock_turns_); add(capture_cells_); add(capture_positions_);
+  add(carriers_); add(windows_); add(dock_turns_);
   for (const LoadWindow& window : windows_) add(window.impulses);
-  bytes += graph_.docks() * 2 * sizeof(std::uint32_t);
+  bytes += finder_.memory_bytes() + graph_.docks() * 2 * sizeof(std::uint32_t);
   for (const model::Placement& p : model_->placements)
     bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
   bytes += model_->connections.capacity() * sizeof(model::Connection);

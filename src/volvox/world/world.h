@@ -10,6 +10,7 @@
 
 #include "volvox/model/world_model.h"
 #include "volvox/physics/engine.h"
+#include "volvox/world/dock_finder.h"
 #include "volvox/world/dock_graph.h"
 
 namespace volvox::world {
@@ -62,6 +63,8 @@ class World {
   const model::ModuleModel& module_model(std::uint32_t placement) const { return *model_->placements[placement].model; }
   const std::string& name(std::uint32_t placement) const { return model_->placements[placement].name; }
   const std::vector<std::uint32_t>& modules() const { return modules_; }  // placements that have a mind
+
+  std::size_t organism_count() const;  // connected components that have a module in them
 
   // Links.
   std::size_t links() const { return bodies_.size(); }
@@ -158,13 +161,7 @@ class World {
   std::vector<Quat> dock_turns_;  // by carrier: the partner's rotation in its frame, once closed
   std::int64_t docks_broken_ = 0, docks_formed_ = 0, docks_released_ = 0;
 
-  // Kept between ticks only to spare allocations.
-  struct Candidate {
-    std::uint64_t cell;
-    std::uint32_t dock;
-  };
-  std::vector<Candidate> capture_cells_;
-  std::vector<Vec3> capture_positions_;
+  DockFinder finder_;  // scratch of the dock phase
 };
 
 }  // namespace volvox::world

@@ -1,0 +1,29 @@
+# Completes the volvox command in bash: source <(volvox completion bash)
+# It asks volvox for the names, so that it never goes stale.
+_volvox() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} volvox=${COMP_WORDS[0]}
+  COMPREPLY=()
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    COMPREPLY=($(compgen -W "run list info bench new completion --help --version" -- "$word"))
+    return
+  fi
+  case $previous in
+    --engine|--engines) COMPREPLY=($(compgen -W "$("$volvox" list engines --names 2>/dev/null)" -- "$word")); return ;;
+    --out|--in) COMPREPLY=($(compgen -d -- "$word")); return ;;
+    --save|--restore) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --set) COMPREPLY=($(compgen -W "$("$volvox" info "${COMP_WORDS[2]}" --names 2>/dev/null)" -S = -- "$word")); compopt -o nospace; return ;;
+  esac
+  case $command in
+    run|bench)
+      if [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --out --json --quiet --engines --seconds --modules --help" -- "$word"))
+      else
+        COMPREPLY=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
+      fi ;;
+    list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise --json --names" -- "$word")) ;;
+    info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
+    new) COMPREPLY=($(compgen -W "behavior robot experiment --in" -- "$word")) ;;
+    completion) COMPREPLY=($(compgen -W "bash" -- "$word")) ;;
+  esac
+}
+complete -F _volvox volvox

@@ -1,0 +1,248 @@
+#include "volvox/mind/minds.h"
+
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+
+namespace volvox::mind {
+namespace {
+
+struct Note {
+  int number = 0;
+  std::string text;
+};
+VOLVOX_TYPE(Note, number, text)
+
+struct Memory {
+  std::vector<int> seen;
+};
+VOLVOX_TYPE(Memory, seen)
+
+model::SceneBuilder chain_of(int count, model::ModuleModel model = actor()) {
+  model::SceneBuilder scene("chain");
+  scene.set_gravity({});
+  scene.add_chain(world::share(std::move(model)), count, "east", "west", 0, Pose{}, "m");
+  return scene;
+}
+
+// Seed 000: sent at t, read at t + 1, and one more tick for every further module.
+TEST(Minds, AMessageTakesATickAHop) {
+  Theatre theatre;
+  std::map<std::string, std::vector<std::int64_t>> read_at;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now == 2) agent.send("east", Note{7, "hop"});
+      while (auto message = agent.read("west")) {
+        ASSERT_TRUE(message->as<Note>());
+        EXPECT_EQ(message->as<Note>()->text, "hop");
+        EXPECT_FALSE(message->as<double>());
+        EXPECT_EQ(agent.dock_name(*message), "west");
+        read_at[agent.name()].push_back(theatre.now);
+        agent.send("east", *message->as<Note>());
+      }
+    };
+  };
+  auto scene = chain_of(4);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(10);
+  EXPECT_EQ(read_at["m1"], (std::vector<std::int64_t>{3}));
+  EXPECT_EQ(read_at["m2"], (std::vector<std::int64_t>{4}));
+  EXPECT_EQ(read_at["m3"], (std::vector<std::int64_t>{5}));
+  EXPECT_EQ(theatre.minds->network().sent, 4);
+  EXPECT_EQ(theatre.minds->network().delivered, 3);
+  EXPECT_EQ(theatre.minds->network().lost, 1);  // m3's east dock is free
+}
+
+TEST(Minds, MessagesWaitUntilReadAndAreConsumed) {
+  Theatre theatre;
+  std::vector<int> numbers;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now < 3) agent.send("east", Note{static_cast<int>(theatre.now), ""});
+      if (agent.name() == "m1" && theatre.now == 6) {
+        EXPECT_EQ(agent.waiting(), 3u);
+        while (auto m = agent.read()) numbers.push_back(m->as<Note>()->number);
+        EXPECT_EQ(agent.waiting(), 0u);
+      }
+    };
+  };
+  auto scene = chain_of(2);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(10);
+  EXPECT_EQ(numbers, (std::vector<int>{0, 1, 2}));
+}
+
+TEST(Minds, WhatReceiveTakesDoesNotWait) {
+  Theatre theatre;
+  int taken = 0;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [](Agent& agent) { agent.broadcast(Note{1, "x"}); };
+    b.on_receive = [&](Agent& agent, const Message& message) {
+      if (agent.name() != "m1") return false;
+      ++taken;
+      EXPECT_EQ(message.arrived, theatre.dt.start_of(theatre.now + 1));
+      return true;
+    };
+  };
+  auto scene = chain_of(2);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(5);
+  EXPECT_EQ(taken, 5);
+  EXPECT_EQ(theatre.minds->agent(1).waiting(), 0u);
+  EXPECT_EQ(theatre.minds->agent(0).waiting(), 5u);
+}
+
+TEST(Minds, AFullMailboxDropsTheOldest) {
+  Theatre theatre;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [](Agent& agent) {
+      if (agent.name() == "m0")
+        for (int i = 0; i < 100; ++i) agent.send("east", Note{i, ""});
+    };
+  };
+  auto scene = chain_of(2);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(50);
+  EXPECT_EQ(theatre.minds->agent(1).waiting(), Agent::mailbox_capacity);
+  EXPECT_EQ(theatre.minds->network().lost, 5000 - static_cast<std::int64_t>(Agent::mailbox_capacity));
+}
+
+TEST(Minds, AFlakyConnectorLosesMessages) {
+  Theatre theatre;
+  int arrived = 0;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [](Agent& agent) { if (agent.name() == "m0") agent.send("east", Note{}); };
+    b.on_receive = [&](Agent&, const Message&) { ++arrived; return true; };
+  };
+  model::ModuleModel flaky = actor();
+  flaky.message_noise["*"] = {{"dropout", {{"probability", "0.3"}}, 5}};
+  auto scene = chain_of(2, flaky);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(2000);
+  EXPECT_NEAR(arrived, 1400, 5 * std::sqrt(0.21 * 2000));
+}
+
+TEST(Minds, ModelsAndRandomStreamsAreTheirOwn) {
+  Theatre theatre;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [](Agent& agent) { agent.model<Memory>().seen.push_back(static_cast<int>(agent.random().below(1000))); };
+  };
+  auto scene = chain_of(2);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(5);
+  const Minds& minds = *theatre.minds;
+  const auto& a = minds.agent(0).model<Memory>().seen;
+  const auto& b = minds.agent(1).model<Memory>().seen;
+  EXPECT_EQ(a.size(), 5u);
+  EXPECT_NE(a, b);
+}
+
+TEST(Minds, APeriodAndAClockOfItsOwn) {
+  Theatre theatre;
+  int steps = 0;
+  double time = -1;
+  theatre.prepare = [&](Scripted& b) {
+    b.step_period = 0.1;
+    b.on_step = [&](Agent& agent) { ++steps; time = agent.time(); };
+  };
+  model::SceneBuilder scene("clock");
+  scene.set_gravity({});
+  model::PlacementOptions options;
+  options.clock = {5.0, 1000};  // 5 s ahead, and 0.1 % fast
+  scene.add(world::share(actor()), Pose{}, "m", options);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(61);
+  EXPECT_EQ(steps, 11);  // at 0, 0.1, ..., 1.0 s
+  EXPECT_NEAR(time, 5.0 + 1.0 * 1.001, 1e-9);
+}
+
+TEST(Minds, OnlyTheOmniscientSeeOthers) {
+  for (const bool allowed : {true, false}) {
+    Theatre theatre;
+    bool saw = false;
+    theatre.prepare = [&](Scripted& b) {
+      b.sees_all = allowed;
+      b.on_step = [&](Agent& agent) { saw = agent.other<DockState>(1, "west.dock").engaged; };
+    };
+    auto scene = chain_of(2);
+    ASSERT_TRUE(theatre.open(scene).ok());
+    const MindFailure failure = theatre.tick();
+    EXPECT_EQ(failure.ok(), allowed);
+    EXPECT_EQ(saw, allowed);
+    if (!allowed) {
+      EXPECT_NE(failure.what.find("omniscient"), std::string::npos);
+    }
+  }
+}
+
+TEST(Minds, MistakesOfABehaviorNameTheModule) {
+  const std::pair<std::function<void(Agent&)>, const char*> mistakes[] = {
+      {[](Agent& a) { a.percept<double>("yaw.angle"); }, "no percept named 'yaw.angle'"},
+      {[](Agent& a) { a.percept<double>("east.doc"); }, "did you mean 'east.dock'?"},
+      {[](Agent& a) { a.percept<double>("east.dock"); }, "is of type DockState, not double"},
+      {[](Agent& a) { a.move_to("pitch", 0); }, "no action named 'pitch'"},
+      {[](Agent& a) { a.act("east", 1.0); }, "is of type bool, not double"},
+      {[](Agent& a) { a.send("front", 1.0); }, "no dock named 'front'"},
+      {[](Agent&) { throw std::runtime_error("boom"); }, "boom"},
+      {[](Agent&) { throw 7; }, "unknown type"},
+  };
+  for (const auto& [mistake, expected] : mistakes) {
+    Theatre theatre;
+    theatre.prepare = [&](Scripted& b) {
+      b.on_step = [&](Agent& agent) { if (agent.name() == "m1") mistake(agent); };
+    };
+    auto scene = chain_of(3);
+    ASSERT_TRUE(theatre.open(scene).ok());
+    const MindFailure failure = theatre.tick();
+    EXPECT_EQ(failure.module, "m1") << expected;
+    EXPECT_NE(failure.what.find(expected), std::string::npos) << failure.what;
+    EXPECT_NE(failure.what.find("'scripted'"), std::string::npos);
+  }
+}
+
+TEST(Minds, BadDescriptionsAreRefusedBeforeTheRun) {
+  const auto error = [](const std::function<void(model::ModuleModel&)>& change) {
+    Theatre theatre;
+    model::ModuleModel model = actor();
+    change(model);
+    auto scene = chain_of(2, model);
+    const auto opened = theatre.open(scene);
+    return opened.ok() ? "" : opened.error().text();
+  };
+  EXPECT_EQ(error([](model::ModuleModel&) {}), "");
+  EXPECT_NE(error([](auto& m) { m.mind->behavior = "scriptd"; }).find("actor.sdf:3: there is no behavior named 'scriptd'"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.mind->parameters["speed"] = "3"; }).find("has no parameter 'speed'"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.sensors.push_back({"x", "radar", 0, {}, {}, 9}); }).find("actor.sdf:9: there is no sensor type named 'radar'"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.sensors.push_back({"x", "range", 0, {}, {{"rayz", "3"}}, 9}); }).find("did you mean 'rays'?"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.sensors.push_back({"east.dock", "pose", 0, {}, {}, 9}); }).find("two percepts named 'east.dock'"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.percept_noise["nose"] = {{"gaussian", {}, 4}}; }).find("actor.sdf:4: noise on the percept 'nose'"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.action_noise["est"] = {{"gaussian", {}, 4}}; }).find("did you mean 'east'?"), std::string::npos);
+}
+
+TEST(Minds, ABehaviorWithoutAStateListCannotBeSaved) {
+  Theatre theatre;
+  auto scene = chain_of(2);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  EXPECT_NE(theatre.minds->cannot_save().find("behavior 'scripted' of module 'm0'"), std::string::npos);
+}
+
+TEST(Minds, DockActionsEnableAndDisable) {
+  Theatre theatre;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now == 3) agent.disable_dock("east");
+    };
+  };
+  auto scene = chain_of(2);
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(3);
+  EXPECT_TRUE(theatre.minds->agent(0).dock("east").engaged);
+  EXPECT_EQ(theatre.minds->agent(0).dock("east").neighbor, "west");
+  theatre.ticks(3);
+  EXPECT_FALSE(theatre.minds->agent(0).dock("east").engaged);
+  EXPECT_FALSE(theatre.minds->agent(0).dock("east").enabled);
+  EXPECT_TRUE(theatre.minds->agent(1).dock("west").neighbor.empty());
+}
+
+}  // namespace
+}  // namespace volvox::mind

@@ -1,0 +1,216 @@
+// From connections to poses: follows the docks outward from what has a pose.
+#include <fmt/format.h>
+
+#include <deque>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "volvox/model/world_model.h"
+
+namespace volvox::model {
+namespace {
+
+constexpr std::size_t max_reported = 10;  // of one kind; the rest is counted
+
+std::string dock_name(const WorldModel& world, int placement, int dock) {
+  const Placement& p = world.placements[static_cast<std::size_t>(placement)];
+  return p.name + "." + p.model->docks[static_cast<std::size_t>(dock)].name;
+}
+
+std::string_view gender_name(Gender gender) {
+  return gender == Gender::male ? "male" : gender == Gender::female ? "female" : "both";
+}
+
+// Adds the diagnostic, unless so many were added that one more would not help anybody.
+class Reporter {
+ public:
+  explicit Reporter(Error& error) : error_(error) {}
+  ~Reporter() {
+    if (count_ > max_reported) {
+      error_.add({{}, 0, fmt::format("... and {} more of this kind", count_ - max_reported), "mend the first ones first"});
+    }
+  }
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
+
+  void add(Diagnostic diagnostic) {
+    if (++count_ <= max_reported) error_.add(std::move(diagnostic));
+  }
+
+ private:
+  Error& error_;
+  std::size_t count_ = 0;
+};
+
+const Dock& dock_of(const WorldModel& world, int placement, int dock) {
+  return world.placements[static_cast<std::size_t>(placement)].model->docks[static_cast<std::size_t>(dock)];
+}
+
+void check_pair(const WorldModel& world, const Connection& c, Reporter& report) {
+  const std::string a = dock_name(world, c.a, c.dock_a), b = dock_name(world, c.b, c.dock_b);
+  const auto complain = [&](std::string what, std::string fix) {
+    report.add({c.file, c.line, std::move(what), std::move(fix)});
+  };
+  if (c.a == c.b) return complain(fmt::format("{} is connected to its own module ({})", a, b), "connect two modules");
+  const Dock& dock_a = dock_of(world, c.a, c.dock_a);
+  const Dock& dock_b = dock_of(world, c.b, c.dock_b);
+  if (dock_a.kind != dock_b.kind) {
+    complain(fmt::format("{} (kind \"{}\") does not fit {} (kind \"{}\")", a, dock_a.kind, b, dock_b.kind),
+             "connect docks of one kind, or give both the same kind=");
+  } else if (dock_a.symmetry != dock_b.symmetry) {
+    complain(fmt::format("{} has symmetry {}, {} has {}", a, dock_a.symmetry, b, dock_b.symmetry),
+             "docks of one kind need one symmetry=");
+  } else if (!fit(dock_a, dock_b)) {
+    complain(fmt::format("{} and {} are both {}", a, b, gender_name(dock_a.gender)),
+             "connect a male dock to a female one (gender=\"both\" fits either)");
+  } else if (c.turn != 0 && std::abs(c.turn) >= dock_a.symmetry) {
+    complain(fmt::format("{} to {}: turn {} of a dock with symmetry {}", a, b, c.turn, dock_a.symmetry),
+             fmt::format("give turn a value from 0 to {}", std::max(0, dock_a.symmetry - 1)));
+  }
+}
+
+void check_connections(const WorldModel& world, Error& error) {
+  Reporter report(error);
+  std::set<std::pair<int, int>> used;
+  for (const Connection& c : world.connections) {
+    check_pair(world, c, report);
+    for (const auto& [placement, dock] : {std::pair{c.a, c.dock_a}, std::pair{c.b, c.dock_b}}) {
+      if (used.emplace(placement, dock).second) continue;
+      report.add({c.file, c.line, fmt::format("{} is connected twice", dock_name(world, placement, dock)),
+                  "a dock engages one other dock; connect another one, or leave this connection out"});
+    }
+  }
+}
+
+void check_placements(const WorldModel& world, Error& error) {
+  Reporter report(error);
+  for (const Placement& p : world.placements) {
+    if (!finite(p.pose) || !finite(p.velocity)) {
+      report.add({p.file, p.line, fmt::format("the pose or the velocity of {} is not a number", p.name),
+                  "give finite numbers"});
+    }
+  }
+}
+
+Pose dock_in_module(const Placement& placement, int dock_index) {
+  const Dock& dock = placement.model->docks[static_cast<std::size_t>(dock_index)];
+  const auto link = static_cast<std::size_t>(dock.link);
+  if (placement.positions.empty()) return placement.model->links[link].pose * dock.pose;
+  return forward_kinematics(*placement.model, placement.positions)[link] * dock.pose;
+}
+
+// The pose that module b must have, given that of module a.
+Pose pose_of_b(const WorldModel& world, const Connection& c) {
+  const Placement& a = world.placements[static_cast<std::size_t>(c.a)];
+  const Placement& b = world.placements[static_cast<std::size_t>(c.b)];
+  Pose pose = a.pose * dock_in_module(a, c.dock_a) * engaged_dock(dock_of(world, c.a, c.dock_a).symmetry, c.turn) *
+              dock_in_module(b, c.dock_b).inverse();
+  pose.rotation = normalized(pose.rotation);
+  return pose;
+}
+
+Connection reversed(const Connection& c) {
+  // An engaged pair is its own inverse, so the turn stays.
+  return {c.b, c.dock_b, c.a, c.dock_a, c.turn, c.file, c.line};
+}
+
+// Which connections place a module, and which only close a loop: a connection closes one if
+// those before it join its ends already. So it is the last one of a loop that is found to be
+// off, which is the one that its author would suspect.
+class SpanningForest {
+ public:
+  explicit SpanningForest(const WorldModel& world) : parent_(world.placements.size() + 1) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+    // All that has a pose stands on one ground.
+    const std::size_t ground = world.placements.size();
+    for (std::size_t i = 0; i < world.placements.size(); ++i) {
+      if (world.placements[i].posed) parent_[i] = ground;
+    }
+  }
+  bool join(int a, int b) {
+    const std::size_t root_a = root(static_cast<std::size_t>(a)), root_b = root(static_cast<std::size_t>(b));
+    parent_[root_a] = root_b;
+    return root_a != root_b;
+  }
+
+ private:
+  std::size_t root(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  std::vector<std::size_t> parent_;
+};
+
+// Breadth first, in the order of placements and connections, so that the rounding depends on
+// nothing else.
+void spread_poses(WorldModel& world) {
+  SpanningForest forest(world);
+  std::vector<std::vector<std::uint32_t>> touching(world.placements.size());
+  for (std::size_t i = 0; i < world.connections.size(); ++i) {
+    const Connection& c = world.connections[i];
+    if (!forest.join(c.a, c.b)) continue;
+    touching[static_cast<std::size_t>(c.a)].push_back(static_cast<std::uint32_t>(i));
+    touching[static_cast<std::size_t>(c.b)].push_back(static_cast<std::uint32_t>(i));
+  }
+  std::deque<int> frontier;
+  for (std::size_t i = 0; i < world.placements.size(); ++i) {
+    if (world.placements[i].posed) frontier.push_back(static_cast<int>(i));
+  }
+  while (!frontier.empty()) {
+    const int from = frontier.front();
+    frontier.pop_front();
+    for (const std::uint32_t index : touching[static_cast<std::size_t>(from)]) {
+      const Connection& found = world.connections[index];
+      const Connection c = found.a == from ? found : reversed(found);
+      Placement& next = world.placements[static_cast<std::size_t>(c.b)];
+      if (next.posed) continue;
+      next.pose = pose_of_b(world, c);
+      next.posed = true;
+      frontier.push_back(c.b);
+    }
+  }
+}
+
+void check_posed(const WorldModel& world, Error& error) {
+  Reporter report(error);
+  for (const Placement& p : world.placements) {
+    if (p.posed) continue;
+    report.add({p.file, p.line, fmt::format("{} has no pose, and no connection leads to it from a module that has one", p.name),
+                "give it pose=\"x y z roll pitch yaw\", or connect one of its docks"});
+  }
+}
+
+void check_loops(const WorldModel& world, Error& error) {
+  Reporter report(error);
+  for (const Connection& c : world.connections) {
+    const Pose& actual = world.placements[static_cast<std::size_t>(c.b)].pose;
+    const Pose dock = dock_in_module(world.placements[static_cast<std::size_t>(c.b)], c.dock_b);
+    // Compared at the dock, where the gap would show.
+    const Pose off = (pose_of_b(world, c) * dock).inverse() * (actual * dock);
+    const double distance = length(off.position), turned = angle(off.rotation);
+    if (distance <= connection_tolerance_m && turned <= connection_tolerance_rad) continue;
+    report.add({c.file, c.line,
+                fmt::format("the connection of {} to {} does not close: the docks are {:.1f} mm and {:.1f} degrees apart",
+                            dock_name(world, c.a, c.dock_a), dock_name(world, c.b, c.dock_b), distance * 1e3,
+                            degrees(turned)),
+                "change the joint positions, the turns or the poses around this loop, or leave this connection out"});
+  }
+}
+
+}  // namespace
+
+Result<void> resolve_connections(WorldModel& world) {
+  Error error;
+  check_placements(world, error);
+  check_connections(world, error);
+  if (!error.empty()) return error;
+  spread_poses(world);
+  check_posed(world, error);
+  if (!error.empty()) return error;
+  check_loops(world, error);
+  if (!error.empty()) return error;
+  return {};
+}
+
+}  // namespace volvox::model

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+#include <stb_image.h>
+
+#include <memory>
+
+#include "volvox/model/mesh.h"
+#include "volvox/model/xml.h"
+
+namespace volvox::model {
+namespace {
+
+constexpr std::int64_t max_pixels = 64'000'000;
+
+struct StbFree {
+  void operator()(void* pixels) const { stbi_image_free(pixels); }
+};
+
+// Gray levels in [0, 1], rows from the top.
+struct GrayImage {
+  int width = 0, height = 0;
+  std::vector<float> levels;
+};
+
+template <class Sample>
+bool convert(Sample* pixels, double white, GrayImage& image) {
+  const std::unique_ptr<Sample, StbFree> owner(pixels);
+  if (pixels == nullptr) return false;
+  const std::size_t count = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
+  image.levels.resize(count);
+  for (std::size_t i = 0; i < count; ++i) image.levels[i] = static_cast<float>(pixels[i] / white);
+  return true;
+}
+
+Result<GrayImage> read_gray(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  Result<std::string> bytes = read_text(file);
+  if (!bytes.ok()) return bytes.error();
+  const auto* data = reinterpret_cast<const stbi_uc*>(bytes->data());
+  const int size = static_cast<int>(bytes->size());
+  GrayImage image;
+  int channels = 0;
+  if (stbi_info_from_memory(data, size, &image.width, &image.height, &channels) == 0) {
+    return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()), "give a PNG, JPEG, BMP or PGM image"};
+  }
+  if (static_cast<std::int64_t>(image.width) * image.height > max_pixels) {
+    return Diagnostic{name, 0, fmt::format("the image has {} x {} pixels", image.width, image.height), "give one of at most 64 million"};
+  }
+  const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
+  const bool read = deep ? convert(stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 1), 65535.0, image)
+                         : convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 255.0, image);
+  if (!read) {
+    return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()), "save it again; it may be cut off"};
+  }
+  return image;
+}
+
+}  // namespace
+
+Result<HeightField> read_height_field(const std::filesystem::path& file, const Vec3& size) {
+  Result<GrayImage> image = read_gray(file);
+  if (!image.ok()) return image.error();
+  if (image->width < 2 || image->height < 2) {
+    return Diagnostic{file.string(), 0, fmt::format("a terrain cannot be made of {} x {} pixels", image->width, image->height),
+                      "give an image of at least 2 x 2 pixels"};
+  }
+  auto field = std::make_shared<HeightFieldData>();
+  field->columns = static_cast<std::uint32_t>(image->width);
+  field->rows = static_cast<std::uint32_t>(image->height);
+  field->size_x = size.x;
+  field->size_y = size.y;
+  field->heights.resize(image->levels.size());
+  for (std::uint32_t row = 0; row < field->rows; ++row) {
+    // Row 0 of the field lies at -y, the bottom of the image.
+    const std::size_t from = static_cast<std::size_t>(field->rows - 1 - row) * field->columns;
+    const std::size_t to = static_cast<std::size_t>(row) * field->columns;
+    for (std::uint32_t column = 0; column < field->columns; ++column) {
+      field->heights[to + column] = static_cast<float>(static_cast<double>(image->levels[from + column]) * size.z);
+    }
+  }
+  return HeightField(std::move(field));
+}
+
+}  // namespace volvox::model

@@ -1,0 +1,154 @@
+// What a module is: its links, joints, docks, sensors and mind, as read from SDF or URDF.
+// Parsed once, immutable, shared by all its instances.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "volvox/base/math.h"
+#include "volvox/model/shape.h"
+
+namespace volvox::model {
+
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+struct Link {
+  std::string name;
+  Pose pose;  // in the module's frame, with every joint at zero
+  double mass = 1;             // kg
+  Pose inertial;               // centre of mass and principal axes, in the link's frame
+  Vec3 moments{1, 1, 1};       // principal moments of inertia, kg m^2
+  std::shared_ptr<const Geometry> geometry;  // never null
+  std::vector<Visual> visuals;
+  bool gravity = true;
+};
+
+enum class JointType { revolute, prismatic, fixed, ball };
+
+// PD control with a speed and a torque limit: torque = clamp(kd (v - qdot), +-effort), where
+// v is the commanded velocity or, in position control, clamp(kp / kd (q* - q), +-velocity).
+struct Motor {
+  double kp = 0;
+  double kd = 0;
+};
+
+struct Joint {
+  std::string name;
+  JointType type = JointType::revolute;
+  int parent = 0, child = 0;  // links; -1 is the world (parent only)
+  Pose parent_frame;  // in the parent link's frame (the module's, if the parent is the world); the axis is its z
+  Pose child_frame;   // in the child link's frame; the two coincide at position zero
+  double lower = -unlimited, upper = unlimited;  // rad or m
+  double effort = unlimited;                     // N m or N, of the motor
+  double velocity = unlimited;                   // rad/s or m/s, of the motor
+  double damping = 0;                            // viscous friction, N m s/rad or N s/m
+  double friction = 0;                           // Coulomb friction, N m or N
+  std::optional<Motor> motor;                    // none: a passive joint
+};
+
+enum class Gender { male, female, both };
+
+// The largest load that a dock bears, by axis of its frame: x points out of the module.
+struct DockStrength {
+  double axial = unlimited;    // N along x, pulling apart (pushing together never breaks a dock)
+  double shear = unlimited;    // N across x
+  double bending = unlimited;  // N m across x
+  double torsion = unlimited;  // N m about x
+};
+
+struct Dock {
+  std::string name;
+  int link = 0;
+  Pose pose;  // in the link's frame; x points out of the module, z marks turn 0
+  Gender gender = Gender::both;
+  std::string kind = "dock";       // only docks of one kind fit each other
+  int symmetry = 4;                // engages at every 360/symmetry degrees; 0: at any angle
+  double capture_distance = 0.01;  // m
+  double capture_angle = radians(10);
+  double latch_time = 0.25;        // s, from capture to engaged
+  double pull_speed = 0.2;         // m/s, at most, while it latches
+  DockStrength strength;
+  double load_time = 1.0 / 30;     // s, over which loads are averaged before they are judged
+  double extension = 0;            // m by which this (elongated) dock stands out; already in pose
+  bool enabled = true;             // at the start
+};
+
+// A noise model by name, with its parameters: <volvox:noise type="gaussian" deviation="0.01"/>.
+struct NoiseSpec {
+  std::string type;
+  std::map<std::string, std::string> parameters;
+  int line = 0;
+};
+using NoiseChainSpec = std::vector<NoiseSpec>;  // applied in order
+
+struct Sensor {
+  std::string name;
+  std::string type;  // a name of the sensor registry: "accelerometer", "range", ...
+  int link = 0;
+  Pose pose;  // in the link's frame; x looks forward
+  std::map<std::string, std::string> parameters;
+  int line = 0;
+};
+
+// A further actuator, beside the motors of joints and the latches of docks.
+struct Actuator {
+  std::string name;
+  std::string type;  // a name of the actuator registry: "thruster", ...
+  int link = 0;
+  Pose pose;  // in the link's frame
+  std::map<std::string, std::string> parameters;
+  int line = 0;
+};
+
+struct Mind {
+  std::string behavior;  // a name of the behaviour registry; empty: none
+  std::map<std::string, std::string> parameters;
+  std::string file;      // where it was declared
+  int line = 0;
+};
+
+struct ModuleModel {
+  std::string name;
+  std::string file;
+  std::vector<Link> links;
+  std::vector<Joint> joints;
+  std::vector<Dock> docks;
+  std::vector<Sensor> sensors;
+  std::vector<Actuator> actuators;
+  // Noise by percept ("yaw.angle", "imu"), by action ("yaw", "front"), and on the messages
+  // that go out through a dock ("front", or "*" for all).
+  std::map<std::string, NoiseChainSpec> percept_noise, action_noise, message_noise;
+  std::optional<Mind> mind;   // has a mind: it is a module; otherwise an obstacle or a base
+  bool fixed_in_place = false;  // SDF's <static>
+  bool self_collide = true;     // links that no joint connects touch each other (SDF says false if not told)
+  Pose default_pose;            // the <pose> of the file's <model>; a placement has its own
+
+  int link_index(const std::string& name) const;   // -1: there is none
+  int joint_index(const std::string& name) const;
+  int dock_index(const std::string& name) const;
+  double mass() const;
+};
+
+// Poses of all links in the module's frame, for given joint positions (one a joint; a ball
+// or fixed joint ignores its own). Joints must form a forest, as they do in SDF and URDF
+// models of robots; a joint that closes a loop inside the module is not followed.
+std::vector<Pose> forward_kinematics(const ModuleModel& model, const std::vector<double>& positions);
+
+// The box around all colliders, for given poses of the links.
+Bounds bounds(const ModuleModel& model, const std::vector<Pose>& links);
+
+// Whether two docks can engage: of one kind and one symmetry, and not both male or both female.
+bool fit(const Dock& a, const Dock& b);
+
+// The pose that the frame of dock b has in the frame of dock a when they are engaged with
+// b turned by `turn` steps of its symmetry: origins together, x axes opposed (half a
+// turn about z), then turned about b's own x. It is its own inverse, so a turn is the same
+// turn seen from either side.
+Pose engaged_dock(int symmetry, int turn);
+
+}  // namespace volvox::model

@@ -1,0 +1,249 @@
+// The volvox: elements of a model: motors, docks, sensors, noise, the mind.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "volvox/model/mass.h"
+#include "volvox/model/sdf_model.h"
+
+namespace volvox::model {
+namespace {
+
+template <class T>
+std::vector<std::string> names_of(const std::vector<T>& items) {
+  std::vector<std::string> names;
+  for (const T& item : items) names.push_back(item.name);
+  return names;
+}
+
+class OurElements {
+ public:
+  OurElements(ModuleModel& model, const ModelSource& source, Report& report) : model_(model), source_(source), report_(report) {}
+
+  void add() {
+    for (const XMLElement* e : model_children(source_.element, "volvox:motor")) add_motor(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:dock")) add_dock(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:sensor")) model_.sensors.push_back(read_mounted<Sensor>(*e));
+    for (const XMLElement* e : model_children(source_.element, "volvox:actuator")) model_.actuators.push_back(read_mounted<Actuator>(*e));
+    check_names();
+    add_noise("volvox:percept", "name", percepts(), model_.percept_noise);
+    add_noise("volvox:action", "name", actions(), model_.action_noise);
+    std::vector<std::string> docks = names_of(model_.docks);
+    docks.push_back("*");
+    add_noise("volvox:message", "dock", docks, model_.message_noise);
+    for (const XMLElement* e : model_children(source_.element, "volvox:mind")) {
+      if (model_.mind) report_.error(*e, "the model has two minds", "keep one <volvox:mind>");
+      model_.mind = read_mind(*e->Parent()->ToElement(), report_);
+    }
+  }
+
+ private:
+  // The link of that name, or the one that a merged link of a URDF went into. -1 after an error.
+  int find_link(const XMLElement& at, const std::string& name, Pose& pose) {
+    std::string link = name;
+    // A chain of merged links is at most as long as there are links.
+    for (std::size_t guard = 0; source_.urdf != nullptr && guard <= source_.urdf->merged.size(); ++guard) {
+      const auto merged = source_.urdf->merged.find(link);
+      if (model_.link_index(link) >= 0 || merged == source_.urdf->merged.end()) break;
+      link = merged->second.link;
+      pose = merged->second.pose * pose;
+    }
+    const int index = model_.link_index(link);
+    if (index < 0 && !name.empty()) {
+      report_.error(at, fmt::format("<{}> stands on the link {}, which {} does not have", at.Name(), name, model_.name),
+                    suggest(name, names_of(model_.links)));
+    }
+    return index;
+  }
+
+  void add_motor(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    const std::string name = attributes.required("joint");
+    const Motor motor{attributes.number("kp", 0, Range::not_negative()), attributes.required_number("kd", Range::positive())};
+    if (name.empty()) return;
+    const int index = model_.joint_index(name);
+    if (index < 0) {
+      return report_.error(element, fmt::format("the motor drives the joint {}, which {} does not have", name, model_.name),
+                           suggest(name, names_of(model_.joints)));
+    }
+    Joint& joint = model_.joints[static_cast<std::size_t>(index)];
+    if (joint.type != JointType::revolute && joint.type != JointType::prismatic) {
+      return report_.error(element, fmt::format("joint {} cannot have a motor", name), "only revolute and prismatic joints can");
+    }
+    if (joint.motor) return report_.error(element, fmt::format("joint {} has two motors", name), "keep one <volvox:motor>");
+    joint.motor = motor;
+  }
+
+  void add_dock(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    Dock dock;
+    dock.name = attributes.required("name");
+    dock.pose = attributes.pose("pose").value_or(Pose{});
+    dock.link = find_link(element, attributes.required("link"), dock.pose);
+    dock.kind = attributes.text("kind", dock.kind);
+    dock.symmetry = static_cast<int>(attributes.integer("symmetry", dock.symmetry, 0, 360));
+    dock.capture_distance = attributes.number("capture_distance", dock.capture_distance, Range::not_negative());
+    dock.capture_angle = attributes.number("capture_angle", dock.capture_angle, Range::between(0, pi));
+    dock.latch_time = attributes.number("latch_time", dock.latch_time, Range::not_negative());
+    dock.pull_speed = attributes.number("pull_speed", dock.pull_speed, Range::positive());
+    dock.strength.axial = attributes.number("axial", dock.strength.axial, Range::positive_or_infinite());
+    dock.strength.shear = attributes.number("shear", dock.strength.shear, Range::positive_or_infinite());
+    dock.strength.bending = attributes.number("bending", dock.strength.bending, Range::positive_or_infinite());
+    dock.strength.torsion = attributes.number("torsion", dock.strength.torsion, Range::positive_or_infinite());
+    dock.load_time = attributes.number("load_time", dock.load_time, Range::not_negative());
+    dock.enabled = attributes.flag("enabled", dock.enabled);
+    dock.extension = attributes.number("extension", 0, Range::not_negative());
+    set_gender(element, attributes.text("gender", "both"), dock);
+    if (dock.name.find('.') != std::string::npos) {
+      report_.error(element, fmt::format("the name {} of a dock holds a point", dock.name),
+                    "leave it out: MODULE.DOCK is how connections name docks");
+    }
+    const double mass = attributes.number("extension_mass", 0.02, Range::positive());
+    const double radius = attributes.number("extension_radius", 0.01, Range::positive());
+    if (dock.extension == 0 && (attributes.has("extension_mass") || attributes.has("extension_radius"))) {
+      report_.error(element, fmt::format("dock {} has a bar but no extension=", dock.name), "give extension= its length in m");
+    }
+    if (dock.link >= 0 && dock.extension > 0) extend(dock, mass, radius);
+    model_.docks.push_back(std::move(dock));
+  }
+
+  void set_gender(const XMLElement& element, const std::string& text, Dock& dock) {
+    if (text == "male") dock.gender = Gender::male;
+    else if (text == "female") dock.gender = Gender::female;
+    else if (text == "both") dock.gender = Gender::both;
+    else report_.error(element, fmt::format("there is no gender \"{}\"", text), suggest(text, {"male", "female", "both"}));
+  }
+
+  // An elongated dock: a bar from where the dock would be to where it is.
+  void extend(Dock& dock, double mass, double radius) {
+    const Pose foot = dock.pose;
+    const Pose middle = foot * Pose{{dock.extension / 2, 0, 0}, Quat::axis_angle({0, 1, 0}, pi / 2)};
+    dock.pose = foot * Pose{{dock.extension, 0, 0}, {}};
+    const Shape bar = Cylinder{radius, dock.extension};
+    Link& link = model_.links[static_cast<std::size_t>(dock.link)];
+    auto geometry = std::make_shared<Geometry>(*link.geometry);
+    geometry->colliders.push_back({dock.name + "_bar", bar, middle, {}});
+    link.geometry = std::move(geometry);
+    link.visuals.push_back({dock.name + "_bar", bar, middle, {0.35, 0.35, 0.38, 1}});
+    if (!model_.fixed_in_place) set_mass_properties(link, sum(mass_properties(link), placed(solid(bar, mass), middle)));
+  }
+
+  // A sensor or an actuator: named, typed, mounted on a link; further attributes are its own.
+  template <class Mounted>
+  Mounted read_mounted(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    Mounted mounted;
+    mounted.name = attributes.required("name");
+    mounted.type = attributes.required("type");
+    mounted.pose = attributes.pose("pose").value_or(Pose{});
+    mounted.line = element.GetLineNum();
+    // A model of one link leaves no doubt about which.
+    const bool doubtful = model_.links.size() != 1;
+    mounted.link = attributes.has("link") || doubtful ? find_link(element, attributes.required("link"), mounted.pose) : 0;
+    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
+      const std::string_view name = a->Name();
+      if (name != "name" && name != "type" && name != "pose" && name != "link") mounted.parameters[a->Name()] = a->Value();
+    }
+    return mounted;
+  }
+
+  std::vector<std::string> percepts() const {
+    std::vector<std::string> names = names_of(model_.sensors);
+    for (const Joint& joint : model_.joints) {
+      names.push_back(joint.name + ".angle");
+      names.push_back(joint.name + ".velocity");
+      if (joint.motor) names.push_back(joint.name + ".torque");
+    }
+    for (const Dock& dock : model_.docks) {
+      names.push_back(dock.name + ".dock");
+      names.push_back(dock.name + ".load");
+    }
+    return names;
+  }
+
+  std::vector<std::string> actions() const {
+    std::vector<std::string> names = names_of(model_.docks);
+    for (const Joint& joint : model_.joints) {
+      if (joint.motor) names.push_back(joint.name);
+    }
+    for (const Actuator& actuator : model_.actuators) names.push_back(actuator.name);
+    return names;
+  }
+
+  // A behaviour asks for percepts and actions by name, so that each must be one thing only.
+  void check_names() {
+    const auto check = [&](const std::vector<std::string>& names, const char* what) {
+      std::set<std::string> seen;
+      for (const std::string& name : names) {
+        if (name.empty() || seen.insert(name).second) continue;
+        report_.error(line_of(name), fmt::format("there are two {} named {}", what, name),
+                      "give every dock, sensor, actuator and motor of the model its own name");
+      }
+    };
+    check(percepts(), "percepts");
+    check(actions(), "actions");
+  }
+
+  // The last of our elements of that name, which is the one that came second.
+  int line_of(const std::string& name) const {
+    int line = source_.element.GetLineNum();
+    for (const char* kind : {"volvox:dock", "volvox:sensor", "volvox:actuator"}) {
+      for (const XMLElement* e : model_children(source_.element, kind)) {
+        const char* own = e->Attribute("name");
+        if (own != nullptr && (name == own || name == std::string(own) + ".dock")) line = e->GetLineNum();
+      }
+    }
+    return line;
+  }
+
+  void add_noise(const char* kind, const char* key, const std::vector<std::string>& known,
+                 std::map<std::string, NoiseChainSpec>& chains) {
+    for (const XMLElement* element : model_children(source_.element, kind)) {
+      const std::string name = Attributes(*element, report_).required(key);
+      if (name.empty()) continue;
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        report_.error(*element, fmt::format("<{}> is about {}, which {} does not have", kind, name, model_.name), suggest(name, known));
+      }
+      for (const XMLElement* noise : children(*element, "volvox:noise")) chains[name].push_back(read_noise(*noise));
+    }
+  }
+
+  NoiseSpec read_noise(const XMLElement& element) {
+    NoiseSpec noise;
+    noise.type = Attributes(element, report_).required("type");
+    noise.line = element.GetLineNum();
+    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
+      if (std::string_view(a->Name()) != "type") noise.parameters[a->Name()] = a->Value();
+    }
+    return noise;
+  }
+
+  ModuleModel& model_;
+  const ModelSource& source_;
+  Report& report_;
+};
+
+}  // namespace
+
+void add_our_elements(ModuleModel& model, const ModelSource& source, Report& report) { OurElements(model, source, report).add(); }
+
+std::optional<Mind> read_mind(const XMLElement& parent, Report& report) {
+  const XMLElement* element = parent.FirstChildElement("volvox:mind");
+  if (element == nullptr) return std::nullopt;
+  Mind mind;
+  mind.behavior = Attributes(*element, report).required("behavior");
+  mind.file = report.file();
+  mind.line = element->GetLineNum();
+  for (const XMLElement* e : children(*element, "volvox:parameter")) {
+    const Attributes attributes(*e, report);
+    const std::string name = attributes.required("name");
+    if (!attributes.has("value")) attributes.required("value");
+    if (!mind.parameters.emplace(name, attributes.text("value")).second) {
+      report.error(*e, fmt::format("the parameter {} is given twice", name), "keep one of them");
+    }
+  }
+  return mind;
+}
+
+}  // namespace volvox::model

@@ -1,0 +1,132 @@
+#include "volvox/model/parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace volvox::model {
+namespace {
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+}
+
+std::string range_text(const ParameterDesc& p) {
+  if (p.min && p.max) return fmt::format("a number from {} to {}", *p.min, *p.max);
+  if (p.min) return fmt::format("a number of at least {}", *p.min);
+  if (p.max) return fmt::format("a number of at most {}", *p.max);
+  std::string choices;
+  for (const std::string& choice : p.choices) choices += (choices.empty() ? "" : ", ") + choice;
+  return "one of: " + choices;
+}
+
+bool allows(const ParameterDesc& p, const std::string& value) {
+  if (!p.choices.empty()) return std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end();
+  if (!p.min && !p.max) return true;
+  const std::optional<double> number = parse_number(value);
+  return number && (!p.min || *number >= *p.min) && (!p.max || *number <= *p.max);
+}
+
+bool is_one_line(const std::string& value) {
+  return std::none_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+}
+
+ParameterDesc read_parameter(const XMLElement& element, Report& report) {
+  const Attributes attributes(element, report);
+  ParameterDesc p;
+  p.line = element.GetLineNum();
+  p.name = attributes.required("name");
+  if (!p.name.empty() && !is_identifier(p.name)) {
+    report.error(element, fmt::format("\"{}\" cannot be the name of a parameter", p.name), "use letters, digits and _ only");
+  }
+  if (!attributes.has("value")) attributes.required("value");
+  p.value = attributes.text("value");
+  if (attributes.has("min")) p.min = attributes.number("min", 0, Range::any());
+  if (attributes.has("max")) p.max = attributes.number("max", 0, Range::any());
+  p.choices = split_words(attributes.text("choices"));
+  p.description = text_of(&element);
+  if (!p.choices.empty() && (p.min || p.max)) {
+    report.error(element, fmt::format("parameter {} has both choices= and a range", p.name), "keep one of them");
+  } else if (!p.name.empty() && !allows(p, p.value)) {
+    report.error(element, fmt::format("the default \"{}\" of parameter {} is not {}", p.value, p.name, range_text(p)),
+                 "change value=, or the range");
+  }
+  return p;
+}
+
+}  // namespace
+
+std::vector<ParameterDesc> parameters_of(const XMLElement& world, Report& report) {
+  std::vector<ParameterDesc> parameters;
+  for (const XMLElement* element : children(world, "volvox:parameter")) {
+    ParameterDesc p = read_parameter(*element, report);
+    const bool taken = std::any_of(parameters.begin(), parameters.end(), [&](const ParameterDesc& q) { return q.name == p.name; });
+    if (taken) report.error(*element, fmt::format("there are two parameters named {}", p.name), "give each its own name");
+    parameters.push_back(std::move(p));
+  }
+  return parameters;
+}
+
+Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
+                            const std::map<std::string, std::string>& settings, const std::string& file) {
+  Error error;
+  std::vector<std::string> names;
+  for (const ParameterDesc& p : parameters) names.push_back(p.name);
+  for (const auto& [key, value] : settings) {
+    const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const ParameterDesc& p) { return p.name == key; });
+    if (found == parameters.end()) {
+      error.add({file, 0, fmt::format("there is no parameter {} to set", key),
+                 names.empty() ? "this file has no parameters; leave the setting out" : suggest(key, names)});
+    } else if (!allows(*found, value)) {
+      error.add({file, found->line, fmt::format("{}={}: the value of {} is not {}", key, value, key, range_text(*found)),
+                 fmt::format("give {} {}", key, range_text(*found))});
+    } else if (!is_one_line(value)) {
+      error.add({file, found->line, fmt::format("the value of {} holds a line break or a control character", key), "give one line of text"});
+    }
+  }
+  if (!error.empty()) return error;
+  return {};
+}
+
+std::string substitute(const std::string& text, const std::map<std::string, std::string>& values, Report& report) {
+  std::string result;
+  result.reserve(text.size());
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) names.push_back(name);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t dollar = text.find("${", at), comment = text.find("<!--", at);
+    if (dollar == std::string::npos) break;
+    if (comment < dollar) {
+      const std::size_t end = std::min(text.find("-->", comment), text.size());
+      result.append(text, at, end - at);
+      at = end;
+      continue;
+    }
+    result.append(text, at, dollar - at);
+    const std::size_t close = text.find('}', dollar);
+    const std::string name = close == std::string::npos ? std::string() : text.substr(dollar + 2, close - dollar - 2);
+    const auto found = values.find(name);
+    if (found == values.end()) {
+      const int line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(dollar), '\n'));
+      if (is_identifier(name)) {
+        report.error(line, fmt::format("there is no parameter {} for ${{{}}}", name, name),
+                     names.empty() ? fmt::format("declare it with <volvox:parameter name=\"{}\" value=\"...\"/>", name)
+                                   : suggest(name, names));
+      } else {
+        report.error(line, "${ begins a parameter, but no name and } follow", "write ${name}");
+      }
+      result += "0";
+      at = close == std::string::npos ? dollar + 2 : close + 1;
+      continue;
+    }
+    result += xml_escaped(found->second);
+    at = close + 1;
+  }
+  result.append(text, at, std::string::npos);
+  return result;
+}
+
+}  // namespace volvox::model

@@ -1,0 +1,45 @@
+// <geometry> of SDF, with our <volvox:hull>, as shapes. Internal to model/.
+#pragma once
+
+#include <sdf/Geometry.hh>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "volvox/model/reader.h"
+#include "volvox/model/shape.h"
+#include "volvox/model/xml.h"
+
+namespace volvox::model {
+
+class GeometryReader {
+ public:
+  enum class Use { visual, collision_of_moving, collision_of_static };
+  struct PlacedShape {
+    Shape shape;
+    Pose pose;  // in the frame of the <collision> or <visual>
+  };
+
+  GeometryReader(const ModelLibrary& library, std::filesystem::path folder, Report& report)
+      : library_(library), folder_(std::move(folder)), report_(report) {}
+
+  // `at` is the element to blame; `element` its <geometry>, null in a URDF. None if the
+  // geometry is empty, or after an error was reported.
+  std::optional<PlacedShape> read(const sdf::Geometry& geometry, const XMLElement& at, const XMLElement* element, Use use);
+
+ private:
+  std::optional<PlacedShape> read_hull(const XMLElement& hull);
+  std::optional<PlacedShape> read_mesh_shape(const sdf::Mesh& mesh, const XMLElement& at, Use use);
+  std::optional<PlacedShape> read_height_map(const sdf::Heightmap& map, const XMLElement& at, Use use);
+  std::optional<PlacedShape> make_hull(std::vector<Vec3> points, const XMLElement& at);
+  Mesh load_mesh(const std::string& uri, const Vec3& scale, const std::string& submesh, const XMLElement& at);
+  void report_file(const Error& error, const XMLElement& at);
+
+  const ModelLibrary& library_;
+  std::filesystem::path folder_;
+  Report& report_;
+  std::map<std::string, Mesh> meshes_;  // by URI, part and scale: collision and visual share one
+};
+
+}  // namespace volvox::model

@@ -1,0 +1,348 @@
+// Worlds: what stands in <world> becomes calls of SceneBuilder, in the order of the file.
+#include <fmt/format.h>
+#include <sdf/World.hh>
+
+#include <cmath>
+
+#include "volvox/model/parameters.h"
+#include "volvox/model/reader.h"
+#include "volvox/model/scene.h"
+#include "volvox/model/schema.h"
+#include "volvox/model/sdf_bridge.h"
+#include "volvox/model/sdf_model.h"
+
+namespace volvox::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WorldReader {
+ public:
+  WorldReader(const XMLElement& world, const sdf::World& from, const fs::path& file, ModelLibrary& library, Report& report)
+      : element_(world), sdf_(from), folder_(file.parent_path()), library_(library), report_(report), scene_(from.Name(), report.file()) {}
+
+  Result<WorldModel> read() {
+    scene_.set_gravity(to_vec(sdf_.Gravity()));
+    for (const XMLElement* e = element_.FirstChildElement(); e != nullptr; e = e->NextSiblingElement()) read_child(*e);
+    // Last, because a connection may stand before the modules that it names.
+    for (const XMLElement* e : children(element_, "volvox:connect")) read_connect(*e);
+    if (!report_.ok()) return report_.error();
+    return scene_.build();
+  }
+
+ private:
+  void read_child(const XMLElement& e) {
+    const std::string_view name = e.Name();
+    if (name == "model") read_inline_model(e);
+    else if (name == "include") read_include(e);
+    else if (name == "volvox:module") read_module(e);
+    else if (name == "volvox:population") read_population(e);
+    else if (name == "volvox:run") read_run(e);
+    else if (name == "plugin") report_.warn(e, "plugins of other simulators are not run", "remove it; Volvox needs none");
+    else if (name == "actor") report_.warn(e, "actors are ignored", "use a <model> with a <volvox:mind>");
+    else if (name == "physics") report_.warn(e, "<physics> is ignored", "use <volvox:run dt= substep=>, and --engine NAME");
+    else if (name == "joint") report_.error(e, "joints between models are not supported", "use docks and <volvox:connect>");
+  }
+
+  PlacementOptions options_of(const XMLElement& e) {
+    PlacementOptions options;
+    options.file = report_.file();
+    options.line = e.GetLineNum();
+    if (const auto v = Attributes(e, report_).numbers("velocity", 6)) {
+      options.velocity = {{(*v)[0], (*v)[1], (*v)[2]}, {(*v)[3], (*v)[4], (*v)[5]}};
+    }
+    for (const XMLElement* joint : children(e, "volvox:joint")) {
+      const Attributes attributes(*joint, report_);
+      const std::string name = attributes.required("name");
+      if (!options.positions.emplace(name, attributes.required_number("position", Range::any())).second) {
+        report_.error(*joint, fmt::format("the position of joint {} is given twice", name), "keep one of them");
+      }
+    }
+    options.mind = read_mind(e, report_);
+    if (const XMLElement* second = e.FirstChildElement("volvox:mind");
+        second != nullptr && (second = second->NextSiblingElement("volvox:mind")) != nullptr) {
+      report_.error(*second, "there are two minds here", "keep one <volvox:mind>");
+    }
+    if (const XMLElement* clock = e.FirstChildElement("volvox:clock")) {
+      const Attributes attributes(*clock, report_);
+      options.clock = {attributes.number("offset", 0, Range::any()), attributes.number("drift_ppm", 0, Range::any())};
+    }
+    return options;
+  }
+
+  // Null after an error, which is reported once a name however often the name is used.
+  Model load(const std::string& name, const XMLElement& at) {
+    const auto [it, is_new] = models_.try_emplace(name);
+    if (!is_new) return it->second;
+    const Result<Model> model = library_.load(name, folder_, &report_.warnings());
+    if (model.ok()) return it->second = *model;
+    for (Diagnostic d : model.error().diagnostics()) {
+      if (d.file.empty()) {
+        d.file = report_.file();
+        d.line = at.GetLineNum();
+      }
+      report_.error(Error(std::move(d)));
+    }
+    return nullptr;
+  }
+
+  void read_module(const XMLElement& e) {
+    const Attributes attributes(e, report_);
+    const std::string name = attributes.required("name"), robot = attributes.required("robot");
+    const std::optional<Pose> pose = attributes.pose("pose");
+    const PlacementOptions options = options_of(e);
+    if (name.empty() || robot.empty()) return;
+    if (const Model model = load(robot, e)) scene_.add(model, pose, name, options);
+  }
+
+  void read_inline_model(const XMLElement& e) {
+    const std::string name = Attributes(e, report_).required("name");
+    const sdf::Model* from = sdf_.ModelByName(name);
+    if (from == nullptr) return report_.error(e, fmt::format("sdformat does not find the model {}", name), "give each model its own name");
+    auto model = std::make_shared<ModuleModel>(convert_model(*from, {e, folder_, library_, nullptr}, report_));
+    ignition::math::Pose3d pose;
+    report_sdf_errors(from->SemanticPose().Resolve(pose), e, report_);
+    PlacementOptions options;
+    options.file = report_.file();
+    options.line = e.GetLineNum();
+    if (report_.ok()) scene_.add(std::move(model), to_pose(pose), name, options);
+  }
+
+  void read_include(const XMLElement& e) {
+    for (const XMLElement* child = e.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
+      const std::string_view kind = child->Name();
+      if (kind == "uri" || kind == "name" || kind == "pose" || kind == "static" || is_ours(kind)) continue;
+      report_.error(*child, fmt::format("<{}> in an <include> is not supported", kind), "use uri, name, pose and static only");
+    }
+    const std::string uri = text_of(e.FirstChildElement("uri"));
+    if (uri.empty()) return report_.error(e, "this <include> has no <uri>", "name the model: <uri>model://NAME</uri>");
+    const PlacementOptions options = options_of(e);
+    Model model = load(uri, e);
+    if (model == nullptr) return;
+    const std::string name = text_of(e.FirstChildElement("name"));
+    const std::optional<Pose> pose = pose_in(e);
+    if (const XMLElement* fixed = e.FirstChildElement("static")) {
+      const std::string text = text_of(fixed);
+      if (text != "true" && text != "1" && text != "false" && text != "0") {
+        report_.error(*fixed, fmt::format("<static> holds \"{}\"", text), "write true or false");
+      }
+      model = with_static(model, text == "true" || text == "1");
+    }
+    scene_.add(model, pose.value_or(model->default_pose), name.empty() ? model->name : name, options);
+  }
+
+  std::optional<Pose> pose_in(const XMLElement& include) {
+    const XMLElement* e = include.FirstChildElement("pose");
+    if (e == nullptr) return std::nullopt;
+    if (e->Attribute("relative_to") != nullptr && *e->Attribute("relative_to") != 0) {
+      report_.error(*e, "<pose relative_to=> of an <include> is not supported", "give the pose in the frame of the world");
+    }
+    // Its numbers were checked with those of all standard elements.
+    const auto numbers = parse_numbers(text_of(e)).value_or(std::vector<double>());
+    const bool in_degrees = Attributes(*e, report_).flag("degrees", false);
+    if (numbers.size() == 7) {
+      return Pose{{numbers[0], numbers[1], numbers[2]}, normalized(Quat{numbers[6], numbers[3], numbers[4], numbers[5]})};
+    }
+    if (numbers.size() != 6) return Pose{};
+    const double unit = in_degrees ? radians(1) : 1;
+    return pose_of({numbers[0], numbers[1], numbers[2], numbers[3] * unit, numbers[4] * unit, numbers[5] * unit});
+  }
+
+  Model with_static(const Model& model, bool fixed) {
+    if (model->fixed_in_place == fixed) return model;
+    Model& variant = variants_[model];
+    if (variant == nullptr) {
+      auto copy = std::make_shared<ModuleModel>(*model);
+      copy->fixed_in_place = fixed;
+      variant = std::move(copy);
+    }
+    return variant;
+  }
+
+  void read_population(const XMLElement& e) {
+    const Attributes attributes(e, report_);
+    const std::string name = attributes.required("name"), robot = attributes.required("robot");
+    const std::string type = attributes.required("type");
+    const std::optional<Pose> pose = attributes.pose("pose");
+    const PlacementOptions options = options_of(e);
+    const bool linked = type == "chain" || type == "ring", spread = type == "grid" || type == "lattice";
+    if (!type.empty() && !linked && !spread) {
+      return report_.error(e, fmt::format("there is no population of type {}", type), suggest(type, {"chain", "ring", "grid", "lattice"}));
+    }
+    refuse(e, type, linked ? std::vector<const char*>{"count_x", "count_y", "count_z", "spacing_x", "spacing_y", "spacing_z", "jitter", "random_yaw", "seed"}
+                           : std::vector<const char*>{"count", "from", "to", "turn"});
+    const std::int64_t count = linked ? required_count(e, "count") : 0;
+    const std::string from = linked ? attributes.required("from") : std::string(), to = linked ? attributes.required("to") : std::string();
+    const int turn = static_cast<int>(attributes.integer("turn", 0, -360, 360));
+    const GridOptions grid = spread ? grid_of(e) : GridOptions{};
+    if (name.empty() || robot.empty() || type.empty() || !report_.ok()) return;
+    const Model model = load(robot, e);
+    if (model == nullptr) return;
+    if (type == "chain") scene_.add_chain(model, count, from, to, turn, pose, name, options);
+    else if (type == "ring") scene_.add_ring(model, count, from, to, turn, pose, name, options);
+    else if (type == "grid") scene_.add_grid(model, grid, pose.value_or(Pose{}), name, options);
+    else scene_.add_lattice(model, grid, pose.value_or(Pose{}), name, options);
+  }
+
+  void refuse(const XMLElement& e, const std::string& type, const std::vector<const char*>& names) {
+    for (const char* name : names) {
+      if (e.Attribute(name) != nullptr) report_.error(e, fmt::format("a {} has no {}=", type, name), "leave it out, or change type=");
+    }
+  }
+
+  std::int64_t required_count(const XMLElement& e, const char* name) {
+    const Attributes attributes(e, report_);
+    return attributes.required(name).empty() ? 1 : attributes.integer(name, 1, 1, SceneBuilder::max_count);
+  }
+
+  GridOptions grid_of(const XMLElement& e) {
+    const Attributes attributes(e, report_);
+    GridOptions grid;
+    grid.count_x = static_cast<int>(required_count(e, "count_x"));
+    grid.count_y = static_cast<int>(attributes.integer("count_y", 1, 1, SceneBuilder::max_count));
+    grid.count_z = static_cast<int>(attributes.integer("count_z", 1, 1, SceneBuilder::max_count));
+    // Where there is one module only, there is no space between.
+    const auto spacing = [&](const char* attribute, int count) {
+      return count > 1 ? attributes.required_number(attribute, Range::positive()) : attributes.number(attribute, 0, Range::positive());
+    };
+    grid.spacing = {spacing("spacing_x", grid.count_x), spacing("spacing_y", grid.count_y), spacing("spacing_z", grid.count_z)};
+    grid.jitter = attributes.number("jitter", 0, Range::not_negative());
+    grid.random_yaw = attributes.flag("random_yaw", false);
+    grid.seed = static_cast<std::uint64_t>(attributes.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
+    return grid;
+  }
+
+  void read_connect(const XMLElement& e) {
+    const Attributes attributes(e, report_);
+    const std::string from = attributes.required("from"), to = attributes.required("to");
+    const int turn = static_cast<int>(attributes.integer("turn", 0, -360, 360));
+    // With a model missing, every connection would complain once more.
+    if (!from.empty() && !to.empty() && report_.ok()) scene_.connect(from, to, turn, report_.file(), e.GetLineNum());
+  }
+
+  void read_run(const XMLElement& e) {
+    if (has_run_) report_.error(e, "there are two <volvox:run>", "keep one");
+    has_run_ = true;
+    const Attributes attributes(e, report_);
+    RunSettings run;
+    run.duration = Time::seconds(attributes.number("duration", run.duration.seconds(), Range::between(0, 1e9)));
+    if (attributes.has("dt")) {
+      if (const auto dt = length_of(e, "dt")) run.dt = *dt;
+    }
+    if (attributes.has("substep")) {
+      if (const auto substep = length_of(e, "substep")) run.max_substep = substep->seconds();
+    }
+    scene_.set_run(run);
+  }
+
+  std::optional<TickLength> length_of(const XMLElement& e, const char* name) {
+    const std::string text = e.Attribute(name);
+    const Result<TickLength> length = TickLength::parse(text);
+    if (length.ok()) return *length;
+    report_.error(e, fmt::format("{}=\"{}\" is not a length of time", name, text), "write seconds as 1/60, 0.01 or 2");
+    return std::nullopt;
+  }
+
+  const XMLElement& element_;
+  const sdf::World& sdf_;
+  fs::path folder_;
+  ModelLibrary& library_;
+  Report& report_;
+  SceneBuilder scene_;
+  std::map<std::string, Model> models_;    // by the name that was asked for
+  std::map<Model, Model> variants_;        // looked up only, never walked: pointers have no fixed order
+  bool has_run_ = false;
+};
+
+// A file with a model alone: the model on a ground, standing on its lowest point.
+Result<WorldModel> world_around(const std::string& text, const fs::path& file, ModelLibrary& library, std::vector<Diagnostic>* warnings) {
+  const Result<Model> model = read_model_text(text, file, library, warnings);
+  if (!model.ok()) return model.error();
+  SceneBuilder scene((*model)->name, file.string());
+  scene.add_ground();
+  Pose pose = (*model)->default_pose;
+  std::vector<Pose> links = forward_kinematics(**model, {});
+  for (Pose& link : links) link = pose * link;
+  if (const Bounds box = bounds(**model, links); !box.empty()) pose.position.z -= box.low.z;
+  PlacementOptions options;
+  options.file = file.string();
+  scene.add(*model, pose, (*model)->name == "ground" ? "model" : (*model)->name, options);
+  return scene.build();
+}
+
+// The one <world> of a file; null if it holds a model instead, or after an error.
+const XMLElement* find_world(const XMLElement& root, Report& report) {
+  if (std::string_view(root.Name()) == "robot" || !check_sdf_root(root, report)) return nullptr;
+  const XMLElement* world = root.FirstChildElement("world");
+  if (world == nullptr) {
+    if (root.FirstChildElement("model") == nullptr && root.FirstChildElement("include") == nullptr) {
+      report.error(root, "the file holds neither a <world> nor a <model>", "put one into <sdf>");
+    }
+    return nullptr;
+  }
+  if (const XMLElement* second = world->NextSiblingElement("world")) report.error(*second, "the file holds two worlds", "keep one a file");
+  return world;
+}
+
+Result<WorldModel> read_world_element(const std::string& text, const XMLElement& root, const fs::path& file, ModelLibrary& library, Report& report) {
+  check_our_elements(root, report);
+  check_standard_elements(root, report);
+  const XMLElement* world = find_world(root, report);
+  if (!report.ok()) return report.error();
+  std::string plain = text;
+  blank_elements(plain, hidden_from_sdformat);
+  sdf::Root parsed;
+  if (!load_with_sdformat(plain, root, parsed, report)) return report.error();
+  if (parsed.WorldCount() != 1 || world == nullptr) {
+    report.error(root, "sdformat finds no world here", "compare it with the SDF specification, sdformat.org/spec");
+    return report.error();
+  }
+  return WorldReader(*world, *parsed.WorldByIndex(0), file, library, report).read();
+}
+
+}  // namespace
+
+Result<std::vector<ParameterDesc>> read_parameters(const fs::path& file) {
+  const Result<std::string> text = read_text(file);
+  if (!text.ok()) return text.error();
+  Report report(file.string());
+  tinyxml2::XMLDocument document;
+  if (!parse_xml(*text, document, report)) return report.error();
+  const XMLElement* world = find_world(*document.RootElement(), report);
+  std::vector<ParameterDesc> parameters;
+  if (world != nullptr) parameters = parameters_of(*world, report);
+  if (!report.ok()) return report.error();
+  return parameters;
+}
+
+Result<WorldModel> read_world(const fs::path& file, const std::map<std::string, std::string>& settings, ModelLibrary& library,
+                              std::vector<Diagnostic>* warnings) {
+  Result<std::string> text = read_text(file);
+  if (!text.ok()) return text.error();
+  return read_world_text(std::move(*text), file, settings, library, warnings);
+}
+
+Result<WorldModel> read_world_text(std::string text, const fs::path& file, const std::map<std::string, std::string>& settings,
+                                   ModelLibrary& library, std::vector<Diagnostic>* warnings) {
+  Report report(file.string());
+  tinyxml2::XMLDocument document;
+  if (!parse_xml(text, document, report)) return report.error();
+  const XMLElement* world = find_world(*document.RootElement(), report);
+  std::vector<ParameterDesc> parameters;
+  if (world != nullptr) parameters = parameters_of(*world, report);
+  if (!report.ok()) return report.error();
+  if (Result<void> fine = check_settings(parameters, settings, file.string()); !fine.ok()) return fine.error();
+  if (world == nullptr) return world_around(text, file, library, warnings);
+
+  std::map<std::string, std::string> values = settings;
+  for (const ParameterDesc& p : parameters) values.emplace(p.name, p.value);
+  text = substitute(text, values, report);
+  if (!report.ok()) return report.error();
+  tinyxml2::XMLDocument substituted;
+  if (!parse_xml(text, substituted, report)) return report.error();
+  Result<WorldModel> result = read_world_element(text, *substituted.RootElement(), file, library, report);
+  if (warnings != nullptr) warnings->insert(warnings->end(), report.warnings().begin(), report.warnings().end());
+  return result;
+}
+
+}  // namespace volvox::model

@@ -1,0 +1,239 @@
+// Worlds as they should be: placements, populations, connections, parameters.
+#include <stb_image_write.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "volvox/model/scene.h"
+#include "volvox/model/test/test_files.h"
+
+namespace volvox::model::test {
+namespace {
+
+constexpr const char* module_a = "<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0.05 0 0 0\"/>\n";
+
+Pose dock_pose(const WorldModel& w, int placement, const std::string& dock) {
+  const Placement& p = w.placements[static_cast<std::size_t>(placement)];
+  const Dock& d = p.model->docks[static_cast<std::size_t>(p.model->dock_index(dock))];
+  return p.pose * forward_kinematics(*p.model, p.positions)[static_cast<std::size_t>(d.link)] * d.pose;
+}
+
+TEST_F(ReaderTest, ReadsAWorld) {
+  const Result<WorldModel> w = read(world(R"(<gravity>0 0 -1.62</gravity>
+<volvox:run duration="20" dt="1/50" substep="1/500"/>
+<volvox:module name="a" robot="hinge" pose="1 2 3 0 0 1.5707963267948966" velocity="1 0 0 0 0 2">
+  <volvox:joint name="pitch" position="0.3"/>
+  <volvox:mind behavior="snake"><volvox:parameter name="amplitude" value="0.3"/></volvox:mind>
+  <volvox:clock offset="0.1" drift_ppm="50"/>
+</volvox:module>
+<model name="step"><static>true</static><pose>5 0 0 0 0 0</pose><link name="l"><collision name="c"><geometry><box><size>1 1 0.1</size></box></geometry></collision></link>
+  <volvox:dock name="hook" link="l" pose="0 0 0.05 0 -1.5707963267948966 0"/></model>
+<include><uri>model://hinge</uri><name>c</name><pose>7 0 0 0 0 0</pose></include>
+<include><uri>robots/hinge/hinge.sdf</uri><static>true</static></include>)"));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  EXPECT_EQ(w->gravity.z, -1.62);
+  EXPECT_EQ(w->run.duration.ns, 20'000'000'000);
+  EXPECT_EQ(w->run.dt.denominator, 50);
+  EXPECT_DOUBLE_EQ(w->run.max_substep, 0.002);
+  ASSERT_EQ(w->placements.size(), 4u);
+  const Placement& a = w->placements[0];
+  EXPECT_EQ(a.pose.position, (Vec3{1, 2, 3}));
+  EXPECT_EQ(a.velocity.angular.z, 2);
+  EXPECT_EQ(a.positions, std::vector<double>{0.3});
+  EXPECT_EQ(a.effective_mind()->behavior, "snake");
+  EXPECT_EQ(a.clock.drift_ppm, 50);
+  EXPECT_EQ(a.line, 5);
+  EXPECT_FALSE(w->placements[1].is_module());
+  EXPECT_EQ(w->placements[1].pose.position.x, 5);
+  EXPECT_EQ(w->placements[1].model->docks.size(), 1u);
+  EXPECT_EQ(w->placements[2].model, a.model);  // parsed once
+  EXPECT_TRUE(w->placements[3].model->fixed_in_place);
+  EXPECT_EQ(w->placements[3].name, "hinge");
+}
+
+TEST_F(ReaderTest, ConnectionsGivePosesAtEveryTurn) {
+  for (int turn = 0; turn < 4; ++turn) {
+    const Result<WorldModel> w = read(world(std::string("<volvox:connect from=\"a.front\" to=\"b.left\" turn=\"") + std::to_string(turn) +
+                                            "\"/>\n" + module_a + "<volvox:module name=\"b\" robot=\"hinge\"><volvox:joint name=\"pitch\" position=\"0.4\"/></volvox:module>"));
+    ASSERT_TRUE(w.ok()) << w.error().text();
+    const Pose between = dock_pose(*w, 0, "front").inverse() * dock_pose(*w, 1, "left");
+    expect_near(between.position, {});
+    EXPECT_NEAR(angle(engaged_dock(4, turn).rotation.conjugate() * between.rotation), 0, 1e-7);
+  }
+}
+
+TEST_F(ReaderTest, ConnectionsAreFollowedBothWays) {
+  const Result<WorldModel> w = read(world(std::string("<volvox:module name=\"c\" robot=\"hinge\"/><volvox:module name=\"b\" robot=\"hinge\"/>") + module_a +
+                                          "<volvox:connect from=\"b.front\" to=\"a.back\" turn=\"1\"/><volvox:connect from=\"c.front\" to=\"b.back\"/>"));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  expect_near(w->placements[0].pose.position, {-0.4, 0, 0.05});
+  expect_near(w->placements[1].pose.position, {-0.2, 0, 0.05});
+}
+
+TEST_F(ReaderTest, ChainsRunStraight) {
+  const Result<WorldModel> w = read(world(R"(<volvox:population name="s" type="chain" robot="hinge" count="5" pose="0 0 0.05 0 0 0" from="front" to="back"/>)"));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  ASSERT_EQ(w->placements.size(), 5u);
+  EXPECT_EQ(w->connections.size(), 4u);
+  EXPECT_EQ(w->placements[4].name, "s4");
+  expect_near(w->placements[4].pose.position, {0.8, 0, 0.05});
+}
+
+std::string ring(const std::string& angle) {
+  return world("<volvox:population name=\"r\" type=\"ring\" robot=\"hinge\" count=\"6\" pose=\"0 0 1 0 0 0\" from=\"front\" to=\"back\"><volvox:joint name=\"pitch\" position=\"" +
+               angle + "\"/></volvox:population>");
+}
+
+TEST_F(ReaderTest, SixHingesOfSixtyDegreesCloseARing) {
+  const Result<WorldModel> w = read(ring("1.0471975511965976"));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  EXPECT_EQ(w->connections.size(), 6u);
+}
+
+TEST_F(ReaderTest, ARingThatDoesNotCloseIsMeasured) {
+  const Result<WorldModel> w = read(ring("1.0"));
+  expect_error(w, 3, "r5.front to r0.back does not close");
+  expect_error(w, 3, "mm and 16.2 degrees apart");  // 6 x (60 - 57.2958)
+}
+
+TEST_F(ReaderTest, GridsAreCentredAndDrawFromTheirOwnSeed) {
+  const auto grid = [&](const std::string& more) {
+    return read(world("<volvox:population name=\"g\" type=\"grid\" robot=\"hinge\" count_x=\"3\" count_y=\"2\" spacing_x=\"1\" spacing_y=\"2\" pose=\"10 0 0.05 0 0 0\" " + more + "/>"));
+  };
+  const Result<WorldModel> plain = grid("");
+  ASSERT_TRUE(plain.ok()) << plain.error().text();
+  ASSERT_EQ(plain->placements.size(), 6u);
+  EXPECT_TRUE(plain->connections.empty());
+  expect_near(plain->placements[0].pose.position, {9, -1, 0.05});
+  expect_near(plain->placements[5].pose.position, {11, 1, 0.05});
+  const Result<WorldModel> one = grid("jitter=\"0.1\" random_yaw=\"true\""), same = grid("jitter=\"0.1\" random_yaw=\"true\" seed=\"1\""),
+                           other = grid("jitter=\"0.1\" random_yaw=\"true\" seed=\"2\"");
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(one->placements[i].pose, same->placements[i].pose);
+    EXPECT_NE(one->placements[i].pose, other->placements[i].pose);
+    EXPECT_LE(std::fabs(one->placements[i].pose.position.x - plain->placements[i].pose.position.x), 0.1);
+    EXPECT_EQ(one->placements[i].pose.position.z, plain->placements[i].pose.position.z);
+  }
+}
+
+TEST_F(ReaderTest, LatticesEngageEveryPairThatMeets) {
+  const Result<WorldModel> w = read(world(R"(<volvox:population name="l" type="lattice" robot="hinge" count_x="4" count_y="3" count_z="2" spacing_x="0.2" spacing_y="0.1" spacing_z="0.1" pose="0 0 0.05 0 0 0"/>)"));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  EXPECT_EQ(w->placements.size(), 24u);
+  EXPECT_EQ(w->connections.size(), 2u * (3 * 3 + 4 * 2));  // front to back along x, left to right along y
+  for (const Connection& c : w->connections) EXPECT_LT(c.a, c.b);
+  expect_error(read(world(R"(<volvox:population name="l" type="lattice" robot="hinge" count_x="4" spacing_x="0.3"/>)")), 3, "no docks of the lattice l meet");
+}
+
+TEST_F(ReaderTest, ParametersAreSubstitutedAndChecked) {
+  const std::string text = world(R"(<!-- ${not_this} -->
+<volvox:parameter name="modules" value="4" min="3" max="1000">how many</volvox:parameter>
+<volvox:parameter name="robot" value="hinge" choices="hinge superbot"/>
+<volvox:population name="s" type="chain" robot="${robot}" count="${modules}" pose="0 0 0 0 0 0" from="front" to="back"/>)");
+  EXPECT_EQ(read(text)->placements.size(), 4u);
+  EXPECT_EQ(read(text, {{"modules", "20"}})->placements.size(), 20u);
+  expect_error(read(text, {{"module", "20"}}), 0, "there is no parameter module", "did you mean modules?");
+  expect_error(read(text, {{"modules", "2"}}), 4, "modules=2", "a number from 3 to 1000");
+  expect_error(read(text, {{"modules", "many"}}), 4, "modules=many", "a number from 3 to 1000");
+  expect_error(read(text, {{"robot", "atron"}}), 5, "robot=atron", "one of: hinge, superbot");
+  const Result<std::vector<ParameterDesc>> parameters = read_parameters(folder.path() / "world.sdf");
+  ASSERT_TRUE(parameters.ok());
+  ASSERT_EQ(parameters->size(), 2u);
+  EXPECT_EQ((*parameters)[0].description, "how many");
+  EXPECT_EQ((*parameters)[0].value, "4");
+  EXPECT_EQ((*parameters)[0].max, 1000);
+  EXPECT_EQ((*parameters)[1].choices.size(), 2u);
+  expect_error(read(world("\n<volvox:run duration=\"${length}\"/>")), 4, "there is no parameter length");
+  expect_error(read(world("<volvox:parameter name=\"length\" value=\"1\"/>\n<volvox:run duration=\"${lenght}\"/>")), 4, "lenght", "did you mean length?");
+  // A value cannot smuggle in elements.
+  const std::string name = world("<volvox:parameter name=\"n\" value=\"x\"/><volvox:module name=\"${n}\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"/>");
+  EXPECT_EQ(read(name, {{"n", "\"/><evil/>"}})->placements[0].name, "\"/><evil/>");
+}
+
+TEST_F(ReaderTest, AModelAloneStandsOnAGround) {
+  const Result<WorldModel> w = read_world(folder.path() / "robots/hinge/hinge.sdf", {}, library);
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  ASSERT_EQ(w->placements.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<Plane>(w->placements[0].model->links[0].geometry->colliders[0].shape));
+  EXPECT_NEAR(w->placements[1].pose.position.z, 0.05, 1e-12);
+  expect_error(read_world(folder.path() / "robots/hinge/hinge.sdf", {{"n", "1"}}, library), 0, "no parameter n");
+}
+
+TEST_F(ReaderTest, TerrainComesFromAnImage) {
+  // 3 x 2 pixels; the top row of the image lies at +y.
+  const unsigned char pixels[] = {0, 51, 255, 102, 153, 204};
+  ASSERT_NE(stbi_write_png((folder.path() / "hills.png").c_str(), 3, 2, 1, pixels, 3), 0);
+  const Result<WorldModel> w = read(world(R"(<model name="terrain"><static>true</static><link name="l"><collision name="c"><geometry>
+<heightmap><uri>hills.png</uri><size>4 2 0.5</size><pos>0 0 1</pos></heightmap></geometry></collision></link></model>)"));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  const Collider& c = w->placements[0].model->links[0].geometry->colliders[0];
+  const HeightField field = std::get<HeightField>(c.shape);
+  EXPECT_EQ(field->columns, 3u);
+  EXPECT_EQ(field->rows, 2u);
+  EXPECT_EQ(c.pose.position.z, 1);
+  EXPECT_NEAR(field->height_at(2, 1), 0.5, 1e-6);
+  EXPECT_NEAR(field->height_at(-2, 1), 0, 1e-6);
+  EXPECT_NEAR(field->height_at(-2, -1), 0.2, 1e-6);
+  EXPECT_NEAR(field->height_at(2, -1), 0.4, 1e-6);
+}
+
+TEST_F(ReaderTest, AThousandModulesLoadQuickly) {
+  std::string modules, includes;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string n = std::to_string(i);
+    modules += "<volvox:module name=\"m" + n + "\" robot=\"hinge\" pose=\"0 " + n + " 0 0 0 0\"/>\n";
+    includes += "<include><uri>model://hinge</uri><name>m" + n + "</name><pose>0 " + n + " 0 0 0 0</pose></include>\n";
+  }
+  const std::string population = R"(<volvox:population name="s" type="chain" robot="hinge" count="1000" pose="0 0 0 0 0 0" from="front" to="back"/>)";
+  for (const std::string& text : {modules, includes, population}) {
+    ModelLibrary fresh({folder.path()});
+    const std::filesystem::path file = folder.write("many.sdf", world(text));
+    const auto start = std::chrono::steady_clock::now();
+    const Result<WorldModel> w = read_world(file, {}, fresh);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ASSERT_TRUE(w.ok()) << w.error().text();
+    ASSERT_EQ(w->placements.size(), 1000u);
+    for (const Placement& p : w->placements) EXPECT_EQ(p.model, w->placements[0].model);
+    RecordProperty(text == modules ? "modules_s" : text == includes ? "includes_s" : "population_s", std::to_string(seconds));
+    // The aim is 1 s; sanitizers and a busy machine are slower.
+    EXPECT_LT(seconds, 5);
+  }
+}
+
+TEST_F(ReaderTest, ScenesCanBeBuiltInCpp) {
+  const Model hinge = *library.load("hinge");
+  SceneBuilder scene("mine");
+  scene.add_ground();
+  const int first = scene.add_chain(hinge, 3, "front", "back", 1, Pose{{0, 0, 0.05}, {}}, "s");
+  scene.placement(first + 1).positions = {0.5};
+  scene.add(hinge, std::nullopt, "extra");
+  scene.connect("s2.left", "extra.right");
+  scene.add_obstacle(Sphere{0.1}, {{1, 0, 0.1}, {}}, 2, {}, {}, "ball");
+  auto field = std::make_shared<HeightFieldData>(HeightFieldData{2, 2, 1, 1, {0, 0, 0, 0}});
+  scene.add_terrain(field);
+  const Result<WorldModel> w = scene.build();
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  EXPECT_EQ(w->placements.size(), 7u);
+  EXPECT_EQ(w->connections.size(), 3u);
+  const Link& ball = w->placements[5].model->links[0];
+  EXPECT_EQ(ball.mass, 2);
+  EXPECT_NEAR(ball.moments.x, 0.4 * 2 * 0.01, 1e-12);
+  const Pose between = dock_pose(*w, first + 1, "front").inverse() * dock_pose(*w, first + 2, "back");
+  EXPECT_NEAR(angle(engaged_dock(4, 1).rotation.conjugate() * between.rotation), 0, 1e-7);
+}
+
+TEST_F(ReaderTest, SceneBuilderReportsEveryMistake) {
+  const Model hinge = *library.load("hinge");
+  SceneBuilder scene;
+  scene.add_chain(hinge, 0, "front", "back", 0, Pose{}, "none");
+  scene.add_chain(hinge, 2, "frnt", "back", 0, Pose{}, "typo");
+  scene.add_ring(hinge, 1, "front", "back", 0, Pose{}, "ring");
+  scene.add_obstacle(Plane{}, {}, 1);
+  scene.connect("nowhere", "a.front");
+  const Result<WorldModel> w = scene.build();
+  ASSERT_FALSE(w.ok());
+  EXPECT_EQ(w.error().diagnostics().size(), 6u) << w.error().text();
+}
+
+}  // namespace
+}  // namespace volvox::model::test

@@ -1,0 +1,70 @@
+// What is in a world at the start: modules and obstacles with their poses, and which docks
+// are engaged. Read from SDF, or put together in C++ with SceneBuilder; immutable afterwards.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "volvox/base/time.h"
+#include "volvox/model/module_model.h"
+
+namespace volvox::model {
+
+// A module's own clock: what it believes the time to be.
+struct Clock {
+  double offset = 0;     // s
+  double drift_ppm = 0;  // fast by so many parts in a million
+};
+
+struct Placement {
+  std::string name;  // unique in the world
+  std::shared_ptr<const ModuleModel> model;
+  Pose pose;                      // of the module's frame
+  std::vector<double> positions;  // of its joints; empty: all zero
+  Twist velocity;                 // of the whole, at the start; linear is that of the frame's origin
+  std::optional<Mind> mind;       // instead of the model's
+  Clock clock;
+  bool posed = true;  // false until a connection gives the pose
+  std::string file;
+  int line = 0;
+
+  bool is_module() const { return mind.has_value() || model->mind.has_value(); }
+  const Mind* effective_mind() const { return mind ? &*mind : model->mind ? &*model->mind : nullptr; }
+};
+
+// Two docks that are engaged at the start.
+struct Connection {
+  int a = 0, dock_a = 0;  // indices of the placement and of its dock
+  int b = 0, dock_b = 0;
+  int turn = 0;
+  std::string file;
+  int line = 0;
+};
+
+struct RunSettings {
+  Time duration = Time::seconds(10);
+  TickLength dt{1, 60};
+  double max_substep = 1.0 / 240;  // s, of the physics engine
+};
+
+struct WorldModel {
+  std::string name = "world";
+  std::string file;
+  Vec3 gravity{0, 0, -9.81};
+  std::vector<Placement> placements;
+  std::vector<Connection> connections;
+  RunSettings run;
+};
+
+// How far docks that are said to be engaged may be off, when nothing can move any more.
+inline constexpr double connection_tolerance_m = 0.5e-3;
+inline constexpr double connection_tolerance_rad = radians(0.5);
+
+// Gives every placement that is not posed its pose, by following the connections from those
+// that are, and checks that the connections which close loops agree to 0.5 mm and 0.5 degrees.
+// The error says by how many mm and degrees a loop is off.
+Result<void> resolve_connections(WorldModel& world);
+
+}  // namespace volvox::model

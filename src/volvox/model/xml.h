@@ -1,0 +1,108 @@
+// tinyxml2 with diagnostics: every value that is read is checked, and what is wrong is
+// reported with the file and the line. Internal to model/.
+#pragma once
+
+#include <tinyxml2.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "volvox/base/math.h"
+#include "volvox/base/result.h"
+
+namespace volvox::model {
+
+using tinyxml2::XMLElement;
+
+// Collects what is wrong with one file, so that its author sees all of it at once.
+class Report {
+ public:
+  explicit Report(std::string file) : file_(std::move(file)) {}
+
+  void error(int line, std::string what, std::string fix);
+  void error(const XMLElement& at, std::string what, std::string fix) { error(at.GetLineNum(), std::move(what), std::move(fix)); }
+  void error(const Error& other);
+  void warn(int line, std::string what, std::string fix);
+  void warn(const XMLElement& at, std::string what, std::string fix) { warn(at.GetLineNum(), std::move(what), std::move(fix)); }
+
+  bool ok() const { return error_.empty(); }
+  const Error& error() const { return error_; }
+  const std::string& file() const { return file_; }
+  std::vector<Diagnostic>& warnings() { return warnings_; }
+
+ private:
+  std::string file_;
+  Error error_;
+  std::vector<Diagnostic> warnings_;
+};
+
+// The whole text of a file, or why it cannot be had.
+Result<std::string> read_text(const std::filesystem::path& file);
+// Parses a text; false after reporting the line where it stops being XML.
+bool parse_xml(const std::string& text, tinyxml2::XMLDocument& document, Report& report);
+
+// Overwrites with spaces every element for which `unwanted` (its name and that of its parent)
+// holds, with all that it contains. Line breaks stay, and so do the line numbers of the rest.
+void blank_elements(std::string& text,
+                    const std::function<bool(std::string_view name, std::string_view parent)>& unwanted);
+
+inline bool is_ours(std::string_view name) { return name.starts_with("volvox:"); }
+
+std::optional<double> parse_number(std::string_view text);  // "inf" yes, "nan" no
+std::optional<std::vector<double>> parse_numbers(std::string_view text);
+
+struct Range {
+  double low = -std::numeric_limits<double>::max();
+  double high = std::numeric_limits<double>::max();
+  bool open_low = false;  // low itself is out
+
+  static Range any() { return {}; }
+  static Range positive() { return {0, std::numeric_limits<double>::max(), true}; }
+  static Range not_negative() { return {0, std::numeric_limits<double>::max(), false}; }
+  static Range positive_or_infinite() { return {0, std::numeric_limits<double>::infinity(), true}; }
+  static Range between(double low, double high) { return {low, high, false}; }
+  bool contains(double x) const { return (open_low ? x > low : x >= low) && x <= high; }
+  std::string text() const;  // "a positive number"
+};
+
+// Reads the attributes of one element. A bad value is reported and replaced by the fallback,
+// so that reading can go on to find the next mistake.
+class Attributes {
+ public:
+  Attributes(const XMLElement& element, Report& report) : element_(element), report_(report) {}
+
+  bool has(const char* name) const { return element_.Attribute(name) != nullptr; }
+  std::string text(const char* name, std::string fallback = {}) const;
+  std::string required(const char* name) const;  // present and not empty
+  double number(const char* name, double fallback, Range range) const;
+  double required_number(const char* name, Range range) const;
+  std::int64_t integer(const char* name, std::int64_t fallback, std::int64_t low, std::int64_t high) const;
+  bool flag(const char* name, bool fallback) const;
+  std::optional<Pose> pose(const char* name) const;  // none if absent
+  std::optional<std::vector<double>> numbers(const char* name, std::size_t count) const;
+
+ private:
+  const XMLElement& element_;
+  Report& report_;
+};
+
+Pose pose_of(const std::vector<double>& xyz_rpy);
+
+// All children of a name; of the <gazebo> children too, where URDF keeps what is not its own.
+std::vector<const XMLElement*> children(const XMLElement& parent, const char* name);
+std::vector<const XMLElement*> model_children(const XMLElement& model, const char* name);
+const XMLElement* child_named(const XMLElement* parent, const char* element, const std::string& name);
+std::string text_of(const XMLElement* element);  // trimmed; "" without one
+
+std::string xml_escaped(const std::string& text);
+std::vector<std::string> split_words(std::string_view text);
+// "did you mean x?", or the list of what there is.
+std::string suggest(const std::string& wanted, const std::vector<std::string>& candidates);
+
+}  // namespace volvox::model

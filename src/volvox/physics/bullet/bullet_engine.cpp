@@ -1,0 +1,301 @@
+#include "volvox/physics/bullet/bullet_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "volvox/physics/bullet/bullet_rays.h"
+#include "volvox/physics/bullet/bullet_world.h"
+#include "volvox/physics/scene.h"
+
+namespace volvox::physics {
+namespace {
+
+using namespace bullet;
+
+class BulletEngine final : public Engine {
+ public:
+  explicit BulletEngine(const EngineSettings& settings)
+      : scene_(settings.gravity), max_substep_(settings.max_substep), ground_(ground_info()) {
+    info_.name = "bullet";
+    info_.description = "Bullet 3.24 (Debian), sequential impulses, with Volvox's own joint and dock rows";
+    info_.settings = fmt::format("double precision, at most {} iterations (converged at 1e-6 m/s), substeps of at most "
+                                 "{:.6g} s, one thread, no sleeping",
+                                 solver_iterations, max_substep_);
+    info_.exact_restore = false;
+    info_.limits = "long arms of docks droop (20 docks held at one end: 0.6 rad at the worst); meshes, height fields and "
+                   "planes only on bodies that do not move; contact caches are not in a snapshot";
+    rebuild();
+  }
+  ~BulletEngine() override { clear(); }
+
+  const EngineInfo& info() const override { return info_; }
+
+  Result<BodyId> add_body(const BodyDesc& desc) override {
+    if (auto error = problem_with(desc)) return *error;
+    const BodyId id = scene_.add(desc);
+    bodies_.resize(scene_.bodies.size());
+    marks_.resize(scene_.bodies.size());
+    make_body(id.index);
+    return id;
+  }
+  void remove_body(BodyId id) override {
+    VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
+    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
+    parts_->world.removeRigidBody(bodies_[id.index].get());
+    bodies_[id.index].reset();
+    scene_.remove(id);
+  }
+  JointId add_joint(const JointDesc& desc) override {
+    const JointId id = scene_.add(desc);
+    joints_.resize(scene_.joint_descs.size());
+    make_joint(id.index);
+    forget_contacts(joints_[id.index]->getRigidBodyA(), joints_[id.index]->getRigidBodyB());
+    return id;
+  }
+  void remove_joint(JointId id) override {
+    VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
+    parts_->world.removeConstraint(joints_[id.index].get());
+      joints_[id.index].reset();
+    scene_.remove(id);
+  }
+  void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
+    scene_.poses[id.index] = pose;
+    scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
+    place(id.index);
+    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+  }
+  void set_gravity(const Vec3& gravity) override {
+    scene_.gravity = gravity;
+    parts_->world.setGravity(to_bullet(gravity));
+  }
+
+  std::span<MotorCommand> motors() override { return scene_.motors; }
+  std::span<Wrench> forces() override { return scene_.forces; }
+
+  StepStatus advance(Time begin, Time end) override;
+
+  std::span<const Pose> poses() const override { return scene_.poses; }
+  std::span<const Twist> velocities() const override { return scene_.velocities; }
+  std::span<const JointState> joints() const override { return scene_.joints; }
+  std::span<const Wrench> loads() const override { return scene_.loads; }
+  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
+
+  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override {
+    for (std::size_t i = 0; i < rays.size(); ++i) hits[i] = cast_ray(parts_->world, rays[i]);
+  }
+  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
+
+  void archive(Archive& ar) override {
+    scene_.archive(ar);
+    if (ar.loading() && ar.ok()) {
+      clear();
+      for (auto& joint : joints_) joint.reset();
+      joints_.resize(scene_.joint_descs.size());
+      load_impulses_.resize(joints_.size()), motor_impulses_.resize(joints_.size());
+      rebuild();
+    }
+    for (std::size_t i = 0; i < joints_.size() && ar.ok(); ++i) {
+      std::array<double, Joint::slots> impulses{};
+      if (joints_[i]) impulses = joints_[i]->impulses();
+      ar("impulses", impulses);
+      if (ar.loading() && joints_[i]) joints_[i]->impulses() = impulses;
+    }
+    if (!ar.hashing() && ar.ok()) rebuild();
+  }
+
+ private:
+  static btRigidBody::btRigidBodyConstructionInfo ground_info() { return {0, nullptr, nullptr}; }
+
+  void clear();
+  void rebuild();
+  void make_body(std::size_t index);
+  void make_joint(std::size_t index);
+  void place(std::size_t index);
+  void forget_contacts(btRigidBody& a, btRigidBody& b);
+  void apply_forces();
+  void substep(double step);
+  void read_state(double tick, double step);
+  void read_contacts(double step);
+
+  EngineInfo info_;
+  Scene scene_;
+  double max_substep_;
+  ShapeCache shapes_;
+  btRigidBody ground_;  // what joints to the world hold on to
+  std::unique_ptr<WorldParts> parts_;
+  std::vector<std::unique_ptr<BodyMark>> marks_;
+  std::vector<std::unique_ptr<btRigidBody>> bodies_;  // by body index
+  std::vector<std::unique_ptr<Joint>> joints_;        // by joint index
+  std::vector<Wrench> load_impulses_;                 // of the tick so far
+  std::vector<double> motor_impulses_;
+};
+
+void BulletEngine::clear() {
+  if (!parts_) return;
+  for (auto& joint : joints_) {
+    if (joint) parts_->world.removeConstraint(joint.get());
+  }
+  for (auto& body : bodies_) {
+    if (body) parts_->world.removeRigidBody(body.get());
+  }
+}
+
+// A new world with the same bodies and joints in the order of their ids: whatever Bullet
+// keeps between steps (contacts, their impulses, the order of its lists) starts afresh, so a
+// run that goes on after a snapshot and one that is restored from it have the same bits.
+void BulletEngine::rebuild() {
+  clear();
+  std::vector<std::array<double, Joint::slots>> impulses(joints_.size());
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (joints_[i]) impulses[i] = joints_[i]->impulses();
+    joints_[i].reset();
+  }
+  for (auto& body : bodies_) body.reset();
+  parts_ = std::make_unique<WorldParts>(scene_.gravity);
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (scene_.body_ids.alive_index(i)) make_body(i);
+  }
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (!scene_.joint_ids.alive_index(i)) continue;
+    make_joint(i);
+    joints_[i]->impulses() = impulses[i];
+  }
+}
+
+void BulletEngine::make_body(std::size_t index) {
+  const BodyDesc& desc = scene_.bodies[index];
+  const BodyShape* shape = shapes_.shape_of(desc);
+  const bool dynamic = desc.motion == Motion::dynamic;
+  btRigidBody::btRigidBodyConstructionInfo info(dynamic ? desc.mass : 0, nullptr, shape->shape,
+                                                dynamic ? to_bullet(desc.moments) : btVector3(0, 0, 0));
+  info.m_linearSleepingThreshold = info.m_angularSleepingThreshold = 0;
+  auto body = std::make_unique<btRigidBody>(info);
+  // Free rotation is our own: see World::integrateTransforms.
+  int flags = body->getFlags() & ~BT_ENABLE_GYROPSCOPIC_FORCE;
+  if (!desc.gravity) flags |= BT_DISABLE_WORLD_GRAVITY;
+  body->setFlags(flags);
+  body->setDamping(0, 0);
+  if (desc.motion == Motion::kinematic) {
+    body->setCollisionFlags((body->getCollisionFlags() & ~btCollisionObject::CF_STATIC_OBJECT) |
+                            btCollisionObject::CF_KINEMATIC_OBJECT);
+  }
+  body->setActivationState(DISABLE_DEACTIVATION);
+  if (!marks_[index]) marks_[index] = std::make_unique<BodyMark>();
+  *marks_[index] = {scene_.body_ids.at(index), desc.owner, desc.quiet, shape};
+  body->setUserPointer(marks_[index].get());
+  bodies_[index] = std::move(body);
+  place(index);
+  parts_->world.addRigidBody(bodies_[index].get());
+  if (desc.motion == Motion::fixed) bodies_[index]->setActivationState(ISLAND_SLEEPING);
+}
+
+void BulletEngine::make_joint(std::size_t index) {
+  const JointDesc& desc = scene_.joint_descs[index];
+  const auto frame = [&](BodyId id) { return marks_[id.index]->shape->frame.inverse(); };
+  btRigidBody& a = desc.a.valid() ? *bodies_[desc.a.index] : ground_;
+  joints_[index] = std::make_unique<Joint>(desc, index, a, *bodies_[desc.b.index],
+                                           desc.a.valid() ? frame(desc.a) * desc.frame_a : desc.frame_a,
+                                           frame(desc.b) * desc.frame_b);
+  parts_->world.addConstraint(joints_[index].get(), true);
+}
+
+void BulletEngine::place(std::size_t index) {
+  btRigidBody& body = *bodies_[index];
+  const btTransform pose = to_bullet(scene_.poses[index] * marks_[index]->shape->frame);
+  body.setWorldTransform(pose);
+  body.setInterpolationWorldTransform(pose);
+  body.updateInertiaTensor();
+  body.setLinearVelocity(to_bullet(scene_.velocities[index].linear));
+  body.setAngularVelocity(to_bullet(scene_.velocities[index].angular));
+  if (body.isInWorld()) parts_->world.updateSingleAabb(&body);
+}
+
+// Bullet stops looking at a pair that a joint connects, but would go on to push it apart
+// with the contacts that it had.
+void BulletEngine::forget_contacts(btRigidBody& a, btRigidBody& b) {
+  if (!a.getBroadphaseProxy() || !b.getBroadphaseProxy()) return;
+  btOverlappingPairCache* pairs = parts_->broadphase.getOverlappingPairCache();
+  if (btBroadphasePair* pair = pairs->findPair(a.getBroadphaseProxy(), b.getBroadphaseProxy())) {
+    pairs->cleanOverlappingPair(*pair, &parts_->dispatcher);
+  }
+}
+
+StepStatus BulletEngine::advance(Time begin, Time end) {
+  if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
+  const double tick = (end - begin).seconds();
+  if (tick <= 0) return {};
+  const int count = substep_count(tick, max_substep_);
+  const double step = tick / count;
+  load_impulses_.assign(joints_.size(), {});
+  motor_impulses_.assign(joints_.size(), 0);
+  for (int i = 0; i < count; ++i) substep(step);
+  read_state(tick, step);
+  std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
+  return problem_with_state(scene_);
+}
+
+void BulletEngine::substep(double step) {
+  apply_forces();
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (joints_[i]) joints_[i]->prepare(step, scene_.joints[i].position, scene_.motors[i], scene_.latches[i]);
+  }
+  parts_->dispatcher.begin_substep(step);
+  parts_->world.stepSimulation(step, 0);
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (!joints_[i]) continue;
+    load_impulses_[i] += joints_[i]->impulse_on_b();
+    motor_impulses_[i] += joints_[i]->motor_impulse();
+    scene_.joints[i].position = joints_[i]->position_after(scene_.joints[i].position);
+  }
+}
+
+void BulletEngine::apply_forces() {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const Wrench& wrench = scene_.forces[i];
+    if (!bodies_[i] || wrench == Wrench{}) continue;
+    bodies_[i]->applyCentralForce(to_bullet(wrench.force));
+    bodies_[i]->applyTorque(to_bullet(wrench.torque));
+  }
+}
+
+void BulletEngine::read_state(double tick, double step) {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (!bodies_[i] || bodies_[i]->isStaticObject()) continue;
+    scene_.poses[i] = from_bullet(bodies_[i]->getWorldTransform()) * marks_[i]->shape->frame.inverse();
+    scene_.velocities[i] = {from_bullet(bodies_[i]->getLinearVelocity()), from_bullet(bodies_[i]->getAngularVelocity())};
+  }
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (!joints_[i]) continue;
+    scene_.measure_joint(i);
+    scene_.joints[i].torque = motor_impulses_[i] / tick;
+    scene_.loads[i] = load_impulses_[i] * (1 / tick);
+    scene_.latched[i] = scene_.latches[i].closed();
+  }
+  read_contacts(step);
+}
+
+void BulletEngine::read_contacts(double step) {
+  scene_.contacts.clear();
+  for (int i = 0; i < parts_->dispatcher.getNumManifolds(); ++i) {
+    const btPersistentManifold& manifold = *parts_->dispatcher.getManifoldByIndexInternal(i);
+    const BodyMark &a = mark_of(manifold.getBody0()), &b = mark_of(manifold.getBody1());
+    for (int j = 0; j < manifold.getNumContacts(); ++j) {
+      const btManifoldPoint& point = manifold.getContactPoint(j);
+      const double force = point.getAppliedImpulse() / step;
+      // Those that are only near are Bullet's business.
+      if (force <= 0 && point.getDistance() > 0) continue;
+      scene_.contacts.push_back({a.id, b.id, from_bullet((point.m_positionWorldOnA + point.m_positionWorldOnB) / 2),
+                                 from_bullet(point.m_normalWorldOnB), -point.getDistance(), force});
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_bullet_engine(const EngineSettings& settings) {
+  return std::make_unique<BulletEngine>(settings);
+}
+
+}  // namespace volvox::physics

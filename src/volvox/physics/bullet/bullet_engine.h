@@ -1,0 +1,13 @@
+// Engine `bullet`: Debian's Bullet 3 in double precision, with joints, docks, free rotation,
+// contacts with planes and ray casts of our own (README.md says why).
+#pragma once
+
+#include <memory>
+
+#include "volvox/physics/engine.h"
+
+namespace volvox::physics {
+
+std::unique_ptr<Engine> make_bullet_engine(const EngineSettings& settings);
+
+}  // namespace volvox::physics

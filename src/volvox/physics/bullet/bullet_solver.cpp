@@ -1,0 +1,111 @@
+#include "volvox/physics/bullet/bullet_solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/physics/bullet/convert.h"
+
+namespace volvox::physics::bullet {
+namespace {
+
+// Slower impacts do not bounce: below it, gravity's own speed in a step looks like one.
+constexpr double slowest_bounce = 0.1;  // m/s
+// Overlaps (of what was placed so, mostly) are pushed out no faster than this.
+constexpr double fastest_push = 0.3;  // m/s
+// How much of a joint's last impulses the next step starts from, as Bullet does for contacts.
+// The whole of them blows long arms up, which sequential impulses never bring to rest.
+constexpr double warm_start_share = 0.85;
+const model::Material& material(const btCollisionObject* body, int child) { return mark_of(body).shape->material(child); }
+
+double product(const btVector3& a, const btVector3& b, const btVector3& c, const btVector3& d) {
+  return a.dot(b) + c.dot(d);
+}
+
+// Bullet's rows of a joint follow each other in the order in which the joint gave them.
+template <class Visit>
+void each_joint_row(btConstraintArray& rows, Visit&& visit) {
+  for (int i = 0; i < rows.size();) {
+    Joint& joint = *static_cast<Joint*>(static_cast<btTypedConstraint*>(rows[i].m_originalContactPoint));
+    for (int k = 0; k < joint.row_count(); ++k) visit(joint, joint.row(k), rows[i + k]);
+    i += joint.row_count();
+  }
+}
+
+}  // namespace
+
+void Solver::convertJoints(btTypedConstraint** constraints, int count, const btContactSolverInfo& info) {
+  btSequentialImpulseConstraintSolver::convertJoints(constraints, count, info);
+  each_joint_row(m_tmpSolverNonContactConstraintPool, [&](Joint& joint, const Row& ours, btSolverConstraint& row) {
+    // impulse = (target - velocity) / softness, taken at the end of the step: the row answers
+    // as if the bodies were lighter by that much.
+    const double answer = 1 / row.m_jacDiagABInv, soft = answer + ours.softness;
+    row.m_rhs *= answer / soft;
+    row.m_cfm = ours.softness / soft;
+    row.m_jacDiagABInv = 1 / soft;
+    warm_start(row, warm_start_share * clamp(joint.impulse(ours.slot), ours.lower, ours.upper));
+  });
+}
+
+void Solver::warm_start(btSolverConstraint& row, double impulse) {
+  btSolverBody &a = m_tmpSolverBodyPool[row.m_solverBodyIdA], &b = m_tmpSolverBodyPool[row.m_solverBodyIdB];
+  row.m_appliedImpulse = impulse;
+  a.internalApplyImpulse(row.m_contactNormal1 * a.internalGetInvMass(), row.m_angularComponentA, impulse);
+  b.internalApplyImpulse(row.m_contactNormal2 * b.internalGetInvMass(), row.m_angularComponentB, impulse);
+}
+
+void Solver::convertContacts(btPersistentManifold** manifolds, int count, const btContactSolverInfo& info) {
+  for (int i = 0; i < count; ++i) {
+    const btCollisionObject *a = manifolds[i]->getBody0(), *b = manifolds[i]->getBody1();
+    for (int j = 0; j < manifolds[i]->getNumContacts(); ++j) {
+      btManifoldPoint& point = manifolds[i]->getContactPoint(j);
+      const model::Material &of_a = material(a, point.m_index0), &of_b = material(b, point.m_index1);
+      point.m_combinedFriction = std::sqrt(of_a.friction * of_b.friction);
+      point.m_combinedRestitution = std::max(of_a.restitution, of_b.restitution);
+      // One point for both, so that friction keeps angular momentum.
+      const btVector3 middle = (point.m_positionWorldOnA + point.m_positionWorldOnB) / 2;
+      point.m_positionWorldOnA = point.m_positionWorldOnB = middle;
+    }
+  }
+  const int first = m_tmpSolverContactConstraintPool.size();
+  btSequentialImpulseConstraintSolver::convertContacts(manifolds, count, info);
+  for (int i = first; i < m_tmpSolverContactConstraintPool.size(); ++i) {
+    adjust_contact(m_tmpSolverContactConstraintPool[i], info);
+  }
+}
+
+// Restitution: Bullet takes the distance still to go off the speed after a bounce, and the
+// bounce is lost. Here a contact that is reached within the step bounces with the speed and
+// the energy that it has there.
+void Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& info) {
+  const btSolverBody &a = m_tmpSolverBodyPool[row.m_solverBodyIdA], &b = m_tmpSolverBodyPool[row.m_solverBodyIdB];
+  const auto& point = *static_cast<const btManifoldPoint*>(row.m_originalContactPoint);
+  const double step = info.m_timeStep, gap = std::max(0.0, double{point.getDistance()});
+  const double push = -info.m_erp2 * point.getDistance() / step;
+  if (push > fastest_push) row.m_rhs -= (push - fastest_push) * row.m_jacDiagABInv;
+
+  const double e = point.m_combinedRestitution;
+  if (e <= 0) return;
+  const double speed = product(row.m_contactNormal1, a.m_linearVelocity, row.m_relpos1CrossNormal, a.m_angularVelocity) +
+                       product(row.m_contactNormal2, b.m_linearVelocity, row.m_relpos2CrossNormal, b.m_angularVelocity);
+  const double gained =
+      product(row.m_contactNormal1, a.m_externalForceImpulse, row.m_relpos1CrossNormal, a.m_externalTorqueImpulse) +
+      product(row.m_contactNormal2, b.m_externalForceImpulse, row.m_relpos2CrossNormal, b.m_externalTorqueImpulse);
+  const bool reached = gap + (speed + gained) * step <= 0;
+  if (speed > -slowest_bounce || !reached) return;
+  const double acceleration = gained / step;
+  const double impact = speed * speed - 2 * acceleration * gap;
+  // The bounce is drawn forward to the start of the step, (1 + e) gap above where it belongs.
+  const double after = std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap));
+  row.m_rhs = (after - speed - gained) * row.m_jacDiagABInv;
+}
+
+btScalar Solver::solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int count, const btContactSolverInfo& info) {
+  // Rows that were not there have no impulse.
+  each_joint_row(m_tmpSolverNonContactConstraintPool, [](Joint& joint, const Row&, btSolverConstraint&) { joint.impulses().fill(0); });
+  each_joint_row(m_tmpSolverNonContactConstraintPool, [](Joint& joint, const Row& ours, btSolverConstraint& row) {
+    joint.impulse(ours.slot) = row.m_appliedImpulse;
+  });
+  return btSequentialImpulseConstraintSolver::solveGroupCacheFriendlyFinish(bodies, count, info);
+}
+
+}  // namespace volvox::physics::bullet

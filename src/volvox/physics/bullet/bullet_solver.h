@@ -1,0 +1,38 @@
+// Bullet's sequential impulses, with these parts our own:
+//   joints      rows may be soft (motors, friction), and start from the impulses of the last step
+//   contacts    friction and restitution by collider, restitution at the time of impact,
+//               overlaps pushed out no faster than a walk
+#pragma once
+
+#include <btBulletDynamicsCommon.h>
+
+#include "volvox/physics/bullet/bullet_joint.h"
+#include "volvox/physics/bullet/bullet_shapes.h"
+
+namespace volvox::physics::bullet {
+
+constexpr int solver_iterations = 50;
+
+// What a body's user pointer points to.
+struct BodyMark {
+  BodyId id;
+  std::uint32_t owner = 0;
+  bool quiet = false;
+  const BodyShape* shape = nullptr;
+};
+inline const BodyMark& mark_of(const btCollisionObject* object) {
+  return *static_cast<const BodyMark*>(object->getUserPointer());
+}
+
+class Solver final : public btSequentialImpulseConstraintSolver {
+ protected:
+  void convertJoints(btTypedConstraint** constraints, int count, const btContactSolverInfo& info) override;
+  void convertContacts(btPersistentManifold** manifolds, int count, const btContactSolverInfo& info) override;
+  btScalar solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int count, const btContactSolverInfo& info) override;
+
+ private:
+  void warm_start(btSolverConstraint& row, double impulse);
+  void adjust_contact(btSolverConstraint& row, const btContactSolverInfo& info);
+};
+
+}  // namespace volvox::physics::bullet

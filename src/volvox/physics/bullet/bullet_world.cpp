@@ -1,0 +1,161 @@
+#include "volvox/physics/bullet/bullet_world.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/physics/bullet/convert.h"
+
+namespace volvox::physics::bullet {
+double Dispatcher::reach(const btCollisionObject* a, const btCollisionObject* b) const {
+  const BodyShape &shape_a = *mark_of(a).shape, &shape_b = *mark_of(b).shape;
+  const double calm = std::min({shape_a.contact_distance, shape_b.contact_distance, 0.02});
+  const auto turning = [](const btCollisionObject* body, const BodyShape& shape) {
+    const double w = btRigidBody::upcast(body)->getAngularVelocity().length();
+    return w > 0 && shape.radius < 1e6 ? w * shape.radius : 0;
+  };
+  const btVector3 relative = btRigidBody::upcast(a)->getLinearVelocity() - btRigidBody::upcast(b)->getLinearVelocity();
+  const double motion = step_ * (relative.length() + turning(a, shape_a) + turning(b, shape_b));
+  // Bullet takes contacts within this distance of each other for one: no farther than leaves
+  // a patch its corners. World::free_share stops what is faster.
+  return std::max(calm, std::min({motion, shape_a.farthest_contact, shape_b.farthest_contact}));
+}
+
+btPersistentManifold* Dispatcher::getNewManifold(const btCollisionObject* a, const btCollisionObject* b) {
+  btPersistentManifold* manifold = btCollisionDispatcher::getNewManifold(a, b);
+  manifold->setContactBreakingThreshold(reach(a, b));
+  return manifold;
+}
+
+void Dispatcher::begin_substep(double step) {
+  step_ = step;
+  for (int i = 0; i < getNumManifolds(); ++i) {
+    btPersistentManifold* manifold = getManifoldByIndexInternal(i);
+    manifold->setContactBreakingThreshold(reach(manifold->getBody0(), manifold->getBody1()));
+  }
+}
+
+bool OwnerFilter::needBroadphaseCollision(btBroadphaseProxy* a, btBroadphaseProxy* b) const {
+  if ((a->m_collisionFilterGroup & b->m_collisionFilterMask) == 0) return false;
+  if ((b->m_collisionFilterGroup & a->m_collisionFilterMask) == 0) return false;
+  const BodyMark& x = mark_of(static_cast<const btCollisionObject*>(a->m_clientObject));
+  const BodyMark& y = mark_of(static_cast<const btCollisionObject*>(b->m_clientObject));
+  if (!x.shape->geometry || !y.shape->geometry) return false;
+  return !(x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner);
+}
+
+void World::predictUnconstraintMotion(btScalar step) {
+  for (int i = 0; i < m_nonStaticRigidBodies.size(); ++i) {
+    btRigidBody& body = *m_nonStaticRigidBodies[i];
+    // Where it will be without contacts: the broad phase looks there too.
+    const Quat turn = from_rotation_vector(from_bullet(body.getAngularVelocity() * step));
+    const btTransform& now = body.getWorldTransform();
+    body.setInterpolationWorldTransform(
+        btTransform(to_bullet(turn * from_bullet(now.getRotation())), now.getOrigin() + body.getLinearVelocity() * step));
+  }
+}
+
+namespace {
+
+struct Spin {
+  Quat rotation;
+  Vec3 velocity;
+};
+
+// Turns a free body for one step by the implicit midpoint rule, with its angular momentum
+// held fixed in space: exact in momentum, second order in energy, stable at any speed.
+Spin turned(const Spin& spin, const Vec3& inertia, double step) {
+  const auto divide = [](const Vec3& a, const Vec3& b) { return Vec3{a.x / b.x, a.y / b.y, a.z / b.z}; };
+  const Vec3 momentum = spin.rotation * multiply(inertia, spin.rotation.conjugate() * spin.velocity);
+  const auto velocity_at = [&](const Quat& q) { return q * divide(q.conjugate() * momentum, inertia); };
+  Vec3 middle = spin.velocity;
+  for (int i = 0; i < 8; ++i) {
+    const Vec3 next = velocity_at(from_rotation_vector(middle * (step / 2)) * spin.rotation);
+    const double change = length_squared(next - middle);
+    middle = next;
+    if (change <= 1e-26 * length_squared(middle)) break;
+  }
+  const Quat rotation = normalized(from_rotation_vector(middle * step) * spin.rotation);
+  return {rotation, velocity_at(rotation)};
+}
+
+// The nearest thing in the way of a body's core. Contacts that are seen ahead stop the point
+// that is nearest, but a fast body may turn about it; and Bullet culls the parts of compounds
+// and the triangles of meshes by where the body is, not by where it goes.
+struct SweepCallback : btCollisionWorld::ConvexResultCallback {
+  SweepCallback(const btRigidBody& moving, const btVector3& along) : body(moving), motion(along) {}
+
+  bool needsCollision(btBroadphaseProxy* proxy) const override {
+    const auto* other = static_cast<const btCollisionObject*>(proxy->m_clientObject);
+    if (other == &body) return false;
+    return OwnerFilter().needBroadphaseCollision(const_cast<btBroadphaseProxy*>(body.getBroadphaseProxy()), proxy) &&
+           body.checkCollideWith(other) && other->checkCollideWith(&body);
+  }
+  btScalar addSingleResult(btCollisionWorld::LocalConvexResult& result, bool in_world) override {
+    const btVector3 normal = in_world ? result.m_hitNormalLocal
+                                      : result.m_hitCollisionObject->getWorldTransform().getBasis() * result.m_hitNormalLocal;
+    if (normal.dot(motion) >= 0) return m_closestHitFraction;  // on its way out
+    m_closestHitFraction = result.m_hitFraction;
+    return m_closestHitFraction;
+  }
+
+  const btRigidBody& body;
+  btVector3 motion;
+};
+
+}  // namespace
+
+// How much of its motion a fast body may make before its core meets something.
+double World::free_share(const btRigidBody& body, const btVector3& motion) const {
+  const BodyShape& shape = *mark_of(&body).shape;
+  if (!shape.geometry || shape.core <= 0 || motion.length2() < shape.core * shape.core) return 1;
+  const btSphereShape core(shape.core);
+  SweepCallback result(body, motion);
+  const btTransform from(btQuaternion::getIdentity(), body.getWorldTransform().getOrigin());
+  const btTransform to(btQuaternion::getIdentity(), from.getOrigin() + motion);
+  convexSweepTest(&core, from, to, result, 0);
+  if (!result.hasHit()) return 1;
+  return result.m_closestHitFraction;
+}
+
+void World::integrateTransforms(btScalar step) {
+  for (int i = 0; i < m_nonStaticRigidBodies.size(); ++i) {
+    btRigidBody& body = *m_nonStaticRigidBodies[i];
+    const btTransform& now = body.getWorldTransform();
+    Spin spin{from_bullet(now.getRotation()), from_bullet(body.getAngularVelocity())};
+    btVector3 motion = body.getLinearVelocity() * step;
+    if (body.isKinematicObject()) {
+      spin.rotation = normalized(from_rotation_vector(spin.velocity * step) * spin.rotation);
+    } else {
+      if (spin.velocity != Vec3{}) spin = turned(spin, from_bullet(body.getLocalInertia()), step);
+      motion *= free_share(body, motion);
+    }
+    const btTransform next(to_bullet(spin.rotation), now.getOrigin() + motion);
+    body.setAngularVelocity(to_bullet(spin.velocity));
+    body.proceedToTransform(next);
+  }
+}
+
+WorldParts::WorldParts(const Vec3& gravity)
+    : dispatcher(&configuration), world(&dispatcher, &broadphase, &solver, &configuration) {
+  planes.install(dispatcher);
+  // Bullet's special cases see only what already overlaps; the general one sees ahead.
+  btCollisionAlgorithmCreateFunc* convex =
+      configuration.getCollisionAlgorithmCreateFunc(CONVEX_HULL_SHAPE_PROXYTYPE, CONVEX_HULL_SHAPE_PROXYTYPE);
+  dispatcher.registerCollisionCreateFunc(BOX_SHAPE_PROXYTYPE, BOX_SHAPE_PROXYTYPE, convex);
+  dispatcher.registerCollisionCreateFunc(SPHERE_SHAPE_PROXYTYPE, SPHERE_SHAPE_PROXYTYPE, convex);
+  broadphase.getOverlappingPairCache()->setOverlapFilterCallback(&filter);
+  world.setGravity(to_bullet(gravity));
+
+  btContactSolverInfo& info = world.getSolverInfo();
+  info.m_numIterations = solver_iterations;
+  info.m_leastSquaresResidualThreshold = 1e-12;  // converged: 1e-6 m/s in every row
+  info.m_solverMode = SOLVER_USE_WARMSTARTING | SOLVER_USE_2_FRICTION_DIRECTIONS;
+  info.m_erp2 = 0.2;
+  // Overlaps are pushed out by velocity: by position it would neither keep angular momentum
+  // nor be felt by joints. Solver bounds the speed.
+  info.m_splitImpulse = 0;
+  info.m_restitutionVelocityThreshold = 1e30;  // Solver does restitution
+  info.m_minimumSolverBatchSize = 1;           // one island at a time, each until it has converged
+}
+
+}  // namespace volvox::physics::bullet

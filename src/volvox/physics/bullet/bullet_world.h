@@ -1,0 +1,61 @@
+// Bullet's world, with the parts replaced that our physics needs exact:
+//   solver      see bullet_solver.h
+//   dispatcher  contacts that are seen a whole step ahead, so that nothing tunnels
+//   world       free rotation that keeps angular momentum, kinematic bodies that follow
+//               their velocity, sweeps against meshes
+#pragma once
+
+#include <btBulletDynamicsCommon.h>
+
+#include "volvox/physics/bullet/bullet_joint.h"
+#include "volvox/physics/bullet/bullet_shapes.h"
+#include "volvox/physics/bullet/bullet_solver.h"
+#include "volvox/physics/bullet/plane_contacts.h"
+
+namespace volvox::physics::bullet {
+
+class Dispatcher final : public btCollisionDispatcher {
+ public:
+  explicit Dispatcher(btCollisionConfiguration* configuration) : btCollisionDispatcher(configuration) {}
+  // Contacts are kept and made up to the distance that the two bodies close in a step.
+  void begin_substep(double step);
+  btPersistentManifold* getNewManifold(const btCollisionObject* a, const btCollisionObject* b) override;
+
+ private:
+  double reach(const btCollisionObject* a, const btCollisionObject* b) const;
+  double step_ = 0;
+};
+
+// Bodies of one quiet owner never touch; bodies without a shape touch nothing.
+struct OwnerFilter final : btOverlapFilterCallback {
+  bool needBroadphaseCollision(btBroadphaseProxy* a, btBroadphaseProxy* b) const override;
+};
+
+class World final : public btDiscreteDynamicsWorld {
+ public:
+  using btDiscreteDynamicsWorld::btDiscreteDynamicsWorld;
+
+ protected:
+  void predictUnconstraintMotion(btScalar step) override;
+  void createPredictiveContacts(btScalar) override {}  // the dispatcher's reach does that
+  void integrateTransforms(btScalar step) override;
+  void saveKinematicState(btScalar) override {}  // theirs is the velocity that was set
+
+ private:
+  double free_share(const btRigidBody& body, const btVector3& motion) const;
+};
+
+// Everything that one world of Bullet is made of, in the order it must be destroyed in.
+struct WorldParts {
+  explicit WorldParts(const Vec3& gravity);
+
+  btDefaultCollisionConfiguration configuration;
+  Dispatcher dispatcher;
+  btDbvtBroadphase broadphase;
+  OwnerFilter filter;
+  PlaneContacts planes;
+  Solver solver;
+  World world;
+};
+
+}  // namespace volvox::physics::bullet

@@ -1,0 +1,35 @@
+#include "volvox/physics/engine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "volvox/physics/bullet/bullet_engine.h"
+#include "volvox/physics/native/native_engine.h"
+#include "volvox/physics/none/none_engine.h"
+
+namespace volvox::physics {
+
+Result<std::unique_ptr<Engine>> EngineRegistry::make(const std::string& name, const EngineSettings& settings) const {
+  const auto found = factories_.find(name);
+  if (found != factories_.end()) return found->second(settings);
+  const std::string near = nearest_name(name, names());
+  return Error(fmt::format("there is no physics engine '{}'", name),
+               near.empty() ? fmt::format("choose one of: {}", fmt::join(names(), ", "))
+                            : fmt::format("did you mean '{}'? The engines are: {}", near, fmt::join(names(), ", ")));
+}
+
+std::vector<std::string> EngineRegistry::names() const {
+  std::vector<std::string> result;
+  for (const auto& [name, factory] : factories_) result.push_back(name);
+  return result;
+}
+
+EngineRegistry built_in_engines() {
+  EngineRegistry registry;
+  registry.add("bullet", make_bullet_engine);
+  registry.add("native", make_native_engine);
+  registry.add("none", make_none_engine);
+  return registry;
+}
+
+}  // namespace volvox::physics

@@ -1,0 +1,196 @@
+// The physics engine interface. Bodies, joints and docks are made and removed one by one;
+// everything that changes in a step crosses as arrays (spans indexed by Id::index), never as
+// a virtual call for each body. Any engine behind it must pass conformance/.
+//
+// Units are SI. Poses are those of the link's frame, not of the centre of mass; linear
+// velocities are those of the centre of mass; all in world axes unless said otherwise.
+// Not thread-safe: one caller at a time; an engine may use threads inside.
+// Deterministic: the same calls give the same bits, at any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "volvox/base/archive.h"
+#include "volvox/base/id.h"
+#include "volvox/base/math.h"
+#include "volvox/base/result.h"
+#include "volvox/base/thread_pool.h"
+#include "volvox/base/time.h"
+#include "volvox/model/shape.h"
+
+namespace volvox::physics {
+
+using BodyId = Id<struct BodyTag>;
+using JointId = Id<struct JointTag>;
+
+enum class Motion {
+  fixed,      // never moves
+  kinematic,  // moved from outside, by set_body or by its velocity; pushes, is not pushed
+  dynamic,
+};
+
+struct BodyDesc {
+  Motion motion = Motion::dynamic;
+  Pose pose;      // of the link's frame
+  Twist velocity;
+  double mass = 1;
+  Pose inertial;         // centre of mass and principal axes, in the link's frame
+  Vec3 moments{1, 1, 1};
+  std::shared_ptr<const model::Geometry> geometry;  // null: touches nothing
+  bool gravity = true;
+  // Bodies of one owner (a module) can be left out of a ray; if `quiet`, they also do not
+  // collide with each other. Bodies that a joint or a dock connects never collide.
+  std::uint32_t owner = 0;  // 0: nobody
+  bool quiet = false;
+};
+
+enum class JointType { revolute, prismatic, fixed, ball, dock };
+
+struct JointDesc {
+  JointType type = JointType::revolute;
+  BodyId a, b;             // a not valid: the world. The position is that of b relative to a.
+  Pose frame_a, frame_b;   // in the frames of a and b; they coincide at position zero
+  // revolute and prismatic: about or along the z axis of frame_a
+  double lower = -1e300, upper = 1e300;
+  double damping = 0;      // viscous friction
+  double friction = 0;     // Coulomb friction
+  // dock: a fixed joint that starts open and pulls its two frames together by equal and
+  // opposite impulses at one common point, at a constant rate over latch_time, no faster than
+  // pull_speed (so a wide gap takes longer). latch_time 0: rigid at once, where it is closed
+  // (to 1e-6); where it is not, it is pulled closed at pull_speed.
+  double latch_time = 0;
+  double pull_speed = 0.2;
+};
+
+enum class Control : std::uint8_t { off, position, velocity, torque };
+
+// What a motor is told. torque = clamp(kd (v - qdot), +-max_torque), where v is the target in
+// velocity control and clamp(kp / kd (target - q), +-max_velocity) in position control (read
+// at every substep); in torque control the torque is the target, clamped.
+struct MotorCommand {
+  Control control = Control::off;
+  double target = 0;
+  double kp = 0, kd = 0;
+  double max_velocity = 1e300;
+  double max_torque = 1e300;
+};
+
+struct JointState {
+  double position = 0;  // rad, not wrapped: a wheel counts its turns; m for prismatic
+  double velocity = 0;
+  double torque = 0;    // of the motor, mean over the last tick (friction and limits apart)
+};
+
+// A ray sees solids from outside only: one that starts inside a shape, or below a plane,
+// passes out of it unseen. Meshes and height fields are seen from both sides.
+struct Ray {
+  Vec3 origin;
+  Vec3 direction;  // unit
+  double range = 100;
+  std::uint32_t ignore_owner = 0;  // 0: ignores nothing
+};
+
+struct RayHit {
+  double distance = -1;  // negative: nothing within the range
+  BodyId body;
+  Vec3 normal;
+  bool hit() const { return distance >= 0; }
+};
+
+struct Contact {
+  BodyId a, b;
+  Vec3 point;
+  Vec3 normal;       // from b to a
+  double depth = 0;  // positive: they overlap
+  double force = 0;  // N along the normal, in the last substep
+};
+
+// What went wrong in a step, if anything: which body, and how.
+struct StepStatus {
+  BodyId body;  // valid: the step failed because of this body
+  std::string what;
+  bool ok() const { return what.empty(); }
+};
+
+struct EngineInfo {
+  std::string name;
+  std::string description;   // one line: what it is, and whose
+  std::string settings;      // iterations, precision, substeps: what a comparison must state
+  bool moves = true;         // false: engine `none`
+  bool exact_restore = true; // false: caches are not in a snapshot ("restore: cold")
+  std::string limits;        // what it cannot do, for `volvox info engines`
+};
+
+struct EngineSettings {
+  Vec3 gravity{0, 0, -9.81};
+  double max_substep = 1.0 / 240;  // s; a tick is cut into the fewest equal parts no longer
+  ThreadPool* threads = nullptr;   // may be null
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual const EngineInfo& info() const = 0;
+
+  // The scene. Shapes that an engine cannot hold (a mesh on a dynamic body) are an error.
+  virtual Result<BodyId> add_body(const BodyDesc& desc) = 0;
+  virtual void remove_body(BodyId id) = 0;  // its joints go with it
+  virtual JointId add_joint(const JointDesc& desc) = 0;
+  virtual void remove_joint(JointId id) = 0;
+  virtual void set_body(BodyId id, const Pose& pose, const Twist& velocity) = 0;
+  virtual void set_gravity(const Vec3& gravity) = 0;
+
+  // Commands and forces for the next advance. Motors keep theirs until they are changed;
+  // forces (at the centre of mass, world axes) last for one advance and are then zeroed.
+  virtual std::span<MotorCommand> motors() = 0;  // by joint index
+  virtual std::span<Wrench> forces() = 0;        // by body index
+
+  // Moves the world from `begin` to `end`, in equal substeps. On failure (a NaN, a runaway)
+  // nothing is reset and the status names the body.
+  virtual StepStatus advance(Time begin, Time end) = 0;
+
+  // The state, as it is after the last advance or set_body. Slots of removed ids are stale.
+  virtual std::span<const Pose> poses() const = 0;        // by body index, the link's frame
+  virtual std::span<const Twist> velocities() const = 0;  // by body index, at the centre of mass
+  virtual std::span<const JointState> joints() const = 0; // by joint index
+  // By joint index: what the joint passes on to b, mean over the last tick, in frame_a's axes
+  // at frame_a's origin. For a hanging load below b, force points up. Motors are included.
+  virtual std::span<const Wrench> loads() const = 0;
+  // By joint index: 0 while a dock still latches, 1 once it is closed.
+  virtual std::span<const std::uint8_t> latched() const = 0;
+
+  virtual void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const = 0;
+  virtual void contacts(std::vector<Contact>& out) const = 0;
+
+  // Snapshot: everything that the next steps depend on. The bodies must have been made by the
+  // same calls; joints come and go (docks), so loading restores them too, with their ids. An engine with exact_restore == false also drops its
+  // caches when it saves, so that the run that goes on and the run that is restored agree.
+  virtual void archive(Archive& ar) = 0;
+};
+
+using EngineFactory = std::function<std::unique_ptr<Engine>(const EngineSettings&)>;
+
+// What is taken where nobody says otherwise.
+inline constexpr const char* default_engine = "native";
+
+// The engines by name; plugins add to it.
+class EngineRegistry {
+ public:
+  void add(const std::string& name, EngineFactory factory) { factories_[name] = std::move(factory); }
+  Result<std::unique_ptr<Engine>> make(const std::string& name, const EngineSettings& settings) const;
+  std::vector<std::string> names() const;
+
+ private:
+  std::map<std::string, EngineFactory> factories_;
+};
+
+// A registry with every engine that this build has.
+EngineRegistry built_in_engines();
+
+}  // namespace volvox::physics

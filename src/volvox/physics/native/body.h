@@ -1,0 +1,49 @@
+// A body as the solver sees it: the pose of its centre of mass and principal axes.
+#pragma once
+
+#include "volvox/physics/native/spatial.h"
+#include "volvox/physics/scene.h"
+
+namespace volvox::physics::native {
+
+struct Body {
+  // The state. Velocities are those that moved the body to where it is; the spin (angular
+  // momentum about the centre of mass) is what turning freely conserves, so it is kept, and
+  // the angular velocity follows from it (docs/decisions/0010).
+  Vec3 position;
+  Quat rotation;
+  Vec3 linear, angular, spin;
+
+  // The description.
+  double mass = 0;
+  Vec3 moments;
+  Pose from_link;  // of the principal frame, in the link's
+  Vec3 weight;     // mass times gravity
+  bool dynamic = false;
+
+  // Of the current substep.
+  M3<double> axes;              // rotation as a matrix
+  Spatial<double> push;         // sum of its contacts' impulses, at the centre of mass
+  int island = -1, node = -1;   // which tree or loop it belongs to, and where
+
+  void place(const Pose& link, const Twist& velocity) {
+    position = link * from_link.position;
+    rotation = normalized(link.rotation * from_link.rotation);
+    linear = velocity.linear;
+    angular = velocity.angular;
+    spin = rotation * multiply(moments, rotation.conjugate() * angular);
+  }
+  Pose link_pose() const {
+    const Quat turn = rotation * from_link.rotation.conjugate();
+    return {position - turn * from_link.position, turn};
+  }
+  // The velocity with which the body goes on from here: the spin in its present attitude.
+  Twist velocity() const {
+    if (!dynamic) return {linear, angular};
+    const Vec3 m = rotation.conjugate() * spin;
+    return {linear, rotation * Vec3{m.x / moments.x, m.y / moments.y, m.z / moments.z}};
+  }
+  Vec3 velocity_at(const Vec3& arm) const { return linear + cross(angular, arm); }
+};
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,34 @@
+// A point where two bodies touch or may touch soon.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "volvox/physics/native/body.h"
+
+namespace volvox::physics::native {
+
+struct ContactPoint {
+  // Found by detection. Points lie in the bodies' principal frames, on their cores; `radius` is
+  // by how much the two cores are rounded together, `share` the part of it that is a's.
+  int a = -1, b = -1;          // body indices; a moves freely, b may not
+  std::uint64_t feature = 0;   // tells the points of a pair apart, from one detection to the next
+  Vec3 on_a, on_b;
+  double radius = 0, radius_a = 0;
+  enum class NormalOf : std::uint8_t { a, b, centres } normal_of = NormalOf::b;
+  Vec3 normal;                 // from b to a, in the frame of the body that it is fixed to
+  double friction = 0, restitution = 0;
+
+  // What the solver gave, in world axes: the next substep starts from it.
+  Vec3 impulse;
+
+  // Of the current substep.
+  bool active = false;
+  double separation = 0;
+  double approach = 0;         // the normal speed before the substep
+  double target = 0;           // the normal speed to reach at least
+  Vec3 frame[3];               // normal and two tangents
+  Vec3 arm_a, arm_b;           // from the centres of mass
+};
+
+}  // namespace volvox::physics::native

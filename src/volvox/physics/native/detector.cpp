@@ -1,0 +1,231 @@
+#include "volvox/physics/native/detector.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/physics/native/surface.h"
+
+namespace volvox::physics::native {
+namespace {
+
+using NormalOf = ContactPoint::NormalOf;
+
+constexpr std::size_t pairs_of_a_chunk = 64;
+// Points nearer to each other than this may stand for each other.
+constexpr double beside = 0.005;  // m
+constexpr std::uint64_t taken = ~std::uint64_t{0};
+
+// How fast the surface of a body may move.
+double turning_speed(const Body& body, const Shape& shape) { return length(body.angular) * shape.reach; }
+
+// Builds the contacts of one pair of bodies.
+class PairCollision final : public TriangleSink {
+ public:
+  PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, std::vector<ContactPoint>& out)
+      : pair_(pair), a_(view.bodies[static_cast<std::size_t>(pair.a)]), b_(view.bodies[static_cast<std::size_t>(pair.b)]),
+        shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]), shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]), out_(out) {
+    horizon_ = horizon;
+    turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
+    margin_ = Detector::slack + horizon * (length(a_.linear - b_.linear) + turning_);
+    // b in a's frame, and back.
+    const V3<double> c0{b_.axes.r0.x, b_.axes.r1.x, b_.axes.r2.x}, c1{b_.axes.r0.y, b_.axes.r1.y, b_.axes.r2.y};
+    const V3<double> c2{b_.axes.r0.z, b_.axes.r1.z, b_.axes.r2.z};
+    const V3<double> x = transposed_times(a_.axes, c0), y = transposed_times(a_.axes, c1), z = transposed_times(a_.axes, c2);
+    place_.axes = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
+    place_.position = plain(transposed_times(a_.axes, lane(b_.position - a_.position)));
+  }
+
+  void run() {
+    for (const HalfSpace& plane : shape_b_.half_spaces) collide_with(plane);
+    for (const Convex& a : shape_a_.convexes) {
+      for (const Convex& b : shape_b_.convexes) collide_with(a, b);
+      for (const Surface& b : shape_b_.surfaces) collide_with(a, b);
+    }
+  }
+
+  void add(const Manifold& manifold, std::uint32_t triangle) override {
+    feature_base_ = static_cast<std::uint64_t>(convex_->collider) << 52 | static_cast<std::uint64_t>(triangle + 1) << 20;
+    add_points(manifold);
+  }
+
+ private:
+  void collide_with(const HalfSpace& plane) {
+    const Vec3 normal = plain(b_.axes * lane(plane.normal));
+    const double closing = std::max(0.0, -dot(normal, a_.linear - b_.linear));
+    const double margin = Detector::slack + horizon_ * (closing + turning_);
+    const double offset = plane.offset + dot(normal, b_.position - a_.position);
+    const Vec3 in_a = place_.turn_to_first(plane.normal);
+    Manifold manifold;
+    int convex[Manifold::most_found];
+    collide_half_space(shape_a_, in_a, offset, margin, manifold, convex);
+    for (int i = 0; i < manifold.count; ++i) {
+      const Convex& c = shape_a_.convexes[static_cast<std::size_t>(convex[i])];
+      friction_of(c.material, plane.material);
+      radius_ = radius_a_ = c.radius;
+      feature_base_ = static_cast<std::uint64_t>(c.collider) << 52 | static_cast<std::uint64_t>(plane.collider) << 40;
+      add_point(manifold, manifold.points[i]);
+    }
+  }
+
+  void collide_with(const Convex& a, const Convex& b) {
+    const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
+    if (std::fabs(box.centre.x - a.bounds.centre.x) > box.half.x + a.bounds.half.x ||
+        std::fabs(box.centre.y - a.bounds.centre.y) > box.half.y + a.bounds.half.y ||
+        std::fabs(box.centre.z - a.bounds.centre.z) > box.half.z + a.bounds.half.z) {
+      return;
+    }
+    Manifold manifold;
+    if (!collide(a, b, place_, margin_, manifold)) return;
+    friction_of(a.material, b.material);
+    radius_ = a.radius + b.radius;
+    radius_a_ = a.radius;
+    feature_base_ = static_cast<std::uint64_t>(a.collider) << 52 | static_cast<std::uint64_t>(b.collider) << 40;
+    add_points(manifold);
+  }
+
+  void collide_with(const Convex& a, const Surface& b) {
+    // a's bounds in b's frame.
+    const M3<double>& m = place_.axes;
+    const M3<double> back{{m.r0.x, m.r1.x, m.r2.x}, {m.r0.y, m.r1.y, m.r2.y}, {m.r0.z, m.r1.z, m.r2.z}};
+    const Box3 box = bounds_in(a.bounds, back, place_.to_second({}), margin_);
+    friction_of(a.material, b.material);
+    radius_ = radius_a_ = a.radius;
+    convex_ = &a;
+    collide_surface({a, b, place_, margin_, box}, *this);
+  }
+
+  void friction_of(const model::Material& a, const model::Material& b) {
+    friction_ = std::sqrt(a.friction * b.friction);
+    restitution_ = std::max(a.restitution, b.restitution);
+  }
+  void add_points(const Manifold& manifold) {
+    for (int i = 0; i < manifold.count; ++i) add_point(manifold, manifold.points[i]);
+  }
+  void add_point(const Manifold& manifold, const Manifold::Point& point) {
+    ContactPoint contact;
+    contact.a = pair_.a, contact.b = pair_.b;
+    contact.feature = feature_base_ | point.id;
+    contact.on_a = point.on_a;
+    contact.on_b = place_.to_second(point.on_b);
+    contact.radius = radius_, contact.radius_a = radius_a_;
+    contact.normal_of = manifold.normal_of;
+    contact.normal = manifold.normal_of == NormalOf::a ? manifold.normal : place_.turn_to_second(manifold.normal);
+    contact.friction = friction_, contact.restitution = restitution_;
+    out_.push_back(contact);
+  }
+
+  BroadPhase::Pair pair_;
+  const Body &a_, &b_;
+  const Shape &shape_a_, &shape_b_;
+  std::vector<ContactPoint>& out_;
+  double horizon_ = 0, turning_ = 0, margin_ = 0;
+  Placement place_;  // of b in a's frame
+  const Convex* convex_ = nullptr;
+  double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
+  std::uint64_t feature_base_ = 0;
+};
+
+}  // namespace
+
+void Detector::detect(const View& view, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+  collect_items(view, horizon);
+  broad_phase_.find_pairs(items_, pairs_);
+  std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return !may_touch(view, pair.a, pair.b); });
+  add_half_spaces(view, horizon);
+  const std::size_t chunks = (pairs_.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
+  if (found_.size() < chunks) found_.resize(chunks);
+  const auto work = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t chunk = begin; chunk < end; ++chunk) {
+      found_[chunk].clear();
+      const std::size_t last = std::min(pairs_.size(), (chunk + 1) * pairs_of_a_chunk);
+      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i) collide_pair(view, pairs_[i], horizon, found_[chunk]);
+    }
+  };
+  if (threads) threads->parallel_for(chunks, 1, std::ref(work)); else work(0, chunks);
+  old_.swap(contacts);
+  contacts.clear();
+  for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
+  keep_impulses(old_, contacts);
+}
+
+void Detector::collect_items(const View& view, double horizon) {
+  items_.clear();
+  flat_bodies_.clear();
+  for (std::size_t i = 0; i < view.bodies.size(); ++i) {
+    if (!view.scene.body_ids.alive_index(i) || !view.shapes[i]) continue;
+    const Body& body = view.bodies[i];
+    const Shape& shape = *view.shapes[i];
+    if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i));
+    if (shape.convexes.empty() && shape.surfaces.empty()) continue;
+    const double turning = turning_speed(body, shape);
+    BroadPhase::Item item{static_cast<int>(i), body.dynamic && view.awake[i] != 0, bounds_in(shape.bounds, body.axes, body.position, slack / 2 + horizon * turning)};
+    item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
+    items_.push_back(item);
+  }
+}
+
+// Half-spaces have no box: every body is tried against each.
+void Detector::add_half_spaces(const View& view, double horizon) {
+  if (flat_bodies_.empty()) return;
+  for (const BroadPhase::Item& item : items_) {
+    if (!item.moves) continue;
+    for (int flat : flat_bodies_) {
+      const Body& ground = view.bodies[static_cast<std::size_t>(flat)];
+      for (const HalfSpace& plane : view.shapes[static_cast<std::size_t>(flat)]->half_spaces) {
+        const Vec3 n = plain(ground.axes * lane(plane.normal));
+        const double height = dot(n, item.box.centre - ground.position) - plane.offset;
+        const double down = std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
+        if (height - down > slack + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
+        pairs_.push_back({item.body, flat});
+        break;
+      }
+    }
+  }
+  std::sort(pairs_.begin(), pairs_.end());
+}
+
+bool Detector::may_touch(const View& view, int a, int b) const {
+  const BodyDesc &x = view.scene.bodies[static_cast<std::size_t>(a)], &y = view.scene.bodies[static_cast<std::size_t>(b)];
+  if (x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner) return false;
+  for (JointId joint : view.scene.joints_of[static_cast<std::size_t>(a)]) {
+    const JointDesc& desc = view.scene.joint_descs[joint.index];
+    const BodyId other = desc.b.index == static_cast<std::uint32_t>(a) ? desc.a : desc.b;
+    if (other.valid() && other.index == static_cast<std::uint32_t>(b)) return false;
+  }
+  return true;
+}
+
+void Detector::collide_pair(const View& view, BroadPhase::Pair pair, double horizon, std::vector<ContactPoint>& out) const {
+  PairCollision(view, pair, horizon, out).run();
+}
+
+// A point takes over the impulse of the one that had its feature; failing that, of one that
+// lay beside it and that nobody else takes: clipping renames the corners of faces that
+// coincide.
+void Detector::keep_impulses(std::vector<ContactPoint>& old, std::vector<ContactPoint>& contacts) const {
+  const auto before = [](const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; };
+  std::size_t old_first = 0;
+  for (std::size_t first = 0, last = 0; first < contacts.size(); first = last) {
+    while (old_first < old.size() && before(old[old_first], contacts[first])) ++old_first;
+    std::size_t old_last = old_first;
+    while (old_last < old.size() && !before(contacts[first], old[old_last])) ++old_last;
+    while (last < contacts.size() && !before(contacts[first], contacts[last])) ++last;
+    const std::span<ContactPoint> from{old.data() + old_first, old_last - old_first}, to{contacts.data() + first, last - first};
+    bool all = true;
+    for (ContactPoint& c : to) {
+      const auto same = std::find_if(from.begin(), from.end(), [&](const ContactPoint& o) { return o.feature == c.feature; });
+      if (same == from.end()) all = false; else c.impulse = same->impulse, same->feature = taken;
+    }
+    for (std::size_t i = 0; !all && i < to.size(); ++i) {
+      if (to[i].impulse != Vec3{}) continue;
+      for (ContactPoint& o : from) {
+        if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 || length_squared(o.on_b - to[i].on_b) > beside * beside) continue;
+        to[i].impulse = o.impulse;
+        o.feature = taken;
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,51 @@
+// Finds the points at which bodies touch or may touch before the next detection. Stateless
+// but for its buffers: the same poses and velocities give the same contacts.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "volvox/base/thread_pool.h"
+#include "volvox/physics/native/broad_phase.h"
+#include "volvox/physics/native/contact.h"
+#include "volvox/physics/native/manifold.h"
+
+namespace volvox::physics::native {
+
+class Detector {
+ public:
+  // Points nearer than this are always found; how far bodies may move beyond it unforeseen.
+  static constexpr double slack = 0.003;  // m
+
+  struct View {
+    const Scene& scene;
+    const std::vector<Body>& bodies;
+    const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
+    const std::vector<std::uint8_t>& awake;                   // by body index
+  };
+
+  // Replaces `contacts` by those of the next `horizon` seconds, sorted by bodies; points that
+  // were there before keep their impulses.
+  void detect(const View& view, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+
+ private:
+  void collect_items(const View& view, double horizon);
+  void add_half_spaces(const View& view, double horizon);
+  bool may_touch(const View& view, int a, int b) const;
+  void collide_pair(const View& view, BroadPhase::Pair pair, double horizon, std::vector<ContactPoint>& out) const;
+  void keep_impulses(std::vector<ContactPoint>& old, std::vector<ContactPoint>& contacts) const;
+
+  BroadPhase broad_phase_;
+  std::vector<BroadPhase::Item> items_;
+  std::vector<int> flat_bodies_;  // those with half-spaces
+  std::vector<BroadPhase::Pair> pairs_;
+  std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
+  std::vector<ContactPoint> old_;
+};
+
+// The points of a body's convex cores against a half-space, at most four for the whole body.
+// The plane is given in the body's frame: its points p have dot(normal, p) = offset. `convex`
+// says which convex each point of the manifold belongs to.
+void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, Manifold& out, int (&convex)[Manifold::most_found]);
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/physics/native/detector.h"
+#include "volvox/physics/native/wide.h"
+
+namespace volvox::physics::native {
+namespace {
+
+constexpr int most_candidates = 512;
+// Beside the lowest point, those that would be lowest if the body tipped by this (rad) one
+// way or another: they are the corners that it stands on, not those that are merely near.
+constexpr double tip = 0.05;
+constexpr int tips = 8;
+
+struct Candidate {
+  Vec3 point;   // on the core
+  double height;
+  std::uint32_t id;
+  int convex;
+};
+
+// Left as raw memory: of five hundred places a call uses a few.
+class Candidates {
+ public:
+  void add(const Candidate& c) {
+    if (count_ == most_candidates) return;
+    x_[count_] = c.point.x, y_[count_] = c.point.y, z_[count_] = c.point.z;
+    height_[count_] = c.height, id_[count_] = c.id, convex_[count_++] = c.convex;
+  }
+  int count() const { return count_; }
+  Candidate operator[](int i) const { return {{x_[i], y_[i], z_[i]}, height_[i], id_[i], convex_[i]}; }
+
+  // The lowest, if the plane is tipped by `lean`.
+  int lowest(const Vec3& lean) const {
+    int best = 0;
+    double least = 1e300;
+    for (int i = 0; i < count_; ++i) {
+      const double m = height_[i] + (lean.x * x_[i] + lean.y * y_[i] + lean.z * z_[i]);
+      if (m < least) least = m, best = i;
+    }
+    return best;
+  }
+
+ private:
+  double x_[most_candidates], y_[most_candidates], z_[most_candidates], height_[most_candidates];
+  std::uint32_t id_[most_candidates];
+  int convex_[most_candidates];
+  int count_ = 0;
+};
+
+// The rim points of a cylinder that a plane may meet: on each disc the lowest, and, if the
+// disc lies nearly flat, two more that a circle stands on.
+void add_cylinder(const Convex& c, int index, const Vec3& normal, double offset, double margin, Candidates& out) {
+  const double along = dot(normal, c.axis);
+  Vec3 down = c.axis * along - normal;
+  const bool flat = length(down) < 0.3;
+  down = length(down) > 1e-9 ? normalized(down) : perpendicular(c.axis);
+  const Vec3 side = cross(c.axis, down);
+  for (int end = 0; end < 2; ++end) {
+    const Vec3 middle = c.centre + c.axis * (end == 0 ? -c.half_length : c.half_length);
+    const int points = flat && (end == 0) == (along > 0) ? 4 : 1;
+    const Vec3 rim[4] = {down, -down, side, -side};
+    for (int k = 0; k < points; ++k) {
+      const Vec3 p = middle + rim[k] * c.disc;
+      const double height = dot(normal, p) - offset;
+      if (height < margin) out.add({p, height, static_cast<std::uint32_t>(end * 4 + k), index});
+    }
+  }
+}
+
+void add_cloud(const Shape& shape, const Vec3& normal, double offset, double margin, Candidates& out) {
+  const Shape::Cloud& cloud = shape.cloud;
+  double heights[64];
+  for (int first = 0; first < cloud.count; first += 64) {
+    const int padded = static_cast<int>(cloud.x.size());
+    const int size = std::min(64, padded - first);
+    if (!wide_heights(cloud.x.data() + first, cloud.y.data() + first, cloud.z.data() + first, cloud.radius.data() + first, size,
+                      normal, offset, margin, heights)) {
+      continue;
+    }
+    for (int i = 0; i < size && first + i < cloud.count; ++i) {
+      if (!(heights[i] < margin)) continue;
+      const std::size_t k = static_cast<std::size_t>(first + i);
+      out.add({{cloud.x[k], cloud.y[k], cloud.z[k]}, heights[i], static_cast<std::uint32_t>(cloud.point[k]), cloud.convex[k]});
+    }
+  }
+}
+
+}  // namespace
+
+void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, Manifold& out, int (&convex)[Manifold::most_found]) {
+  out.count = 0;
+  out.normal = normal;
+  out.normal_of = ContactPoint::NormalOf::b;
+  Candidates candidates;
+  add_cloud(shape, normal, offset, margin, candidates);
+  for (std::size_t i = 0; i < shape.convexes.size(); ++i) {
+    if (shape.convexes[i].cylinder()) add_cylinder(shape.convexes[i], static_cast<int>(i), normal, offset, margin, candidates);
+  }
+  if (candidates.count() == 0) return;
+  int chosen[1 + tips], count = 0;
+  const auto choose = [&](int i) {
+    if (std::find(chosen, chosen + count, i) == chosen + count) chosen[count++] = i;
+  };
+  if (candidates.count() <= Manifold::most_kept) {
+    for (int i = 0; i < candidates.count(); ++i) choose(i);
+  } else {
+    choose(candidates.lowest({}));
+    const Vec3 u = perpendicular(normal), v = cross(normal, u);
+    for (int k = 0; k < tips; ++k) {
+      const double angle = 0.3 + k * pi / 4;
+      const Vec3 lean = (u * volvox::cos(angle) + v * volvox::sin(angle)) * tip;
+      choose(candidates.lowest(lean));
+    }
+  }
+  // The candidate's place in the list rides along in the id, so that its convex is found again.
+  for (int i = 0; i < count; ++i) {
+    const Candidate c = candidates[chosen[i]];
+    const double radius = shape.convexes[static_cast<std::size_t>(c.convex)].radius;
+    out.add({c.point, c.point - normal * (c.height + radius), c.height, static_cast<std::uint32_t>(chosen[i])});
+  }
+  out.reduce();
+  for (int i = 0; i < out.count; ++i) {
+    const Candidate c = candidates[static_cast<int>(out.points[i].id)];
+    convex[i] = c.convex;
+    out.points[i].id = c.id;
+  }
+}
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,38 @@
+#include "volvox/physics/native/island.h"
+
+namespace volvox::physics::native {
+
+JointFrames joint_frames(const World& world, std::size_t joint) {
+  const JointDesc& desc = world.scene.joint_descs[joint];
+  const auto in_principal = [&](BodyId id, const Pose& frame) {
+    return id.valid() ? world.bodies[id.index].from_link.inverse() * frame : frame;
+  };
+  return {in_principal(desc.a, desc.frame_a), in_principal(desc.b, desc.frame_b)};
+}
+
+Pose support_pose(const World& world, BodyId id) {
+  if (!id.valid()) return {};
+  const Body& body = world.bodies[id.index];
+  return {body.position, body.rotation};
+}
+
+void Island::advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step) {
+  body.linear = plain(velocity.l);
+  body.angular = plain(velocity.a);
+  body.spin = plain(inertia * velocity.a);
+  body.position += body.linear * step;
+  body.rotation = plain(turned(lane(body.rotation), velocity.a * step));
+}
+
+void Island::book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child) {
+  const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+  const Pose a = desc.a.valid() ? support_pose(world, desc.a) * (world.bodies[desc.a.index].from_link.inverse() * desc.frame_a)
+                                : desc.frame_a;
+  const double sign = flipped ? -1 : 1;
+  const Vec3 force = plain(passed.l) * sign;
+  const Vec3 torque = plain(passed.a) * sign + cross(child - a.position, force);
+  const Quat to_a = a.rotation.conjugate();
+  world.load_impulses[static_cast<std::size_t>(joint)] += Wrench{to_a * force, to_a * torque};
+}
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,79 @@
+// Bodies that joints and docks connect, solved together and directly. Two kinds: a Tree (by
+// the articulated recursion) and a Loop (by a sparse factor). Contacts see both in the same
+// way: through whitened coordinates, in which the response of any two of its bodies to
+// impulses is a plain product, W_ij = Y_i Y_j^T.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "volvox/physics/native/body.h"
+#include "volvox/physics/native/drive.h"
+
+namespace volvox::physics::native {
+
+// The world as islands see it, for one substep.
+struct World {
+  Scene& scene;
+  std::vector<Body> bodies;               // by body index
+  std::vector<std::array<Drive, 3>> drives;  // by joint index: motors and friction
+  std::vector<Wrench> load_impulses;      // by joint index, of the tick so far
+  std::vector<double> motor_impulses;     // by joint index, of the tick so far
+};
+
+// A joint as it lies between two principal frames.
+struct JointFrames {
+  Pose a, b;  // frame_a in a's principal frame (or the world's), frame_b in b's
+};
+JointFrames joint_frames(const World& world, std::size_t joint);
+// Where a joint's body a is: its position, axes and rotation (the world's if it has none).
+Pose support_pose(const World& world, BodyId id);
+
+// One side of a contact: three rows (along the normal and the two tangents) in the whitened
+// coordinates of a part of an island.
+struct RowSpan {
+  double* coordinates = nullptr;  // the accumulator a of the part
+  int width = 0;                  // a multiple of row_block
+  int part = 0;                   // which part of the island
+};
+inline constexpr int row_block = 8;
+
+class Island {
+ public:
+  explicit Island(std::vector<int> bodies) : bodies_(std::move(bodies)) {}
+  virtual ~Island() = default;
+
+  // Body indices; the order is the island's own.
+  const std::vector<int>& bodies() const { return bodies_; }
+
+  // Velocities at the end of the substep, with the contact impulses in Body::push.
+  virtual void predict(World& world, double step) = 0;
+  virtual Vec3 predicted_velocity(int node, const Vec3& arm) const = 0;
+
+  // Makes ready for contacts on the given nodes (sorted, each once); coordinates become zero.
+  virtual void whiten(std::span<const int> nodes) = 0;
+  virtual RowSpan span(int node) = 0;
+  // Adds sign * e_r.(Yv + Yw x arm) of a node to three rows that lie one behind the other.
+  virtual void add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const = 0;
+
+  // Long trees are cut into parts; a contact may work on the current part only.
+  virtual void move_to(int /*part*/) {}
+  virtual int parts() const { return 1; }
+  // 2 x the product of rows of two parts of this island, for the six entries of a 3x3 matrix.
+  virtual void add_cross_terms(int /*part_a*/, const double* /*rows_a*/, int /*part_b*/, const double* /*rows_b*/, double (&/*gram*/)[6]) {}
+
+  // Takes the coordinates into the velocities, moves the bodies, books loads and motors.
+  // Body::push is by now what the contacts gave in the end.
+  virtual void finish(World& world, double step) = 0;
+
+ protected:
+  // Moves a body by its new velocity.
+  static void advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step);
+  // Books what a joint passed on to its child, an impulse at the child's centre of mass.
+  static void book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child);
+
+  std::vector<int> bodies_;
+};
+
+}  // namespace volvox::physics::native

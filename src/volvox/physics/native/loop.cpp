@@ -1,0 +1,351 @@
+#include "volvox/physics/native/loop.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/physics/native/latch.h"
+#include "volvox/physics/native/wide.h"
+
+namespace volvox::physics::native {
+namespace {
+
+// Stiffness of a joint against the mean mass of the bodies. From 1e4 to 1e9 all work: less
+// bends docks by tenths of a degree under fighting motors, more costs the factor its digits.
+constexpr double stiffness_of_mass = 1e5;
+constexpr int most_passes = 4;
+
+std::vector<std::pair<int, int>> edges(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints) {
+  std::vector<std::pair<int, int>> result;
+  const auto node = [&](BodyId id) {
+    if (!id.valid()) return -1;
+    const auto found = std::lower_bound(bodies.begin(), bodies.end(), static_cast<int>(id.index));
+    return found != bodies.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - bodies.begin()) : -1;
+  };
+  for (int joint : joints) {
+    const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+    const int a = node(desc.a), b = node(desc.b);
+    if (a >= 0 && b >= 0) result.push_back({a, b});
+  }
+  return result;
+}
+
+Vec6 flat(const Spatial<double>& s) { return {s.a.x, s.a.y, s.a.z, s.l.x, s.l.y, s.l.z}; }
+Spatial<double> spatial(const Vec6& x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
+
+Spatial<double> operator*(const Block6& k, const Spatial<double>& s) {
+  const Vec6 x = flat(s);
+  Vec6 y{};
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) y[i] += k[6 * i + j] * x[j];
+  }
+  return spatial(y);
+}
+
+// k += weight f f^T
+void add_outer(Block6& k, const Spatial<double>& f, double weight) {
+  const Vec6 x = flat(f);
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) k[6 * i + j] += weight * x[i] * x[j];
+  }
+}
+
+// T^T k, where T^T carries an impulse at b's centre to a's: rows are impulses.
+Block6 carried(const Block6& k, const V3<double>& r) {
+  Block6 out = k;
+  for (std::size_t j = 0; j < 6; ++j) {
+    const V3<double> torque = cross(r, V3<double>{k[18 + j], k[24 + j], k[30 + j]});
+    out[j] += torque.x, out[6 + j] += torque.y, out[12 + j] += torque.z;
+  }
+  return out;
+}
+Block6 transposed(const Block6& k) {
+  Block6 out;
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) out[6 * i + j] = k[6 * j + i];
+  }
+  return out;
+}
+Block6 negated(Block6 k) {
+  for (double& x : k) x = -x;
+  return k;
+}
+
+Spatial<double> axis_wrench(const V3<double>& axis, const V3<double>& arm, bool linear) {
+  // A unit torque about the axis, or a unit force along it at the joint, felt at b's centre.
+  const V3<double> none{0, 0, 0};
+  return linear ? Spatial<double>{cross(arm, axis), axis} : Spatial<double>{axis, none};
+}
+
+}  // namespace
+
+Loop::Loop(const World& world, std::vector<int> bodies, std::vector<int> joints)
+    : Island(bodies), factor_(static_cast<int>(bodies.size()), edges(world, bodies, joints)) {
+  nodes_.resize(bodies_.size());
+  for (int body : bodies_) {
+    NodeShape shape;
+    shape.mass = world.bodies[static_cast<std::size_t>(body)].mass;
+    shape.moments = world.bodies[static_cast<std::size_t>(body)].moments;
+    shapes_.push_back(shape);
+  }
+  for (int joint : joints) add_link(world, joint);
+  choose_stiffness();
+  x_.resize(bodies_.size());
+  first_row_.resize(bodies_.size());
+  coordinates_.resize(6 * bodies_.size() + row_block);
+}
+
+void Loop::add_link(const World& world, int joint) {
+  const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+  const JointFrames frames = joint_frames(world, static_cast<std::size_t>(joint));
+  const auto node = [&](BodyId id) {
+    if (!id.valid()) return -1;
+    const auto found = std::lower_bound(bodies_.begin(), bodies_.end(), static_cast<int>(id.index));
+    return found != bodies_.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - bodies_.begin()) : -1;
+  };
+  Link link;
+  link.joint = joint;
+  link.a = node(desc.a), link.b = node(desc.b);
+  link.shape.type = desc.type;
+  link.shape.anchor_parent = frames.a.position;
+  link.shape.anchor_child = frames.b.position;
+  link.shape.axis_parent = frames.a.rotation * Vec3{0, 0, 1};
+  link.shape.axis_child = frames.b.rotation * Vec3{0, 0, 1};
+  link.shape.closed = frames.a.rotation * frames.b.rotation.conjugate();
+  link.shape.dofs = desc.type == JointType::ball ? 3 : desc.type == JointType::revolute || desc.type == JointType::prismatic ? 1 : 0;
+  links_.push_back(link);
+}
+
+// Turning is as stiff as shifting, at the mean lever of the joints.
+void Loop::choose_stiffness() {
+  double mass = 0, lever = 0;
+  for (const NodeShape& shape : shapes_) mass += shape.mass / static_cast<double>(shapes_.size());
+  for (const Link& link : links_) lever += length(link.shape.anchor_child) / static_cast<double>(links_.size());
+  lever = std::max(lever, 1e-3);
+  linear_stiffness_ = stiffness_of_mass * mass;
+  angular_stiffness_ = linear_stiffness_ * lever * lever;
+}
+
+void Loop::predict(World& world, double step) {
+  load(world, step);
+  tell_drives(world, step);
+  for (int pass = 0; pass < most_passes; ++pass) {
+    for (Link& link : links_) load_stiffness(world, link);
+    assemble();
+    solve();
+    if (pass + 1 == most_passes || !settle_drives(world, pass + 2 == most_passes)) break;
+  }
+  touched_ = false;
+}
+
+void Loop::load(World& world, double step) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const std::size_t index = static_cast<std::size_t>(bodies_[i]);
+    const Body& body = world.bodies[index];
+    const Wrench& force = world.scene.forces[index];
+    Node<double>& n = nodes_[i];
+    n.x = lane(body.position);
+    n.q = lane(body.rotation);
+    n.axes = body.axes;
+    n.v = {lane(body.angular), lane(body.linear)};
+    n.own = Spatial<double>{lane(body.spin + force.torque * step),
+                            lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+    load_inertia(shapes_[i], n, step);
+  }
+  for (Link& link : links_) load_link(world, link, step);
+}
+
+Support<double> Loop::support(const World& world, const Link& link) const {
+  if (link.a >= 0) {
+    const Node<double>& n = nodes_[static_cast<std::size_t>(link.a)];
+    return {n.x, n.q, n.axes, n.v};
+  }
+  const BodyId ground = world.scene.joint_descs[static_cast<std::size_t>(link.joint)].a;
+  const Pose pose = support_pose(world, ground);
+  Spatial<double> velocity{};
+  if (ground.valid()) velocity = {lane(world.bodies[ground.index].angular), lane(world.bodies[ground.index].linear)};
+  return {lane(pose.position), lane(pose.rotation), rotation_matrix(lane(pose.rotation)), velocity};
+}
+
+void Loop::load_link(World& world, Link& link, double step) {
+  const Support<double> a = support(world, link);
+  if (link.b >= 0) {
+    link.motion = nodes_[static_cast<std::size_t>(link.b)];
+  } else {
+    const BodyId ground = world.scene.joint_descs[static_cast<std::size_t>(link.joint)].b;
+    const Body& body = world.bodies[ground.index];
+    link.motion.x = lane(body.position);
+    link.motion.q = lane(body.rotation);
+    link.motion.axes = body.axes;
+    link.motion.v = {lane(body.angular), lane(body.linear)};
+  }
+  load_joint(link.shape, link.motion, a, link.dofs, step);
+  if (link.shape.type == JointType::dock) load_latch(world, static_cast<std::size_t>(link.joint), step, plain(link.motion.x), link.motion.beta);
+  link.ground = {};
+  if (link.a < 0) link.ground = motion_to_child(a.v, link.motion.r);
+}
+
+void Loop::tell_drives(World& world, double step) {
+  for (Link& link : links_) {
+    const std::size_t joint = static_cast<std::size_t>(link.joint);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(link.shape.dofs); ++k) {
+      world.drives[joint][k].tell(world.scene.joint_descs[joint], world.scene.motors[joint], world.scene.joints[joint], step);
+    }
+  }
+}
+
+// K: all motion of b against a is held, but for the free axes, which have their drives.
+void Loop::load_stiffness(const World& world, Link& link) {
+  const bool prismatic = link.shape.type == JointType::prismatic, ball = link.shape.type == JointType::ball;
+  const V3<double> arm = link.motion.axes * lane(link.shape.anchor_child);  // from b's centre to the joint
+  const V3<double> unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  link.stiffness.fill(0);
+  for (const V3<double>& axis : unit) {
+    add_outer(link.stiffness, axis_wrench(axis, arm, true), linear_stiffness_);
+    if (!ball) add_outer(link.stiffness, axis_wrench(axis, arm, false), angular_stiffness_);
+  }
+  link.drive = link.stiffness * link.motion.beta;
+  for (int k = 0; k < link.shape.dofs; ++k) {
+    const Drive& drive = world.drives[static_cast<std::size_t>(link.joint)][static_cast<std::size_t>(k)];
+    Dof<double>& dof = link.dofs[k];
+    const double held = prismatic ? linear_stiffness_ : angular_stiffness_;
+    dof.u = axis_wrench(prismatic ? dof.s.l : dof.s.a, arm, prismatic);
+    dof.wall_gain = drive.walled() ? held : 0;
+    add_outer(link.stiffness, dof.u, drive.kappa() + dof.wall_gain - (ball ? 0 : held));
+    link.drive = link.drive + dof.u * (drive.rhs() + dof.wall_gain * drive.wall_speed());
+  }
+}
+
+void Loop::assemble() {
+  factor_.clear();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const S3<double>& m = nodes_[i].inertia;
+    const double mass = shapes_[i].mass;
+    Block6 block{};
+    block[0] = m.xx, block[1] = block[6] = m.xy, block[2] = block[12] = m.xz;
+    block[7] = m.yy, block[8] = block[13] = m.yz, block[14] = m.zz;
+    block[21] = block[28] = block[35] = mass;
+    factor_.add_diagonal(static_cast<int>(i), block);
+    x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))] = flat(nodes_[i].own);
+  }
+  const auto push = [&](int node, const Spatial<double>& impulse) {
+    const Vec6 add = flat(impulse);
+    Vec6& x = x_[static_cast<std::size_t>(factor_.place(node))];
+    for (std::size_t i = 0; i < 6; ++i) x[i] += add[i];
+  };
+  for (const Link& link : links_) {
+    // Impulse on b: K (beta - m) + drives, with m = v_b - T v_a; on a: -T^T of it.
+    Spatial<double> known = link.drive + link.stiffness * link.ground;
+    if (link.b < 0) known = known - link.stiffness * link.motion.v;
+    if (link.b >= 0) {
+      factor_.add_diagonal(link.b, link.stiffness);
+      push(link.b, known);
+    }
+    if (link.a < 0) continue;
+    const Block6 half = carried(link.stiffness, link.motion.r);
+    factor_.add_diagonal(link.a, carried(transposed(half), link.motion.r));
+    push(link.a, impulse_to_parent(known, link.motion.r) * -1.0);
+    if (link.b >= 0) factor_.add(link.a, link.b, negated(half));
+  }
+}
+
+void Loop::solve() {
+  factor_.factor();
+  factor_.forward(x_);
+  factor_.backward(x_);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].fresh = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+}
+
+Spatial<double> Loop::relative_velocity(const Link& link) const {
+  const Spatial<double> b = link.b >= 0 ? nodes_[static_cast<std::size_t>(link.b)].fresh : link.motion.v;
+  if (link.a < 0) return b - link.ground;
+  return b - motion_to_child(nodes_[static_cast<std::size_t>(link.a)].fresh, link.motion.r);
+}
+
+double Loop::axis_speed(const Link& link, int dof, const Spatial<double>& relative) const { return dot(link.dofs[dof].u, relative); }
+
+bool Loop::settle_drives(World& world, bool last) {
+  bool changed = false;
+  for (Link& link : links_) {
+    if (link.shape.dofs == 0) continue;
+    const Spatial<double> relative = relative_velocity(link);
+    for (int k = 0; k < link.shape.dofs; ++k) {
+      Drive& drive = world.drives[static_cast<std::size_t>(link.joint)][static_cast<std::size_t>(k)];
+      link.dofs[k].qdot = axis_speed(link, k, relative);
+      changed = drive.settle(link.dofs[k].qdot, link.dofs[k].wall_gain, last) || changed;
+    }
+  }
+  return changed;
+}
+
+Vec3 Loop::predicted_velocity(int node, const Vec3& arm) const {
+  const Spatial<double>& v = nodes_[static_cast<std::size_t>(node)].fresh;
+  return plain(v.l) + volvox::cross(plain(v.a), arm);
+}
+
+void Loop::whiten(std::span<const int> nodes) {
+  std::size_t total = 0;
+  for (int node : nodes) {
+    first_row_[static_cast<std::size_t>(node)] = total;
+    total += 6 * static_cast<std::size_t>(span(node).width);
+  }
+  if (rows_.size() < total) rows_.resize(total);
+  for (int node : nodes) factor_.unit_rows(factor_.place(node), span(node).width, rows_.data() + first_row_[static_cast<std::size_t>(node)]);
+  std::fill(coordinates_.begin(), coordinates_.end(), 0.0);
+  touched_ = true;
+}
+
+// The rows of a body begin with its own place: what was eliminated before has no part in them.
+RowSpan Loop::span(int node) {
+  const int place = factor_.place(node), columns = 6 * (factor_.count() - place);
+  return {coordinates_.data() + 6 * place, (columns + row_block - 1) / row_block * row_block, place};
+}
+
+void Loop::add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const {
+  const int columns = 6 * (factor_.count() - factor_.place(node));
+  const int width = (columns + row_block - 1) / row_block * row_block;
+  wide_add_rows(rows_.data() + first_row_[static_cast<std::size_t>(node)], width, arm, directions, sign, rows);
+}
+
+// Here parts are places, and the later one's columns are the last of the earlier one's.
+void Loop::add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) {
+  const auto width = [&](int part) { return (6 * (factor_.count() - part) + row_block - 1) / row_block * row_block; };
+  const int later = std::max(part_a, part_b), columns = 6 * (factor_.count() - later);
+  const double* a = rows_a + 6 * (later - part_a);
+  const double* b = rows_b + 6 * (later - part_b);
+  int entry = 0;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = i; j < 3; ++j) {
+      double sum = 0;
+      for (int k = 0; k < columns; ++k) {
+        sum += a[i * width(part_a) + k] * b[j * width(part_b) + k] + a[j * width(part_a) + k] * b[i * width(part_b) + k];
+      }
+      gram[entry++] += sum;
+    }
+  }
+}
+
+Spatial<double> Loop::passed_impulse(const Link& link) const { return link.drive - link.stiffness * relative_velocity(link); }
+
+void Loop::finish(World& world, double step) {
+  if (touched_) {
+    for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(6 * i), 6, x_[i].begin());
+    factor_.backward(x_);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      nodes_[i].fresh = nodes_[i].fresh + spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+    }
+  }
+  for (Link& link : links_) {
+    book_load(world, link.joint, false, passed_impulse(link), plain(link.motion.x));
+    if (link.shape.dofs != 1) continue;
+    const std::size_t joint = static_cast<std::size_t>(link.joint);
+    const double qdot = axis_speed(link, 0, relative_velocity(link));
+    world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
+    world.scene.joints[joint].position += qdot * step;
+    world.scene.joints[joint].velocity = qdot;
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], nodes_[i].fresh, nodes_[i].inertia, step);
+  }
+}
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,185 @@
+#include "volvox/physics/native/manifold.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::physics::native {
+namespace {
+
+using NormalOf = ContactPoint::NormalOf;
+
+// A face counts as the one that is touched if its normal is this near to the contact's.
+constexpr double aligned = 0.985;  // 10 degrees
+constexpr int disc_corners = 12;
+
+// The part of a core that faces a direction: a point, a segment or a polygon.
+struct Feature {
+  static constexpr int most = 32;
+  Vec3 points[most];
+  std::uint32_t ids[most];
+  int count = 0;
+  Vec3 normal;          // of a polygon
+  double alignment = 0; // of its normal with the direction
+
+  void add(const Vec3& p, std::uint32_t id) {
+    if (count < most) points[count] = p, ids[count++] = id;
+  }
+};
+
+Feature cylinder_feature(const Convex& c, const Vec3& direction) {
+  Feature f;
+  const double along = dot(direction, c.axis);
+  if (std::fabs(along) > 0.7) {
+    const double sign = along > 0 ? 1 : -1;
+    const Vec3 u = perpendicular(c.axis), v = cross(c.axis, u) * sign;
+    for (int i = 0; i < disc_corners; ++i) {
+      const double angle = 2 * pi * i / disc_corners;
+      f.add(c.centre + c.axis * (sign * c.half_length) + (u * volvox::cos(angle) + v * volvox::sin(angle)) * c.disc,
+            static_cast<std::uint32_t>(i + (sign > 0 ? disc_corners : 0)));
+    }
+    f.normal = c.axis * sign;
+    f.alignment = std::fabs(along);
+    return f;
+  }
+  const Vec3 rim = c.centre + normalized(direction - c.axis * along) * c.disc;
+  f.add(rim - c.axis * c.half_length, 2 * disc_corners);
+  f.add(rim + c.axis * c.half_length, 2 * disc_corners + 1);
+  return f;
+}
+
+Feature feature(const Convex& c, const Vec3& direction) {
+  if (c.cylinder()) return cylinder_feature(c, direction);
+  Feature f;
+  if (c.faces.empty()) {
+    for (std::size_t i = 0; i < c.points.size(); ++i) f.add(c.points[i], static_cast<std::uint32_t>(i));
+    return f;
+  }
+  const Convex::Face* best = nullptr;
+  for (const Convex::Face& face : c.faces) {
+    const double d = dot(face.normal, direction);
+    if (!best || d > f.alignment) best = &face, f.alignment = d;
+  }
+  f.normal = best->normal;
+  for (int i : best->corners) f.add(c.points[static_cast<std::size_t>(i)], static_cast<std::uint32_t>(i));
+  return f;
+}
+
+// Cuts away what lies outside of the plane through `origin` with an outward normal.
+void cut(Feature& f, const Vec3& origin, const Vec3& outward, std::uint32_t plane) {
+  Feature kept;
+  kept.normal = f.normal;
+  const int edges = f.count > 2 ? f.count : f.count - 1;
+  for (int i = 0; i < f.count; ++i) {
+    const double here = dot(f.points[i] - origin, outward);
+    if (here <= 0) kept.add(f.points[i], f.ids[i]);
+    if (i >= edges) continue;
+    const int j = (i + 1) % f.count;
+    const double there = dot(f.points[j] - origin, outward);
+    if ((here < 0 && there > 0) || (here > 0 && there < 0)) {
+      const double t = here / (here - there);
+      kept.add(f.points[i] + (f.points[j] - f.points[i]) * t, (plane + 1) << 8 | f.ids[i]);
+    }
+  }
+  f = kept;
+}
+
+// Clips `incident` to the prism that stands on `reference`.
+void clip(Feature& incident, const Feature& reference, const Vec3& up) {
+  if (reference.count == 2) {
+    const Vec3 along = reference.points[1] - reference.points[0];
+    cut(incident, reference.points[0], -along, 0);
+    cut(incident, reference.points[1], along, 1);
+    return;
+  }
+  for (int i = 0; i < reference.count && incident.count > 0; ++i) {
+    const Vec3& p = reference.points[i];
+    cut(incident, p, cross(reference.points[(i + 1) % reference.count] - p, up), static_cast<std::uint32_t>(i));
+  }
+}
+
+bool parallel(const Feature& a, const Feature& b) {
+  if (a.count != 2 || b.count != 2) return false;
+  const Vec3 u = normalized(a.points[1] - a.points[0]), v = normalized(b.points[1] - b.points[0]);
+  return std::fabs(dot(u, v)) > aligned;
+}
+
+void turn_to_first(Feature& f, const Placement& place) {
+  for (int i = 0; i < f.count; ++i) f.points[i] = place.to_first(f.points[i]);
+  f.normal = place.turn_to_first(f.normal);
+}
+
+}  // namespace
+
+void Manifold::reduce() {
+  if (count <= most_kept) return;
+  const auto bring = [&](int slot, auto&& measure) {
+    int best = slot;
+    double most = -1e300;
+    for (int i = slot; i < count; ++i) {
+      const double m = measure(points[i]);
+      if (m > most) most = m, best = i;
+    }
+    std::swap(points[slot], points[best]);
+  };
+  bring(0, [](const Point& p) { return -p.separation; });
+  const Vec3 first = points[0].on_a;
+  bring(1, [&](const Point& p) { return length_squared(p.on_a - first); });
+  const Vec3 across = cross(normal, points[1].on_a - first);
+  bring(2, [&](const Point& p) { return std::fabs(dot(across, p.on_a - first)); });
+  const double side = dot(across, points[2].on_a - first) > 0 ? -1 : 1;
+  bring(3, [&](const Point& p) { return side * dot(across, p.on_a - first); });
+  count = most_kept;
+}
+
+void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin, Manifold& out) {
+  const double radius = a.radius + b.radius;
+  const Vec3& n = nearest.normal;
+  out.normal = n;
+  out.normal_of = NormalOf::b;
+  Feature on_a = feature(a, -n), on_b = feature(b, place.turn_to_second(n));
+  turn_to_first(on_b, place);
+  const bool face_a = on_a.count > 2 && on_a.alignment > aligned, face_b = on_b.count > 2 && on_b.alignment > aligned;
+  const bool segments = parallel(on_a, on_b);
+  // The better aligned face carries the other's corners; of two alike, b's.
+  if (face_b && (!face_a || on_b.alignment >= on_a.alignment - 1e-3)) {
+    clip(on_a, on_b, on_b.normal);
+    for (int i = 0; i < on_a.count; ++i) {
+      const double s = dot(on_a.points[i] - on_b.points[0], on_b.normal) / dot(n, on_b.normal);
+      if (s - radius <= margin) out.add({on_a.points[i], on_a.points[i] - n * s, s - radius, on_a.ids[i]});
+    }
+  } else if (face_a || segments) {
+    const Vec3 up = face_a ? on_a.normal : -n;
+    clip(on_b, on_a, up);
+    if (face_a) out.normal_of = NormalOf::a;
+    for (int i = 0; i < on_b.count; ++i) {
+      const double s = -dot(on_b.points[i] - on_a.points[0], up) / dot(n, up);
+      if (s - radius <= margin) out.add({on_b.points[i] + n * s, on_b.points[i], s - radius, 0x10000u | on_b.ids[i]});
+    }
+  }
+  if (out.count == 0) {
+    out.add({nearest.on_a, nearest.on_b, nearest.distance - radius, 0xffffu});
+    if (a.radius > 0 && b.radius > 0 && nearest.distance > 1e-6) out.normal_of = NormalOf::centres;
+  }
+  out.reduce();
+}
+
+bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out) {
+  out.count = 0;
+  Proximity nearest = proximity(a, b, place, margin + a.radius + b.radius);
+  if (!nearest.near) {
+    // Two cores without volume that cross (capsules, spheres): any way out is as good.
+    if (a.radius <= 0 || b.radius <= 0 || a.cylinder() || b.cylinder()) return false;
+    const Vec3 between = a.centre - place.to_first(b.centre);
+    if (a.points.size() > 2 || b.points.size() > 2 || length(between) > 0.5 * (a.radius + b.radius)) return false;
+    nearest = {true, 0, length(between) > 1e-9 ? normalized(between) : Vec3{0, 0, 1}, a.centre, place.to_first(b.centre)};
+    if (a.points.size() == 2 && b.points.size() == 2) {
+      const Vec3 across = cross(a.points[1] - a.points[0], place.turn_to_first(b.points[1] - b.points[0]));
+      if (length(across) > 1e-9) nearest.normal = normalized(across);
+    }
+  }
+  if (nearest.distance - a.radius - b.radius > margin) return false;
+  clip_features(a, b, place, nearest, margin, out);
+  return true;
+}
+
+}  // namespace volvox::physics::native

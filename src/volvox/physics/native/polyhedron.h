@@ -1,0 +1,17 @@
+// Faces of convex polyhedra and edges of meshes.
+#pragma once
+
+#include "volvox/physics/native/shape.h"
+
+namespace volvox::physics::native {
+
+// The faces of the convex hull of some points, coplanar triangles merged. A face with many
+// corners keeps those that span it best.
+std::vector<Convex::Face> polyhedron_faces(const std::vector<Vec3>& points);
+
+std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& pose);
+
+// The normal to put beyond an edge from `corner` along `edge`, given the two triangles'.
+Vec3 beyond_edge(const Vec3& own, const Vec3& other, const Vec3& edge);
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,104 @@
+// The colliders of a body, made ready for detection: in its principal axes, about its centre
+// of mass, with faces and bounds. Bodies with the same geometry share one.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "volvox/model/shape.h"
+#include "volvox/physics/native/spatial.h"
+
+namespace volvox::physics::native {
+
+// A box with axes parallel to those of its frame.
+struct Box3 {
+  Vec3 centre, half;
+};
+
+// A convex collider: the points within `radius` of its core. The core is a point (sphere), a
+// segment (capsule), a polyhedron, or a disc swept along its axis (cylinder).
+struct Convex {
+  struct Face {
+    Vec3 normal;
+    std::vector<int> corners;  // counter-clockwise seen from outside; of large faces, some
+  };
+  std::vector<Vec3> points;    // of the core; none: a cylinder
+  std::vector<Face> faces;     // of a polyhedron
+  double radius = 0;
+  // A cylinder.
+  Vec3 axis;
+  double disc = 0, half_length = 0;
+
+  Vec3 centre;
+  Box3 bounds;
+  int collider = 0;
+  model::Material material;
+
+  bool cylinder() const { return disc > 0; }
+  // The farthest point of the core along a direction, and which it is.
+  Vec3 support(const Vec3& direction, int& index) const;
+};
+
+// Triangles with what their edges look like, for meshes and height fields.
+struct Triangle {
+  std::array<Vec3, 3> corners;
+  Vec3 normal;
+  // The normal of the triangle beyond each edge (corner i to i + 1); the triangle's own where
+  // the edge does not stick out (flat or hollow); zero where there is no neighbour.
+  std::array<Vec3, 3> beyond;
+};
+
+struct Surface {
+  int collider = 0;
+  model::Material material;
+  Pose pose;                             // from the surface's frame to the body's
+  std::vector<Triangle> triangles;       // of a mesh, in the body's frame
+  std::vector<Box3> boxes;               // their bounds
+  model::HeightField field;              // or a height field, in its own frame
+  Box3 bounds;
+};
+
+struct HalfSpace {
+  int collider = 0;
+  model::Material material;
+  Vec3 normal;
+  double offset = 0;
+};
+
+struct Shape {
+  std::shared_ptr<const model::Geometry> geometry;  // kept alive: it is the cache's key
+  std::vector<Convex> convexes;
+  std::vector<Surface> surfaces;
+  std::vector<HalfSpace> half_spaces;
+  Box3 bounds;         // of convexes and surfaces
+  double reach = 0;    // the farthest point from the centre of mass
+  double core = 0;     // half the thinnest extent: what may pass unseen in a step
+
+  // The points of all convex cores but cylinders, for the pass against planes: coordinates
+  // one behind the other, padded to a multiple of 8.
+  struct Cloud {
+    std::vector<double> x, y, z, radius;
+    std::vector<int> convex, point;
+    int count = 0;
+  } cloud;
+};
+
+class ShapeCache {
+ public:
+  // `from_link`: the principal frame in the link's.
+  std::shared_ptr<const Shape> shape(const std::shared_ptr<const model::Geometry>& geometry, const Pose& from_link);
+
+ private:
+  struct Entry {
+    Pose from_link;
+    std::weak_ptr<const Shape> shape;
+  };
+  std::map<const model::Geometry*, std::vector<Entry>> entries_;  // for look-up only
+};
+
+// The triangles of a height field cell, in the field's frame.
+std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int column, int row);
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,204 @@
+#include "volvox/physics/native/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::physics::native {
+
+// One tick: detect, then for every substep predict the islands without new contact impulses,
+// sweep the contacts, and let the islands take up what the sweep found.
+StepStatus Simulator::advance(double tick) {
+  begin_tick();
+  const int count = substep_count(tick, max_substep_);
+  const double step = tick / count;
+  for (int i = 0; i < count; ++i) substep(step, tick - i * step);
+  end_tick(tick, step);
+  return problem_with_state(world_.scene);
+}
+
+void Simulator::begin_tick() {
+  topology_.update(world_);
+  const Scene& scene = world_.scene;
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    world_.bodies[i].weight = scene.bodies[i].gravity ? scene.gravity * scene.bodies[i].mass : Vec3{};
+  }
+  world_.load_impulses.assign(world_.load_impulses.size(), Wrench{});
+  world_.motor_impulses.assign(world_.motor_impulses.size(), 0.0);
+  horizon_left_ = -1;
+}
+
+void Simulator::substep(double step, double time_left) {
+  place_axes();
+  detect_contacts(step, time_left);
+  contacts_.refresh(world_, step, threads_);
+  predict_islands(step);
+  contacts_.prepare(world_, topology_.islands(), step, threads_);
+  contacts_.solve(world_, topology_.islands(), threads_);
+  finish_islands(step);
+  move_kinematic_bodies(step);
+}
+
+void Simulator::place_axes() {
+  for (Body& body : world_.bodies) body.axes = rotation_matrix(lane(body.rotation));
+}
+
+void Simulator::detect_contacts(double step, double time_left) {
+  if (!must_detect(step, time_left)) {
+    horizon_left_ -= step;
+    return;
+  }
+  const double horizon = detection_horizon(step, time_left);
+  detector_.detect({world_.scene, world_.bodies, shapes_, awake_}, horizon, threads_, contacts_.points());
+  horizon_left_ = horizon - step;
+  seen_.resize(world_.bodies.size());
+  for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
+}
+
+// Contacts found at the start of a tick hold to its end, unless something was hit so hard
+// meanwhile that it may have got where nobody looked.
+bool Simulator::must_detect(double step, double time_left) const {
+  if (horizon_left_ < step / 2) return true;
+  double most = 0;
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    if (!shapes_[i]) continue;
+    const Body& body = world_.bodies[i];
+    most = std::max(most, length(body.linear - seen_[i].linear) + length(body.angular - seen_[i].angular) * shapes_[i]->reach);
+  }
+  return 2 * most * time_left > Detector::slack + 1e-3;
+}
+
+// A body that may cross half its own thickness within the tick is looked at in every substep:
+// the nearest points of two bodies far apart say little about where they will meet.
+double Simulator::detection_horizon(double step, double time_left) const {
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    if (!shapes_[i] || !world_.bodies[i].dynamic) continue;
+    if (length(world_.bodies[i].linear) * time_left > shapes_[i]->core) return step;
+  }
+  return time_left;
+}
+
+void Simulator::for_islands(void (Island::*phase)(World&, double), double step) {
+  Islands& islands = topology_.islands();
+  const auto work = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (islands[i]) ((*islands[i]).*phase)(world_, step);
+    }
+  };
+  if (threads_) threads_->parallel_for(islands.size(), 8, std::ref(work)); else work(0, islands.size());
+}
+
+void Simulator::predict_islands(double step) { for_islands(&Island::predict, step); }
+
+void Simulator::finish_islands(double step) { for_islands(&Island::finish, step); }
+
+void Simulator::move_kinematic_bodies(double step) {
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    Body& body = world_.bodies[i];
+    if (body.dynamic || !world_.scene.body_ids.alive_index(i) || world_.scene.bodies[i].motion != Motion::kinematic) continue;
+    body.position += body.linear * step;
+    body.rotation = plain(turned(lane(body.rotation), lane(body.angular * step)));
+  }
+}
+
+void Simulator::end_tick(double tick, double step) {
+  Scene& scene = world_.scene;
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    if (!scene.body_ids.alive_index(i) || scene.bodies[i].motion == Motion::fixed) continue;
+    scene.poses[i] = world_.bodies[i].link_pose();
+    scene.velocities[i] = world_.bodies[i].velocity();
+  }
+  for (std::size_t i = 0; i < scene.joints.size(); ++i) {
+    if (!scene.joint_ids.alive_index(i)) continue;
+    const double speed = scene.joints[i].velocity;
+    scene.measure_joint(i);
+    scene.joints[i].velocity = speed;
+    scene.joints[i].torque = world_.motor_impulses[i] / tick;
+    scene.loads[i] = world_.load_impulses[i] * (1 / tick);
+    scene.latched[i] = scene.latches[i].closed();
+  }
+  std::fill(scene.forces.begin(), scene.forces.end(), Wrench{});
+  report_contacts(step);
+}
+
+void Simulator::report_contacts(double step) {
+  Scene& scene = world_.scene;
+  scene.contacts.clear();
+  for (const ContactPoint& c : contacts_.points()) {
+    if (!c.active) continue;
+    const double force = dot(c.impulse, c.frame[0]) / step;
+    if (force <= 0 && c.separation > 0) continue;
+    const std::size_t a = static_cast<std::size_t>(c.a), b = static_cast<std::size_t>(c.b);
+    scene.contacts.push_back({scene.body_ids.at(a), scene.body_ids.at(b), world_.bodies[a].position + c.arm_a, c.frame[0], -c.separation, force});
+  }
+}
+
+void Simulator::add_body(std::size_t index) {
+  const std::size_t size = world_.scene.bodies.size();
+  world_.bodies.resize(size);
+  shapes_.resize(size);
+  awake_.resize(size, 1);
+  const BodyDesc& desc = world_.scene.bodies[index];
+  Body body;
+  body.dynamic = desc.motion == Motion::dynamic;
+  body.from_link = body.dynamic ? Pose{desc.inertial.position, normalized(desc.inertial.rotation)} : desc.inertial;
+  body.mass = desc.mass;
+  body.moments = desc.moments;
+  body.island = body.node = -1;
+  world_.bodies[index] = body;
+  shapes_[index] = desc.geometry ? shape_cache_.shape(desc.geometry, body.from_link) : nullptr;
+  place_body(index);
+  topology_.touch(world_, index);
+}
+
+void Simulator::place_body(std::size_t index) {
+  Body& body = world_.bodies[index];
+  const Scene& scene = world_.scene;
+  body.place(scene.poses[index], scene.velocities[index]);
+  for (ContactPoint& c : contacts_.points()) {
+    if (c.a == static_cast<int>(index) || c.b == static_cast<int>(index)) c.impulse = {};
+  }
+}
+
+void Simulator::remove_body(std::size_t index) {
+  topology_.touch(world_, index);
+  shapes_[index] = nullptr;
+  world_.bodies[index].dynamic = false;
+  std::erase_if(contacts_.points(), [&](const ContactPoint& c) { return c.a == static_cast<int>(index) || c.b == static_cast<int>(index); });
+}
+
+void Simulator::touch_joint(std::size_t index) {
+  const JointDesc& desc = world_.scene.joint_descs[index];
+  for (BodyId id : {desc.a, desc.b}) {
+    if (id.valid()) topology_.touch(world_, id.index);
+  }
+}
+
+void Simulator::add_joint(std::size_t index) {
+  const std::size_t size = world_.scene.joint_descs.size();
+  world_.drives.resize(size);
+  world_.load_impulses.resize(size);
+  world_.motor_impulses.resize(size);
+  world_.drives[index] = {};
+  touch_joint(index);
+}
+
+void Simulator::before_joint_removed(std::size_t index) { touch_joint(index); }
+
+void Simulator::archive(Archive& ar) {
+  for (Body& body : world_.bodies) {
+    ar("position", body.position), ar("rotation", body.rotation);
+    ar("linear", body.linear), ar("angular", body.angular), ar("spin", body.spin);
+  }
+  for (auto& joint : world_.drives) {
+    for (Drive& drive : joint) ar("drive", drive);
+  }
+  // Of contacts only what the next detection takes over: who, where, and how hard.
+  std::uint64_t count = contacts_.points().size();
+  ar("contacts", count);
+  if (ar.loading()) contacts_.points().assign(count <= ar.remaining() / 64 ? static_cast<std::size_t>(count) : 0, {});
+  for (ContactPoint& c : contacts_.points()) {
+    ar("a", c.a), ar("b", c.b), ar("feature", c.feature), ar("on_b", c.on_b), ar("impulse", c.impulse);
+  }
+}
+
+}  // namespace volvox::physics::native

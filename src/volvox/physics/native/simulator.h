@@ -1,0 +1,61 @@
+// The step: what happens in one tick, phase by phase.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "volvox/physics/native/contact_solver.h"
+#include "volvox/physics/native/detector.h"
+#include "volvox/physics/native/topology.h"
+
+namespace volvox::physics::native {
+
+class Simulator {
+ public:
+  Simulator(Scene& scene, double max_substep, ThreadPool* threads)
+      : world_{scene, {}, {}, {}, {}}, max_substep_(max_substep), threads_(threads) {}
+
+  void add_body(std::size_t index);
+  void remove_body(std::size_t index);
+  void add_joint(std::size_t index);
+  void before_joint_removed(std::size_t index);
+  void place_body(std::size_t index);
+
+  StepStatus advance(double tick);
+
+  const std::vector<ContactPoint>& contacts() const { return contacts_.points(); }
+  void archive(Archive& ar);
+
+ private:
+  // The phases of advance(), in their order.
+  void begin_tick();
+  void substep(double step, double time_left);
+  void end_tick(double tick, double step);
+
+  // The phases of substep().
+  void place_axes();
+  void detect_contacts(double step, double time_left);
+  void predict_islands(double step);
+  void finish_islands(double step);
+  void move_kinematic_bodies(double step);
+
+  bool must_detect(double step, double time_left) const;
+  double detection_horizon(double step, double time_left) const;
+  void for_islands(void (Island::*phase)(World&, double), double step);
+  void report_contacts(double step);
+  void touch_joint(std::size_t index);
+
+  World world_;
+  double max_substep_;
+  ThreadPool* threads_;
+  ShapeCache shape_cache_;
+  std::vector<std::shared_ptr<const Shape>> shapes_;  // by body index; null: touches nothing
+  std::vector<std::uint8_t> awake_;                   // by body index
+  Topology topology_;
+  Detector detector_;
+  ContactSolver contacts_;
+  std::vector<Twist> seen_;      // velocities at the last detection
+  double horizon_left_ = -1;     // how long the last detection holds; negative: not at all
+};
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,131 @@
+// The same bits at any number of threads and after a restore, and no allocation in a step.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "volvox/physics/native/test/scenes.h"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace volvox::physics::native {
+namespace {
+
+// A heap of jointed robots, loose boxes and a ring, that fall onto each other.
+class Heap {
+ public:
+  explicit Heap(ThreadPool* threads) : bench({.threads = threads}) {
+    bench.add(ground());
+    for (int i = 0; i < 24; ++i) add_robot({0.25 * (i % 4), 0.2 * (i / 4 % 3), 0.1 + 0.15 * (i / 12)}, i);
+    for (int i = 0; i < 20; ++i) bench.add(box(0.2, {0.08, 0.06, 0.05}, {{0.13 * (i % 5), 0.17 * (i / 5), 0.6}, Quat::rpy(0.1 * i, 0.2, 0)}));
+    add_ring({0.4, 0.2, 1.0});
+  }
+  void drive(int tick) {
+    for (std::size_t i = 0; i < hinges_.size(); ++i) {
+      bench->motors()[hinges_[i].index] = {Control::position, ((tick / 30 + static_cast<int>(i)) & 1) != 0 ? 0.6 : -0.6, 20, 2, 3, 2};
+    }
+  }
+  void run(int ticks) {
+    for (int i = 0; i < ticks; ++i, ++ticks_) {
+      drive(ticks_);
+      ASSERT_TRUE(bench.tick().ok());
+    }
+  }
+  Bench bench;
+
+ private:
+  void add_robot(const Vec3& at, int owner) {
+    BodyId last;
+    Pose last_pose;
+    for (int k = 0; k < 3; ++k) {
+      const Pose pose{at + Vec3{0.07 * k, 0, 0}, {}};
+      BodyDesc desc = box(0.15, {0.06, 0.05, 0.04}, pose);
+      desc.owner = static_cast<std::uint32_t>(owner + 1);
+      desc.quiet = true;
+      const BodyId id = bench.add(desc);
+      if (k > 0) hinges_.push_back(bench->add_joint(joint_at(JointType::revolute, last, last_pose, id, pose, at + Vec3{0.07 * k - 0.035, 0, 0}, k == 1 ? Vec3{0, 1, 0} : Vec3{0, 0, 1})));
+      last = id, last_pose = pose;
+    }
+  }
+  void add_ring(const Vec3& at) {
+    std::vector<BodyId> bodies;
+    std::vector<Pose> poses;
+    for (int i = 0; i < 6; ++i) {
+      const Quat turn = Quat::axis_angle({0, 0, 1}, pi / 3 * i);
+      poses.push_back({at + turn * Vec3{0, -0.1, 0}, turn});
+      bodies.push_back(bench.add(box(0.2, {0.09, 0.04, 0.04}, poses.back())));
+    }
+    for (std::size_t i = 0; i < 6; ++i) {
+      const std::size_t next = (i + 1) % 6;
+      bench->add_joint(joint_at(JointType::dock, bodies[i], poses[i], bodies[next], poses[next], (poses[i].position + poses[next].position) * 0.5));
+    }
+  }
+  std::vector<JointId> hinges_;
+  int ticks_ = 0;
+};
+
+}  // namespace
+
+TEST(Determinism, same_bits_at_any_number_of_threads) {
+  Heap alone(nullptr);
+  alone.run(120);
+  const std::uint64_t expected = alone.bench.hash();
+  for (const int threads : {1, 2, 3, 4, 8}) {
+    ThreadPool pool(threads);
+    Heap heap(&pool);
+    heap.run(120);
+    EXPECT_EQ(heap.bench.hash(), expected) << threads << " threads";
+  }
+}
+
+TEST(Determinism, same_bits_after_a_restore) {
+  Heap heap(nullptr);
+  heap.run(70);
+  SaveArchive saved;
+  heap.bench->archive(saved);
+  const std::uint64_t before = heap.bench.hash();
+  Heap other(nullptr);
+  LoadArchive loaded(saved.bytes());
+  other.bench->archive(loaded);
+  ASSERT_TRUE(loaded.ok()) << loaded.failure();
+  EXPECT_EQ(other.bench.hash(), before);
+  heap.run(60);
+  other.bench.set_clock(70);
+  for (int i = 70; i < 130; ++i) {
+    other.drive(i);
+    ASSERT_TRUE(other.bench.tick().ok());
+  }
+  EXPECT_EQ(other.bench.hash(), heap.bench.hash());
+}
+
+TEST(Determinism, hashing_changes_nothing) {
+  Heap heap(nullptr), other(nullptr);
+  for (int i = 0; i < 40; ++i) {
+    heap.run(1), other.run(1);
+    (void)other.bench.hash();
+  }
+  EXPECT_EQ(heap.bench.hash(), other.bench.hash());
+}
+
+TEST(Determinism, a_steady_step_allocates_nothing) {
+  ThreadPool pool(2);
+  Heap heap(&pool);
+  heap.run(240);
+  const long before = allocations;
+  for (int i = 240; i < 270; ++i) {
+    heap.drive(i);
+    (void)heap.bench.tick();
+  }
+  EXPECT_EQ(allocations - before, 0);
+}
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,157 @@
+// Scenes that break engines: they must stand, hold and say what went wrong.
+#include <cmath>
+#include <limits>
+
+#include "volvox/physics/native/test/scenes.h"
+
+namespace volvox::physics::native {
+
+TEST(Robustness, heavy_body_rests_on_a_light_one) {
+  Bench bench;
+  bench.add(ground());
+  const BodyId light = bench.add(box(0.1, {0.1, 0.1, 0.1}, {{0, 0, 0.05}, {}}));
+  const BodyId heavy = bench.add(box(100, {0.1, 0.1, 0.1}, {{0, 0, 0.15}, {}}));
+  bench.run(3);
+  EXPECT_NEAR(bench.pose(light).position.z, 0.05, 1e-3);
+  EXPECT_NEAR(bench.pose(heavy).position.z, 0.15, 2e-3);
+  EXPECT_LT(std::hypot(bench.pose(heavy).position.x, bench.pose(heavy).position.y), 5e-3);
+}
+
+TEST(Robustness, heavy_body_hangs_on_a_chain_of_light_ones) {
+  Bench bench;
+  std::vector<JointDesc> joints;
+  BodyId last;
+  Pose last_pose;
+  for (int i = 0; i < 12; ++i) {
+    const Pose pose{{0.1 * (i + 0.5), 0, 2}, {}};  // falls from level
+    const BodyId id = bench.add(box(i == 11 ? 50 : 0.05, {0.1, 0.02, 0.02}, pose));
+    joints.push_back(joint_at(JointType::ball, last, last_pose, id, pose, {0.1 * i, 0, 2}));
+    bench->add_joint(joints.back());
+    last = id, last_pose = pose;
+  }
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(bench.tick().ok());
+    for (const JointDesc& joint : joints) EXPECT_LT(joint_error(bench, joint).gap, 1e-3);
+  }
+}
+
+TEST(Robustness, stack_of_twenty_stands) {
+  Bench bench;
+  bench.add(ground());
+  std::vector<BodyId> boxes;
+  for (int i = 0; i < 20; ++i) boxes.push_back(bench.add(box(0.5, {0.1, 0.1, 0.1}, {{0, 0, 0.05 + 0.1 * i}, {}})));
+  bench.run(5);
+  for (int i = 0; i < 20; ++i) {
+    const Vec3 p = bench.pose(boxes[static_cast<std::size_t>(i)]).position;
+    EXPECT_NEAR(p.z, 0.05 + 0.1 * i, 2e-3) << "box " << i;
+    EXPECT_LT(std::hypot(p.x, p.y), 0.02) << "box " << i;
+  }
+}
+
+TEST(Robustness, thousand_modules_hang_in_a_chain) {
+  Bench bench;
+  const double size = 0.1, mass = 0.6;
+  std::vector<JointDesc> docks;
+  std::vector<JointId> ids;
+  BodyId last;
+  Pose last_pose;
+  for (int i = 0; i < 1000; ++i) {
+    const Pose pose{{0, 0, -size * (i + 0.5)}, {}};
+    const BodyId id = bench.add(box(mass, {size, size, size}, pose));
+    docks.push_back(joint_at(i % 4 == 0 ? JointType::revolute : JointType::dock, last, last_pose, id, pose, {0, 0, -size * i}, {0, 1, 0}));
+    ids.push_back(bench->add_joint(docks.back()));
+    last = id, last_pose = pose;
+  }
+  bench.run(2);
+  for (std::size_t i = 0; i < docks.size(); ++i) {
+    const JointError error = joint_error(bench, docks[i]);
+    EXPECT_LT(error.gap, 5e-5) << "joint " << i;
+    EXPECT_LT(error.tilt, radians(0.05)) << "joint " << i;
+    const double below = mass * 9.81 * static_cast<double>(docks.size() - i);
+    EXPECT_NEAR(length(bench->loads()[ids[i].index].force), below, 0.01 * below) << "joint " << i;
+  }
+}
+
+// A wheel of six modules with driven hinges, closed to a ring by docks, that rolls.
+TEST(Robustness, closed_ring_holds_while_it_stands_on_the_ground) {
+  Bench bench;
+  bench.add(ground());
+  const int count = 6;
+  const double side = 0.2, apothem = side / 2 / std::tan(pi / count);
+  std::vector<BodyId> bodies;
+  std::vector<Pose> poses;
+  for (int i = 0; i < count; ++i) {
+    const double angle = 2 * pi * i / count;
+    const Quat turn = Quat::axis_angle({0, -1, 0}, angle);
+    poses.push_back({Vec3{0, 0, apothem + 0.026} + turn * Vec3{0, 0, -apothem}, turn});
+    bodies.push_back(bench.add(box(0.5, {0.18, 0.08, 0.05}, poses.back())));
+  }
+  std::vector<JointDesc> joints;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t next = (i + 1) % count;
+    const Vec3 corner = poses[i] * Vec3{side / 2, 0, 0};
+    joints.push_back(joint_at(JointType::revolute, bodies[i], poses[i], bodies[next], poses[next], corner, {0, 1, 0}));
+    const JointId id = bench->add_joint(joints.back());
+    bench->motors()[id.index] = {Control::position, 0, 100, 5, 3, 20};
+  }
+  for (int i = 0; i < 240; ++i) {
+    ASSERT_TRUE(bench.tick().ok());
+    for (const JointDesc& joint : joints) {
+      EXPECT_LT(joint_error(bench, joint).gap, 1e-4);
+      EXPECT_LT(joint_error(bench, joint).tilt, radians(0.05));
+    }
+  }
+  EXPECT_GT(bench.pose(bodies[3]).position.z, 1.6 * apothem) << "it must not collapse";
+}
+
+TEST(Robustness, lattice_of_docks_stands) {
+  Bench bench;
+  bench.add(ground());
+  const int n = 5;
+  const double size = 0.1, mass = 0.3;
+  std::vector<BodyId> bodies;
+  std::vector<Pose> poses;
+  for (int k = 0; k < n * n * n; ++k) {
+    poses.push_back({{size * (k % n), size * (k / n % n), size * (k / n / n) + 0.0501}, {}});
+    bodies.push_back(bench.add(box(mass, {0.098, 0.098, 0.098}, poses.back())));
+  }
+  std::vector<JointDesc> docks;
+  const auto dock = [&](int i, int j) {
+    const std::size_t a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
+    docks.push_back(joint_at(JointType::dock, bodies[a], poses[a], bodies[b], poses[b], (poses[a].position + poses[b].position) * 0.5));
+    bench->add_joint(docks.back());
+  };
+  for (int k = 0; k < n * n * n; ++k) {
+    if (k % n < n - 1) dock(k, k + 1);
+    if (k / n % n < n - 1) dock(k, k + n);
+    if (k / n / n < n - 1) dock(k, k + n * n);
+  }
+  bench.run(1.5);
+  for (const JointDesc& joint : docks) {
+    EXPECT_LT(joint_error(bench, joint).gap, 5e-5);
+    EXPECT_LT(joint_error(bench, joint).tilt, radians(0.05));
+  }
+  for (BodyId id : bodies) EXPECT_LT(length(bench.velocity(id).linear), 5e-3);
+}
+
+TEST(Robustness, a_force_that_is_not_a_number_names_its_body) {
+  Bench bench;
+  bench.add(box(1, {0.1, 0.1, 0.1}, {}));
+  const BodyId other = bench.add(box(1, {0.1, 0.1, 0.1}, {{1, 0, 0}, {}}));
+  bench->forces()[other.index].force.x = std::numeric_limits<double>::quiet_NaN();
+  const StepStatus status = bench.tick();
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.body, other);
+}
+
+TEST(Robustness, a_runaway_names_its_body_in_its_step) {
+  Bench bench;
+  bench.add(box(1, {0.1, 0.1, 0.1}, {}));
+  const BodyId other = bench.add(box(1, {0.1, 0.1, 0.1}, {{1, 0, 0}, {}}));
+  bench->forces()[other.index].force.x = 1e9;
+  const StepStatus status = bench.tick();
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.body, other);
+}
+
+}  // namespace volvox::physics::native

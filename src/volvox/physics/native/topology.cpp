@@ -1,0 +1,176 @@
+#include "volvox/physics/native/topology.h"
+
+#include <algorithm>
+
+#include "volvox/physics/native/loop.h"
+#include "volvox/physics/native/tree.h"
+
+namespace volvox::physics::native {
+namespace {
+
+// The graph of one island. Bodies are numbered by their order in `members`.
+class Graph {
+ public:
+  struct Edge {
+    int to;     // a member
+    int joint;
+  };
+
+  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints)
+      : members_(members), edges_(members.size()) {
+    std::vector<std::pair<int, int>> sorted;  // body, member
+    for (std::size_t i = 0; i < members.size(); ++i) sorted.push_back({members[i], static_cast<int>(i)});
+    std::sort(sorted.begin(), sorted.end());
+    const auto member = [&](BodyId id) {
+      if (!id.valid()) return -1;
+      const auto found = std::lower_bound(sorted.begin(), sorted.end(), std::pair{static_cast<int>(id.index), 0});
+      return found != sorted.end() && found->first == static_cast<int>(id.index) ? found->second : -1;
+    };
+    for (int joint : joints) {
+      const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+      const int a = member(desc.a), b = member(desc.b);
+      if (a >= 0 && b >= 0) {
+        edges_[static_cast<std::size_t>(a)].push_back({b, joint});
+        edges_[static_cast<std::size_t>(b)].push_back({a, joint});
+        ++inner_;
+      } else {
+        anchors_.push_back({a >= 0 ? a : b, joint});
+      }
+    }
+  }
+
+  bool tree() const { return inner_ + 1 == members_.size() && anchors_.size() <= 1; }
+
+  TreePlan plan() const {
+    TreePlan plan;
+    const int root = anchors_.empty() ? centre() : anchors_[0].to;
+    struct Visit {
+      int member, parent, joint;
+    };
+    std::vector<Visit> stack{{root, -1, anchors_.empty() ? -1 : anchors_[0].joint}};
+    while (!stack.empty()) {
+      const Visit at = stack.back();
+      stack.pop_back();
+      const int step = static_cast<int>(plan.steps.size());
+      plan.steps.push_back({members_[static_cast<std::size_t>(at.member)], at.parent, at.joint});
+      const std::vector<Edge>& out = edges_[static_cast<std::size_t>(at.member)];
+      for (std::size_t i = out.size(); i-- > 0;) {
+        if (out[i].joint != at.joint) stack.push_back({out[i].to, step, out[i].joint});
+      }
+    }
+    return plan;
+  }
+
+ private:
+  // The middle of the longest path: the recursion is then as shallow as it can be.
+  int centre() const {
+    const std::vector<int> there = farthest_path(0);
+    const std::vector<int> path = farthest_path(there.front());
+    return path[path.size() / 2];
+  }
+  // From the member farthest from `from` back to it.
+  std::vector<int> farthest_path(int from) const {
+    std::vector<int> previous(members_.size(), -2), queue{from};
+    previous[static_cast<std::size_t>(from)] = -1;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      for (const Edge& edge : edges_[static_cast<std::size_t>(queue[i])]) {
+        if (previous[static_cast<std::size_t>(edge.to)] != -2) continue;
+        previous[static_cast<std::size_t>(edge.to)] = queue[i];
+        queue.push_back(edge.to);
+      }
+    }
+    std::vector<int> path;
+    for (int at = queue.back(); at >= 0; at = previous[static_cast<std::size_t>(at)]) path.push_back(at);
+    return path;
+  }
+
+  const std::vector<int>& members_;
+  std::vector<std::vector<Edge>> edges_;
+  std::vector<Edge> anchors_;  // joints to what does not move freely
+  std::size_t inner_ = 0;
+};
+
+}  // namespace
+
+void Topology::touch(World& world, std::size_t body) {
+  if (open_.size() < world.bodies.size()) open_.resize(world.bodies.size());
+  const int island = world.bodies[body].island;
+  if (island >= 0) dissolve(world, island);
+  if (!open_[body]) {
+    open_[body] = 1;
+    touched_.push_back(static_cast<int>(body));
+  }
+}
+
+void Topology::dissolve(World& world, int island) {
+  const std::size_t slot = static_cast<std::size_t>(island);
+  for (int body : islands_[slot]->bodies()) {
+    world.bodies[static_cast<std::size_t>(body)].island = -1;
+    if (open_[static_cast<std::size_t>(body)]) continue;
+    open_[static_cast<std::size_t>(body)] = 1;
+    touched_.push_back(body);
+  }
+  islands_[slot].reset();
+  free_slots_.push_back(island);
+}
+
+void Topology::update(World& world) {
+  if (touched_.empty()) return;
+  std::sort(touched_.begin(), touched_.end());
+  std::sort(free_slots_.begin(), free_slots_.end(), std::greater<>());
+  for (int body : touched_) {
+    const std::size_t i = static_cast<std::size_t>(body);
+    if (!open_[i]) continue;
+    open_[i] = 0;
+    if (!world.scene.body_ids.alive_index(i) || !world.bodies[i].dynamic) continue;
+    gather(world, i);
+    build(world);
+  }
+  touched_.clear();
+}
+
+// Everything that hangs on a body through joints between bodies that move freely.
+void Topology::gather(const World& world, std::size_t body) {
+  members_.assign(1, static_cast<int>(body));
+  joints_.clear();
+  open_[body] = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (JointId id : world.scene.joints_of[static_cast<std::size_t>(members_[i])]) {
+      joints_.push_back(static_cast<int>(id.index));
+      const JointDesc& desc = world.scene.joint_descs[id.index];
+      for (BodyId end : {desc.a, desc.b}) {
+        if (!end.valid() || !world.bodies[end.index].dynamic || !open_[end.index]) continue;
+        open_[end.index] = 0;
+        members_.push_back(static_cast<int>(end.index));
+      }
+    }
+  }
+  std::sort(members_.begin(), members_.end());
+  std::sort(joints_.begin(), joints_.end());
+  joints_.erase(std::unique(joints_.begin(), joints_.end()), joints_.end());
+}
+
+void Topology::build(World& world) {
+  const Graph graph(world, members_, joints_);
+  std::unique_ptr<Island> island;
+  if (graph.tree()) {
+    island = std::make_unique<Tree>(world, graph.plan());
+  } else {
+    island = std::make_unique<Loop>(world, members_, joints_);
+  }
+  int slot = static_cast<int>(islands_.size());
+  if (free_slots_.empty()) {
+    islands_.push_back(nullptr);
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  for (std::size_t i = 0; i < island->bodies().size(); ++i) {
+    Body& body = world.bodies[static_cast<std::size_t>(island->bodies()[i])];
+    body.island = slot;
+    body.node = static_cast<int>(i);
+  }
+  islands_[static_cast<std::size_t>(slot)] = std::move(island);
+}
+
+}  // namespace volvox::physics::native

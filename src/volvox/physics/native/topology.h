@@ -1,0 +1,35 @@
+// Which bodies hang together, and how each island is laid out. What comes out depends only on
+// the bodies and joints that there are, not on the order in which they came and went.
+#pragma once
+
+#include <vector>
+
+#include "volvox/physics/native/contact_solver.h"
+#include "volvox/physics/native/island.h"
+
+namespace volvox::physics::native {
+
+class Topology {
+ public:
+  const Islands& islands() const { return islands_; }
+  Islands& islands() { return islands_; }
+
+  // A body came, went or changed its joints: its island is laid out anew at the next update.
+  void touch(World& world, std::size_t body);
+  void update(World& world);
+  bool changed() const { return !touched_.empty(); }
+
+ private:
+  void dissolve(World& world, int island);
+  void gather(const World& world, std::size_t body);
+  void build(World& world);
+
+  Islands islands_;
+  std::vector<int> free_slots_;
+  std::vector<int> touched_;         // bodies whose island is gone
+  std::vector<std::uint8_t> open_;   // by body: waits for an island
+  std::vector<int> members_;         // bodies of the island being built, in the order found
+  std::vector<int> joints_;          // its joints, each once, by index
+};
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,229 @@
+#include "volvox/physics/native/tree.h"
+
+#include <algorithm>
+
+#include "volvox/physics/native/latch.h"
+
+namespace volvox::physics::native {
+namespace {
+
+// How often the pieces of the drives are tried again within a substep.
+constexpr int most_passes = 4;
+
+int dof_count(JointType type) {
+  switch (type) {
+    case JointType::revolute:
+    case JointType::prismatic: return 1;
+    case JointType::ball: return 3;
+    case JointType::fixed:
+    case JointType::dock: return 0;
+  }
+  return 0;
+}
+
+void load_drive(const Drive& drive, Dof<double>& dof) {
+  dof.kappa = drive.kappa();
+  dof.rhs = drive.rhs();
+  dof.walled = drive.walled() ? 1 : 0;
+  dof.wall_speed = drive.wall_speed();
+}
+
+}  // namespace
+
+Tree::Tree(const World& world, const TreePlan& plan) : Island({}) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) add_node(world, plan, i);
+  nodes_.resize(shapes_.size());
+  plan_parts();
+}
+
+void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) {
+  const auto [body_index, parent, joint] = plan.steps[step];
+  const Body& body = world.bodies[static_cast<std::size_t>(body_index)];
+  NodeShape shape;
+  shape.parent = parent;
+  shape.mass = body.mass;
+  shape.moments = body.moments;
+  shape.first_dof = static_cast<int>(dofs_.size());
+  if (joint >= 0) {
+    const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+    const JointFrames frames = joint_frames(world, static_cast<std::size_t>(joint));
+    shape.type = desc.type;
+    shape.flipped = desc.b.index != static_cast<std::uint32_t>(body_index);
+    const Pose &on_parent = shape.flipped ? frames.b : frames.a, &on_child = shape.flipped ? frames.a : frames.b;
+    shape.anchor_parent = on_parent.position;
+    shape.anchor_child = on_child.position;
+    // Turning a about -z against b is turning b about z against a.
+    const Vec3 axis{0, 0, shape.flipped ? -1.0 : 1.0};
+    shape.axis_parent = on_parent.rotation * axis;
+    shape.axis_child = on_child.rotation * axis;
+    shape.closed = on_parent.rotation * on_child.rotation.conjugate();
+    shape.dofs = dof_count(desc.type);
+    if (parent < 0) {
+      free_root_ = false;
+      ground_ = shape.flipped ? desc.b : desc.a;
+    }
+  }
+  dofs_.resize(dofs_.size() + static_cast<std::size_t>(shape.dofs));
+  shapes_.push_back(shape);
+  joints_.push_back(joint);
+  bodies_.push_back(body_index);
+}
+
+void Tree::predict(World& world, double step) {
+  load(world, step);
+  tell_drives(world, step);
+  for (int pass = 0; pass < most_passes; ++pass) {
+    factor_and_solve(step);
+    if (pass + 1 == most_passes || !settle_drives(world, pass + 2 == most_passes)) break;
+  }
+}
+
+void Tree::load(World& world, double step) {
+  latching_ = false;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const std::size_t index = static_cast<std::size_t>(bodies_[i]);
+    const Body& body = world.bodies[index];
+    const Wrench& force = world.scene.forces[index];
+    Node<double>& n = nodes_[i];
+    n.x = lane(body.position);
+    n.q = lane(body.rotation);
+    n.axes = body.axes;
+    n.v = {lane(body.angular), lane(body.linear)};
+    n.own = Spatial<double>{lane(body.spin + force.torque * step),
+                            lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+    const int joint = joints_[i];
+    if (joint >= 0 && shapes_[i].type == JointType::dock && !world.scene.latches[static_cast<std::size_t>(joint)].closed()) latching_ = true;
+  }
+  if (!free_root_) {
+    const Pose pose = support_pose(world, ground_);
+    ground_velocity_ = {};
+    if (ground_.valid()) {
+      const Body& body = world.bodies[ground_.index];
+      ground_velocity_ = {lane(body.angular), lane(body.linear)};
+    }
+    ground_state_ = {lane(pose.position), lane(pose.rotation), rotation_matrix(lane(pose.rotation)), ground_velocity_};
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (joints_[i] < 0) continue;
+    load_joint(shapes_[i], nodes_[i], support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);
+    if (!latching_ || shapes_[i].type != JointType::dock) continue;
+    const double sign = shapes_[i].flipped ? -1 : 1;
+    Spatial<double> beta = nodes_[i].beta * sign;
+    load_latch(world, static_cast<std::size_t>(joints_[i]), step, plain(nodes_[i].x), beta);
+    nodes_[i].beta = beta * sign;
+  }
+}
+
+Support<double> Tree::support(int node) const {
+  const int parent = shapes_[static_cast<std::size_t>(node)].parent;
+  if (parent < 0) return ground_state_;
+  const Node<double>& p = nodes_[static_cast<std::size_t>(parent)];
+  return {p.x, p.q, p.axes, p.v};
+}
+
+void Tree::tell_drives(World& world, double step) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (shapes_[i].dofs == 0) continue;
+    const std::size_t joint = static_cast<std::size_t>(joints_[i]);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
+      Drive& drive = world.drives[joint][k];
+      drive.tell(world.scene.joint_descs[joint], world.scene.motors[joint], world.scene.joints[joint], step);
+      load_drive(drive, dofs_[static_cast<std::size_t>(shapes_[i].first_dof) + k]);
+    }
+  }
+}
+
+// Takes over the pieces that the solution belongs to. True if they are other ones.
+bool Tree::settle_drives(World& world, bool last) {
+  bool changed = false;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (shapes_[i].dofs == 0) continue;
+    std::array<Drive, 3>& drives = world.drives[static_cast<std::size_t>(joints_[i])];
+    for (int k = 0; k < shapes_[i].dofs; ++k) {
+      Dof<double>& dof = dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
+      if (!drives[static_cast<std::size_t>(k)].settle(dof.qdot, dof.wall_gain, last)) continue;
+      changed = true;
+      load_drive(drives[static_cast<std::size_t>(k)], dof);
+    }
+  }
+  return changed;
+}
+
+void Tree::factor_and_solve(double step) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) load_inertia(shapes_[i], nodes_[i], step);
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    Node<double>& n = nodes_[i];
+    if (joints_[i] < 0) continue;
+    eliminate(shapes_[i], n, dofs_.data() + shapes_[i].first_dof);
+    if (shapes_[i].parent < 0) continue;
+    Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
+    p.d = p.d + inertia_to_parent(n.d, n.r);
+    p.z = p.z + impulse_to_parent(n.z, n.r);
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node<double>& n = nodes_[i];
+    if (joints_[i] < 0) {
+      root_ = inverse_factor(n.d);
+      n.fresh = solve(root_, n.z);
+      continue;
+    }
+    const int parent = shapes_[i].parent;
+    const Spatial<double>& above = parent < 0 ? ground_velocity_ : nodes_[static_cast<std::size_t>(parent)].fresh;
+    n.fresh = descend(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above);
+  }
+  touched_ = false;
+}
+
+Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
+  const Spatial<double>& v = nodes_[static_cast<std::size_t>(node)].fresh;
+  return plain(v.l) + volvox::cross(plain(v.a), arm);
+}
+
+void Tree::finish(World& world, double step) {
+  if (touched_) {
+    move_to(0);
+    std::vector<Node<double>>& nodes = nodes_;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      Node<double>& n = nodes[i];
+      // `beta` has done its work; it now holds the change of velocity.
+      if (joints_[i] < 0) {
+        n.beta = times_inverse_transposed(root_, coordinates_.data());
+      } else {
+        const Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
+        double own[3] = {};
+        for (int k = 0; k < shapes_[i].dofs; ++k) {
+          const int column = column_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
+          own[k] = coordinates_[part.first + static_cast<std::size_t>(column)];
+        }
+        const int parent = shapes_[i].parent;
+        const Spatial<double> above = parent < 0 ? Spatial<double>{} : nodes[static_cast<std::size_t>(parent)].beta;
+        n.beta = descend_change(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above, own);
+      }
+      n.fresh = n.fresh + n.beta;
+    }
+  }
+  for (Node<double>& n : nodes_) n.passed = {};
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    Node<double>& n = nodes_[i];
+    Body& body = world.bodies[static_cast<std::size_t>(bodies_[i])];
+    n.own = n.own + body.push;  // the change since predict()
+    balance(shapes_[i], n);
+    if (shapes_[i].parent >= 0) {
+      Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
+      p.passed = p.passed + impulse_to_parent(n.passed, n.r);
+    }
+    if (joints_[i] < 0) continue;
+    const std::size_t joint = static_cast<std::size_t>(joints_[i]);
+    book_load(world, joints_[i], shapes_[i].flipped, n.passed, body.position);
+    if (shapes_[i].dofs != 1) continue;
+    const double qdot = dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot;
+    world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
+    world.scene.joints[joint].position += qdot * step;
+    world.scene.joints[joint].velocity = qdot;
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], nodes_[i].fresh, nodes_[i].inertia, step);
+  }
+}
+
+}  // namespace volvox::physics::native

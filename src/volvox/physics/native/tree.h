@@ -1,0 +1,95 @@
+// An island without loops. See tree_kernel.h for the recursion.
+//
+// Its inverse has the square root that contacts need. With inv, u, s, T of the factor and the
+// root's inertia D = L L^T:
+//   Y_root = L^-T;   Y_b[:, k] = (I - s u^T) T Y_p[:, k];   Y_b[:, own] = s sqrt(inv)
+// so that W_ij = Y_i Y_j^T. A long tree is cut into parts of few columns: a new part starts
+// at a body, its handle, whose six motions are the part's first six columns (C C^T = Y_p Y_p^T).
+// Work goes on in one part at a time; moving to another carries impulses up (climb) and
+// velocities down (descend).
+#pragma once
+
+#include "volvox/physics/native/island.h"
+#include "volvox/physics/native/tree_kernel.h"
+
+namespace volvox::physics::native {
+
+// How a tree is laid out: a root, and for every other body the joint to its parent. In
+// depth-first order, parents first.
+struct TreePlan {
+  struct Step {
+    int body = -1;
+    int parent = -1;  // a step; -1: the root
+    int joint = -1;   // to the parent, or, at the root, to the ground; -1: a free root
+  };
+  std::vector<Step> steps;
+};
+
+class Tree final : public Island {
+ public:
+  static constexpr int most_columns = 64;  // of a part
+
+  Tree(const World& world, const TreePlan& plan);
+
+  void predict(World& world, double step) override;
+  Vec3 predicted_velocity(int node, const Vec3& arm) const override;
+  void whiten(std::span<const int> nodes) override;
+  RowSpan span(int node) override;
+  void add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const override;
+  void move_to(int part) override;
+  int parts() const override { return static_cast<int>(parts_.size()); }
+  void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
+  void finish(World& world, double step) override;
+
+ private:
+  struct Part {
+    int handle = -1;  // a node of the part above; -1: the part of the root
+    int above = -1;
+    int depth = 0;
+    int columns = 0, width = 0;
+    std::size_t first = 0;         // in coordinates_
+    std::size_t handle_rows = 0;   // in y_: the handle's six rows in the part above
+    double factor[6][6]{};         // C
+    double inverse[6][6]{};        // C^-1
+    double known[6]{};             // the handle's coordinates as the part above knows them
+  };
+
+  void add_node(const World& world, const TreePlan& plan, std::size_t step);
+  void plan_parts();
+  void load(World& world, double step);
+  void tell_drives(World& world, double step);
+  void factor_and_solve(double step);
+  bool settle_drives(World& world, bool last);
+  Support<double> support(int node) const;
+  void whiten_node(int node);
+  void start_part(Part& part);
+  void climb(int part);
+  void descend_to(int part);
+  bool starts_part(std::size_t node) const;
+  void carry(const double* row, int from, int to, double (&out)[most_columns]) const;
+  double* y(int node) { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
+  const double* y(int node) const { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
+
+  std::vector<NodeShape> shapes_;
+  std::vector<int> joints_;       // by node; -1: a free root
+  std::vector<Node<double>> nodes_;
+  std::vector<Dof<double>> dofs_;
+  BodyId ground_;                 // what the root hangs on, if it has a joint
+  Support<double> ground_state_;
+  Spatial<double> ground_velocity_{};
+  bool free_root_ = true;
+  bool latching_ = false;         // some dock is still open
+  InverseFactor<double> root_{};
+
+  std::vector<Part> parts_;
+  std::vector<int> part_of_;      // by node
+  std::vector<int> column_;       // by dof
+  std::vector<std::size_t> y_first_;
+  std::vector<double> y_;         // by node: six rows of the width of its part
+  std::vector<double> coordinates_;
+  std::vector<std::uint8_t> wanted_;  // by node: in the way from the root to a contact
+  int current_ = 0;
+  bool touched_ = false;
+};
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,150 @@
+#include "volvox/physics/native/wide.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+// Instruction sets without FMA in the arithmetic: contraction is off for the whole build.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define VOLVOX_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define VOLVOX_WIDE
+#endif
+
+namespace volvox::physics::native {
+namespace {
+
+typedef double Eight __attribute__((vector_size(64)));
+
+inline __attribute__((always_inline)) void load(Eight& v, const double* p) { std::memcpy(&v, p, sizeof v); }
+inline __attribute__((always_inline)) void store(double* p, const Eight& v) { std::memcpy(p, &v, sizeof v); }
+inline __attribute__((always_inline)) double sum(const Eight& v) {
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+}  // namespace
+
+VOLVOX_WIDE double wide_dot(const double* a, const double* b, int width) {
+  Eight total = {};
+  for (int k = 0; k < width; k += 8) {
+    Eight x, y;
+    load(x, a + k), load(y, b + k);
+    total += x * y;
+  }
+  return sum(total);
+}
+
+VOLVOX_WIDE void wide_add(double* a, const double* b, double s, int width) {
+  for (int k = 0; k < width; k += 8) {
+    Eight x, y;
+    load(x, a + k), load(y, b + k);
+    store(a + k, x + y * s);
+  }
+}
+
+VOLVOX_WIDE void wide_shift(double* out, const double* in, const double (&r)[3], int width) {
+  for (int k = 0; k < width; k += 8) {
+    Eight w0, w1, w2, l0, l1, l2;
+    load(w0, in + k), load(w1, in + width + k), load(w2, in + 2 * width + k);
+    load(l0, in + 3 * width + k), load(l1, in + 4 * width + k), load(l2, in + 5 * width + k);
+    store(out + k, w0), store(out + width + k, w1), store(out + 2 * width + k, w2);
+    store(out + 3 * width + k, l0 + (w1 * r[2] - w2 * r[1]));
+    store(out + 4 * width + k, l1 + (w2 * r[0] - w0 * r[2]));
+    store(out + 5 * width + k, l2 + (w0 * r[1] - w1 * r[0]));
+  }
+}
+
+VOLVOX_WIDE void wide_project(double* y, const double (&s)[6], const double (&u)[6], int width) {
+  for (int k = 0; k < width; k += 8) {
+    Eight v[6], c = {};
+    for (int i = 0; i < 6; ++i) {
+      load(v[i], y + i * width + k);
+      c += v[i] * u[i];
+    }
+    for (int i = 0; i < 6; ++i) store(y + i * width + k, v[i] - c * s[i]);
+  }
+}
+
+VOLVOX_WIDE void wide_add_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) {
+  for (int k = 0; k < width; k += 8) {
+    Eight w0, w1, w2, l0, l1, l2;
+    load(w0, y + k), load(w1, y + width + k), load(w2, y + 2 * width + k);
+    load(l0, y + 3 * width + k), load(l1, y + 4 * width + k), load(l2, y + 5 * width + k);
+    l0 += w1 * arm.z - w2 * arm.y;
+    l1 += w2 * arm.x - w0 * arm.z;
+    l2 += w0 * arm.y - w1 * arm.x;
+    for (int r = 0; r < 3; ++r) {
+      Eight row;
+      load(row, rows + r * width + k);
+      row += l0 * (directions[r].x * sign) + l1 * (directions[r].y * sign) + l2 * (directions[r].z * sign);
+      store(rows + r * width + k, row);
+    }
+  }
+}
+
+VOLVOX_WIDE void wide_gram(const double* rows, int width, double (&gram)[6]) {
+  Eight g[6] = {};
+  for (int k = 0; k < width; k += 8) {
+    Eight n, s, t;
+    load(n, rows + k), load(s, rows + width + k), load(t, rows + 2 * width + k);
+    g[0] += n * n, g[1] += n * s, g[2] += n * t, g[3] += s * s, g[4] += s * t, g[5] += t * t;
+  }
+  for (int i = 0; i < 6; ++i) gram[i] += sum(g[i]);
+}
+
+// ln' = max(0, keep ln - (vn - target) / G_nn), then, with the normal's part in v_t,
+// lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
+// purpose: a step by G_tt^-1 with a radial projection points the wrong way.
+VOLVOX_WIDE double wide_solve(RowContact& c) {
+  Eight n = {}, s = {}, t = {};
+  for (int k = 0; k < c.width_a; k += 8) {
+    Eight a, x, y, z;
+    load(a, c.a + k), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
+    n += a * x, s += a * y, t += a * z;
+  }
+  for (int k = 0; k < c.width_b; k += 8) {
+    Eight b, x, y, z;
+    load(b, c.b + k), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
+    n += b * x, s += b * y, t += b * z;
+  }
+  const double normal = std::max(0.0, c.impulse[0] * c.keep - (c.free[0] + sum(n) - c.target) * c.normal_gain);
+  const double dn = normal - c.impulse[0];
+  double lt = c.impulse[1] - c.tangent_gain * (c.free[1] + sum(s) + c.gram[1] * dn);
+  double lu = c.impulse[2] - c.tangent_gain * (c.free[2] + sum(t) + c.gram[2] * dn);
+  const double most = c.friction * normal, size = lt * lt + lu * lu;
+  if (size > most * most) {
+    const double scale = most / std::sqrt(size);
+    lt *= scale, lu *= scale;
+  }
+  const double dt = lt - c.impulse[1], du = lu - c.impulse[2];
+  c.impulse[0] = normal, c.impulse[1] = lt, c.impulse[2] = lu;
+  for (int k = 0; k < c.width_a; k += 8) {
+    Eight a, x, y, z;
+    load(a, c.a + k), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
+    store(c.a + k, a + (x * dn + y * dt + z * du));
+  }
+  for (int k = 0; k < c.width_b; k += 8) {
+    Eight b, x, y, z;
+    load(b, c.b + k), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
+    store(c.b + k, b + (x * dn + y * dt + z * du));
+  }
+  return std::max(std::fabs(dn) * c.gram[0], std::max(std::fabs(dt) * c.gram[3], std::fabs(du) * c.gram[5]));
+}
+
+VOLVOX_WIDE bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count,
+                              const Vec3& normal, double offset, double margin, double* heights) {
+  Eight lowest = Eight{} + 1e300;
+  for (int k = 0; k < count; k += 8) {
+    Eight px, py, pz, r;
+    load(px, x + k), load(py, y + k), load(pz, z + k), load(r, radius + k);
+    const Eight h = px * normal.x + py * normal.y + pz * normal.z - offset - r;
+    store(heights + k, h);
+    lowest = h < lowest ? h : lowest;
+  }
+  for (int i = 0; i < 8; ++i) {
+    if (lowest[i] < margin) return true;
+  }
+  return false;
+}
+
+}  // namespace volvox::physics::native

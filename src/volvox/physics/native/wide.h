@@ -1,0 +1,43 @@
+// Loops over rows of whitened coordinates, eight doubles at a time. Each exists in several
+// instruction sets and is chosen when the program is loaded; since eight lanes are summed in
+// a fixed order and nothing is contracted, all have the same bits.
+#pragma once
+
+#include "volvox/base/math.h"
+
+namespace volvox::physics::native {
+
+// All widths are multiples of 8.
+double wide_dot(const double* a, const double* b, int width);
+// a += b s
+void wide_add(double* a, const double* b, double s, int width);
+// Six rows: T y, where T moves by r (the velocities of a parent at its child's place).
+void wide_shift(double* out, const double* in, const double (&r)[3], int width);
+// Six rows: y -= s (u.y), column by column.
+void wide_project(double* y, const double (&s)[6], const double (&u)[6], int width);
+// Three rows: rows += sign * direction_r.(y_linear + y_angular x arm).
+void wide_add_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows);
+// The six entries of the 3x3 product of three rows with themselves: 00 01 02 11 12 22.
+void wide_gram(const double* rows, int width, double (&gram)[6]);
+// A contact in the sweep.
+struct RowContact {
+  double impulse[3];       // along the normal and the two tangents
+  double free[3];          // velocity without any of the sweep's changes
+  double target = 0;       // the normal speed to reach
+  double friction = 0;
+  double normal_gain = 0;  // 1 / G_nn
+  double keep = 1;         // below 1 where the overlap is deep: see ContactSolver
+  double tangent_gain = 0; // 1 / largest eigenvalue of G_tt
+  double gram[6];          // G = y y^T: 00 01 02 11 12 22
+  double *a = nullptr, *b = nullptr;              // coordinates of the two sides
+  double *rows_a = nullptr, *rows_b = nullptr;    // three rows each; b: null where there is none
+  int width_a = 0, width_b = 0;
+};
+// One projected step of a contact. Returns how much it changed its velocity, in m/s.
+double wide_solve(RowContact& contact);
+
+// Heights of points above a plane, less their radii. True if any is below `margin`.
+bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count, const Vec3& normal,
+                  double offset, double margin, double* heights);
+
+}  // namespace volvox::physics::native

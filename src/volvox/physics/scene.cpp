@@ -1,0 +1,265 @@
+#include "volvox/physics/scene.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace volvox::physics {
+
+BodyId Scene::add(const BodyDesc& desc) {
+  const BodyId id = body_ids.take();
+  const std::size_t n = body_ids.capacity();
+  bodies.resize(n);
+  poses.resize(n);
+  velocities.resize(n);
+  forces.resize(n);
+  joints_of.resize(n);
+  bodies[id.index] = desc;
+  poses[id.index] = desc.pose;
+  velocities[id.index] = desc.motion == Motion::fixed ? Twist{} : desc.velocity;
+  forces[id.index] = {};
+  joints_of[id.index].clear();
+  return id;
+}
+
+JointId Scene::add(const JointDesc& desc) {
+  VOLVOX_CHECK(body_ids.alive(desc.b), "a joint needs a body b");
+  VOLVOX_CHECK(!desc.a.valid() || body_ids.alive(desc.a), "a joint's body a was removed");
+  VOLVOX_CHECK(desc.a != desc.b, "a joint connects two bodies");
+  const JointId id = joint_ids.take();
+  const std::size_t n = joint_ids.capacity();
+  joint_descs.resize(n);
+  motors.resize(n);
+  joints.resize(n);
+  loads.resize(n);
+  latched.resize(n);
+  latches.resize(n);
+  joint_descs[id.index] = desc;
+  motors[id.index] = {};
+  joints[id.index] = {};
+  loads[id.index] = {};
+  latches[id.index] = desc.type == JointType::dock ? DockLatch(desc, relative_pose(id.index)) : DockLatch();
+  latched[id.index] = latches[id.index].closed();
+  if (desc.a.valid()) joints_of[desc.a.index].push_back(id);
+  joints_of[desc.b.index].push_back(id);
+  measure_joint(id.index);
+  return id;
+}
+
+void Scene::remove(BodyId id) {
+  VOLVOX_CHECK(joints_of[id.index].empty(), "a body was removed before its joints");
+  std::erase_if(contacts, [&](const Contact& c) { return c.a == id || c.b == id; });
+  body_ids.give_back(id);
+  bodies[id.index] = {};  // lets go of the geometry
+  forces[id.index] = {};
+}
+
+void Scene::remove(JointId id) {
+  const JointDesc& desc = joint_descs[id.index];
+  if (desc.a.valid()) std::erase(joints_of[desc.a.index], id);
+  std::erase(joints_of[desc.b.index], id);
+  motors[id.index] = {};
+  joint_ids.give_back(id);
+}
+
+Pose Scene::relative_pose(std::size_t joint) const {
+  const JointDesc& desc = joint_descs[joint];
+  const Pose a = desc.a.valid() ? poses[desc.a.index] * desc.frame_a : desc.frame_a;
+  return a.inverse() * (poses[desc.b.index] * desc.frame_b);
+}
+
+double unwrapped_angle(const Quat& rotation, double previous) {
+  const double angle = 2 * volvox::atan2(rotation.z, rotation.w);
+  return angle + 2 * pi * std::round((previous - angle) / (2 * pi));
+}
+
+void Scene::measure_joint(std::size_t joint) {
+  const JointDesc& desc = joint_descs[joint];
+  JointState& state = joints[joint];
+  if (desc.type != JointType::revolute && desc.type != JointType::prismatic) return;
+  const auto twist_at = [&](BodyId id, const Vec3& point) -> Twist {
+    if (!id.valid()) return {};
+    const Twist& v = velocities[id.index];
+    const Vec3 centre = poses[id.index] * bodies[id.index].inertial.position;
+    return {v.linear + cross(v.angular, point - centre), v.angular};
+  };
+  const Pose a = desc.a.valid() ? poses[desc.a.index] * desc.frame_a : desc.frame_a;
+  const Pose b = poses[desc.b.index] * desc.frame_b;
+  const Vec3 axis = a.rotation * Vec3{0, 0, 1};
+  const Twist va = twist_at(desc.a, b.position), vb = twist_at(desc.b, b.position);
+  if (desc.type == JointType::revolute) {
+    state.position = unwrapped_angle(a.rotation.conjugate() * b.rotation, state.position);
+    state.velocity = dot(axis, vb.angular - va.angular);
+  } else {
+    state.position = dot(axis, b.position - a.position);
+    state.velocity = dot(axis, vb.linear - va.linear);
+  }
+}
+
+namespace {
+
+void archive_desc(Archive& ar, JointDesc& desc) {
+  ar("type", desc.type), ar("a", desc.a), ar("b", desc.b);
+  ar("frame_a", desc.frame_a), ar("frame_b", desc.frame_b);
+  ar("lower", desc.lower), ar("upper", desc.upper), ar("damping", desc.damping), ar("friction", desc.friction);
+  ar("latch_time", desc.latch_time), ar("pull_speed", desc.pull_speed);
+}
+
+}  // namespace
+
+// Joints come and go in a run (docks), so they are part of what is saved; bodies do not.
+void Scene::archive_topology(Archive& ar) {
+  IdPool<BodyTag> body_pool = body_ids;
+  ar("body_ids", body_pool);
+  if (ar.loading()) {
+    HashArchive saved, here;
+    saved("bodies", body_pool);
+    here("bodies", body_ids);
+    if (saved.value() != here.value()) return ar.fail("the snapshot is of another scene: its bodies differ");
+  }
+  ar("joint_ids", joint_ids);
+  const std::size_t joints_saved = joint_ids.capacity();
+  if (ar.loading() && joints_saved > ar.remaining()) return ar.fail("the snapshot is damaged");
+  joint_descs.resize(joints_saved);
+  motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
+  latched.resize(joints_saved), latches.resize(joints_saved);
+  for (JointDesc& desc : joint_descs) archive_desc(ar, desc);
+  std::vector<std::vector<std::uint32_t>> order(joints_of.size());
+  for (std::size_t b = 0; b < joints_of.size(); ++b)
+    for (const JointId id : joints_of[b]) order[b].push_back(id.index);
+  ar("joints_of", order);
+  if (!ar.loading()) return;
+  if (order.size() != joints_of.size()) return ar.fail("the snapshot is damaged");
+  for (std::size_t b = 0; b < order.size(); ++b) {
+    joints_of[b].clear();
+    for (const std::uint32_t index : order[b]) {
+      if (!joint_ids.alive_index(index)) return ar.fail("the snapshot is damaged");
+      joints_of[b].push_back(joint_ids.at(index));
+    }
+  }
+  for (std::size_t j = 0; j < joint_descs.size(); ++j) {
+    const JointDesc& desc = joint_descs[j];
+    if (!joint_ids.alive_index(j)) continue;
+    if ((desc.a.valid() && !body_ids.alive(desc.a)) || !body_ids.alive(desc.b) || desc.type > JointType::dock)
+      return ar.fail("the snapshot is damaged");
+  }
+}
+
+void Scene::archive(Archive& ar) {
+  archive_topology(ar);
+  if (!ar.ok()) return;
+  ar("gravity", gravity);
+  ar("poses", poses);
+  ar("velocities", velocities);
+  ar("forces", forces);
+  for (std::size_t i = 0; i < motors.size(); ++i) {
+    MotorCommand& motor = motors[i];
+    ar("control", motor.control), ar("target", motor.target), ar("kp", motor.kp), ar("kd", motor.kd);
+    ar("max_velocity", motor.max_velocity), ar("max_torque", motor.max_torque);
+    JointState& joint = joints[i];
+    ar("position", joint.position), ar("velocity", joint.velocity), ar("torque", joint.torque);
+    ar("latch", latches[i]);
+  }
+  ar("loads", loads);
+  ar("latched", latched);
+  std::uint64_t count = contacts.size();
+  ar("contacts", count);
+  if (ar.loading()) contacts.resize(count <= ar.remaining() / 64 ? count : 0);
+  for (Contact& c : contacts) {
+    ar("a", c.a), ar("b", c.b), ar("point", c.point), ar("normal", c.normal);
+    ar("depth", c.depth), ar("force", c.force);
+  }
+  if (ar.loading() && (poses.size() != bodies.size() || loads.size() != motors.size())) {
+    ar.fail("the snapshot is damaged");
+    poses.resize(bodies.size()), velocities.resize(bodies.size()), forces.resize(bodies.size());
+    loads.resize(motors.size()), latched.resize(motors.size());
+  }
+}
+
+namespace {
+
+std::optional<Error> problem_with(const model::Shape& shape, Motion motion) {
+  if (const auto* hull = std::get_if<model::Hull>(&shape)) {
+    if (!*hull || (*hull)->points.size() < 4) return Error("a convex hull has fewer than 4 points", "give it at least 4 points that do not lie in a plane");
+  }
+  const bool moves = motion == Motion::dynamic;
+  if (std::holds_alternative<model::Mesh>(shape)) {
+    if (moves) return Error("a body that moves has a triangle mesh to collide with", "use a convex hull (or several) for its collision, or make the model static");
+    const auto& mesh = std::get<model::Mesh>(shape);
+    if (!mesh || mesh->triangles.empty()) return Error("a triangle mesh has no triangles", "give it at least one triangle");
+  }
+  if (const auto* field = std::get_if<model::HeightField>(&shape)) {
+    if (moves) return Error("a body that moves has a height field to collide with", "make the model static");
+    if (!*field || (*field)->columns < 2 || (*field)->rows < 2 ||
+        (*field)->heights.size() != std::size_t{(*field)->columns} * (*field)->rows) {
+      return Error("a height field needs at least 2 x 2 heights, one for every sample", "give it columns x rows heights");
+    }
+  }
+  if (moves && std::holds_alternative<model::Plane>(shape)) {
+    return Error("a body that moves has an infinite plane to collide with", "make the model static, or use a box");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Error> problem_with(const BodyDesc& desc) {
+  if (!finite(desc.pose) || !finite(desc.velocity) || !finite(desc.inertial)) {
+    return Error("a body's pose or velocity is not a number", "place it somewhere finite");
+  }
+  if (desc.motion == Motion::dynamic) {
+    if (!(desc.mass > 0) || !std::isfinite(desc.mass)) {
+      return Error(fmt::format("a body that moves has a mass of {} kg", desc.mass), "give <mass> a positive value in kg");
+    }
+    const Vec3& m = desc.moments;
+    if (!(m.x > 0 && m.y > 0 && m.z > 0) || !finite(m)) {
+      return Error(fmt::format("a body that moves has moments of inertia {} {} {}", m.x, m.y, m.z),
+                   "give <inertia> a positive ixx, iyy and izz in kg m^2");
+    }
+  }
+  if (desc.geometry) {
+    for (const model::Collider& collider : desc.geometry->colliders) {
+      if (auto error = problem_with(collider.shape, desc.motion)) return error;
+    }
+  }
+  return {};
+}
+
+StepStatus problem_with_inputs(const Scene& scene) {
+  for (std::size_t i = 0; i < scene.motors.size(); ++i) {
+    if (!scene.joint_ids.alive_index(i)) continue;
+    const MotorCommand& m = scene.motors[i];
+    if (m.control == Control::off) continue;
+    if (std::isfinite(m.target) && std::isfinite(m.kp) && !std::isnan(m.kd) && !std::isnan(m.max_velocity) &&
+        !std::isnan(m.max_torque)) {
+      continue;
+    }
+    return {scene.joint_descs[i].b, fmt::format("the motor command of joint {} is not a number", i)};
+  }
+  for (std::size_t i = 0; i < scene.forces.size(); ++i) {
+    if (!scene.body_ids.alive_index(i)) continue;
+    if (finite(scene.forces[i].force) && finite(scene.forces[i].torque)) continue;
+    return {scene.body_ids.at(i), "the force on the body is not a number"};
+  }
+  return {};
+}
+
+StepStatus problem_with_state(const Scene& scene) {
+  constexpr double fastest = 1e4, farthest = 1e6;  // m/s, m
+  for (std::size_t i = 0; i < scene.poses.size(); ++i) {
+    if (!scene.body_ids.alive_index(i)) continue;
+    const BodyId id = scene.body_ids.at(i);
+    if (!finite(scene.poses[i]) || !finite(scene.velocities[i])) return {id, "its pose or velocity is not a number"};
+    const double speed = length(scene.velocities[i].linear), distance = length(scene.poses[i].position);
+    if (speed > fastest) return {id, fmt::format("it runs away at {:.3g} m/s", speed)};
+    if (distance > farthest) return {id, fmt::format("it has left the world: it is {:.3g} m from the origin", distance)};
+  }
+  return {};
+}
+
+int substep_count(double tick, double max_substep) {
+  // A tick is a whole number of nanoseconds: 1/60 s may be a nanosecond over four times 1/240.
+  return std::max(1, static_cast<int>(std::ceil((tick - 2e-9) / max_substep)));
+}
+
+}  // namespace volvox::physics

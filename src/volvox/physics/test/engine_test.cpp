@@ -1,0 +1,66 @@
+#include "volvox/physics/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "volvox/physics/dock_latch.h"
+#include "volvox/physics/scene.h"
+
+namespace volvox::physics {
+
+TEST(EngineRegistry, names_what_there_is_when_asked_for_what_there_is_not) {
+  const EngineRegistry registry = built_in_engines();
+  ASSERT_TRUE(registry.make("none", {}).ok());
+  const auto missing = registry.make("bulet", {});
+  ASSERT_FALSE(missing.ok());
+  const std::string text = missing.error().text();
+  EXPECT_NE(text.find("'bulet'"), std::string::npos) << text;
+  EXPECT_NE(text.find("did you mean 'bullet'"), std::string::npos) << text;
+  EXPECT_NE(text.find("none"), std::string::npos) << text;
+  const auto far = registry.make("xyzzy", {});
+  ASSERT_FALSE(far.ok());
+  EXPECT_NE(far.error().text().find("bullet, native, none"), std::string::npos) << far.error().text();
+}
+
+TEST(EngineRegistry, plugins_add_to_it) {
+  EngineRegistry registry = built_in_engines();
+  registry.add("mine", [](const EngineSettings& settings) { return std::move(*built_in_engines().make("none", settings)); });
+  EXPECT_TRUE(registry.make("mine", {}).ok());
+  EXPECT_EQ(registry.names().size(), built_in_engines().names().size() + 1);
+}
+
+TEST(Substeps, are_the_fewest_that_are_short_enough) {
+  EXPECT_EQ(substep_count(1.0 / 60, 1.0 / 240), 4);
+  EXPECT_EQ(substep_count(0.016666667, 1.0 / 240), 4);  // a tick of 1/60 s, rounded up to nanoseconds
+  EXPECT_EQ(substep_count(0.01, 1.0 / 240), 3);
+  EXPECT_EQ(substep_count(0.001, 1.0 / 240), 1);
+}
+
+TEST(UnwrappedAngle, counts_turns) {
+  double position = 0;
+  for (int i = 1; i <= 100; ++i) position = unwrapped_angle(Quat::axis_angle({0, 0, 1}, 0.5 * i), position);
+  EXPECT_NEAR(position, 50, 1e-9);
+  for (int i = 99; i >= -100; --i) position = unwrapped_angle(Quat::axis_angle({0, 0, 1}, 0.5 * i), position);
+  EXPECT_NEAR(position, -50, 1e-9);
+}
+
+TEST(DockLatch, closes_at_a_constant_rate_and_not_faster_than_its_speed) {
+  JointDesc desc;
+  desc.latch_time = 0.5;
+  desc.pull_speed = 0.1;
+  DockLatch latch(desc, {{0.1, 0, 0}, Quat::axis_angle({0, 0, 1}, 0.3)});
+  EXPECT_NEAR(length(latch.rate(0.01).linear), 0.1, 1e-9);  // 0.1 m at 0.1 m/s: 1 s
+  for (int i = 0; i < 99; ++i) latch.advance(0.01);
+  EXPECT_FALSE(latch.closed());
+  EXPECT_NEAR(latch.target().position.x, 0.001, 1e-9);
+  latch.advance(0.01);
+  EXPECT_TRUE(latch.closed());
+  EXPECT_EQ(latch.rate(0.01), Twist{});
+}
+
+TEST(DockLatch, without_latch_time_is_closed_where_it_is_closed) {
+  JointDesc desc;
+  EXPECT_TRUE(DockLatch(desc, {}).closed());
+  EXPECT_FALSE(DockLatch(desc, {{0.01, 0, 0}, {}}).closed());
+}
+
+}  // namespace volvox::physics

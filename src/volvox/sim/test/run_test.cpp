@@ -1,0 +1,108 @@
+#include "volvox/sim/run.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "worlds.h"
+
+namespace volvox::sim {
+namespace fs = std::filesystem;
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "volvox-run-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+constexpr const char* world_text = R"(<?xml version="1.0"?>
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<world name="pair">
+  <volvox:parameter name="count" value="2" min="1" max="9">how many</volvox:parameter>
+  <volvox:run duration="0.5" dt="1/60"/>
+  <model name="ground"><static>true</static><link name="g"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
+  <volvox:population name="m" type="chain" robot="superbot" count="${count}" pose="0 0 0.05 0 0 0" from="back" to="front">
+    <volvox:mind behavior="busy"/>
+  </volvox:population>
+</world>
+</sdf>)";
+
+TEST(Run, AWorldFileRunsAndWritesItsResults) {
+  Folder folder;
+  std::ofstream(folder / "pair.sdf") << world_text;
+  Stage stage;
+  RunOptions options;
+  options.experiment = (folder / "pair.sdf").string();
+  options.settings["count"] = "3";
+  auto run = Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  (*run)->finish();
+  const RunReport& report = (*run)->report();
+  EXPECT_EQ(report.status, "done") << report.failure;
+  EXPECT_EQ(report.modules, 3u);
+  EXPECT_EQ(report.ticks, 30);
+  ASSERT_TRUE((*run)->write(folder / "out").ok());
+  EXPECT_TRUE(fs::exists(folder / "out/summary.json"));
+  EXPECT_TRUE(fs::exists(folder / "out/metrics.csv"));
+  EXPECT_FALSE((*run)->write("/proc/nowhere").ok());
+}
+
+TEST(Run, BadOptionsAreRefusedBeforeAnythingRuns) {
+  Folder folder;
+  std::ofstream(folder / "pair.sdf") << world_text;
+  Stage stage;
+  const auto refusal = [&](const std::function<void(RunOptions&)>& change) {
+    RunOptions options;
+    options.experiment = (folder / "pair.sdf").string();
+    change(options);
+    auto run = Run::prepare(options, stage.library, stage.log);
+    return run.ok() ? "" : run.error().text();
+  };
+  EXPECT_EQ(refusal([](RunOptions&) {}), "");
+  EXPECT_NE(refusal([](RunOptions& o) { o.engine = "bulet"; }).find("did you mean 'bullet'?"), std::string::npos);
+  EXPECT_NE(refusal([](RunOptions& o) { o.experiment = "remod3d/snak"; }).find("did you mean"), std::string::npos);
+  EXPECT_NE(refusal([](RunOptions& o) { o.experiment = "nowhere.sdf"; }).find("no file"), std::string::npos);
+  EXPECT_NE(refusal([](RunOptions& o) { o.settings["cout"] = "3"; }).find("count"), std::string::npos);
+  EXPECT_NE(refusal([](RunOptions& o) { o.settings["count"] = "30"; }).find("9"), std::string::npos);
+  EXPECT_NE(refusal([](RunOptions& o) { o.restore_from = "nowhere.snap"; }).find("cannot be opened"), std::string::npos);
+}
+
+// A run that is saved halfway and restored reports what the whole run reports.
+TEST(Run, ARestoredRunEndsAlike) {
+  Folder folder;
+  std::ofstream(folder / "pair.sdf") << world_text;
+  Stage stage;
+  const auto run_to = [&](double seconds, const char* from, const char* to) {
+    RunOptions options;
+    options.experiment = (folder / "pair.sdf").string();
+    options.engine = "none";  // restores exactly: saving leaves no trace
+    options.duration = seconds;
+    if (from != nullptr) options.restore_from = folder / from;
+    if (to != nullptr) options.save_to = folder / to;
+    auto run = Run::prepare(options, stage.library, stage.log);
+    if (!run.ok()) throw std::runtime_error(run.error().text());
+    (*run)->finish();
+    if (!(*run)->write(folder / "out").ok()) throw std::runtime_error("not written");
+    return (*run)->report();
+  };
+  const RunReport whole = run_to(1.0, nullptr, nullptr);
+  run_to(0.4, nullptr, "half.snap");
+  const RunReport rest = run_to(1.0, "half.snap", nullptr);
+  EXPECT_EQ(rest.state_hash, whole.state_hash);
+  EXPECT_EQ(rest.ticks, whole.ticks);
+  for (const Metric& metric : whole.metrics.all()) EXPECT_EQ(rest.metrics.find(metric.name)->value, metric.value) << metric.name;
+}
+
+}  // namespace
+}  // namespace volvox::sim

@@ -1,0 +1,132 @@
+#include "volvox/sim/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include "worlds.h"
+
+namespace volvox::sim {
+namespace {
+
+constexpr int ticks = 90;
+
+std::uint64_t hash_after(Stage& stage, int threads, std::uint64_t seed = 1) {
+  auto simulation = stage.simulate(stage.busy_world(), threads, seed);
+  advance(*simulation, ticks);
+  return simulation->hash();
+}
+
+TEST(Simulation, SameBitsAtAnyNumberOfThreads) {
+  Stage stage;
+  const auto reference = hash_after(stage, 1);
+  for (const int threads : {1, 2, 3, 4, 8}) EXPECT_EQ(hash_after(stage, threads), reference) << threads;
+  EXPECT_NE(hash_after(stage, 1, 2), reference) << "another seed must matter";
+}
+
+TEST(Simulation, TheOrderOfModulesDoesNotMatter) {
+  Stage stage;
+  const auto reference = hash_after(stage, 1);
+  RandomStream random(9, 0, "shuffle");
+  for (int round = 0; round < 3; ++round) {
+    auto simulation = stage.simulate(stage.busy_world(), 2);
+    for (int tick = 0; tick < ticks; ++tick) {
+      std::vector<std::uint32_t> order(simulation->minds().size());
+      std::iota(order.begin(), order.end(), 0u);
+      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+      simulation->minds().set_order(order);
+      advance(*simulation, 1);
+    }
+    EXPECT_EQ(simulation->hash(), reference);
+  }
+}
+
+TEST(Simulation, GoesOnAfterRestoreAsIfItHadNotStopped) {
+  Stage stage;
+  for (const std::string& engine : stage.library.engines.names()) {
+    auto first = stage.simulate(stage.busy_world(), 1, 1, engine);
+    advance(*first, 50);
+    auto snapshot = first->save();
+    ASSERT_TRUE(snapshot.ok());
+    auto second = stage.simulate(stage.busy_world(), 2, 1, engine);
+    ASSERT_TRUE(second->restore(*snapshot).ok());
+    EXPECT_EQ(second->tick(), 50);
+    EXPECT_EQ(first->hash(), second->hash());
+    for (int i = 0; i < 5; ++i) {
+      advance(*first, 10);
+      advance(*second, 10);
+      ASSERT_EQ(first->hash(), second->hash()) << engine << " after " << (i + 1) * 10;
+    }
+  }
+}
+
+TEST(Simulation, SavingDoesNotDisturbAnEngineThatRestoresExactly) {
+  Stage stage;
+  for (const std::string& engine : stage.library.engines.names()) {
+    auto plain = stage.simulate(stage.busy_world(), 1, 1, engine);
+    if (!plain->world().engine().info().exact_restore) continue;
+    auto saved = stage.simulate(stage.busy_world(), 1, 1, engine);
+    advance(*plain, 40);
+    advance(*saved, 20);
+    ASSERT_TRUE(saved->save().ok());
+    advance(*saved, 20);
+    EXPECT_EQ(plain->hash(), saved->hash()) << engine;
+  }
+}
+
+TEST(Simulation, HashingChangesNothing) {
+  Stage stage;
+  auto quiet = stage.simulate(stage.busy_world()), hashed = stage.simulate(stage.busy_world());
+  for (int i = 0; i < 40; ++i) {
+    advance(*quiet, 1);
+    advance(*hashed, 1);
+    hashed->hash();
+  }
+  EXPECT_EQ(quiet->hash(), hashed->hash());
+}
+
+TEST(Simulation, DamagedAndForeignSnapshotsAreRefused) {
+  Stage stage;
+  auto simulation = stage.simulate(stage.busy_world());
+  advance(*simulation, 10);
+  const auto snapshot = *simulation->save();
+  const auto refusal = [&](std::vector<std::byte> bytes, std::uint64_t seed = 1) {
+    auto other = stage.simulate(stage.busy_world(), 1, seed);
+    const auto restored = other->restore(bytes);
+    return restored.ok() ? "" : restored.error().text();
+  };
+  EXPECT_EQ(refusal(snapshot), "");
+  EXPECT_NE(refusal({}).find("not a snapshot"), std::string::npos);
+  EXPECT_NE(refusal(snapshot, 2).find("another run"), std::string::npos);
+  for (const std::size_t keep : {snapshot.size() / 3, snapshot.size() - 1}) {
+    auto cut = snapshot;
+    cut.resize(keep);
+    EXPECT_NE(refusal(cut).find("damaged"), std::string::npos) << keep;
+  }
+  auto longer = snapshot;
+  longer.push_back({});
+  EXPECT_NE(refusal(longer).find("damaged"), std::string::npos);
+  auto version = snapshot;
+  version[8] = std::byte{99};
+  EXPECT_NE(refusal(version).find("format 99"), std::string::npos);
+}
+
+TEST(Simulation, ABehaviorThatListsNoStateIsNamed) {
+  Stage stage;
+  auto simulation = stage.simulate(stage.busy_world("forgetful"));
+  advance(*simulation, 2);
+  const auto saved = simulation->save();
+  ASSERT_FALSE(saved.ok());
+  EXPECT_NE(saved.error().text().find("'forgetful' of module 'c0_0'"), std::string::npos) << saved.error().text();
+}
+
+TEST(Simulation, ObserversSeeEveryTick) {
+  Stage stage;
+  auto simulation = stage.simulate(stage.busy_world());
+  std::vector<std::int64_t> seen;
+  simulation->add_observer([&](const Simulation& s) { seen.push_back(s.tick()); });
+  advance(*simulation, 3);
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_GT(simulation->phase_times().of(Phase::move), 0);
+}
+
+}  // namespace
+}  // namespace volvox::sim

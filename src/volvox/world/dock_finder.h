@@ -1,0 +1,43 @@
+// Finds the docks that are near each other, in time linear in their number.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "volvox/base/math.h"
+
+namespace volvox::world {
+
+class DockFinder {
+ public:
+  struct Pair {
+    std::uint32_t a, b;  // a < b
+    double distance;     // m
+  };
+
+  void clear() { docks_.clear(); positions_.clear(); }
+  // In ascending order of docks.
+  void add(std::uint32_t dock, const Vec3& position) {
+    docks_.push_back(dock);
+    positions_.push_back(position);
+  }
+  // All pairs within `reach`, the nearest first, and by number where the distances are equal.
+  const std::vector<Pair>& find(double reach);
+
+  std::size_t memory_bytes() const;
+
+ private:
+  // Cells much wider than the reach: most docks then look into one cell only.
+  static constexpr double cell_per_reach = 8;
+
+  std::uint32_t bucket(std::int64_t x, std::int64_t y, std::int64_t z) const;
+  void fill_buckets(double scale);
+
+  std::vector<std::uint32_t> docks_;
+  std::vector<Vec3> positions_;
+  std::vector<std::uint32_t> bucket_of_, first_, members_;  // members_ by bucket, ascending within it
+  std::uint32_t mask_ = 0;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace volvox::world

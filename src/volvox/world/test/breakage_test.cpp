@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cubes.h"
+
+namespace volvox::world {
+namespace {
+
+// A chain of n cubes below a fixed one: each dock carries the weight of all below it.
+TEST(Breakage, AHangingChainLoadsItsDocksWithTheWeightBelow) {
+  model::SceneBuilder scene("chain");
+  model::ModuleModel base = cube();
+  base.fixed_in_place = true;
+  base.mind.reset();
+  scene.add(share(base), Pose{}, "base");
+  scene.add_chain(share(cube()), 4, "down", "up", 0, std::nullopt, "m");
+  scene.connect("base.down", "m0.up");
+  Bench bench(scene);
+  bench.tick(120);
+  for (int i = 0; i < 4; ++i) {
+    const DockLoad load = bench.world().dock_load(bench.dock("m" + std::to_string(i), "up"));
+    EXPECT_NEAR(load.axial, (4 - i) * 9.81, 0.02 * 9.81) << i;
+    EXPECT_LT(load.shear, 0.05) << i;
+  }
+}
+
+// A beam of n cubes held at one end: the bending moment of statics, m g a n^2 / 2.
+TEST(Breakage, ACantileverBendsItsDocksAsStaticsSays) {
+  model::SceneBuilder scene("beam");
+  model::ModuleModel base = cube();
+  base.fixed_in_place = true;
+  base.mind.reset();
+  scene.add(share(base), Pose{}, "base");
+  scene.add_chain(share(cube()), 4, "east", "west", 0, std::nullopt, "m");
+  scene.connect("base.east", "m0.west");
+  Bench bench(scene);
+  bench.tick(180);
+  for (int i = 0; i < 4; ++i) {
+    const double n = 4 - i;
+    const DockLoad load = bench.world().dock_load(bench.dock("m" + std::to_string(i), "west"));
+    EXPECT_NEAR(load.shear, n * 9.81, 0.03 * n * 9.81) << i;
+    EXPECT_NEAR(load.bending, 9.81 * 0.1 * n * n / 2, 0.03 * 9.81 * 0.1 * n * n / 2) << i;
+    EXPECT_LT(load.torsion, 0.02) << i;
+  }
+}
+
+TEST(Breakage, ADockBreaksAtItsStrengthAndStaysBroken) {
+  for (const double strength : {15.0, 25.0}) {  // N; two cubes hang, 19.6 N
+    model::SceneBuilder scene("chain");
+    model::ModuleModel base = cube();
+    base.fixed_in_place = true;
+    base.mind.reset();
+    model::ModuleModel weak = cube();
+    for (auto& dock : weak.docks) dock.strength.axial = strength;
+    scene.add(share(base), Pose{}, "base");
+    scene.add_chain(share(weak), 2, "down", "up", 0, std::nullopt, "m");
+    scene.connect("base.down", "m0.up");
+    Bench bench(scene);
+    bench.tick(3);
+    if (strength > 20) {
+      bench.tick(60);
+      EXPECT_EQ(bench.world().docks_broken(), 0);
+      continue;
+    }
+    bench.tick(3);
+    EXPECT_EQ(bench.world().docks_broken(), 1);
+    EXPECT_TRUE(bench.world().dock_status(bench.dock("m0", "up")).broken);
+    bench.tick(3);  // still within reach of each other, and broken
+    EXPECT_EQ(bench.world().graph().partner(bench.dock("base", "down")), nobody);
+    EXPECT_LT(bench.world().link_pose(1).position.z, -0.1);
+  }
+}
+
+// Seed 000, figure 6, in cubes: a grid of 45 in zero gravity, hit by five heavy spheres.
+std::int64_t broken_in_impact(TickLength dt) {
+  model::SceneBuilder scene("impact");
+  scene.set_gravity({});
+  model::ModuleModel brittle = cube();
+  for (auto& dock : brittle.docks) {
+    dock.strength = {90, 90, 3.6, 3.6};
+    dock.capture_distance = 0.002;
+  }
+  model::GridOptions grid;
+  grid.count_x = 9;
+  grid.count_y = 5;
+  grid.spacing = {0.1, 0.1, 0.1};
+  scene.add_lattice(share(brittle), grid, {}, "m");
+  for (int i = 0; i < 5; ++i) {
+    const Vec3 place{0.2 * (i - 2), 0.1 * (i % 3 - 1), 0.4};
+    const int sphere = scene.add_obstacle(model::Sphere{0.06}, {place, {}}, 10, {}, {}, "sphere" + std::to_string(i));
+    scene.placement(sphere).velocity.linear = {0, 0, -3};
+  }
+  Bench bench(scene, dt);
+  const Vec3 before = momentum(bench.world());
+  while (bench.time() < 0.6) bench.tick();
+  EXPECT_LT(length(momentum(bench.world()) - before), 1e-3 * length(before));
+  return bench.world().docks_broken();
+}
+
+TEST(Breakage, WhatBreaksInAnImpactDoesNotDependOnTheTick) {
+  const auto coarse = static_cast<double>(broken_in_impact({1, 60}));
+  const auto middle = static_cast<double>(broken_in_impact({1, 120}));
+  const auto fine = static_cast<double>(broken_in_impact({1, 240}));
+  EXPECT_GT(fine, 10);
+  EXPECT_NEAR(coarse, fine, 0.1 * fine);
+  EXPECT_NEAR(middle, fine, 0.1 * fine);
+}
+
+}  // namespace
+}  // namespace volvox::world

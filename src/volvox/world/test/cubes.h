@@ -1,0 +1,85 @@
+// A module that tests can reckon with: a cube of 0.1 m and 1 kg with a dock on each face.
+#pragma once
+
+#include <memory>
+
+#include "volvox/model/scene.h"
+#include "volvox/world/measures.h"
+#include "volvox/world/world.h"
+
+namespace volvox::world {
+
+inline model::ModuleModel cube() {
+  model::ModuleModel cube;
+  cube.name = "cube";
+  model::Link link;
+  link.name = "body";
+  link.mass = 1;
+  link.moments = {1.0 / 600, 1.0 / 600, 1.0 / 600};  // m a^2 / 6
+  link.geometry = std::make_shared<model::Geometry>(
+      model::Geometry{{{"box", model::Box{{0.098, 0.098, 0.098}}, {}, {0.5, 0.0}}}});
+  cube.links.push_back(link);
+  const std::pair<const char*, Quat> faces[] = {
+      {"east", {}},
+      {"west", Quat::axis_angle({0, 0, 1}, pi)},
+      {"north", Quat::axis_angle({0, 0, 1}, pi / 2)},
+      {"south", Quat::axis_angle({0, 0, 1}, -pi / 2)},
+      {"up", Quat::axis_angle({0, 1, 0}, -pi / 2)},
+      {"down", Quat::axis_angle({0, 1, 0}, pi / 2)}};
+  for (const auto& [name, rotation] : faces) {
+    model::Dock dock;
+    dock.name = name;
+    dock.pose = {rotation * Vec3{0.05, 0, 0}, rotation};
+    dock.capture_distance = 0.02;
+    dock.capture_angle = radians(15);
+    cube.docks.push_back(dock);
+  }
+  cube.mind = model::Mind{};
+  return cube;
+}
+
+inline std::shared_ptr<const model::ModuleModel> share(model::ModuleModel model) {
+  return std::make_shared<const model::ModuleModel>(std::move(model));
+}
+
+// A world on an engine, and ticks of 1/60 s (or another) without minds.
+class Bench {
+ public:
+  Bench(model::SceneBuilder& scene, TickLength dt = {1, 60}, const std::string& engine = physics::default_engine) : dt_(dt) {
+    auto model = scene.build();
+    if (!model.ok()) throw std::runtime_error(model.error().text());
+    auto shared = std::make_shared<const model::WorldModel>(std::move(*model));
+    auto made = physics::built_in_engines().make(engine, {shared->gravity, 1.0 / 240, nullptr});
+    auto world = World::create(shared, std::move(*made));
+    if (!world.ok()) throw std::runtime_error(world.error().text());
+    world_ = std::move(*world);
+  }
+
+  void tick(int count = 1) {
+    for (int i = 0; i < count; ++i) {
+      const Time begin = dt_.start_of(tick_), end = dt_.start_of(tick_ + 1);
+      world_->update_docks(events);
+      const physics::StepStatus status = world_->move(begin, end);
+      if (!status.ok()) throw std::runtime_error(status.what);
+      world_->break_docks(begin, end, events);
+      ++tick_;
+    }
+  }
+  std::uint32_t dock(const std::string& module, const std::string& name) const {
+    for (std::uint32_t p = 0; p < world_->placements(); ++p)
+      if (world_->name(p) == module) return world_->part(p).first_dock + static_cast<std::uint32_t>(world_->module_model(p).dock_index(name));
+    throw std::runtime_error("no module " + module);
+  }
+  World& world() { return *world_; }
+  void start_at(std::int64_t tick) { tick_ = tick; }  // as a restored run does
+  double time() const { return dt_.start_of(tick_).seconds(); }
+
+  std::vector<DockEvent> events;
+
+ private:
+  TickLength dt_;
+  std::int64_t tick_ = 0;
+  std::unique_ptr<World> world_;
+};
+
+}  // namespace volvox::world

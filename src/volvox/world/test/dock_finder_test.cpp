@@ -1,0 +1,42 @@
+#include "volvox/world/dock_finder.h"
+
+#include <gtest/gtest.h>
+
+#include "volvox/base/random.h"
+
+namespace volvox::world {
+namespace {
+
+// Against the obvious way, on clouds of different density, with docks at cell borders and far away.
+TEST(DockFinder, FindsWhatTheObviousWayFinds) {
+  RandomStream random(1, 0, "finder");
+  for (int round = 0; round < 200; ++round) {
+    const double size = 0.01 + random.uniform() * 2, reach = 0.02;
+    std::vector<Vec3> points;
+    const std::size_t n = random.below(60);
+    for (std::size_t i = 0; i < n; ++i) {
+      Vec3 p{random.uniform(-size, size), random.uniform(-size, size), random.uniform(-size, size)};
+      if (random.chance(0.2)) p = {std::round(p.x / 0.16) * 0.16, std::round(p.y / 0.02) * 0.02, p.z};
+      if (random.chance(0.02)) p.x += 1e5;
+      points.push_back(p);
+    }
+    DockFinder finder;
+    for (std::size_t i = 0; i < n; ++i) finder.add(static_cast<std::uint32_t>(3 * i), points[i]);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> expected;
+    for (std::uint32_t i = 0; i < n; ++i)
+      for (std::uint32_t j = i + 1; j < n; ++j)
+        if (length_squared(points[j] - points[i]) <= reach * reach) expected.emplace_back(3 * i, 3 * j);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+    double last = 0;
+    for (const DockFinder::Pair& pair : finder.find(reach)) {
+      EXPECT_GE(pair.distance, last);
+      last = pair.distance;
+      found.emplace_back(pair.a, pair.b);
+    }
+    std::sort(found.begin(), found.end());
+    ASSERT_EQ(found, expected) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace volvox::world

@@ -1,0 +1,228 @@
+"""The contract of the volvox command: exit status, streams, --json, help and completion."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+COMMANDS = ["run", "list", "info", "bench", "new", "completion"]
+SHORT = ["remod3d/snake", "--set", "modules=3", "--duration", "0.2"]
+
+
+class Help(CommandTest):
+    def test_alone_says_what_to_try_first(self):
+        done = self.run_program()
+        self.assertIn("volvox run remod3d/snake", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_help_everywhere(self):
+        self.assertIn("run", self.run_program("--help").stdout)
+        for command in COMMANDS:
+            done = self.run_program(command, "--help")
+            self.assertIn("--help", done.stdout, command)
+            self.assertEqual(done.stderr, "", command)
+
+    def test_version_everywhere(self):
+        version = self.run_program("--version").stdout
+        self.assertRegex(version, r"^volvox \d+\.\d+\.\d+\n$")
+        for command in COMMANDS:
+            self.assertEqual(self.run_program(command, "--version").stdout, version, command)
+
+    def test_help_of_run_names_every_option_of_the_contract(self):
+        text = self.run_program("run", "--help").stdout
+        for option in ["--engine", "--duration", "--dt", "--seed", "--threads", "--set", "--out", "--json", "--quiet"]:
+            self.assertIn(option, text)
+
+
+class Run(CommandTest):
+    def test_json_is_one_object_with_the_keys_of_the_contract(self):
+        done = self.run_program("run", *SHORT, "--json", "--seed", "7", "--threads", "2", "--dt", "1/50")
+        report = json.loads(done.stdout)
+        for key, value in {"experiment": "remod3d/snake", "engine": "bullet", "seed": 7, "dt": "1/50", "threads": 2,
+                           "modules": 3, "ticks": 10, "sim_time_s": 0.2, "status": "done"}.items():
+            self.assertEqual(report[key], value, key)
+        self.assertGreater(report["wall_time_s"], 0)
+        self.assertGreater(report["real_time_factor"], 0)
+        self.assertRegex(report["state_hash"], r"^[0-9a-f]{16}$")
+        for metric in ["distance_m", "speed_m_s", "lift_m", "dock_error_max_mm", "dock_error_max_deg"]:
+            self.assertIsInstance(report["metrics"][metric], (int, float), metric)
+
+    def test_the_table_goes_to_standard_output_and_progress_does_not(self):
+        done = self.run_program("run", "remod3d/scatter", "--set", "modules=100", "--duration", "4")
+        self.assertIn("docks_engaged", done.stdout)
+        self.assertIn(os.path.join("runs", "remod3d_scatter", "001"), done.stdout)
+        self.assertNotIn("%", done.stdout)
+        self.assertNotIn("\x1b", done.stdout + done.stderr)  # no terminal: no colour, no bar
+
+    def test_quiet_says_nothing(self):
+        done = self.run_program("run", *SHORT, "--quiet")
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_writes_its_folder(self):
+        self.run_program("run", *SHORT, "--quiet")
+        self.run_program("run", *SHORT, "--quiet")
+        self.run_program("run", *SHORT, "--quiet", "--out", "my results/a")
+        for folder in ["runs/remod3d_snake/001", "runs/remod3d_snake/002", "my results/a"]:
+            summary = json.loads(self.read(folder, "summary.json"))
+            self.assertEqual(summary["settings"]["modules"], "3")
+            self.assertEqual(summary["status"], "done")
+            rows = self.read(folder, "metrics.csv").splitlines()
+            self.assertTrue(rows[0].startswith("time_s,"))
+            self.assertEqual({row.count(",") for row in rows}, {rows[0].count(",")})
+
+    def test_runs_at_the_same_time_never_share_a_folder(self):
+        together = [subprocess.Popen([self.program, "run", *SHORT, "--quiet"], cwd=self.folder) for _ in range(6)]
+        self.assertEqual([process.wait(60) for process in together], [0] * 6)
+        self.assertEqual(len(os.listdir(os.path.join(self.folder, "runs", "remod3d_snake"))), 6)
+
+    def test_options_may_stand_before_the_experiment(self):
+        self.assertEqual(self.run_json("--set", "modules=4", "--set", "amplitude=0.2", "remod3d/snake", "--duration", "0.1")["modules"], 4)
+
+    def test_no_time_at_all(self):
+        self.assertEqual(self.run_json("remod3d/snake", "--duration", "0")["ticks"], 0)
+
+    def test_a_robot_alone_stands_on_a_ground(self):
+        robot = self.run_program("info", "superbot").stdout.split("volvox run ")[1].strip()
+        self.assertEqual(self.run_json(robot, "--duration", "0.5")["modules"], 1)
+
+    def test_every_robot_and_engine_runs(self):
+        for robot in ["superbot", "atron"]:
+            self.run_json("remod3d/scatter", "--set", f"robot={robot}", "--set", "modules=2", "--duration", "0.2")
+        for engine in self.run_program("list", "engines", "--names").stdout.split():
+            self.assertEqual(self.run_json(*SHORT, "--engine", engine)["engine"], engine)
+
+
+class BadOptions(CommandTest):
+    """Exit status 2, what is wrong and what to do on standard error, nothing on standard output."""
+
+    def assert_complains(self, *arguments, says):
+        done = self.run_program(*arguments, status=2)
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("volvox: "), done.stderr)
+        self.assertIn("\n  fix: ", done.stderr)
+        for words in says:
+            self.assertIn(words, done.stderr)
+        self.assertEqual(os.listdir(self.folder), [], "bad input leaves nothing behind")
+
+    def test_commands(self):
+        self.assert_complains("rnu", says=["volvox run"])
+        self.assert_complains("--nonsense", says=["volvox --help"])
+        self.assert_complains("run", says=["volvox run --help"])
+        self.assert_complains("run", "remod3d/snake", "more", says=["more"])
+
+    def test_names(self):
+        self.assert_complains("run", "remod3d/snak", says=["remod3d/snak", "did you mean 'remod3d/snake'"])
+        self.assert_complains("run", "remod3d/snake", "--engine", "bulet", says=["bulet", "did you mean 'bullet'", "none"])
+        self.assert_complains("info", "superbott", says=["superbott", "did you mean 'superbot'"])
+        self.assert_complains("list", "robot", says=["robot", "use one of", "robots"])
+        self.assert_complains("completion", "fish", says=["fish", "bash"])
+        self.assert_complains("bench", "remod3d/nothing", says=["remod3d/nothing"])
+        self.assert_complains("bench", "--engines", "bulet", says=["bulet"])
+
+    def test_settings(self):
+        snake = ["run", "remod3d/snake", "--set"]
+        self.assert_complains(*snake, "moduls=3", says=["moduls", "modules", "world.sdf"])
+        self.assert_complains(*snake, "modules=2", says=["world.sdf:", "from 3 to 1000"])
+        self.assert_complains(*snake, "modules=many", says=["many"])
+        self.assert_complains(*snake, "modules", says=["KEY=VALUE"])
+        self.assert_complains(*snake, "=3", says=["KEY=VALUE"])
+        self.assert_complains("run", "remod3d/scatter", "--set", "robot=catt", says=["catt", "superbot", "atron"])
+        self.assert_complains("run", "remod3d/scatter", "--set", "modules=2.5", says=["2.5"])
+
+    def test_numbers(self):
+        for option, values in {"--dt": ["0", "-1/60", "1/0", "abc", "nan", "1e9", "1/60x", ""],
+                               "--duration": ["-1", "nan", "inf", "long"],
+                               "--substep": ["0", "nan", "2"],
+                               "--seed": ["-1", "1.5", "x", "99999999999999999999999"],
+                               "--threads": ["0", "-2", "1.5", "many"]}.items():
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    self.assert_complains("run", "remod3d/snake", option, value, says=[value])
+
+    def test_places_that_cannot_be_written(self):
+        self.assert_complains("run", *SHORT, "--out", "/proc/volvox", says=["/proc/volvox", "--out"])
+        self.assert_complains("run", *SHORT, "--save", "/proc/volvox.snap", says=["/proc/volvox.snap", "--save"])
+        self.assert_complains("new", "behavior", "a", "--in", "/proc/volvox", says=["/proc/volvox", "--in"])
+
+    def test_new(self):
+        self.assert_complains("new", "toaster", "a", says=["toaster", "behavior, robot, experiment"])
+        for name in ["A", "1a", "a-b", "../a", "a b", "a_", "test", "all"]:
+            self.assert_complains("new", "robot", name, says=[name, "small letters"])
+
+
+class ListInfoBench(CommandTest):
+    def test_list(self):
+        text = self.run_program("list").stdout
+        for name in ["remod3d/snake", "remod3d/scatter", "superbot", "atron", "conro", "wheelbot", "bullet", "none",
+                     "idle", "accelerometer", "gaussian"]:
+            self.assertIn(name, text)
+        self.assertNotIn("cannot be", text)
+
+    def test_list_as_json(self):
+        everything = json.loads(self.run_program("list", "--json").stdout)
+        self.assertIn("superbot", [robot["name"] for robot in everything["robots"]])
+        self.assertEqual(list(json.loads(self.run_program("list", "engines", "--json").stdout)), ["engines"])
+
+    def test_info_about_everything_that_is_listed(self):
+        for thing in self.run_program("list", "--names").stdout.split():
+            self.assertIn(thing, self.run_program("info", thing).stdout)
+
+    def test_info_of_an_experiment_lists_its_parameters(self):
+        self.assertIn("3 to 1000", self.run_program("info", "remod3d/snake").stdout)
+        self.assertIn("superbot|atron", self.run_program("info", "remod3d/scatter").stdout)
+
+    def test_bench(self):
+        results = json.loads(self.run_program("bench", "remod3d/scatter", "--modules", "5", "--seconds", "0.05", "--json").stdout)["results"]
+        self.assertEqual([result["engine"] for result in results], ["bullet", "none"])
+        for result in results:
+            self.assertEqual(result["modules"], 5)
+            self.assertGreater(result["ticks_per_s"], 0)
+            self.assertLessEqual(sum(result["phases_ms"].values()), result["ms_per_tick"] * 1.01)
+            self.assertIn("move", result["phases_ms"])
+        table = self.run_program("bench", "engines", "--modules", "3", "--seconds", "0.02").stdout
+        self.assertIn("all but move", table)
+
+    def test_bench_of_a_world_without_parameters(self):
+        self.write("empty.sdf", '<sdf version="1.9"><world name="empty"/></sdf>')
+        self.run_program("bench", "empty.sdf", "--seconds", "0.02", "--json")
+
+
+class Completion(CommandTest):
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        script = f"""source <("$1" completion bash)
+            shift
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+            _volvox 2>/dev/null
+            printf '%s\\n' "${{COMPREPLY[@]}}\""""
+        done = subprocess.run(["bash", "-c", script, "bash", self.program, self.program, *words], cwd=self.folder, text=True,
+                              capture_output=True, timeout=60)
+        return done.stdout.split()
+
+    def test_the_script_is_valid(self):
+        subprocess.run(["bash", "-n"], input=self.run_program("completion", "bash").stdout, text=True, check=True)
+
+    def test_it_completes(self):
+        self.assertEqual(self.complete("ru"), ["run"])
+        self.assertEqual(self.complete("run", "remod3d/sn"), ["remod3d/snake"])
+        self.assertEqual(self.complete("run", "remod3d/snake", "--engine", "bu"), ["bullet"])
+        self.assertEqual(self.complete("run", "remod3d/snake", "--set", "mod"), ["modules="])
+        self.assertEqual(self.complete("info", "super"), ["superbot"])
+        self.assertEqual(self.complete("new", "rob"), ["robot"])
+        self.write("my_world.sdf", "")
+        self.assertEqual(self.complete("run", "my_"), ["my_world.sdf"])
+
+    def test_it_knows_every_option(self):
+        for command in ["run", "bench"]:
+            offered = self.complete(command, "--")
+            for option in [word.strip(",") for word in self.run_program(command, "--help").stdout.split() if word.startswith("--")]:
+                self.assertIn(option.split("=")[0], [*offered, "--version", "--set"], command)
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

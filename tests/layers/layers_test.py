@@ -1,0 +1,42 @@
+"""Dependencies between the folders of src/volvox point one way (ARCHITECTURE.md draws them)."""
+import pathlib
+import re
+import sys
+
+# Every folder may include itself and those of the layers before its own.
+LAYERS = [["base"], ["model"], ["physics", "net", "scan"], ["world"], ["mind"], ["sim"], ["plugin", "view", "ros"], ["cli"]]
+RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
+# Outside src/volvox: the highest layer that may be used. What tests a folder may use what it may.
+OUTSIDE = {"robots": "mind", "experiments": "sim"}
+# "volvox/..." is ours; robots/ and experiments/ are known by the headers that they offer.
+OFFERED = {"behaviors.h": "robots", "experiments.h": "experiments"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+
+
+def mistakes(root):
+    for file in sorted([*root.glob("src/volvox/**/*.h"), *root.glob("src/volvox/**/*.cpp"),
+                        *root.glob("robots/**/*.h"), *root.glob("robots/**/*.cpp"),
+                        *root.glob("experiments/**/*.h"), *root.glob("experiments/**/*.cpp")]):
+        path = file.relative_to(root)
+        owner = path.parts[2] if path.parts[0] == "src" else path.parts[0]
+        limit = RANK.get(OUTSIDE.get(owner, owner))
+        if limit is None:
+            yield f"{path}: the folder '{owner}' has no layer; give it one in {pathlib.Path(__file__).name}"
+            continue
+        for name in INCLUDE.findall(file.read_text()):
+            used = name.split("/")[1] if name.startswith("volvox/") else OFFERED.get(name, "")
+            if not used or used == owner:
+                continue
+            if used in OUTSIDE:
+                # Only the command brings robots and experiments together with the rest.
+                if owner not in ("cli", used) and not (owner == "experiments" and used == "robots"):
+                    yield f"{path} includes {name}: only cli may use {used}"
+            elif used not in RANK:
+                yield f"{path} includes {name}: the folder '{used}' has no layer"
+            elif RANK[used] > limit or (RANK[used] == limit and owner not in OUTSIDE):
+                yield f"{path} includes {name}: {owner} may not depend on {used}"
+
+
+found = list(mistakes(pathlib.Path(sys.argv[1])))
+print("\n".join(found) if found else "every include points down")
+sys.exit(1 if found else 0)
