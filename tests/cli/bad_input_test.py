@@ -238,7 +238,7 @@ class BadSnapshots(CommandTest):
                 self.write(name, content)
                 self.assert_refused(name)
 
-    def test_flipped_bytes_never_crash(self):
+    def test_flipped_bytes_are_found(self):
         self.run_program(*self.RUN, "--duration", "0.1", "--save", "good.snap")
         with open(os.path.join(self.folder, "good.snap"), "rb") as file:
             good = file.read()
@@ -246,10 +246,8 @@ class BadSnapshots(CommandTest):
             bad = bytearray(good)
             bad[place] ^= 0xFF
             self.write("flipped.snap", bytes(bad))
-            # What is wrong may be found on reading (2) or on the way (1), or may be a number like any other (0).
             with self.subTest(place=place):
-                done = self.run_program(*self.RUN, "--duration", "0.15", "--restore", "flipped.snap", status=None)
-                self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+                self.assert_refused("flipped.snap")
 
     def test_snapshot_of_another_run(self):
         self.run_program(*self.RUN, "--duration", "0.2", "--save", "good.snap")

@@ -42,7 +42,7 @@ class Run(CommandTest):
     def test_json_is_one_object_with_the_keys_of_the_contract(self):
         done = self.run_program("run", *SHORT, "--json", "--seed", "7", "--threads", "2", "--dt", "1/50")
         report = json.loads(done.stdout)
-        for key, value in {"experiment": "remod3d/snake", "engine": "bullet", "seed": 7, "dt": "1/50", "threads": 2,
+        for key, value in {"experiment": "remod3d/snake", "engine": "native", "seed": 7, "dt": "1/50", "threads": 2,
                            "modules": 3, "ticks": 10, "sim_time_s": 0.2, "status": "done"}.items():
             self.assertEqual(report[key], value, key)
         self.assertGreater(report["wall_time_s"], 0)
@@ -177,7 +177,7 @@ class ListInfoBench(CommandTest):
 
     def test_bench(self):
         results = json.loads(self.run_program("bench", "remod3d/scatter", "--modules", "5", "--seconds", "0.05", "--json").stdout)["results"]
-        self.assertEqual([result["engine"] for result in results], ["bullet", "none"])
+        self.assertEqual([result["engine"] for result in results], ["native", "none"])
         for result in results:
             self.assertEqual(result["modules"], 5)
             self.assertGreater(result["ticks_per_s"], 0)

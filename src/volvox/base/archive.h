@@ -55,8 +55,10 @@ class Archive {
 class SaveArchive final : public Archive {
  public:
   void raw(void* data, std::size_t size) override {
-    const std::byte* bytes = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
+    if (size == 0) return;
+    const std::size_t end = bytes_.size();
+    bytes_.resize(end + size);
+    std::memcpy(bytes_.data() + end, data, size);
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
   const std::vector<std::byte>& bytes() const { return bytes_; }

@@ -22,9 +22,14 @@ struct ActContext {
   std::uint32_t module = 0;
 };
 
+// When in a tick an actuator acts: latches of docks before docks let go and capture, so that
+// a module which undocks and drives off in one tick is not still held; all others after it.
+enum class ActStage : std::uint8_t { latches, motion };
+
 class Actuator {
  public:
   virtual ~Actuator() = default;
+  virtual ActStage stage() const { return ActStage::motion; }
   virtual const TypeInfo& type() const = 0;  // of the action
   // Carries out a command (with its noise already in it). Serial, in the order of modules.
   virtual void apply(const ActContext& context, const Value& command) const = 0;

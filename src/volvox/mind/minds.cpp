@@ -82,7 +82,7 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   for (const auto& [name, specs] : model.message_noise) {
     for (std::size_t d = 0; d < model.docks.size(); ++d) {
       if (name != "*" && name != model.docks[d].name) continue;
-      if (auto ok = add_slot(noises.messages, static_cast<int>(d), specs, nullptr, "message:" + model.docks[d].name); !ok.ok()) return ok;
+      if (auto ok = add_slot(noises.messages, static_cast<int>(d), specs, nullptr, "message:" + name + ":" + model.docks[d].name); !ok.ok()) return ok;
     }
   }
   noises_.push_back(std::move(noises));
@@ -214,7 +214,11 @@ void Minds::send(const world::World& world, std::int64_t tick) {
       }
       MessageFate fate;
       for (NoiseSlot& slot : noises_[i].messages)
-        if (slot.index == out.dock) fate = slot.chain.apply(out.payload);
+        if (slot.index == out.dock) {
+          const MessageFate step = slot.chain.apply(out.payload);
+          fate.lost = fate.lost || step.lost;
+          fate.delay_ticks += step.delay_ticks;
+        }
       if (fate.lost) {
         ++network_.lost;
         continue;
@@ -229,17 +233,16 @@ void Minds::send(const world::World& world, std::int64_t tick) {
   }
 }
 
-MindFailure Minds::act(world::World& world) {
+MindFailure Minds::act(world::World& world, ActStage stage) {
   Value noisy;
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = agents_[i];
     const Anatomy& anatomy = *agent.anatomy_;
-    auto noise = noises_[i].actions.begin();
     const auto end = noises_[i].actions.end();
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
-      if (!agent.action_set_[a]) continue;
+      if (!agent.action_set_[a] || anatomy.actuators[a]->stage() != stage) continue;
       const Value* command = &agent.actions_[a];
-      noise = std::find_if(noises_[i].actions.begin(), end, [&](const NoiseSlot& s) { return s.index == static_cast<int>(a); });
+      const auto noise = std::find_if(noises_[i].actions.begin(), end, [&](const NoiseSlot& s) { return s.index == static_cast<int>(a); });
       if (noise != end) {
         noisy = *command;
         noise->chain.apply(noisy);

@@ -40,7 +40,7 @@ class Minds {
   void sense(const world::World& world, double dt, ThreadPool& threads);
   MindFailure think(Time tick_begin, double dt, ThreadPool& threads);
   void send(const world::World& world, std::int64_t tick);
-  MindFailure act(world::World& world);
+  MindFailure act(world::World& world, ActStage stage);
   MindFailure deliver(Time tick_begin, Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -63,11 +64,22 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   experiment_->begin(*simulation_);
   if (options.restore_from)
     if (auto restored = restore(*options.restore_from); !restored.ok()) return restored;
+  sim_begin_ = simulation_->now().seconds();
   sample();
   report_.load_time = platform::monotonic_seconds() - begin;
   wall_begin_ = platform::monotonic_seconds();
   return {};
 }
+
+namespace {
+
+std::uint64_t seal_of(std::span<const std::byte> bytes) {
+  Hasher hasher;
+  hasher.add(bytes.data(), bytes.size());
+  return hasher.value();
+}
+
+}  // namespace
 
 // A snapshot of a run: that of its simulation, and what has been measured.
 void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
@@ -81,8 +93,13 @@ Result<void> Run::save(const fs::path& file) {
   if (!snapshot.ok()) return snapshot.error();
   SaveArchive ar;
   archive(ar, *snapshot);
+  // A hash at the end: a byte that a disk or a copy has changed must not become a trajectory.
+  std::vector<std::byte> bytes = ar.take();
+  const std::uint64_t seal = seal_of(bytes);
+  bytes.resize(bytes.size() + sizeof seal);
+  std::memcpy(bytes.data() + bytes.size() - sizeof seal, &seal, sizeof seal);
   std::ofstream out(file, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(ar.bytes().data()), static_cast<std::streamsize>(ar.bytes().size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   out.flush();
   if (!out) return Diagnostic{file.string(), 0, "the snapshot cannot be written", "give a path that can be written"};
   return {};
@@ -92,7 +109,15 @@ Result<void> Run::restore(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return Diagnostic{file.string(), 0, "the snapshot cannot be opened", "give a file that --save wrote"};
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  LoadArchive ar(std::as_bytes(std::span(text)));
+  std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  std::uint64_t seal = 0;
+  if (bytes.size() >= sizeof seal) {
+    std::memcpy(&seal, bytes.data() + bytes.size() - sizeof seal, sizeof seal);
+    bytes = bytes.first(bytes.size() - sizeof seal);
+  }
+  if (seal != seal_of(bytes))
+    return Diagnostic{file.string(), 0, "this is not a snapshot of a run, or it is damaged", "give a file that --save wrote, whole and unchanged"};
+  LoadArchive ar(bytes);
   std::vector<std::byte> snapshot;
   archive(ar, snapshot);
   auto restored = simulation_->restore(snapshot);
@@ -134,6 +159,7 @@ void Run::end() {
   report_.wall_time = platform::monotonic_seconds() - wall_begin_;
   report_.ticks = simulation_->tick();
   report_.sim_time = simulation_->now().seconds();
+  report_.sim_time_here = report_.sim_time - sim_begin_;
   report_.phases = simulation_->phase_times();
   report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
   experiment_->shutdown(*simulation_, report_.metrics);
@@ -223,7 +249,7 @@ Result<void> Run::write(const fs::path& folder) {
                        p.kinetic_energy, p.lift, p.organisms, p.connections);
   csv.flush();
   if (!csv || !fs::exists(folder / "summary.json", error)) return bad("the results cannot be written");
-  if (options_.save_to) return save(*options_.save_to);
+  if (options_.save_to && report_.status == "done") return save(*options_.save_to);
   return {};
 }
 

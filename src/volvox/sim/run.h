@@ -41,6 +41,7 @@ struct RunReport {
   std::size_t modules = 0;
   std::int64_t ticks = 0;
   double sim_time = 0, wall_time = 0, load_time = 0;
+  double sim_time_here = 0;  // what was simulated in this process: less, after a restore
   std::string status = "done";  // or "failed"
   std::string failure;
   std::uint64_t state_hash = 0;
@@ -51,7 +52,7 @@ struct RunReport {
   std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
   std::map<std::string, std::string> settings;
 
-  double real_time_factor() const { return wall_time > 0 ? sim_time / wall_time : 0; }
+  double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
   std::string json() const;  // the contract of `volvox run --json`, one object
 };
 
@@ -93,7 +94,7 @@ class Run {
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Simulation> simulation_;
   std::int64_t ticks_ = 0;
-  double wall_begin_ = 0;
+  double wall_begin_ = 0, sim_begin_ = 0;
   std::int64_t sample_every_ = 1;
   Vec3 start_centre_;
   RunReport report_;

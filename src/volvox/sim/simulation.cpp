@@ -53,8 +53,12 @@ StepStatus Simulation::step() {
   timed(Phase::think, [&] { mind = minds_->think(begin, dt, threads_); });
   if (!mind.ok()) return {failure(mind, begin.seconds())};
   timed(Phase::send, [&] { minds_->send(*world_, tick_); });
-  timed(Phase::dock, [&] { world_->update_docks(dock_events_); });
-  timed(Phase::act, [&] { mind = minds_->act(*world_); });
+  timed(Phase::dock, [&] {
+    mind = minds_->act(*world_, mind::ActStage::latches);
+    if (mind.ok()) world_->update_docks(dock_events_);
+  });
+  if (!mind.ok()) return {failure(mind, begin.seconds())};
+  timed(Phase::act, [&] { mind = minds_->act(*world_, mind::ActStage::motion); });
   if (!mind.ok()) return {failure(mind, begin.seconds())};
   timed(Phase::move, [&] { physics = world_->move(begin, end); });
   if (!physics.ok())

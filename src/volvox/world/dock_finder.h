@@ -27,15 +27,26 @@ class DockFinder {
   std::size_t memory_bytes() const;
 
  private:
-  // Cells much wider than the reach: most docks then look into one cell only.
-  static constexpr double cell_per_reach = 8;
+  // Cells much wider than the reach: most docks are then far from the border of theirs, and
+  // have nothing to look for in another.
+  static constexpr double cell_per_reach = 10;
 
-  std::uint32_t bucket(std::int64_t x, std::int64_t y, std::int64_t z) const;
+  struct Cell {
+    std::int64_t x, y, z;
+  };
+  struct Member {
+    Vec3 position;
+    std::uint32_t dock;
+  };
+  std::uint32_t bucket(const Cell& cell) const;
   void fill_buckets(double scale);
+  void look_beyond_borders(const Member& member, double scale, double reach);
+  void meet(const Member& a, const Member& b, double reach);
 
   std::vector<std::uint32_t> docks_;
   std::vector<Vec3> positions_;
-  std::vector<std::uint32_t> bucket_of_, first_, members_;  // members_ by bucket, ascending within it
+  std::vector<std::uint32_t> bucket_of_, first_;  // first_[b + 1]: where bucket b begins in members_
+  std::vector<Member> members_;                   // by bucket, so that neighbours lie together
   std::uint32_t mask_ = 0;
   std::vector<Pair> pairs_;
 };

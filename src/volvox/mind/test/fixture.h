@@ -54,8 +54,9 @@ class Theatre {
     if (auto failure = minds->think(begin, dt.seconds(), threads); !failure.ok()) return failure;
     minds->send(*world, now);
     std::vector<world::DockEvent> events;
+    if (auto failure = minds->act(*world, ActStage::latches); !failure.ok()) return failure;
     world->update_docks(events);
-    if (auto failure = minds->act(*world); !failure.ok()) return failure;
+    if (auto failure = minds->act(*world, ActStage::motion); !failure.ok()) return failure;
     world->move(begin, end);
     world->break_docks(begin, end, events);
     auto failure = minds->deliver(begin, end, now);

@@ -1,0 +1,14 @@
+// Are these options possible? Every refusal says what is wrong and what to give instead.
+#pragma once
+
+#include "volvox/base/result.h"
+#include "volvox/net/types.h"
+
+namespace volvox::net {
+
+Result<void> check(const WireOptions& options);
+Result<void> check(const BusOptions& options);
+Result<void> check(const RadioOptions& options);
+Result<void> check(const MediumOptions& options);
+
+}  // namespace volvox::net

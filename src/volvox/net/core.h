@@ -1,0 +1,88 @@
+// What wires, buses and radios share: the clock, the events, the frames, the callbacks that
+// are due. Internal to the library.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "volvox/base/archive.h"
+#include "volvox/net/event_queue.h"
+#include "volvox/net/frame_log.h"
+#include "volvox/net/frame_store.h"
+#include "volvox/net/power.h"
+#include "volvox/net/types.h"
+
+namespace volvox::net {
+
+struct Interface {
+  std::uint32_t node = nothing;
+  std::uint32_t local = nothing;         // its place among the interfaces of its kind
+  std::uint32_t next_of_node = nothing;  // list of a node's interfaces
+  Fifo queue;
+  std::uint32_t frames_made = 0;
+  std::uint32_t events_made = 0;
+  InterfaceKind kind = InterfaceKind::wire;
+};
+
+// Somebody is to be told something at this instant.
+struct Callback {
+  std::uint32_t interface = nothing;  // whose node is called
+  std::uint32_t frame = nothing;      // holds a reference
+  PowerUnits power = 0;
+  Fate fate = Fate::sent;
+  bool report = false;  // to the sender; else a delivery to a receiver
+};
+
+struct Core {
+  Time now;
+  EventQueue events;
+  FrameStore frames;
+  std::vector<Interface> interfaces;
+  std::vector<Callback> callbacks;  // due at `now`, after the frames that end at `now`
+  Counters counters;
+  FrameLog* log = nullptr;
+  std::uint64_t seed = 1;
+
+  // Returns the sequence by which the source recognises the event as still wanted.
+  std::uint32_t schedule(Time at, Action action, std::uint32_t interface) {
+    const std::uint32_t sequence = interfaces[interface].events_made++;
+    events.push(Event::make(at, action, interface, sequence));
+    return sequence;
+  }
+
+  // Both take over one reference to the frame.
+  void deliver(std::uint32_t frame, std::uint32_t interface, PowerUnits power = 0) {
+    ++counters.deliveries;
+    record(LogKind::received, interface, frame);
+    callbacks.push_back({interface, frame, power, Fate::sent, false});
+  }
+  void report(std::uint32_t frame, Fate fate) {
+    if (fate == Fate::sent && !frames[frame].report) return frames.release(frame);
+    callbacks.push_back({frames[frame].source, frame, 0, fate, true});
+  }
+
+  void record(LogKind kind, std::uint32_t interface, std::uint32_t frame, std::uint32_t detail = 0) {
+    if (log != nullptr) [[unlikely]] record_in_log(kind, interface, frame, detail);
+  }
+
+ private:
+  void record_in_log(LogKind kind, std::uint32_t interface, std::uint32_t frame, std::uint32_t detail);
+};
+
+// A bool through a byte: a damaged snapshot may hold a byte that is no bool.
+inline void archive_flag(Archive& ar, bool& flag) {
+  std::uint8_t byte = flag ? 1 : 0;
+  ar("flag", byte);
+  if (ar.loading()) flag = byte != 0;
+}
+
+inline constexpr double longest_seconds = 1e9;          // of any one thing that happens
+inline constexpr Time end_of_time{4'000'000'000'000'000'000};  // 126 years; leaves room to add
+
+// The time that `bits` take, to the nearest nanosecond.
+inline Time transmission_time(double bits, double bit_rate) {
+  const double seconds = bits / bit_rate;
+  return Time::seconds(seconds < longest_seconds ? seconds : longest_seconds);
+}
+
+}  // namespace volvox::net

@@ -1,0 +1,75 @@
+// What happened, event by event, for people, tests and Wireshark. Off unless asked for;
+// never part of the state.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "volvox/net/types.h"
+
+namespace volvox::net {
+
+enum class LogKind : std::uint8_t {
+  queued,           // entered the queue of its interface
+  backoff,          // contention starts; detail: slots drawn
+  frozen,           // the medium is busy; detail: slots left
+  resumed,          // and idle again; detail: slots left
+  transmit_start,   // carries the payload; detail: attempt, on a CAN bus the bytes already across
+  transmit_end,
+  acknowledgement,  // its start; detail: the count of the frame that it acknowledges
+  received,
+  collided,         // at this receiver
+  aborted,          // this receiver was or began transmitting
+  dropped,          // a full queue
+  cut,              // unplugged, left the bus, or switched off
+  clashed,
+  timed_out,        // no acknowledgement; detail: attempt
+};
+std::string_view name(LogKind kind);
+
+struct LogEntry {
+  Time time;
+  LogKind kind = LogKind::queued;
+  InterfaceKind medium = InterfaceKind::wire;
+  std::uint32_t interface = nothing;  // where it happened
+  std::uint64_t frame = 0;
+  std::uint32_t detail = 0;
+  std::uint32_t destination = nothing;
+  std::uint32_t identifier = 0;       // CAN
+  bool acknowledge = false;           // an acknowledgement is asked for
+  std::size_t payload_begin = 0, payload_size = 0;
+};
+
+class FrameLog {
+ public:
+  explicit FrameLog(std::size_t largest_entries = 10'000'000) : limit_(largest_entries) {}
+
+  void add(LogEntry entry, std::span<const std::byte> payload = {}) {
+    if (entries_.size() >= limit_) {
+      ++left_out_;
+      return;
+    }
+    entry.payload_begin = bytes_.size();
+    entry.payload_size = payload.size();
+    bytes_.insert(bytes_.end(), payload.begin(), payload.end());
+    entries_.push_back(entry);
+  }
+
+  const std::vector<LogEntry>& entries() const { return entries_; }
+  std::span<const std::byte> payload(const LogEntry& entry) const {
+    return std::span(bytes_).subspan(entry.payload_begin, entry.payload_size);
+  }
+  // Entries that did not fit: a log that is cut off says so.
+  std::size_t left_out() const { return left_out_; }
+  void clear() { entries_.clear(), bytes_.clear(), left_out_ = 0; }
+
+ private:
+  std::size_t limit_;
+  std::vector<LogEntry> entries_;
+  std::vector<std::byte> bytes_;
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace volvox::net

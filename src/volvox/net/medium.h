@@ -1,0 +1,135 @@
+// The air: who hears how much of whom. Adds the power of a transmission to every receiver
+// when it starts and takes exactly the same power away when it ends. Internal.
+//
+// Receivers live in arrays sorted by cell, so that a transmission touches a few contiguous
+// runs; the loops over them have no branches and no calls. Everything rare (a frame loud
+// enough to decode, a sum that crosses a limit somebody watches) is found by one comparison
+// in those loops and handled outside.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "volvox/net/power.h"
+#include "volvox/net/propagation.h"
+#include "volvox/net/types.h"
+
+namespace volvox::net {
+
+inline constexpr PowerUnits never_above = std::numeric_limits<PowerUnits>::max();
+inline constexpr PowerUnits never_below = std::numeric_limits<PowerUnits>::min();
+
+// The power that one transmission lends to each receiver. Kept, not computed again at the
+// end: robots may move while the frame is on the air.
+struct Links {
+  struct Run {
+    std::uint32_t begin = 0, count = 0;  // slots
+  };
+  std::vector<Run> runs;
+  std::vector<std::uint32_t> radios;  // instead of runs, once the receivers were sorted anew
+  std::vector<PowerUnits> power;
+  std::uint64_t updates = 0;
+
+  void clear() { runs.clear(), radios.clear(), power.clear(), updates = 0; }
+};
+
+class Medium {
+ public:
+  struct Emission {
+    std::uint32_t radio = 0;
+    double power_w = 0;  // with the sender's antenna
+    std::uint64_t frame = 0;
+  };
+  struct Hit {
+    std::uint32_t slot = 0;
+    PowerUnits power = 0;
+  };
+
+  Medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation);
+
+  const MediumOptions& options() const { return options_; }
+  const Propagation& propagation() const { return *propagation_; }
+
+  // Radios are known by their number in the network; not all of them are on this medium.
+  void add(std::uint32_t radio, const RadioOptions& options, const Vec3& position);
+  void reserve(std::size_t radios);
+  std::size_t size() const { return radio_at_.size(); }
+  bool has(std::uint32_t radio) const { return radio < slot_of_.size() && slot_of_[radio] != nothing; }
+  std::uint32_t radio_at(std::uint32_t slot) const { return radio_at_[slot]; }
+  Vec3 position(std::uint32_t radio) const;
+  void move(std::uint32_t radio, const Vec3& position);
+
+  // Noise and all signals.
+  PowerUnits sum(std::uint32_t radio) const { return sum_[slot_of_[radio]]; }
+  PowerUnits sum_at(std::uint32_t slot) const { return sum_[slot]; }
+  bool reached_limit(std::uint32_t slot) const { return sum_[slot] >= up_[slot]; }
+  // How many radios have another nearer than `distance`.
+  std::size_t crowded(double distance) const;
+  // That the channel adds at `receiver` while it decodes `sender`.
+  PowerUnits added_noise(std::uint32_t sender, std::uint32_t receiver, double bandwidth_hz) const;
+  // Ask to hear when the sum reaches `up`, or falls under `down`.
+  void watch(std::uint32_t radio, PowerUnits up, PowerUnits down);
+
+  // Radios have left their cells. Before the next start, `scatter` the links of everything
+  // on the air, then `sort`.
+  bool unsorted() const { return unsorted_; }
+  void scatter(Links& links) const;
+  void sort();
+
+  // `hits`: slots that can decode the frame or whose sum reached its upper limit.
+  void start(const Emission& emission, Links& links, std::vector<Hit>& hits);
+  // `hits`: radios whose sum fell under its lower limit.
+  void stop(const Links& links, std::vector<std::uint32_t>& hits);
+  bool decodable(PowerUnits power) const { return power >= least_decodable_; }  // by some radio of the medium
+  // How many radios the last start reached above the noise but below any decoding.
+  std::uint64_t heard_weakly() const { return heard_weakly_; }
+
+  // The links as (radio, power), sorted by radio; and back. For snapshots.
+  std::vector<std::pair<std::uint32_t, PowerUnits>> list(const Links& links) const;
+  void silence(std::uint32_t radio, PowerUnits noise) { sum_[slot_of_[radio]] = noise; }
+  void adopt(Links& links, const std::vector<std::pair<std::uint32_t, PowerUnits>>& list);
+
+  template <class Archive>
+  void archive_positions(Archive& ar) {
+    for (std::uint32_t radio = 0; radio < slot_of_.size(); ++radio) {
+      if (!has(radio)) continue;
+      Vec3 place = position(radio);
+      ar("position", place);
+      if (ar.loading() && !finite(place)) ar.fail("the snapshot has a radio that is nowhere");
+      else if (ar.loading()) move(radio, place);
+    }
+  }
+
+ private:
+  void find_runs(const Vec3& from, std::vector<Links::Run>& runs) const;
+  void start_run(const Emission& emission, const Vec3& from, Links::Run run, PowerUnits* power, std::vector<Hit>& hits);
+  void choose_cells();
+  std::uint32_t cell_of(const Vec3& position) const;
+  int cell_coordinate(double position, int axis) const;
+
+  MediumOptions options_;
+  std::unique_ptr<Propagation> propagation_;
+  PowerUnits least_decodable_ = never_above;  // over all radios
+  PowerUnits least_noise_ = never_above;
+  std::uint64_t heard_weakly_ = 0;
+  bool adds_noise_ = false;
+
+  std::vector<std::uint32_t> slot_of_;  // by radio; nothing: on another medium
+  // By slot.
+  std::vector<double> x_, y_, z_;
+  std::vector<PowerUnits> sum_, up_, down_;
+  std::vector<std::uint32_t> radio_at_;
+  // The gain of the receiving antennas: one for all, or one a slot where they differ.
+  double antenna_gain_ = 1;
+  std::vector<double> antenna_gain_at_;
+
+  // Cells in rows along x; cell c holds the slots cell_begin_[c] .. cell_begin_[c + 1].
+  bool unsorted_ = true;
+  Vec3 origin_;
+  double cell_size_ = 1;
+  int cells_[3] = {1, 1, 1};
+  std::vector<std::uint32_t> cell_begin_;
+};
+
+}  // namespace volvox::net

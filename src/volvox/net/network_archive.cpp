@@ -1,0 +1,229 @@
+// Snapshots: every field that a run changes, in an order that depends on nothing but the
+// simulated history. Pool indices, the order of receivers in memory and stale events are
+// left out, so that a restored network has the same hash as the one it was taken from.
+#include <algorithm>
+
+#include "volvox/net/network_state.h"
+
+namespace volvox::net {
+
+bool Network::State::waits_for(const Event& event) const {
+  const std::uint64_t key = std::uint64_t{event.source()} << 32 | event.sequence();
+  switch (event.action()) {
+    case Action::wire_frame_end:
+    case Action::wire_arrival: return event.source() < core.interfaces.size() && wires.waits_for(event);
+    case Action::bus_frame_end:
+    case Action::bus_idle:
+    case Action::bus_arbitration: return buses.waits_for(event);
+    case Action::timer: return timers.contains(key);
+    case Action::deferred_send: return deferred.contains(key);
+    case Action::callbacks:
+    case Action::reception_start: return false;
+    default: return radios.waits_for(event);
+  }
+}
+
+namespace {
+
+// A snapshot from outside may name sources that this network does not have.
+bool possible(const Event& event, const Core& core, std::size_t nodes, std::size_t buses) {
+  switch (event.action()) {
+    case Action::wire_frame_end:
+    case Action::wire_arrival:
+      return event.source() < core.interfaces.size() && core.interfaces[event.source()].kind == InterfaceKind::wire;
+    case Action::bus_frame_end:
+    case Action::bus_idle:
+    case Action::bus_arbitration: return event.source() < buses;
+    case Action::timer: return event.source() < nodes;
+    case Action::deferred_send: return event.source() < core.interfaces.size();
+    case Action::radio_frame_end:
+    case Action::acknowledgement_timeout:
+    case Action::acknowledgement_start:
+    case Action::backoff_expiry:
+      return event.source() < core.interfaces.size() && core.interfaces[event.source()].kind == InterfaceKind::radio;
+    default: return false;
+  }
+}
+
+void archive_frame_map(Archive& ar, FrameStore& frames, std::map<std::uint64_t, std::uint32_t>& map) {
+  std::uint32_t count = static_cast<std::uint32_t>(map.size());
+  ar("count", count);
+  if (!ar.loading()) {
+    for (auto& [key, frame] : map) {
+      ar("key", key);
+      frames.archive_frame(ar, frame);
+    }
+    return;
+  }
+  map.clear();
+  for (std::uint32_t i = 0; i < count && ar.ok(); ++i) {
+    std::uint64_t key = 0;
+    std::uint32_t frame = nothing;
+    ar("key", key);
+    frames.archive_frame(ar, frame);
+    if (frame != nothing) map.emplace(key, frame);
+  }
+}
+
+}  // namespace
+
+void Network::State::archive_callbacks(Archive& ar) {
+  std::uint32_t count = static_cast<std::uint32_t>(core.callbacks.size());
+  ar("callbacks", count);
+  if (ar.loading()) core.callbacks.clear();
+  for (std::uint32_t i = 0; i < count && ar.ok(); ++i) {
+    Callback callback;
+    if (!ar.loading()) callback = core.callbacks[i];
+    ar("interface", callback.interface), ar("power", callback.power);
+    ar("fate", callback.fate);
+    archive_flag(ar, callback.report);
+    core.frames.archive_frame(ar, callback.frame);
+    if (!ar.loading()) continue;
+    if (callback.interface >= core.interfaces.size() || callback.frame == nothing)
+      ar.fail("the snapshot calls back an interface that is not there");
+    else
+      core.callbacks.push_back(callback);
+  }
+}
+
+void Network::State::archive(Archive& ar) {
+  const std::uint64_t shape[] = {nodes.size(), core.interfaces.size(), buses.count(), radios.media()};
+  for (const std::uint64_t expected : shape) {
+    std::uint64_t found = expected;
+    ar("shape", found);
+    if (found != expected) return ar.fail("the snapshot is of another network");
+  }
+  if (ar.loading()) core.frames.clear();
+  ar("now", core.now), ar("seed", core.seed), ar("chain", chain);
+  core.counters.archive(ar);
+  for (Node& node : nodes) ar("events_made", node.events_made);
+  for (Interface& interface : core.interfaces) {
+    ar("frames_made", interface.frames_made), ar("events_made", interface.events_made);
+    core.frames.archive_fifo(ar, interface.queue);
+  }
+  wires.archive(ar);
+  buses.archive(ar);
+  radios.archive(ar);
+  ar("timers", timers);
+  archive_frame_map(ar, core.frames, deferred);
+  archive_callbacks(ar);
+
+  std::vector<Event> events;
+  if (!ar.loading()) {
+    events = core.events.sorted();
+    std::erase_if(events, [&](const Event& event) { return !waits_for(event); });
+  }
+  ar("events", events);
+  if (!ar.loading()) return;
+  if (!std::is_sorted(events.begin(), events.end()) ||
+      !std::all_of(events.begin(), events.end(), [&](const Event& event) {
+        return event.time() >= core.now && possible(event, core, nodes.size(), buses.count());
+      }))
+    return ar.fail("the events of the snapshot are not those of this network");
+  core.events.assign_sorted(std::move(events));
+}
+
+void Network::archive(Archive& ar) {
+  state_->archive(ar);
+  if (ar.hashing()) return;
+  // What was loaded must be what was saved: the checks above keep a damaged snapshot from
+  // crashing us, this one keeps it from being believed.
+  if (!ar.ok()) return;
+  const std::uint64_t actual = hash();
+  std::uint64_t expected = actual;
+  ar("hash", expected);
+  if (expected != actual) ar.fail("the snapshot is damaged: its hash does not match");
+}
+
+std::uint64_t Network::hash() const {
+  HashArchive hash;
+  state_->archive(hash);
+  return hash.value();
+}
+
+// --- radios ------------------------------------------------------------------------------
+
+bool Radios::waits_for(const Event& event) const {
+  const Radio& radio = at(event.source());
+  switch (event.action()) {
+    case Action::radio_frame_end:
+      return radio.transmission != nothing && transmissions_[radio.transmission].sequence == event.sequence();
+    case Action::acknowledgement_start: {
+      const auto owed = owed_.find(event.source());
+      return owed != owed_.end() && owed->second.sequence == event.sequence();
+    }
+    default: return radio.armed == event.sequence();
+  }
+}
+
+// `locked_on` crosses as the radio that transmits: places in the pool are nobody's business.
+void Radios::archive_radio(Archive& ar, Radio& radio) {
+  std::uint32_t heard = radio.locked_on == nothing ? nothing : transmissions_[radio.locked_on].radio;
+  ar("backoff", radio.backoff), ar("countdown", radio.countdown), ar("armed", radio.armed);
+  ar("lock_power", radio.lock_power), ar("lock_limit", radio.lock_limit);
+  archive_flag(ar, radio.spoiled);
+  ar("state", state(radio)), ar("contention", radio.contention), ar("heard", heard);
+  if (!ar.loading()) return;
+  radio.locked_on = heard;  // a radio until all transmissions are in
+  if (state(radio) > State::transmitting || radio.contention > Contention::awaiting_acknowledgement ||
+      (heard != nothing && heard >= radios_.size()) || (state(radio) == State::receiving) != (heard != nothing) ||
+      (radio.contention != Contention::none && queue(radio).empty())) {
+    ar.fail("the snapshot has a radio in an impossible state");
+    state(radio) = State::idle, radio.contention = Contention::none, radio.locked_on = nothing;
+  }
+}
+
+void Radios::archive_transmission(Archive& ar, Radio& radio) {
+  std::uint8_t present = radio.transmission != nothing;
+  ar("transmits", present);
+  if (ar.loading()) radio.transmission = present != 0 ? take_transmission() : nothing;
+  if (present == 0) return;
+  Transmission& transmission = transmissions_[radio.transmission];
+  Medium& medium = medium_of(radio);
+  transmission.radio = index(radio);
+  ar("sequence", transmission.sequence), ar("acknowledges", transmission.acknowledges);
+  ar("updates", transmission.links.updates);
+  archive_flag(ar, transmission.acknowledgement);
+  // The frame of a transmission is the head of its radio's queue, unless it acknowledges.
+  if (transmission.acknowledgement) {
+    core_.frames.archive_frame(ar, transmission.frame);
+  } else if (ar.loading()) {
+    transmission.frame = queue(radio).head;
+    if (transmission.frame != nothing) core_.frames.retain(transmission.frame);
+  }
+  std::vector<std::pair<std::uint32_t, PowerUnits>> links;
+  if (!ar.loading()) links = medium.list(transmission.links);
+  ar("links", links);
+  if (!ar.loading()) return;
+  const bool known = std::all_of(links.begin(), links.end(), [&](const auto& link) {
+    return medium.has(link.first) && link.second >= 0 && link.second <= largest_link_power;
+  });
+  if (!known || transmission.frame == nothing) return ar.fail("the snapshot has a transmission that cannot be");
+  medium.adopt(transmission.links, links);
+}
+
+void Radios::archive(Archive& ar) {
+  if (ar.loading()) {
+    transmissions_.clear(), free_transmissions_.clear(), arrivals_.clear();
+    receptions_due_ = false;
+    for (const Radio& radio : radios_) medium_of(radio).silence(index(radio), limits(radio).noise);
+  }
+  for (const auto& medium : media_) medium->archive_positions(ar);
+  ar("owed", owed_), ar("last_received", last_received_);
+  for (Radio& radio : radios_) {
+    archive_radio(ar, radio);
+    archive_transmission(ar, radio);
+    if (!ar.ok()) return;
+  }
+  if (!ar.loading()) return;
+  for (Radio& radio : radios_) {
+    if (radio.locked_on != nothing) {
+      radio.locked_on = radios_[radio.locked_on].transmission;
+      if (radio.locked_on == nothing) return ar.fail("the snapshot receives what nobody sends");
+      transmissions_[radio.locked_on].locked.push_back(index(radio));
+    }
+    update_watch(radio);
+  }
+}
+
+}  // namespace volvox::net

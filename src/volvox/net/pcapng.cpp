@@ -1,0 +1,148 @@
+#include "volvox/net/pcapng.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "volvox/net/can_bits.h"
+
+namespace volvox::net {
+namespace {
+
+constexpr std::uint32_t section_header = 0x0A0D0D0A, interface_description = 1, enhanced_packet = 6;
+constexpr std::uint16_t link_802154_with_fcs = 195, link_socketcan = 227, link_user0 = 147;
+constexpr std::uint16_t option_end = 0, option_name = 2, option_time_resolution = 9;
+constexpr std::uint32_t capture_radio = 0, capture_bus = 1, capture_wire = 2;
+
+// Little-endian bytes, whatever the machine.
+class Bytes {
+ public:
+  void u8(std::uint32_t value) { data_.push_back(static_cast<std::byte>(value & 0xff)); }
+  void u16(std::uint32_t value) { u8(value), u8(value >> 8); }
+  void u32(std::uint32_t value) { u16(value), u16(value >> 16); }
+  void add(std::span<const std::byte> bytes) { data_.insert(data_.end(), bytes.begin(), bytes.end()); }
+  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+  void pad() { data_.resize((data_.size() + 3) / 4 * 4); }
+  std::size_t size() const { return data_.size(); }
+  std::vector<std::byte> take() { return std::move(data_); }
+  const std::vector<std::byte>& get() const { return data_; }
+
+ private:
+  std::vector<std::byte> data_;
+};
+
+// A block is its type, its length, a body in whole words, and its length again.
+void add_block(Bytes& file, std::uint32_t type, Bytes body) {
+  body.pad();
+  const std::uint32_t length = static_cast<std::uint32_t>(body.size()) + 12;
+  file.u32(type), file.u32(length), file.add(body.get()), file.u32(length);
+}
+
+void add_interface(Bytes& file, std::uint16_t link, std::string_view name) {
+  Bytes body;
+  body.u16(link), body.u16(0), body.u32(0);
+  body.u16(option_name), body.u16(static_cast<std::uint32_t>(name.size())), body.add(name), body.pad();
+  body.u16(option_time_resolution), body.u16(1), body.u8(9), body.pad();  // nanoseconds
+  body.u16(option_end), body.u16(0);
+  add_block(file, interface_description, std::move(body));
+}
+
+void add_packet(Bytes& file, std::uint32_t capture, Time time, std::span<const std::byte> data) {
+  Bytes body;
+  const std::uint64_t stamp = static_cast<std::uint64_t>(time.ns);
+  body.u32(capture), body.u32(static_cast<std::uint32_t>(stamp >> 32)), body.u32(static_cast<std::uint32_t>(stamp));
+  body.u32(static_cast<std::uint32_t>(data.size())), body.u32(static_cast<std::uint32_t>(data.size()));
+  body.add(data);
+  add_block(file, enhanced_packet, std::move(body));
+}
+
+std::vector<std::byte> with_fcs(Bytes frame) {
+  const std::uint16_t fcs = ieee802154_fcs(frame.get());
+  frame.u16(fcs);
+  return frame.take();
+}
+
+}  // namespace
+
+std::uint16_t ieee802154_fcs(std::span<const std::byte> frame) {
+  std::uint32_t crc = 0;
+  for (const std::byte byte : frame) {
+    crc ^= std::to_integer<std::uint32_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? crc >> 1 ^ 0x8408 : crc >> 1;
+  }
+  return static_cast<std::uint16_t>(crc);
+}
+
+std::vector<std::byte> ieee802154_data(std::uint32_t source, std::uint32_t destination, std::uint8_t sequence,
+                                       bool wants_acknowledgement, std::span<const std::byte> payload) {
+  Bytes frame;
+  // Data, PAN compressed, both addresses short, version 2003.
+  frame.u16(0x8841u | (wants_acknowledgement ? 0x20u : 0u));
+  frame.u8(sequence);
+  frame.u16(capture_pan);
+  frame.u16(destination == nothing ? 0xffff : destination);
+  frame.u16(source);
+  frame.add(payload);
+  return with_fcs(std::move(frame));
+}
+
+std::vector<std::byte> ieee802154_acknowledgement(std::uint8_t sequence) {
+  Bytes frame;
+  frame.u16(0x0002);
+  frame.u8(sequence);
+  return with_fcs(std::move(frame));
+}
+
+std::vector<std::byte> socketcan_frame(std::uint32_t identifier, std::span<const std::byte> data) {
+  Bytes frame;
+  const std::uint32_t word = identifier | (identifier > largest_standard_identifier ? 0x80000000u : 0u);
+  for (int shift = 24; shift >= 0; shift -= 8) frame.u8(word >> shift);  // network byte order
+  frame.u8(static_cast<std::uint32_t>(data.size()));
+  frame.u8(0), frame.u8(0), frame.u8(0);
+  frame.add(data);
+  return frame.take();
+}
+
+std::vector<std::byte> pcapng(const FrameLog& log) {
+  Bytes file;
+  Bytes header;
+  header.u32(0x1A2B3C4D), header.u16(1), header.u16(0), header.u32(0xffffffff), header.u32(0xffffffff);
+  add_block(file, section_header, std::move(header));
+  add_interface(file, link_802154_with_fcs, "radio");
+  add_interface(file, link_socketcan, "bus");
+  add_interface(file, link_user0, "wire");
+  for (const LogEntry& entry : log.entries()) {
+    const std::uint8_t sequence = static_cast<std::uint8_t>(entry.frame);
+    if (entry.kind == LogKind::acknowledgement) {
+      // It repeats the sequence number of what it acknowledges, which the log keeps as detail.
+      add_packet(file, capture_radio, entry.time, ieee802154_acknowledgement(static_cast<std::uint8_t>(entry.detail)));
+    }
+    if (entry.kind != LogKind::transmit_start) continue;
+    const auto payload = log.payload(entry);
+    if (entry.medium == InterfaceKind::radio) {
+      add_packet(file, capture_radio, entry.time,
+                 ieee802154_data(entry.interface, entry.destination, sequence, entry.acknowledge, payload));
+    } else if (entry.medium == InterfaceKind::bus) {
+      const auto rest = payload.subspan(std::min<std::size_t>(entry.detail, payload.size()));
+      const auto segment = rest.first(std::min(rest.size(), largest_can_data));
+      add_packet(file, capture_bus, entry.time, socketcan_frame(entry.identifier, segment));
+    } else {
+      add_packet(file, capture_wire, entry.time, payload);
+    }
+  }
+  return file.take();
+}
+
+Result<void> write_pcapng(const FrameLog& log, const std::string& path) {
+  const std::vector<std::byte> bytes = pcapng(log);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file)
+    return Error(fmt::format("the capture could not be written to {}", path),
+                 "check the folder and the space on the disk");
+  return {};
+}
+
+}  // namespace volvox::net

@@ -1,0 +1,395 @@
+#include "volvox/net/radios.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::net {
+
+std::uint32_t Radios::add_medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation) {
+  media_.push_back(std::make_unique<Medium>(options, std::move(propagation)));
+  return static_cast<std::uint32_t>(media_.size() - 1);
+}
+
+void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptions& options, const Vec3& position) {
+  const std::uint32_t index = static_cast<std::uint32_t>(radios_.size());
+  Radio radio;
+  radio.interface = interface;
+  radio.medium = static_cast<std::uint16_t>(medium);
+  radio.profile = profiles_.intern(options);
+  if (radio.profile >= limits_.size()) {
+    limits_.push_back({std::max<PowerUnits>(1, to_units(options.receive_threshold_w)),
+                       to_units(options.carrier_threshold_w, never_above),
+                       to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor)),
+                       options.bandwidth_hz, static_cast<std::uint32_t>(std::lround(options.capture_ratio * 65536))});
+  }
+  radio.backoff =
+      RandomStream(core_.seed, std::uint64_t{core_.interfaces[interface].node} << 32 | interface, "backoff");
+  media_[medium]->add(index, options, position);
+  core_.interfaces[interface].local = index;
+  radios_.push_back(radio);
+  state_.push_back(State::idle);
+}
+
+void Radios::reserve(std::uint32_t medium, std::size_t radios) {
+  radios_.reserve(radios);
+  state_.reserve(radios);
+  media_[medium]->reserve(radios);
+}
+
+void Radios::move(std::uint32_t interface, const Vec3& position) {
+  medium_of(at(interface)).move(index(interface), position);
+}
+Vec3 Radios::position(std::uint32_t interface) const {
+  return medium_of(at(interface)).position(index(interface));
+}
+double Radios::heard_w(std::uint32_t interface) const {
+  return to_watt(medium_of(at(interface)).sum(index(interface)));
+}
+
+// --- contention --------------------------------------------------------------------------
+
+bool Radios::busy(const Radio& radio) const {
+  return state(radio) == State::transmitting || medium_of(radio).sum(index(radio)) >= limits(radio).carrier;
+}
+
+PowerUnits Radios::bearable(PowerUnits power, std::uint32_t capture_q16) {
+  __extension__ using Wide = __int128;
+  return static_cast<PowerUnits>((static_cast<Wide>(power) << 16) / capture_q16);
+}
+
+void Radios::update_watch(const Radio& radio) {
+  PowerUnits up = never_above, down = never_below;
+  if (state(radio) == State::receiving && !radio.spoiled) up = radio.lock_limit;
+  if (radio.contention == Contention::running) up = std::min(up, limits(radio).carrier);
+  if (radio.contention == Contention::frozen && state(radio) != State::transmitting) down = limits(radio).carrier;
+  medium_of(radio).watch(index(radio), up, down);
+}
+
+void Radios::frame_queued(std::uint32_t interface) {
+  Radio& radio = at(interface);
+  // While it transmits, or waits for an acknowledgement, its end starts the next contention.
+  const bool own_frame_on_air =
+      radio.transmission != nothing && !transmissions_[radio.transmission].acknowledgement;
+  if (radio.contention == Contention::none && !own_frame_on_air) contend(radio);
+}
+
+void Radios::contend(Radio& radio) {
+  if (queue(radio).empty()) return;
+  const RadioOptions& options = profile(radio);
+  const std::uint32_t frame = queue(radio).head;
+  std::uint64_t window = options.window;
+  for (int retry = 0; retry < core_.frames[frame].attempts && window * 2 <= options.largest_window; ++retry)
+    window *= 2;
+  const std::int64_t slots = static_cast<std::int64_t>(radio.backoff.below(window));
+  core_.record(LogKind::backoff, radio.interface, frame, static_cast<std::uint32_t>(slots));
+  if (busy(radio)) {
+    radio.contention = Contention::frozen;
+    radio.countdown = slots;
+    core_.record(LogKind::frozen, radio.interface, frame, static_cast<std::uint32_t>(slots));
+  } else {
+    run_backoff(radio, slots);
+  }
+  update_watch(radio);
+}
+
+void Radios::run_backoff(Radio& radio, std::int64_t slots) {
+  radio.contention = Contention::running;
+  const Time expiry{core_.now.ns + slots * profile(radio).slot.ns};
+  radio.countdown = expiry.ns;
+  radio.armed = core_.schedule(expiry, Action::backoff_expiry, radio.interface);
+}
+
+// A slot that has begun but not ended counts again in full.
+void Radios::freeze(Radio& radio) {
+  const std::int64_t slot = profile(radio).slot.ns;
+  radio.countdown = (radio.countdown - core_.now.ns + slot - 1) / slot;
+  radio.contention = Contention::frozen;
+  radio.armed = nothing;
+  core_.record(LogKind::frozen, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
+}
+
+void Radios::resume(Radio& radio) {
+  core_.record(LogKind::resumed, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
+  run_backoff(radio, radio.countdown);
+  update_watch(radio);
+}
+
+void Radios::backoff_expiry(std::uint32_t interface, std::uint32_t sequence) {
+  Radio& radio = at(interface);
+  if (radio.armed != sequence) return;
+  ++core_.counters.events;
+  radio.armed = nothing;
+  radio.contention = Contention::none;
+  const std::uint32_t frame = queue(radio).head;
+  if (core_.frames[frame].attempts++ > 0) ++core_.counters.retries;
+  core_.frames.retain(frame);
+  transmit(radio, frame, 0, false);
+}
+
+// --- transmission ------------------------------------------------------------------------
+
+std::uint32_t Radios::take_transmission() {
+  if (free_transmissions_.empty()) {
+    transmissions_.emplace_back();
+    return static_cast<std::uint32_t>(transmissions_.size() - 1);
+  }
+  const std::uint32_t index = free_transmissions_.back();
+  free_transmissions_.pop_back();
+  return index;
+}
+
+void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowledges, bool acknowledgement) {
+  const RadioOptions& options = profile(radio);
+  if (state(radio) == State::receiving) lose_lock(radio, LogKind::aborted, core_.counters.transmit_aborts);
+  if (radio.contention == Contention::running) freeze(radio);
+  state(radio) = State::transmitting;
+  update_watch(radio);
+
+  const std::uint32_t place = take_transmission();
+  radio.transmission = place;
+  Transmission& transmission = transmissions_[place];
+  transmission.radio = index(radio);
+  transmission.frame = frame;
+  transmission.acknowledges = acknowledges;
+  transmission.acknowledgement = acknowledgement;
+  transmission.locked.clear();
+  const double bytes = acknowledgement ? options.acknowledgement_bytes : core_.frames[frame].size + options.overhead;
+  const Time duration = std::max(transmission_time(8 * bytes, options.bit_rate), Time{1});
+  transmission.sequence = core_.schedule(core_.now + duration, Action::radio_frame_end, radio.interface);
+  ++core_.counters.transmissions;
+  if (acknowledgement)
+    core_.record(LogKind::acknowledgement, radio.interface, frame, static_cast<std::uint32_t>(acknowledges));
+  else core_.record(LogKind::transmit_start, radio.interface, frame, core_.frames[frame].attempts);
+
+  Medium& medium = medium_of(radio);
+  if (medium.unsorted()) {
+    for (Transmission& other : transmissions_)
+      if (other.radio != nothing && radios_[other.radio].medium == radio.medium) medium.scatter(other.links);
+    medium.sort();
+  }
+  hits_.clear();
+  // Fading is drawn anew for every attempt.
+  const std::uint64_t fading = core_.frames[frame].id ^ std::uint64_t{core_.frames[frame].attempts} << 24;
+  medium.start({index(radio), options.power_w * options.antenna_gain, fading}, transmission.links, hits_);
+  core_.counters.link_updates += transmission.links.updates;
+  core_.counters.weak += medium.heard_weakly();
+  for (const Medium::Hit& hit : hits_) {
+    const std::uint32_t hearer = medium.radio_at(hit.slot);
+    const bool decodes = hit.power >= limits_of(hearer).receive;
+    if (decodes && state_[hearer] != State::off) arrivals_.push_back({place, hit.slot, hit.power});
+    // Others on this medium are more sensitive than this one.
+    if (!decodes && medium.decodable(hit.power)) ++core_.counters.weak;
+    if (medium.reached_limit(hit.slot)) power_rose(radios_[hearer]);
+  }
+  receptions_due_ = true;
+}
+
+// The sum of powers at this radio has reached a limit, or may have.
+void Radios::power_rose(Radio& radio) {
+  const PowerUnits sum = medium_of(radio).sum(index(radio));
+  bool changed = false;
+  if (state(radio) == State::receiving && !radio.spoiled && sum >= radio.lock_limit) changed = radio.spoiled = true;
+  // A backoff that expires at this very instant is not stopped any more.
+  if (radio.contention == Contention::running && sum >= limits(radio).carrier && radio.countdown > core_.now.ns) {
+    freeze(radio);
+    changed = true;
+  }
+  if (changed) update_watch(radio);
+}
+
+void Radios::start_receptions() {
+  ++core_.counters.events;
+  receptions_due_ = false;
+  for (const Arrival& arrival : arrivals_) notice(arrival);
+  arrivals_.clear();
+}
+
+// Touches the radio itself only if it locks: in a dense flood nearly all arrivals are lost.
+void Radios::notice(const Arrival& arrival) {
+  Transmission& transmission = transmissions_[arrival.transmission];
+  const Medium& medium = medium_of(radios_[transmission.radio]);
+  const std::uint32_t receiver = medium.radio_at(arrival.slot);
+  const Limits& limit = limits_of(receiver);
+  if (state_[receiver] == State::transmitting) {
+    ++core_.counters.transmit_aborts;
+    if (core_.log != nullptr) core_.record(LogKind::aborted, radios_[receiver].interface, transmission.frame);
+    return;
+  }
+  const PowerUnits added = medium.added_noise(transmission.radio, receiver, limit.bandwidth_hz);
+  const PowerUnits others = medium.sum_at(arrival.slot) - arrival.power + added;
+  const PowerUnits most = bearable(arrival.power, limit.capture_q16);
+  if (state_[receiver] == State::idle && others <= most) {
+    Radio& radio = radios_[receiver];
+    state_[receiver] = State::receiving;
+    radio.locked_on = arrival.transmission;
+    radio.lock_power = arrival.power;
+    radio.lock_limit = arrival.power + most - added + 1;
+    radio.spoiled = false;
+    transmission.locked.push_back(receiver);
+    update_watch(radio);
+  } else if (limit.noise + added > most) {
+    ++core_.counters.weak;
+  } else {
+    ++core_.counters.collisions;
+    if (core_.log != nullptr) core_.record(LogKind::collided, radios_[receiver].interface, transmission.frame);
+  }
+}
+
+void Radios::lose_lock(Radio& radio, LogKind why, std::uint64_t& counter) {
+  ++counter;
+  core_.record(why, radio.interface, transmissions_[radio.locked_on].frame);
+  radio.locked_on = nothing;
+  radio.spoiled = false;
+}
+
+// --- the end of a frame ------------------------------------------------------------------
+
+void Radios::frame_end(std::uint32_t interface, std::uint32_t sequence) {
+  Radio& radio = at(interface);
+  if (radio.transmission == nothing || transmissions_[radio.transmission].sequence != sequence) return;
+  ++core_.counters.events;
+  end_transmission(radio, false);
+}
+
+void Radios::end_transmission(Radio& radio, bool cut) {
+  const std::uint32_t place = radio.transmission;
+  const std::uint32_t frame = transmissions_[place].frame;
+  core_.record(cut ? LogKind::cut : LogKind::transmit_end, radio.interface, frame);
+  radio.transmission = nothing;
+  state(radio) = cut ? State::off : State::idle;
+  update_watch(radio);
+
+  fallen_.clear();
+  Medium& medium = medium_of(radio);
+  medium.stop(transmissions_[place].links, fallen_);
+  core_.counters.link_updates += transmissions_[place].links.updates;
+  for (const std::uint32_t receiver : transmissions_[place].locked) end_reception(radios_[receiver], place, cut);
+  for (const std::uint32_t waiting : fallen_) resume(radios_[waiting]);
+
+  const bool acknowledgement = transmissions_[place].acknowledgement;
+  transmissions_[place].radio = nothing;
+  transmissions_[place].links.clear();
+  free_transmissions_.push_back(place);
+
+  if (!cut && radio.contention == Contention::frozen && !busy(radio)) resume(radio);
+  const bool wants_answer = core_.frames[frame].acknowledge;
+  core_.frames.release(frame);
+  if (cut || acknowledgement) return;
+  if (wants_answer) {
+    radio.contention = Contention::awaiting_acknowledgement;
+    radio.armed = core_.schedule(core_.now + profile(radio).acknowledgement_timeout, Action::acknowledgement_timeout,
+                                 radio.interface);
+  } else {
+    finish_head(radio, Fate::sent);
+  }
+}
+
+void Radios::end_reception(Radio& receiver, std::uint32_t place, bool cut) {
+  if (receiver.locked_on != place) return;  // it began to transmit, or was switched off
+  const Transmission& transmission = transmissions_[place];
+  const bool good = !receiver.spoiled && !cut;
+  const PowerUnits power = receiver.lock_power;
+  state(receiver) = State::idle;
+  receiver.locked_on = nothing;
+  receiver.spoiled = false;
+  update_watch(receiver);
+  if (good) return decoded(receiver, transmission, power);
+  ++(cut ? core_.counters.switched_off : core_.counters.collisions);
+  core_.record(cut ? LogKind::cut : LogKind::collided, receiver.interface, transmission.frame);
+}
+
+void Radios::decoded(Radio& receiver, const Transmission& transmission, PowerUnits power) {
+  const Frame& frame = core_.frames[transmission.frame];
+  if (transmission.acknowledgement) {
+    const bool mine = receiver.contention == Contention::awaiting_acknowledgement &&
+                      core_.frames[queue(receiver).head].id == transmission.acknowledges;
+    if (mine) finish_head(receiver, Fate::sent);
+    return;
+  }
+  if (frame.destination != nothing && frame.destination != receiver.interface) {
+    ++core_.counters.overheard;
+    return;
+  }
+  if (frame.acknowledge) {
+    owe_acknowledgement(receiver, frame);
+    const auto [last, first_time] = last_received_.try_emplace({receiver.interface, frame.source}, frame.id);
+    if (!first_time && last->second == frame.id) {
+      ++core_.counters.duplicates;  // our acknowledgement was lost
+      return;
+    }
+    last->second = frame.id;
+  }
+  core_.frames.retain(transmission.frame);
+  core_.deliver(transmission.frame, receiver.interface, power);
+}
+
+void Radios::finish_head(Radio& radio, Fate fate) {
+  radio.contention = Contention::none;
+  radio.armed = nothing;
+  core_.report(core_.frames.pop(queue(radio)), fate);
+  contend(radio);
+}
+
+// --- acknowledgements --------------------------------------------------------------------
+
+void Radios::owe_acknowledgement(Radio& receiver, const Frame& frame) {
+  OwedAcknowledgement& owed = owed_[receiver.interface];
+  owed.to = frame.source;
+  owed.frame = frame.id;
+  owed.sequence =
+      core_.schedule(core_.now + profile(receiver).turnaround, Action::acknowledgement_start, receiver.interface);
+}
+
+void Radios::acknowledgement_start(std::uint32_t interface, std::uint32_t sequence) {
+  const auto owed = owed_.find(interface);
+  if (owed == owed_.end() || owed->second.sequence != sequence) return;
+  ++core_.counters.events;
+  const OwedAcknowledgement debt = owed->second;
+  owed_.erase(owed);
+  Radio& radio = at(interface);
+  if (state(radio) == State::off || state(radio) == State::transmitting) return;  // the sender will try again
+  const std::uint32_t frame = core_.frames.add({});
+  core_.frames[frame].id = std::uint64_t{interface} << 32 | core_.interfaces[interface].frames_made++;
+  core_.frames[frame].source = interface;
+  core_.frames[frame].destination = debt.to;
+  core_.frames[frame].queued = core_.now;
+  transmit(radio, frame, debt.frame, true);
+}
+
+void Radios::acknowledgement_timeout(std::uint32_t interface, std::uint32_t sequence) {
+  Radio& radio = at(interface);
+  if (radio.armed != sequence) return;
+  ++core_.counters.events;
+  radio.armed = nothing;
+  radio.contention = Contention::none;
+  const Frame& frame = core_.frames[queue(radio).head];
+  core_.record(LogKind::timed_out, interface, queue(radio).head, frame.attempts);
+  if (frame.attempts > profile(radio).retry_limit) {
+    ++core_.counters.unacknowledged;
+    finish_head(radio, Fate::unacknowledged);
+  } else {
+    contend(radio);
+  }
+}
+
+void Radios::switch_to(std::uint32_t interface, bool on) {
+  Radio& radio = at(interface);
+  if (on == (state(radio) != State::off)) return;
+  if (on) {
+    state(radio) = State::idle;
+    return;
+  }
+  if (state(radio) == State::receiving) lose_lock(radio, LogKind::cut, core_.counters.switched_off);
+  radio.contention = Contention::none;
+  radio.armed = nothing;
+  owed_.erase(interface);
+  if (radio.transmission != nothing) end_transmission(radio, true);
+  state(radio) = State::off;
+  update_watch(radio);
+  while (!queue(radio).empty()) {
+    ++core_.counters.switched_off;
+    core_.report(core_.frames.pop(queue(radio)), Fate::switched_off);
+  }
+}
+
+}  // namespace volvox::net

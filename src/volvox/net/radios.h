@@ -1,0 +1,158 @@
+// Radios: contention for the medium (CSMA/CA), half-duplex reception with capture,
+// acknowledgements. Internal.
+//
+// Lock:    an idle radio locks on a frame with P >= threshold and P >= z (noise + interference).
+// Success: P >= z (noise + interference) at every moment of the frame. Since P does not
+//          change, that is one limit on the sum of powers, which the medium watches.
+// Carrier: busy while the radio transmits or noise + signals >= the carrier threshold.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "volvox/base/archive.h"
+#include "volvox/base/random.h"
+#include "volvox/net/core.h"
+#include "volvox/net/medium.h"
+#include "volvox/net/profiles.h"
+
+namespace volvox::net {
+
+class Radios {
+ public:
+  explicit Radios(Core& core) : core_(core) {}
+
+  std::uint32_t add_medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation);
+  std::size_t media() const { return media_.size(); }
+  Medium& medium(std::uint32_t index) { return *media_[index]; }
+  const Medium& medium(std::uint32_t index) const { return *media_[index]; }
+
+  void add(std::uint32_t interface, std::uint32_t medium, const RadioOptions& options, const Vec3& position);
+  const RadioOptions& options(std::uint32_t interface) const { return profile(at(interface)); }
+  void move(std::uint32_t interface, const Vec3& position);
+  Vec3 position(std::uint32_t interface) const;
+  void reserve(std::uint32_t medium, std::size_t radios);
+
+  std::uint32_t number(std::uint32_t interface) const { return index(interface); }
+  std::uint32_t medium_index(std::uint32_t interface) const { return at(interface).medium; }
+  bool on(std::uint32_t interface) const { return state_[index(interface)] != State::off; }
+  // Off: its transmission is cut, its reception and its queue are lost and counted.
+  void switch_to(std::uint32_t interface, bool on);
+  double heard_w(std::uint32_t interface) const;  // noise and all signals
+  bool carrier(std::uint32_t interface) const { return busy(at(interface)); }
+
+  void frame_queued(std::uint32_t interface);
+
+  void backoff_expiry(std::uint32_t interface, std::uint32_t sequence);
+  void acknowledgement_start(std::uint32_t interface, std::uint32_t sequence);
+  void acknowledgement_timeout(std::uint32_t interface, std::uint32_t sequence);
+  void frame_end(std::uint32_t interface, std::uint32_t sequence);
+  // The receivers notice all transmissions that started at this instant.
+  bool receptions_due() const { return receptions_due_; }
+  void start_receptions();
+  bool waits_for(const Event& event) const;
+
+  void archive(Archive& ar);
+
+ private:
+  enum class State : std::uint8_t { off, idle, receiving, transmitting };
+  enum class Contention : std::uint8_t { none, running, frozen, awaiting_acknowledgement };
+
+  struct Radio {
+    RandomStream backoff;
+    std::int64_t countdown = 0;  // running: when it expires, ns; frozen: slots left
+    PowerUnits lock_power = 0;   // of the frame it is locked on
+    PowerUnits lock_limit = 0;   // the sum, that frame included, that spoils it
+    std::uint32_t interface = nothing;
+    std::uint32_t armed = nothing;          // the event that contention waits for
+    std::uint32_t transmission = nothing;   // its own
+    std::uint32_t locked_on = nothing;      // another's
+    std::uint32_t profile = 0;
+    std::uint16_t medium = 0;
+    Contention contention = Contention::none;
+    bool spoiled = false;                   // the locked frame has met too much interference
+  };
+  struct Transmission {
+    std::uint32_t radio = nothing;
+    std::uint32_t frame = nothing;
+    std::uint32_t sequence = nothing;       // of the event that ends it
+    std::uint64_t acknowledges = 0;         // a frame's id, where this is an acknowledgement
+    bool acknowledgement = false;
+    Links links;
+    std::vector<std::uint32_t> locked;      // radios
+  };
+  struct Arrival {
+    std::uint32_t transmission, slot;
+    PowerUnits power;
+  };
+  struct OwedAcknowledgement {
+    std::uint32_t to = nothing;             // interface
+    std::uint64_t frame = 0;
+    std::uint32_t sequence = nothing;
+    template <class A>
+    void archive(A& ar) { ar("to", to), ar("frame", frame), ar("sequence", sequence); }
+  };
+  // What a radio needs of its options at every turn, as integers.
+  struct Limits {
+    PowerUnits receive = 0, carrier = 0, noise = 0;
+    double bandwidth_hz = 0;
+    std::uint32_t capture_q16 = 0;          // z in 1/65536
+  };
+
+  std::uint32_t index(std::uint32_t interface) const { return core_.interfaces[interface].local; }
+  Radio& at(std::uint32_t interface) { return radios_[index(interface)]; }
+  const Radio& at(std::uint32_t interface) const { return radios_[index(interface)]; }
+  std::uint32_t index(const Radio& radio) const { return static_cast<std::uint32_t>(&radio - radios_.data()); }
+  State& state(const Radio& radio) { return state_[index(radio)]; }
+  State state(const Radio& radio) const { return state_[index(radio)]; }
+  const RadioOptions& profile(const Radio& radio) const { return profiles_[radio.profile]; }
+  const Limits& limits(const Radio& radio) const { return limits_[radio.profile]; }
+  const Limits& limits_of(std::uint32_t radio) const {
+    return limits_.size() == 1 ? limits_[0] : limits_[radios_[radio].profile];
+  }
+  Medium& medium_of(const Radio& radio) { return *media_[radio.medium]; }
+  const Medium& medium_of(const Radio& radio) const { return *media_[radio.medium]; }
+  Fifo& queue(const Radio& radio) { return core_.interfaces[radio.interface].queue; }
+  // How much noise and interference a signal bears.
+  static PowerUnits bearable(PowerUnits power, std::uint32_t capture_q16);
+
+  bool busy(const Radio& radio) const;
+  void update_watch(const Radio& radio);
+  void contend(Radio& radio);
+  void run_backoff(Radio& radio, std::int64_t slots);
+  void freeze(Radio& radio);
+  void resume(Radio& radio);
+  void transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowledges, bool acknowledgement);
+  void power_rose(Radio& radio);
+  void notice(const Arrival& arrival);
+  void lose_lock(Radio& radio, LogKind why, std::uint64_t& counter);
+  void end_transmission(Radio& radio, bool cut);
+  void end_reception(Radio& receiver, std::uint32_t transmission, bool cut);
+  void decoded(Radio& receiver, const Transmission& transmission, PowerUnits power);
+  void owe_acknowledgement(Radio& receiver, const Frame& frame);
+  void finish_head(Radio& radio, Fate fate);
+  std::uint32_t take_transmission();
+  void archive_transmission(Archive& ar, Radio& radio);
+  void archive_radio(Archive& ar, Radio& radio);
+
+  Core& core_;
+  std::vector<std::unique_ptr<Medium>> media_;
+  Profiles<RadioOptions> profiles_;
+  std::vector<Limits> limits_;
+  std::vector<Radio> radios_;
+  // Apart from the rest, because most arrivals ask for nothing else: a byte a radio stays in the cache.
+  std::vector<State> state_;
+  std::vector<Transmission> transmissions_;
+  std::vector<std::uint32_t> free_transmissions_;
+  // Only addressed frames with acknowledgement touch these, so they cost nothing in floods.
+  std::map<std::uint32_t, OwedAcknowledgement> owed_;                               // by interface
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last_received_;  // (receiver, sender) -> frame
+
+  bool receptions_due_ = false;
+  std::vector<Arrival> arrivals_;
+  std::vector<Medium::Hit> hits_;        // scratch
+  std::vector<std::uint32_t> fallen_;    // scratch
+};
+
+}  // namespace volvox::net

@@ -1,0 +1,293 @@
+#include "volvox/net/scenarios/flood.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "volvox/base/hash.h"
+#include "volvox/base/platform/clock.h"
+#include "volvox/base/random.h"
+#include "volvox/net/power.h"
+
+namespace volvox::net {
+namespace {
+
+constexpr std::string_view mode_names[] = {"exact", "culled", "wired"};
+constexpr std::string_view layout_names[] = {"grid", "cube", "random"};
+constexpr std::uint32_t most_nodes = 10'000'000;
+
+template <class Enum, std::size_t N>
+Result<Enum> parse(std::string_view text, const std::string_view (&names)[N], std::string_view what) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (names[i] == text) return static_cast<Enum>(i);
+  return Error(fmt::format("'{}' is not a {} of the flood", text, what),
+               fmt::format("give {}, {} or {}", names[0], names[1], names[2]));
+}
+
+// The side of the square or cube that holds n nodes.
+std::uint32_t side_of(std::uint32_t n, FloodLayout layout) {
+  const bool flat = layout == FloodLayout::grid;
+  std::uint64_t side = 1;
+  while ((flat ? side * side : side * side * side) < n) ++side;
+  return static_cast<std::uint32_t>(side);
+}
+
+// Where the nodes are, one after another: a million positions need not be kept twice.
+class Places {
+ public:
+  explicit Places(const FloodOptions& options)
+      : options_(options), side_(side_of(options.nodes, options.layout)), random_(options.seed, 0, "flood:layout") {}
+
+  std::uint32_t count() const {
+    return options_.positions.empty() ? options_.nodes : static_cast<std::uint32_t>(options_.positions.size());
+  }
+  Vec3 next() {
+    const std::uint32_t i = index_++;
+    if (!options_.positions.empty()) return options_.positions[i];
+    const double s = options_.spacing, extent = s * side_;
+    if (options_.layout != FloodLayout::random)
+      return {s * (i % side_), s * (i / side_ % side_), s * (i / side_ / side_)};
+    const double x = extent * random_.uniform(), y = extent * random_.uniform(), z = extent * random_.uniform();
+    return {x, y, z};
+  }
+
+ private:
+  const FloodOptions& options_;
+  std::uint32_t side_, index_ = 0;
+  RandomStream random_;
+};
+
+// The node next to the middle of them all.
+std::uint32_t middle(const FloodOptions& options) {
+  if (options.source >= 0) return static_cast<std::uint32_t>(options.source);
+  Vec3 low{1e300, 1e300, 1e300}, high = -low;
+  Places first(options), second(options);
+  for (std::uint32_t i = 0; i < first.count(); ++i) {
+    const Vec3 p = first.next();
+    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+  }
+  const Vec3 center = 0.5 * (low + high);
+  std::uint32_t best = 0;
+  double least = 1e300;
+  for (std::uint32_t i = 0; i < second.count(); ++i) {
+    const double distance = length_squared(second.next() - center);
+    if (distance < least) best = i, least = distance;
+  }
+  return best;
+}
+
+RadioOptions radio_options(const FloodOptions& options) {
+  RadioOptions radio;
+  const double at_range =
+      options.power_w * Friis(options.frequency_hz).gain({}, {options.range_spacings * options.spacing, 0, 0});
+  const double noise = at_range / options.capture_ratio;
+  radio.power_w = options.power_w;
+  radio.bit_rate = options.bit_rate;
+  radio.bandwidth_hz = options.bit_rate;
+  radio.noise_factor = std::max(1.0, noise / thermal_noise_w(options.bit_rate));
+  radio.receive_threshold_w = at_range;
+  radio.carrier_threshold_w = at_range + noise;
+  radio.capture_ratio = options.capture_ratio;
+  radio.window = options.window;
+  radio.slot = options.slot;
+  radio.queue_limit = 4;
+  radio.largest_payload = std::max(radio.largest_payload, options.payload);
+  return radio;
+}
+
+Result<void> add_radios(Network& network, const FloodOptions& options) {
+  Places places(options);
+  const double cull = options.mode == FloodMode::culled ? options.cull_spacings * options.spacing : 0;
+  const auto air = network.add_medium({.frequency_hz = options.frequency_hz, .cull_radius = cull});
+  if (!air) return air.error();
+  const RadioOptions radio = radio_options(options);
+  network.reserve(places.count(), places.count());
+  network.reserve_radios(*air, places.count());
+  for (std::uint32_t i = 0; i < places.count(); ++i)
+    if (const auto added = network.add_radio(network.add_node(), *air, radio, places.next()); !added)
+      return added.error();
+  return {};
+}
+
+Result<void> add_wires(Network& network, const FloodOptions& options) {
+  const WireOptions options_of_wire{.bit_rate = options.bit_rate, .queue_limit = 4,
+                                    .largest_payload = std::max(options.payload, 65535u)};
+  const std::uint32_t side = side_of(options.nodes, options.layout);
+  const std::size_t wires = std::size_t{options.nodes} * (options.layout == FloodLayout::grid ? 4 : 6);
+  network.reserve(options.nodes, wires);
+  network.reserve_wires(wires);
+  // The wires of a node one after another, so that what a node does stays near in memory:
+  // first those to its lower neighbours along each axis, plugged as soon as both ends are there.
+  const int axes = options.layout == FloodLayout::grid ? 2 : 3;
+  const std::uint64_t steps[] = {1, side, std::uint64_t{side} * side};
+  std::vector<InterfaceId> upward(std::size_t{options.nodes} * 3);  // to the next neighbour along an axis
+  for (std::uint32_t i = 0; i < options.nodes; ++i) {
+    const NodeId node = network.add_node();
+    for (int axis = 0; axis < axes; ++axis) {
+      const std::uint64_t place = i / steps[axis] % side;
+      if (place > 0) {
+        const auto wire = network.add_wire(node, options_of_wire);
+        if (!wire) return wire.error();
+        if (const auto plugged = network.plug(upward[(i - steps[axis]) * 3 + axis], *wire); !plugged) return plugged;
+      }
+      if (place + 1 < side && i + steps[axis] < options.nodes) {
+        const auto wire = network.add_wire(node, options_of_wire);
+        if (!wire) return wire.error();
+        upward[std::size_t{i} * 3 + axis] = *wire;
+      }
+    }
+  }
+  return {};
+}
+
+// Every node sends on, once, what it receives first.
+class Flooder final : public Listener {
+ public:
+  Flooder(Network& network, std::size_t nodes, bool wired) : first_(nodes, Time{-1}) {
+    if (!wired) return;
+    // The wires of all nodes in one array, those of node i at begin_[i] .. begin_[i + 1].
+    begin_.resize(nodes + 1);
+    for (std::size_t k = 0; k < network.interfaces(); ++k) ++begin_[network.node_of(network.interface(k)).index + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    interfaces_.resize(network.interfaces());
+    std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
+    for (std::size_t k = 0; k < network.interfaces(); ++k)
+      interfaces_[next[network.node_of(network.interface(k)).index]++] = static_cast<std::uint32_t>(k);
+  }
+
+  void received(Network& network, const Reception& r) override {
+    if (first_[r.node.index].ns >= 0) return;
+    first_[r.node.index] = r.arrived;
+    send(network, r.node.index, r.interface.index, r.payload);
+  }
+  void start(Network& network, std::uint32_t source, std::span<const std::byte> payload) {
+    first_[source] = network.now();
+    send(network, source, nothing, payload);
+  }
+  std::vector<double> latencies(std::uint32_t source) const {
+    std::vector<double> all;
+    for (std::uint32_t i = 0; i < first_.size(); ++i)
+      if (i != source && first_[i].ns >= 0) all.push_back(first_[i].seconds());
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  const std::string& failure() const { return failure_; }
+
+ private:
+  // By the one radio that the node has, or by all its wires but the one that it came from.
+  void send(Network& network, std::uint32_t node, std::uint32_t from, std::span<const std::byte> payload) {
+    if (begin_.empty()) return send_on(network, node, payload);
+    for (std::uint32_t k = begin_[node]; k < begin_[node + 1]; ++k)
+      if (interfaces_[k] != from) send_on(network, interfaces_[k], payload);
+  }
+  void send_on(Network& network, std::uint32_t interface, std::span<const std::byte> payload) {
+    if (const auto sent = network.send({interface, 0}, {.payload = payload}); !sent) failure_ = sent.error().text();
+  }
+
+  std::vector<Time> first_;
+  std::vector<std::uint32_t> begin_, interfaces_;
+  std::string failure_;
+};
+
+double percentile(const std::vector<double>& sorted, double fraction) {
+  if (sorted.empty()) return 0;
+  const double rank = std::ceil(fraction * static_cast<double>(sorted.size()));
+  return sorted[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
+}
+
+Result<void> check(const FloodOptions& options) {
+  const std::size_t nodes = options.positions.empty() ? options.nodes : options.positions.size();
+  if (nodes == 0 || nodes > most_nodes)
+    return Error(fmt::format("a flood over {} nodes", nodes), fmt::format("give from 1 to {} nodes", most_nodes));
+  if (options.source >= static_cast<std::int64_t>(nodes))
+    return Error(fmt::format("the source, node {}, is not among the {} nodes", options.source, nodes), "count from 0");
+  if (!(options.spacing > 0) || !std::isfinite(options.spacing) || !(options.range_spacings > 0) ||
+      !(options.cull_spacings > 0))
+    return Error("spacing, range and culling radius must be positive", "give the spacing in m, the others in spacings");
+  if (options.mode == FloodMode::wired && (options.layout == FloodLayout::random || !options.positions.empty()))
+    return Error("a wired flood has no neighbours without a lattice", "use the layout grid or cube, or a radio mode");
+  if (options.longest.ns <= 0) return Error("the longest time is not positive", "give a time in s");
+  return {};
+}
+
+void fill(FloodReport& report, const Network& network, const std::vector<double>& latencies) {
+  const Counters& counters = network.counters();
+  report.reached = latencies.size() + 1;
+  report.transmissions = counters.transmissions;
+  report.deliveries = counters.deliveries;
+  report.collisions = counters.collisions;
+  report.weak = counters.weak;
+  report.transmit_aborts = counters.transmit_aborts;
+  report.drops = counters.queue_drops;
+  report.link_updates = counters.link_updates;
+  report.events = counters.events;
+  report.latency_p50_s = percentile(latencies, 0.5);
+  report.latency_p90_s = percentile(latencies, 0.9);
+  report.latency_p95_s = percentile(latencies, 0.95);
+  report.latency_p99_s = percentile(latencies, 0.99);
+  report.latency_max_s = latencies.empty() ? 0 : latencies.back();
+}
+
+}  // namespace
+
+Result<FloodMode> parse_flood_mode(std::string_view text) { return parse<FloodMode>(text, mode_names, "mode"); }
+Result<FloodLayout> parse_flood_layout(std::string_view text) {
+  return parse<FloodLayout>(text, layout_names, "layout");
+}
+std::string_view name(FloodMode mode) { return mode_names[static_cast<std::size_t>(mode)]; }
+std::string_view name(FloodLayout layout) { return layout_names[static_cast<std::size_t>(layout)]; }
+
+Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
+  if (const auto checked = check(options); !checked) return checked.error();
+  const double start = platform::process_cpu_seconds();
+  Network network({.seed = options.seed});
+  const std::uint32_t source = middle(options);
+  const auto added = options.mode == FloodMode::wired ? add_wires(network, options) : add_radios(network, options);
+  if (!added) return added.error();
+  FloodReport report;
+  report.nodes = static_cast<std::uint32_t>(network.nodes());
+  report.mode = name(options.mode);
+  report.layout = options.positions.empty() ? name(options.layout) : "given";
+  report.seed = options.seed;
+  report.cull_radius_m = options.mode == FloodMode::culled ? options.cull_spacings * options.spacing : 0;
+  Flooder flooder(network, network.nodes(), options.mode == FloodMode::wired);
+  network.set_listener(&flooder);
+  network.set_log(log);
+  report.setup_cpu_s = platform::process_cpu_seconds() - start;
+
+  std::vector<std::byte> payload(options.payload);
+  for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(i);
+  flooder.start(network, source, payload);
+  const auto ended = network.run_all(options.longest);
+  if (!ended) return ended.error();
+  if (!flooder.failure().empty()) return Error(flooder.failure(), "change the options of the flood");
+  report.sim_time_s = ended->seconds();
+  report.cpu_s = platform::process_cpu_seconds() - start;
+  report.peak_mb = static_cast<double>(platform::peak_memory_bytes()) / (1024.0 * 1024.0);
+  fill(report, network, flooder.latencies(source));
+  report.state_hash = network.hash();
+  report.warnings = network.warnings();
+  return report;
+}
+
+std::string FloodReport::json() const {
+  std::string text = fmt::format(
+      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"nodes\":{},\"seed\":{},\"cull_radius_m\":{},"
+      "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
+      "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
+      "\"peak_mb\":{:.1f},",
+      mode, layout, nodes, seed, cull_radius_m, reached, transmissions, deliveries, collisions, weak, transmit_aborts,
+      drops, sim_time_s, cpu_s, setup_cpu_s, link_updates, events, peak_mb);
+  text += fmt::format(
+      "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"
+      "\"state_hash\":\"{}\",\"warnings\":[",
+      latency_p50_s, latency_p90_s, latency_p95_s, latency_p99_s, latency_max_s, hash_text(state_hash));
+  // Our own texts: they hold no quotes or backslashes.
+  for (std::size_t i = 0; i < warnings.size(); ++i) text += fmt::format("{}\"{}\"", i == 0 ? "" : ",", warnings[i]);
+  return text + "]}";
+}
+
+}  // namespace volvox::net

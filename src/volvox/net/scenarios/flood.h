@@ -1,0 +1,75 @@
+// Flooding, the network scenario of seed 001 without robots: one node sends a packet, every
+// node that receives it for the first time sends it on once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "volvox/base/math.h"
+#include "volvox/base/result.h"
+#include "volvox/base/time.h"
+#include "volvox/net/frame_log.h"
+#include "volvox/net/network.h"
+
+namespace volvox::net {
+
+enum class FloodMode : std::uint8_t {
+  exact,   // radio; every transmission is felt by every radio
+  culled,  // radio; nothing is felt beyond cull_spacings (changes the results: see docs/network.md)
+  wired,   // wires between neighbours of the lattice
+};
+enum class FloodLayout : std::uint8_t { grid, cube, random };  // random: in a cube, as dense as the lattice
+
+Result<FloodMode> parse_flood_mode(std::string_view text);
+Result<FloodLayout> parse_flood_layout(std::string_view text);
+std::string_view name(FloodMode mode);
+std::string_view name(FloodLayout layout);
+
+struct FloodOptions {
+  std::uint32_t nodes = 400;
+  FloodMode mode = FloodMode::exact;
+  FloodLayout layout = FloodLayout::grid;
+  std::vector<Vec3> positions{};    // instead of a layout: radio modes only
+  std::int64_t source = -1;         // node; negative: the one in the middle
+  std::uint64_t seed = 1;
+  std::uint32_t payload = 53;       // bytes
+  double spacing = 1;               // m
+  double power_w = 1e-3;
+  double frequency_hz = 2.4e9;
+  double bit_rate = 6e3;
+  Time slot{4'000'000};
+  std::uint32_t window = 30;
+  // The receive threshold is the power at this distance (28 neighbours on the grid), the
+  // carrier threshold the same above the noise, and the noise a capture ratio below it.
+  double range_spacings = 3.05;
+  double cull_spacings = 9.5;
+  double capture_ratio = 10;
+  Time longest{std::int64_t{3600} * 1'000'000'000};
+};
+
+struct FloodReport {
+  std::string mode, layout;
+  std::uint32_t nodes = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t reached = 0, transmissions = 0, deliveries = 0, collisions = 0, weak = 0, transmit_aborts = 0,
+                drops = 0;
+  double sim_time_s = 0;    // of the last event
+  double cpu_s = 0;         // of this process: setting up and running
+  double setup_cpu_s = 0;   // the part of it before the first event
+  std::uint64_t link_updates = 0, events = 0;
+  double peak_mb = 0;
+  double cull_radius_m = 0;  // 0: exact
+  // Time from the source's send to the first reception, over the nodes that were reached.
+  double latency_p50_s = 0, latency_p90_s = 0, latency_p95_s = 0, latency_p99_s = 0, latency_max_s = 0;
+  std::uint64_t state_hash = 0;
+  std::vector<std::string> warnings;
+
+  std::string json() const;  // one object on one line
+};
+
+// The log, if given, receives every event: for pcapng export, not for speed.
+Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log = nullptr);
+
+}  // namespace volvox::net

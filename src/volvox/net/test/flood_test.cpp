@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "volvox/base/random.h"
+#include "volvox/net/scenarios/flood.h"
+#include "volvox/net/test/recorder.h"
+
+namespace volvox::net {
+namespace {
+
+TEST(Flood, WiredBoardOf20By20) {
+  const auto corner = run_flood({.nodes = 400, .mode = FloodMode::wired, .source = 0});
+  ASSERT_TRUE(corner);
+  EXPECT_EQ(corner->reached, 400u);
+  EXPECT_NEAR(corner->latency_max_s, 2.685333, 1e-6);
+  const auto middle = run_flood({.nodes = 400, .mode = FloodMode::wired, .source = 210});  // (10, 10)
+  ASSERT_TRUE(middle);
+  EXPECT_NEAR(middle->latency_max_s, 1.413333, 1e-6);
+}
+
+TEST(Flood, WiredCubeTakesAsManyHopsAsItsDiameter) {
+  const auto report = run_flood({.nodes = 125, .mode = FloodMode::wired, .layout = FloodLayout::cube, .source = 0});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->reached, 125u);
+  EXPECT_NEAR(report->latency_max_s, 12 * 53 * 8 / 6e3, 1e-6);
+}
+
+TEST(Flood, SameSeedSameBits) {
+  for (const FloodMode mode : {FloodMode::exact, FloodMode::culled, FloodMode::wired}) {
+    const auto a = run_flood({.nodes = 400, .mode = mode, .seed = 3}),
+               b = run_flood({.nodes = 400, .mode = mode, .seed = 3});
+    const auto c = run_flood({.nodes = 400, .mode = mode, .seed = 4});
+    ASSERT_TRUE(a && b && c);
+    EXPECT_EQ(a->state_hash, b->state_hash);
+    EXPECT_EQ(a->deliveries, b->deliveries);
+    EXPECT_TRUE(mode == FloodMode::wired || a->state_hash != c->state_hash);
+  }
+}
+
+// Baseline, AVX2 and whatever comes: integer powers and unfused IEEE arithmetic give one
+// answer. A golden value, so that another machine or compiler that differs is noticed.
+constexpr std::uint64_t golden_deliveries = 2958;
+
+TEST(Flood, TheSameBitsOnEveryMachine) {
+  const auto exact = run_flood({.nodes = 900, .mode = FloodMode::exact, .layout = FloodLayout::random});
+  ASSERT_TRUE(exact);
+  EXPECT_EQ(exact->deliveries, golden_deliveries);
+}
+
+// Culling beyond the whole scene changes nothing; culling within it does, and the report says so.
+TEST(Flood, CullingIsExactWhenItCutsNothing) {
+  for (const FloodLayout layout : {FloodLayout::grid, FloodLayout::cube, FloodLayout::random}) {
+    FloodOptions options{.nodes = 300, .mode = FloodMode::exact, .layout = layout, .seed = 8};
+    const auto exact = run_flood(options);
+    options.mode = FloodMode::culled;
+    options.cull_spacings = 100;
+    const auto wide = run_flood(options);
+    options.cull_spacings = 3.5;
+    const auto narrow = run_flood(options);
+    ASSERT_TRUE(exact && wide && narrow);
+    EXPECT_EQ(exact->state_hash, wide->state_hash);
+    EXPECT_NE(exact->deliveries, narrow->deliveries);
+    EXPECT_EQ(exact->cull_radius_m, 0);
+    EXPECT_EQ(narrow->cull_radius_m, 3.5);
+  }
+}
+
+// The cells against the plain definition: everybody within the radius, nobody else.
+TEST(Flood, CellsFindExactlyWhoIsWithinTheRadius) {
+  RandomStream random(4, 0, "cells");
+  for (int scene = 0; scene < 20; ++scene) {
+    Network network;
+    const double radius = random.uniform(0.5, 6);
+    const MediumId air = *network.add_medium({.frequency_hz = 2.4e9, .cull_radius = radius});
+    RadioOptions options;
+    options.window = 1;
+    options.receive_threshold_w = 1e-13;
+    options.carrier_threshold_w = 1e-13;
+    std::vector<Vec3> places;
+    std::vector<InterfaceId> radios;
+    const double depth = scene % 2 == 0 ? 0 : 8;
+    for (int i = 0; i < 200; ++i) {
+      places.push_back({random.uniform(-9, 9), random.uniform(0, 20), depth * random.uniform()});
+      if (i % 50 == 49) places.back() = {1e4 * random.uniform(), -1e5, 3};  // far outliers
+      radios.push_back(*network.add_radio(network.add_node(), air, options, places.back()));
+    }
+    const double noise = network.heard_w(radios[0]);
+    for (int round = 0; round < 10; ++round) {
+      const std::size_t sender = random.below(200);
+      ASSERT_TRUE(network.send(radios[sender], {.payload = zeros(100)}));
+      ASSERT_TRUE(network.run(network.now() + Time{1000}));
+      for (std::size_t i = 0; i < 200; ++i) {
+        const bool within = i != sender && length_squared(places[i] - places[sender]) <= radius * radius;
+        EXPECT_EQ(network.heard_w(radios[i]) > noise, within);
+      }
+      ASSERT_TRUE(network.run(network.now() + Time::seconds(1)));
+    }
+  }
+}
+
+TEST(Flood, GivenPositionsAndJson) {
+  FloodOptions options{.mode = FloodMode::exact};
+  for (int i = 0; i < 50; ++i) options.positions.push_back({0.7 * i, 0.1 * (i % 5), 0.2 * (i % 3)});
+  const auto report = run_flood(options);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->nodes, 50u);
+  EXPECT_EQ(report->layout, "given");
+  const std::string json = report->json();
+  for (const char* key : {"reached", "deliveries", "collisions", "weak", "drops", "sim_time_s", "cpu_s", "link_updates",
+                          "events", "peak_mb", "latency_s", "p99", "state_hash"})
+    EXPECT_NE(json.find(std::string("\"") + key + "\":"), std::string::npos) << key;
+  EXPECT_EQ(json.front(), '{');
+  EXPECT_EQ(json.back(), '}');
+}
+
+}  // namespace
+}  // namespace volvox::net

@@ -1,0 +1,24 @@
+// Loops worth compiling twice: for every x86-64, and for those with AVX2, chosen when the
+// program starts. The bits are the same (integers, and IEEE operations that are never fused);
+// only the speed differs. Sanitizers start too late for the choice, so they get one version.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define VOLVOX_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define VOLVOX_VECTOR_CLONES
+#endif
+
+namespace volvox::net {
+
+// Asks the cache for a line that will be needed soon; never changes a result.
+inline void fetch_early(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
+
+}  // namespace volvox::net
