@@ -183,6 +183,27 @@ class ListInfoBench(CommandTest):
             self.assertGreater(result["ticks_per_s"], 0)
             self.assertLessEqual(sum(result["phases_ms"].values()), result["ms_per_tick"] * 1.01)
             self.assertIn("move", result["phases_ms"])
+    def test_crosscheck_puts_engines_side_by_side(self):
+        command = ["crosscheck", "remod3d/snake", "--engines", "native,bullet", "--set", "modules=3", "--duration", "0.3"]
+        table = self.run_program(*command, "--csv", "histories.csv").stdout
+        self.assertIn("off by", table)
+        self.assertIn("lift_m", table)
+        with open(os.path.join(self.folder, "histories.csv")) as file:
+            self.assertEqual({line.split(",")[0] for line in file}, {"engine", "native", "bullet"})
+        results = json.loads(self.run_program(*command, "--json").stdout)["results"]
+        self.assertEqual([result["engine"] for result in results], ["native", "bullet"])
+        self.run_program("crosscheck", "remod3d/snake", "--engines", "nativ", status=2)
+
+    def test_net_flood(self):
+        flood = json.loads(self.run_program("net", "flood", "--nodes", "100", "--mode", "wired", "--json").stdout)
+        self.assertEqual(flood["reached"], 100)
+        for key in ["deliveries", "collisions", "weak", "drops", "sim_time_s", "cpu_s", "link_updates", "events", "peak_mb"]:
+            self.assertIn(key, flood)
+        self.assertIn("100 of 100", self.run_program("net", "flood", "--nodes", "100", "--mode", "wired", "--pcap", "f.pcapng").stdout)
+        self.assertGreater(os.path.getsize(os.path.join(self.folder, "f.pcapng")), 1000)
+        self.run_program("net", "flood", "--mode", "psychic", status=2)
+
+    def test_bench_of_all_engines(self):
         table = self.run_program("bench", "engines", "--modules", "3", "--seconds", "0.02").stdout
         self.assertIn("all but move", table)
 

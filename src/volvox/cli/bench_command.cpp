@@ -64,14 +64,6 @@ nlohmann::ordered_json to_json(const Measured& m) {
   return json;
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  std::stringstream stream(list);
-  for (std::string part; std::getline(stream, part, ',');)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
 // Whether the number of modules of a scene can be chosen. What is wrong with it shows later.
 bool has_modules(const std::string& scene, const sim::Library& library) {
   const auto located = sim::locate_experiment(scene, library);
@@ -82,11 +74,19 @@ bool has_modules(const std::string& scene, const sim::Library& library) {
 
 }  // namespace
 
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> parts;
+  std::stringstream stream(list);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log) {
   const bool all_engines = arguments.scenes == std::vector<std::string>{"engines"};
   const std::vector<std::string> scenes = arguments.scenes.empty() || all_engines
       ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
-  std::vector<std::string> engines = split(arguments.engines);
+  std::vector<std::string> engines = split_list(arguments.engines);
   if (engines.empty()) engines = all_engines ? library.engines.names() : std::vector<std::string>{physics::default_engine, "none"};
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows = {{"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move",

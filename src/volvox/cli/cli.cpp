@@ -105,6 +105,8 @@ CLI::Validator whole_number() {
 struct Arguments {
   RunArguments run;
   BenchArguments bench;
+  CrosscheckArguments crosscheck;
+  NetArguments net;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
   bool list_json = false, list_names = false, info_names = false;
 };
@@ -153,6 +155,28 @@ void add_others(CLI::App& app, Arguments& a) {
   make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
   make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
 
+  CLI::App* crosscheck = app.add_subcommand("crosscheck", "run an experiment on all engines, and see where they disagree");
+  crosscheck->footer("\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set robot=atron --engines native,bullet --csv histories.csv");
+  crosscheck->add_option("experiment", a.crosscheck.experiment, "an experiment or a world file")->required();
+  crosscheck->add_option("--engines", a.crosscheck.engines, "comma-separated, the reference first (default: all that move things)");
+  crosscheck->add_option("--duration", a.crosscheck.duration, "seconds to simulate")->check(CLI::Range(0.0, 1e9));
+  crosscheck->add_option("--seed", a.crosscheck.seed, "of everything random")->capture_default_str()->check(CLI::NonNegativeNumber);
+  crosscheck->add_option("--set", a.crosscheck.set, "KEY=VALUE: change a parameter; may be repeated")->allow_extra_args(false);
+  crosscheck->add_option("--tolerance", a.crosscheck.tolerance, "a metric that differs by more than this part is called a disagreement")->capture_default_str()->check(CLI::Range(0.0, 1.0));
+  crosscheck->add_option("--csv", a.crosscheck.csv, "write the time histories of all engines to this file");
+  crosscheck->add_flag("--json", a.crosscheck.json, "print JSON");
+
+  CLI::App* net = app.add_subcommand("net", "run a network scenario without robots");
+  net->require_subcommand(1);
+  CLI::App* flood = net->add_subcommand("flood", "one node sends a packet; all that receive it pass it on once");
+  flood->footer("\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox net flood --nodes 100 --pcap flood.pcapng    (opens in Wireshark)");
+  flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(CLI::Range(1, 100'000'000));
+  flood->add_option("--mode", a.net.mode, "exact (every radio hears every other), culled (only the near ones), wired")->capture_default_str();
+  flood->add_option("--layout", a.net.layout, "grid, cube or random")->capture_default_str();
+  flood->add_option("--seed", a.net.seed, "of the random backoffs")->capture_default_str()->check(CLI::NonNegativeNumber);
+  flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng");
+  flood->add_flag("--json", a.net.json, "print JSON");
+
   CLI::App* completion = app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
   completion->add_option("shell", a.shell, "bash")->default_val("bash");
 }
@@ -173,7 +197,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "list", "info", "bench", "new", "completion"};
+    const std::vector<std::string> commands = {"run", "list", "info", "bench", "crosscheck", "net", "new", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
@@ -190,6 +214,8 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("info")) return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
   if (app.got_subcommand("bench")) return bench_command(a.bench, library, log);
   if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
+  if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
+  if (app.got_subcommand("net")) return net_flood_command(a.net);
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);
   return done;

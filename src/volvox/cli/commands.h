@@ -37,11 +37,33 @@ struct BenchArguments {
 };
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log);
 
+struct CrosscheckArguments {
+  std::string experiment, engines, csv;
+  std::optional<double> duration;
+  std::uint64_t seed = 1;
+  double tolerance = 0.1;  // a metric that differs by more is called a disagreement
+  std::vector<std::string> set;
+  bool json = false;
+};
+int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& library, Log& log);
+
+// `volvox net flood`: a network scenario without robots.
+struct NetArguments {
+  std::uint32_t nodes = 400;
+  std::string mode = "exact", layout = "grid", pcap;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+int net_flood_command(const NetArguments& arguments);
+
 int new_command(const std::string& kind, const std::string& name, const std::string& folder);
 int completion_command(const std::string& shell);
 
 // Prints an error as everybody expects it, and returns the exit status of bad input.
 int complain(const Error& error);
+
+// "a,b,c" as its parts.
+std::vector<std::string> split_list(const std::string& list);
 
 // KEY=VALUE pairs.
 Result<std::map<std::string, std::string>> parse_settings(const std::vector<std::string>& set);

@@ -4,7 +4,7 @@ _volvox() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} volvox=${COMP_WORDS[0]}
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "run list info bench new completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "run list info bench crosscheck net new completion --help --version" -- "$word"))
     return
   fi
   case $previous in
@@ -14,7 +14,7 @@ _volvox() {
     --set) COMPREPLY=($(compgen -W "$("$volvox" info "${COMP_WORDS[2]}" --names 2>/dev/null)" -S = -- "$word")); compopt -o nospace; return ;;
   esac
   case $command in
-    run|bench)
+    run|bench|crosscheck)
       if [[ $word == -* ]]; then
         COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --out --json --quiet --engines --seconds --modules --help" -- "$word"))
       else
@@ -22,6 +22,7 @@ _volvox() {
       fi ;;
     list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
+    net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --seed --pcap --json --help" -- "$word")) ;;
     new) COMPREPLY=($(compgen -W "behavior robot experiment --in" -- "$word")) ;;
     completion) COMPREPLY=($(compgen -W "bash" -- "$word")) ;;
   esac
