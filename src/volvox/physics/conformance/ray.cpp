@@ -94,6 +94,7 @@ TEST_P(Rays, hit_a_plane) {
 }
 
 TEST_P(Rays, hit_a_mesh_from_both_sides) {
+  VOLVOX_NEEDS("meshes");
   auto mesh = std::make_shared<model::MeshData>();
   mesh->vertices = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
   mesh->triangles = {{0, 1, 2}, {0, 2, 3}};

@@ -106,6 +106,7 @@ TEST_P(Resting, on_a_box) {
 
 TEST_P(Resting, on_a_mesh) {
   VOLVOX_NEEDS_MOTION();
+  VOLVOX_NEEDS("meshes");
   Solid floor{model::Mesh(make_mesh_floor(0.25)), 1, {{0, 0, 0.25}, {}}};
   floor.motion = Motion::fixed;
   drop_all(floor, 0.5, tolerance("rest_height_surface_m"));

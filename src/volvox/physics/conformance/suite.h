@@ -1,6 +1,7 @@
 // The conformance suite: scenes with a known outcome, against the interface alone, for every
 // engine in the registry. An engine that does not move things (EngineInfo::moves) skips the
-// scenes that are about motion; for one that does, a skipped scene is a failure.
+// scenes that are about motion, and one that says what it cannot do (EngineInfo::cannot) those
+// about that; a scene that is skipped for any other reason is a failure.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,6 +36,8 @@ class Conformance : public testing::TestWithParam<std::string> {
   static std::unique_ptr<Engine> new_engine(const EngineSettings& settings);
   Engine& engine() { return *engine_; }
   bool moves() const { return engine_->info().moves; }
+  bool can(const std::string& what) const;
+  void leave_out() { left_out_ = true; }
   double tolerance(std::string_view name) const { return conformance::tolerance(GetParam(), name); }
 
   BodyId add(const Solid& solid);
@@ -69,6 +72,7 @@ class Conformance : public testing::TestWithParam<std::string> {
 
  private:
   std::unique_ptr<Engine> engine_;
+  bool left_out_ = false;  // for what the engine says it cannot do
   std::vector<BodyDesc> descs_;
   std::int64_t ticks_ = 0;
 };
@@ -82,6 +86,13 @@ class Conformance : public testing::TestWithParam<std::string> {
 // First line of a scene that is about motion.
 #define VOLVOX_NEEDS_MOTION() \
   if (!moves()) GTEST_SKIP() << "engine " << GetParam() << ": " << engine().info().limits
+
+// First line of a scene that is about what some engine says it cannot do.
+#define VOLVOX_NEEDS(what)                                                             \
+  if (!can(what)) {                                                                    \
+    leave_out();                                                                       \
+    GTEST_SKIP() << "engine " << GetParam() << " cannot do " << (what);                \
+  }
 
 // The moments of inertia of a solid of uniform density.
 Vec3 solid_moments(const model::Shape& shape, double mass);

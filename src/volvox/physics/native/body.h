@@ -13,6 +13,8 @@ struct Body {
   Vec3 position;
   Quat rotation;
   Vec3 linear, angular, spin;
+  bool awake = true;
+  double still = 0;  // s; how long it has hardly moved
 
   // The description.
   double mass = 0;
@@ -24,6 +26,9 @@ struct Body {
   // Of the current substep.
   M3<double> axes;              // rotation as a matrix
   Spatial<double> push;         // sum of its contacts' impulses, at the centre of mass
+  int touches = 0;              // contacts that take part
+  bool carried = false;         // one of them has an impulse from the last substep
+  double borne = 1;             // the mass of its island for each kg of it that touches anything
   int island = -1, node = -1;   // which tree or loop it belongs to, and where
 
   void place(const Pose& link, const Twist& velocity) {

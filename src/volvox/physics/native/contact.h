@@ -29,6 +29,15 @@ struct ContactPoint {
   double target = 0;           // the normal speed to reach at least
   Vec3 frame[3];               // normal and two tangents
   Vec3 arm_a, arm_b;           // from the centres of mass
+
+  template <class Archive>
+  void archive(Archive& ar) {
+    ar("a", a), ar("b", b), ar("feature", feature), ar("on_a", on_a), ar("on_b", on_b);
+    ar("radius", radius), ar("radius_a", radius_a), ar("normal_of", normal_of), ar("normal", normal);
+    ar("friction", friction), ar("restitution", restitution), ar("impulse", impulse);
+    ar("active", active), ar("separation", separation), ar("arm_a", arm_a), ar("arm_b", arm_b);
+    for (Vec3& axis : frame) ar("frame", axis);
+  }
 };
 
 }  // namespace volvox::physics::native

@@ -16,38 +16,146 @@ constexpr double reach_speed = 0.3;      // m/s; contacts that a speed this much
 constexpr double deep = 3e-3, softness = 0.1;
 // A sweep that changes less than this is the last. What it leaves adds up over bodies that
 // stand on each other: a group of n islands is solved n^2 times as well.
-constexpr double settled = 1e-3;         // m/s
+constexpr double settled = 2e-3, settled_together = 1e-3;  // m/s
 // Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
 // would pay for them: the work of a group is bounded, not its sweeps.
 constexpr std::size_t most_work = 16000;  // contacts times sweeps
 constexpr std::size_t most_sweeps = 200;
-
-void run(ThreadPool* threads, std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body) {
-  if (count == 0) return;
-  if (threads) threads->parallel_for(count, grain, body); else body(0, count);
-}
+// Groups up to this many contacts that have not settled after so many sweeps are also solved
+// directly, for the contacts that then touch, stick and slide.
+constexpr std::size_t most_direct = 100, sweeps_between = 12;
 
 Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) { return {lane(volvox::cross(arm, impulse)), lane(impulse)}; }
 
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
 }  // namespace
 
-void ContactSolver::refresh(World& world, double step, ThreadPool* threads) {
-  step_ = step;
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) refresh_point(world, points_[i], step);
-  };
-  run(threads, points_.size(), 512, std::ref(work));
-  for (Body& body : world.bodies) body.push = {};
+int ContactSolver::root_of(int island) {
+  while (parent_[at(island)] != island) {
+    parent_[at(island)] = parent_[at(parent_[at(island)])];
+    island = parent_[at(island)];
+  }
+  return island;
+}
+
+// Within a group contacts keep the order in which they were found, so that neither the slots
+// of islands nor the number of threads can be seen in the result.
+void ContactSolver::regroup(const World& world, const Islands& islands) {
+  parent_.resize(islands.size());
+  group_of_.assign(islands.size(), -1);
+  for (std::size_t i = 0; i < islands.size(); ++i) parent_[i] = static_cast<int>(i);
   for (const ContactPoint& c : points_) {
-    if (!c.active) continue;
-    Body &a = world.bodies[static_cast<std::size_t>(c.a)], &b = world.bodies[static_cast<std::size_t>(c.b)];
-    a.push = a.push + at_centre(c.arm_a, c.impulse);
-    b.push = b.push - at_centre(c.arm_b, c.impulse);
+    const int island_a = world.bodies[at(c.a)].island, island_b = world.bodies[at(c.b)].island;
+    if (island_b < 0) continue;
+    const int a = root_of(island_a), b = root_of(island_b);
+    parent_[at(std::max(a, b))] = std::min(a, b);
+  }
+  groups_.clear();
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    if (!islands[i]) continue;
+    const int root = root_of(static_cast<int>(i));
+    if (group_of_[at(root)] < 0) {
+      group_of_[at(root)] = static_cast<int>(groups_.size());
+      groups_.push_back({});
+    }
+    group_of_[i] = group_of_[at(root)];
+    ++groups_[at(group_of_[i])].last_island;
+  }
+  for (const ContactPoint& c : points_) ++groups_[at(group_of_[at(world.bodies[at(c.a)].island)])].last_point;
+  std::size_t island = 0, point = 0;
+  for (Group& group : groups_) {
+    group.first_island = island, island += group.last_island, group.last_island = group.first_island;
+    group.first_point = point, point += group.last_point, group.last_point = group.first_point;
+  }
+  islands_.resize(island);
+  order_.resize(points_.size());
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    if (islands[i]) islands_[groups_[at(group_of_[i])].last_island++] = static_cast<int>(i);
+  }
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    order_[groups_[at(group_of_[at(world.bodies[at(points_[i].a)].island)])].last_point++] = static_cast<int>(i);
   }
 }
 
+void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step) const {
+  static thread_local GroupRoom room;
+  const Group& group = groups_[index];
+  if (!group.awake) return;
+  place(world, islands, group);
+  refresh(world, group, step);
+  start_impulses(world, islands, group, step);
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->predict(world, step);
+  collect_active(world, group, room);
+  if (!room.active.empty()) {
+    whiten(islands, group, room);
+    lay_out_rows(islands, room);
+    for (std::size_t i = 0; i < room.active.size(); ++i) fill(world, islands, room, i, step);
+    sweep(islands, group, room);
+  }
+  take_impulses(world, islands, group, room);
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->finish(world, step);
+}
+
+void ContactSolver::place(World& world, Islands& islands, const Group& group) const {
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    for (int index : islands[at(islands_[i])]->bodies()) {
+      Body& body = world.bodies[at(index)];
+      body.axes = rotation_matrix(lane(body.rotation));
+      body.push = {};
+      body.touches = 0, body.carried = false;
+    }
+  }
+}
+
+// Geometry at the present poses.
+void ContactSolver::refresh(World& world, const Group& group, double step) const {
+  for (std::size_t i = group.first_point; i < group.last_point; ++i) {
+    ContactPoint& c = points_[at(order_[i])];
+    refresh_point(world, c, step);
+    if (!c.active) continue;
+    Body& a = world.bodies[at(c.a)];
+    ++a.touches;
+    if (c.impulse != Vec3{}) a.carried = true;
+  }
+}
+
+// Every contact starts from its last impulse, or from a guess; Body::push becomes their sum.
+void ContactSolver::start_impulses(World& world, const Islands& islands, const Group& group, double step) const {
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    double all = 0, touching = 0;
+    for (int index : islands[at(islands_[i])]->bodies()) {
+      const Body& body = world.bodies[at(index)];
+      all += body.mass;
+      if (body.touches > 0) touching += body.mass;
+    }
+    for (int index : islands[at(islands_[i])]->bodies()) world.bodies[at(index)].borne = touching > 0 ? all / touching : 1;
+  }
+  for (std::size_t i = group.first_point; i < group.last_point; ++i) {
+    ContactPoint& c = points_[at(order_[i])];
+    if (!c.active) continue;
+    c.impulse = first_impulse(world, c, step);
+    if (c.impulse == Vec3{}) continue;
+    Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
+    a.push = a.push + at_centre(c.arm_a, c.impulse);
+    if (b.island >= 0) b.push = b.push - at_centre(c.arm_b, c.impulse);
+  }
+}
+
+// Where a body comes to lie on the world, each of its contacts starts with its share of what
+// would stop that body, and the part of its island that hangs on it, alone. For a long chain
+// that lies down this is nearly the solution; started from nothing, the sweep would let the
+// first contacts carry the whole chain, and the loads between them would break it.
+Vec3 ContactSolver::first_impulse(const World& world, const ContactPoint& c, double step) const {
+  const Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
+  if (c.impulse != Vec3{} || a.carried || b.island >= 0) return c.impulse;
+  const double wanted = -std::max(0.0, c.separation) / step;
+  const double needed = a.mass * (wanted - c.approach) - dot(a.weight, c.frame[0]) * step;
+  return c.frame[0] * (a.borne * std::max(0.0, needed) / a.touches);
+}
+
 void ContactSolver::refresh_point(const World& world, ContactPoint& c, double step) const {
-  const Body &a = world.bodies[static_cast<std::size_t>(c.a)], &b = world.bodies[static_cast<std::size_t>(c.b)];
+  const Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
   const Vec3 on_a = plain(a.axes * lane(c.on_a)), on_b = plain(b.axes * lane(c.on_b));
   const Vec3 between = (a.position + on_a) - (b.position + on_b);
   Vec3 n = plain((c.normal_of == ContactPoint::NormalOf::a ? a.axes : b.axes) * lane(c.normal));
@@ -71,125 +179,76 @@ void ContactSolver::refresh_point(const World& world, ContactPoint& c, double st
   c.impulse = n * normal + tangent;
 }
 
-void ContactSolver::prepare(World& world, Islands& islands, double step, ThreadPool* threads) {
-  collect_active(world);
-  if (active_.empty()) return;
-  group_islands(islands.size());
-  whiten_touched(islands, threads);
-  lay_out_rows(islands);
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) fill(world, islands, i, step);
-  };
-  run(threads, active_.size(), 128, std::ref(work));
-}
-
-void ContactSolver::collect_active(const World& world) {
-  active_.clear();
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    if (!points_[i].active) continue;
-    const Body &a = world.bodies[static_cast<std::size_t>(points_[i].a)], &b = world.bodies[static_cast<std::size_t>(points_[i].b)];
-    active_.push_back({static_cast<int>(i), a.island, a.node, b.island, b.node});
+void ContactSolver::collect_active(const World& world, const Group& group, GroupRoom& room) const {
+  room.active.clear();
+  const std::size_t points = group.last_point - group.first_point;
+  if (room.active.capacity() < points) room.active.reserve(2 * points), room.hot.reserve(2 * points);
+  for (std::size_t i = group.first_point; i < group.last_point; ++i) {
+    const ContactPoint& c = points_[at(order_[i])];
+    if (!c.active) continue;
+    const Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
+    room.active.push_back({order_[i], a.island, a.node, b.island, b.node});
   }
 }
 
-int ContactSolver::root_of(int island) {
-  std::vector<int>& p = parent_;
-  while (p[static_cast<std::size_t>(island)] != island) {
-    p[static_cast<std::size_t>(island)] = p[static_cast<std::size_t>(p[static_cast<std::size_t>(island)])];
-    island = p[static_cast<std::size_t>(island)];
-  }
-  return island;
-}
-
-// Groups of islands that touch each other. Within a group contacts keep the order in which
-// they were found; groups do not know of each other and may be solved at the same time.
-void ContactSolver::group_islands(std::size_t islands) {
-  parent_.resize(islands);
-  for (std::size_t i = 0; i < islands; ++i) parent_[i] = static_cast<int>(i);
-  for (const Active& c : active_) {
-    if (c.island_b < 0) continue;
-    const int a = root_of(c.island_a), b = root_of(c.island_b);
-    parent_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
-  }
-  for (Active& c : active_) c.group = root_of(c.island_a);
-  members_.assign(islands, 0);
-  for (std::size_t i = 0; i < islands; ++i) ++members_[static_cast<std::size_t>(root_of(static_cast<int>(i)))];
-  std::sort(active_.begin(), active_.end(), [](const Active& x, const Active& y) { return x.group != y.group ? x.group < y.group : x.point < y.point; });
-  group_first_.clear();
-  group_islands_.clear();
-  for (std::size_t i = 0; i < active_.size(); ++i) {
-    if (i > 0 && active_[i].group == active_[i - 1].group) continue;
-    group_first_.push_back(i);
-    group_islands_.push_back(members_[static_cast<std::size_t>(active_[i].group)]);
-  }
-  group_first_.push_back(active_.size());
-}
-
-void ContactSolver::whiten_touched(Islands& islands, ThreadPool* threads) {
-  if (touched_.size() < islands.size()) touched_.resize(islands.size());
-  for (int island : touched_islands_) touched_[static_cast<std::size_t>(island)].clear();
-  touched_islands_.clear();
-  const auto touch = [&](int island, int node) {
-    if (island < 0) return;
-    std::vector<int>& nodes = touched_[static_cast<std::size_t>(island)];
-    if (nodes.empty()) touched_islands_.push_back(island);
-    if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
-  };
-  for (const Active& c : active_) touch(c.island_a, c.node_a), touch(c.island_b, c.node_b);
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t island = static_cast<std::size_t>(touched_islands_[i]);
-      islands[island]->whiten(touched_[island]);
+void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room) const {
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    const int island = islands_[i];
+    room.touched.clear();
+    if (room.touched.capacity() < 2 * room.active.size()) room.touched.reserve(4 * room.active.size());
+    for (const GroupRoom::Active& c : room.active) {
+      if (c.island_a == island && (room.touched.empty() || room.touched.back() != c.node_a)) room.touched.push_back(c.node_a);
+      if (c.island_b == island && (room.touched.empty() || room.touched.back() != c.node_b)) room.touched.push_back(c.node_b);
     }
-  };
-  run(threads, touched_islands_.size(), 8, std::ref(work));
+    if (!room.touched.empty()) islands[at(island)]->whiten(room.touched);
+  }
 }
 
-void ContactSolver::lay_out_rows(Islands& islands) {
-  hot_.resize(active_.size());
+void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
+  room.hot.resize(room.active.size());
   std::size_t total = 0;
-  for (std::size_t i = 0; i < active_.size(); ++i) {
-    Active& c = active_[i];
-    RowContact& hot = hot_[i];
-    const RowSpan a = islands[static_cast<std::size_t>(c.island_a)]->span(c.node_a);
+  for (std::size_t i = 0; i < room.active.size(); ++i) {
+    GroupRoom::Active& c = room.active[i];
+    RowContact& hot = room.hot[i];
+    const RowSpan a = islands[at(c.island_a)]->span(c.node_a);
     hot.a = a.coordinates, hot.width_a = a.width;
     hot.b = nullptr, hot.width_b = 0;
     c.part_a = a.part;
-    c.one_part = islands[static_cast<std::size_t>(c.island_a)]->parts() == 1;
+    c.one_part = islands[at(c.island_a)]->parts() == 1;
     if (c.island_b >= 0) {
-      const RowSpan b = islands[static_cast<std::size_t>(c.island_b)]->span(c.node_b);
+      const RowSpan b = islands[at(c.island_b)]->span(c.node_b);
       c.part_b = b.part;
-      c.one_part = c.one_part && islands[static_cast<std::size_t>(c.island_b)]->parts() == 1;
+      c.one_part = c.one_part && islands[at(c.island_b)]->parts() == 1;
       // Both ends in one part: the rows add up to one.
       if (b.coordinates != a.coordinates) hot.b = b.coordinates, hot.width_b = b.width;
     }
     total += 3 * static_cast<std::size_t>(hot.width_a + hot.width_b);
   }
-  if (rows_.size() < total) rows_.resize(total + total / 2);
-  double* next = rows_.data();
-  for (RowContact& hot : hot_) {
+  if (room.rows.size() < total) room.rows.resize(2 * total);
+  double* next = room.rows.data();
+  for (RowContact& hot : room.hot) {
     hot.rows_a = next;
     hot.rows_b = next + 3 * hot.width_a;
     next = hot.rows_b + 3 * hot.width_b;
   }
 }
 
-void ContactSolver::fill(const World& world, Islands& islands, std::size_t index, double step) {
-  const Active& where = active_[index];
-  ContactPoint& c = points_[static_cast<std::size_t>(where.point)];
-  RowContact& hot = hot_[index];
-  Island& a = *islands[static_cast<std::size_t>(where.island_a)];
-  std::fill(hot.rows_a, hot.rows_b + 3 * hot.width_b, 0.0);
-  a.add_rows(where.node_a, c.arm_a, c.frame, 1, hot.rows_a);
+void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const {
+  const GroupRoom::Active& where = room.active[index];
+  ContactPoint& c = points_[at(where.point)];
+  RowContact& hot = room.hot[index];
+  Island& a = *islands[at(where.island_a)];
+  a.write_rows(where.node_a, c.arm_a, c.frame, 1, false, hot.rows_a);
   Vec3 velocity = a.predicted_velocity(where.node_a, c.arm_a);
   std::fill(std::begin(hot.gram), std::end(hot.gram), 0.0);
   if (where.island_b >= 0) {
-    Island& b = *islands[static_cast<std::size_t>(where.island_b)];
-    b.add_rows(where.node_b, c.arm_b, c.frame, -1, hot.width_b > 0 ? hot.rows_b : hot.rows_a);
+    Island& b = *islands[at(where.island_b)];
+    const bool own_rows = hot.width_b > 0;
+    b.write_rows(where.node_b, c.arm_b, c.frame, -1, !own_rows, own_rows ? hot.rows_b : hot.rows_a);
     velocity -= b.predicted_velocity(where.node_b, c.arm_b);
     if (&a == &b && hot.width_b > 0) a.add_cross_terms(where.part_a, hot.rows_a, where.part_b, hot.rows_b, hot.gram);
   } else {
-    velocity -= world.bodies[static_cast<std::size_t>(c.b)].velocity_at(c.arm_b);
+    velocity -= world.bodies[at(c.b)].velocity_at(c.arm_b);
   }
   wide_gram(hot.rows_a, hot.width_a, hot.gram);
   if (hot.width_b > 0) wide_gram(hot.rows_b, hot.width_b, hot.gram);
@@ -223,46 +282,29 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double step) c
   c.target = std::max(c.target, std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap)));
 }
 
-void ContactSolver::solve(World& world, Islands& islands, ThreadPool* threads) {
-  if (active_.empty()) {
-    for (Body& body : world.bodies) body.push = {};
-    return;
-  }
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) sweep_group(islands, i);
-  };
-  run(threads, group_first_.size() - 1, 4, std::ref(work));
-  for (Body& body : world.bodies) body.push = {};
-  for (std::size_t i = 0; i < active_.size(); ++i) {
-    ContactPoint& c = points_[static_cast<std::size_t>(active_[i].point)];
-    const Vec3 impulse = c.frame[0] * hot_[i].impulse[0] + c.frame[1] * hot_[i].impulse[1] + c.frame[2] * hot_[i].impulse[2];
-    const Vec3 change = impulse - c.impulse;
-    c.impulse = impulse;
-    Body &a = world.bodies[static_cast<std::size_t>(c.a)], &b = world.bodies[static_cast<std::size_t>(c.b)];
-    a.push = a.push + at_centre(c.arm_a, change);
-    b.push = b.push - at_centre(c.arm_b, change);
-  }
-}
-
-void ContactSolver::sweep_group(Islands& islands, std::size_t group) {
-  const std::size_t first = group_first_[group], last = group_first_[group + 1];
-  const std::size_t sweeps = std::clamp<std::size_t>(most_work / (last - first), ContactSolver::fewest_sweeps, most_sweeps);
-  const double count = group_islands_[group], enough = settled / (count * count);
-  for (std::size_t sweep = 0; sweep < sweeps; ++sweep) {
+void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room) const {
+  const std::size_t contacts = room.active.size();
+  const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
+  const double count = static_cast<double>(group.last_island - group.first_island);
+  const double enough = count == 1 ? settled : settled_together / (count * count);
+  bool direct = count > 1 && contacts <= most_direct;
+  for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
+  for (std::size_t i = 0; i < sweeps; ++i) {
     double most = 0;
-    for (std::size_t i = first; i < last; ++i) most = std::max(most, solve_one(islands, i));
+    for (std::size_t k = 0; k < contacts; ++k) most = std::max(most, solve_one(islands, room, k));
     if (most < enough) break;
+    if (direct && i % sweeps_between == sweeps_between - 1) (void)solve_directly(room);
   }
 }
 
-double ContactSolver::solve_one(Islands& islands, std::size_t index) {
-  const Active& where = active_[index];
-  RowContact& hot = hot_[index];
+double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t index) const {
+  const GroupRoom::Active& where = room.active[index];
+  RowContact& hot = room.hot[index];
   if (where.one_part) return wide_solve(hot);
-  Island& a = *islands[static_cast<std::size_t>(where.island_a)];
+  Island& a = *islands[at(where.island_a)];
   a.move_to(where.part_a);
   if (hot.width_b == 0) return wide_solve(hot);
-  Island& b = *islands[static_cast<std::size_t>(where.island_b)];
+  Island& b = *islands[at(where.island_b)];
   if (&a != &b) {
     b.move_to(where.part_b);
     return wide_solve(hot);
@@ -281,6 +323,23 @@ double ContactSolver::solve_one(Islands& islands, std::size_t index) {
     hot.impulse[i] = alone.impulse[i];
   }
   return change;
+}
+
+// Body::push becomes the change of the impulses since predict().
+void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room) const {
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    for (int body : islands[at(islands_[i])]->bodies()) world.bodies[at(body)].push = {};
+  }
+  for (std::size_t i = 0; i < room.active.size(); ++i) {
+    ContactPoint& c = points_[at(room.active[i].point)];
+    const RowContact& hot = room.hot[i];
+    const Vec3 impulse = c.frame[0] * hot.impulse[0] + c.frame[1] * hot.impulse[1] + c.frame[2] * hot.impulse[2];
+    const Vec3 change = impulse - c.impulse;
+    c.impulse = impulse;
+    Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
+    a.push = a.push + at_centre(c.arm_a, change);
+    if (b.island >= 0) b.push = b.push - at_centre(c.arm_b, change);
+  }
 }
 
 }  // namespace volvox::physics::native

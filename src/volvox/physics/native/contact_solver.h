@@ -1,5 +1,7 @@
-// Contacts of all islands: an exact Gauss-Seidel sweep in whitened coordinates. Each island
-// keeps the sum a of what its contacts did to it; a contact's velocity is then
+// Islands that touch each other form a group, and groups know nothing of each other: each is
+// moved through a substep on its own, while its data is at hand. Within a group contacts are
+// solved by an exact Gauss-Seidel sweep in whitened coordinates. Each island keeps the sum a
+// of what its contacts did to it; a contact's velocity is then
 //   v = v0 + y_A.a_A + y_B.a_B        (y: its rows in the islands' coordinates)
 // and an impulse d adds y d to a. Neither adhesion nor a breach of the friction cone can
 // remain: every impulse is projected when it is made.
@@ -7,7 +9,6 @@
 
 #include <vector>
 
-#include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/contact.h"
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/wide.h"
@@ -15,6 +16,30 @@
 namespace volvox::physics::native {
 
 using Islands = std::vector<std::unique_ptr<Island>>;  // null: a free slot
+
+// Room for one group at a time; one for each thread, so that it stays in its cache.
+struct GroupRoom {
+  struct Active {
+    int point;
+    int island_a, node_a, island_b, node_b;  // b: -1 where it is not solved for
+    int part_a = 0, part_b = 0;
+    bool one_part = true;                    // no island on either side is cut into parts
+  };
+  // A row of the direct solution.
+  struct DirectRow {
+    std::size_t contact;
+    int direction;
+    double slide[2];  // of a contact that slides: friction per unit of its normal impulse
+  };
+
+  std::vector<Active> active;        // in the order of the sweep
+  std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
+  std::vector<double> rows;
+  std::vector<int> touched;          // nodes of one island
+  std::vector<DirectRow> direct;
+  std::vector<double> matrix, right;
+  std::vector<Vec3> kept;
+};
 
 class ContactSolver {
  public:
@@ -25,44 +50,51 @@ class ContactSolver {
   std::vector<ContactPoint>& points() { return points_; }
   const std::vector<ContactPoint>& points() const { return points_; }
 
-  // 1. Geometry at the present poses; Body::push becomes the sum of the last impulses.
-  void refresh(World& world, double step, ThreadPool* threads);
-  // 2. After the islands have predicted their velocities: rows, and the order of the sweep.
-  void prepare(World& world, Islands& islands, double step, ThreadPool* threads);
-  // 3. Solves; Body::push becomes the change of the impulses.
-  void solve(World& world, Islands& islands, ThreadPool* threads);
+  // After detection, or when islands have changed: who may touch whom until the next time.
+  void regroup(const World& world, const Islands& islands);
+  std::size_t groups() const { return groups_.size(); }
+  // A group sleeps or wakes as one. What lies still for a while, carried by something, falls
+  // asleep; a group in which anybody is awake wakes.
+  void wake_groups(World& world, const Islands& islands);
+  void let_sleep(World& world, const Islands& islands, double tick) const;
+
+  // Moves the bodies of a group through a substep.
+  void advance_group(World& world, Islands& islands, std::size_t group, double step) const;
 
  private:
-  struct Active {
-    int point;
-    int island_a, node_a, island_b, node_b;  // b: -1 where it is not solved for
-    int group = 0;
-    int part_a = 0, part_b = 0;
-    bool one_part = true;  // no island on either side is cut into parts
+  struct Group {
+    std::size_t first_island = 0, last_island = 0;  // in islands_
+    std::size_t first_point = 0, last_point = 0;    // in order_
+    bool awake = true;
   };
 
-  void refresh_point(const World& world, ContactPoint& c, double step) const;
-  void collect_active(const World& world);
-  void group_islands(std::size_t islands);
   int root_of(int island);
-  void whiten_touched(Islands& islands, ThreadPool* threads);
-  void lay_out_rows(Islands& islands);
-  void fill(const World& world, Islands& islands, std::size_t index, double step);
+  template <class Visit>
+  void for_bodies(const Islands& islands, const Group& group, const Visit& visit) const;
+  bool may_sleep(const World& world, const Islands& islands, const Group& group) const;
+  void place(World& world, Islands& islands, const Group& group) const;
+  void refresh(World& world, const Group& group, double step) const;
+  void refresh_point(const World& world, ContactPoint& c, double step) const;
+  void start_impulses(World& world, const Islands& islands, const Group& group, double step) const;
+  Vec3 first_impulse(const World& world, const ContactPoint& c, double step) const;
+  void collect_active(const World& world, const Group& group, GroupRoom& room) const;
+  void whiten(Islands& islands, const Group& group, GroupRoom& room) const;
+  void lay_out_rows(Islands& islands, GroupRoom& room) const;
+  void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
   void set_target(ContactPoint& c, double predicted, double step) const;
-  void sweep_group(Islands& islands, std::size_t group);
-  double solve_one(Islands& islands, std::size_t index);
+  void sweep(Islands& islands, const Group& group, GroupRoom& room) const;
+  double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
+  void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room) const;
 
-  std::vector<ContactPoint> points_;
-  std::vector<Active> active_;                 // in the order of the sweep
-  std::vector<RowContact> hot_;                // the same contacts, as the sweep wants them
-  std::vector<std::size_t> group_first_;       // contacts of independent groups of islands
-  std::vector<int> group_islands_;             // how many islands each group has
-  std::vector<int> parent_, members_;          // union-find over islands
-  std::vector<std::vector<int>> touched_;      // by island: nodes with contacts
-  std::vector<int> touched_islands_;
-  std::vector<double> rows_;
-  std::vector<Vec3> before_;
-  double step_ = 0;
+  mutable std::vector<ContactPoint> points_;  // each belongs to one group
+  std::vector<Group> groups_;
+  std::vector<int> islands_;            // by group
+  std::vector<int> order_;              // points by group
+  std::vector<int> parent_, group_of_;  // by island
 };
+
+// One step towards the solution for the contacts that now touch, stick and slide. False: it
+// leads nowhere, and nothing was changed.
+bool solve_directly(GroupRoom& room);
 
 }  // namespace volvox::physics::native

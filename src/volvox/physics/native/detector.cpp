@@ -133,7 +133,10 @@ void Detector::detect(const View& view, double horizon, ThreadPool* threads, std
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return !may_touch(view, pair.a, pair.b); });
   add_half_spaces(view, horizon);
   const std::size_t chunks = (pairs_.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
-  if (found_.size() < chunks) found_.resize(chunks);
+  while (found_.size() < chunks) {
+    found_.emplace_back();
+    found_.back().reserve(4 * pairs_of_a_chunk);
+  }
   const auto work = [&](std::size_t begin, std::size_t end) {
     for (std::size_t chunk = begin; chunk < end; ++chunk) {
       found_[chunk].clear();
@@ -146,6 +149,22 @@ void Detector::detect(const View& view, double horizon, ThreadPool* threads, std
   contacts.clear();
   for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
   keep_impulses(old_, contacts);
+  keep_sleeping(view, contacts);
+}
+
+// Between bodies that sleep or stand nothing is looked for: what was there is there still.
+void Detector::keep_sleeping(const View& view, std::vector<ContactPoint>& contacts) {
+  const auto rests = [&](int body) { return !view.bodies[static_cast<std::size_t>(body)].dynamic || !view.bodies[static_cast<std::size_t>(body)].awake; };
+  merged_.clear();
+  std::size_t next = 0;
+  for (const ContactPoint& old : old_) {
+    if (!rests(old.a) || !rests(old.b)) continue;
+    while (next < contacts.size() && (contacts[next].a != old.a ? contacts[next].a < old.a : contacts[next].b < old.b)) merged_.push_back(contacts[next++]);
+    merged_.push_back(old);
+  }
+  if (merged_.empty()) return;
+  merged_.insert(merged_.end(), contacts.begin() + static_cast<std::ptrdiff_t>(next), contacts.end());
+  contacts.swap(merged_);
 }
 
 void Detector::collect_items(const View& view, double horizon) {
@@ -158,7 +177,7 @@ void Detector::collect_items(const View& view, double horizon) {
     if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i));
     if (shape.convexes.empty() && shape.surfaces.empty()) continue;
     const double turning = turning_speed(body, shape);
-    BroadPhase::Item item{static_cast<int>(i), body.dynamic && view.awake[i] != 0, bounds_in(shape.bounds, body.axes, body.position, slack / 2 + horizon * turning)};
+    BroadPhase::Item item{static_cast<int>(i), body.dynamic && body.awake, bounds_in(shape.bounds, body.axes, body.position, slack / 2 + horizon * turning)};
     item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
     items_.push_back(item);
   }
@@ -214,7 +233,12 @@ void Detector::keep_impulses(std::vector<ContactPoint>& old, std::vector<Contact
     bool all = true;
     for (ContactPoint& c : to) {
       const auto same = std::find_if(from.begin(), from.end(), [&](const ContactPoint& o) { return o.feature == c.feature; });
-      if (same == from.end()) all = false; else c.impulse = same->impulse, same->feature = taken;
+      if (same == from.end()) {
+        all = false;
+      } else {
+        c.impulse = same->impulse;
+        same->feature = taken;
+      }
     }
     for (std::size_t i = 0; !all && i < to.size(); ++i) {
       if (to[i].impulse != Vec3{}) continue;

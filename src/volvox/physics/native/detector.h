@@ -21,11 +21,10 @@ class Detector {
     const Scene& scene;
     const std::vector<Body>& bodies;
     const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
-    const std::vector<std::uint8_t>& awake;                   // by body index
   };
 
   // Replaces `contacts` by those of the next `horizon` seconds, sorted by bodies; points that
-  // were there before keep their impulses.
+  // were there before keep their impulses, and those between bodies that do not move stay.
   void detect(const View& view, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts);
 
  private:
@@ -33,6 +32,7 @@ class Detector {
   void add_half_spaces(const View& view, double horizon);
   bool may_touch(const View& view, int a, int b) const;
   void collide_pair(const View& view, BroadPhase::Pair pair, double horizon, std::vector<ContactPoint>& out) const;
+  void keep_sleeping(const View& view, std::vector<ContactPoint>& contacts);
   void keep_impulses(std::vector<ContactPoint>& old, std::vector<ContactPoint>& contacts) const;
 
   BroadPhase broad_phase_;
@@ -40,7 +40,7 @@ class Detector {
   std::vector<int> flat_bodies_;  // those with half-spaces
   std::vector<BroadPhase::Pair> pairs_;
   std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
-  std::vector<ContactPoint> old_;
+  std::vector<ContactPoint> old_, merged_;
 };
 
 // The points of a body's convex cores against a half-space, at most four for the whole body.

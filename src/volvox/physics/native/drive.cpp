@@ -8,8 +8,8 @@ namespace {
 
 // The share of an overrun of a limit that a substep takes back.
 constexpr double limit_correction = 0.3;
-// A motor may miss its bound by this share before it is solved again.
-constexpr double secant_tolerance = 0.01;
+// A motor may be wrong by this share of its bound before it is solved again.
+constexpr double secant_tolerance = 0.1;
 
 }  // namespace
 
@@ -57,12 +57,11 @@ void Drive::tell(const JointDesc& desc, const MotorCommand& command, const Joint
   if (!(friction > 0)) slip = 0;
 }
 
-bool Drive::settle(double qdot, double wall_gain, bool last) {
+bool Drive::settle(double qdot, double wall_gain, Pass pass) {
   bool changed = false;
-  const double better = secant_at(qdot);
-  if (std::fabs(better - secant) > secant_tolerance * secant) {
-    secant = better;
-    changed = true;
+  if (pass == Pass::first && gain > 0) {
+    const double better = secant_at(qdot);
+    if (std::fabs((better - secant) * (speed - qdot)) > secant_tolerance * most) secant = better, changed = true;
   }
   const double held = wall_gain * (wall_speed() - qdot);  // the impulse of the wall, if there is one
   if (limit != 0) {
@@ -75,8 +74,8 @@ bool Drive::settle(double qdot, double wall_gain, bool last) {
   if (friction > 0) {
     if (slip != 0 && slip * qdot <= 0) {
       slip = 0, changed = true;
-    } else if (slip == 0 && std::fabs(held) > friction && !last) {
-      slip = static_cast<std::int8_t>(held > 0 ? -1 : 1), changed = true;
+    } else if (slip == 0 && std::fabs(qdot) > creep && pass != Pass::last) {
+      slip = static_cast<std::int8_t>(qdot < 0 ? -1 : 1), changed = true;
     }
   }
   return changed;

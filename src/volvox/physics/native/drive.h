@@ -6,7 +6,8 @@
 // The solver wants a straight line, impulse = rhs - kappa qdot, which it takes into the
 // factor: so a stiff motor is implicit, and stable. A motor at its bound is the secant through
 // (v, 0) and the bound, at the speed that is expected; friction is a constant while it slips
-// and a wall while it sticks; a limit is a wall. What was expected is checked against the
+// and a steep line while it sticks (a wall would pass on whatever the contacts bring in the
+// same substep: a long chain of joints at rest would be one rigid beam); a limit is a wall. What was expected is checked against the
 // solution and solved again where it was wrong. Secants and walls take energy out whatever
 // happens, so the last try is made of these alone: a wrong guess then costs accuracy for one
 // substep, never stability. (A lagged constant torque explodes: docs/decisions/0010.)
@@ -34,15 +35,17 @@ struct Drive {
 
   // A wall holds this speed, by a gain far above the inertia about the axis, which only the
   // solver knows.
-  bool walled() const { return limit != 0 || (friction > 0 && slip == 0); }
+  bool walled() const { return limit != 0; }
   double wall_speed() const { return limit < 0 ? lowest : limit > 0 ? highest : 0; }
-  double kappa() const { return damping + secant; }
+  double kappa() const { return damping + secant + sticking(); }
   double rhs() const { return constant + secant * speed - slip * friction; }
 
   void tell(const JointDesc& desc, const MotorCommand& command, const JointState& state, double step);
   // Compares with a solution; `wall_gain` is what the solver gave the wall. True if another
-  // line holds, which is then set; on the `last` try only one that takes energy out.
-  bool settle(double qdot, double wall_gain, bool last);
+  // line holds, which is then set and must be solved for. Secants are corrected on the first
+  // pass only, walls as long as it takes; on the last, only what takes energy out may be set.
+  enum class Pass { first, middle, last };
+  bool settle(double qdot, double wall_gain, Pass pass);
   double motor_impulse(double qdot) const { return constant + secant * (speed - qdot); }
 
   template <class Archive>
@@ -52,6 +55,9 @@ struct Drive {
   }
 
  private:
+  // The speed to which a joint may creep, in rad/s or m/s, while friction still holds it.
+  static constexpr double creep = 1e-4;
+  double sticking() const { return slip == 0 ? friction / creep : 0; }
   double secant_at(double qdot) const;
 };
 

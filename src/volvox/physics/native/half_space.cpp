@@ -12,6 +12,9 @@ constexpr int most_candidates = 512;
 // way or another: they are the corners that it stands on, not those that are merely near.
 constexpr double tip = 0.05;
 constexpr int tips = 8;
+// Directions that are no symmetry of anything: cosine and sine of 0.3 rad + k pi / 4.
+constexpr double tip_cosine[tips] = {0.955336489125606, 0.466560567667782, -0.295520206661340, -0.884489251883547,
+                                     -0.955336489125606, -0.466560567667782, 0.295520206661340, 0.884489251883547};
 
 struct Candidate {
   Vec3 point;   // on the core
@@ -109,8 +112,7 @@ void collide_half_space(const Shape& shape, const Vec3& normal, double offset, d
     choose(candidates.lowest({}));
     const Vec3 u = perpendicular(normal), v = cross(normal, u);
     for (int k = 0; k < tips; ++k) {
-      const double angle = 0.3 + k * pi / 4;
-      const Vec3 lean = (u * volvox::cos(angle) + v * volvox::sin(angle)) * tip;
+      const Vec3 lean = (u * tip_cosine[k] + v * tip_cosine[(k + 6) % tips]) * tip;
       choose(candidates.lowest(lean));
     }
   }

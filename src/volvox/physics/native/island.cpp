@@ -24,15 +24,17 @@ void Island::advance(Body& body, const Spatial<double>& velocity, const S3<doubl
   body.rotation = plain(turned(lane(body.rotation), velocity.a * step));
 }
 
-void Island::book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child) {
-  const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
-  const Pose a = desc.a.valid() ? support_pose(world, desc.a) * (world.bodies[desc.a.index].from_link.inverse() * desc.frame_a)
-                                : desc.frame_a;
+void Island::book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child, double step) {
+  const std::size_t index = static_cast<std::size_t>(joint);
+  const BodyId id = world.scene.joint_descs[index].a;
+  Pose a = world.frames[index].a;
+  if (id.valid()) a = Pose{world.bodies[id.index].position, world.bodies[id.index].rotation} * a;
   const double sign = flipped ? -1 : 1;
   const Vec3 force = plain(passed.l) * sign;
   const Vec3 torque = plain(passed.a) * sign + cross(child - a.position, force);
   const Quat to_a = a.rotation.conjugate();
-  world.load_impulses[static_cast<std::size_t>(joint)] += Wrench{to_a * force, to_a * torque};
+  world.tensions[index] = length(force) / step;
+  world.load_impulses[index] += Wrench{to_a * force, to_a * torque};
 }
 
 }  // namespace volvox::physics::native

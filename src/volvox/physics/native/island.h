@@ -13,19 +13,22 @@
 
 namespace volvox::physics::native {
 
-// The world as islands see it, for one substep.
-struct World {
-  Scene& scene;
-  std::vector<Body> bodies;               // by body index
-  std::vector<std::array<Drive, 3>> drives;  // by joint index: motors and friction
-  std::vector<Wrench> load_impulses;      // by joint index, of the tick so far
-  std::vector<double> motor_impulses;     // by joint index, of the tick so far
-};
-
 // A joint as it lies between two principal frames.
 struct JointFrames {
   Pose a, b;  // frame_a in a's principal frame (or the world's), frame_b in b's
 };
+
+// The world as islands see it, for one substep.
+struct World {
+  Scene& scene;
+  std::vector<Body> bodies;               // by body index
+  std::vector<JointFrames> frames;        // by joint index
+  std::vector<std::array<Drive, 3>> drives;  // by joint index: motors and friction
+  std::vector<double> tensions;           // by joint index: the force it passed on in the last substep
+  std::vector<Wrench> load_impulses;      // by joint index, of the tick so far
+  std::vector<double> motor_impulses;     // by joint index, of the tick so far
+};
+
 JointFrames joint_frames(const World& world, std::size_t joint);
 // Where a joint's body a is: its position, axes and rotation (the world's if it has none).
 Pose support_pose(const World& world, BodyId id);
@@ -54,8 +57,9 @@ class Island {
   // Makes ready for contacts on the given nodes (sorted, each once); coordinates become zero.
   virtual void whiten(std::span<const int> nodes) = 0;
   virtual RowSpan span(int node) = 0;
-  // Adds sign * e_r.(Yv + Yw x arm) of a node to three rows that lie one behind the other.
-  virtual void add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const = 0;
+  // Sets three rows that lie one behind the other to sign * e_r.(Yv + Yw x arm) of a node, or
+  // adds it to them.
+  virtual void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const = 0;
 
   // Long trees are cut into parts; a contact may work on the current part only.
   virtual void move_to(int /*part*/) {}
@@ -71,7 +75,7 @@ class Island {
   // Moves a body by its new velocity.
   static void advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step);
   // Books what a joint passed on to its child, an impulse at the child's centre of mass.
-  static void book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child);
+  static void book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child, double step);
 
   std::vector<int> bodies_;
 };

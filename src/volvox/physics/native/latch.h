@@ -13,7 +13,7 @@ inline void load_latch(World& world, std::size_t joint, double step, const Vec3&
   DockLatch& latch = world.scene.latches[joint];
   if (latch.closed()) return;
   const JointDesc& desc = world.scene.joint_descs[joint];
-  const JointFrames frames = joint_frames(world, joint);
+  const JointFrames& frames = world.frames[joint];
   const Pose a = support_pose(world, desc.a) * frames.a, b = support_pose(world, desc.b) * frames.b;
   const Pose offset = a.inverse() * b, wanted = latch.target();
   const Twist rate = latch.rate(step);

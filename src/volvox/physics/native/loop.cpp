@@ -96,7 +96,7 @@ Loop::Loop(const World& world, std::vector<int> bodies, std::vector<int> joints)
 
 void Loop::add_link(const World& world, int joint) {
   const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
-  const JointFrames frames = joint_frames(world, static_cast<std::size_t>(joint));
+  const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
   const auto node = [&](BodyId id) {
     if (!id.valid()) return -1;
     const auto found = std::lower_bound(bodies_.begin(), bodies_.end(), static_cast<int>(id.index));
@@ -132,12 +132,22 @@ void Loop::predict(World& world, double step) {
     for (Link& link : links_) load_stiffness(world, link);
     assemble();
     solve();
-    if (pass + 1 == most_passes || !settle_drives(world, pass + 2 == most_passes)) break;
+    if (pass + 1 == most_passes) break;
+    if (!settle_drives(world, pass == 0 ? Drive::Pass::first : pass + 2 == most_passes ? Drive::Pass::last : Drive::Pass::middle)) break;
   }
   touched_ = false;
 }
 
 void Loop::load(World& world, double step) {
+  for (Node<double>& n : nodes_) n.drag = {};
+  for (const Link& link : links_) {
+    const double force = world.tensions[static_cast<std::size_t>(link.joint)];
+    const auto pull = [&](int node, const Vec3& arm) {
+      if (node >= 0) nodes_[static_cast<std::size_t>(node)].drag = nodes_[static_cast<std::size_t>(node)].drag + drag_torque(force, arm);
+    };
+    pull(link.a, link.shape.anchor_parent);
+    pull(link.b, link.shape.anchor_child);
+  }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const std::size_t index = static_cast<std::size_t>(bodies_[i]);
     const Body& body = world.bodies[index];
@@ -149,7 +159,10 @@ void Loop::load(World& world, double step) {
     n.v = {lane(body.angular), lane(body.linear)};
     n.own = Spatial<double>{lane(body.spin + force.torque * step),
                             lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+    n.drag = stability_drag(n.drag, shapes_[i].moments, step);
+    n.dragged = any_drag(n.drag);
     load_inertia(shapes_[i], n, step);
+    start_factor(shapes_[i], n);
   }
   for (Link& link : links_) load_link(world, link, step);
 }
@@ -218,14 +231,14 @@ void Loop::load_stiffness(const World& world, Link& link) {
 void Loop::assemble() {
   factor_.clear();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const S3<double>& m = nodes_[i].inertia;
+    const S3<double>& m = nodes_[i].d.a;
     const double mass = shapes_[i].mass;
     Block6 block{};
     block[0] = m.xx, block[1] = block[6] = m.xy, block[2] = block[12] = m.xz;
     block[7] = m.yy, block[8] = block[13] = m.yz, block[14] = m.zz;
     block[21] = block[28] = block[35] = mass;
     factor_.add_diagonal(static_cast<int>(i), block);
-    x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))] = flat(nodes_[i].own);
+    x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))] = flat(nodes_[i].z);
   }
   const auto push = [&](int node, const Spatial<double>& impulse) {
     const Vec6 add = flat(impulse);
@@ -263,7 +276,7 @@ Spatial<double> Loop::relative_velocity(const Link& link) const {
 
 double Loop::axis_speed(const Link& link, int dof, const Spatial<double>& relative) const { return dot(link.dofs[dof].u, relative); }
 
-bool Loop::settle_drives(World& world, bool last) {
+bool Loop::settle_drives(World& world, Drive::Pass pass) {
   bool changed = false;
   for (Link& link : links_) {
     if (link.shape.dofs == 0) continue;
@@ -271,7 +284,7 @@ bool Loop::settle_drives(World& world, bool last) {
     for (int k = 0; k < link.shape.dofs; ++k) {
       Drive& drive = world.drives[static_cast<std::size_t>(link.joint)][static_cast<std::size_t>(k)];
       link.dofs[k].qdot = axis_speed(link, k, relative);
-      changed = drive.settle(link.dofs[k].qdot, link.dofs[k].wall_gain, last) || changed;
+      changed = drive.settle(link.dofs[k].qdot, link.dofs[k].wall_gain, pass) || changed;
     }
   }
   return changed;
@@ -288,7 +301,7 @@ void Loop::whiten(std::span<const int> nodes) {
     first_row_[static_cast<std::size_t>(node)] = total;
     total += 6 * static_cast<std::size_t>(span(node).width);
   }
-  if (rows_.size() < total) rows_.resize(total);
+  if (rows_.size() < total) rows_.resize(2 * total);
   for (int node : nodes) factor_.unit_rows(factor_.place(node), span(node).width, rows_.data() + first_row_[static_cast<std::size_t>(node)]);
   std::fill(coordinates_.begin(), coordinates_.end(), 0.0);
   touched_ = true;
@@ -300,10 +313,10 @@ RowSpan Loop::span(int node) {
   return {coordinates_.data() + 6 * place, (columns + row_block - 1) / row_block * row_block, place};
 }
 
-void Loop::add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const {
+void Loop::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const {
   const int columns = 6 * (factor_.count() - factor_.place(node));
   const int width = (columns + row_block - 1) / row_block * row_block;
-  wide_add_rows(rows_.data() + first_row_[static_cast<std::size_t>(node)], width, arm, directions, sign, rows);
+  wide_rows(rows_.data() + first_row_[static_cast<std::size_t>(node)], width, arm, directions, sign, add, rows);
 }
 
 // Here parts are places, and the later one's columns are the last of the earlier one's.
@@ -335,7 +348,7 @@ void Loop::finish(World& world, double step) {
     }
   }
   for (Link& link : links_) {
-    book_load(world, link.joint, false, passed_impulse(link), plain(link.motion.x));
+    book_load(world, link.joint, false, passed_impulse(link), plain(link.motion.x), step);
     if (link.shape.dofs != 1) continue;
     const std::size_t joint = static_cast<std::size_t>(link.joint);
     const double qdot = axis_speed(link, 0, relative_velocity(link));

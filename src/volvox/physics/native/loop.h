@@ -22,7 +22,7 @@ class Loop final : public Island {
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
   void whiten(std::span<const int> nodes) override;
   RowSpan span(int node) override;
-  void add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const override;
+  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
   void finish(World& world, double step) override;
 
@@ -46,7 +46,7 @@ class Loop final : public Island {
   void load_stiffness(const World& world, Link& link);
   void assemble();
   void solve();
-  bool settle_drives(World& world, bool last);
+  bool settle_drives(World& world, Drive::Pass pass);
   Spatial<double> relative_velocity(const Link& link) const;
   double axis_speed(const Link& link, int dof, const Spatial<double>& relative) const;
   Spatial<double> passed_impulse(const Link& link) const;

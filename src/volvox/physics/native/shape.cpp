@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/physics/native/polyhedron.h"
+#include "volvox/physics/native/wide.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -40,6 +41,10 @@ struct Builder {
   void polyhedron(Convex& convex, const std::vector<Vec3>& points) {
     for (const Vec3& p : points) convex.points.push_back(pose * p);
     convex.faces = polyhedron_faces(convex.points);
+    if (convex.points.size() > 16) {
+      for (const Vec3& p : convex.points) convex.x.push_back(p.x), convex.y.push_back(p.y), convex.z.push_back(p.z);
+      while (convex.x.size() % 8 != 0) convex.x.push_back(convex.x[0]), convex.y.push_back(convex.y[0]), convex.z.push_back(convex.z[0]);
+    }
     convex.centre = {};
     for (const Vec3& p : convex.points) convex.centre += p / static_cast<double>(convex.points.size());
   }
@@ -113,6 +118,10 @@ Vec3 Convex::support(const Vec3& direction, int& index) const {
     const Vec3 end = axis * (along >= 0 ? half_length : -half_length);
     index = along >= 0 ? 1 : 0;
     return centre + end + (size > 1e-12 ? across * (disc / size) : Vec3{});
+  }
+  if (!x.empty()) {
+    index = wide_farthest(x.data(), y.data(), z.data(), static_cast<int>(x.size()), direction);
+    return points[static_cast<std::size_t>(index)];
   }
   std::size_t best = 0;
   double most = dot(points[0], direction);

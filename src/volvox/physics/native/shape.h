@@ -25,6 +25,7 @@ struct Convex {
     std::vector<int> corners;  // counter-clockwise seen from outside; of large faces, some
   };
   std::vector<Vec3> points;    // of the core; none: a cylinder
+  std::vector<double> x, y, z; // the same of large polyhedra, padded to a multiple of 8
   std::vector<Face> faces;     // of a polyhedron
   double radius = 0;
   // A cylinder.

@@ -4,9 +4,18 @@
 #include <cmath>
 
 namespace volvox::physics::native {
+namespace {
 
-// One tick: detect, then for every substep predict the islands without new contact impulses,
-// sweep the contacts, and let the islands take up what the sweep found.
+bool same(const MotorCommand& a, const MotorCommand& b) {
+  return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd && a.max_velocity == b.max_velocity &&
+         a.max_torque == b.max_torque;
+}
+
+}  // namespace
+
+// One tick: detect, then, for every substep and every group of islands that touch, predict
+// the islands without new contact impulses, sweep the contacts, and let the islands take up
+// what the sweep found (ContactSolver::advance_group).
 StepStatus Simulator::advance(double tick) {
   begin_tick();
   const int count = substep_count(tick, max_substep_);
@@ -18,6 +27,7 @@ StepStatus Simulator::advance(double tick) {
 
 void Simulator::begin_tick() {
   topology_.update(world_);
+  wake_commanded();
   const Scene& scene = world_.scene;
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
     world_.bodies[i].weight = scene.bodies[i].gravity ? scene.gravity * scene.bodies[i].mass : Vec3{};
@@ -28,18 +38,9 @@ void Simulator::begin_tick() {
 }
 
 void Simulator::substep(double step, double time_left) {
-  place_axes();
   detect_contacts(step, time_left);
-  contacts_.refresh(world_, step, threads_);
-  predict_islands(step);
-  contacts_.prepare(world_, topology_.islands(), step, threads_);
-  contacts_.solve(world_, topology_.islands(), threads_);
-  finish_islands(step);
+  advance_groups(step);
   move_kinematic_bodies(step);
-}
-
-void Simulator::place_axes() {
-  for (Body& body : world_.bodies) body.axes = rotation_matrix(lane(body.rotation));
 }
 
 void Simulator::detect_contacts(double step, double time_left) {
@@ -47,8 +48,11 @@ void Simulator::detect_contacts(double step, double time_left) {
     horizon_left_ -= step;
     return;
   }
+  for (Body& body : world_.bodies) body.axes = rotation_matrix(lane(body.rotation));
   const double horizon = detection_horizon(step, time_left);
-  detector_.detect({world_.scene, world_.bodies, shapes_, awake_}, horizon, threads_, contacts_.points());
+  detector_.detect({world_.scene, world_.bodies, shapes_}, horizon, threads_, contacts_.points());
+  contacts_.regroup(world_, topology_.islands());
+  contacts_.wake_groups(world_, topology_.islands());
   horizon_left_ = horizon - step;
   seen_.resize(world_.bodies.size());
   for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
@@ -77,19 +81,12 @@ double Simulator::detection_horizon(double step, double time_left) const {
   return time_left;
 }
 
-void Simulator::for_islands(void (Island::*phase)(World&, double), double step) {
-  Islands& islands = topology_.islands();
+void Simulator::advance_groups(double step) {
   const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (islands[i]) ((*islands[i]).*phase)(world_, step);
-    }
+    for (std::size_t i = begin; i < end; ++i) contacts_.advance_group(world_, topology_.islands(), i, step);
   };
-  if (threads_) threads_->parallel_for(islands.size(), 8, std::ref(work)); else work(0, islands.size());
+  if (threads_) threads_->parallel_for(contacts_.groups(), 8, std::ref(work)); else work(0, contacts_.groups());
 }
-
-void Simulator::predict_islands(double step) { for_islands(&Island::predict, step); }
-
-void Simulator::finish_islands(double step) { for_islands(&Island::finish, step); }
 
 void Simulator::move_kinematic_bodies(double step) {
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
@@ -97,18 +94,19 @@ void Simulator::move_kinematic_bodies(double step) {
     if (body.dynamic || !world_.scene.body_ids.alive_index(i) || world_.scene.bodies[i].motion != Motion::kinematic) continue;
     body.position += body.linear * step;
     body.rotation = plain(turned(lane(body.rotation), lane(body.angular * step)));
+    body.axes = rotation_matrix(lane(body.rotation));
   }
 }
 
 void Simulator::end_tick(double tick, double step) {
   Scene& scene = world_.scene;
+  const auto written = [&](std::size_t i) { return scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::fixed; };
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    if (!scene.body_ids.alive_index(i) || scene.bodies[i].motion == Motion::fixed) continue;
-    scene.poses[i] = world_.bodies[i].link_pose();
-    scene.velocities[i] = world_.bodies[i].velocity();
+    if (written(i) && world_.bodies[i].awake) scene.poses[i] = world_.bodies[i].link_pose();
   }
   for (std::size_t i = 0; i < scene.joints.size(); ++i) {
-    if (!scene.joint_ids.alive_index(i)) continue;
+    // What sleeps bears what it bore.
+    if (!scene.joint_ids.alive_index(i) || !joint_awake(i)) continue;
     const double speed = scene.joints[i].velocity;
     scene.measure_joint(i);
     scene.joints[i].velocity = speed;
@@ -116,8 +114,18 @@ void Simulator::end_tick(double tick, double step) {
     scene.loads[i] = world_.load_impulses[i] * (1 / tick);
     scene.latched[i] = scene.latches[i].closed();
   }
+  contacts_.let_sleep(world_, topology_.islands(), tick);
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    if (written(i)) scene.velocities[i] = world_.bodies[i].velocity();
+  }
   std::fill(scene.forces.begin(), scene.forces.end(), Wrench{});
   report_contacts(step);
+}
+
+bool Simulator::joint_awake(std::size_t joint) const {
+  const JointDesc& desc = world_.scene.joint_descs[joint];
+  const auto awake = [&](BodyId id) { return world_.scene.moves(id) && world_.bodies[id.index].awake; };
+  return awake(desc.a) || awake(desc.b);
 }
 
 void Simulator::report_contacts(double step) {
@@ -136,7 +144,6 @@ void Simulator::add_body(std::size_t index) {
   const std::size_t size = world_.scene.bodies.size();
   world_.bodies.resize(size);
   shapes_.resize(size);
-  awake_.resize(size, 1);
   const BodyDesc& desc = world_.scene.bodies[index];
   Body body;
   body.dynamic = desc.motion == Motion::dynamic;
@@ -148,37 +155,84 @@ void Simulator::add_body(std::size_t index) {
   shapes_[index] = desc.geometry ? shape_cache_.shape(desc.geometry, body.from_link) : nullptr;
   place_body(index);
   topology_.touch(world_, index);
+  if (!body.dynamic) wake_all();  // it may stand where somebody sleeps
 }
 
 void Simulator::place_body(std::size_t index) {
   Body& body = world_.bodies[index];
   const Scene& scene = world_.scene;
   body.place(scene.poses[index], scene.velocities[index]);
+  wake_touching(index);
   for (ContactPoint& c : contacts_.points()) {
     if (c.a == static_cast<int>(index) || c.b == static_cast<int>(index)) c.impulse = {};
   }
 }
 
 void Simulator::remove_body(std::size_t index) {
+  wake_touching(index);
   topology_.touch(world_, index);
   shapes_[index] = nullptr;
   world_.bodies[index].dynamic = false;
   std::erase_if(contacts_.points(), [&](const ContactPoint& c) { return c.a == static_cast<int>(index) || c.b == static_cast<int>(index); });
 }
 
+void Simulator::wake(std::size_t index) {
+  Body& body = world_.bodies[index];
+  body.awake = true;
+  body.still = 0;
+}
+
+void Simulator::wake_all() {
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) wake(i);
+}
+
+void Simulator::wake_touching(std::size_t index) {
+  wake(index);
+  for (const ContactPoint& c : contacts_.points()) {
+    if (c.a == static_cast<int>(index)) wake(static_cast<std::size_t>(c.b));
+    if (c.b == static_cast<int>(index)) wake(static_cast<std::size_t>(c.a));
+  }
+}
+
+// Whoever is pushed or told something new wakes; a change of gravity wakes everybody.
+void Simulator::wake_commanded() {
+  const Scene& scene = world_.scene;
+  if (scene.gravity != gravity_) wake_all();
+  gravity_ = scene.gravity;
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    if (!world_.bodies[i].awake && scene.forces[i] != Wrench{}) wake(i);
+    const bool pushes = scene.bodies[i].motion == Motion::kinematic && (world_.bodies[i].linear != Vec3{} || world_.bodies[i].angular != Vec3{});
+    if (pushes) wake_touching(i);
+  }
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    if (same(scene.motors[i], commands_[i])) continue;
+    commands_[i] = scene.motors[i];
+    if (scene.joint_ids.alive_index(i)) wake(scene.joint_descs[i].b.index);
+    if (scene.joint_ids.alive_index(i) && scene.joint_descs[i].a.valid()) wake(scene.joint_descs[i].a.index);
+  }
+}
+
 void Simulator::touch_joint(std::size_t index) {
   const JointDesc& desc = world_.scene.joint_descs[index];
   for (BodyId id : {desc.a, desc.b}) {
-    if (id.valid()) topology_.touch(world_, id.index);
+    if (!id.valid()) continue;
+    topology_.touch(world_, id.index);
+    wake(id.index);
   }
 }
 
 void Simulator::add_joint(std::size_t index) {
   const std::size_t size = world_.scene.joint_descs.size();
+  world_.frames.resize(size);
+  world_.frames[index] = joint_frames(world_, index);
   world_.drives.resize(size);
+  world_.tensions.resize(size);
+  world_.tensions[index] = 0;
   world_.load_impulses.resize(size);
   world_.motor_impulses.resize(size);
   world_.drives[index] = {};
+  commands_.resize(size);
+  commands_[index] = {};
   touch_joint(index);
 }
 
@@ -188,17 +242,21 @@ void Simulator::archive(Archive& ar) {
   for (Body& body : world_.bodies) {
     ar("position", body.position), ar("rotation", body.rotation);
     ar("linear", body.linear), ar("angular", body.angular), ar("spin", body.spin);
+    ar("awake", body.awake), ar("still", body.still);
   }
   for (auto& joint : world_.drives) {
     for (Drive& drive : joint) ar("drive", drive);
   }
-  // Of contacts only what the next detection takes over: who, where, and how hard.
+  ar("tensions", world_.tensions);
+  if (ar.loading()) world_.tensions.resize(world_.drives.size());
+  ar("gravity", gravity_);
+  for (MotorCommand& c : commands_) {
+    ar("control", c.control), ar("target", c.target), ar("kp", c.kp), ar("kd", c.kd), ar("velocity", c.max_velocity), ar("torque", c.max_torque);
+  }
   std::uint64_t count = contacts_.points().size();
   ar("contacts", count);
-  if (ar.loading()) contacts_.points().assign(count <= ar.remaining() / 64 ? static_cast<std::size_t>(count) : 0, {});
-  for (ContactPoint& c : contacts_.points()) {
-    ar("a", c.a), ar("b", c.b), ar("feature", c.feature), ar("on_b", c.on_b), ar("impulse", c.impulse);
-  }
+  if (ar.loading()) contacts_.points().assign(count <= ar.remaining() / 256 ? static_cast<std::size_t>(count) : 0, {});
+  for (ContactPoint& c : contacts_.points()) ar("contact", c);
 }
 
 }  // namespace volvox::physics::native

@@ -13,7 +13,7 @@ namespace volvox::physics::native {
 class Simulator {
  public:
   Simulator(Scene& scene, double max_substep, ThreadPool* threads)
-      : world_{scene, {}, {}, {}, {}}, max_substep_(max_substep), threads_(threads) {}
+      : world_{scene, {}, {}, {}, {}, {}, {}}, max_substep_(max_substep), threads_(threads) {}
 
   void add_body(std::size_t index);
   void remove_body(std::size_t index);
@@ -33,28 +33,31 @@ class Simulator {
   void end_tick(double tick, double step);
 
   // The phases of substep().
-  void place_axes();
   void detect_contacts(double step, double time_left);
-  void predict_islands(double step);
-  void finish_islands(double step);
+  void advance_groups(double step);
   void move_kinematic_bodies(double step);
 
   bool must_detect(double step, double time_left) const;
   double detection_horizon(double step, double time_left) const;
-  void for_islands(void (Island::*phase)(World&, double), double step);
   void report_contacts(double step);
+  bool joint_awake(std::size_t joint) const;
   void touch_joint(std::size_t index);
+  void wake(std::size_t body);
+  void wake_all();
+  void wake_touching(std::size_t body);
+  void wake_commanded();
 
   World world_;
   double max_substep_;
   ThreadPool* threads_;
   ShapeCache shape_cache_;
   std::vector<std::shared_ptr<const Shape>> shapes_;  // by body index; null: touches nothing
-  std::vector<std::uint8_t> awake_;                   // by body index
   Topology topology_;
   Detector detector_;
   ContactSolver contacts_;
   std::vector<Twist> seen_;      // velocities at the last detection
+  std::vector<MotorCommand> commands_;  // of the last tick, by joint index
+  Vec3 gravity_;                        // of the last tick
   double horizon_left_ = -1;     // how long the last detection holds; negative: not at all
 };
 

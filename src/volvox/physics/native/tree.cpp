@@ -34,6 +34,7 @@ Tree::Tree(const World& world, const TreePlan& plan) : Island({}) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) add_node(world, plan, i);
   nodes_.resize(shapes_.size());
   plan_parts();
+  find_safe_pull();
 }
 
 void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) {
@@ -46,7 +47,7 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
   shape.first_dof = static_cast<int>(dofs_.size());
   if (joint >= 0) {
     const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
-    const JointFrames frames = joint_frames(world, static_cast<std::size_t>(joint));
+    const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
     shape.type = desc.type;
     shape.flipped = desc.b.index != static_cast<std::uint32_t>(body_index);
     const Pose &on_parent = shape.flipped ? frames.b : frames.a, &on_child = shape.flipped ? frames.a : frames.b;
@@ -73,13 +74,17 @@ void Tree::predict(World& world, double step) {
   load(world, step);
   tell_drives(world, step);
   for (int pass = 0; pass < most_passes; ++pass) {
-    factor_and_solve(step);
-    if (pass + 1 == most_passes || !settle_drives(world, pass + 2 == most_passes)) break;
+    for (std::size_t i = 0; pass > 0 && i < nodes_.size(); ++i) start_factor(shapes_[i], nodes_[i]);
+    factor_and_solve();
+    if (pass + 1 == most_passes) break;
+    if (!settle_drives(world, pass == 0 ? Drive::Pass::first : pass + 2 == most_passes ? Drive::Pass::last : Drive::Pass::middle)) break;
   }
 }
 
+// One pass, parents first, so that every node is in the cache once: state, inertia, joint.
 void Tree::load(World& world, double step) {
-  latching_ = false;
+  load_ground(world);
+  const bool drags = load_drags(world, step);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const std::size_t index = static_cast<std::size_t>(bodies_[i]);
     const Body& body = world.bodies[index];
@@ -91,26 +96,62 @@ void Tree::load(World& world, double step) {
     n.v = {lane(body.angular), lane(body.linear)};
     n.own = Spatial<double>{lane(body.spin + force.torque * step),
                             lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
-    const int joint = joints_[i];
-    if (joint >= 0 && shapes_[i].type == JointType::dock && !world.scene.latches[static_cast<std::size_t>(joint)].closed()) latching_ = true;
+    n.dragged = drags && any_drag(n.drag);
+    load_inertia(shapes_[i], n, step);
+    start_factor(shapes_[i], n);
+    if (joints_[i] < 0) continue;
+    load_joint(shapes_[i], n, support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);
+    if (shapes_[i].type != JointType::dock || world.scene.latches[static_cast<std::size_t>(joints_[i])].closed()) continue;
+    const double sign = shapes_[i].flipped ? -1 : 1;
+    Spatial<double> beta = n.beta * sign;
+    load_latch(world, static_cast<std::size_t>(joints_[i]), step, plain(n.x), beta);
+    n.beta = beta * sign;
   }
-  if (!free_root_) {
-    const Pose pose = support_pose(world, ground_);
-    ground_velocity_ = {};
-    if (ground_.valid()) {
-      const Body& body = world.bodies[ground_.index];
-      ground_velocity_ = {lane(body.angular), lane(body.linear)};
-    }
-    ground_state_ = {lane(pose.position), lane(pose.rotation), rotation_matrix(lane(pose.rotation)), ground_velocity_};
+}
+
+void Tree::load_ground(const World& world) {
+  if (free_root_) return;
+  const Pose pose = support_pose(world, ground_);
+  ground_velocity_ = {};
+  if (ground_.valid()) {
+    const Body& body = world.bodies[ground_.index];
+    ground_velocity_ = {lane(body.angular), lane(body.linear)};
   }
+  ground_state_ = {lane(pose.position), lane(pose.rotation), rotation_matrix(lane(pose.rotation)), ground_velocity_};
+}
+
+// True if some link is pulled so hard that it may need to be held back.
+bool Tree::load_drags(const World& world, double step) {
+  double most = 0;
+  for (int joint : joints_) {
+    if (joint >= 0) most = std::max(most, world.tensions[static_cast<std::size_t>(joint)]);
+  }
+  if (most * step * step < safe_pull_) return false;
+  for (Node<double>& n : nodes_) n.drag = {};
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (joints_[i] < 0) continue;
-    load_joint(shapes_[i], nodes_[i], support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);
-    if (!latching_ || shapes_[i].type != JointType::dock) continue;
-    const double sign = shapes_[i].flipped ? -1 : 1;
-    Spatial<double> beta = nodes_[i].beta * sign;
-    load_latch(world, static_cast<std::size_t>(joints_[i]), step, plain(nodes_[i].x), beta);
-    nodes_[i].beta = beta * sign;
+    const double force = world.tensions[static_cast<std::size_t>(joints_[i])];
+    nodes_[i].drag = nodes_[i].drag + drag_torque(force, shapes_[i].anchor_child);
+    if (shapes_[i].parent < 0) continue;
+    Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
+    p.drag = p.drag + drag_torque(force, shapes_[i].anchor_parent);
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].drag = stability_drag(nodes_[i].drag, shapes_[i].moments, step);
+  return true;
+}
+
+// The force times step squared below which no link of the tree can need to be held back.
+void Tree::find_safe_pull() {
+  std::vector<double> arms(shapes_.size(), 0.0);
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (joints_[i] < 0) continue;
+    arms[i] += length(shapes_[i].anchor_child);
+    if (shapes_[i].parent >= 0) arms[static_cast<std::size_t>(shapes_[i].parent)] += length(shapes_[i].anchor_parent);
+  }
+  safe_pull_ = 1e300;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    const Vec3& m = shapes_[i].moments;
+    if (arms[i] > 0) safe_pull_ = std::min(safe_pull_, std::min({m.x, m.y, m.z}) / arms[i]);
   }
 }
 
@@ -134,14 +175,14 @@ void Tree::tell_drives(World& world, double step) {
 }
 
 // Takes over the pieces that the solution belongs to. True if they are other ones.
-bool Tree::settle_drives(World& world, bool last) {
+bool Tree::settle_drives(World& world, Drive::Pass pass) {
   bool changed = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (shapes_[i].dofs == 0) continue;
     std::array<Drive, 3>& drives = world.drives[static_cast<std::size_t>(joints_[i])];
     for (int k = 0; k < shapes_[i].dofs; ++k) {
       Dof<double>& dof = dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
-      if (!drives[static_cast<std::size_t>(k)].settle(dof.qdot, dof.wall_gain, last)) continue;
+      if (!drives[static_cast<std::size_t>(k)].settle(dof.qdot, dof.wall_gain, pass)) continue;
       changed = true;
       load_drive(drives[static_cast<std::size_t>(k)], dof);
     }
@@ -149,10 +190,10 @@ bool Tree::settle_drives(World& world, bool last) {
   return changed;
 }
 
-void Tree::factor_and_solve(double step) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) load_inertia(shapes_[i], nodes_[i], step);
+void Tree::factor_and_solve() {
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node<double>& n = nodes_[i];
+    n.passed = {};
     if (joints_[i] < 0) continue;
     eliminate(shapes_[i], n, dofs_.data() + shapes_[i].first_dof);
     if (shapes_[i].parent < 0) continue;
@@ -202,7 +243,7 @@ void Tree::finish(World& world, double step) {
       n.fresh = n.fresh + n.beta;
     }
   }
-  for (Node<double>& n : nodes_) n.passed = {};
+  // Children first: a body is moved as soon as nobody needs its old pose any more.
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node<double>& n = nodes_[i];
     Body& body = world.bodies[static_cast<std::size_t>(bodies_[i])];
@@ -212,17 +253,14 @@ void Tree::finish(World& world, double step) {
       Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
       p.passed = p.passed + impulse_to_parent(n.passed, n.r);
     }
-    if (joints_[i] < 0) continue;
-    const std::size_t joint = static_cast<std::size_t>(joints_[i]);
-    book_load(world, joints_[i], shapes_[i].flipped, n.passed, body.position);
+    if (joints_[i] >= 0) book_load(world, joints_[i], shapes_[i].flipped, n.passed, body.position, step);
+    advance(body, n.fresh, n.inertia, step);
     if (shapes_[i].dofs != 1) continue;
+    const std::size_t joint = static_cast<std::size_t>(joints_[i]);
     const double qdot = dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot;
     world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
     world.scene.joints[joint].position += qdot * step;
     world.scene.joints[joint].velocity = qdot;
-  }
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], nodes_[i].fresh, nodes_[i].inertia, step);
   }
 }
 

@@ -35,7 +35,7 @@ class Tree final : public Island {
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
   void whiten(std::span<const int> nodes) override;
   RowSpan span(int node) override;
-  void add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const override;
+  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void move_to(int part) override;
   int parts() const override { return static_cast<int>(parts_.size()); }
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
@@ -57,9 +57,12 @@ class Tree final : public Island {
   void add_node(const World& world, const TreePlan& plan, std::size_t step);
   void plan_parts();
   void load(World& world, double step);
+  void load_ground(const World& world);
+  bool load_drags(const World& world, double step);
+  void find_safe_pull();
   void tell_drives(World& world, double step);
-  void factor_and_solve(double step);
-  bool settle_drives(World& world, bool last);
+  void factor_and_solve();
+  bool settle_drives(World& world, Drive::Pass pass);
   Support<double> support(int node) const;
   void whiten_node(int node);
   void start_part(Part& part);
@@ -78,7 +81,7 @@ class Tree final : public Island {
   Support<double> ground_state_;
   Spatial<double> ground_velocity_{};
   bool free_root_ = true;
-  bool latching_ = false;         // some dock is still open
+  double safe_pull_ = 0;
   InverseFactor<double> root_{};
 
   std::vector<Part> parts_;
@@ -89,6 +92,7 @@ class Tree final : public Island {
   std::vector<double> coordinates_;
   std::vector<std::uint8_t> wanted_;  // by node: in the way from the root to a contact
   int current_ = 0;
+  std::vector<int> way_;              // of a move from part to part
   bool touched_ = false;
 };
 

@@ -54,9 +54,12 @@ struct Node {
   Spatial<T> v;      // of the last substep
   Spatial<T> z;      // momentum and outside impulses; then of the whole subtree
   Spatial<T> own;    // the body's own part of z
+  V3<T> drag;        // about the principal axes
+  bool dragged;      // whether there is any
   M3<T> axes;
   // The factor.
   S3<T> inertia;     // of the body, in world axes at the middle of the step
+  S3<T> held;        // what holds its turning back, where that would be unstable: see stability_drag
   S6<T> d;           // articulated inertia of the subtree
   V3<T> r;
   Spatial<T> beta;
@@ -68,13 +71,36 @@ struct Node {
 template <class T> VOLVOX_KERNEL V3<T> spread(const Vec3& v) { return {T{} + v.x, T{} + v.y, T{} + v.z}; }
 template <class T> VOLVOX_KERNEL Q4<T> spread(const Quat& q) { return {T{} + q.w, T{} + q.x, T{} + q.y, T{} + q.z}; }
 
+// A joint's force turns with the body that it pulls at, but a step holds it fixed: a light
+// link under tension F at an arm r then swings with omega^2 = F r / I, and beyond h omega = 2
+// no step with lagged directions is stable. Where it comes to h omega = 1, the link's turning
+// is held back by just as much inertia as it lacks. Ordinary robots are orders of magnitude
+// away and have none of it; added inertia that keeps its own momentum was not enough (a heavy
+// body on a light whip gained energy). `torque` is the sum of force times arm over the joints.
+inline V3<double> stability_drag(const V3<double>& torque, const Vec3& moments, double step) {
+  const auto lacking = [&](double t, double moment) { return step * step * t > moment ? step * step * t - moment : 0; };
+  return {lacking(torque.x, moments.x), lacking(torque.y, moments.y), lacking(torque.z, moments.z)};
+}
+inline bool any_drag(const V3<double>& drag) { return drag.x > 0 || drag.y > 0 || drag.z > 0; }
+// Force times arm, about each principal axis.
+inline V3<double> drag_torque(double force, const Vec3& arm) {
+  const double xx = arm.x * arm.x, yy = arm.y * arm.y, zz = arm.z * arm.z;
+  return {force * std::sqrt(yy + zz), force * std::sqrt(xx + zz), force * std::sqrt(xx + yy)};
+}
+
 // Inertia at the attitude that the body will have in mid-step: a free body then keeps its
 // energy to second order, and its spin exactly.
 template <class T> VOLVOX_KERNEL void load_inertia(const NodeShape& shape, Node<T>& n, const T& step) {
   const M3<T> middle = rotation_matrix(turned(n.q, n.v.a * (step * 0.5)));
   n.inertia = turned_diagonal(middle, spread<T>(shape.moments));
+  if (n.dragged) n.held = turned_diagonal(middle, n.drag);
+}
+
+// The body alone, before its children add what they feel like.
+template <class T> VOLVOX_KERNEL void start_factor(const NodeShape& shape, Node<T>& n) {
   const T zero = T{}, m = zero + shape.mass;
   n.d.a = n.inertia;
+  if (n.dragged) n.d.a = n.d.a + n.held;
   n.d.b = {{zero, zero, zero}, {zero, zero, zero}, {zero, zero, zero}};
   n.d.c = {m, zero, zero, m, zero, m};
   n.z = n.own;
@@ -91,6 +117,13 @@ struct Support {
 
 template <class T> VOLVOX_KERNEL V3<T> twice_crossed(const V3<T>& w, const V3<T>& a) { return cross(w, cross(w, a)); }
 
+// Beyond half a radian a step the tangent says nothing about the arc: the share of the arc's
+// bend that is looked ahead.
+template <class T> VOLVOX_KERNEL T trusted_bend(const V3<T>& w, const V3<T>& other, const T& step) {
+  const T turn = (dot(w, w) + dot(other, other)) * (step * step) * 4.0;
+  return 1 / (1 + turn * turn);
+}
+
 // The rotation by which a fixed joint's child is turned from where it should be, as a vector
 // in world axes; for small angles.
 template <class T> VOLVOX_KERNEL V3<T> turn_error(const NodeShape& shape, const Node<T>& c, const Support<T>& p) {
@@ -101,7 +134,7 @@ template <class T> VOLVOX_KERNEL V3<T> turn_error(const NodeShape& shape, const 
 
 // Geometry of a joint: r, the free axes s, and beta.
 template <class T> VOLVOX_KERNEL void load_joint(const NodeShape& shape, Node<T>& c, const Support<T>& p, Dof<T>* dof, const T& step) {
-  const T back = joint_correction / step, half = step * 0.5;
+  const T back = joint_correction / step, half = step * 0.5 * trusted_bend(c.v.a, p.v.a, step);
   c.r = c.x - p.x;
   const V3<T> arm_p = p.axes * spread<T>(shape.anchor_parent), arm_c = c.axes * spread<T>(shape.anchor_child);
   const V3<T> gap = c.r + arm_c - arm_p;
@@ -188,7 +221,8 @@ template <class T> VOLVOX_KERNEL Spatial<T> descend_change(const NodeShape& shap
 // What the joint must have passed on so that the body, and all that hangs on it, moves so:
 // M v - z. The children have added theirs to `passed` before.
 template <class T> VOLVOX_KERNEL void balance(const NodeShape& shape, Node<T>& n) {
-  const Spatial<T> momentum{n.inertia * n.fresh.a, n.fresh.l * (T{} + shape.mass)};
+  Spatial<T> momentum{n.inertia * n.fresh.a, n.fresh.l * (T{} + shape.mass)};
+  if (n.dragged) momentum.a = momentum.a + n.held * n.fresh.a;
   n.passed = n.passed + momentum - n.own;
 }
 

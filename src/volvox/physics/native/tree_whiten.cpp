@@ -12,7 +12,7 @@ namespace {
 // Trees with no more columns than this are one part; longer ones are cut. Short parts keep
 // the rows of a contact short, long ones save moves between parts.
 constexpr int most_columns_flat = Tree::most_columns;
-constexpr int most_columns_of_a_part = 32;
+constexpr int most_columns_of_a_part = 16;
 
 int padded(int columns) { return (columns + row_block - 1) / row_block * row_block; }
 
@@ -84,6 +84,7 @@ void Tree::plan_parts() {
   y_.resize(rows);
   coordinates_.resize(coordinates);
   wanted_.resize(shapes_.size());
+  way_.reserve(parts_.size());
 }
 
 bool Tree::starts_part(std::size_t node) const {
@@ -159,9 +160,9 @@ RowSpan Tree::span(int node) {
   return {coordinates_.data() + p.first, p.width, part};
 }
 
-void Tree::add_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) const {
+void Tree::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const {
   const int width = parts_[static_cast<std::size_t>(part_of_[static_cast<std::size_t>(node)])].width;
-  wide_add_rows(y(node), width, arm, directions, sign, rows);
+  wide_rows(y(node), width, arm, directions, sign, add, rows);
 }
 
 // a_above += Y_p^T C^-T (change of the handle's coordinates).
@@ -211,13 +212,9 @@ void Tree::move_to(int target) {
       common = parts_[static_cast<std::size_t>(common)].above;
     }
   }
-  // Down again along the path from the common part, which is found by going up from the target.
-  while (common != target) {
-    int next = target;
-    while (parts_[static_cast<std::size_t>(next)].above != common) next = parts_[static_cast<std::size_t>(next)].above;
-    descend_to(next);
-    common = next;
-  }
+  way_.clear();
+  for (int part = target; part != common; part = parts_[static_cast<std::size_t>(part)].above) way_.push_back(part);
+  for (std::size_t i = way_.size(); i-- > 0;) descend_to(way_[i]);
   current_ = target;
 }
 

@@ -18,8 +18,19 @@ typedef double Eight __attribute__((vector_size(64)));
 
 inline __attribute__((always_inline)) void load(Eight& v, const double* p) { std::memcpy(&v, p, sizeof v); }
 inline __attribute__((always_inline)) void store(double* p, const Eight& v) { std::memcpy(p, &v, sizeof v); }
+// ((v0 + v4) + (v2 + v6)) + ((v1 + v5) + (v3 + v7)), by halves.
 inline __attribute__((always_inline)) double sum(const Eight& v) {
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+  typedef double Four __attribute__((vector_size(32)));
+  typedef double Two __attribute__((vector_size(16)));
+  Four low, high;
+  std::memcpy(&low, &v, sizeof low);
+  std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+  low += high;
+  Two left, right;
+  std::memcpy(&left, &low, sizeof left);
+  std::memcpy(&right, reinterpret_cast<const char*>(&low) + sizeof left, sizeof right);
+  left += right;
+  return left[0] + left[1];
 }
 
 }  // namespace
@@ -65,7 +76,7 @@ VOLVOX_WIDE void wide_project(double* y, const double (&s)[6], const double (&u)
   }
 }
 
-VOLVOX_WIDE void wide_add_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows) {
+VOLVOX_WIDE void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) {
   for (int k = 0; k < width; k += 8) {
     Eight w0, w1, w2, l0, l1, l2;
     load(w0, y + k), load(w1, y + width + k), load(w2, y + 2 * width + k);
@@ -74,9 +85,8 @@ VOLVOX_WIDE void wide_add_rows(const double* y, int width, const Vec3& arm, cons
     l1 += w2 * arm.x - w0 * arm.z;
     l2 += w0 * arm.y - w1 * arm.x;
     for (int r = 0; r < 3; ++r) {
-      Eight row;
-      load(row, rows + r * width + k);
-      row += l0 * (directions[r].x * sign) + l1 * (directions[r].y * sign) + l2 * (directions[r].z * sign);
+      Eight row = l0 * (directions[r].x * sign) + l1 * (directions[r].y * sign) + l2 * (directions[r].z * sign), before;
+      if (add) load(before, rows + r * width + k), row += before;
       store(rows + r * width + k, row);
     }
   }
@@ -145,6 +155,27 @@ VOLVOX_WIDE bool wide_heights(const double* x, const double* y, const double* z,
     if (lowest[i] < margin) return true;
   }
   return false;
+}
+
+VOLVOX_WIDE int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction) {
+  typedef long long EightInts __attribute__((vector_size(64)));
+  Eight most = Eight{} - 1e300;
+  EightInts best = {}, here = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (int k = 0; k < count; k += 8) {
+    Eight px, py, pz;
+    load(px, x + k), load(py, y + k), load(pz, z + k);
+    const Eight along = px * direction.x + py * direction.y + pz * direction.z;
+    const EightInts farther = along > most;
+    most = farther ? along : most;
+    best = farther ? here : best;
+    here += 8;
+  }
+  int lane = 0;
+  for (int i = 1; i < 8; ++i) {
+    if (most[i] > most[lane] || (most[i] == most[lane] && best[i] < best[lane])) lane = i;
+  }
+  // The padding repeats the first point.
+  return static_cast<int>(best[lane]);
 }
 
 }  // namespace volvox::physics::native

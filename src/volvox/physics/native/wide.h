@@ -15,8 +15,8 @@ void wide_add(double* a, const double* b, double s, int width);
 void wide_shift(double* out, const double* in, const double (&r)[3], int width);
 // Six rows: y -= s (u.y), column by column.
 void wide_project(double* y, const double (&s)[6], const double (&u)[6], int width);
-// Three rows: rows += sign * direction_r.(y_linear + y_angular x arm).
-void wide_add_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, double* rows);
+// Three rows: sign * direction_r.(y_linear + y_angular x arm), set or added.
+void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows);
 // The six entries of the 3x3 product of three rows with themselves: 00 01 02 11 12 22.
 void wide_gram(const double* rows, int width, double (&gram)[6]);
 // A contact in the sweep.
@@ -36,6 +36,8 @@ struct RowContact {
 // One projected step of a contact. Returns how much it changed its velocity, in m/s.
 double wide_solve(RowContact& contact);
 
+// The point farthest along a direction. Points past the first `count` repeat it.
+int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction);
 // Heights of points above a plane, less their radii. True if any is below `margin`.
 bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count, const Vec3& normal,
                   double offset, double margin, double* heights);

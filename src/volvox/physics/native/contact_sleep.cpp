@@ -1,0 +1,88 @@
+// Sleep, by groups of islands that touch.
+#include <algorithm>
+
+#include "volvox/physics/native/contact_solver.h"
+
+namespace volvox::physics::native {
+namespace {
+
+constexpr double still_speed = 2e-3;  // m/s
+constexpr double still_turn = 1e-2;   // rad/s
+constexpr double time_to_sleep = 0.5; // s
+
+bool lies_still(const Body& body) {
+  return length_squared(body.linear) < still_speed * still_speed && length_squared(body.angular) < still_turn * still_turn;
+}
+
+// A motor that is to turn will, however slowly; and a dock that pulls is not done.
+bool joint_rests(const World& world, JointId id) {
+  const MotorCommand& motor = world.scene.motors[id.index];
+  if (motor.control == Control::velocity && motor.target != 0) return false;
+  return world.scene.joint_descs[id.index].type != JointType::dock || world.scene.latches[id.index].closed();
+}
+
+}  // namespace
+
+template <class Visit>
+void ContactSolver::for_bodies(const Islands& islands, const Group& group, const Visit& visit) const {
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    for (int body : islands[static_cast<std::size_t>(islands_[i])]->bodies()) visit(static_cast<std::size_t>(body));
+  }
+}
+
+void ContactSolver::wake_groups(World& world, const Islands& islands) {
+  for (Group& group : groups_) {
+    bool any = false, all = true;
+    for_bodies(islands, group, [&](std::size_t i) {
+      any = any || world.bodies[i].awake;
+      all = all && world.bodies[i].awake;
+    });
+    group.awake = any;
+    if (!any || all) continue;
+    for_bodies(islands, group, [&](std::size_t i) {
+      if (!world.bodies[i].awake) world.bodies[i].awake = true, world.bodies[i].still = 0;
+    });
+  }
+}
+
+// Only what is carried may sleep: what floats freely and slowly goes on floating.
+bool ContactSolver::may_sleep(const World& world, const Islands& islands, const Group& group) const {
+  bool rests = true, carried = false;
+  for_bodies(islands, group, [&](std::size_t i) {
+    rests = rests && world.bodies[i].still >= time_to_sleep;
+    for (JointId id : world.scene.joints_of[i]) {
+      rests = rests && joint_rests(world, id);
+      const JointDesc& desc = world.scene.joint_descs[id.index];
+      carried = carried || !world.scene.moves(desc.a) || !world.scene.moves(desc.b);
+    }
+  });
+  for (std::size_t i = group.first_point; rests && i < group.last_point; ++i) {
+    const ContactPoint& c = points_[static_cast<std::size_t>(order_[i])];
+    const Body& other = world.bodies[static_cast<std::size_t>(c.b)];
+    if (other.island >= 0 || c.impulse == Vec3{}) continue;
+    carried = true;
+    rests = rests && other.linear == Vec3{} && other.angular == Vec3{};
+  }
+  return rests && carried;
+}
+
+void ContactSolver::let_sleep(World& world, const Islands& islands, double tick) const {
+  for (const Group& group : groups_) {
+    if (!group.awake) continue;
+    for_bodies(islands, group, [&](std::size_t i) {
+      Body& body = world.bodies[i];
+      body.still = lies_still(body) ? std::min(body.still + tick, 2 * time_to_sleep) : 0;
+    });
+    if (!may_sleep(world, islands, group)) continue;
+    for_bodies(islands, group, [&](std::size_t i) {
+      Body& body = world.bodies[i];
+      body.awake = false;
+      body.linear = body.angular = body.spin = {};
+    });
+    for_bodies(islands, group, [&](std::size_t i) {
+      for (JointId id : world.scene.joints_of[i]) world.scene.joints[id.index].velocity = 0;
+    });
+  }
+}
+
+}  // namespace volvox::physics::native
