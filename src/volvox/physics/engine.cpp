@@ -6,6 +6,12 @@
 #include "volvox/physics/bullet/bullet_engine.h"
 #include "volvox/physics/native/native_engine.h"
 #include "volvox/physics/none/none_engine.h"
+#ifdef VOLVOX_HAS_MUJOCO
+#include "volvox/physics/mujoco/mujoco_engine.h"
+#endif
+#ifdef VOLVOX_HAS_ODE
+#include "volvox/physics/ode/ode_engine.h"
+#endif
 
 namespace volvox::physics {
 
@@ -27,8 +33,14 @@ std::vector<std::string> EngineRegistry::names() const {
 EngineRegistry built_in_engines() {
   EngineRegistry registry;
   registry.add("bullet", make_bullet_engine);
+#ifdef VOLVOX_HAS_MUJOCO
+  registry.add("mujoco", make_mujoco_engine);
+#endif
   registry.add("native", make_native_engine);
   registry.add("none", make_none_engine);
+#ifdef VOLVOX_HAS_ODE
+  registry.add("ode", make_ode_engine);
+#endif
   return registry;
 }
 

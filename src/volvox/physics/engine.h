@@ -125,6 +125,9 @@ struct EngineInfo {
   bool moves = true;         // false: engine `none`
   bool exact_restore = true; // false: caches are not in a snapshot ("restore: cold")
   std::string limits;        // what it cannot do, for `volvox info engines`
+  // Of that, what the conformance suite leaves out for it, by these words and no others:
+  // "meshes" (triangle meshes are refused), "restitution" (nothing bounces as told).
+  std::vector<std::string> cannot{};
 };
 
 struct EngineSettings {

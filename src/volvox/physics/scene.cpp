@@ -62,6 +62,20 @@ void Scene::remove(JointId id) {
   joint_ids.give_back(id);
 }
 
+bool Scene::may_touch(std::size_t a, std::size_t b) const {
+  if (a == b) return false;
+  const BodyDesc &x = bodies[a], &y = bodies[b];
+  if (x.motion != Motion::dynamic && y.motion != Motion::dynamic) return false;
+  if (x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner) return false;
+  const bool fewer = joints_of[a].size() < joints_of[b].size();
+  const std::size_t other = fewer ? b : a;
+  for (const JointId joint : joints_of[fewer ? a : b]) {
+    const JointDesc& desc = joint_descs[joint.index];
+    if ((desc.a.valid() && desc.a.index == other) || desc.b.index == other) return false;
+  }
+  return true;
+}
+
 Pose Scene::relative_pose(std::size_t joint) const {
   const JointDesc& desc = joint_descs[joint];
   const Pose a = desc.a.valid() ? poses[desc.a.index] * desc.frame_a : desc.frame_a;

@@ -36,6 +36,8 @@ struct Scene {
   void remove(BodyId id);  // its joints must have been removed
   void remove(JointId id);
 
+  // Whether two bodies may collide: one moves freely, no quiet owner has both, no joint connects them.
+  bool may_touch(std::size_t a, std::size_t b) const;
   bool moves(BodyId id) const { return id.valid() && bodies[id.index].motion == Motion::dynamic; }
   // The pose of a joint's frame_b in its frame_a.
   Pose relative_pose(std::size_t joint) const;

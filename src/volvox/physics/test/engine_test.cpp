@@ -18,7 +18,7 @@ TEST(EngineRegistry, names_what_there_is_when_asked_for_what_there_is_not) {
   EXPECT_NE(text.find("none"), std::string::npos) << text;
   const auto far = registry.make("xyzzy", {});
   ASSERT_FALSE(far.ok());
-  EXPECT_NE(far.error().text().find("bullet, native, none"), std::string::npos) << far.error().text();
+  for (const std::string& name : registry.names()) EXPECT_NE(far.error().text().find(name), std::string::npos) << far.error().text();
 }
 
 TEST(EngineRegistry, plugins_add_to_it) {

@@ -1,0 +1,122 @@
+#include "volvox/physics/mujoco/forest.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace volvox::physics::mujoco {
+namespace {
+
+// Motors, limits and free axes need a place in a tree; what is rigid can close a loop.
+int rank(JointType type) {
+  switch (type) {
+    case JointType::prismatic: return 0;
+    case JointType::revolute: return 1;
+    case JointType::ball: return 2;
+    case JointType::fixed: return 3;
+    case JointType::dock: return 4;
+  }
+  return 4;
+}
+
+}  // namespace
+
+Forest::Forest(const Scene& scene) {
+  const std::size_t count = scene.bodies.size();
+  parent.assign(count, world), joint.assign(count, -1), reversed.assign(count, 0);
+  children.resize(count), edges_.resize(count), placed_.assign(count, 0);
+  take_joints(scene);
+  const auto alone = [&](std::size_t i) { return scene.body_ids.alive_index(i) && !placed_[i]; };
+  // What does not move, and what is led, comes first: the others hang on it.
+  for (std::size_t i = 0; i < count; ++i) {
+    if (alone(i) && scene.bodies[i].motion != Motion::dynamic) grow(scene, static_cast<int>(i));
+  }
+  for (std::size_t i = 0; i < count; ++i) {  // and on the world itself
+    for (const Edge& edge : edges_[i]) {
+      if (edge.other != world || !alone(i)) continue;
+      joint[i] = edge.joint;
+      grow(scene, static_cast<int>(i));
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (alone(i)) grow(scene, middle_of_tree(static_cast<int>(i)));
+  }
+}
+
+// Kruskal: the world and all that does not move is one node.
+void Forest::take_joints(const Scene& scene) {
+  const std::size_t count = scene.bodies.size();
+  std::vector<std::size_t> group(count + 1);
+  std::iota(group.begin(), group.end(), std::size_t{0});
+  const auto find = [&](std::size_t i) {
+    while (group[i] != i) i = group[i] = group[group[i]];
+    return i;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::dynamic) group[find(i)] = find(count);
+  }
+  std::vector<int> order;
+  for (std::size_t i = 0; i < scene.joint_descs.size(); ++i) {
+    if (!scene.joint_ids.alive_index(i)) continue;
+    if (scene.joint_descs[i].type != JointType::dock || scene.latches[i].closed()) order.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
+    return rank(scene.joint_descs[static_cast<std::size_t>(x)].type) < rank(scene.joint_descs[static_cast<std::size_t>(y)].type);
+  });
+  for (const int index : order) {
+    const JointDesc& desc = scene.joint_descs[static_cast<std::size_t>(index)];
+    const std::size_t a = desc.a.valid() ? find(desc.a.index) : find(count), b = find(desc.b.index);
+    if (a == b) {
+      const bool still = !scene.moves(desc.a) && !scene.moves(desc.b);
+      if (!still) loops.push_back(index);
+      continue;
+    }
+    group[b] = a;
+    const int to_a = desc.a.valid() ? static_cast<int>(desc.a.index) : world, to_b = static_cast<int>(desc.b.index);
+    edges_[desc.b.index].push_back({to_a, index, false});
+    if (to_a != world) edges_[desc.a.index].push_back({to_b, index, true});
+  }
+}
+
+void Forest::grow(const Scene& scene, int root) {
+  roots.push_back(root);
+  placed_[static_cast<std::size_t>(root)] = 1;
+  std::vector<int> open{root};
+  for (std::size_t at = 0; at < open.size(); ++at) {
+    const int body = open[at];
+    for (const Edge& edge : edges_[static_cast<std::size_t>(body)]) {
+      if (edge.other == world || edge.joint == joint[static_cast<std::size_t>(body)]) continue;
+      const std::size_t other = static_cast<std::size_t>(edge.other);
+      if (scene.bodies[other].motion != Motion::dynamic) continue;  // a root of its own
+      placed_[other] = 1;
+      parent[other] = body;
+      joint[other] = edge.joint;
+      reversed[other] = !edge.towards_b;
+      children[static_cast<std::size_t>(body)].push_back(edge.other);
+      open.push_back(edge.other);
+    }
+  }
+}
+
+// Half way along the longest path: MuJoCo's reader nests bodies no deeper than it must.
+int Forest::middle_of_tree(int start) const {
+  std::vector<int> before(edges_.size(), -2);
+  const auto farthest = [&](int from) {
+    std::fill(before.begin(), before.end(), -2);
+    std::vector<int> open{from};
+    before[static_cast<std::size_t>(from)] = -1;
+    for (std::size_t at = 0; at < open.size(); ++at) {
+      for (const Edge& edge : edges_[static_cast<std::size_t>(open[at])]) {
+        if (edge.other == world || before[static_cast<std::size_t>(edge.other)] != -2) continue;
+        before[static_cast<std::size_t>(edge.other)] = open[at];
+        open.push_back(edge.other);
+      }
+    }
+    return open.back();
+  };
+  const int end = farthest(farthest(start));
+  std::vector<int> path;
+  for (int body = end; body != -1; body = before[static_cast<std::size_t>(body)]) path.push_back(body);
+  return path[path.size() / 2];
+}
+
+}  // namespace volvox::physics::mujoco

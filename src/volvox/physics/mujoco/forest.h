@@ -1,0 +1,37 @@
+// The kinematic trees of a scene: MuJoCo moves bodies by the joints that hold them to a parent.
+// Joints that close a loop are left over, and so are docks that are still open.
+#pragma once
+
+#include <vector>
+
+#include "volvox/physics/scene.h"
+
+namespace volvox::physics::mujoco {
+
+struct Forest {
+  static constexpr int world = -1;
+
+  explicit Forest(const Scene& scene);
+
+  // By body index.
+  std::vector<int> parent;            // a body, or the world
+  std::vector<int> joint;             // the joint that leads to the parent; -1: free, or it does not move
+  std::vector<std::uint8_t> reversed; // the body is the joint's a
+  std::vector<std::vector<int>> children;
+  std::vector<int> roots;             // children of the world
+  std::vector<int> loops;             // joints that hold, and are in no tree
+
+ private:
+  void take_joints(const Scene& scene);
+  void grow(const Scene& scene, int root);
+  int middle_of_tree(int start) const;
+
+  struct Edge {
+    int other, joint;
+    bool towards_b;  // `other` is the joint's b
+  };
+  std::vector<std::vector<Edge>> edges_;  // by body index
+  std::vector<std::uint8_t> placed_;      // by body index
+};
+
+}  // namespace volvox::physics::mujoco

@@ -1,0 +1,111 @@
+#include "volvox/physics/mujoco/mujoco_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "volvox/physics/mujoco/mujoco_world.h"
+
+namespace volvox::physics {
+namespace {
+
+class MujocoEngine final : public Engine {
+ public:
+  explicit MujocoEngine(const EngineSettings& settings)
+      : scene_(settings.gravity), max_substep_(settings.max_substep), world_(scene_, rays_) {
+    info_.name = "mujoco";
+    info_.description = "MuJoCo 2.2 (Debian), trees in joint coordinates, soft contacts, with Volvox's own motors and latching";
+    info_.settings = fmt::format("double precision, Newton, elliptic cones, semi-implicit Euler, substeps of at most {:.6g} s, one thread, "
+                                 "no sleeping",
+                                 max_substep_);
+    info_.exact_restore = false;
+    info_.limits = "soft contacts: nothing bounces, and what rests sinks in by micrometres; no triangle meshes; a dock that closes makes a "
+                   "new model (slow for many modules); of a joint that closes a loop the load is a force alone, its motor and limits do "
+                   "not act, and a prismatic one is rigid; memory grows with the square of the contacts; hundreds of bodies in one chain are too deep for its reader; solver caches are "
+                   "not in a snapshot";
+    info_.cannot = {"meshes", "restitution"};
+  }
+
+  const EngineInfo& info() const override { return info_; }
+
+  Result<BodyId> add_body(const BodyDesc& desc) override {
+    if (auto error = problem_with(desc)) return *error;
+    for (std::size_t i = 0; desc.geometry && i < desc.geometry->colliders.size(); ++i) {
+      if (!std::holds_alternative<model::Mesh>(desc.geometry->colliders[i].shape)) continue;
+      return Error("the engine 'mujoco' takes triangle meshes for their convex hulls", "use convex hulls or a height field, or another engine");
+    }
+    const BodyId id = scene_.add(desc);
+    rays_.add(id.index, desc);
+    world_.change_topology();
+    return id;
+  }
+  void remove_body(BodyId id) override {
+    VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
+    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
+    rays_.remove(id.index);
+    scene_.remove(id);
+    world_.change_topology();
+  }
+  JointId add_joint(const JointDesc& desc) override {
+    world_.change_topology();
+    return scene_.add(desc);
+  }
+  void remove_joint(JointId id) override {
+    VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
+    scene_.remove(id);
+    world_.change_topology();
+  }
+  void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
+    scene_.poses[id.index] = pose;
+    scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
+    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+    world_.change_state();
+  }
+  void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
+
+  std::span<MotorCommand> motors() override { return scene_.motors; }
+  std::span<Wrench> forces() override { return scene_.forces; }
+
+  StepStatus advance(Time begin, Time end) override {
+    if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
+    const double tick = (end - begin).seconds();
+    if (tick <= 0) return {};
+    const int count = substep_count(tick, max_substep_);
+    StepStatus status;
+    world_.begin_tick();
+    for (int i = 0; i < count && status.ok(); ++i) status = world_.substep(tick / count);
+    world_.end_tick(tick);
+    std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
+    return status;
+  }
+
+  std::span<const Pose> poses() const override { return scene_.poses; }
+  std::span<const Twist> velocities() const override { return scene_.velocities; }
+  std::span<const JointState> joints() const override { return scene_.joints; }
+  std::span<const Wrench> loads() const override { return scene_.loads; }
+  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
+
+  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
+  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
+
+  // The model is made anew from the scene, in the run that goes on and in the restored one.
+  void archive(Archive& ar) override {
+    scene_.archive(ar);
+    world_.archive(ar);
+    if (!ar.hashing()) world_.change_topology();
+  }
+
+ private:
+  EngineInfo info_;
+  Scene scene_;
+  double max_substep_;
+  RayScene rays_;
+  mujoco::World world_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_mujoco_engine(const EngineSettings& settings) { return std::make_unique<MujocoEngine>(settings); }
+
+}  // namespace volvox::physics

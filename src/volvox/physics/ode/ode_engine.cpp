@@ -1,0 +1,113 @@
+#include "volvox/physics/ode/ode_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "volvox/physics/ode/ode_world.h"
+
+namespace volvox::physics {
+namespace {
+
+class OdeEngine final : public Engine {
+ public:
+  explicit OdeEngine(const EngineSettings& settings) : scene_(settings.gravity), max_substep_(settings.max_substep) {
+    info_.name = "ode";
+    info_.description = "Open Dynamics Engine 0.16 (Debian), QuickStep, with Volvox's own plane contacts and free rotation";
+    info_.settings = fmt::format("double precision, {} iterations of QuickStep, ERP {} for joints, CFM 0, substeps of at most {:.6g} s, "
+                                 "one thread, no sleeping",
+                                 ode::solver_iterations, ode::error_reduction, max_substep_);
+    info_.exact_restore = false;
+    info_.limits = "long arms of docks droop (20 docks held at one end: 0.15 rad at the worst); friction is a pyramid turned to where "
+                   "things slide; meshes, height fields and planes only on bodies that do not move; ODE's random numbers are one for "
+                   "all worlds: one engine at a time in a process; contact caches are not in a snapshot";
+    rebuild();
+  }
+
+  const EngineInfo& info() const override { return info_; }
+
+  Result<BodyId> add_body(const BodyDesc& desc) override {
+    if (auto error = problem_with(desc)) return *error;
+    const BodyId id = scene_.add(desc);
+    rays_.add(id.index, desc);
+    world_->add_body(id.index);
+    return id;
+  }
+  void remove_body(BodyId id) override {
+    VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
+    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
+    world_->remove_body(id.index);
+    rays_.remove(id.index);
+    scene_.remove(id);
+  }
+  JointId add_joint(const JointDesc& desc) override {
+    const JointId id = scene_.add(desc);
+    world_->add_joint(id.index);
+    return id;
+  }
+  void remove_joint(JointId id) override {
+    VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
+    world_->remove_joint(id.index);
+    scene_.remove(id);
+  }
+  void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
+    scene_.poses[id.index] = pose;
+    scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
+    world_->place_body(id.index);
+    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+  }
+  void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
+
+  std::span<MotorCommand> motors() override { return scene_.motors; }
+  std::span<Wrench> forces() override { return scene_.forces; }
+
+  StepStatus advance(Time begin, Time end) override {
+    if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
+    const double tick = (end - begin).seconds();
+    if (tick <= 0) return {};
+    const int count = substep_count(tick, max_substep_);
+    world_->begin_tick();
+    for (int i = 0; i < count; ++i) {
+      if (!world_->substep(tick / count)) break;  // ODE must not see what is not a number
+    }
+    world_->end_tick(tick);
+    std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
+    return problem_with_state(scene_);
+  }
+
+  std::span<const Pose> poses() const override { return scene_.poses; }
+  std::span<const Twist> velocities() const override { return scene_.velocities; }
+  std::span<const JointState> joints() const override { return scene_.joints; }
+  std::span<const Wrench> loads() const override { return scene_.loads; }
+  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
+
+  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
+  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
+
+  // ODE's anchors and lists cannot be saved: a new world with the same bodies and joints in
+  // the order of their ids starts afresh in the run that goes on and in the restored one.
+  void archive(Archive& ar) override {
+    scene_.archive(ar);
+    if (!ar.hashing() && ar.ok()) rebuild();
+  }
+
+ private:
+  void rebuild() {
+    world_.reset();
+    world_ = std::make_unique<ode::World>(scene_, shapes_, rays_);
+  }
+
+  EngineInfo info_;
+  Scene scene_;
+  double max_substep_;
+  ode::ShapeCache shapes_;
+  RayScene rays_;
+  std::unique_ptr<ode::World> world_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_ode_engine(const EngineSettings& settings) { return std::make_unique<OdeEngine>(settings); }
+
+}  // namespace volvox::physics

@@ -1,0 +1,277 @@
+#include "volvox/physics/ode/ode_world.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/physics/free_rotation.h"
+#include "volvox/physics/ode/convert.h"
+
+namespace volvox::physics::ode {
+namespace {
+
+// Slower impacts do not bounce: below it, gravity's own speed in a step looks like one.
+constexpr double slowest_bounce = 0.1;  // m/s
+// Overlaps (of what was placed so, mostly) are pushed out no faster than this.
+constexpr double fastest_push = 0.3;  // m/s
+constexpr double contact_reduction = 0.2;
+// ODE sees what overlaps only: what lies on something keeps this much of it, or it would lose
+// its contact in every other step.
+constexpr double surface_layer = 5e-5;  // m
+
+bool start_ode() {
+  static const bool started = [] {
+    dInitODE2(0);
+    // Libraries do not print; what goes wrong shows in the state, which is checked.
+    dSetMessageHandler([](int, const char*, va_list) {});
+    return true;
+  }();
+  return started && dAllocateODEDataForThread(dAllocateMaskAll) != 0;
+}
+
+}  // namespace
+
+World::World(Scene& scene, ShapeCache& shapes, const RayScene& rays)
+    : scene_(scene), shapes_(shapes), rays_(rays), started_(start_ode()), finder_(scene, bodies_) {
+  VOLVOX_CHECK(started_, "ODE has no memory left");
+  world_ = dWorldCreate();
+  space_ = dSweepAndPruneSpaceCreate(nullptr, dSAP_AXES_XYZ);
+  contact_joints_ = dJointGroupCreate(0);
+  dWorldSetERP(world_, error_reduction);
+  dWorldSetCFM(world_, 0);
+  dWorldSetContactSurfaceLayer(world_, 0);
+  dWorldSetQuickStepNumIterations(world_, solver_iterations);
+  dWorldSetAutoDisableFlag(world_, 0);
+  const std::size_t bodies = scene.bodies.size(), joints = scene.joint_descs.size();
+  for (std::size_t i = 0; i < bodies; ++i) {
+    if (scene.body_ids.alive_index(i)) add_body(i);
+  }
+  for (std::size_t i = 0; i < joints; ++i) {
+    if (scene.joint_ids.alive_index(i)) add_joint(i);
+  }
+}
+
+World::~World() {
+  joints_.clear();
+  dJointGroupDestroy(contact_joints_);
+  for (std::size_t i = 0; i < bodies_.size(); ++i) remove_body(i);
+  dSpaceDestroy(space_);
+  dWorldDestroy(world_);
+}
+
+Pose World::inertial(std::size_t index) const {
+  const Pose& frame = scene_.bodies[index].inertial;
+  return {frame.position, normalized(frame.rotation)};
+}
+
+void World::add_body(std::size_t index) {
+  const std::size_t size = scene_.bodies.size();
+  bodies_.resize(size), marks_.resize(size), before_.resize(size);
+  const BodyDesc& desc = scene_.bodies[index];
+  OdeBody& made = bodies_[index];
+  made.body = dBodyCreate(world_);
+  if (desc.motion == Motion::dynamic) {
+    dMass mass;
+    dMassSetParameters(&mass, desc.mass, 0, 0, 0, desc.moments.x, desc.moments.y, desc.moments.z, 0, 0, 0);
+    dBodySetMass(made.body, &mass);
+  } else {
+    dBodySetKinematic(made.body);
+  }
+  dBodySetGravityMode(made.body, desc.gravity);
+  dBodySetGyroscopicMode(made.body, 0);  // move_bodies turns them
+  made.shape = shapes_.shape_of(desc);
+  if (made.shape) add_geoms(index);
+  place_body(index);
+}
+
+void World::add_geoms(std::size_t index) {
+  OdeBody& body = bodies_[index];
+  const Pose to_body = inertial(index).inverse();
+  for (std::size_t c = 0; c < body.shape->colliders.size(); ++c) {
+    const ColliderShape& collider = *body.shape->colliders[c];
+    const dGeomID geom = collider.make_geom(space_);
+    body.geoms.push_back(geom);
+    if (!geom) continue;
+    marks_[index].push_back(std::make_unique<ContactFinder::Mark>(ContactFinder::Mark{index, c}));
+    dGeomSetData(geom, marks_[index].back().get());
+    if (scene_.bodies[index].motion == Motion::fixed) continue;  // stands alone: joins no island
+    const Pose place = to_body * collider.pose;
+    const dQuaternion turn{place.rotation.w, place.rotation.x, place.rotation.y, place.rotation.z};
+    dGeomSetBody(geom, body.body);
+    dGeomSetOffsetPosition(geom, place.position.x, place.position.y, place.position.z);
+    dGeomSetOffsetQuaternion(geom, turn);
+  }
+}
+
+void World::remove_body(std::size_t index) {
+  OdeBody& body = bodies_[index];
+  for (dGeomID geom : body.geoms) {
+    if (geom) dGeomDestroy(geom);
+  }
+  if (body.body) dBodyDestroy(body.body);
+  body = {};
+  marks_[index].clear();
+}
+
+void World::place_body(std::size_t index) {
+  OdeBody& body = bodies_[index];
+  const Twist& v = scene_.velocities[index];
+  place(body.body, scene_.poses[index] * inertial(index));
+  dBodySetLinearVel(body.body, v.linear.x, v.linear.y, v.linear.z);
+  dBodySetAngularVel(body.body, v.angular.x, v.angular.y, v.angular.z);
+  if (scene_.bodies[index].motion != Motion::fixed) return;
+  for (std::size_t c = 0; c < body.geoms.size(); ++c) {
+    if (body.geoms[c]) place(body.geoms[c], scene_.poses[index] * body.shape->colliders[c]->pose);
+  }
+}
+
+void World::add_joint(std::size_t index) {
+  const JointDesc& desc = scene_.joint_descs[index];
+  joints_.resize(scene_.joint_descs.size());
+  joints_[index] = std::make_unique<Joint>(desc, world_, desc.a.valid() ? bodies_[desc.a.index].body : nullptr, bodies_[desc.b.index].body,
+                                           desc.a.valid() ? inertial(desc.a.index).inverse() * desc.frame_a : desc.frame_a,
+                                           inertial(desc.b.index).inverse() * desc.frame_b);
+}
+
+void World::begin_tick() {
+  // Colliders keep buffers by thread, and the caller may be another than last time.
+  dAllocateODEDataForThread(dAllocateMaskAll);
+  dWorldSetGravity(world_, scene_.gravity.x, scene_.gravity.y, scene_.gravity.z);
+  joints_.resize(scene_.joint_descs.size());
+  loads_.assign(joints_.size(), {});
+  motor_impulses_.assign(joints_.size(), 0);
+}
+
+bool World::substep(double step) {
+  apply_forces();
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (joints_[i]) joints_[i]->prepare(step, scene_.joints[i].position, scene_.motors[i], scene_.latches[i]);
+  }
+  add_contacts(step);
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (bodies_[i].body) before_[i] = pose_of(bodies_[i].body);
+  }
+  // QuickStep shuffles its rows by a generator that all worlds of a process share.
+  dRandSetSeed(1);
+  dWorldQuickStep(world_, step);
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (!joints_[i]) continue;
+    loads_[i] += joints_[i]->load_on_b() * step;
+    motor_impulses_[i] += joints_[i]->motor_torque() * step;
+  }
+  move_bodies(step);
+  dJointGroupEmpty(contact_joints_);
+  bool whole = true;
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    if (!bodies_[i].body || scene_.bodies[i].motion == Motion::fixed) continue;
+    scene_.poses[i] = pose_of(bodies_[i].body) * inertial(i).inverse();
+    scene_.velocities[i] = {from_ode(dBodyGetLinearVel(bodies_[i].body)), from_ode(dBodyGetAngularVel(bodies_[i].body))};
+    whole = whole && finite(scene_.poses[i]) && finite(scene_.velocities[i]);
+  }
+  for (std::size_t i = 0; i < joints_.size() && whole; ++i) {
+    if (joints_[i]) scene_.joints[i].position = joints_[i]->position_after(scene_.joints[i].position);
+  }
+  return whole;
+}
+
+void World::apply_forces() {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const Wrench& wrench = scene_.forces[i];
+    if (!bodies_[i].body || wrench == Wrench{}) continue;
+    dBodyAddForce(bodies_[i].body, wrench.force.x, wrench.force.y, wrench.force.z);
+    dBodyAddTorque(bodies_[i].body, wrench.torque.x, wrench.torque.y, wrench.torque.z);
+  }
+}
+
+void World::add_contacts(double step) {
+  finder_.find(space_, step, contacts_);
+  reactions_.assign(contacts_.size(), {});
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const ContactCandidate& candidate = contacts_[i];
+    const dContact contact = contact_row(candidate, step);
+    const dJointID joint = dJointCreateContact(world_, contact_joints_, &contact);
+    const bool fixed = scene_.bodies[candidate.b].motion == Motion::fixed;
+    dJointAttach(joint, bodies_[candidate.a].body, fixed ? nullptr : bodies_[candidate.b].body);
+    dJointSetFeedback(joint, &reactions_[i]);
+  }
+}
+
+// ODE's friction is a pyramid: it is exact along its first direction, so that is where the
+// bodies slide, or would slide if nothing held them.
+dContact World::contact_row(const ContactCandidate& c, double step) const {
+  const auto velocity_of = [&](std::size_t index) {
+    const dBodyID body = bodies_[index].body;
+    return from_ode(dBodyGetLinearVel(body)) + cross(from_ode(dBodyGetAngularVel(body)), c.point - from_ode(dBodyGetPosition(body)));
+  };
+  const auto acceleration_of = [&](std::size_t index) {
+    const BodyDesc& desc = scene_.bodies[index];
+    if (desc.motion != Motion::dynamic) return Vec3{};
+    return scene_.forces[index].force / desc.mass + (desc.gravity ? scene_.gravity : Vec3{});
+  };
+  const Vec3 velocity = velocity_of(c.a) - velocity_of(c.b);
+  const Vec3 acceleration = acceleration_of(c.a) - acceleration_of(c.b);
+  Vec3 slide = velocity + acceleration * step;
+  slide -= c.normal * dot(c.normal, slide);
+  slide = length(slide) > 1e-9 ? normalized(slide) : perpendicular(c.normal);
+
+  dContact row{};
+  row.surface.mode = dContactApprox1 | dContactFDir1 | dContactMotionN;
+  row.surface.mu = c.friction;
+  row.surface.motionN = normal_speed(c, velocity, acceleration, step);
+  for (int i = 0; i < 3; ++i) row.geom.pos[i] = c.point[i], row.geom.normal[i] = c.normal[i], row.fdir1[i] = slide[i];
+  return row;
+}
+
+// The speed along the normal that a contact must reach at least: what closes a gap within the
+// substep, takes back some of an overlap, or is left after a bounce.
+double World::normal_speed(const ContactCandidate& c, const Vec3& velocity, const Vec3& acceleration, double step) const {
+  const double gap = std::max(0.0, -c.depth);
+  const double sunk = std::max(0.0, c.depth - surface_layer);
+  const double rest = gap > 0 ? -gap / step : std::min(contact_reduction * sunk / step, fastest_push);
+  const double speed = dot(c.normal, velocity), pull = dot(c.normal, acceleration);
+  const bool reached = gap + (speed + pull * step) * step <= 0;
+  if (c.restitution <= 0 || speed > -slowest_bounce || !reached) return rest;
+  // It bounces with the speed and the energy that it has where it meets. The bounce is drawn
+  // forward to the start of the step, (1 + e) gap above where it belongs.
+  const double e = c.restitution, impact = speed * speed - 2 * pull * gap;
+  return std::max(rest, std::sqrt(std::max(0.0, e * e * impact + 2 * pull * (1 + e) * gap)));
+}
+
+void World::move_bodies(double step) {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const dBodyID body = bodies_[i].body;
+    if (!body || scene_.bodies[i].motion == Motion::fixed) continue;
+    Vec3 to = from_ode(dBodyGetPosition(body));
+    Spin spin{before_[i].rotation, from_ode(dBodyGetAngularVel(body))};
+    if (scene_.bodies[i].motion == Motion::dynamic) {
+      if (spin.velocity != Vec3{}) spin = turned(spin, scene_.bodies[i].moments, step);
+      to = rays_.hold_before_obstacles(scene_, i, before_[i].position, to);
+    } else {
+      spin.rotation = normalized(from_rotation_vector(spin.velocity * step) * spin.rotation);
+    }
+    place(body, {to, spin.rotation});
+    dBodySetAngularVel(body, spin.velocity.x, spin.velocity.y, spin.velocity.z);
+  }
+}
+
+void World::end_tick(double tick) {
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    if (!joints_[i]) continue;
+    scene_.measure_joint(i);
+    scene_.joints[i].torque = motor_impulses_[i] / tick;
+    scene_.loads[i] = loads_[i] * (1 / tick);
+    scene_.latched[i] = scene_.latches[i].closed();
+  }
+  read_contacts();
+}
+
+void World::read_contacts() {
+  scene_.contacts.clear();
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const ContactCandidate& c = contacts_[i];
+    const double force = dot(from_ode(reactions_[i].f1), c.normal);
+    if (force <= 0 && c.depth <= 0) continue;
+    scene_.contacts.push_back({scene_.body_ids.at(c.a), scene_.body_ids.at(c.b), c.point, c.normal, c.depth, force});
+  }
+}
+
+}  // namespace volvox::physics::ode

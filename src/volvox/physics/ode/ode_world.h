@@ -1,0 +1,67 @@
+// One world of ODE with the bodies, joints and contacts of a scene, moved by substeps.
+// Our own, because ODE's loses what our robots need: free rotation that keeps angular momentum,
+// restitution and friction per contact, and fast bodies that are held before what they would
+// jump through.
+#pragma once
+
+#include <ode/ode.h>
+
+#include <memory>
+#include <vector>
+
+#include "volvox/physics/ode/ode_contacts.h"
+#include "volvox/physics/ode/ode_joint.h"
+#include "volvox/physics/ray_scene.h"
+
+namespace volvox::physics::ode {
+
+// Sweeps of QuickStep in a substep. More do little for long chains and cost as much again.
+constexpr int solver_iterations = 100;
+
+class World {
+ public:
+  World(Scene& scene, ShapeCache& shapes, const RayScene& rays);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  void add_body(std::size_t index);
+  void remove_body(std::size_t index);
+  void place_body(std::size_t index);
+  void add_joint(std::size_t index);
+  void remove_joint(std::size_t index) { joints_[index].reset(); }
+
+  void begin_tick();
+  // Poses and velocities of the scene follow every substep. False: a number was lost.
+  bool substep(double step);
+  void end_tick(double tick);
+
+ private:
+  void add_geoms(std::size_t index);
+  void apply_forces();
+  void add_contacts(double step);
+  dContact contact_row(const ContactCandidate& candidate, double step) const;
+  double normal_speed(const ContactCandidate& candidate, const Vec3& velocity, const Vec3& acceleration, double step) const;
+  void move_bodies(double step);
+  void read_contacts();
+  Pose inertial(std::size_t index) const;
+
+  Scene& scene_;
+  ShapeCache& shapes_;
+  const RayScene& rays_;
+  bool started_;  // ODE itself, before anything of it is made
+  dWorldID world_;
+  dSpaceID space_;
+  dJointGroupID contact_joints_;
+  std::vector<OdeBody> bodies_;                 // by body index
+  std::vector<std::vector<std::unique_ptr<ContactFinder::Mark>>> marks_;
+  std::vector<std::unique_ptr<Joint>> joints_;  // by joint index
+  std::vector<Pose> before_;                    // by body index, principal frames before the substep
+  ContactFinder finder_;
+  std::vector<ContactCandidate> contacts_;
+  std::vector<dJointFeedback> reactions_;       // by contact
+  std::vector<Wrench> loads_;                   // times substep, of the tick so far
+  std::vector<double> motor_impulses_;
+};
+
+}  // namespace volvox::physics::ode
