@@ -19,7 +19,8 @@ class Nod : public volvox::mind::Behavior {
   double amplitude_ = 0;
 };
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;  // it wants its world.sdf
   auto library = volvox::cli::standard_library();
   library.minds.behaviors.add("nod", [] { return std::make_unique<Nod>(); });
   volvox::Log log;

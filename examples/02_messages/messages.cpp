@@ -36,7 +36,8 @@ class Catch : public volvox::mind::Behavior {
   VOLVOX_STATE()
 };
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;  // it wants its world.sdf
   auto library = volvox::cli::standard_library();
   library.minds.behaviors.add("catch", [] { return std::make_unique<Catch>(); });
   volvox::Log log;

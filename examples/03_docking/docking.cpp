@@ -20,7 +20,8 @@ class Court : public volvox::mind::Behavior {
   double together_ = -1;  // s, since when they are docked; negative: they never were
 };
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;  // it wants its world.sdf
   auto library = volvox::cli::standard_library();
   library.minds.behaviors.add("court", [] { return std::make_unique<Court>(); });
   volvox::Log log;

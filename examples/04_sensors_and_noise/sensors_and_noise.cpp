@@ -16,7 +16,8 @@ class Watch : public volvox::mind::Behavior {
   VOLVOX_STATE()
 };
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;  // it wants its world.sdf
   auto library = volvox::cli::standard_library();
   library.minds.behaviors.add("watch", [] { return std::make_unique<Watch>(); });
   volvox::Log log;

@@ -194,6 +194,19 @@ class ListInfoBench(CommandTest):
         self.assertEqual([result["engine"] for result in results], ["native", "bullet"])
         self.run_program("crosscheck", "remod3d/snake", "--engines", "nativ", status=2)
 
+    def test_an_interrupted_run_keeps_its_results(self):
+        command = [self.program, "run", "remod3d/scatter", "--duration", "100000", "--out", "interrupted", "--save", "stop.snap", "--quiet"]
+        process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        try:
+            process.wait(1.5)
+        except subprocess.TimeoutExpired:
+            process.send_signal(2)
+        self.assertIn("stopped at", process.communicate(timeout=20)[1])
+        self.assertEqual(process.returncode, 1)
+        with open(os.path.join(self.folder, "interrupted", "summary.json")) as file:
+            self.assertEqual(json.load(file)["status"], "stopped")
+        self.assertGreater(os.path.getsize(os.path.join(self.folder, "stop.snap")), 1000)
+
     def test_net_flood(self):
         flood = json.loads(self.run_program("net", "flood", "--nodes", "100", "--mode", "wired", "--json").stdout)
         self.assertEqual(flood["reached"], 100)

@@ -47,7 +47,7 @@ class Determinism(CommandTest):
                 self.assertEqual(whole["ticks"], rest["ticks"])
 
     def test_a_cold_restore_repeats(self):
-        """Bullet drops its caches when it is saved: restored runs agree with each other bit by bit."""
+        """Whatever an engine does with its caches when it is saved, restored runs agree bit by bit."""
         for experiment in [SCATTER, SNAKE]:
             with self.subTest(experiment=experiment):
                 for threads in (1, 2):

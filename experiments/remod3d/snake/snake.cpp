@@ -7,9 +7,28 @@
 
 namespace volvox::experiments::remod3d {
 
+namespace {
+
+// All modules share one model, and go on sharing one.
+void make_docks_unbreakable(model::WorldModel& world) {
+  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> strong;
+  for (model::Placement& placement : world.placements) {
+    auto& model = strong[placement.model];
+    if (!model) {
+      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
+      for (model::Dock& dock : copy->docks) dock.strength = {};
+      model = std::move(copy);
+    }
+    placement.model = model;
+  }
+}
+
+}  // namespace
+
 Result<model::WorldModel> Snake::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
+  if (setup.settings.at("breakable") == "false") make_docks_unbreakable(*world);
   // Each module is told its place in the chain, as a gait control table does.
   int index = 0;
   for (model::Placement& placement : world->placements)

@@ -102,7 +102,7 @@ namespace detail {
 // Types whose bytes are their value: no padding, no pointers.
 template <class T>
 inline constexpr bool is_plain =
-    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, Vec3> || std::is_same_v<T, Quat> ||
+    (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T> || std::is_same_v<T, Vec3> || std::is_same_v<T, Quat> ||
     std::is_same_v<T, Pose> || std::is_same_v<T, Twist> || std::is_same_v<T, Wrench> || std::is_same_v<T, Time>;
 
 template <class T> struct is_id : std::false_type {};
@@ -142,6 +142,10 @@ template <class T>
 void archive_value(Archive& ar, T& value) {
   if constexpr (is_plain<T>) {
     ar.raw(&value, sizeof value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    std::uint8_t bit = value;  // bytes from outside need not be 0 or 1
+    ar.raw(&bit, 1);
+    if (ar.loading()) value = bit != 0;
   } else if constexpr (is_id<T>::value) {
     ar.raw(&value.index, sizeof value.index);
     ar.raw(&value.generation, sizeof value.generation);

@@ -31,7 +31,7 @@ void describe_text(std::string& out, std::string_view value) {
 }  // namespace detail
 
 void Value::archive(Archive& ar) {
-  std::uint64_t key = empty() ? 0 : hash_of(type_->name);
+  std::uint64_t key = empty() ? 0 : type_->key;
   const std::uint64_t own = key;
   ar("type", key);
   if (key != own) {
@@ -44,7 +44,7 @@ void Value::archive(Archive& ar) {
 Payload Payload::of(const Value& value) {
   Payload payload;
   if (value.empty()) return payload;
-  payload.type_ = hash_of(value.type()->name);
+  payload.type_ = value.type()->key;
   SaveArchive ar;
   value.type()->archive(ar, const_cast<void*>(value.data()));
   payload.bytes_ = ar.take();

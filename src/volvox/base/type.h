@@ -51,6 +51,7 @@ std::string type_name() {
   if constexpr (std::is_same_v<T, bool>) return "bool";
   else if constexpr (std::is_integral_v<T>)
     return (std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T));
+  else if constexpr (std::is_enum_v<T>) return "enum" + std::to_string(8 * sizeof(T));
   else if constexpr (std::is_same_v<T, float>) return "float";
   else if constexpr (std::is_same_v<T, double>) return "double";
   else if constexpr (std::is_same_v<T, std::string>) return "string";
@@ -72,6 +73,44 @@ std::string type_name() {
 }
 
 namespace detail {
+
+// What a type is made of: two types of one name and another layout are not the same.
+template <class T>
+std::string layout();
+
+struct LayoutVisitor {
+  std::string& out;
+  template <class T>
+  void operator()(std::string_view field, T&) {
+    out += field;
+    out += ':';
+    out += layout<T>();
+    out += ';';
+  }
+};
+
+template <class T>
+std::string layout() {
+  if constexpr (HasFields<T>) {
+    std::string out = type_name<T>() + "{";
+    LayoutVisitor visitor{out};
+    T sample{};
+    volvox_visit_fields(visitor, sample);
+    return out + "}";
+  } else if constexpr (is_vector<T>::value) {
+    return "list<" + layout<typename T::value_type>() + ">";
+  } else if constexpr (is_optional<T>::value) {
+    return "optional<" + layout<typename T::value_type>() + ">";
+  } else if constexpr (is_array<T>::value) {
+    return "array<" + layout<typename T::value_type>() + "," + std::to_string(std::tuple_size_v<T>) + ">";
+  } else if constexpr (is_pair<T>::value) {
+    return "pair<" + layout<typename T::first_type>() + "," + layout<typename T::second_type>() + ">";
+  } else if constexpr (is_map<T>::value) {
+    return "map<" + layout<typename T::key_type>() + "," + layout<typename T::mapped_type>() + ">";
+  } else {
+    return type_name<T>();
+  }
+}
 
 void describe_number(std::string& out, double value);
 void describe_text(std::string& out, std::string_view value);
@@ -197,6 +236,7 @@ std::string describe(const T& value) {
 // What can be done with a value whose type is not known where it is done.
 struct TypeInfo {
   std::string name;
+  std::uint64_t key;  // of the name, the fields and their types
   std::size_t size, alignment;
   void (*construct)(void* to);
   void (*copy)(void* to, const void* from);
@@ -211,7 +251,7 @@ struct TypeInfo {
 template <class T>
 const TypeInfo& type_of() {
   static const TypeInfo info{
-      type_name<T>(), sizeof(T), alignof(T),
+      type_name<T>(), hash_of(detail::layout<T>()), sizeof(T), alignof(T),
       [](void* to) { new (to) T(); },
       [](void* to, const void* from) { new (to) T(*static_cast<const T*>(from)); },
       [](void* to, void* from) { new (to) T(std::move(*static_cast<T*>(from))); },
@@ -313,8 +353,8 @@ class Value {
   template <class T>
   bool holds() const {
     if (type_ == nullptr) return false;
-    // A plugin has its own copy of the TypeInfo: then the names decide.
-    return type_ == &type_of<T>() || type_->name == type_of<T>().name;
+    // A plugin has its own copy of the TypeInfo: then name and layout decide.
+    return type_ == &type_of<T>() || (type_->key == type_of<T>().key && type_->size == sizeof(T));
   }
   bool is_inside() const { return type_->size <= inside && type_->alignment <= alignof(double); }
   void* data() { return is_inside() ? static_cast<void*>(buffer_) : heap_; }
@@ -394,8 +434,7 @@ class Payload {
  private:
   template <class T>
   static std::uint64_t type_key() {
-    static const std::uint64_t key = hash_of(type_name<T>());
-    return key;
+    return type_of<T>().key;
   }
   std::uint64_t type_ = 0;
   std::vector<std::byte> bytes_;

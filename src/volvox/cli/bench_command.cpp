@@ -24,7 +24,7 @@ struct Measured {
   std::string failure;
 
   double per_tick_ms(double seconds) const { return ticks > 0 ? 1e3 * seconds / static_cast<double>(ticks) : 0; }
-  double overhead_ms() const { return per_tick_ms(phases.total() - phases.of(sim::Phase::move)); }
+  double overhead_ms() const { return per_tick_ms(wall - phases.of(sim::Phase::move)); }
   double ticks_per_second() const { return wall > 0 ? static_cast<double>(ticks) / wall : 0; }
 };
 
@@ -89,6 +89,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
   std::vector<std::string> engines = split_list(arguments.engines);
   if (engines.empty()) engines = all_engines ? library.engines.names() : std::vector<std::string>{physics::default_engine, "none"};
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  int status = done;
   std::vector<std::vector<std::string>> rows = {{"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move",
                                                  "sense", "think", "send", "dock", "act", "move", "break", "deliver",
                                                  "publish", "kB/module"}};
@@ -106,7 +107,10 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
       if (is_terminal(2)) std::fputs("\r\x1b[K", stderr);
       if (!measured.ok()) return complain(measured.error());
       const Measured& m = *measured;
-      if (!m.failure.empty()) log.warning(fmt::format("{} on {}: {}", scene, engine, m.failure));
+      if (!m.failure.empty()) {
+        log.warning(fmt::format("{} on {}: {}", scene, engine, m.failure));
+        status = run_failed;
+      }
       results.push_back(to_json(m));
       std::vector<std::string> row = {m.scene, m.engine, std::to_string(m.modules), number(m.ticks_per_second(), 3),
                                       number(m.per_tick_ms(m.wall), 3), number(m.overhead_ms(), 3)};
@@ -118,7 +122,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
   if (arguments.json) fmt::print("{}\n", nlohmann::ordered_json{{"results", results}}.dump(2));
   else fmt::print("\n{}\n  ms a tick on {} thread{}; 'all but move' is everything except the physics engine.\n", table(rows),
                   arguments.threads, arguments.threads == 1 ? "" : "s");
-  return done;
+  return status;
 }
 
 }  // namespace volvox::cli

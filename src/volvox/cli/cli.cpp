@@ -118,7 +118,7 @@ void add_run(CLI::App& app, Arguments& a) {
   run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->default_val(physics::default_engine)->type_name("NAME");
   run->add_option("--duration", a.run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
   run->add_option("--dt", a.run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
-  run->add_option("--substep", a.run.substep, "longest physics step in seconds (default 1/240)")->type_name("S")->check(between(1e-6, 1));
+  run->add_option("--substep", a.run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");
   run->add_option("--seed", a.run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
   run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
   run->add_option("--set", a.run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")

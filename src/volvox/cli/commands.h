@@ -15,8 +15,8 @@ inline constexpr int done = 0, run_failed = 1, bad_input = 2;
 
 struct RunArguments {
   std::string experiment, engine;
-  std::optional<std::string> dt, out, save, restore;
-  std::optional<double> duration, substep;
+  std::optional<std::string> dt, substep, out, save, restore;
+  std::optional<double> duration;
   std::uint64_t seed = 1;
   int threads = 1;
   std::vector<std::string> set;

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -43,13 +46,39 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
   return folder;
 }
 
+std::atomic<bool> stop_requested = false;
+
+// While it lives, Ctrl-C and SIGTERM end the run at the next tick, with its results written; a
+// second one ends the program at once.
+class StopOnSignal {
+ public:
+  StopOnSignal() {
+    stop_requested = false;
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int which) {
+      stop_requested = true;
+      std::signal(which, SIG_DFL);
+    });
+  }
+  ~StopOnSignal() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  }
+  const std::atomic<bool>& requested() const { return stop_requested; }
+};
+
 void print_results(const sim::RunReport& report, const fs::path& folder) {
-  std::vector<std::vector<std::string>> rows = {{"metric", "value", "paper", ""}};
-  for (const sim::Metric& metric : report.metrics.all())
-    rows.push_back({metric.name, number(metric.value), metric.paper ? number(*metric.paper) : "", metric.note});
-  fmt::print("\n{}  {} modules, engine {}, {:.1f} s simulated in {:.2f} s ({:.2g}x real time), seed {}\n\n",
+  const auto& metrics = report.metrics.all();
+  const bool has_paper = std::any_of(metrics.begin(), metrics.end(), [](const sim::Metric& m) { return m.paper.has_value(); });
+  std::vector<std::vector<std::string>> rows = {{"metric", "value"}};
+  if (has_paper) rows[0].push_back("paper");
+  rows[0].push_back("");
+  for (const sim::Metric& metric : metrics) {
+    rows.push_back({metric.name, number(metric.value)});
+    if (has_paper) rows.back().push_back(metric.paper ? number(*metric.paper) : "");
+    rows.back().push_back(metric.note);
+  }
+  fmt::print("\n{}  {} modules, engine {}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n",
              bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
-             report.real_time_factor(), report.seed);
+             number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
   fmt::print("{}\n", table(rows));
   fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder.string());
 }
@@ -79,7 +108,12 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   options.seed = arguments.seed;
   options.threads = arguments.threads;
   options.duration = arguments.duration;
-  options.max_substep = arguments.substep;
+  if (arguments.substep) {
+    auto substep = TickLength::parse(*arguments.substep);
+    if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)
+      return complain(Error(fmt::format("'{}' is not a physics step", *arguments.substep), "give seconds between 1e-6 and 1, such as --substep 1/480"));
+    options.max_substep = substep->seconds();
+  }
   if (arguments.dt) {
     auto dt = TickLength::parse(*arguments.dt);
     if (!dt.ok()) return complain(dt.error());
@@ -99,7 +133,8 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
-    (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); });
+    const StopOnSignal stop;
+    (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
   }
   const sim::RunReport& report = (*run)->report();
   const auto written = (*run)->write(*folder);
@@ -108,7 +143,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   else if (!arguments.quiet) print_results(report, *folder);
   if (!written.ok()) return complain(written.error());
   if (report.status != "done") {
-    std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), report.failure).c_str(), stderr);
+    std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end", report.failure).c_str(), stderr);
     return run_failed;
   }
   return done;

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <deque>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -44,7 +43,12 @@ class Agent {
     return {index};
   }
   template <class T>
-  const T& percept(Percept<T> handle) const { return *percepts_[handle.index].template get<T>(); }
+  const T& percept(Percept<T> handle) const {
+    const T* value = handle.index >= 0 && static_cast<std::size_t>(handle.index) < percepts_.size()
+                         ? percepts_[static_cast<std::size_t>(handle.index)].template get<T>() : nullptr;
+    if (value == nullptr) throw AgentError("it used a percept handle that it did not get from find_percept");
+    return *value;
+  }
   double angle(std::string_view joint) const { return percept<double>(std::string(joint) + ".angle"); }
   const DockState& dock(std::string_view name) const { return percept<DockState>(std::string(name) + ".dock"); }
   bool has_percept(std::string_view name) const { return anatomy_->percepts.contains(name); }
@@ -140,10 +144,12 @@ class Agent {
     ar("actions", actions_);
     ar("set", action_set_);
     ar("mailbox", mailbox_);
+    ar("outbox", outbox_);
     ar("dropped", dropped_);
     Payload model = model_.empty() ? restored_model_ : Payload::of(model_);
     ar("model", model);
     if (ar.loading()) {
+      log_.clear();
       model_ = {};
       restored_model_ = std::move(model);
     }
@@ -163,11 +169,12 @@ class Agent {
   std::vector<Value> percepts_, actions_;
   std::vector<std::uint8_t> action_set_;
   std::vector<Message> mailbox_;
-  std::vector<Outgoing> outbox_;  // empty between ticks
+  std::vector<Outgoing> outbox_;  // what start, receive and end_tick send waits here for the next tick
   std::int64_t dropped_ = 0;      // messages, because the mailbox was full
   Value model_;
   Payload restored_model_;  // out of a snapshot, until the behaviour says of what type it is
   RandomStream random_;
+  double period_ = 0;  // s, of its behaviour; 0: every tick
   Time next_step_;
   std::vector<std::string> log_;
 };

@@ -29,6 +29,12 @@ struct Message {
 struct Outgoing {
   int dock = 0;  // of the sender
   Payload payload;
+
+  template <class A>
+  void archive(A& ar) {
+    ar("dock", dock);
+    ar("payload", payload);
+  }
 };
 
 }  // namespace volvox::mind

@@ -113,7 +113,11 @@ Result<void> Minds::start(const world::World& world, double dt) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].dt_ = dt;
     if (!behaviors_[i]) continue;
-    guarded(i, "start", [](Behavior& b, Agent& a) { b.start(a); });
+    guarded(i, "start", [](Behavior& b, Agent& a) {
+      b.start(a);
+      a.period_ = b.period();
+      if (!(a.period_ >= 0 && a.period_ < 1e9)) throw AgentError(fmt::format("its period is {} s; give 0 or a positive time", a.period_));
+    });
     if (const MindFailure failure = first_failure(); !failure.ok()) {
       const model::Mind& mind = *world.model().placements[agents_[i].placement_].effective_mind();
       return Diagnostic{mind.file, mind.line, fmt::format("module '{}': {}", failure.module, failure.what),
@@ -134,7 +138,7 @@ void Minds::cast_rays(const world::World& world, double dt) {
     for (const int percept : anatomy.ray_sensors) {
       const std::size_t first = rays_.size();
       anatomy.sensors[percept]->rays({world, agents_[i].placement_, dt, {}, {}}, rays_);
-      ray_spans_.push_back({static_cast<std::uint32_t>(i), percept, first, rays_.size() - first});
+      ray_spans_.push_back({percept, first, rays_.size() - first});
     }
   }
   first_ray_span_[agents_.size()] = ray_spans_.size();
@@ -187,9 +191,12 @@ MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
       Agent& agent = agents_[i];
       agent.now_ = tick_begin;
       agent.dt_ = dt;
-      if (tick_begin < agent.next_step_) continue;
-      if (const double period = behaviors_[i]->period(); period > 0)
-        while (agent.next_step_ <= tick_begin) agent.next_step_ += std::max(Time{1}, Time::seconds(period));
+      // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
+      if (tick_begin + Time{1} < agent.next_step_) continue;
+      if (agent.period_ > 0) {
+        const double periods = std::floor(((tick_begin - agent.next_step_).seconds() + 1e-9) / agent.period_) + 1;
+        agent.next_step_ += Time::seconds(periods * agent.period_);
+      }
       guarded(i, "step", [](Behavior& b, Agent& a) { b.step(a); });
     }
   });
@@ -259,7 +266,7 @@ MindFailure Minds::act(world::World& world, ActStage stage) {
   return {};
 }
 
-MindFailure Minds::deliver(Time, Time tick_end, std::int64_t tick) {
+MindFailure Minds::deliver(Time tick_end, std::int64_t tick) {
   // By receiver, and for one receiver in the order of sending: that is the order they are in.
   std::stable_sort(in_flight_.begin(), in_flight_.end(), [](const InFlight& a, const InFlight& b) {
     return a.due != b.due ? a.due < b.due : a.receiver < b.receiver;
@@ -322,6 +329,21 @@ void Minds::archive(Archive& ar) {
   }
   ar("in flight", in_flight_);
   ar("network", network_);
+  if (!ar.loading() || !ar.ok()) return;
+  const auto has_dock = [&](std::size_t i, int dock) {
+    return dock >= 0 && static_cast<std::size_t>(dock) < agents_[i].docks().size();
+  };
+  bool good = true;
+  for (const InFlight& flight : in_flight_)
+    good = good && flight.receiver < agents_.size() && has_dock(flight.receiver, flight.message.dock);
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    const Agent& agent = agents_[i];
+    good = good && agent.percepts_.size() == agent.anatomy_->sensors.size() &&
+           agent.actions_.size() == agent.anatomy_->actuators.size() && agent.action_set_.size() == agent.actions_.size();
+    for (const Message& message : agent.mailbox_) good = good && has_dock(i, message.dock);
+    for (const Outgoing& out : agent.outbox_) good = good && has_dock(i, out.dock);
+  }
+  if (!good) ar.fail("it refers to docks or modules that are not there");
 }
 
 std::size_t Minds::memory_bytes() const {

@@ -36,12 +36,12 @@ class Minds {
   // The first sensing and every behaviour's start(), before tick 0.
   Result<void> start(const world::World& world, double dt);
 
-  // The phases. `tick_begin` and `tick_end` bound the tick.
+  // The phases.
   void sense(const world::World& world, double dt, ThreadPool& threads);
   MindFailure think(Time tick_begin, double dt, ThreadPool& threads);
   void send(const world::World& world, std::int64_t tick);
   MindFailure act(world::World& world, ActStage stage);
-  MindFailure deliver(Time tick_begin, Time tick_end, std::int64_t tick);
+  MindFailure deliver(Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 
   // For the test that order does not matter: behaviours run in this order instead.
@@ -106,7 +106,7 @@ class Minds {
   // Scratch of a tick.
   std::vector<physics::Ray> rays_;
   std::vector<physics::RayHit> hits_;
-  struct RaySpan { std::uint32_t agent; int percept; std::size_t first, count; };
+  struct RaySpan { int percept; std::size_t first, count; };
   std::vector<RaySpan> ray_spans_;
   std::vector<std::size_t> first_ray_span_;  // by agent
   std::vector<physics::Contact> contacts_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <deque>
 
 namespace volvox::mind {
 namespace {
@@ -68,6 +67,7 @@ class Dropout final : public Noise {
   Dropout(double probability, const TypeInfo* type) : probability_(probability) {
     if (type != nullptr) last_ = Value::of(*type);
   }
+  bool acts_on_messages() const override { return true; }
   void apply(Value& value, RandomStream& random) override {
     const bool dropped = random.chance(probability_);
     if (dropped && seen_) value = last_;
@@ -91,6 +91,7 @@ class Delay final : public Noise {
   Delay(int ticks, const TypeInfo* type) : ticks_(ticks) {
     if (type != nullptr) line_.resize(static_cast<std::size_t>(ticks), Value::of(*type));
   }
+  bool acts_on_messages() const override { return true; }
   void apply(Value& value, RandomStream&) override {
     if (ticks_ == 0) return;
     if (!seen_) {
@@ -107,6 +108,7 @@ class Delay final : public Noise {
     ar("seen", seen_);
     ar("next", next_);
     for (Value& value : line_) value.archive(ar);  // as many as the description says
+    if (next_ < 0 || next_ >= std::max(1, ticks_)) ar.fail("a delay line is damaged");
   }
 
  private:
@@ -116,11 +118,12 @@ class Delay final : public Noise {
   std::vector<Value> line_;
 };
 
-// Flips one bit of a message now and then. Values are not bytes: they are left alone.
+// Flips one bit of a message now and then.
 class Corrupt final : public Noise {
  public:
   explicit Corrupt(double probability) : probability_(probability) {}
-  void apply(Value&, RandomStream&) override {}
+  bool acts_on_values() const override { return false; }
+  bool acts_on_messages() const override { return true; }
   void apply(Payload& payload, MessageFate&, RandomStream& random) override {
     if (payload.size() == 0 || !random.chance(probability_)) return;
     const std::uint64_t bit = random.below(payload.size() * 8);
@@ -170,6 +173,10 @@ Result<NoiseChain> NoiseChain::make(const model::NoiseChainSpec& specs, const No
     const Parameters parameters(spec.parameters, fmt::format("noise '{}'", spec.type), file, spec.line);
     chain.steps_.push_back((**factory)(parameters, type));
     if (const auto checked = parameters.check(); !checked.ok()) return checked.error();
+    const Noise& noise = *chain.steps_.back();
+    if (type != nullptr ? !noise.acts_on_values() : !noise.acts_on_messages())
+      return Diagnostic{file, spec.line, fmt::format("noise '{}' cannot disturb {}", spec.type, type != nullptr ? "percepts or actions" : "messages"),
+                        type != nullptr ? "use it on messages" : "use dropout, delay or corrupt on messages"};
   }
   return chain;
 }

@@ -23,9 +23,13 @@ class Noise {
  public:
   virtual ~Noise() = default;
 
+  // What it can disturb; elsewhere it is refused before the run.
+  virtual bool acts_on_values() const { return true; }
+  virtual bool acts_on_messages() const { return false; }
+
   // Disturbs a reading or a command. Called once a tick; all draws come from `random`.
-  virtual void apply(Value& value, RandomStream& random) = 0;
-  // Disturbs a message. Most noise models only know values and leave messages alone.
+  virtual void apply(Value&, RandomStream&) {}
+  // Disturbs a message.
   virtual void apply(Payload&, MessageFate&, RandomStream&) {}
 
   // Snapshot: VOLVOX_STATE(members...) in the derived class gives both.

@@ -79,7 +79,7 @@ Result<fs::path> ModelLibrary::find(const std::string& name_or_path, const fs::p
     }
     return Diagnostic{{}, 0, fmt::format("there is no file {}", name),
                       relative_to.empty() ? "check the path and its spelling"
-                                          : fmt::format("check the path; it starts in {}", relative_to.string())};
+                                          : fmt::format("check the path; it starts in {}", relative_to.empty() ? "the folder that you are in" : relative_to.string())};
   }
   if (!path.filename().empty()) {
     for (const fs::path& folder : folders(relative_to)) {
@@ -117,7 +117,7 @@ Result<fs::path> ModelLibrary::find_resource(const std::string& uri, const fs::p
     if (is_file(candidate)) return candidate;
   }
   if (name.empty()) return Diagnostic{{}, 0, "the URI of a mesh or image is empty", "name the file"};
-  return Diagnostic{{}, 0, fmt::format("there is no file {}", uri), fmt::format("check the path; it starts in {}", relative_to.string())};
+  return Diagnostic{{}, 0, fmt::format("there is no file {}", uri), fmt::format("check the path; it starts in {}", relative_to.empty() ? "the folder that you are in" : relative_to.string())};
 }
 
 Result<Model> ModelLibrary::load(const std::string& name_or_path, const fs::path& relative_to, std::vector<Diagnostic>* warnings) {

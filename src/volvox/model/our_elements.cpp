@@ -151,6 +151,7 @@ class OurElements {
   std::vector<std::string> percepts() const {
     std::vector<std::string> names = names_of(model_.sensors);
     for (const Joint& joint : model_.joints) {
+      if (joint.type != JointType::revolute && joint.type != JointType::prismatic) continue;
       names.push_back(joint.name + ".angle");
       names.push_back(joint.name + ".velocity");
       if (joint.motor) names.push_back(joint.name + ".torque");

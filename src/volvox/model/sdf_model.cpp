@@ -237,6 +237,11 @@ class ModelConverter {
           sensor.parameters["rays"] = fmt::format("{}", lidar->HorizontalScanSamples());
           sensor.parameters["field_of_view"] =
               fmt::format("{}", (lidar->HorizontalScanMaxAngle() - lidar->HorizontalScanMinAngle()).Radian());
+          // Our fan looks ahead of its mount: the mount turns to the middle of the scan.
+          const double middle = 0.5 * (lidar->HorizontalScanMaxAngle() + lidar->HorizontalScanMinAngle()).Radian();
+          sensor.pose.rotation = sensor.pose.rotation * Quat::axis_angle({0, 0, 1}, middle);
+          if (lidar->VerticalScanSamples() > 1)
+            report_.warn(at, fmt::format("the lidar {} has several rows; one is read", from.Name()), "add a <volvox:sensor type=\"range\"> for each row");
           add_noise(sensor.name, lidar->LidarNoise(), at);
         }
         break;

@@ -126,7 +126,7 @@ class WorldReader {
       if (text != "true" && text != "1" && text != "false" && text != "0") {
         report_.error(*fixed, fmt::format("<static> holds \"{}\"", text), "write true or false");
       }
-      model = with_static(model, text == "true" || text == "1");
+      model = with_static(*fixed, model, text == "true" || text == "1");
     }
     scene_.add(model, pose.value_or(model->default_pose), name.empty() ? model->name : name, options);
   }
@@ -148,8 +148,15 @@ class WorldReader {
     return pose_of({numbers[0], numbers[1], numbers[2], numbers[3] * unit, numbers[4] * unit, numbers[5] * unit});
   }
 
-  Model with_static(const Model& model, bool fixed) {
+  // A model that was written as static need not say what its links weigh, and its meshes stay
+  // meshes: it can be fixed later, but not set free.
+  Model with_static(const XMLElement& at, const Model& model, bool fixed) {
     if (model->fixed_in_place == fixed) return model;
+    if (!fixed) {
+      report_.error(at, fmt::format("{} is static in its own file and cannot be set free here", model->name),
+                    "remove <static>true</static> from the model's file, and give its links mass and inertia there");
+      return model;
+    }
     Model& variant = variants_[model];
     if (variant == nullptr) {
       auto copy = std::make_shared<ModuleModel>(*model);

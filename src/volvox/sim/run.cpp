@@ -65,6 +65,9 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   if (options.restore_from)
     if (auto restored = restore(*options.restore_from); !restored.ok()) return restored;
   sim_begin_ = simulation_->now().seconds();
+  if (options.restore_from && simulation_->tick() > ticks_)
+    return Error(fmt::format("the snapshot stands at {:.3f} s, and the run is to end at {:.3f} s", sim_begin_, shared->run.duration.seconds()),
+                 "give a --duration beyond it: it counts from the start of the first run");
   sample();
   report_.load_time = platform::monotonic_seconds() - begin;
   wall_begin_ = platform::monotonic_seconds();
@@ -141,10 +144,15 @@ StepStatus Run::step() {
   return status;
 }
 
-void Run::finish(const std::function<void(const Progress&)>& progress) {
+void Run::finish(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
   wall_begin_ = platform::monotonic_seconds();
   double last_report = wall_begin_;
   while (simulation_->tick() < ticks_ && step().ok()) {
+    if (stop != nullptr && stop->load()) {
+      report_.status = "stopped";
+      report_.failure = fmt::format("stopped at {:.3f} s, on request", simulation_->now().seconds());
+      break;
+    }
     const double now = platform::monotonic_seconds();
     if (progress && now - last_report >= 0.1) {
       progress({simulation_->tick(), ticks_, simulation_->now().seconds(), now - wall_begin_});
@@ -169,7 +177,7 @@ void Run::end() {
   const auto add = [&](const char* name, double value, const char* note) {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
-  add("moved_m", std::hypot(moved.x, moved.y), "how far the centre of mass went over the ground");
+  if (report_.metrics.find("distance_m") == nullptr) add("moved_m", std::hypot(moved.x, moved.y), "how far the centre of mass went over the ground");
   add("organisms", static_cast<double>(world.organism_count()), "robots: connected components of modules");
   add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
   add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
@@ -240,7 +248,9 @@ Result<void> Run::write(const fs::path& folder) {
   for (std::size_t i = 0; i < phase_count; ++i)
     json["phase_times_s"][std::string(phase_names[i])] = number(report_.phases.seconds[i]);
   json["memory_bytes"] = report_.memory_bytes;
-  std::ofstream(folder / "summary.json") << json.dump(2) << '\n';
+  std::ofstream summary_file(folder / "summary.json");
+  summary_file << json.dump(2) << '\n';
+  summary_file.flush();
 
   std::ofstream csv(folder / "metrics.csv");
   csv << "time_s,centre_x_m,centre_y_m,centre_z_m,kinetic_energy_J,lift_m,organisms,connections\n";
@@ -248,8 +258,8 @@ Result<void> Run::write(const fs::path& folder) {
     csv << fmt::format("{},{},{},{},{},{},{},{}\n", p.time, p.centre_of_mass.x, p.centre_of_mass.y, p.centre_of_mass.z,
                        p.kinetic_energy, p.lift, p.organisms, p.connections);
   csv.flush();
-  if (!csv || !fs::exists(folder / "summary.json", error)) return bad("the results cannot be written");
-  if (options_.save_to && report_.status == "done") return save(*options_.save_to);
+  if (!csv || !summary_file) return bad("the results cannot be written");
+  if (options_.save_to && report_.status != "failed") return save(*options_.save_to);
   return {};
 }
 

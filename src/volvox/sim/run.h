@@ -1,6 +1,7 @@
 // One run of one experiment, from its name to its results.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -42,7 +43,7 @@ struct RunReport {
   std::int64_t ticks = 0;
   double sim_time = 0, wall_time = 0, load_time = 0;
   double sim_time_here = 0;  // what was simulated in this process: less, after a restore
-  std::string status = "done";  // or "failed"
+  std::string status = "done";  // or "failed", or "stopped"
   std::string failure;
   std::uint64_t state_hash = 0;
   Metrics metrics;
@@ -68,7 +69,9 @@ class Run {
   static Result<std::unique_ptr<Run>> prepare(const RunOptions& options, const Library& library, Log& log);
 
   // Runs to the end, or to the first tick that fails (report().status says which).
-  void finish(const std::function<void(const Progress&)>& progress = {});
+  // `stop`, if given, is looked at between ticks: once true, the run ends there, and its status
+  // is "stopped".
+  void finish(const std::function<void(const Progress&)>& progress = {}, const std::atomic<bool>* stop = nullptr);
   StepStatus step();  // or one tick at a time
   std::int64_t ticks() const { return ticks_; }
 

@@ -8,7 +8,7 @@ namespace volvox::sim {
 namespace {
 
 // Changes when a snapshot of an older version can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 1;
+constexpr std::uint64_t snapshot_version = 2;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 std::string failure(const mind::MindFailure& failure, double time) {
@@ -64,7 +64,7 @@ StepStatus Simulation::step() {
   if (!physics.ok())
     return {fmt::format("physics at {:.3f} s: {}: {}", end.seconds(), world_->body_name(physics.body), physics.what)};
   timed(Phase::break_, [&] { world_->break_docks(begin, end, dock_events_); });
-  timed(Phase::deliver, [&] { mind = minds_->deliver(begin, end, tick_); });
+  timed(Phase::deliver, [&] { mind = minds_->deliver(end, tick_); });
   if (!mind.ok()) return {failure(mind, end.seconds())};
   ++tick_;
   timed(Phase::publish, [&] {
@@ -93,11 +93,21 @@ std::uint64_t Simulation::fingerprint() const {
   text(settings_.engine);
   text(settings_.dt.text());
   hasher.add(settings_.seed);
-  hasher.add(world_->links());
-  hasher.add(world_->docks());
+  const auto number = [&](double x) { hasher.add(&x, sizeof x); };
+  number(settings_.max_substep);
+  for (int k = 0; k < 3; ++k) number(world_->model().gravity[k]);
   for (std::uint32_t p = 0; p < world_->placements(); ++p) {
-    text(world_->name(p));
-    text(world_->module_model(p).name);
+    const model::Placement& placement = world_->model().placements[p];
+    const model::ModuleModel& module = *placement.model;
+    text(placement.name);
+    text(module.name);
+    hasher.add(module.links.size());
+    hasher.add(module.joints.size());
+    hasher.add(module.docks.size());
+    if (const model::Mind* mind = placement.effective_mind()) {
+      text(mind->behavior);
+      for (const auto& [key, value] : mind->parameters) text(key), text(value);
+    }
   }
   return hasher.value();
 }

@@ -45,7 +45,7 @@ class DockFinder {
 
   std::vector<std::uint32_t> docks_;
   std::vector<Vec3> positions_;
-  std::vector<std::uint32_t> bucket_of_, first_;  // first_[b + 1]: where bucket b begins in members_
+  std::vector<std::uint32_t> bucket_of_, first_;  // first_[b]: where bucket b begins in members_
   std::vector<Member> members_;                   // by bucket, so that neighbours lie together
   std::uint32_t mask_ = 0;
   std::vector<Pair> pairs_;

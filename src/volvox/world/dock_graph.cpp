@@ -12,6 +12,7 @@ void DockGraph::reset(std::vector<std::uint32_t> owner, std::size_t modules) {
   for (std::size_t m = modules; m-- > 0;)
     if (first_dock_[m] > first_dock_[m + 1]) first_dock_[m] = first_dock_[m + 1];
   stale_ = true;
+  refresh();
 }
 
 void DockGraph::join(std::uint32_t a, std::uint32_t b) {
@@ -30,17 +31,19 @@ void DockGraph::part(std::uint32_t dock) {
   stale_ = true;
 }
 
-std::span<const std::uint32_t> DockGraph::organisms() const {
-  if (stale_) refresh();
-  return organism_;
+bool DockGraph::consistent() const {
+  if (partner_.size() != owner_.size()) return false;
+  std::size_t held = 0;
+  for (std::uint32_t d = 0; d < partner_.size(); ++d) {
+    if (partner_[d] == nobody) continue;
+    if (partner_[d] >= partner_.size() || partner_[partner_[d]] != d || partner_[d] == d) return false;
+    ++held;
+  }
+  return held == 2 * connections_;
 }
 
-std::size_t DockGraph::organism_count() const {
-  if (stale_) refresh();
-  return organism_count_;
-}
-
-void DockGraph::refresh() const {
+void DockGraph::refresh() {
+  if (!stale_) return;
   organism_.assign(modules_, nobody);
   organism_count_ = 0;
   std::vector<std::uint32_t> open;

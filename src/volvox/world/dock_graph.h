@@ -29,9 +29,15 @@ class DockGraph {
   std::size_t docks() const { return partner_.size(); }
   std::size_t connections() const { return connections_; }
 
-  // The organism of each module: the lowest module number in it. Kept up to date.
-  std::span<const std::uint32_t> organisms() const;
-  std::size_t organism_count() const;
+  // The organism of each module: the lowest module number in it. As of the last refresh();
+  // reading it changes nothing, so sensors may do so from several threads.
+  std::span<const std::uint32_t> organisms() const { return organism_; }
+  std::size_t organism_count() const { return organism_count_; }
+  // Recomputes the organisms if anything has changed: most ticks change nothing.
+  void refresh();
+
+  // Whether partners are mutual and in range: a snapshot from outside may not be.
+  bool consistent() const;
 
   template <class A>
   void archive(A& ar) {
@@ -46,11 +52,9 @@ class DockGraph {
   std::size_t connections_ = 0;
   std::size_t modules_ = 0;
 
-  // Recomputed when asked for after a change: most ticks change nothing.
-  void refresh() const;
-  mutable bool stale_ = true;
-  mutable std::vector<std::uint32_t> organism_;
-  mutable std::size_t organism_count_ = 0;
+  bool stale_ = true;
+  std::vector<std::uint32_t> organism_;
+  std::size_t organism_count_ = 0;
 };
 
 }  // namespace volvox::world

@@ -57,6 +57,7 @@ void World::update_docks(std::vector<DockEvent>& events) {
   release_disabled(events);
   finish_latching(events);
   capture(events);
+  graph_.refresh();
 }
 
 void World::release_disabled(std::vector<DockEvent>& events) {
@@ -166,6 +167,7 @@ void World::break_docks(Time begin, Time end, std::vector<DockEvent>& events) {
     docks_[a].broken = docks_[b].broken = true;
     ++docks_broken_;
   }
+  graph_.refresh();
 }
 
 World::DockError World::largest_dock_error() const {

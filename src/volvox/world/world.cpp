@@ -29,6 +29,7 @@ Result<void> World::build() {
   last_velocities_.resize(bodies_.size());
   for (std::uint32_t l = 0; l < bodies_.size(); ++l) last_velocities_[l] = link_velocity(l);
   add_initial_connections();
+  graph_.refresh();
   return {};
 }
 
@@ -72,7 +73,12 @@ Result<void> World::add_placement(std::uint32_t p) {
 
   for (const model::Joint& joint : module.joints) {
     physics::JointDesc desc;
-    desc.type = static_cast<physics::JointType>(joint.type);
+    switch (joint.type) {
+      case model::JointType::revolute: desc.type = physics::JointType::revolute; break;
+      case model::JointType::prismatic: desc.type = physics::JointType::prismatic; break;
+      case model::JointType::fixed: desc.type = physics::JointType::fixed; break;
+      case model::JointType::ball: desc.type = physics::JointType::ball; break;
+    }
     if (joint.parent >= 0) {
       desc.a = bodies_[part.first_link + joint.parent];
       desc.frame_a = joint.parent_frame;
@@ -161,6 +167,8 @@ void World::archive(Archive& ar) {
   }
   ar("graph", graph_);
   ar("carriers", carriers_);
+  if (ar.loading() && !consistent()) ar.fail("its docks do not fit together");
+  if (!ar.ok()) return;
   for (const std::uint32_t carrier : carriers_) {
     ar("load", windows_[carrier]);
     ar("turn", dock_turns_[carrier]);
@@ -169,6 +177,17 @@ void World::archive(Archive& ar) {
   ar("formed", docks_formed_);
   ar("released", docks_released_);
   engine_->archive(ar);
+  graph_.refresh();
+}
+
+// What a snapshot from outside must keep to before anything is looked up by it.
+bool World::consistent() const {
+  if (last_velocities_.size() != bodies_.size() || !graph_.consistent()) return false;
+  for (const std::uint32_t carrier : carriers_)
+    if (carrier >= docks_.size() || graph_.partner(carrier) == nobody || !docks_[carrier].joint.valid()) return false;
+  for (std::uint32_t d = 0; d < docks_.size(); ++d)
+    if (docks_[d].phase > DockPhase::engaged || (docks_[d].phase == DockPhase::free) != (graph_.partner(d) == nobody)) return false;
+  return carriers_.size() == graph_.connections() && std::is_sorted(carriers_.begin(), carriers_.end());
 }
 
 std::size_t World::memory_bytes() const {

@@ -126,6 +126,7 @@ class World {
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
   void record_load(std::uint32_t carrier, double dt);
+  bool consistent() const;
 
   std::shared_ptr<const model::WorldModel> model_;
   std::unique_ptr<physics::Engine> engine_;
@@ -155,7 +156,12 @@ class World {
     std::uint32_t next = 0;
     double span = 0;  // s
     template <class A>
-    void archive(A& ar) { ar("impulses", impulses); ar("next", next); ar("span", span); }
+    void archive(A& ar) {
+      ar("impulses", impulses);
+      ar("next", next);
+      ar("span", span);
+      if (ar.loading() && next >= impulses.size() && next > 0) ar.fail("a window of loads is damaged");
+    }
   };
   std::vector<LoadWindow> windows_;
   std::vector<Quat> dock_turns_;  // by carrier: the partner's rotation in its frame, once closed

@@ -76,6 +76,32 @@ TEST(Value, LoadsOnlyItsOwnType) {
   EXPECT_FALSE(wrong.ok());
 }
 
+}  // namespace
+}  // namespace volvox
+
+namespace elsewhere {
+struct Feature {  // the same name, another layout
+  std::array<double, 9> numbers{};
+};
+VOLVOX_TYPE(Feature, numbers)
+}  // namespace elsewhere
+
+namespace volvox {
+namespace {
+
+TEST(Value, TwoTypesOfOneNameAreNotTheSame) {
+  Value value(robots::Feature{1, 2, "x"});
+  EXPECT_NE(value.get<robots::Feature>(), nullptr);
+  EXPECT_EQ(value.get<elsewhere::Feature>(), nullptr);
+  EXPECT_FALSE(Payload::of(robots::Feature{}).as<elsewhere::Feature>().has_value());
+}
+
+TEST(Payload, AFlippedBitStillMakesABool) {
+  Payload payload = Payload::of(true);
+  payload.bytes()[0] = std::byte{9};
+  EXPECT_TRUE(payload.as<bool>().value());
+}
+
 TEST(Payload, IsReadAsWhatItIs) {
   Payload payload = Payload::of(example());
   EXPECT_FALSE(payload.as<robots::Ping>().has_value());

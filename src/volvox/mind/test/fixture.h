@@ -59,7 +59,7 @@ class Theatre {
     if (auto failure = minds->act(*world, ActStage::motion); !failure.ok()) return failure;
     world->move(begin, end);
     world->break_docks(begin, end, events);
-    auto failure = minds->deliver(begin, end, now);
+    auto failure = minds->deliver(end, now);
     ++now;
     return failure;
   }

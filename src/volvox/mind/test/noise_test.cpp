@@ -164,6 +164,8 @@ TEST(Noise, BadDescriptionsAreRefused) {
   EXPECT_NE(error(spec({{"gaussian", {{"sigma", "1"}}}})).find("has no parameter 'sigma'"), std::string::npos);
   EXPECT_NE(error(spec({{"dropout", {{"probability", "1.5"}}}})).find("from 0 to 1"), std::string::npos);
   EXPECT_NE(error(spec({{"gaussian", {{"deviation", "nan"}}}})).find("'nan'"), std::string::npos);
+  EXPECT_NE(error(spec({{"corrupt", {}}})).find("cannot disturb percepts"), std::string::npos);
+  EXPECT_FALSE(NoiseChain::make(spec({{"gaussian", {}}}), built_in_noise(), nullptr, {}, "").ok());
 }
 
 }  // namespace

@@ -23,7 +23,10 @@ VOLVOX_TYPE(Belief, phases, heard)
 // Uses everything that a mind has: noise, messages, a model, random numbers, docks.
 class Busy final : public mind::Behavior {
  public:
-  void start(mind::Agent& agent) override { phase_ = agent.random().uniform(0, 2 * pi); }
+  void start(mind::Agent& agent) override {
+    phase_ = agent.random().uniform(0, 2 * pi);
+    agent.send("front", Gossip{0, phase_});
+  }
   void step(mind::Agent& agent) override {
     phase_ += agent.dt() * (2 + 0.1 * agent.random().normal() + 0.1 * agent.percept<Vec3>("accelerometer").z);
     agent.move_to("pitch", 0.3 * volvox::sin(phase_));
@@ -42,7 +45,11 @@ class Busy final : public mind::Behavior {
   }
   bool receive(mind::Agent& agent, const mind::Message&) override {
     ++agent.model<Belief>().heard;
+    if (agent.model<Belief>().heard % 5 == 0) agent.send("back", Gossip{hops_, phase_});
     return agent.random().chance(0.3);
+  }
+  void end_tick(mind::Agent& agent) override {
+    if (agent.random().chance(0.1)) agent.broadcast(Gossip{hops_, -phase_});
   }
   VOLVOX_STATE(phase_, hops_)
 

@@ -73,7 +73,7 @@ TEST(Breakage, ADockBreaksAtItsStrengthAndStaysBroken) {
 }
 
 // Seed 000, figure 6, in cubes: a grid of 45 in zero gravity, hit by five heavy spheres.
-std::int64_t broken_in_impact(TickLength dt) {
+std::int64_t broken_in_impact(TickLength dt, const std::string& engine) {
   model::SceneBuilder scene("impact");
   scene.set_gravity({});
   model::ModuleModel brittle = cube();
@@ -91,7 +91,7 @@ std::int64_t broken_in_impact(TickLength dt) {
     const int sphere = scene.add_obstacle(model::Sphere{0.06}, {place, {}}, 10, {}, {}, "sphere" + std::to_string(i));
     scene.placement(sphere).velocity.linear = {0, 0, -3};
   }
-  Bench bench(scene, dt);
+  Bench bench(scene, dt, engine);
   const Vec3 before = momentum(bench.world());
   while (bench.time() < 0.6) bench.tick();
   EXPECT_LT(length(momentum(bench.world()) - before), 1e-3 * length(before));
@@ -99,12 +99,17 @@ std::int64_t broken_in_impact(TickLength dt) {
 }
 
 TEST(Breakage, WhatBreaksInAnImpactDoesNotDependOnTheTick) {
-  const auto coarse = static_cast<double>(broken_in_impact({1, 60}));
-  const auto middle = static_cast<double>(broken_in_impact({1, 120}));
-  const auto fine = static_cast<double>(broken_in_impact({1, 240}));
-  EXPECT_GT(fine, 10);
-  EXPECT_NEAR(coarse, fine, 0.1 * fine);
-  EXPECT_NEAR(middle, fine, 0.1 * fine);
+  for (const std::string engine : {"native", "bullet"}) {
+    const auto coarse = static_cast<double>(broken_in_impact({1, 60}, engine));
+    const auto middle = static_cast<double>(broken_in_impact({1, 120}, engine));
+    const auto fine = static_cast<double>(broken_in_impact({1, 240}, engine));
+    // Sequential impulses do not converge on the loads inside a lattice: bullet was measured to
+    // break 59, 57 and 48 docks, native 48, 48 and 48.
+    const double tolerance = engine == "bullet" ? 0.3 : 0.1;
+    EXPECT_GT(fine, 10) << engine;
+    EXPECT_NEAR(coarse, fine, tolerance * fine) << engine;
+    EXPECT_NEAR(middle, fine, tolerance * fine) << engine;
+  }
 }
 
 }  // namespace
