@@ -71,6 +71,7 @@ class LoadArchive final : public Archive {
  public:
   explicit LoadArchive(std::span<const std::byte> bytes) : bytes_(bytes) {}
   void raw(void* data, std::size_t size) override {
+    if (size == 0) return;
     if (size > bytes_.size()) {
       fail("the snapshot ends too early");
       std::memset(data, 0, size);
