@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/physics/native/contact_rules.h"
+#include "volvox/physics/native/tree.h"
+
 namespace volvox::physics::native {
 namespace {
 
-constexpr double correction = 0.5;       // the share of an overlap that a substep takes back
-constexpr double allowed_overlap = 1e-4; // m; contacts that rest stay in touch
-constexpr double fastest_push = 1.0;     // m/s
-constexpr double slowest_bounce = 0.1;   // m/s; below it gravity's own speed in a step looks like one
-constexpr double reach_speed = 0.3;      // m/s; contacts that a speed this much above their own reaches take part
-// Interlocked bodies have no solution, and impulses would grow without bound: below this
-// depth a contact gives way a little.
-constexpr double deep = 3e-3, softness = 0.1;
-// A sweep that changes less than this is the last. What it leaves adds up over bodies that
-// stand on each other: a group of n islands is solved n^2 times as well.
-constexpr double settled = 2e-3, settled_together = 1e-3;  // m/s
 // Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
 // would pay for them: the work of a group is bounded, not its sweeps.
 constexpr std::size_t most_work = 16000;  // contacts times sweeps
-constexpr std::size_t most_sweeps = 200;
 // Groups up to this many contacts that have not settled after so many sweeps are also solved
 // directly, for the contacts that then touch, stick and slide.
 constexpr std::size_t most_direct = 100, sweeps_between = 12;
@@ -78,10 +69,31 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
   }
 }
 
+// Groups of one small tree that touches nothing that moves.
+void ContactSolver::take_lone_trees(const World& world, const Islands& islands, std::vector<FlockMember>& members) {
+  for (Group& group : groups_) {
+    group.lone = false;
+    const std::size_t points = group.last_point - group.first_point;
+    if (!group.awake || group.last_island - group.first_island != 1 || points > most_lone_points) continue;
+    const auto* tree = dynamic_cast<const Tree*>(islands[at(islands_[group.first_island])].get());
+    if (!tree || tree->pattern() < 0) continue;
+    const std::span<const int> own{order_.data() + group.first_point, points};
+    const auto stands = [&](int point) {
+      const ContactPoint& c = points_[at(point)];
+      const Body& ground = world.bodies[at(c.b)];
+      return ground.island < 0 && ground.linear == Vec3{} && ground.angular == Vec3{};
+    };
+    const auto open = [&](int joint) { return joint >= 0 && world.scene.joint_descs[at(joint)].type == JointType::dock && !world.scene.latches[at(joint)].closed(); };
+    if (!std::all_of(own.begin(), own.end(), stands) || std::any_of(tree->joints().begin(), tree->joints().end(), open)) continue;
+    group.lone = true;
+    members.push_back({tree, own});
+  }
+}
+
 void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step) const {
   static thread_local GroupRoom room;
   const Group& group = groups_[index];
-  if (!group.awake) return;
+  if (!group.awake || group.lone) return;
   place(world, islands, group);
   refresh(world, group, step);
   start_impulses(world, islands, group, step);

@@ -7,6 +7,7 @@
 // remain: every impulse is projected when it is made.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "volvox/physics/native/contact.h"
@@ -16,6 +17,14 @@
 namespace volvox::physics::native {
 
 using Islands = std::vector<std::unique_ptr<Island>>;  // null: a free slot
+
+class Tree;
+
+// A tree that is a group of its own, and touches only what stands still.
+struct FlockMember {
+  const Tree* tree = nullptr;
+  std::span<const int> points;  // its contacts
+};
 
 // Room for one group at a time; one for each thread, so that it stays in its cache.
 struct GroupRoom {
@@ -58,6 +67,10 @@ class ContactSolver {
   void wake_groups(World& world, const Islands& islands);
   void let_sleep(World& world, const Islands& islands, double tick) const;
 
+  // Leaves the groups to others that are one small tree and touch nothing that moves.
+  static constexpr std::size_t most_lone_points = 64;
+  void take_lone_trees(const World& world, const Islands& islands, std::vector<FlockMember>& members);
+
   // Moves the bodies of a group through a substep.
   void advance_group(World& world, Islands& islands, std::size_t group, double step) const;
 
@@ -66,6 +79,7 @@ class ContactSolver {
     std::size_t first_island = 0, last_island = 0;  // in islands_
     std::size_t first_point = 0, last_point = 0;    // in order_
     bool awake = true;
+    bool lone = false;  // somebody else moves it
   };
 
   int root_of(int island);

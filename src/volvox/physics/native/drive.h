@@ -7,46 +7,119 @@
 // factor: so a stiff motor is implicit, and stable. A motor at its bound is the secant through
 // (v, 0) and the bound, at the speed that is expected; friction is a constant while it slips
 // and a steep line while it sticks (a wall would pass on whatever the contacts bring in the
-// same substep: a long chain of joints at rest would be one rigid beam); a limit is a wall. What was expected is checked against the
-// solution and solved again where it was wrong. Secants and walls take energy out whatever
-// happens, so the last try is made of these alone: a wrong guess then costs accuracy for one
-// substep, never stability. (A lagged constant torque explodes: docs/decisions/0010.)
+// same substep: a long chain of joints at rest would be one rigid beam); a limit is a wall.
+// What was expected is checked against the solution and solved again where it was wrong.
+// Secants and walls take energy out whatever happens, so the last try is made of these alone:
+// a wrong guess then costs accuracy for one substep, never stability. (A lagged constant
+// torque explodes: docs/decisions/0010.)
 #pragma once
 
-#include <cstdint>
+#include <concepts>
 
 #include "volvox/physics/engine.h"
+#include "volvox/physics/native/lanes.h"
 
 namespace volvox::physics::native {
 
-struct Drive {
-  // Told at the start of a substep, as impulses.
-  double gain = 0, speed = 0;     // motor: gain (speed - qdot)
-  double most = 0;                // its bound
-  double constant = 0;            // torque control
+// What a drive was told, for the whole tick; as impulses of a substep.
+struct DriveOrder {
+  double gain = 0;      // motor: gain (speed - qdot)
+  double most = 0;      // its bound
+  double constant = 0;  // torque control
   double damping = 0;
-  double friction = 0;            // the bound of Coulomb friction
-  double lowest = 0, highest = 0; // the speeds that just reach the limits
+  double friction = 0;  // the bound of Coulomb friction
+  // The motor's speed: base + clamp(per_second (target - position), +-fastest).
+  double base = 0, per_second = 0, target = 0, fastest = 0;
+  double lower = 0, upper = 0;
 
+  DriveOrder() = default;
+  DriveOrder(const JointDesc& desc, const MotorCommand& command, double step);
+};
+
+// How far a solution may still be corrected. Secants are corrected on the first pass only,
+// walls as long as it takes; on the last, only what takes energy out may be set.
+enum class DrivePass { first, middle, last };
+
+template <class T>
+struct Drive {
+  using Mask = MaskOf<T>;
+  // The share of an overrun of a limit that a substep takes back.
+  static constexpr double limit_correction = 0.3;
+  // A motor may be wrong by this share of its bound before it is solved again.
+  static constexpr double secant_tolerance = 0.1;
+  // The speed to which a joint may creep, in rad/s or m/s, while friction still holds it.
+  static constexpr double creep = 1e-4;
+
+  // The order, by lanes.
+  alignas(sizeof(T)) T gain{};
+  T most{}, constant{}, damping{}, friction{};
+  T base{}, per_second{}, target{}, fastest{}, lower{}, upper{};
+  // Of this substep.
+  T speed{};
+  T lowest{}, highest{};  // the speeds that just reach the limits
   // The line that is expected to hold.
-  double secant = 0;              // the motor's gain, less where it is at its bound
-  std::int8_t slip = 0;           // the direction in which friction slips; 0: it sticks
-  std::int8_t limit = 0;          // the limit that is reached: -1, 0 or 1
+  T secant{};             // the motor's gain, less where it is at its bound
+  T slip{};               // the direction in which friction slips: -1, 1; 0: it sticks
+  T limit{};              // the limit that is reached: -1, 0 or 1
+
+  void order(int lane, const DriveOrder& o) {
+    put(gain, lane, o.gain), put(most, lane, o.most), put(constant, lane, o.constant), put(damping, lane, o.damping);
+    put(friction, lane, o.friction), put(base, lane, o.base), put(per_second, lane, o.per_second), put(target, lane, o.target);
+    put(fastest, lane, o.fastest), put(lower, lane, o.lower), put(upper, lane, o.upper);
+  }
+
+  DriveOrder given() const
+    requires std::same_as<T, double>
+  {
+    DriveOrder o;
+    o.gain = gain, o.most = most, o.constant = constant, o.damping = damping, o.friction = friction, o.base = base;
+    o.per_second = per_second, o.target = target, o.fastest = fastest, o.lower = lower, o.upper = upper;
+    return o;
+  }
 
   // A wall holds this speed, by a gain far above the inertia about the axis, which only the
   // solver knows.
-  bool walled() const { return limit != 0; }
-  double wall_speed() const { return limit < 0 ? lowest : limit > 0 ? highest : 0; }
-  double kappa() const { return damping + secant + sticking(); }
-  double rhs() const { return constant + secant * speed - slip * friction; }
+  VOLVOX_KERNEL Mask walled() const { return limit != 0.0; }
+  VOLVOX_KERNEL T wall_speed() const { return choose(limit < 0.0, lowest, choose(limit > 0.0, highest, T{})); }
+  VOLVOX_KERNEL T kappa() const { return damping + secant + choose(slip == 0.0, friction / creep, T{}); }
+  VOLVOX_KERNEL T rhs() const { return constant + secant * speed - slip * friction; }
+  VOLVOX_KERNEL T motor_impulse(const T& qdot) const { return constant + secant * (speed - qdot); }
 
-  void tell(const JointDesc& desc, const MotorCommand& command, const JointState& state, double step);
-  // Compares with a solution; `wall_gain` is what the solver gave the wall. True if another
-  // line holds, which is then set and must be solved for. Secants are corrected on the first
-  // pass only, walls as long as it takes; on the last, only what takes energy out may be set.
-  enum class Pass { first, middle, last };
-  bool settle(double qdot, double wall_gain, Pass pass);
-  double motor_impulse(double qdot) const { return constant + secant * (speed - qdot); }
+  // The start of a substep.
+  VOLVOX_KERNEL void tell(const T& position, const T& velocity, double step) {
+    speed = base + bounded(per_second * (target - position), -fastest, fastest);
+    const T below = lower - position, above = upper - position, one = T{} + 1.0, part = T{} + limit_correction;
+    lowest = below * choose(below > 0.0, part, one) / step;
+    highest = above * choose(above < 0.0, part, one) / step;
+    secant = secant_at(velocity);
+    slip = choose(friction > 0.0, slip, T{});
+  }
+
+  // Compares with a solution; `wall_gain` is what the solver gave the wall. Says where another
+  // line holds, which is then set and must be solved for.
+  VOLVOX_KERNEL Mask settle(const T& qdot, const T& wall_gain, DrivePass pass) {
+    Mask changed{};
+    if (pass == DrivePass::first) {
+      const T better = secant_at(qdot);
+      changed = (gain > 0.0) & (magnitude((better - secant) * (speed - qdot)) > secant_tolerance * most);
+      secant = choose(changed, better, secant);
+    }
+    const T held = wall_gain * (wall_speed() - qdot);  // the impulse of the wall, if there is one
+    const Mask at_wall = walled(), leaves = at_wall & (limit * held > 0.0), is_free = limit == 0.0;
+    const T hair = 1e-9 * (magnitude(qdot) + 1.0), one = T{} + 1.0;
+    const Mask falls = is_free & (qdot < lowest - hair), rises = is_free & (qdot > highest + hair);
+    limit = choose(leaves, T{}, choose(rises, one, choose(falls, -one, limit)));
+    const Mask rubs = is_free & (friction > 0.0);
+    const Mask stops = rubs & (slip != 0.0) & (slip * qdot <= 0.0);
+    changed = changed | leaves | falls | rises | stops;
+    if (pass != DrivePass::last) {
+      const Mask starts = rubs & (slip == 0.0) & (magnitude(qdot) > creep);
+      slip = choose(starts, choose(qdot < 0.0, -one, one), slip);
+      changed = changed | starts;
+    }
+    slip = choose(stops, T{}, slip);
+    return changed;
+  }
 
   template <class Archive>
   void archive(Archive& ar) {
@@ -55,10 +128,10 @@ struct Drive {
   }
 
  private:
-  // The speed to which a joint may creep, in rad/s or m/s, while friction still holds it.
-  static constexpr double creep = 1e-4;
-  double sticking() const { return slip == 0 ? friction / creep : 0; }
-  double secant_at(double qdot) const;
+  VOLVOX_KERNEL T secant_at(const T& qdot) const {
+    const T away = magnitude(speed - qdot);
+    return choose(gain * away > most, most / away, gain);
+  }
 };
 
 }  // namespace volvox::physics::native

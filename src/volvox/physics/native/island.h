@@ -23,7 +23,7 @@ struct World {
   Scene& scene;
   std::vector<Body> bodies;               // by body index
   std::vector<JointFrames> frames;        // by joint index
-  std::vector<std::array<Drive, 3>> drives;  // by joint index: motors and friction
+  std::vector<std::array<Drive<double>, 3>> drives;  // by joint index: motors and friction
   std::vector<double> tensions;           // by joint index: the force it passed on in the last substep
   std::vector<Wrench> load_impulses;      // by joint index, of the tick so far
   std::vector<double> motor_impulses;     // by joint index, of the tick so far

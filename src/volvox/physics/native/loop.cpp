@@ -12,7 +12,6 @@ namespace {
 // Stiffness of a joint against the mean mass of the bodies. From 1e4 to 1e9 all work: less
 // bends docks by tenths of a degree under fighting motors, more costs the factor its digits.
 constexpr double stiffness_of_mass = 1e5;
-constexpr int most_passes = 4;
 
 std::vector<std::pair<int, int>> edges(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints) {
   std::vector<std::pair<int, int>> result;
@@ -133,7 +132,7 @@ void Loop::predict(World& world, double step) {
     assemble();
     solve();
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? Drive::Pass::first : pass + 2 == most_passes ? Drive::Pass::last : Drive::Pass::middle)) break;
+    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
   }
   touched_ = false;
 }
@@ -201,7 +200,7 @@ void Loop::tell_drives(World& world, double step) {
   for (Link& link : links_) {
     const std::size_t joint = static_cast<std::size_t>(link.joint);
     for (std::size_t k = 0; k < static_cast<std::size_t>(link.shape.dofs); ++k) {
-      world.drives[joint][k].tell(world.scene.joint_descs[joint], world.scene.motors[joint], world.scene.joints[joint], step);
+      world.drives[joint][k].tell(world.scene.joints[joint].position, world.scene.joints[joint].velocity, step);
     }
   }
 }
@@ -218,7 +217,7 @@ void Loop::load_stiffness(const World& world, Link& link) {
   }
   link.drive = link.stiffness * link.motion.beta;
   for (int k = 0; k < link.shape.dofs; ++k) {
-    const Drive& drive = world.drives[static_cast<std::size_t>(link.joint)][static_cast<std::size_t>(k)];
+    const Drive<double>& drive = world.drives[static_cast<std::size_t>(link.joint)][static_cast<std::size_t>(k)];
     Dof<double>& dof = link.dofs[k];
     const double held = prismatic ? linear_stiffness_ : angular_stiffness_;
     dof.u = axis_wrench(prismatic ? dof.s.l : dof.s.a, arm, prismatic);
@@ -276,13 +275,13 @@ Spatial<double> Loop::relative_velocity(const Link& link) const {
 
 double Loop::axis_speed(const Link& link, int dof, const Spatial<double>& relative) const { return dot(link.dofs[dof].u, relative); }
 
-bool Loop::settle_drives(World& world, Drive::Pass pass) {
+bool Loop::settle_drives(World& world, DrivePass pass) {
   bool changed = false;
   for (Link& link : links_) {
     if (link.shape.dofs == 0) continue;
     const Spatial<double> relative = relative_velocity(link);
     for (int k = 0; k < link.shape.dofs; ++k) {
-      Drive& drive = world.drives[static_cast<std::size_t>(link.joint)][static_cast<std::size_t>(k)];
+      Drive<double>& drive = world.drives[static_cast<std::size_t>(link.joint)][static_cast<std::size_t>(k)];
       link.dofs[k].qdot = axis_speed(link, k, relative);
       changed = drive.settle(link.dofs[k].qdot, link.dofs[k].wall_gain, pass) || changed;
     }

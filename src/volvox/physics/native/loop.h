@@ -46,7 +46,7 @@ class Loop final : public Island {
   void load_stiffness(const World& world, Link& link);
   void assemble();
   void solve();
-  bool settle_drives(World& world, Drive::Pass pass);
+  bool settle_drives(World& world, DrivePass pass);
   Spatial<double> relative_velocity(const Link& link) const;
   double axis_speed(const Link& link, int dof, const Spatial<double>& relative) const;
   Spatial<double> passed_impulse(const Link& link) const;

@@ -17,15 +17,15 @@ bool same(const MotorCommand& a, const MotorCommand& b) {
 // the islands without new contact impulses, sweep the contacts, and let the islands take up
 // what the sweep found (ContactSolver::advance_group).
 StepStatus Simulator::advance(double tick) {
-  begin_tick();
   const int count = substep_count(tick, max_substep_);
   const double step = tick / count;
-  for (int i = 0; i < count; ++i) substep(step, tick - i * step);
+  begin_tick(step);
+  for (int left = count; left > 0;) left -= substeps(step, left);
   end_tick(tick, step);
   return problem_with_state(world_.scene);
 }
 
-void Simulator::begin_tick() {
+void Simulator::begin_tick(double step) {
   topology_.update(world_);
   wake_commanded();
   const Scene& scene = world_.scene;
@@ -34,41 +34,56 @@ void Simulator::begin_tick() {
   }
   world_.load_impulses.assign(world_.load_impulses.size(), Wrench{});
   world_.motor_impulses.assign(world_.motor_impulses.size(), 0.0);
-  horizon_left_ = -1;
-}
-
-void Simulator::substep(double step, double time_left) {
-  detect_contacts(step, time_left);
-  advance_groups(step);
-  move_kinematic_bodies(step);
-}
-
-void Simulator::detect_contacts(double step, double time_left) {
-  if (!must_detect(step, time_left)) {
-    horizon_left_ -= step;
-    return;
+  for (std::size_t i = 0; i < world_.drives.size(); ++i) {
+    if (!scene.joint_ids.alive_index(i)) continue;
+    const DriveOrder order(scene.joint_descs[i], scene.motors[i], step);
+    for (Drive<double>& drive : world_.drives[i]) drive.order(0, order);
   }
+}
+
+// From one detection to the next, at most to the end of the tick. Contacts found at its start
+// hold that long, unless something is hit so hard that it may get where nobody looked. What
+// is alone (Flocks) goes ahead and waits for the rest. Returns how many substeps that were.
+int Simulator::substeps(double step, int left) {
+  const double horizon = detect_contacts(step, left * step);
+  const int most = horizon < 1.5 * step ? 1 : left;
+  const int calm = flocks_.run(world_, contacts_.points(), shapes_, step, most, left * step, threads_);
+  const int done = advance_groups(step, calm, left);
+  flocks_.commit(world_, contacts_.points(), shapes_, step, done, threads_);
+  return done;
+}
+
+// Finds the contacts, and says for how long they hold.
+double Simulator::detect_contacts(double step, double time_left) {
   for (Body& body : world_.bodies) body.axes = rotation_matrix(lane(body.rotation));
   const double horizon = detection_horizon(step, time_left);
   detector_.detect({world_.scene, world_.bodies, shapes_}, horizon, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands());
-  horizon_left_ = horizon - step;
+  flocks_.gather(world_, topology_.islands(), contacts_);
   seen_.resize(world_.bodies.size());
   for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
+  return horizon;
 }
 
-// Contacts found at the start of a tick hold to its end, unless something was hit so hard
-// meanwhile that it may have got where nobody looked.
-bool Simulator::must_detect(double step, double time_left) const {
-  if (horizon_left_ < step / 2) return true;
+// Moves the groups that are not in flocks until somebody is alarmed.
+int Simulator::advance_groups(double step, int substeps, int left) {
+  for (int done = 1; done <= substeps; ++done) {
+    advance_groups(step);
+    move_kinematic_bodies(step);
+    if (done < substeps && alarmed((left - done) * step)) return done;
+  }
+  return substeps;
+}
+
+bool Simulator::alarmed(double time_left) const {
   double most = 0;
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
     if (!shapes_[i]) continue;
     const Body& body = world_.bodies[i];
     most = std::max(most, length(body.linear - seen_[i].linear) + length(body.angular - seen_[i].angular) * shapes_[i]->reach);
   }
-  return 2 * most * time_left > Detector::slack + 1e-3;
+  return 2 * most * time_left > Detector::bearable_surprise;
 }
 
 // A body that may cross half its own thickness within the tick is looked at in every substep:
@@ -245,7 +260,7 @@ void Simulator::archive(Archive& ar) {
     ar("awake", body.awake), ar("still", body.still);
   }
   for (auto& joint : world_.drives) {
-    for (Drive& drive : joint) ar("drive", drive);
+    for (Drive<double>& drive : joint) ar("drive", drive);
   }
   ar("tensions", world_.tensions);
   if (ar.loading()) world_.tensions.resize(world_.drives.size());

@@ -6,6 +6,7 @@
 
 #include "volvox/physics/native/contact_solver.h"
 #include "volvox/physics/native/detector.h"
+#include "volvox/physics/native/flock.h"
 #include "volvox/physics/native/topology.h"
 
 namespace volvox::physics::native {
@@ -28,16 +29,17 @@ class Simulator {
 
  private:
   // The phases of advance(), in their order.
-  void begin_tick();
-  void substep(double step, double time_left);
+  void begin_tick(double step);
+  int substeps(double step, int left);
   void end_tick(double tick, double step);
 
-  // The phases of substep().
-  void detect_contacts(double step, double time_left);
+  // The phases of substeps().
+  double detect_contacts(double step, double time_left);
+  int advance_groups(double step, int substeps, int left);
   void advance_groups(double step);
   void move_kinematic_bodies(double step);
 
-  bool must_detect(double step, double time_left) const;
+  bool alarmed(double time_left) const;
   double detection_horizon(double step, double time_left) const;
   void report_contacts(double step);
   bool joint_awake(std::size_t joint) const;
@@ -55,10 +57,10 @@ class Simulator {
   Topology topology_;
   Detector detector_;
   ContactSolver contacts_;
+  Flocks flocks_;
   std::vector<Twist> seen_;      // velocities at the last detection
   std::vector<MotorCommand> commands_;  // of the last tick, by joint index
   Vec3 gravity_;                        // of the last tick
-  double horizon_left_ = -1;     // how long the last detection holds; negative: not at all
 };
 
 }  // namespace volvox::physics::native

@@ -1,6 +1,7 @@
 #include "volvox/physics/native/topology.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "volvox/physics/native/loop.h"
 #include "volvox/physics/native/tree.h"
@@ -150,11 +151,27 @@ void Topology::gather(const World& world, std::size_t body) {
   joints_.erase(std::unique(joints_.begin(), joints_.end()), joints_.end());
 }
 
+// Trees are alike if all that does not change is the same to the bit.
+int Topology::pattern_of(const Tree& tree) {
+  std::size_t key = tree.shapes().size();
+  for (const NodeShape& shape : tree.shapes()) {
+    for (double x : {shape.mass, shape.moments.x, shape.anchor_parent.x, shape.anchor_child.x, shape.axis_parent.x}) key = key * 31 + std::hash<double>{}(x);
+  }
+  auto& alike = patterns_[key];
+  for (const auto& [number, shapes] : alike) {
+    if (shapes == tree.shapes()) return number;
+  }
+  alike.push_back({pattern_count_, tree.shapes()});
+  return pattern_count_++;
+}
+
 void Topology::build(World& world) {
   const Graph graph(world, members_, joints_);
   std::unique_ptr<Island> island;
   if (graph.tree()) {
-    island = std::make_unique<Tree>(world, graph.plan());
+    auto tree = std::make_unique<Tree>(world, graph.plan());
+    if (tree->fits_flock()) tree->set_pattern(pattern_of(*tree));
+    island = std::move(tree);
   } else {
     island = std::make_unique<Loop>(world, members_, joints_);
   }

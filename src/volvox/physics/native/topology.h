@@ -2,10 +2,12 @@
 // the bodies and joints that there are, not on the order in which they came and went.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "volvox/physics/native/contact_solver.h"
 #include "volvox/physics/native/island.h"
+#include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
 
@@ -23,8 +25,11 @@ class Topology {
   void dissolve(World& world, int island);
   void gather(const World& world, std::size_t body);
   void build(World& world);
+  int pattern_of(const Tree& tree);
 
   Islands islands_;
+  std::map<std::size_t, std::vector<std::pair<int, std::vector<NodeShape>>>> patterns_;  // by hash
+  int pattern_count_ = 0;
   std::vector<int> free_slots_;
   std::vector<int> touched_;         // bodies whose island is gone
   std::vector<std::uint8_t> open_;   // by body: waits for an island

@@ -7,9 +7,6 @@
 namespace volvox::physics::native {
 namespace {
 
-// How often the pieces of the drives are tried again within a substep.
-constexpr int most_passes = 4;
-
 int dof_count(JointType type) {
   switch (type) {
     case JointType::revolute:
@@ -21,7 +18,7 @@ int dof_count(JointType type) {
   return 0;
 }
 
-void load_drive(const Drive& drive, Dof<double>& dof) {
+void load_drive(const Drive<double>& drive, Dof<double>& dof) {
   dof.kappa = drive.kappa();
   dof.rhs = drive.rhs();
   dof.walled = drive.walled() ? 1 : 0;
@@ -35,6 +32,7 @@ Tree::Tree(const World& world, const TreePlan& plan) : Island({}) {
   nodes_.resize(shapes_.size());
   plan_parts();
   find_safe_pull();
+  if (fits_flock()) plan_columns();
 }
 
 void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) {
@@ -77,7 +75,27 @@ void Tree::predict(World& world, double step) {
     for (std::size_t i = 0; pass > 0 && i < nodes_.size(); ++i) start_factor(shapes_[i], nodes_[i]);
     factor_and_solve();
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? Drive::Pass::first : pass + 2 == most_passes ? Drive::Pass::last : Drive::Pass::middle)) break;
+    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+  }
+}
+
+void Tree::plan_columns() {
+  columns_.own.resize(dofs_.size());
+  columns_.total = 6;
+  columns_.first.push_back(0);
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (i == 0) {
+      for (int k = 0; k < 6; ++k) columns_.columns.push_back(k);
+    } else {
+      const std::size_t parent = static_cast<std::size_t>(shapes_[i].parent);
+      for (std::size_t k = columns_.first[parent]; k < columns_.first[parent + 1]; ++k) columns_.columns.push_back(columns_.columns[k]);
+    }
+    for (int k = shapes_[i].dofs - 1; k >= 0; --k) {
+      columns_.own[static_cast<std::size_t>(shapes_[i].first_dof + k)] = columns_.total;
+      columns_.columns.push_back(columns_.total++);
+    }
+    columns_.first.push_back(columns_.columns.size());
+    columns_.most = std::max(columns_.most, columns_.count(i));
   }
 }
 
@@ -167,19 +185,19 @@ void Tree::tell_drives(World& world, double step) {
     if (shapes_[i].dofs == 0) continue;
     const std::size_t joint = static_cast<std::size_t>(joints_[i]);
     for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
-      Drive& drive = world.drives[joint][k];
-      drive.tell(world.scene.joint_descs[joint], world.scene.motors[joint], world.scene.joints[joint], step);
+      Drive<double>& drive = world.drives[joint][k];
+      drive.tell(world.scene.joints[joint].position, world.scene.joints[joint].velocity, step);
       load_drive(drive, dofs_[static_cast<std::size_t>(shapes_[i].first_dof) + k]);
     }
   }
 }
 
 // Takes over the pieces that the solution belongs to. True if they are other ones.
-bool Tree::settle_drives(World& world, Drive::Pass pass) {
+bool Tree::settle_drives(World& world, DrivePass pass) {
   bool changed = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (shapes_[i].dofs == 0) continue;
-    std::array<Drive, 3>& drives = world.drives[static_cast<std::size_t>(joints_[i])];
+    std::array<Drive<double>, 3>& drives = world.drives[static_cast<std::size_t>(joints_[i])];
     for (int k = 0; k < shapes_[i].dofs; ++k) {
       Dof<double>& dof = dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
       if (!drives[static_cast<std::size_t>(k)].settle(dof.qdot, dof.wall_gain, pass)) continue;

@@ -25,11 +25,32 @@ struct TreePlan {
   std::vector<Step> steps;
 };
 
+// The whitened columns that each node of a tree can move by: those of the root and of the
+// axes between it and the root.
+struct TreeColumns {
+  std::vector<int> columns;         // of all nodes, one behind the other
+  std::vector<std::size_t> first;   // by node; one more at the end
+  std::vector<int> own;             // by dof
+  int total = 0, most = 0;          // in the tree; of a node
+  int count(std::size_t node) const { return static_cast<int>(first[node + 1] - first[node]); }
+};
+
 class Tree final : public Island {
  public:
   static constexpr int most_columns = 64;  // of a part
+  // Trees up to this size may go in a flock.
+  static constexpr int most_flock_nodes = 12, most_flock_columns = 16;
 
   Tree(const World& world, const TreePlan& plan);
+
+  const std::vector<NodeShape>& shapes() const { return shapes_; }
+  const std::vector<int>& joints() const { return joints_; }
+  const TreeColumns& columns() const { return columns_; }
+  double safe_pull() const { return safe_pull_; }
+  // Trees with the same number are alike; -1: not small enough for a flock.
+  int pattern() const { return pattern_; }
+  void set_pattern(int pattern) { pattern_ = pattern; }
+  bool fits_flock() const { return free_root_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns; }
 
   void predict(World& world, double step) override;
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
@@ -56,13 +77,14 @@ class Tree final : public Island {
 
   void add_node(const World& world, const TreePlan& plan, std::size_t step);
   void plan_parts();
+  void plan_columns();
   void load(World& world, double step);
   void load_ground(const World& world);
   bool load_drags(const World& world, double step);
   void find_safe_pull();
   void tell_drives(World& world, double step);
   void factor_and_solve();
-  bool settle_drives(World& world, Drive::Pass pass);
+  bool settle_drives(World& world, DrivePass pass);
   Support<double> support(int node) const;
   void whiten_node(int node);
   void start_part(Part& part);
@@ -82,6 +104,8 @@ class Tree final : public Island {
   Spatial<double> ground_velocity_{};
   bool free_root_ = true;
   double safe_pull_ = 0;
+  TreeColumns columns_;           // where it fits a flock
+  int pattern_ = -1;
   InverseFactor<double> root_{};
 
   std::vector<Part> parts_;

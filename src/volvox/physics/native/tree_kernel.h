@@ -14,12 +14,14 @@
 #pragma once
 
 #include "volvox/physics/engine.h"
-#include "volvox/physics/native/spatial.h"
+#include "volvox/physics/native/lanes.h"
 
 namespace volvox::physics::native {
 
 // The share of a joint's error that a substep takes back.
 inline constexpr double joint_correction = 0.2;
+// How often the pieces of the drives are tried again within a substep.
+inline constexpr int most_passes = 4;
 
 // What a node of a tree is: the same for all lanes.
 struct NodeShape {
@@ -38,7 +40,8 @@ struct NodeShape {
 // One free axis of a joint. A ball joint has three, eliminated one after the other.
 template <class T>
 struct Dof {
-  Spatial<T> s, u;
+  alignas(sizeof(T)) Spatial<T> s;
+  Spatial<T> u;
   T kappa, rhs;            // impulse = rhs - kappa qdot
   T walled, wall_speed;    // 1 where a wall holds, else 0
   T inv, root_inv;         // 1 / (s.D s + kappa), and its square root
@@ -49,14 +52,14 @@ struct Dof {
 template <class T>
 struct Node {
   // In: the state, and what acts from outside in this substep.
-  V3<T> x;
+  alignas(sizeof(T)) V3<T> x;
   Q4<T> q;
   Spatial<T> v;      // of the last substep
   Spatial<T> z;      // momentum and outside impulses; then of the whole subtree
   Spatial<T> own;    // the body's own part of z
   V3<T> drag;        // about the principal axes
   bool dragged;      // whether there is any
-  M3<T> axes;
+  alignas(sizeof(T)) M3<T> axes;
   // The factor.
   S3<T> inertia;     // of the body, in world axes at the middle of the step
   S3<T> held;        // what holds its turning back, where that would be unstable: see stability_drag
@@ -77,13 +80,13 @@ template <class T> VOLVOX_KERNEL Q4<T> spread(const Quat& q) { return {T{} + q.w
 // is held back by just as much inertia as it lacks. Ordinary robots are orders of magnitude
 // away and have none of it; added inertia that keeps its own momentum was not enough (a heavy
 // body on a light whip gained energy). `torque` is the sum of force times arm over the joints.
-inline V3<double> stability_drag(const V3<double>& torque, const Vec3& moments, double step) {
-  const auto lacking = [&](double t, double moment) { return step * step * t > moment ? step * step * t - moment : 0; };
+template <class T> VOLVOX_KERNEL V3<T> stability_drag(const V3<T>& torque, const Vec3& moments, double step) {
+  const auto lacking = [&](const T& t, double moment) __attribute__((always_inline)) { return choose(step * step * t > moment, step * step * t - moment, T{}); };
   return {lacking(torque.x, moments.x), lacking(torque.y, moments.y), lacking(torque.z, moments.z)};
 }
 inline bool any_drag(const V3<double>& drag) { return drag.x > 0 || drag.y > 0 || drag.z > 0; }
 // Force times arm, about each principal axis.
-inline V3<double> drag_torque(double force, const Vec3& arm) {
+template <class T> VOLVOX_KERNEL V3<T> drag_torque(const T& force, const Vec3& arm) {
   const double xx = arm.x * arm.x, yy = arm.y * arm.y, zz = arm.z * arm.z;
   return {force * std::sqrt(yy + zz), force * std::sqrt(xx + zz), force * std::sqrt(xx + yy)};
 }

@@ -4,17 +4,12 @@
 #include <cmath>
 #include <cstring>
 
-// Instruction sets without FMA in the arithmetic: contraction is off for the whole build.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define VOLVOX_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define VOLVOX_WIDE
-#endif
+#include "volvox/physics/native/lanes.h"
 
 namespace volvox::physics::native {
 namespace {
 
-typedef double Eight __attribute__((vector_size(64)));
+using Eight = Lanes;
 
 inline __attribute__((always_inline)) void load(Eight& v, const double* p) { std::memcpy(&v, p, sizeof v); }
 inline __attribute__((always_inline)) void store(double* p, const Eight& v) { std::memcpy(p, &v, sizeof v); }

@@ -1,0 +1,21 @@
+// The numbers that contacts are solved by.
+#pragma once
+
+#include <cstddef>
+
+namespace volvox::physics::native {
+
+inline constexpr double correction = 0.5;       // the share of an overlap that a substep takes back
+inline constexpr double allowed_overlap = 1e-4; // m; contacts that rest stay in touch
+inline constexpr double fastest_push = 1.0;     // m/s
+inline constexpr double slowest_bounce = 0.1;   // m/s; below it gravity's own speed in a step looks like one
+inline constexpr double reach_speed = 0.3;      // m/s; contacts that a speed this much above their own reaches take part
+// Interlocked bodies have no solution, and impulses would grow without bound: below this
+// depth a contact gives way a little.
+inline constexpr double deep = 3e-3, softness = 0.1;
+// A sweep that changes less than this is the last. What it leaves adds up over bodies that
+// stand on each other: a group of n islands is solved n^2 times as well.
+inline constexpr double settled = 2e-3, settled_together = 1e-3;  // m/s
+inline constexpr std::size_t most_sweeps = 200;
+
+}  // namespace volvox::physics::native

@@ -1,0 +1,287 @@
+#include "volvox/physics/native/flock.h"
+
+#include <algorithm>
+
+#include "volvox/physics/native/detector.h"
+#include "volvox/physics/native/flock_kernel.h"
+
+namespace volvox::physics::native {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// Fewer trees of a pattern than this are moved one by one.
+constexpr std::size_t fewest_side_by_side = 3;
+
+template <class T>
+VOLVOX_KERNEL int run_flock(Flock<T>& flock, FlockRoom<T>& room, double step, int substeps, double time_left) {
+  FlockStep<T> work(flock, room, step);
+  for (int done = 1; done <= substeps; ++done) {
+    work.run();
+    if (done < substeps && work.alarmed(time_left - done * step, Detector::bearable_surprise)) return done;
+  }
+  return substeps;
+}
+VOLVOX_WIDE int move_flock(Flock<Lanes>& flock, FlockRoom<Lanes>& room, double step, int substeps, double time_left) {
+  return run_flock(flock, room, step, substeps, time_left);
+}
+int move_flock(Flock<double>& flock, FlockRoom<double>& room, double step, int substeps, double time_left) {
+  return run_flock(flock, room, step, substeps, time_left);
+}
+
+// Takes the state of the members from the world.
+template <class T>
+class Loader {
+ public:
+  Loader(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step)
+      : world_(world), points_(points), shapes_(shapes), step_(step) {}
+
+  void load(Flock<T>& flock, FlockRoom<T>& room) {
+    const Tree& pattern = flock.pattern();
+    const std::size_t nodes = pattern.shapes().size();
+    flock.bodies.resize(nodes);
+    flock.joints.resize(nodes);
+    flock.drives.resize(pattern.columns().own.size());
+    flock.used = MaskOf<T>{};
+    for (int lane = 0; lane < lane_count<T>; ++lane) {
+      // A lane that nobody needs runs after the first, without contacts.
+      const bool used = at(lane) < flock.members.size();
+      put(flock.used, lane, used);
+      load_tree(flock, lane, *flock.members[used ? at(lane) : 0].tree);
+    }
+    lay_out_contacts(flock);
+    make_room(flock, room);
+  }
+
+ private:
+  void load_tree(Flock<T>& flock, int lane, const Tree& tree) {
+    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
+      const std::size_t index = at(tree.bodies()[i]);
+      load_body(flock.bodies[i], lane, world_.bodies[index], world_.scene.forces[index], shapes_[index] ? shapes_[index]->reach : 0);
+      if (i == 0) continue;
+      const std::size_t joint = at(tree.joints()[i]);
+      FlockJoint<T>& j = flock.joints[i];
+      put(j.position, lane, world_.scene.joints[joint].position);
+      put(j.velocity, lane, world_.scene.joints[joint].velocity);
+      put(j.tension, lane, world_.tensions[joint]);
+      j.motor = T{}, j.load = Spatial<T>{};
+      for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k) copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
+    }
+  }
+
+  void load_body(FlockBody<T>& to, int lane, const Body& body, const Wrench& force, double reach) {
+    put(to.x, lane, body.position);
+    put(to.q, lane, body.rotation);
+    put(to.v.a, lane, body.angular), put(to.v.l, lane, body.linear);
+    put(to.seen.a, lane, body.angular), put(to.seen.l, lane, body.linear);
+    put(to.spin, lane, body.spin);
+    put(to.weight, lane, body.weight);
+    put(to.outside.a, lane, force.torque * step_), put(to.outside.l, lane, (body.weight + force.force) * step_);
+    put(to.reach, lane, reach);
+  }
+
+  static void copy_drive(Drive<T>& to, int lane, const Drive<double>& from) {
+    to.order(lane, from.given());
+    put(to.slip, lane, from.slip), put(to.limit, lane, from.limit);
+  }
+
+  // Every node gets as many contacts as the lane that has most there.
+  void lay_out_contacts(Flock<T>& flock) {
+    const std::size_t nodes = flock.bodies.size();
+    int count[Tree::most_flock_nodes][lane_count<T>] = {};
+    for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
+      for (int point : flock.members[lane].points) ++count[world_.bodies[at(points_[at(point)].a)].node][lane];
+    }
+    std::size_t first[Tree::most_flock_nodes + 1] = {};
+    for (std::size_t i = 0; i < nodes; ++i) first[i + 1] = first[i] + at(*std::max_element(count[i], count[i] + lane_count<T>));
+    if (flock.contacts.capacity() < first[nodes]) flock.contacts.reserve(std::max(2 * first[nodes], 4 * nodes));
+    flock.contacts.resize(first[nodes]);
+    for (std::size_t i = 0; i < nodes; ++i) {
+      for (std::size_t slot = first[i]; slot < first[i + 1]; ++slot) clear(flock.contacts[slot], static_cast<int>(i));
+    }
+    for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
+      std::size_t next[Tree::most_flock_nodes] = {};
+      for (int point : flock.members[lane].points) {
+        const ContactPoint& c = points_[at(point)];
+        const std::size_t node = at(world_.bodies[at(c.a)].node);
+        load_contact(flock.contacts[first[node] + next[node]++], static_cast<int>(lane), c);
+      }
+    }
+    for (FlockContact<T>& c : flock.contacts) {
+      for (int lane = 0; lane < lane_count<T>; ++lane) set_frame(c, lane);
+    }
+  }
+
+  static void clear(FlockContact<T>& c, int node) {
+    c = FlockContact<T>{};
+    c.node = node;
+    c.normal.z = T{} + 1.0;
+  }
+
+  void load_contact(FlockContact<T>& to, int lane, const ContactPoint& c) {
+    using NormalOf = ContactPoint::NormalOf;
+    const Body& ground = world_.bodies[at(c.b)];
+    put(to.there, lane, true);
+    put(to.on_a, lane, c.on_a);
+    put(to.on_b, lane, ground.position + plain(ground.axes * lane3(c.on_b)));
+    put(to.normal, lane, c.normal_of == NormalOf::a ? c.normal : plain(ground.axes * lane3(c.normal)));
+    put(to.turns, lane, c.normal_of == NormalOf::a);
+    put(to.centres, lane, c.normal_of == NormalOf::centres);
+    to.steady = to.steady && c.normal_of == NormalOf::b;
+    put(to.radius, lane, c.radius), put(to.radius_a, lane, c.radius_a);
+    put(to.friction, lane, c.friction), put(to.restitution, lane, c.restitution);
+    put(to.impulse, lane, c.impulse);
+  }
+  static V3<double> lane3(const Vec3& v) { return {v.x, v.y, v.z}; }
+
+  static void set_frame(FlockContact<T>& c, int lane) {
+    const Vec3 n = take(c.normal, lane), t = perpendicular(n);
+    put(c.frame[0], lane, n), put(c.frame[1], lane, t), put(c.frame[2], lane, volvox::cross(n, t));
+  }
+
+  static void make_room(const Flock<T>& flock, FlockRoom<T>& room) {
+    const TreeColumns& plan = flock.pattern().columns();
+    const std::size_t nodes = flock.bodies.size(), rows = flock.contacts.size() * 3 * at(plan.most);
+    room.nodes.resize(nodes), room.touches.resize(nodes), room.carried.resize(nodes), room.push.resize(nodes), room.wanted.resize(nodes);
+    room.dofs.resize(flock.drives.size());
+    room.y.resize(6 * plan.columns.size());
+    room.coordinates.resize(at(plan.total));
+    if (room.rows.size() < rows) room.rows.resize(2 * rows);
+    if (room.active.capacity() < flock.contacts.size()) room.active.reserve(2 * flock.contacts.size());
+  }
+
+  const World& world_;
+  const std::vector<ContactPoint>& points_;
+  std::span<const std::shared_ptr<const Shape>> shapes_;
+  double step_;
+};
+
+template <class T>
+void commit_body(Body& to, const FlockBody<T>& from, int lane) {
+  to.position = take(from.x, lane);
+  to.rotation = take(from.q, lane);
+  to.linear = take(from.v.l, lane), to.angular = take(from.v.a, lane);
+  to.spin = take(from.spin, lane);
+}
+
+template <class T>
+void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, int lane) {
+  const Quat to_frame = world.frames[joint].a.rotation.conjugate();
+  world.scene.joints[joint].position = take(from.position, lane);
+  world.scene.joints[joint].velocity = take(from.velocity, lane);
+  world.tensions[joint] = take(from.tension, lane);
+  world.load_impulses[joint] += Wrench{to_frame * take(from.load.l, lane), to_frame * take(from.load.a, lane)};
+  world.motor_impulses[joint] += take(from.motor, lane);
+}
+
+template <class T>
+void commit_contact(const World& world, ContactPoint& to, const FlockContact<T>& from, int lane) {
+  to.impulse = take(from.impulse, lane);
+  to.active = take(from.active, lane);
+  to.separation = take(from.separation, lane);
+  to.approach = take(from.approach, lane);
+  for (int i = 0; i < 3; ++i) to.frame[i] = take(from.frame[i], lane);
+  to.arm_a = take(from.arm, lane);
+  to.arm_b = world.bodies[at(to.a)].position + to.arm_a - world.bodies[at(to.b)].position;
+}
+
+template <class T>
+void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T>& flock) {
+  for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
+    const Tree& tree = *flock.members[lane].tree;
+    const int l = static_cast<int>(lane);
+    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
+      commit_body(world.bodies[at(tree.bodies()[i])], flock.bodies[i], l);
+      if (i == 0) continue;
+      const std::size_t joint = at(tree.joints()[i]);
+      commit_joint(world, joint, flock.joints[i], l);
+      for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k) {
+        const Drive<T>& drive = flock.drives[at(tree.shapes()[i].first_dof) + k];
+        world.drives[joint][k].slip = take(drive.slip, l), world.drives[joint][k].limit = take(drive.limit, l);
+      }
+    }
+    // The contacts of a node are in the order of its points.
+    std::size_t next[Tree::most_flock_nodes] = {}, slot = 0;
+    for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
+      next[i] = slot;
+      while (slot < flock.contacts.size() && flock.contacts[slot].node == static_cast<int>(i)) ++slot;
+    }
+    for (int point : flock.members[lane].points) {
+      ContactPoint& c = points[at(point)];
+      commit_contact(world, c, flock.contacts[next[world.bodies[at(c.a)].node]++], l);
+    }
+  }
+}
+
+}  // namespace
+
+void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts) {
+  members_.clear();
+  contacts.take_lone_trees(world, islands, members_);
+  // The order is that of the bodies, whatever became of islands before.
+  std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
+    return x.tree->pattern() != y.tree->pattern() ? x.tree->pattern() < y.tree->pattern() : x.tree->bodies()[0] < y.tree->bodies()[0];
+  });
+  wide_count_ = single_count_ = 0;
+  for (std::size_t first = 0; first < members_.size();) {
+    std::size_t last = first;
+    while (last < members_.size() && members_[last].tree->pattern() == members_[first].tree->pattern()) ++last;
+    while (first < last) {
+      const std::size_t lanes = static_cast<std::size_t>(lane_count<Lanes>);
+      const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes, last - first);
+      if (size == 1) {
+        if (single_.size() <= single_count_) single_.emplace_back();
+        single_[single_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first), members_.begin() + static_cast<std::ptrdiff_t>(first + 1));
+      } else {
+        if (wide_.size() <= wide_count_) wide_.emplace_back();
+        wide_[wide_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first), members_.begin() + static_cast<std::ptrdiff_t>(first + size));
+      }
+      first += size;
+    }
+  }
+}
+
+template <class Visit>
+void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
+  const auto work = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i < wide_count_) visit(wide_[i]); else visit(single_[i - wide_count_]);
+    }
+  };
+  const std::size_t count = wide_count_ + single_count_;
+  if (threads) threads->parallel_for(count, 4, std::ref(work)); else work(0, count);
+}
+
+template <class T>
+static FlockRoom<T>& own_room() {
+  static thread_local FlockRoom<T> room;
+  return room;
+}
+
+int Flocks::run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step, int substeps,
+                double time_left, ThreadPool* threads) {
+  for_all(threads, [&]<class T>(Flock<T>& flock) {
+    FlockRoom<T>& room = own_room<T>();
+    Loader<T>(world, points, shapes, step).load(flock, room);
+    flock.moved = move_flock(flock, room, step, substeps, time_left);
+  });
+  int calm = substeps;
+  for (std::size_t i = 0; i < wide_count_; ++i) calm = std::min(calm, wide_[i].moved);
+  for (std::size_t i = 0; i < single_count_; ++i) calm = std::min(calm, single_[i].moved);
+  return calm;
+}
+
+void Flocks::commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step, int substeps,
+                    ThreadPool* threads) {
+  for_all(threads, [&]<class T>(Flock<T>& flock) {
+    if (flock.moved != substeps) {
+      FlockRoom<T>& room = own_room<T>();
+      Loader<T>(world, points, shapes, step).load(flock, room);
+      // It went this far without alarm before.
+      flock.moved = move_flock(flock, room, step, substeps, 0);
+    }
+    commit_flock(world, points, flock);
+  });
+}
+
+}  // namespace volvox::physics::native

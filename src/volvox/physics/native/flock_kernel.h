@@ -1,0 +1,418 @@
+// One substep of a flock. Reads like Tree::predict, ContactSolver::advance_group and
+// Tree::finish, with every tree in its lane.
+#pragma once
+
+#include "volvox/physics/native/contact_rules.h"
+#include "volvox/physics/native/flock.h"
+
+namespace volvox::physics::native {
+
+// Room for the flock that a thread works at.
+template <class T>
+struct FlockRoom {
+  LaneVector<Node<T>> nodes;
+  LaneVector<Dof<T>> dofs;
+  alignas(sizeof(T)) InverseFactor<T> root;
+  LaneVector<T> y, rows, coordinates;
+  LaneVector<T> touches;           // by node: contacts that take part
+  LaneVector<MaskOf<T>> carried;   // by node: one of them has an impulse from the last substep
+  LaneVector<Spatial<T>> push;     // by node
+  std::vector<FlockContact<T>*> active;
+  std::vector<std::uint8_t> wanted; // by node: on the way from the root to a contact
+};
+
+template <class T>
+class FlockStep {
+ public:
+  using Mask = MaskOf<T>;
+
+  VOLVOX_KERNEL FlockStep(Flock<T>& flock, FlockRoom<T>& room, double step)
+      : flock_(flock), room_(room), plan_(flock.pattern().columns()), shapes_(flock.pattern().shapes()), step_(step) {}
+
+  VOLVOX_KERNEL void run() {
+    place();
+    refresh_contacts();
+    start_impulses();
+    predict();
+    collect_active();
+    if (!room_.active.empty()) {
+      whiten();
+      for (FlockContact<T>* c : room_.active) fill(*c);
+      sweep();
+    }
+    finish();
+    move();
+  }
+
+  // Whether a body was hit so hard that it may get where nobody looked.
+  VOLVOX_KERNEL bool alarmed(double time_left, double bearable) const {
+    T most{};
+    for (const FlockBody<T>& body : flock_.bodies) {
+      most = larger(most, length(body.v.l - body.seen.l) + length(body.v.a - body.seen.a) * body.reach);
+    }
+    return any(flock_.used & (most * (2 * time_left) > bearable));
+  }
+
+ private:
+  VOLVOX_KERNEL void place() {
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      const FlockBody<T>& body = flock_.bodies[i];
+      Node<T>& n = room_.nodes[i];
+      n.x = body.x, n.q = body.q, n.v = body.v;
+      n.axes = rotation_matrix(body.q);
+      room_.push[i] = Spatial<T>{};
+      room_.touches[i] = T{};
+      room_.carried[i] = Mask{};
+    }
+  }
+
+  VOLVOX_KERNEL static Mask any_of(const V3<T>& v) { return (v.x != 0.0) | (v.y != 0.0) | (v.z != 0.0); }
+
+  VOLVOX_KERNEL static void set_frame(FlockContact<T>& c, const V3<T>& n) {
+    const Mask steep = magnitude(n.x) < 0.57;
+    const V3<T> across{choose(steep, T{}, -n.z), choose(steep, n.z, T{}), choose(steep, -n.y, n.x)};
+    c.frame[0] = n;
+    c.frame[1] = across * (1 / length(across));
+    c.frame[2] = cross(n, c.frame[1]);
+  }
+
+  VOLVOX_KERNEL void refresh_contacts() {
+    for (FlockContact<T>& c : flock_.contacts) {
+      const std::size_t node = static_cast<std::size_t>(c.node);
+      const Node<T>& a = room_.nodes[node];
+      const V3<T> on_a = a.axes * c.on_a, between = a.x + on_a - c.on_b;
+      if (!c.steady) {
+        const T far = length(between);
+        V3<T> n = choose<T>(c.turns, a.axes * c.normal, c.normal);
+        n = choose<T>(c.centres & (far > 1e-9), between * (1 / larger(far, T{} + 1e-9)), n);
+        set_frame(c, n);
+      }
+      const V3<T>& n = c.frame[0];
+      c.separation = dot(between, n) - c.radius;
+      c.arm = on_a - n * (c.radius_a + c.separation * 0.5);
+      c.approach = dot(n, a.v.l + cross(a.v.a, c.arm));
+      c.active = c.there & ((c.separation <= step_ * (larger(T{}, -c.approach) + reach_speed)) | any_of(c.impulse));
+      // The last impulse, in the present directions and within the present cone.
+      const T before = dot(c.impulse, n), normal = larger(T{}, before), most = c.friction * normal;
+      const V3<T> tangent = c.impulse - n * before;
+      const T size = length(tangent);
+      c.impulse = n * normal + tangent * choose(size > most, most / size, T{} + 1.0);
+      const Mask warm = c.active & any_of(c.impulse);
+      c.guessed = c.active & !any_of(c.impulse);
+      room_.touches[node] = room_.touches[node] + choose(c.active, T{} + 1.0, T{});
+      room_.carried[node] = room_.carried[node] | warm;
+    }
+  }
+
+  // See ContactSolver::first_impulse.
+  VOLVOX_KERNEL void start_impulses() {
+    T all{}, touching{};
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      all = all + shapes_[i].mass;
+      touching = touching + choose(room_.touches[i] > 0.0, T{} + shapes_[i].mass, T{});
+    }
+    const T borne = choose(touching > 0.0, all / touching, T{} + 1.0);
+    for (FlockContact<T>& c : flock_.contacts) {
+      if (!any(c.active)) continue;
+      const std::size_t node = static_cast<std::size_t>(c.node);
+      c.guessed = c.guessed & !room_.carried[node];
+      if (any(c.guessed)) {
+        const T wanted = larger(T{}, c.separation) * (-1 / step_);
+        const T needed = (wanted - c.approach) * shapes_[node].mass - dot(flock_.bodies[node].weight, c.frame[0]) * step_;
+        const V3<T> guess = c.frame[0] * (borne * larger(T{}, needed) / room_.touches[node]);
+        c.impulse = choose<T>(c.guessed, guess, c.impulse);
+      }
+      room_.push[node] = room_.push[node] + Spatial<T>{cross(c.arm, c.impulse), c.impulse};
+    }
+  }
+
+  VOLVOX_KERNEL void predict() {
+    const bool drags = load_drags();
+    const T h = T{} + step_;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      const FlockBody<T>& body = flock_.bodies[i];
+      Node<T>& n = room_.nodes[i];
+      n.own = Spatial<T>{body.spin, body.v.l * (T{} + shapes_[i].mass)} + body.outside + room_.push[i];
+      n.dragged = drags;
+      load_inertia(shapes_[i], n, h);
+      start_factor(shapes_[i], n);
+      if (i == 0) continue;
+      const Node<T>& p = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)];
+      load_joint(shapes_[i], n, Support<T>{p.x, p.q, p.axes, p.v}, dofs(i), h);
+    }
+    tell_drives();
+    for (int pass = 0; pass < most_passes; ++pass) {
+      for (std::size_t i = 0; pass > 0 && i < shapes_.size(); ++i) start_factor(shapes_[i], room_.nodes[i]);
+      factor_and_solve();
+      if (pass + 1 == most_passes) break;
+      if (!settle_drives(pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+    }
+  }
+
+  // True if some link of some lane is pulled so hard that it may need to be held back.
+  VOLVOX_KERNEL bool load_drags() {
+    T most{};
+    for (std::size_t i = 1; i < shapes_.size(); ++i) most = larger(most, flock_.joints[i].tension);
+    const Mask drags = most * (step_ * step_) >= T{} + flock_.pattern().safe_pull();
+    if (!any(drags)) return false;
+    for (Node<T>& n : room_.nodes) n.drag = V3<T>{};
+    for (std::size_t i = 1; i < shapes_.size(); ++i) {
+      const T force = choose(drags, flock_.joints[i].tension, T{});
+      Node<T>& p = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)];
+      room_.nodes[i].drag = room_.nodes[i].drag + drag_torque(force, shapes_[i].anchor_child);
+      p.drag = p.drag + drag_torque(force, shapes_[i].anchor_parent);
+    }
+    for (std::size_t i = 0; i < shapes_.size(); ++i) room_.nodes[i].drag = stability_drag(room_.nodes[i].drag, shapes_[i].moments, step_);
+    return true;
+  }
+
+  VOLVOX_KERNEL void load_drive(std::size_t index) {
+    const Drive<T>& drive = flock_.drives[index];
+    Dof<T>& dof = room_.dofs[index];
+    dof.kappa = drive.kappa();
+    dof.rhs = drive.rhs();
+    dof.walled = choose(drive.walled(), T{} + 1.0, T{});
+    dof.wall_speed = drive.wall_speed();
+  }
+
+  VOLVOX_KERNEL void tell_drives() {
+    for (std::size_t i = 1; i < shapes_.size(); ++i) {
+      for (int k = 0; k < shapes_[i].dofs; ++k) {
+        const std::size_t dof = static_cast<std::size_t>(shapes_[i].first_dof + k);
+        flock_.drives[dof].tell(flock_.joints[i].position, flock_.joints[i].velocity, step_);
+        load_drive(dof);
+      }
+    }
+  }
+
+  VOLVOX_KERNEL bool settle_drives(DrivePass pass) {
+    Mask changed{};
+    for (std::size_t i = 0; i < flock_.drives.size(); ++i) {
+      changed = changed | flock_.drives[i].settle(room_.dofs[i].qdot, room_.dofs[i].wall_gain, pass);
+      load_drive(i);
+    }
+    return any(changed);
+  }
+
+  VOLVOX_KERNEL void factor_and_solve() {
+    for (std::size_t i = shapes_.size(); i-- > 0;) {
+      Node<T>& n = room_.nodes[i];
+      n.passed = Spatial<T>{};
+      if (i == 0) break;
+      eliminate(shapes_[i], n, dofs(i));
+      Node<T>& p = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)];
+      p.d = p.d + inertia_to_parent(n.d, n.r);
+      p.z = p.z + impulse_to_parent(n.z, n.r);
+    }
+    room_.root = inverse_factor(room_.nodes[0].d);
+    room_.nodes[0].fresh = solve(room_.root, room_.nodes[0].z);
+    for (std::size_t i = 1; i < shapes_.size(); ++i) {
+      const Spatial<T>& above = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)].fresh;
+      room_.nodes[i].fresh = descend(shapes_[i], room_.nodes[i], dofs(i), above);
+    }
+  }
+
+  VOLVOX_KERNEL void collect_active() {
+    room_.active.clear();
+    std::fill(room_.wanted.begin(), room_.wanted.end(), std::uint8_t{0});
+    for (FlockContact<T>& c : flock_.contacts) {
+      if (!any(c.active)) continue;
+      room_.active.push_back(&c);
+      for (int node = c.node; node >= 0 && !room_.wanted[static_cast<std::size_t>(node)]; node = shapes_[static_cast<std::size_t>(node)].parent) {
+        room_.wanted[static_cast<std::size_t>(node)] = 1;
+      }
+    }
+  }
+
+  // Six rows of a node, a column for each axis between it and the root.
+  VOLVOX_KERNEL T* y(std::size_t node) { return room_.y.data() + 6 * plan_.first[node]; }
+  VOLVOX_KERNEL Dof<T>* dofs(std::size_t node) { return room_.dofs.data() + shapes_[node].first_dof; }
+
+  VOLVOX_KERNEL void whiten() {
+    for (T& a : room_.coordinates) a = T{};
+    T* root = y(0);
+    for (int column = 0; column < 6; ++column) {
+      for (int row = 0; row < 6; ++row) root[6 * column + row] = column >= row ? room_.root.e[column][row] : T{};
+    }
+    for (std::size_t i = 1; i < shapes_.size(); ++i) {
+      if (room_.wanted[i]) whiten_node(i);
+    }
+  }
+
+  VOLVOX_KERNEL void whiten_node(std::size_t i) {
+    const NodeShape& shape = shapes_[i];
+    const std::size_t parent = static_cast<std::size_t>(shape.parent);
+    const T* from = y(parent);
+    T* out = y(i);
+    const int inherited = plan_.count(parent);
+    for (int column = 0; column < inherited; ++column) {
+      const T* v = from + 6 * column;
+      Spatial<T> moved = motion_to_child(Spatial<T>{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}, room_.nodes[i].r);
+      for (int k = shape.dofs - 1; k >= 0; --k) moved = moved - dofs(i)[k].s * dot(dofs(i)[k].u, moved);
+      store(out + 6 * column, moved);
+    }
+    for (int k = shape.dofs - 1, column = inherited; k >= 0; --k, ++column) {
+      Spatial<T> own = dofs(i)[k].s * dofs(i)[k].root_inv;
+      for (int other = k - 1; other >= 0; --other) own = own - dofs(i)[other].s * dot(dofs(i)[other].u, own);
+      store(out + 6 * column, own);
+    }
+  }
+
+  VOLVOX_KERNEL static void store(T* out, const Spatial<T>& v) {
+    out[0] = v.a.x, out[1] = v.a.y, out[2] = v.a.z, out[3] = v.l.x, out[4] = v.l.y, out[5] = v.l.z;
+  }
+
+  VOLVOX_KERNEL void fill(FlockContact<T>& c) {
+    const std::size_t node = static_cast<std::size_t>(c.node);
+    const int columns = plan_.count(node);
+    const std::size_t slot = static_cast<std::size_t>(&c - flock_.contacts.data());
+    c.rows = room_.rows.data() + slot * 3 * static_cast<std::size_t>(plan_.most);
+    const T* v = y(node);
+    for (T& g : c.gram) g = T{};
+    for (int k = 0; k < columns; ++k, v += 6) {
+      const V3<T> at = V3<T>{v[3], v[4], v[5]} + cross(V3<T>{v[0], v[1], v[2]}, c.arm);
+      const T n = dot(c.frame[0], at), s = dot(c.frame[1], at), t = dot(c.frame[2], at);
+      T* row = c.rows + 3 * k;
+      row[0] = n, row[1] = s, row[2] = t;
+      c.gram[0] = c.gram[0] + n * n, c.gram[1] = c.gram[1] + n * s, c.gram[2] = c.gram[2] + n * t;
+      c.gram[3] = c.gram[3] + s * s, c.gram[4] = c.gram[4] + s * t, c.gram[5] = c.gram[5] + t * t;
+    }
+    const Spatial<T>& fresh = room_.nodes[node].fresh;
+    const V3<T> velocity = fresh.l + cross(fresh.a, c.arm);
+    for (int i = 0; i < 3; ++i) {
+      c.free[i] = dot(velocity, c.frame[i]);
+      c.along[i] = dot(c.impulse, c.frame[i]);
+    }
+    set_target(c);
+    const T give = choose(c.separation < -deep, T{} + softness, T{});
+    c.keep = 1 / (1.0 + give);
+    c.normal_gain = choose(c.gram[0] > 1e-12, 1 / (c.gram[0] * (1.0 + give)), T{});
+    const T mean = (c.gram[3] + c.gram[5]) * 0.5, half = (c.gram[3] - c.gram[5]) * 0.5;
+    const T largest = mean + square_root(half * half + c.gram[4] * c.gram[4]);
+    c.tangent_gain = choose(largest > 1e-12, 1 / largest, T{});
+  }
+
+  // See ContactSolver::set_target.
+  VOLVOX_KERNEL void set_target(FlockContact<T>& c) {
+    const T push = bounded((-c.separation - allowed_overlap) * (correction / step_), T{}, T{} + fastest_push);
+    c.target = choose(c.separation > 0.0, c.separation * (-1 / step_), push);
+    const Mask bounces = (c.restitution > 0.0) & (c.approach <= -slowest_bounce);
+    if (!any(bounces)) return;
+    const T gap = larger(T{}, c.separation), e = c.restitution;
+    const T free = choose(any_of(c.impulse), c.approach, c.free[0]);
+    const T acceleration = (free - c.approach) * (1 / step_), impact = c.approach * c.approach - 2.0 * acceleration * gap;
+    const T bounce = square_root(larger(T{}, e * e * impact + 2.0 * acceleration * (1.0 + e) * gap));
+    c.target = choose(bounces & (gap + free * step_ <= 0.0), larger(c.target, bounce), c.target);
+  }
+
+  VOLVOX_KERNEL void sweep() {
+    Mask going = flock_.used;
+    for (std::size_t i = 0; i < most_sweeps; ++i) {
+      T most{};
+      for (FlockContact<T>* c : room_.active) most = larger(most, solve_one(*c, going));
+      going = going & (most >= settled);
+      if (!any(going)) break;
+    }
+  }
+
+  // See wide_solve.
+  VOLVOX_KERNEL T solve_one(FlockContact<T>& c, const Mask& going) {
+    const std::size_t node = static_cast<std::size_t>(c.node);
+    const int columns = plan_.count(node);
+    const int* index = plan_.columns.data() + plan_.first[node];
+    T* a = room_.coordinates.data();
+    T n{}, s{}, t{};
+    for (int k = 0; k < columns; ++k) {
+      const T& x = a[index[k]];
+      const T* row = c.rows + 3 * k;
+      n = n + x * row[0], s = s + x * row[1], t = t + x * row[2];
+    }
+    const T normal = larger(T{}, c.along[0] * c.keep - (c.free[0] + n - c.target) * c.normal_gain);
+    const Mask works = going & c.active;
+    const T dn = choose(works, normal - c.along[0], T{});
+    T lt = c.along[1] - c.tangent_gain * (c.free[1] + s + c.gram[1] * dn);
+    T lu = c.along[2] - c.tangent_gain * (c.free[2] + t + c.gram[2] * dn);
+    const T bound = c.friction * normal, size = lt * lt + lu * lu;
+    const Mask slides = size > bound * bound;
+    if (any(slides)) {
+      const T scale = choose(slides, bound / square_root(size), T{} + 1.0);
+      lt = lt * scale, lu = lu * scale;
+    }
+    const T dt = choose(works, lt - c.along[1], T{}), du = choose(works, lu - c.along[2], T{});
+    c.along[0] = choose(works, normal, c.along[0]);
+    c.along[1] = choose(works, lt, c.along[1]);
+    c.along[2] = choose(works, lu, c.along[2]);
+    for (int k = 0; k < columns; ++k) {
+      const T* row = c.rows + 3 * k;
+      a[index[k]] = a[index[k]] + (row[0] * dn + row[1] * dt + row[2] * du);
+    }
+    return larger(magnitude(dn) * c.gram[0], larger(magnitude(dt) * c.gram[3], magnitude(du) * c.gram[5]));
+  }
+
+  // Takes up what the sweep gave.
+  VOLVOX_KERNEL void finish() {
+    if (room_.active.empty()) return;
+    for (FlockContact<T>* c : room_.active) {
+      const V3<T> impulse = c->frame[0] * c->along[0] + c->frame[1] * c->along[1] + c->frame[2] * c->along[2];
+      const V3<T> change = choose<T>(c->active, impulse - c->impulse, V3<T>{});
+      c->impulse = choose<T>(c->active, impulse, V3<T>{});
+      Node<T>& n = room_.nodes[static_cast<std::size_t>(c->node)];
+      n.own = n.own + Spatial<T>{cross(c->arm, change), change};
+    }
+    // `beta` has done its work; it now holds the change of velocity.
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      Node<T>& n = room_.nodes[i];
+      if (i == 0) {
+        n.beta = times_inverse_transposed(room_.root, room_.coordinates.data());
+      } else {
+        T own[3] = {};
+        for (int k = 0; k < shapes_[i].dofs; ++k) own[k] = room_.coordinates[static_cast<std::size_t>(plan_.own[static_cast<std::size_t>(shapes_[i].first_dof + k)])];
+        n.beta = descend_change(shapes_[i], n, dofs(i), room_.nodes[static_cast<std::size_t>(shapes_[i].parent)].beta, own);
+      }
+      n.fresh = n.fresh + n.beta;
+    }
+  }
+
+  // Books loads and motors, and moves the bodies.
+  VOLVOX_KERNEL void move() {
+    const T h = T{} + step_;
+    for (std::size_t i = shapes_.size(); i-- > 0;) {
+      Node<T>& n = room_.nodes[i];
+      balance(shapes_[i], n);
+      if (i > 0) {
+        Node<T>& p = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)];
+        p.passed = p.passed + impulse_to_parent(n.passed, n.r);
+        book(i, n, p);
+      }
+      FlockBody<T>& body = flock_.bodies[i];
+      body.v = n.fresh;
+      body.spin = n.inertia * n.fresh.a;
+      body.x = body.x + n.fresh.l * h;
+      body.q = turned(body.q, n.fresh.a * h);
+    }
+  }
+
+  VOLVOX_KERNEL void book(std::size_t i, const Node<T>& child, const Node<T>& parent) {
+    const NodeShape& shape = shapes_[i];
+    FlockJoint<T>& joint = flock_.joints[i];
+    const Node<T>& a = shape.flipped ? child : parent;
+    const V3<T> force = shape.flipped ? -child.passed.l : child.passed.l, torque = shape.flipped ? -child.passed.a : child.passed.a;
+    const V3<T> anchor = a.x + a.axes * spread<T>(shape.flipped ? shape.anchor_child : shape.anchor_parent);
+    joint.tension = length(force) * (1 / step_);
+    joint.load.l = joint.load.l + transposed_times(a.axes, force);
+    joint.load.a = joint.load.a + transposed_times(a.axes, torque + cross(child.x - anchor, force));
+    if (shape.dofs != 1) return;
+    const T qdot = dofs(i)[0].qdot;
+    joint.motor = joint.motor + flock_.drives[static_cast<std::size_t>(shape.first_dof)].motor_impulse(qdot);
+    joint.position = joint.position + qdot * step_;
+    joint.velocity = qdot;
+  }
+
+  Flock<T>& flock_;
+  FlockRoom<T>& room_;
+  const TreeColumns& plan_;
+  const std::vector<NodeShape>& shapes_;
+  double step_;
+};
+
+}  // namespace volvox::physics::native
