@@ -83,11 +83,9 @@ std::vector<std::string> split_list(const std::string& list) {
 }
 
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log) {
-  const bool all_engines = arguments.scenes == std::vector<std::string>{"engines"};
-  const std::vector<std::string> scenes = arguments.scenes.empty() || all_engines
-      ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
+  const std::vector<std::string> scenes = arguments.scenes.empty() ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
   std::vector<std::string> engines = split_list(arguments.engines);
-  if (engines.empty()) engines = all_engines ? library.engines.names() : std::vector<std::string>{physics::default_engine, "none"};
+  if (engines.empty()) engines = {physics::default_engine, "none"};
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   int status = done;
   std::vector<std::vector<std::string>> rows = {{"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move",

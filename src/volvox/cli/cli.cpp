@@ -51,6 +51,17 @@ Examples:
 A run writes a folder (runs/NAME/001, ... or --out DIR) with summary.json and metrics.csv.
 Exit status: 0 done; 1 the run failed; 2 bad input.)";
 
+constexpr const char* bench_engines_examples = R"(
+Examples:
+  volvox bench engines
+  volvox bench engines --scenes S2 --n 100,1000,10000 --engines native
+  volvox bench engines --scenes pile,heap --engines native,bullet,bullet@1/60 --repeats 3
+  volvox bench engines --scenes all --threads 1,2 --json > engines.json
+
+Each engine runs in a process of its own; ms a step is the median over the ticks (1/60 s) after the
+scene has settled. Penetration is measured from the poses, not from the engine's own contacts.
+docs/benchmarks.md defines the scenes and has the table as measured.)";
+
 LogLevel log_level(bool quiet) {
   if (const char* level = std::getenv("VOLVOX_LOG_LEVEL")) {
     const std::string wanted = level;
@@ -105,6 +116,7 @@ CLI::Validator whole_number() {
 struct Arguments {
   RunArguments run;
   BenchArguments bench;
+  BenchEnginesArguments bench_engines;
   CrosscheckArguments crosscheck;
   NetArguments net;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
@@ -130,6 +142,21 @@ void add_run(CLI::App& app, Arguments& a) {
   run->add_flag("--quiet", a.run.quiet, "no progress, no table");
 }
 
+void add_bench_engines(CLI::App& bench, Arguments& a) {
+  CLI::App* engines = bench.add_subcommand("engines", "compare physics engines on the scenes S1 to S4, a pile, a heap, ...: time and quality side by side");
+  engines->footer(bench_engines_examples);
+  engines->add_option("--scenes", a.bench_engines.scenes, "comma-separated, or 'all' (--list tells what they are)")->capture_default_str()->type_name("A,B");
+  engines->add_option("--n", a.bench_engines.n, "modules; several sizes are run one after the other (default: the scene's own)")->type_name("N[,M]");
+  engines->add_option("--engines", a.bench_engines.engines, "comma-separated, each with its own longest substep if need be: native,bullet@1/60 (default: all that move things)")->type_name("A,B");
+  engines->add_option("--threads", a.bench_engines.threads, "threads to use; several are compared")->capture_default_str()->type_name("N[,M]");
+  engines->add_option("--seconds", a.bench_engines.seconds, "to simulate (default: the scene's own)")->type_name("S")->check(between(0.05, 3600));
+  engines->add_option("--repeats", a.bench_engines.repeats, "measure everything so often, engines in turn, and take the median")->capture_default_str()->type_name("N")->check(between(1, 100));
+  engines->add_option("--limit", a.bench_engines.limit, "wall time for one engine in one scene, in seconds")->capture_default_str()->type_name("S")->check(between(0.01, 1e6));
+  engines->add_option("--seed", a.bench_engines.seed, "of what is random in a scene")->capture_default_str()->type_name("N")->check(whole_number());
+  engines->add_flag("--list", a.bench_engines.list, "say what the scenes are, and run nothing");
+  engines->add_flag("--json", a.bench_engines.json, "print one JSON object on standard output and nothing else there");
+}
+
 void add_others(CLI::App& app, Arguments& a) {
   CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise");
   list->add_option("what", a.list_what, "one of those; otherwise all");
@@ -141,13 +168,15 @@ void add_others(CLI::App& app, Arguments& a) {
   info->add_flag("--names", a.info_names, "print the bare names of an experiment's parameters");
 
   CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");
-  bench->footer("\nExamples:\n  volvox bench\n  volvox bench remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
-  bench->add_option("scenes", a.bench.scenes, "experiments or files (default: remod3d/scatter remod3d/snake); 'engines': those, on every engine");
+  bench->footer("\nExamples:\n  volvox bench\n  volvox bench engines --scenes S1,pile --engines native,bullet\n  volvox bench remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
+  bench->add_option("scenes", a.bench.scenes, "experiments or files (default: remod3d/scatter remod3d/snake)");
   bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)")->type_name("A,B");
   bench->add_option("--modules", a.bench.modules, "how many, in scenes that let one choose (default 1000)")->type_name("N")->check(between(1, 1e7));
   bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")->capture_default_str()->type_name("S")->check(between(0.01, 3600));
   bench->add_option("--threads", a.bench.threads, "threads to use")->capture_default_str()->type_name("N")->check(between(1, 1024));
   bench->add_flag("--json", a.bench.json, "print JSON");
+
+  add_bench_engines(*bench, a);
 
   CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot or an experiment of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
@@ -212,7 +241,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("list")) return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
   if (app.got_subcommand("info")) return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
-  if (app.got_subcommand("bench")) return bench_command(a.bench, library, log);
+  if (app.got_subcommand("bench")) {
+    const bool engines = app.get_subcommand("bench")->got_subcommand("engines");
+    return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);
+  }
   if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
   if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
   if (app.got_subcommand("net")) return net_flood_command(a.net);

@@ -37,6 +37,17 @@ struct BenchArguments {
 };
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log);
 
+// `volvox bench engines`: the comparison scenes, straight on the engine interface.
+struct BenchEnginesArguments {
+  std::string scenes = "S1,S2,S3,S4,pile,heap", engines, n, threads = "1";
+  std::optional<double> seconds;  // simulated; otherwise the scene's own
+  double limit = 300;             // s of wall time for one engine in one scene
+  int repeats = 1;
+  std::uint64_t seed = 1;
+  bool json = false, list = false;
+};
+int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& library, Log& log);
+
 struct CrosscheckArguments {
   std::string experiment, engines, csv;
   std::optional<double> duration;

@@ -128,6 +128,7 @@ struct EngineInfo {
   // Of that, what the conformance suite leaves out for it, by these words and no others:
   // "meshes" (triangle meshes are refused), "restitution" (nothing bounces as told).
   std::vector<std::string> cannot{};
+  bool uses_threads = true;  // false: EngineSettings::threads is not looked at
 };
 
 struct EngineSettings {

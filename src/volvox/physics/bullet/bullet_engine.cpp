@@ -23,6 +23,7 @@ class BulletEngine final : public Engine {
                                  "{:.6g} s, one thread, no sleeping",
                                  solver_iterations, max_substep_);
     info_.exact_restore = false;
+    info_.uses_threads = false;
     info_.limits = "long arms of docks droop (20 docks held at one end: 0.6 rad at the worst); meshes, height fields and "
                    "planes only on bodies that do not move; contact caches are not in a snapshot";
     rebuild();

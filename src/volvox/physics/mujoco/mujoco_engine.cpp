@@ -19,6 +19,7 @@ class MujocoEngine final : public Engine {
                                  "no sleeping",
                                  max_substep_);
     info_.exact_restore = false;
+    info_.uses_threads = false;
     info_.limits = "soft contacts: nothing bounces, and what rests sinks in by micrometres; no triangle meshes; a dock that closes makes a "
                    "new model (slow for many modules); of a joint that closes a loop the load is a force alone, its motor and limits do "
                    "not act, and a prismatic one is rigid; memory grows with the square of the contacts; hundreds of bodies in one chain are too deep for its reader; solver caches are "

@@ -13,6 +13,7 @@ class NoneEngine final : public Engine {
     info_.description = "nothing moves but what is placed";
     info_.settings = "no dynamics";
     info_.moves = false;
+    info_.uses_threads = false;
     info_.limits =
         "no motion, no contacts, no loads; motors hold their joints where they are; a dock is closed "
         "when its latch time has passed, wherever its two bodies are";

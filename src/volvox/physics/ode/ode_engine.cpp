@@ -18,6 +18,7 @@ class OdeEngine final : public Engine {
                                  "one thread, no sleeping",
                                  ode::solver_iterations, ode::error_reduction, max_substep_);
     info_.exact_restore = false;
+    info_.uses_threads = false;
     info_.limits = "long arms of docks droop (20 docks held at one end: 0.15 rad at the worst); friction is a pyramid turned to where "
                    "things slide; meshes, height fields and planes only on bodies that do not move; ODE's random numbers are one for "
                    "all worlds: one engine at a time in a process; contact caches are not in a snapshot";

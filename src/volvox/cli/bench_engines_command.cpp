@@ -1,0 +1,322 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/platform/child_process.h"
+#include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/physics/scenes/scene_run.h"
+#include "volvox/physics/scenes/scenes.h"
+
+namespace volvox::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using physics::scenes::BenchScene;
+using physics::scenes::Measurement;
+
+// "bullet@1/60": an engine, and the longest substep that it is told to take.
+struct EngineChoice {
+  std::string text, name;
+  double substep = physics::EngineSettings{}.max_substep;
+  bool uses_threads = true;
+};
+
+struct Plan {
+  std::vector<physics::scenes::SceneInfo> scenes;
+  std::vector<EngineChoice> engines;
+  std::vector<int> sizes, threads;  // of sizes, 0 is the scene's own
+};
+
+// A row of the comparison. What was not measured is null.
+struct Row {
+  std::string scene;
+  const EngineChoice* engine = nullptr;
+  int modules = 0, threads = 1;
+  std::string failure;
+  ordered_json measured = ordered_json::object();  // of the last repeat that went well
+  std::vector<double> ms;                          // of each repeat
+  double rss_mb = 0;
+
+  double ms_per_step() const {
+    std::vector<double> sorted = ms;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+  }
+};
+
+Result<std::vector<int>> parse_counts(const std::string& option, const std::string& text, int most) {
+  std::vector<int> counts;
+  for (const std::string& part : split_list(text)) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc{} || end != part.data() + part.size() || value < 1 || value > most)
+      return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most), fmt::format("give one or more, as in {} 1,2", option));
+    counts.push_back(value);
+  }
+  return counts;
+}
+
+Result<EngineChoice> parse_engine(const std::string& text, const sim::Library& library) {
+  EngineChoice choice;
+  choice.text = text;
+  const auto at = text.find('@');
+  choice.name = text.substr(0, at);
+  if (at != std::string::npos) {
+    const auto substep = TickLength::parse(text.substr(at + 1));
+    if (!substep.ok()) return substep.error();
+    choice.substep = substep->seconds();
+  }
+  const auto engine = library.engines.make(choice.name, {});
+  if (!engine.ok()) return engine.error();
+  if (!(*engine)->info().moves)
+    return Error(fmt::format("the engine '{}' moves nothing: there is nothing to measure", choice.name), "leave it out of --engines");
+  choice.uses_threads = (*engine)->info().uses_threads;
+  return choice;
+}
+
+Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Library& library) {
+  Plan plan;
+  std::vector<std::string> scene_names = split_list(arguments.scenes);
+  if (arguments.scenes == "all") {
+    scene_names.clear();
+    for (const auto& info : physics::scenes::all_scenes()) scene_names.push_back(info.name);
+  }
+  auto sizes = parse_counts("--n", arguments.n, 1'000'000), threads = parse_counts("--threads", arguments.threads, 1024);
+  if (!sizes.ok()) return sizes.error();
+  if (!threads.ok()) return threads.error();
+  plan.sizes = sizes->empty() ? std::vector<int>{0} : *sizes;
+  plan.threads = threads->empty() ? std::vector<int>{1} : *threads;
+  for (const std::string& name : scene_names) {
+    for (const int size : plan.sizes)  // those that cannot be made are told before anything runs
+      if (const auto scene = physics::scenes::make_scene(name, size, arguments.seed); !scene.ok()) return scene.error();
+    for (const auto& info : physics::scenes::all_scenes())
+      if (info.name == name) plan.scenes.push_back(info);
+  }
+  std::vector<std::string> engine_names = split_list(arguments.engines);
+  if (engine_names.empty()) {
+    engine_names.push_back(physics::default_engine);
+    for (const std::string& name : library.engines.names()) {
+      const auto engine = library.engines.make(name, {});
+      if (name != engine_names.front() && engine.ok() && (*engine)->info().moves) engine_names.push_back(name);
+    }
+  }
+  for (const std::string& name : engine_names) {
+    auto engine = parse_engine(name, library);
+    if (!engine.ok()) return engine.error();
+    plan.engines.push_back(*engine);
+  }
+  return plan;
+}
+
+ordered_json to_json(const Measurement& m) {
+  const auto& w = m.worst;
+  const auto when = [](bool applies, double value) { return applies ? ordered_json(value) : ordered_json(nullptr); };
+  const auto optional = [](const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(nullptr); };
+  const bool measured = m.ticks > 0;
+  return {{"ms_per_step", when(measured, m.ms_median)},
+          {"hinge_max_mm", when(w.has_hinges, w.hinge_mm)},
+          {"hinge_max_deg", when(w.has_hinges, w.hinge_deg)},
+          {"dock_max_mm", when(w.has_docks, w.dock_mm)},
+          {"dock_max_deg", when(w.has_docks, w.dock_deg)},
+          {"lift_m", when(measured, w.lift_m)},
+          {"penetration_max_mm", when(measured, w.penetration_mm)},
+          {"rss_mb", nullptr},
+          {"ms_min", when(measured, m.ms_min)},
+          {"ms_mean", when(measured, m.ms_mean)},
+          {"cpu_ms_mean", when(measured, m.cpu_ms_mean)},
+          {"contacts_mean", when(measured, m.contacts)},
+          {"travel_m", when(measured, m.travel_m)},
+          {"undock_event_us", optional(m.undock_us)},
+          {"dock_event_us", optional(m.dock_us)},
+          {"settle_s", m.settle},
+          {"simulated_s", m.simulated},
+          {"ticks", m.ticks},
+          {"state_hash", fmt::format("{:016x}", m.state_hash)},
+          {"settings", m.settings},
+          {"failure", m.failure}};
+}
+
+void measure_once(Row& row, const BenchScene& scene, const physics::scenes::MeasureOptions& options, const sim::Library& library) {
+  const auto outcome = platform::run_in_child(
+      [&] { return to_json(measure(scene, library.engines, row.engine->name, options)).dump(); },
+      // It watches the limit itself between ticks; this is for one that hangs in a tick.
+      2 * options.limit + 10);
+  row.rss_mb = std::max(row.rss_mb, static_cast<double>(outcome.peak_memory_bytes) / (1 << 20));
+  row.failure = outcome.failure;
+  if (!row.failure.empty()) return;
+  row.measured = ordered_json::parse(outcome.text);
+  row.failure = row.measured["failure"].get<std::string>();
+  if (row.measured["ms_per_step"].is_number()) row.ms.push_back(row.measured["ms_per_step"].get<double>());
+}
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::size_t total) : total_(total), terminal_(is_terminal(2)) {}
+  ~ProgressLine() { clear(); }
+  void begin(const Row& row) {
+    ++done_;
+    const std::string line = fmt::format("[{}/{}] {} of {} on {}, {} thread{}", done_, total_, row.scene, row.modules, row.engine->text, row.threads, row.threads == 1 ? "" : "s");
+    std::fputs((terminal_ ? "\r\x1b[K" + line + " ..." : line + " ...").c_str(), stderr);
+    std::fflush(stderr);
+  }
+  void end(const Row& row) {
+    if (!terminal_) std::fputs(row.failure.empty() ? fmt::format(" {:.4g} ms\n", row.ms.back()).c_str() : fmt::format(" {}\n", row.failure).c_str(), stderr);
+  }
+
+ private:
+  void clear() {
+    if (terminal_) std::fputs("\r\x1b[K", stderr);
+  }
+  std::size_t total_, done_ = 0;
+  bool terminal_;
+};
+
+// All engines of one scene in turn, so often as is asked for: a slow minute of the machine then
+// meets each of them.
+std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, const Plan& plan, const BenchEnginesArguments& arguments,
+                           const sim::Library& library, ProgressLine& progress) {
+  const BenchScene scene = *physics::scenes::make_scene(info.name, size, arguments.seed);
+  std::vector<Row> rows;
+  for (const EngineChoice& engine : plan.engines)
+    for (const int threads : plan.threads)
+      if (engine.uses_threads || threads == plan.threads.front()) {
+        Row row;
+        row.scene = info.name, row.engine = &engine, row.modules = scene.modules;
+        row.threads = engine.uses_threads ? threads : 1;
+        rows.push_back(std::move(row));
+      }
+  for (int repeat = 0; repeat < arguments.repeats; ++repeat) {
+    for (Row& row : rows) {
+      progress.begin(row);
+      if (row.failure.empty()) {
+        physics::scenes::MeasureOptions options;
+        options.substep = row.engine->substep;
+        options.seconds = arguments.seconds.value_or(info.seconds);
+        options.limit = arguments.limit;
+        options.threads = row.threads;
+        options.seed = arguments.seed;
+        measure_once(row, scene, options, library);
+      }
+      progress.end(row);
+    }
+  }
+  return rows;
+}
+
+// How often a row's time goes into that of each bullet of its scene, by bullet's name as chosen.
+std::vector<std::pair<std::string, double>> times_faster(const Row& row, const std::vector<Row>& rows) {
+  std::vector<std::pair<std::string, double>> times;
+  for (const Row& other : rows) {
+    if (other.engine->name != "bullet" || other.scene != row.scene || other.modules != row.modules || other.ms.empty() || row.ms.empty()) continue;
+    times.emplace_back(other.engine->text, other.ms_per_step() / row.ms_per_step());
+  }
+  return times;
+}
+
+const Row* on_one_thread(const Row& row, const std::vector<Row>& rows) {
+  for (const Row& other : rows)
+    if (row.threads > 1 && other.threads == 1 && other.engine == row.engine && other.scene == row.scene && other.modules == row.modules && !other.ms.empty())
+      return &other;
+  return nullptr;
+}
+
+ordered_json to_json(const Row& row, const std::vector<Row>& rows) {
+  ordered_json json = {{"scene", row.scene}, {"engine", row.engine->name}, {"threads", row.threads}, {"n", row.modules}, {"dt", 1.0 / 60}};
+  const ordered_json nothing = to_json(Measurement{});
+  for (const auto& [key, value] : (row.measured.empty() ? nothing : row.measured).items()) json[key] = value;
+  json["ms_per_step"] = row.ms.empty() ? ordered_json(nullptr) : ordered_json(row.ms_per_step());
+  json["rss_mb"] = row.rss_mb;
+  json["engine_as_chosen"] = row.engine->text;
+  json["substep_s"] = row.engine->substep;
+  json["ms_of_repeats"] = row.ms;
+  json["times_faster_than"] = ordered_json::object();
+  for (const auto& [name, times] : times_faster(row, rows)) json["times_faster_than"][name] = times;
+  const Row* single = on_one_thread(row, rows);
+  json["part_of_one_thread"] = single != nullptr && !row.ms.empty() ? ordered_json(row.ms_per_step() / single->ms_per_step()) : ordered_json(nullptr);
+  json["failure"] = row.failure.empty() ? ordered_json(nullptr) : ordered_json(row.failure);
+  return json;
+}
+
+std::string cell(const ordered_json& value, int digits = 3) { return value.is_number() ? number(value.get<double>(), digits) : "-"; }
+
+void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEnginesArguments& arguments) {
+  std::vector<std::vector<std::string>> cells = {{"scene", "n", "engine", "threads", "ms/step"}};
+  std::vector<std::string> bullets;
+  for (const EngineChoice& engine : plan.engines)
+    if (engine.name == "bullet") bullets.push_back(engine.text);
+  for (const std::string& bullet : bullets) cells[0].push_back("x " + bullet);
+  if (plan.threads.size() > 1) cells[0].push_back("of 1 thread");
+  for (const char* heading : {"hinge mm", "deg", "dock mm", "deg", "lift m", "into mm", "contacts", "MB"}) cells[0].push_back(heading);
+  for (const Row& row : rows) {
+    const ordered_json json = to_json(row, rows);
+    std::vector<std::string> line = {row.scene, std::to_string(row.modules), row.engine->text, std::to_string(row.threads), cell(json["ms_per_step"])};
+    for (const std::string& bullet : bullets) line.push_back(json["times_faster_than"].contains(bullet) ? cell(json["times_faster_than"][bullet]) : "-");
+    if (plan.threads.size() > 1) line.push_back(cell(json["part_of_one_thread"], 2));
+    for (const char* key : {"hinge_max_mm", "hinge_max_deg", "dock_max_mm", "dock_max_deg", "lift_m", "penetration_max_mm", "contacts_mean"})
+      line.push_back(cell(json[key], 2 + (key == std::string("lift_m"))));
+    line.push_back(fmt::format("{:.0f}", row.rss_mb));
+    if (!row.failure.empty()) line.push_back(row.failure.substr(0, row.failure.find('\n')));
+    cells.push_back(std::move(line));
+  }
+  fmt::print("\n{}\n", table(cells));
+  for (const Row& row : rows) {
+    const ordered_json json = to_json(row, rows);
+    if (json["dock_event_us"].is_number())
+      fmt::print("  {} of {} on {}: docking costs {:.3g} us, undocking {:.3g} us, beyond a step without events\n", row.scene, row.modules, row.engine->text,
+                 json["dock_event_us"].get<double>(), json["undock_event_us"].get<double>());
+  }
+  for (const EngineChoice& engine : plan.engines)
+    for (const Row& row : rows)
+      if (row.engine == &engine && row.measured.contains("settings")) {
+        fmt::print("  {}: {}\n", bold(engine.text), row.measured["settings"].get<std::string>());
+        break;
+      }
+  fmt::print("  dt 1/60 s, seed {}; ms/step: median of the ticks after settling{}; 'x bullet': how many times faster than it;\n"
+             "  'into': the deepest that bodies lie in each other or the ground, from their poses; MB: peak memory.\n",
+             arguments.seed, arguments.repeats > 1 ? fmt::format(", and of {} repeats", arguments.repeats) : "");
+}
+
+int list_scenes() {
+  std::vector<std::vector<std::string>> cells = {{"scene", "n", "seconds", "what it is"}};
+  for (const auto& info : physics::scenes::all_scenes()) cells.push_back({info.name, std::to_string(info.modules), number(info.seconds), info.description});
+  fmt::print("{}", table(cells));
+  return done;
+}
+
+}  // namespace
+
+int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& library, Log& log) {
+  if (arguments.list) return list_scenes();
+  const auto plan = make_plan(arguments, library);
+  if (!plan.ok()) return complain(plan.error());
+  std::vector<Row> rows;
+  {
+    std::size_t runs = 0;
+    for (const EngineChoice& engine : plan->engines) runs += engine.uses_threads ? plan->threads.size() : 1;
+    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() * static_cast<std::size_t>(arguments.repeats));
+    for (const auto& info : plan->scenes)
+      for (const int size : plan->sizes)
+        for (Row& row : run_scene(info, size, *plan, arguments, library, progress)) rows.push_back(std::move(row));
+  }
+  bool ours_failed = false;
+  for (const Row& row : rows) {
+    if (row.failure.empty()) continue;
+    log.warning(fmt::format("{} of {} on {}: {}", row.scene, row.modules, row.engine->text, row.failure));
+    ours_failed = ours_failed || row.engine->name == physics::default_engine;
+  }
+  if (arguments.json) {
+    ordered_json results = ordered_json::array();
+    for (const Row& row : rows) results.push_back(to_json(row, rows));
+    fmt::print("{}\n", ordered_json{{"results", results}}.dump(2));
+  } else {
+    print_table(rows, *plan, arguments);
+  }
+  // A peer that cannot do a scene is a result of the comparison.
+  return ours_failed ? run_failed : done;
+}
+
+}  // namespace volvox::cli
