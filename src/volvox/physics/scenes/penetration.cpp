@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "volvox/base/check.h"
 #include "volvox/physics/ray_shapes.h"
@@ -9,9 +10,41 @@
 namespace volvox::physics::scenes {
 namespace {
 
-void add_face(std::vector<Vec3>& normals, const Vec3& normal) {
-  const auto same = [&](const Vec3& n) { return dot(n, normal) > 1 - 1e-9; };
-  if (std::none_of(normals.begin(), normals.end(), same)) normals.push_back(normal);
+constexpr double same_direction = 1 - 1e-9;  // of the cosine between them
+constexpr std::size_t most_edges = 64;       // directions of them: a hemisphere of 276 points has hundreds
+
+void add_direction(std::vector<Vec3>& directions, const Vec3& direction, bool either_way) {
+  const auto same = [&](const Vec3& d) { return (either_way ? std::fabs(dot(d, direction)) : dot(d, direction)) > same_direction; };
+  if (std::none_of(directions.begin(), directions.end(), same)) directions.push_back(direction);
+}
+
+void add_faces_and_edges(ConvexPart& part) {
+  const std::vector<HullFace> faces = part.points.size() >= 4 ? hull_faces(part.points) : std::vector<HullFace>{};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Vec3> face_of_edge;
+  for (const HullFace& face : faces) {
+    add_direction(part.normals, face.normal, false);
+    for (int i = 0; i < 3 && part.edges.size() <= most_edges; ++i) {
+      const auto [a, b] = std::minmax(face.corners[static_cast<std::size_t>(i)], face.corners[static_cast<std::size_t>((i + 1) % 3)]);
+      const auto [other, first] = face_of_edge.emplace(std::pair{a, b}, face.normal);
+      // An edge between two triangles of one flat face is none.
+      if (!first && dot(other->second, face.normal) < same_direction) add_direction(part.edges, normalized(part.points[b] - part.points[a]), true);
+    }
+  }
+  if (part.edges.size() > most_edges) part.edges.clear();
+}
+
+// About 200 directions, evenly over the sphere.
+const std::vector<Vec3>& all_around() {
+  static const std::vector<Vec3> directions = [] {
+    std::vector<Vec3> list;
+    constexpr int count = 200;
+    for (int i = 0; i < count; ++i) {
+      const double z = 1 - (2 * i + 1.0) / count, r = std::sqrt(1 - z * z), turn = 2.399963229728653 * i;
+      list.push_back({r * volvox::cos(turn), r * volvox::sin(turn), z});
+    }
+    return list;
+  }();
+  return directions;
 }
 
 ConvexPart convex_part(const model::Collider& collider) {
@@ -29,11 +62,11 @@ ConvexPart convex_part(const model::Collider& collider) {
     VOLVOX_CHECK(hull != nullptr, "a moving body of a scene is made of spheres, boxes, capsules and hulls");
     part.points = (*hull)->points;
   }
-  for (const HullFace& face : part.points.size() >= 4 ? hull_faces(part.points) : std::vector<HullFace>{}) add_face(part.normals, collider.pose.rotation * face.normal);
   for (Vec3& point : part.points) {
     point = collider.pose * point;
     part.centre += point / static_cast<double>(part.points.size());
   }
+  add_faces_and_edges(part);
   return part;
 }
 
@@ -55,7 +88,18 @@ class Overlap {
     look(length(between) > 0 ? normalized(between) : Vec3{0, 0, 1});
     for (const Vec3& n : a_.normals) look(n);
     for (const Vec3& n : b_.normals) look(pose_.rotation * -n);
-    refine();
+    for (const Vec3& e : a_.edges) {
+      for (const Vec3& f : b_.edges) {
+        const Vec3 across = cross(e, pose_.rotation * f);
+        if (best_ < 0 || length_squared(across) < 1e-12) continue;
+        look(normalized(across));
+        look(-normalized(across));
+      }
+    }
+    if (a_.edges.empty() || b_.edges.empty()) {
+      for (const Vec3& d : all_around()) look(d);
+      refine();
+    }
     return best_;
   }
 
@@ -71,9 +115,9 @@ class Overlap {
     return true;
   }
 
-  // Steps to either side, ever smaller: finds the directions between two edges.
+  // Steps to either side, ever smaller.
   void refine() {
-    for (double step = 0.1; step > 1e-4 && best_ >= 0; ) {
+    for (double step = 0.1; step > 1e-4 && best_ >= 0;) {
       const Vec3 u = perpendicular(along_), v = cross(along_, u);
       bool better = false;
       for (const Vec3& side : {u, -u, v, -v, u + v, -u - v, u - v, v - u}) better = look(normalized(along_ + side * step)) || better;

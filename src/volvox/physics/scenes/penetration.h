@@ -15,17 +15,20 @@ struct ConvexPart {
   std::vector<Vec3> points;  // in the link's frame
   double radius = 0;
   std::vector<Vec3> normals;  // of its faces
+  std::vector<Vec3> edges;    // their directions; none where there are too many to try all pairs
   Vec3 centre;
 };
 
 // The shortest way out of each other: positive where two parts overlap, negative where they do
-// not. Directions are those of both parts' faces, and the best of them refined; the true depth is
-// never more. Stops at the first direction that parts them.
+// not. Tries the normals of all faces and of all pairs of edges, which is exact for polyhedra; for
+// round parts, and those with more edges than can be tried, directions all around, the best of
+// them refined, so that the true depth is never more. Stops at the first that parts them.
 double overlap(const ConvexPart& a, const Pose& pose_a, const ConvexPart& b, const Pose& pose_b);
 
 class PenetrationMeter {
  public:
-  explicit PenetrationMeter(const BenchScene& scene);
+  explicit PenetrationMeter(const BenchScene& scene);  // which must outlive it
+  PenetrationMeter(PenetrationMeter&&) = default;  // a copy would point into what it was copied from
 
   // m, the deepest of all; 0 where nothing overlaps. Poses by body of the scene.
   double deepest(std::span<const Pose> poses) const;
