@@ -9,6 +9,8 @@
 namespace volvox::physics::native {
 namespace {
 
+// How often a substep is solved where contacts overload motors.
+constexpr int most_attempts = 3;
 // Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
 // would pay for them: the work of a group is bounded, not its sweeps.
 constexpr std::size_t most_work = 16000;  // contacts times sweeps
@@ -99,11 +101,15 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   start_impulses(world, islands, group, step);
   for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->predict(world, step);
   collect_active(world, group, room);
-  if (!room.active.empty()) {
+  for (int attempt = 1; !room.active.empty(); ++attempt) {
     whiten(islands, group, room);
     lay_out_rows(islands, room);
     for (std::size_t i = 0; i < room.active.size(); ++i) fill(world, islands, room, i, step);
     sweep(islands, group, room);
+    bool overloaded = false;
+    for (std::size_t i = group.first_island; i < group.last_island; ++i) overloaded = islands[at(islands_[i])]->take_up(world) || overloaded;
+    if (!overloaded || attempt == most_attempts) break;
+    for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->predict_again(world);
   }
   take_impulses(world, islands, group, room);
   for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->finish(world, step);
@@ -273,10 +279,12 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   hot.friction = c.friction;
   const double give = c.separation < -deep ? softness : 0;
   hot.keep = 1 / (1 + give);
-  hot.normal_gain = hot.gram[0] > 1e-12 ? 1 / (hot.gram[0] * (1 + give)) : 0;
+  const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
+  const double least = 1e-5 * (1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0));
+  hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] * (1 + give)) : 0;
   const double mean = (hot.gram[3] + hot.gram[5]) / 2, half = (hot.gram[3] - hot.gram[5]) / 2;
   const double largest = mean + std::sqrt(half * half + hot.gram[4] * hot.gram[4]);
-  hot.tangent_gain = largest > 1e-12 ? 1 / largest : 0;
+  hot.tangent_gain = largest > least ? 1 / largest : 0;
 }
 
 void ContactSolver::set_target(ContactPoint& c, double predicted, double step) const {

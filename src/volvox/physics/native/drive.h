@@ -49,6 +49,9 @@ struct Drive {
   static constexpr double secant_tolerance = 0.1;
   // The speed to which a joint may creep, in rad/s or m/s, while friction still holds it.
   static constexpr double creep = 1e-4;
+  // Contacts may overload a motor this many times before the substep is solved again.
+  static constexpr double most_overload = 2;
+  static constexpr double no_cap = 1e300;
 
   // The order, by lanes.
   alignas(sizeof(T)) T gain{};
@@ -61,6 +64,7 @@ struct Drive {
   T secant{};             // the motor's gain, less where it is at its bound
   T slip{};               // the direction in which friction slips: -1, 1; 0: it sticks
   T limit{};              // the limit that is reached: -1, 0 or 1
+  T cap = T{} + no_cap;   // what contacts have shown the motor to be able to do at most
 
   void order(int lane, const DriveOrder& o) {
     put(gain, lane, o.gain), put(most, lane, o.most), put(constant, lane, o.constant), put(damping, lane, o.damping);
@@ -91,7 +95,8 @@ struct Drive {
     const T below = lower - position, above = upper - position, one = T{} + 1.0, part = T{} + limit_correction;
     lowest = below * choose(below > 0.0, part, one) / step;
     highest = above * choose(above < 0.0, part, one) / step;
-    secant = secant_at(velocity);
+    cap = choose(cap < gain, cap * 2.0, T{} + no_cap);
+    secant = smaller(secant_at(velocity), cap);
     slip = choose(friction > 0.0, slip, T{});
   }
 
@@ -100,7 +105,7 @@ struct Drive {
   VOLVOX_KERNEL Mask settle(const T& qdot, const T& wall_gain, DrivePass pass) {
     Mask changed{};
     if (pass == DrivePass::first) {
-      const T better = secant_at(qdot);
+      const T better = smaller(secant_at(qdot), cap);
       changed = (gain > 0.0) & (magnitude((better - secant) * (speed - qdot)) > secant_tolerance * most);
       secant = choose(changed, better, secant);
     }
@@ -121,10 +126,21 @@ struct Drive {
     return changed;
   }
 
+  // The line was chosen before the contacts pushed: one that jams could load the motor without
+  // bound. Says where it did, and lowers the line there, from where it rises again.
+  VOLVOX_KERNEL Mask overloaded(const T& qdot) {
+    const T away = magnitude(speed - qdot);
+    const Mask over = (gain > 0.0) & (secant * away > most_overload * most);
+    cap = choose(over, most / away, cap);
+    secant = smaller(secant, cap);
+    return over;
+  }
+
   template <class Archive>
   void archive(Archive& ar) {
     ar("slip", slip);
     ar("limit", limit);
+    ar("cap", cap);
   }
 
  private:

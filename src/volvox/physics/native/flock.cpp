@@ -82,7 +82,7 @@ class Loader {
 
   static void copy_drive(Drive<T>& to, int lane, const Drive<double>& from) {
     to.order(lane, from.given());
-    put(to.slip, lane, from.slip), put(to.limit, lane, from.limit);
+    put(to.slip, lane, from.slip), put(to.limit, lane, from.limit), put(to.cap, lane, from.cap);
   }
 
   // Every node gets as many contacts as the lane that has most there.
@@ -198,6 +198,7 @@ void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T
       for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k) {
         const Drive<T>& drive = flock.drives[at(tree.shapes()[i].first_dof) + k];
         world.drives[joint][k].slip = take(drive.slip, l), world.drives[joint][k].limit = take(drive.limit, l);
+        world.drives[joint][k].cap = take(drive.cap, l);
       }
     }
     // The contacts of a node are in the order of its points.

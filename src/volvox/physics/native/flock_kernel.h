@@ -403,7 +403,9 @@ class FlockStep {
     joint.load.a = joint.load.a + transposed_times(a.axes, torque + cross(child.x - anchor, force));
     if (shape.dofs != 1) return;
     const T qdot = dofs(i)[0].qdot;
-    joint.motor = joint.motor + flock_.drives[static_cast<std::size_t>(shape.first_dof)].motor_impulse(qdot);
+    Drive<T>& drive = flock_.drives[static_cast<std::size_t>(shape.first_dof)];
+    joint.motor = joint.motor + drive.motor_impulse(qdot);
+    (void)drive.overloaded(qdot);
     joint.position = joint.position + qdot * step_;
     joint.velocity = qdot;
   }

@@ -127,12 +127,18 @@ void Loop::choose_stiffness() {
 void Loop::predict(World& world, double step) {
   load(world, step);
   tell_drives(world, step);
+  solve_and_settle(world, DrivePass::first);
+}
+
+void Loop::predict_again(World& world) { solve_and_settle(world, DrivePass::middle); }
+
+void Loop::solve_and_settle(World& world, DrivePass first) {
   for (int pass = 0; pass < most_passes; ++pass) {
     for (Link& link : links_) load_stiffness(world, link);
     assemble();
     solve();
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+    if (!settle_drives(world, pass == 0 ? first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
   }
   touched_ = false;
 }
@@ -338,14 +344,23 @@ void Loop::add_cross_terms(int part_a, const double* rows_a, int part_b, const d
 
 Spatial<double> Loop::passed_impulse(const Link& link) const { return link.drive - link.stiffness * relative_velocity(link); }
 
-void Loop::finish(World& world, double step) {
-  if (touched_) {
-    for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(6 * i), 6, x_[i].begin());
-    factor_.backward(x_);
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      nodes_[i].fresh = nodes_[i].fresh + spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
-    }
+bool Loop::take_up(World& world) {
+  if (!touched_) return false;
+  for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(6 * i), 6, x_[i].begin());
+  factor_.backward(x_);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].fresh = nodes_[i].fresh + spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
   }
+  bool overloaded = false;
+  for (const Link& link : links_) {
+    if (link.shape.dofs != 1) continue;
+    Drive<double>& drive = world.drives[static_cast<std::size_t>(link.joint)][0];
+    overloaded = drive.overloaded(axis_speed(link, 0, relative_velocity(link))) || overloaded;
+  }
+  return overloaded;
+}
+
+void Loop::finish(World& world, double step) {
   for (Link& link : links_) {
     book_load(world, link.joint, false, passed_impulse(link), plain(link.motion.x), step);
     if (link.shape.dofs != 1) continue;

@@ -24,6 +24,8 @@ class Loop final : public Island {
   RowSpan span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
+  bool take_up(World& world) override;
+  void predict_again(World& world) override;
   void finish(World& world, double step) override;
 
  private:
@@ -43,6 +45,7 @@ class Loop final : public Island {
   void load(World& world, double step);
   void load_link(World& world, Link& link, double step);
   void tell_drives(World& world, double step);
+  void solve_and_settle(World& world, DrivePass first);
   void load_stiffness(const World& world, Link& link);
   void assemble();
   void solve();

@@ -71,11 +71,25 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
 void Tree::predict(World& world, double step) {
   load(world, step);
   tell_drives(world, step);
+  solve_and_settle(world, DrivePass::first);
+}
+
+void Tree::predict_again(World& world) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    start_factor(shapes_[i], nodes_[i]);
+    for (int k = 0; k < shapes_[i].dofs; ++k) {
+      load_drive(world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)], dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)]);
+    }
+  }
+  solve_and_settle(world, DrivePass::middle);
+}
+
+void Tree::solve_and_settle(World& world, DrivePass first) {
   for (int pass = 0; pass < most_passes; ++pass) {
     for (std::size_t i = 0; pass > 0 && i < nodes_.size(); ++i) start_factor(shapes_[i], nodes_[i]);
     factor_and_solve();
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+    if (!settle_drives(world, pass == 0 ? first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
   }
 }
 
@@ -238,29 +252,36 @@ Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 
-void Tree::finish(World& world, double step) {
-  if (touched_) {
-    move_to(0);
-    std::vector<Node<double>>& nodes = nodes_;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      Node<double>& n = nodes[i];
-      // `beta` has done its work; it now holds the change of velocity.
-      if (joints_[i] < 0) {
-        n.beta = times_inverse_transposed(root_, coordinates_.data());
-      } else {
-        const Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
-        double own[3] = {};
-        for (int k = 0; k < shapes_[i].dofs; ++k) {
-          const int column = column_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
-          own[k] = coordinates_[part.first + static_cast<std::size_t>(column)];
-        }
-        const int parent = shapes_[i].parent;
-        const Spatial<double> above = parent < 0 ? Spatial<double>{} : nodes[static_cast<std::size_t>(parent)].beta;
-        n.beta = descend_change(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above, own);
+bool Tree::take_up(World& world) {
+  if (!touched_) return false;
+  move_to(0);
+  bool overloaded = false;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node<double>& n = nodes_[i];
+    // Until finish() needs it, `passed` holds the change of velocity.
+    if (joints_[i] < 0) {
+      n.passed = times_inverse_transposed(root_, coordinates_.data());
+    } else {
+      const Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
+      double own[3] = {};
+      for (int k = 0; k < shapes_[i].dofs; ++k) {
+        const int column = column_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
+        own[k] = coordinates_[part.first + static_cast<std::size_t>(column)];
       }
-      n.fresh = n.fresh + n.beta;
+      const int parent = shapes_[i].parent;
+      const Spatial<double> above = parent < 0 ? Spatial<double>{} : nodes_[static_cast<std::size_t>(parent)].passed;
+      n.passed = descend_change(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above, own);
+      if (shapes_[i].dofs == 1) {
+        overloaded = world.drives[static_cast<std::size_t>(joints_[i])][0].overloaded(dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot) || overloaded;
+      }
     }
+    n.fresh = n.fresh + n.passed;
   }
+  return overloaded;
+}
+
+void Tree::finish(World& world, double step) {
+  for (Node<double>& n : nodes_) n.passed = {};
   // Children first: a body is moved as soon as nobody needs its old pose any more.
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node<double>& n = nodes_[i];

@@ -60,6 +60,8 @@ class Tree final : public Island {
   void move_to(int part) override;
   int parts() const override { return static_cast<int>(parts_.size()); }
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
+  bool take_up(World& world) override;
+  void predict_again(World& world) override;
   void finish(World& world, double step) override;
 
  private:
@@ -83,6 +85,7 @@ class Tree final : public Island {
   bool load_drags(const World& world, double step);
   void find_safe_pull();
   void tell_drives(World& world, double step);
+  void solve_and_settle(World& world, DrivePass first);
   void factor_and_solve();
   bool settle_drives(World& world, DrivePass pass);
   Support<double> support(int node) const;

@@ -112,10 +112,10 @@ VOLVOX_WIDE double wide_solve(RowContact& c) {
     load(b, c.b + k), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
     n += b * x, s += b * y, t += b * z;
   }
-  const double normal = std::max(0.0, c.impulse[0] * c.keep - (c.free[0] + sum(n) - c.target) * c.normal_gain);
-  const double dn = normal - c.impulse[0];
-  double lt = c.impulse[1] - c.tangent_gain * (c.free[1] + sum(s) + c.gram[1] * dn);
-  double lu = c.impulse[2] - c.tangent_gain * (c.free[2] + sum(t) + c.gram[2] * dn);
+  const double vn = c.free[0] + sum(n), vs = c.free[1] + sum(s), vt = c.free[2] + sum(t);
+  const double normal = std::max(0.0, c.impulse[0] * c.keep - (vn - c.target) * c.normal_gain), dn = normal - c.impulse[0];
+  double lt = c.impulse[1] - c.tangent_gain * (vs + c.gram[1] * dn);
+  double lu = c.impulse[2] - c.tangent_gain * (vt + c.gram[2] * dn);
   const double most = c.friction * normal, size = lt * lt + lu * lu;
   if (size > most * most) {
     const double scale = most / std::sqrt(size);

@@ -80,14 +80,13 @@ Vec3 box_moments(double mass, const Vec3& size) {
   return Vec3{squares.y + squares.z, squares.x + squares.z, squares.x + squares.y} * (mass / 12);
 }
 
-// The frames of a joint at a pose of the world; its axis is the pose's z.
-SceneJoint joint_between(const BenchScene& scene, std::size_t a, std::size_t b, const Pose& world, JointType type) {
+SceneJoint joint_between(std::size_t a, const Pose& frame_a, std::size_t b, const Pose& frame_b, JointType type) {
   SceneJoint joint;
   joint.desc.type = type;
   joint.desc.a = {static_cast<std::uint32_t>(a), 0};
   joint.desc.b = {static_cast<std::uint32_t>(b), 0};
-  joint.desc.frame_a = scene.bodies[a].pose.inverse() * world;
-  joint.desc.frame_b = scene.bodies[b].pose.inverse() * world;
+  joint.desc.frame_a = frame_a;
+  joint.desc.frame_b = frame_b;
   return joint;
 }
 
@@ -116,7 +115,9 @@ std::size_t add_superbot(BenchScene& scene, const RobotParts& parts, const Pose&
     scene.bodies.push_back(link_of(module, pose * Pose{{body_x[link], 0, 0}, {}}, mass, box_moments(mass, {0.042, 0.084, 0.084}), parts.superbot[link]));
   const Vec3 axes[3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
   for (std::size_t i = 0; i < 3; ++i) {
-    SceneJoint joint = joint_between(scene, first + i, first + i + 1, pose * Pose{{joint_x[i], 0, 0}, Quat::between({0, 0, 1}, axes[i])}, JointType::revolute);
+    // In the module's own frame: the same to the bit in every module, as from a file.
+    const Quat axis = Quat::between({0, 0, 1}, axes[i]);
+    SceneJoint joint = joint_between(first + i, {{joint_x[i] - body_x[i], 0, 0}, axis}, first + i + 1, {{joint_x[i] - body_x[i + 1], 0, 0}, axis}, JointType::revolute);
     joint.desc.lower = -pi / 2, joint.desc.upper = pi / 2;
     joint.module = module, joint.axis = static_cast<int>(i);
     scene.joints.push_back(joint);
@@ -132,7 +133,7 @@ std::size_t add_atron(BenchScene& scene, const RobotParts& parts, const Pose& po
     const Vec3 centre{0, 0, half == 0 ? -hemisphere_centre : hemisphere_centre};
     scene.bodies.push_back(link_of(module, pose * Pose{centre, {}}, atron_half_mass, {across, across, along}, parts.atron[half]));
   }
-  SceneJoint joint = joint_between(scene, first, first + 1, pose, JointType::revolute);
+  SceneJoint joint = joint_between(first, {{0, 0, hemisphere_centre}, {}}, first + 1, {{0, 0, -hemisphere_centre}, {}}, JointType::revolute);
   joint.module = module;
   scene.joints.push_back(joint);
   return first;
@@ -163,7 +164,8 @@ void add_fixed(BenchScene& scene, const model::Shape& shape, const Pose& pose) {
 }
 
 void add_dock(BenchScene& scene, std::size_t a, std::size_t b, const Vec3& point, const Vec3& axis, int module) {
-  SceneJoint dock = joint_between(scene, a, b, {point, Quat::between({0, 0, 1}, axis)}, JointType::dock);
+  const Pose world{point, Quat::between({0, 0, 1}, axis)};
+  SceneJoint dock = joint_between(a, scene.bodies[a].pose.inverse() * world, b, scene.bodies[b].pose.inverse() * world, JointType::dock);
   dock.module = module;
   scene.joints.push_back(dock);
 }
