@@ -13,6 +13,14 @@ bool overlap(const Box3& a, const Box3& b) {
          std::fabs(a.centre.z - b.centre.z) <= a.half.z + b.half.z;
 }
 
+Box3 around(const Box3& a, const Box3& b) {
+  const auto low = [](double x, double h, double y, double g) { return std::min(x - h, y - g); };
+  const auto high = [](double x, double h, double y, double g) { return std::max(x + h, y + g); };
+  const Vec3 lowest{low(a.centre.x, a.half.x, b.centre.x, b.half.x), low(a.centre.y, a.half.y, b.centre.y, b.half.y), low(a.centre.z, a.half.z, b.centre.z, b.half.z)};
+  const Vec3 highest{high(a.centre.x, a.half.x, b.centre.x, b.half.x), high(a.centre.y, a.half.y, b.centre.y, b.half.y), high(a.centre.z, a.half.z, b.centre.z, b.half.z)};
+  return {(lowest + highest) * 0.5, (highest - lowest) * 0.5};
+}
+
 constexpr std::int64_t offset = 1 << 20;  // cells are counted from -offset; 21 bits a coordinate
 
 std::uint64_t pack(std::int64_t x, std::int64_t y, std::int64_t z) {
@@ -28,19 +36,33 @@ std::uint64_t scatter(std::uint64_t cell) {
 
 }  // namespace
 
+void BroadPhase::make_clusters(std::span<const Item> items) {
+  clusters_.clear();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    const bool joins = i > 0 && item.owner != 0 && item.owner == items[i - 1].owner;
+    if (!joins) clusters_.push_back({i, i, false, true, item.box});
+    Cluster& cluster = clusters_.back();
+    cluster.last = i + 1;
+    cluster.moves = cluster.moves || item.moves;
+    cluster.quiet = cluster.quiet && item.quiet;
+    if (joins) cluster.box = around(cluster.box, item.box);
+  }
+}
+
 // The mean size, or rather the largest that is not far above it.
-void BroadPhase::choose_cell(std::span<const Item> items) {
+void BroadPhase::choose_cell() {
   double total = 0;
   std::size_t count = 0;
-  for (const Item& item : items) {
-    if (item.moves) total += size_of(item.box), ++count;
+  for (const Cluster& cluster : clusters_) {
+    if (cluster.moves) total += size_of(cluster.box), ++count;
   }
   const double limit = count > 0 ? 4 * total / static_cast<double>(count) : 0;
   cell_ = 1e-3;
   large_.clear();
-  is_large_.assign(items.size(), 0);
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const double size = size_of(items[i].box);
+  is_large_.assign(clusters_.size(), 0);
+  for (std::size_t i = 0; i < clusters_.size(); ++i) {
+    const double size = size_of(clusters_[i].box);
     if (size > limit) {
       is_large_[i] = 1;
       large_.push_back(static_cast<int>(i));
@@ -55,60 +77,76 @@ std::uint64_t BroadPhase::cell_of(const Vec3& p) const {
               static_cast<std::int64_t>(std::floor(p.z / cell_)));
 }
 
-void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pairs) {
-  pairs.clear();
-  choose_cell(items);
+void BroadPhase::fill_grid() {
   std::uint64_t slots = 16;
-  while (slots < 2 * items.size()) slots *= 2;
+  while (slots < 2 * clusters_.size()) slots *= 2;
   mask_ = slots - 1;
   head_.assign(slots, -1);
-  entries_.resize(items.size());
-  // Backwards, so that chains run in the order of the items.
-  for (std::size_t i = items.size(); i-- > 0;) {
+  entries_.resize(clusters_.size());
+  // Backwards, so that chains run in the order of the clusters.
+  for (std::size_t i = clusters_.size(); i-- > 0;) {
     if (is_large_[i]) continue;
     Entry& entry = entries_[i];
-    entry.cell = cell_of(items[i].box.centre);
+    entry.cell = cell_of(clusters_[i].box.centre);
     int& head = head_[scatter(entry.cell) & mask_];
     entry.next = head;
     head = static_cast<int>(i);
   }
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].moves) collect(items, i, pairs);
-  }
 }
 
-void BroadPhase::collect(std::span<const Item> items, std::size_t index, std::vector<Pair>& pairs) {
-  const Item& item = items[index];
-  const std::size_t first = pairs.size();
-  const auto consider = [&](std::size_t other) {
-    const Item& o = items[other];
-    if (other == index || (o.moves && other < index) || !overlap(item.box, o.box)) return;
-    pairs.push_back({item.body, o.body});
-  };
-  for (int i : large_) consider(static_cast<std::size_t>(i));
+// Visits every cluster that may be near one, at least once.
+template <class Visit>
+void BroadPhase::for_near(std::size_t index, const Visit& visit) const {
+  for (int i : large_) visit(static_cast<std::size_t>(i));
   if (is_large_[index]) {
-    for (std::size_t i = index + 1; i < items.size(); ++i) {
-      if (!is_large_[i]) consider(i);
+    for (std::size_t i = 0; i < clusters_.size(); ++i) {
+      if (!is_large_[i]) visit(i);
     }
-    for (std::size_t i = 0; i < index; ++i) {
-      if (!is_large_[i] && !items[i].moves) consider(i);
-    }
-  } else {
-    const Vec3& c = item.box.centre;
-    const auto x = static_cast<std::int64_t>(std::floor(c.x / cell_)), y = static_cast<std::int64_t>(std::floor(c.y / cell_));
-    const auto z = static_cast<std::int64_t>(std::floor(c.z / cell_));
-    for (std::int64_t dx = -1; dx <= 1; ++dx) {
-      for (std::int64_t dy = -1; dy <= 1; ++dy) {
-        for (std::int64_t dz = -1; dz <= 1; ++dz) {
-          const std::uint64_t cell = pack(x + dx, y + dy, z + dz);
-          for (int i = head_[scatter(cell) & mask_]; i >= 0; i = entries_[static_cast<std::size_t>(i)].next) {
-            if (entries_[static_cast<std::size_t>(i)].cell == cell) consider(static_cast<std::size_t>(i));
-          }
+    return;
+  }
+  const Vec3& c = clusters_[index].box.centre;
+  const auto x = static_cast<std::int64_t>(std::floor(c.x / cell_)), y = static_cast<std::int64_t>(std::floor(c.y / cell_));
+  const auto z = static_cast<std::int64_t>(std::floor(c.z / cell_));
+  for (std::int64_t dx = -1; dx <= 1; ++dx) {
+    for (std::int64_t dy = -1; dy <= 1; ++dy) {
+      for (std::int64_t dz = -1; dz <= 1; ++dz) {
+        const std::uint64_t cell = pack(x + dx, y + dy, z + dz);
+        for (int i = head_[scatter(cell) & mask_]; i >= 0; i = entries_[static_cast<std::size_t>(i)].next) {
+          if (entries_[static_cast<std::size_t>(i)].cell == cell) visit(static_cast<std::size_t>(i));
         }
       }
     }
   }
-  std::sort(pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.end());
+}
+
+void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pairs) {
+  pairs.clear();
+  make_clusters(items);
+  choose_cell();
+  fill_grid();
+  for (std::size_t i = 0; i < clusters_.size(); ++i) {
+    const Cluster& cluster = clusters_[i];
+    if (cluster.last - cluster.first > 1 && !cluster.quiet) pair_up(items, cluster, cluster, pairs);
+    if (!cluster.moves) continue;
+    for_near(i, [&](std::size_t other) {
+      const Cluster& o = clusters_[other];
+      // Of two that move, the first finds the second.
+      if (other != i && (!o.moves || i < other) && overlap(cluster.box, o.box)) pair_up(items, cluster, o, pairs);
+    });
+  }
+  std::sort(pairs.begin(), pairs.end());
+}
+
+void BroadPhase::pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const {
+  for (std::size_t i = x.first; i < x.last; ++i) {
+    if (!overlap(items[i].box, y.box)) continue;
+    for (std::size_t k = &x == &y ? i + 1 : y.first; k < y.last; ++k) {
+      const Item &a = items[i], &b = items[k];
+      if ((!a.moves && !b.moves) || !overlap(a.box, b.box)) continue;
+      const bool in_order = a.moves && (!b.moves || a.body < b.body);
+      pairs.push_back(in_order ? Pair{a.body, b.body} : Pair{b.body, a.body});
+    }
+  }
 }
 
 }  // namespace volvox::physics::native

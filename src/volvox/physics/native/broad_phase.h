@@ -1,5 +1,6 @@
-// Which bodies may touch: those whose boxes overlap. A hashed grid for bodies of similar
-// size; the few that are much larger are tried against everything. Stateless.
+// Which bodies may touch: those whose boxes overlap. Bodies of one owner that follow each other
+// form a cluster, and clusters are looked at first: a hashed grid for those of similar size;
+// the few that are much larger are tried against everything. Stateless.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@ class BroadPhase {
   struct Item {
     int body = -1;
     bool moves = false;     // of two bodies that do not, nothing is asked
+    std::uint32_t owner = 0;  // 0: nobody
+    bool quiet = false;     // does not touch others of its owner that are quiet, too
     Box3 box;
   };
   struct Pair {
@@ -26,20 +29,30 @@ class BroadPhase {
   void find_pairs(std::span<const Item> items, std::vector<Pair>& pairs);
 
  private:
+  struct Cluster {
+    std::size_t first = 0, last = 0;  // items
+    bool moves = false, quiet = true;
+    Box3 box;
+  };
   struct Entry {
     std::uint64_t cell = 0;
     int next = -1;
   };
 
-  void choose_cell(std::span<const Item> items);
+  void make_clusters(std::span<const Item> items);
+  void choose_cell();
+  void fill_grid();
   std::uint64_t cell_of(const Vec3& p) const;
-  void collect(std::span<const Item> items, std::size_t index, std::vector<Pair>& pairs);
+  template <class Visit>
+  void for_near(std::size_t cluster, const Visit& visit) const;
+  void pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const;
 
   double cell_ = 1;
-  std::vector<int> large_;       // items
+  std::vector<Cluster> clusters_;
+  std::vector<int> large_;       // clusters
   std::vector<std::uint8_t> is_large_;
-  std::vector<int> head_;        // by hash: the first item of a chain
-  std::vector<Entry> entries_;   // by item
+  std::vector<int> head_;        // by hash: the first cluster of a chain
+  std::vector<Entry> entries_;   // by cluster
   std::uint64_t mask_ = 0;
 };
 

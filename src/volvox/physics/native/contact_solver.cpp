@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/physics/native/contact_rules.h"
+#include "volvox/physics/native/detector.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
@@ -72,9 +73,11 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
 }
 
 // Groups of one small tree that touches nothing that moves.
-void ContactSolver::take_lone_trees(const World& world, const Islands& islands, std::vector<FlockMember>& members) {
-  for (Group& group : groups_) {
-    group.lone = false;
+void ContactSolver::take_lone_trees(const World& world, const Islands& islands, const Detector& detector, std::vector<FlockMember>& members) {
+  lone_.assign(islands.size(), 0);
+  lone_points_.clear();
+  if (lone_points_.capacity() < points_.size()) lone_points_.reserve(2 * points_.size());
+  for (const Group& group : groups_) {
     const std::size_t points = group.last_point - group.first_point;
     if (!group.awake || group.last_island - group.first_island != 1 || points > most_lone_points) continue;
     const auto* tree = dynamic_cast<const Tree*>(islands[at(islands_[group.first_island])].get());
@@ -86,16 +89,20 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
       return ground.island < 0 && ground.linear == Vec3{} && ground.angular == Vec3{};
     };
     const auto open = [&](int joint) { return joint >= 0 && world.scene.joint_descs[at(joint)].type == JointType::dock && !world.scene.latches[at(joint)].closed(); };
+    const auto hasty = [&](int body) { return detector.in_hasty_pair(body); };
+    if (std::any_of(tree->bodies().begin(), tree->bodies().end(), hasty)) continue;
     if (!std::all_of(own.begin(), own.end(), stands) || std::any_of(tree->joints().begin(), tree->joints().end(), open)) continue;
-    group.lone = true;
-    members.push_back({tree, own});
+    lone_[at(islands_[group.first_island])] = 1;
+    const int* first = lone_points_.data() + lone_points_.size();
+    lone_points_.insert(lone_points_.end(), own.begin(), own.end());
+    members.push_back({tree, {first, points}});
   }
 }
 
 void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step) const {
   static thread_local GroupRoom room;
   const Group& group = groups_[index];
-  if (!group.awake || group.lone) return;
+  if (!group.awake || lone_[at(islands_[group.first_island])]) return;
   place(world, islands, group);
   refresh(world, group, step);
   start_impulses(world, islands, group, step);
@@ -210,15 +217,26 @@ void ContactSolver::collect_active(const World& world, const Group& group, Group
 }
 
 void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room) const {
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    const int island = islands_[i];
+  if (group.last_island - group.first_island == 1) {
     room.touched.clear();
-    if (room.touched.capacity() < 2 * room.active.size()) room.touched.reserve(4 * room.active.size());
     for (const GroupRoom::Active& c : room.active) {
-      if (c.island_a == island && (room.touched.empty() || room.touched.back() != c.node_a)) room.touched.push_back(c.node_a);
-      if (c.island_b == island && (room.touched.empty() || room.touched.back() != c.node_b)) room.touched.push_back(c.node_b);
+      if (room.touched.empty() || room.touched.back() != c.node_a) room.touched.push_back(c.node_a);
+      if (c.island_b >= 0) room.touched.push_back(c.node_b);
     }
-    if (!room.touched.empty()) islands[at(island)]->whiten(room.touched);
+    islands[at(islands_[group.first_island])]->whiten(room.touched);
+    return;
+  }
+  room.ends.clear();
+  for (const GroupRoom::Active& c : room.active) {
+    room.ends.push_back({c.island_a, c.node_a});
+    if (c.island_b >= 0) room.ends.push_back({c.island_b, c.node_b});
+  }
+  std::sort(room.ends.begin(), room.ends.end());
+  room.ends.erase(std::unique(room.ends.begin(), room.ends.end()), room.ends.end());
+  for (std::size_t first = 0, last = 0; first < room.ends.size(); first = last) {
+    room.touched.clear();
+    while (last < room.ends.size() && room.ends[last].first == room.ends[first].first) room.touched.push_back(room.ends[last++].second);
+    islands[at(room.ends[first].first)]->whiten(room.touched);
   }
 }
 

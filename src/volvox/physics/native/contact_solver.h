@@ -18,6 +18,7 @@ namespace volvox::physics::native {
 
 using Islands = std::vector<std::unique_ptr<Island>>;  // null: a free slot
 
+class Detector;
 class Tree;
 
 // A tree that is a group of its own, and touches only what stands still.
@@ -45,6 +46,7 @@ struct GroupRoom {
   std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
   std::vector<double> rows;
   std::vector<int> touched;          // nodes of one island
+  std::vector<std::pair<int, int>> ends;  // islands and nodes of all contacts
   std::vector<DirectRow> direct;
   std::vector<double> matrix, right;
   std::vector<Vec3> kept;
@@ -69,7 +71,8 @@ class ContactSolver {
 
   // Leaves the groups to others that are one small tree and touch nothing that moves.
   static constexpr std::size_t most_lone_points = 64;
-  void take_lone_trees(const World& world, const Islands& islands, std::vector<FlockMember>& members);
+  // Their lists of points hold until the next call.
+  void take_lone_trees(const World& world, const Islands& islands, const Detector& detector, std::vector<FlockMember>& members);
 
   // Moves the bodies of a group through a substep.
   void advance_group(World& world, Islands& islands, std::size_t group, double step) const;
@@ -79,7 +82,6 @@ class ContactSolver {
     std::size_t first_island = 0, last_island = 0;  // in islands_
     std::size_t first_point = 0, last_point = 0;    // in order_
     bool awake = true;
-    bool lone = false;  // somebody else moves it
   };
 
   int root_of(int island);
@@ -105,6 +107,8 @@ class ContactSolver {
   std::vector<int> islands_;            // by group
   std::vector<int> order_;              // points by group
   std::vector<int> parent_, group_of_;  // by island
+  std::vector<int> lone_points_;
+  std::vector<std::uint8_t> lone_;      // by island: somebody else moves it
 };
 
 // One step towards the solution for the contacts that now touch, stick and slide. False: it

@@ -127,12 +127,53 @@ class PairCollision final : public TriangleSink {
 
 }  // namespace
 
-void Detector::detect(const View& view, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
   collect_items(view, horizon);
   broad_phase_.find_pairs(items_, pairs_);
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return !may_touch(view, pair.a, pair.b); });
   add_half_spaces(view, horizon);
-  const std::size_t chunks = (pairs_.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
+  set_hasty_apart(view, horizon);
+  old_.swap(contacts);
+  sort_by_bodies(old_);
+  collide_pairs(view, pairs_, horizon, threads, contacts);
+  keep_impulses(old_, contacts);
+  keep_sleeping(view, contacts);
+  calm_count_ = contacts.size();
+  if (hasty_.empty()) return;
+  collide_pairs(view, hasty_, step, threads, fresh_);
+  keep_impulses(old_, fresh_);
+  contacts.insert(contacts.end(), fresh_.begin(), fresh_.end());
+}
+
+void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+  collide_pairs(view, hasty_, step, threads, fresh_);
+  keep_impulses(std::span(contacts).subspan(calm_count_), fresh_);
+  contacts.resize(calm_count_);
+  contacts.insert(contacts.end(), fresh_.begin(), fresh_.end());
+}
+
+void Detector::set_hasty_apart(const View& view, double horizon) {
+  hasty_.clear();
+  is_hasty_.assign(view.bodies.size(), 0);
+  for (const BroadPhase::Pair& pair : pairs_) {
+    if (!hasty(view, pair, horizon)) continue;
+    hasty_.push_back(pair);
+    is_hasty_[static_cast<std::size_t>(pair.a)] = is_hasty_[static_cast<std::size_t>(pair.b)] = 1;
+  }
+  if (!hasty_.empty()) std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return hasty(view, pair, horizon); });
+}
+
+// Nothing gets through a half-space, and all of a body's points are tried against it.
+bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) const {
+  const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
+  const Shape &x = *view.shapes[a], &y = *view.shapes[b];
+  const bool flat = y.convexes.empty() && y.surfaces.empty();
+  const double thick = flat ? x.reach : y.surfaces.empty() ? std::min(x.core, y.core) : x.core;
+  return length(view.bodies[a].linear - view.bodies[b].linear) * horizon > thick;
+}
+
+void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+  const std::size_t chunks = (pairs.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
   while (found_.size() < chunks) {
     found_.emplace_back();
     found_.back().reserve(4 * pairs_of_a_chunk);
@@ -140,16 +181,26 @@ void Detector::detect(const View& view, double horizon, ThreadPool* threads, std
   const auto work = [&](std::size_t begin, std::size_t end) {
     for (std::size_t chunk = begin; chunk < end; ++chunk) {
       found_[chunk].clear();
-      const std::size_t last = std::min(pairs_.size(), (chunk + 1) * pairs_of_a_chunk);
-      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i) collide_pair(view, pairs_[i], horizon, found_[chunk]);
+      const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
+      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i) PairCollision(view, pairs[i], horizon, found_[chunk]).run();
     }
   };
   if (threads) threads->parallel_for(chunks, 1, std::ref(work)); else work(0, chunks);
-  old_.swap(contacts);
   contacts.clear();
   for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
-  keep_impulses(old_, contacts);
-  keep_sleeping(view, contacts);
+}
+
+// The points of a pair stay in their order.
+void Detector::sort_by_bodies(std::vector<ContactPoint>& contacts) {
+  keys_.resize(contacts.size());
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    keys_[i] = {static_cast<std::uint64_t>(contacts[i].a) << 32 | static_cast<std::uint32_t>(contacts[i].b), static_cast<std::uint32_t>(i)};
+  }
+  if (std::is_sorted(keys_.begin(), keys_.end())) return;
+  std::sort(keys_.begin(), keys_.end());
+  merged_.clear();
+  for (const SortKey& key : keys_) merged_.push_back(contacts[key.index]);
+  contacts.swap(merged_);
 }
 
 // Between bodies that sleep or stand nothing is looked for: what was there is there still.
@@ -177,7 +228,8 @@ void Detector::collect_items(const View& view, double horizon) {
     if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i));
     if (shape.convexes.empty() && shape.surfaces.empty()) continue;
     const double turning = turning_speed(body, shape);
-    BroadPhase::Item item{static_cast<int>(i), body.dynamic && body.awake, bounds_in(shape.bounds, body.axes, body.position, slack / 2 + horizon * turning)};
+    const BodyDesc& desc = view.scene.bodies[i];
+    BroadPhase::Item item{static_cast<int>(i), body.dynamic && body.awake, desc.owner, desc.quiet, bounds_in(shape.bounds, body.axes, body.position, slack / 2 + horizon * turning)};
     item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
     items_.push_back(item);
   }
@@ -214,14 +266,10 @@ bool Detector::may_touch(const View& view, int a, int b) const {
   return true;
 }
 
-void Detector::collide_pair(const View& view, BroadPhase::Pair pair, double horizon, std::vector<ContactPoint>& out) const {
-  PairCollision(view, pair, horizon, out).run();
-}
-
 // A point takes over the impulse of the one that had its feature; failing that, of one that
 // lay beside it and that nobody else takes: clipping renames the corners of faces that
 // coincide.
-void Detector::keep_impulses(std::vector<ContactPoint>& old, std::vector<ContactPoint>& contacts) const {
+void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const {
   const auto before = [](const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; };
   std::size_t old_first = 0;
   for (std::size_t first = 0, last = 0; first < contacts.size(); first = last) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "volvox/base/thread_pool.h"
@@ -25,24 +26,43 @@ class Detector {
     const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
   };
 
-  // Replaces `contacts` by those of the next `horizon` seconds, sorted by bodies; points that
-  // were there before keep their impulses, and those between bodies that do not move stay.
-  void detect(const View& view, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  // Replaces `contacts` by those of the next `horizon` seconds; points that were there before
+  // keep their impulses, and those between bodies that do not move stay. Where two bodies
+  // approach so fast that their nearest points now say little about where they will meet (a
+  // hasty pair), only the next substep is looked at. Calm pairs come first, sorted by bodies,
+  // then the hasty ones.
+  void detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  // Looks at the hasty pairs again, for the next substep.
+  void detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  bool any_hasty() const { return !hasty_.empty(); }
+  bool in_hasty_pair(int body) const { return is_hasty_[static_cast<std::size_t>(body)] != 0; }
 
  private:
+  using Pairs = std::vector<BroadPhase::Pair>;
   void collect_items(const View& view, double horizon);
   void add_half_spaces(const View& view, double horizon);
   bool may_touch(const View& view, int a, int b) const;
-  void collide_pair(const View& view, BroadPhase::Pair pair, double horizon, std::vector<ContactPoint>& out) const;
+  void set_hasty_apart(const View& view, double horizon);
+  bool hasty(const View& view, BroadPhase::Pair pair, double horizon) const;
+  void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  void sort_by_bodies(std::vector<ContactPoint>& contacts);
   void keep_sleeping(const View& view, std::vector<ContactPoint>& contacts);
-  void keep_impulses(std::vector<ContactPoint>& old, std::vector<ContactPoint>& contacts) const;
+  void keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const;
 
   BroadPhase broad_phase_;
   std::vector<BroadPhase::Item> items_;
   std::vector<int> flat_bodies_;  // those with half-spaces
-  std::vector<BroadPhase::Pair> pairs_;
+  Pairs pairs_, hasty_;
+  std::vector<std::uint8_t> is_hasty_;  // by body
+  std::size_t calm_count_ = 0;          // contacts of calm pairs
   std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
-  std::vector<ContactPoint> old_, merged_;
+  std::vector<ContactPoint> old_, merged_, fresh_;
+  struct SortKey {
+    std::uint64_t bodies;
+    std::uint32_t index;
+    friend auto operator<=>(const SortKey&, const SortKey&) = default;
+  };
+  std::vector<SortKey> keys_;
 };
 
 // The points of a body's convex cores against a half-space, at most four for the whole body.

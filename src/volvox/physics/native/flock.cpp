@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "volvox/physics/native/detector.h"
 #include "volvox/physics/native/flock_kernel.h"
 
 namespace volvox::physics::native {
@@ -216,9 +215,9 @@ void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T
 
 }  // namespace
 
-void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts) {
+void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector) {
   members_.clear();
-  contacts.take_lone_trees(world, islands, members_);
+  contacts.take_lone_trees(world, islands, detector, members_);
   // The order is that of the bodies, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
     return x.tree->pattern() != y.tree->pattern() ? x.tree->pattern() < y.tree->pattern() : x.tree->bodies()[0] < y.tree->bodies()[0];

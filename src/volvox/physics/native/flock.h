@@ -9,6 +9,7 @@
 
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/contact_solver.h"
+#include "volvox/physics/native/detector.h"
 #include "volvox/physics/native/shape.h"
 #include "volvox/physics/native/tree.h"
 
@@ -73,7 +74,7 @@ struct Flock {
 class Flocks {
  public:
   // After ContactSolver::regroup: takes the groups that can go on their own.
-  void gather(const World& world, const Islands& islands, ContactSolver& contacts);
+  void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector);
   // Moves the flocks by as many substeps; fewer if somebody is hit so hard that contacts must
   // be looked for again. Nothing is written to the world: it can be run anew with fewer.
   int run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step, int substeps,

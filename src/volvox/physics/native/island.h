@@ -54,7 +54,7 @@ class Island {
   virtual void predict(World& world, double step) = 0;
   virtual Vec3 predicted_velocity(int node, const Vec3& arm) const = 0;
 
-  // Makes ready for contacts on the given nodes (sorted, each once); coordinates become zero.
+  // Makes ready for contacts on the given nodes (some perhaps more than once); coordinates become zero.
   virtual void whiten(std::span<const int> nodes) = 0;
   virtual RowSpan span(int node) = 0;
   // Sets three rows that lie one behind the other to sign * e_r.(Yv + Yw x arm) of a node, or

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <new>
 #include <vector>
 
@@ -64,13 +65,17 @@ template <class T> VOLVOX_KERNEL T smaller(const T& a, const T& b) { return choo
 template <class T> VOLVOX_KERNEL T bounded(const T& x, const T& low, const T& high) { return smaller(larger(x, low), high); }
 template <class T> VOLVOX_KERNEL T magnitude(const T& x) { return choose(x < T{}, -x, x); }
 
-// One lane of many.
+// One lane of many, in memory: a subscript would take the whole vector through registers.
 VOLVOX_KERNEL void put(double& all, int /*lane*/, double value) { all = value; }
-VOLVOX_KERNEL void put(Lanes& all, int lane, double value) { all[lane] = value; }
+VOLVOX_KERNEL void put(Lanes& all, int lane, double value) { std::memcpy(reinterpret_cast<char*>(&all) + lane * static_cast<int>(sizeof value), &value, sizeof value); }
 VOLVOX_KERNEL void put(bool& all, int /*lane*/, bool value) { all = value; }
 VOLVOX_KERNEL void put(LaneMask& all, int lane, bool value) { all[lane] = value ? -1 : 0; }
 VOLVOX_KERNEL double take(const double& all, int /*lane*/) { return all; }
-VOLVOX_KERNEL double take(const Lanes& all, int lane) { return all[lane]; }
+VOLVOX_KERNEL double take(const Lanes& all, int lane) {
+  double value;
+  std::memcpy(&value, reinterpret_cast<const char*>(&all) + lane * static_cast<int>(sizeof value), sizeof value);
+  return value;
+}
 VOLVOX_KERNEL bool take(const bool& all, int /*lane*/) { return all; }
 VOLVOX_KERNEL bool take(const LaneMask& all, int lane) { return all[lane] != 0; }
 

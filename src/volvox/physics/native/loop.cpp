@@ -301,13 +301,19 @@ Vec3 Loop::predicted_velocity(int node, const Vec3& arm) const {
 }
 
 void Loop::whiten(std::span<const int> nodes) {
+  constexpr std::size_t none = ~std::size_t{0};
+  std::fill(first_row_.begin(), first_row_.end(), none);
   std::size_t total = 0;
   for (int node : nodes) {
+    if (first_row_[static_cast<std::size_t>(node)] != none) continue;
     first_row_[static_cast<std::size_t>(node)] = total;
     total += 6 * static_cast<std::size_t>(span(node).width);
   }
   if (rows_.size() < total) rows_.resize(2 * total);
-  for (int node : nodes) factor_.unit_rows(factor_.place(node), span(node).width, rows_.data() + first_row_[static_cast<std::size_t>(node)]);
+  for (std::size_t i = 0; i < first_row_.size(); ++i) {
+    const int node = static_cast<int>(i);
+    if (first_row_[i] != none) factor_.unit_rows(factor_.place(node), span(node).width, rows_.data() + first_row_[i]);
+  }
   std::fill(coordinates_.begin(), coordinates_.end(), 0.0);
   touched_ = true;
 }

@@ -45,30 +45,38 @@ void Simulator::begin_tick(double step) {
 // hold that long, unless something is hit so hard that it may get where nobody looked. What
 // is alone (Flocks) goes ahead and waits for the rest. Returns how many substeps that were.
 int Simulator::substeps(double step, int left) {
-  const double horizon = detect_contacts(step, left * step);
-  const int most = horizon < 1.5 * step ? 1 : left;
-  const int calm = flocks_.run(world_, contacts_.points(), shapes_, step, most, left * step, threads_);
+  detect_contacts(step, left * step);
+  const int calm = flocks_.run(world_, contacts_.points(), shapes_, step, left, left * step, threads_);
   const int done = advance_groups(step, calm, left);
   flocks_.commit(world_, contacts_.points(), shapes_, step, done, threads_);
   return done;
 }
 
-// Finds the contacts, and says for how long they hold.
-double Simulator::detect_contacts(double step, double time_left) {
+void Simulator::detect_contacts(double step, double time_left) {
   for (Body& body : world_.bodies) body.axes = rotation_matrix(lane(body.rotation));
-  const double horizon = detection_horizon(step, time_left);
-  detector_.detect({world_.scene, world_.bodies, shapes_}, horizon, threads_, contacts_.points());
+  detector_.detect({world_.scene, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands());
-  flocks_.gather(world_, topology_.islands(), contacts_);
+  flocks_.gather(world_, topology_.islands(), contacts_, detector_);
   seen_.resize(world_.bodies.size());
   for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
-  return horizon;
+}
+
+// Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do
+// the flocks, which are in no hasty pair.
+void Simulator::detect_hasty_contacts(double step) {
+  for (Body& body : world_.bodies) {
+    if (body.dynamic && body.awake) body.axes = rotation_matrix(lane(body.rotation));
+  }
+  detector_.detect_hasty({world_.scene, world_.bodies, shapes_}, step, threads_, contacts_.points());
+  contacts_.regroup(world_, topology_.islands());
+  contacts_.wake_groups(world_, topology_.islands());
 }
 
 // Moves the groups that are not in flocks until somebody is alarmed.
 int Simulator::advance_groups(double step, int substeps, int left) {
   for (int done = 1; done <= substeps; ++done) {
+    if (done > 1 && detector_.any_hasty()) detect_hasty_contacts(step);
     advance_groups(step);
     move_kinematic_bodies(step);
     if (done < substeps && alarmed((left - done) * step)) return done;
@@ -84,16 +92,6 @@ bool Simulator::alarmed(double time_left) const {
     most = std::max(most, length(body.linear - seen_[i].linear) + length(body.angular - seen_[i].angular) * shapes_[i]->reach);
   }
   return 2 * most * time_left > Detector::bearable_surprise;
-}
-
-// A body that may cross half its own thickness within the tick is looked at in every substep:
-// the nearest points of two bodies far apart say little about where they will meet.
-double Simulator::detection_horizon(double step, double time_left) const {
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    if (!shapes_[i] || !world_.bodies[i].dynamic) continue;
-    if (length(world_.bodies[i].linear) * time_left > shapes_[i]->core) return step;
-  }
-  return time_left;
 }
 
 void Simulator::advance_groups(double step) {

@@ -34,13 +34,13 @@ class Simulator {
   void end_tick(double tick, double step);
 
   // The phases of substeps().
-  double detect_contacts(double step, double time_left);
+  void detect_contacts(double step, double time_left);
+  void detect_hasty_contacts(double step);
   int advance_groups(double step, int substeps, int left);
   void advance_groups(double step);
   void move_kinematic_bodies(double step);
 
   bool alarmed(double time_left) const;
-  double detection_horizon(double step, double time_left) const;
   void report_contacts(double step);
   bool joint_awake(std::size_t joint) const;
   void touch_joint(std::size_t index);
