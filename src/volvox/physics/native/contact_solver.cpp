@@ -95,7 +95,9 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
     lone_[at(islands_[group.first_island])] = 1;
     const int* first = lone_points_.data() + lone_points_.size();
     lone_points_.insert(lone_points_.end(), own.begin(), own.end());
-    members.push_back({tree, {first, points}});
+    std::uint64_t where = 0;
+    for (int point : own) where += std::uint64_t{1} << (5 * world.bodies[at(points_[at(point)].a)].node);
+    members.push_back({tree, {first, points}, where});
   }
 }
 

@@ -25,6 +25,7 @@ class Tree;
 struct FlockMember {
   const Tree* tree = nullptr;
   std::span<const int> points;  // its contacts
+  std::uint64_t where = 0;      // how many on each node: lanes that touch alike go together
 };
 
 // Room for one group at a time; one for each thread, so that it stays in its cache.

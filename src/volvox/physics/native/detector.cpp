@@ -68,12 +68,7 @@ class PairCollision final : public TriangleSink {
   }
 
   void collide_with(const Convex& a, const Convex& b) {
-    const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
-    if (std::fabs(box.centre.x - a.bounds.centre.x) > box.half.x + a.bounds.half.x ||
-        std::fabs(box.centre.y - a.bounds.centre.y) > box.half.y + a.bounds.half.y ||
-        std::fabs(box.centre.z - a.bounds.centre.z) > box.half.z + a.bounds.half.z) {
-      return;
-    }
+    if (far_apart(a, b)) return;
     Manifold manifold;
     if (!collide(a, b, place_, margin_, manifold)) return;
     friction_of(a.material, b.material);
@@ -92,6 +87,24 @@ class PairCollision final : public TriangleSink {
     radius_ = radius_a_ = a.radius;
     convex_ = &a;
     collide_surface({a, b, place_, margin_, box}, *this);
+  }
+
+  // By the balls around them, and by the box of each in the other's frame.
+  bool far_apart(const Convex& a, const Convex& b) const {
+    const Vec3 between = place_.to_first(b.bounds.centre) - a.bounds.centre;
+    const double ball = a.extent + b.extent + margin_;
+    if (dot(between, between) > ball * ball) return true;
+    const M3<double>& m = place_.axes;
+    const auto reach = [](const V3<double>& row, const Vec3& half) { return std::fabs(row.x) * half.x + std::fabs(row.y) * half.y + std::fabs(row.z) * half.z; };
+    const Vec3 &x = a.bounds.half, &y = b.bounds.half;
+    if (std::fabs(between.x) > x.x + reach(m.r0, y) + margin_ || std::fabs(between.y) > x.y + reach(m.r1, y) + margin_ ||
+        std::fabs(between.z) > x.z + reach(m.r2, y) + margin_) {
+      return true;
+    }
+    const Vec3 back = place_.turn_to_second(between);
+    const V3<double> c0{m.r0.x, m.r1.x, m.r2.x}, c1{m.r0.y, m.r1.y, m.r2.y}, c2{m.r0.z, m.r1.z, m.r2.z};
+    return std::fabs(back.x) > y.x + reach(c0, x) + margin_ || std::fabs(back.y) > y.y + reach(c1, x) + margin_ ||
+           std::fabs(back.z) > y.z + reach(c2, x) + margin_;
   }
 
   void friction_of(const model::Material& a, const model::Material& b) {

@@ -1,6 +1,7 @@
 #include "volvox/physics/native/flock.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "volvox/physics/native/flock_kernel.h"
 
@@ -218,9 +219,9 @@ void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T
 void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector) {
   members_.clear();
   contacts.take_lone_trees(world, islands, detector, members_);
-  // The order is that of the bodies, whatever became of islands before.
+  // The order depends on the state alone, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
-    return x.tree->pattern() != y.tree->pattern() ? x.tree->pattern() < y.tree->pattern() : x.tree->bodies()[0] < y.tree->bodies()[0];
+    return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) < std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
   });
   wide_count_ = single_count_ = 0;
   for (std::size_t first = 0; first < members_.size();) {

@@ -36,13 +36,10 @@ class Candidates {
 
   // The lowest, if the plane is tipped by `lean`.
   int lowest(const Vec3& lean) const {
-    int best = 0;
-    double least = 1e300;
-    for (int i = 0; i < count_; ++i) {
-      const double m = height_[i] + (lean.x * x_[i] + lean.y * y_[i] + lean.z * z_[i]);
-      if (m < least) least = m, best = i;
-    }
-    return best;
+    return wide_lowest(x_, y_, z_, height_, count_, lean);
+  }
+  void pad() {
+    for (int i = count_; i % 8 != 0; ++i) x_[i] = y_[i] = z_[i] = 0, height_[i] = 1e300;
   }
 
  private:
@@ -109,6 +106,7 @@ void collide_half_space(const Shape& shape, const Vec3& normal, double offset, d
   if (candidates.count() <= Manifold::most_kept) {
     for (int i = 0; i < candidates.count(); ++i) choose(i);
   } else {
+    candidates.pad();
     choose(candidates.lowest({}));
     const Vec3 u = perpendicular(normal), v = cross(normal, u);
     for (int k = 0; k < tips; ++k) {

@@ -108,6 +108,14 @@ void fill_cloud(Shape& shape) {
   }
 }
 
+// How far a convex reaches from a point.
+double farthest_from(const Convex& convex, const Vec3& from) {
+  if (convex.cylinder()) return length(convex.centre - from) + std::sqrt(convex.disc * convex.disc + convex.half_length * convex.half_length) + convex.radius;
+  double most = 0;
+  for (const Vec3& p : convex.points) most = std::max(most, length(p - from));
+  return most + convex.radius;
+}
+
 }  // namespace
 
 Vec3 Convex::support(const Vec3& direction, int& index) const {
@@ -151,13 +159,17 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
   const auto include = [&](const Box3& box) {
     all.add(box.centre - box.half);
     all.add(box.centre + box.half);
-    made->reach = std::max(made->reach, reach_of(box));
   };
-  for (const Convex& convex : made->convexes) {
+  for (Convex& convex : made->convexes) {
     include(convex.bounds);
+    convex.extent = farthest_from(convex, convex.bounds.centre);
+    made->reach = std::max(made->reach, farthest_from(convex, {}));
     made->core = std::min({made->core, convex.bounds.half.x, convex.bounds.half.y, convex.bounds.half.z});
   }
-  for (const Surface& surface : made->surfaces) include(surface.bounds);
+  for (const Surface& surface : made->surfaces) {
+    include(surface.bounds);
+    made->reach = std::max(made->reach, reach_of(surface.bounds));
+  }
   made->bounds = box_of(all);
   fill_cloud(*made);
   entries.push_back({from_link, made});

@@ -34,6 +34,7 @@ struct Convex {
 
   Vec3 centre;
   Box3 bounds;
+  double extent = 0;           // of the ball about the bounds' centre that contains it
   int collider = 0;
   model::Material material;
 

@@ -152,6 +152,26 @@ VOLVOX_WIDE bool wide_heights(const double* x, const double* y, const double* z,
   return false;
 }
 
+VOLVOX_WIDE int wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Vec3& lean) {
+  typedef long long EightInts __attribute__((vector_size(64)));
+  Eight least = Eight{} + 1e300;
+  EightInts best = {}, here = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (int k = 0; k < count; k += 8) {
+    Eight px, py, pz, h;
+    load(px, x + k), load(py, y + k), load(pz, z + k), load(h, height + k);
+    const Eight m = h + (px * lean.x + py * lean.y + pz * lean.z);
+    const EightInts lower = m < least;
+    least = lower ? m : least;
+    best = lower ? here : best;
+    here += 8;
+  }
+  int lane = 0;
+  for (int i = 1; i < 8; ++i) {
+    if (least[i] < least[lane] || (least[i] == least[lane] && best[i] < best[lane])) lane = i;
+  }
+  return static_cast<int>(best[lane]);
+}
+
 VOLVOX_WIDE int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction) {
   typedef long long EightInts __attribute__((vector_size(64)));
   Eight most = Eight{} - 1e300;

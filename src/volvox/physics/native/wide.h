@@ -38,6 +38,8 @@ double wide_solve(RowContact& contact);
 
 // The point farthest along a direction. Points past the first `count` repeat it.
 int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction);
+// The point with the least height + dot(lean, point). Padded to a multiple of 8 by great heights.
+int wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Vec3& lean);
 // Heights of points above a plane, less their radii. True if any is below `margin`.
 bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count, const Vec3& normal,
                   double offset, double margin, double* heights);
