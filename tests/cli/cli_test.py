@@ -216,10 +216,6 @@ class ListInfoBench(CommandTest):
         self.assertGreater(os.path.getsize(os.path.join(self.folder, "f.pcapng")), 1000)
         self.run_program("net", "flood", "--mode", "psychic", status=2)
 
-    def test_bench_of_all_engines(self):
-        table = self.run_program("bench", "engines", "--modules", "3", "--seconds", "0.02").stdout
-        self.assertIn("all but move", table)
-
     def test_bench_of_a_world_without_parameters(self):
         self.write("empty.sdf", '<sdf version="1.9"><world name="empty"/></sdf>')
         self.run_program("bench", "empty.sdf", "--seconds", "0.02", "--json")

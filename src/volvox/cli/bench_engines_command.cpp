@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -241,7 +242,13 @@ ordered_json to_json(const Row& row, const std::vector<Row>& rows) {
   return json;
 }
 
-std::string cell(const ordered_json& value, int digits = 3) { return value.is_number() ? number(value.get<double>(), digits) : "-"; }
+std::string cell(const ordered_json& value, int digits = 3) {
+  if (!value.is_number()) return "-";
+  const double x = value.get<double>();
+  // What is below any engine's claim is nothing; and no exponents among figures to be compared.
+  if (std::fabs(x) < 1e-5) return "0";
+  return x >= 1000 ? fmt::format("{:.0f}", x) : number(x, digits);
+}
 
 void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEnginesArguments& arguments) {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "engine", "threads", "ms/step"}};
