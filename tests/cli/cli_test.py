@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from command import CommandTest
@@ -190,8 +191,25 @@ class ListInfoBench(CommandTest):
         self.assertIn("lift_m", table)
         with open(os.path.join(self.folder, "histories.csv")) as file:
             self.assertEqual({line.split(",")[0] for line in file}, {"engine", "native", "bullet"})
-        results = json.loads(self.run_program(*command, "--json").stdout)["results"]
-        self.assertEqual([result["engine"] for result in results], ["native", "bullet"])
+        printed = json.loads(self.run_program(*command, "--json", "--out", "side by side").stdout)
+        self.assertEqual([result["engine"] for result in printed["results"]], ["native", "bullet"])
+        self.assertEqual(printed["folder"], "side by side")
+        for picture in ["histories.svg", "disagreements.svg"]:
+            words = "".join(xml.etree.ElementTree.parse(os.path.join(self.folder, "side by side", picture)).getroot().itertext())
+            for word in ["remod3d/snake", "native", "bullet"]:
+                self.assertIn(word, words)
+        self.assertEqual(len(self.read("side by side", "findings.txt").splitlines()), len(printed["findings"]))
+        self.assertIn("runs/crosscheck_remod3d_snake/001", table)
+
+    def test_crosscheck_says_in_words_what_differs(self):
+        done = self.run_program("crosscheck", "remod3d/snake", "--engines", "native,bullet", "--set", "modules=12", "--duration", "1", "--tolerance", "0.01")
+        self.assertIn("Where they disagree", done.stdout)
+        self.assertRegex(done.stdout, r"dock_error_max_deg: native \S+, but bullet \S+ \(\d+ % more\)")
+        same = self.run_program("crosscheck", "remod3d/snake", "--engines", "native,native", "--set", "modules=3", "--duration", "0.2", "--out", "same")
+        self.assertIn("The engines agree.", same.stdout)
+        self.assertIn("The engines agree", self.read("same", "findings.txt"))
+
+    def test_crosscheck_of_nonsense(self):
         self.run_program("crosscheck", "remod3d/snake", "--engines", "nativ", status=2)
 
     def test_an_interrupted_run_keeps_its_results(self):
