@@ -172,6 +172,18 @@ class ListInfoBench(CommandTest):
         for thing in self.run_program("list", "--names").stdout.split():
             self.assertIn(thing, self.run_program("info", thing).stdout)
 
+    def test_info_of_a_robot_lists_what_its_mind_has(self):
+        text = self.run_program("info", "superbot").stdout
+        for percept_or_action in ["percept", "yaw.angle", "front.load", "gyroscope", "action", "JointCommand"]:
+            self.assertIn(percept_or_action, text)
+
+    def test_info_of_an_engine_is_about_it_alone(self):
+        text = self.run_program("info", "native").stdout
+        self.assertIn("native", text)
+        self.assertNotIn("Bullet", text)
+        everything = self.run_program("info", "engines").stdout
+        self.assertGreaterEqual(everything.count("what it cannot do:"), 2)
+
     def test_info_of_an_experiment_lists_its_parameters(self):
         self.assertIn("3 to 1000", self.run_program("info", "remod3d/snake").stdout)
         self.assertIn("superbot|atron", self.run_program("info", "remod3d/scatter").stdout)
