@@ -19,7 +19,7 @@ def figure(value, digits=3):
     """Without exponents: figures are there to be compared."""
     if value is None:
         return ""
-    if abs(value) < 1e-5:
+    if abs(value) < 1e-4:
         return "0"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
@@ -57,7 +57,7 @@ def tables(rows):
                      *(figure(row["times_faster_than"].get(b)) for b in bullets), *([figure(row["part_of_one_thread"], 2)] if threads else []),
                      pair("hinge"), pair("dock"), figure(row["lift_m"]), figure(row["penetration_max_mm"]), figure(row["contacts_mean"]), f"{row['rss_mb']:.0f}"]
             yield "| " + " | ".join(cells) + " |\n"
-            if row["dock_event_us"] is not None:
+            if row["dock_event_us"] is not None and row["threads"] == 1:
                 events.append(f"{row['engine_as_chosen']} {row['dock_event_us']:.0f} / {row['undock_event_us']:.0f}")
         if events:
             yield f"\nA docking / an undocking costs, beyond a step without (us): {', '.join(events)}.\n"
@@ -75,7 +75,7 @@ def main(files):
     text = PAGE.read_text()
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    measured = f"Measured on: {processor()}; median of {repeats} repeat{'s' if repeats > 1 else ''}.\n" + "".join(tables(rows))
+    measured = f"Measured on: {processor()}; median of {repeats} repeat{'s' if repeats > 1 else ''}. 0: below 0.0001.\n" + "".join(tables(rows))
     PAGE.write_text(before + BEGIN + measured + END + after)
 
 

@@ -249,7 +249,7 @@ std::string cell(const ordered_json& value, int digits = 3) {
   if (!value.is_number()) return "-";
   const double x = value.get<double>();
   // What is below any engine's claim is nothing; and no exponents among figures to be compared.
-  if (std::fabs(x) < 1e-5) return "0";
+  if (std::fabs(x) < 1e-4) return "0";
   return x >= 1000 ? fmt::format("{:.0f}", x) : number(x, digits);
 }
 
