@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from command import CommandTest
@@ -171,6 +172,18 @@ class ListInfoBench(CommandTest):
         for thing in self.run_program("list", "--names").stdout.split():
             self.assertIn(thing, self.run_program("info", thing).stdout)
 
+    def test_info_of_a_robot_lists_what_its_mind_has(self):
+        text = self.run_program("info", "superbot").stdout
+        for percept_or_action in ["percept", "yaw.angle", "front.load", "gyroscope", "action", "JointCommand"]:
+            self.assertIn(percept_or_action, text)
+
+    def test_info_of_an_engine_is_about_it_alone(self):
+        text = self.run_program("info", "native").stdout
+        self.assertIn("native", text)
+        self.assertNotIn("Bullet", text)
+        everything = self.run_program("info", "engines").stdout
+        self.assertGreaterEqual(everything.count("what it cannot do:"), 2)
+
     def test_info_of_an_experiment_lists_its_parameters(self):
         self.assertIn("3 to 1000", self.run_program("info", "remod3d/snake").stdout)
         self.assertIn("superbot|atron", self.run_program("info", "remod3d/scatter").stdout)
@@ -190,8 +203,25 @@ class ListInfoBench(CommandTest):
         self.assertIn("lift_m", table)
         with open(os.path.join(self.folder, "histories.csv")) as file:
             self.assertEqual({line.split(",")[0] for line in file}, {"engine", "native", "bullet"})
-        results = json.loads(self.run_program(*command, "--json").stdout)["results"]
-        self.assertEqual([result["engine"] for result in results], ["native", "bullet"])
+        printed = json.loads(self.run_program(*command, "--json", "--out", "side by side").stdout)
+        self.assertEqual([result["engine"] for result in printed["results"]], ["native", "bullet"])
+        self.assertEqual(printed["folder"], "side by side")
+        for picture in ["histories.svg", "disagreements.svg"]:
+            words = "".join(xml.etree.ElementTree.parse(os.path.join(self.folder, "side by side", picture)).getroot().itertext())
+            for word in ["remod3d/snake", "native", "bullet"]:
+                self.assertIn(word, words)
+        self.assertEqual(len(self.read("side by side", "findings.txt").splitlines()), len(printed["findings"]))
+        self.assertIn("runs/crosscheck_remod3d_snake/001", table)
+
+    def test_crosscheck_says_in_words_what_differs(self):
+        done = self.run_program("crosscheck", "remod3d/snake", "--engines", "native,bullet", "--set", "modules=12", "--duration", "1", "--tolerance", "0.01")
+        self.assertIn("Where they disagree", done.stdout)
+        self.assertRegex(done.stdout, r"dock_error_max_deg: native \S+, but bullet \S+ \(\d+ % more\)")
+        same = self.run_program("crosscheck", "remod3d/snake", "--engines", "native,native", "--set", "modules=3", "--duration", "0.2", "--out", "same")
+        self.assertIn("The engines agree.", same.stdout)
+        self.assertIn("The engines agree", self.read("same", "findings.txt"))
+
+    def test_crosscheck_of_nonsense(self):
         self.run_program("crosscheck", "remod3d/snake", "--engines", "nativ", status=2)
 
     def test_an_interrupted_run_keeps_its_results(self):
@@ -215,10 +245,6 @@ class ListInfoBench(CommandTest):
         self.assertIn("100 of 100", self.run_program("net", "flood", "--nodes", "100", "--mode", "wired", "--pcap", "f.pcapng").stdout)
         self.assertGreater(os.path.getsize(os.path.join(self.folder, "f.pcapng")), 1000)
         self.run_program("net", "flood", "--mode", "psychic", status=2)
-
-    def test_bench_of_all_engines(self):
-        table = self.run_program("bench", "engines", "--modules", "3", "--seconds", "0.02").stdout
-        self.assertIn("all but move", table)
 
     def test_bench_of_a_world_without_parameters(self):
         self.write("empty.sdf", '<sdf version="1.9"><world name="empty"/></sdf>')

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -153,6 +154,8 @@ void measure_once(Row& row, const BenchScene& scene, const physics::scenes::Meas
   if (row.measured["ms_per_step"].is_number()) row.ms.push_back(row.measured["ms_per_step"].get<double>());
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 class ProgressLine {
  public:
   explicit ProgressLine(std::size_t total) : total_(total), terminal_(is_terminal(2)) {}
@@ -164,7 +167,8 @@ class ProgressLine {
     std::fflush(stderr);
   }
   void end(const Row& row) {
-    if (!terminal_) std::fputs(row.failure.empty() ? fmt::format(" {:.4g} ms\n", row.ms.back()).c_str() : fmt::format(" {}\n", row.failure).c_str(), stderr);
+    const std::string outcome = row.failure.empty() ? fmt::format("{:.4g} ms", row.ms.back()) : first_line(row.failure);
+    if (!terminal_) std::fputs(fmt::format(" {}\n", outcome).c_str(), stderr);
   }
 
  private:
@@ -241,7 +245,13 @@ ordered_json to_json(const Row& row, const std::vector<Row>& rows) {
   return json;
 }
 
-std::string cell(const ordered_json& value, int digits = 3) { return value.is_number() ? number(value.get<double>(), digits) : "-"; }
+std::string cell(const ordered_json& value, int digits = 3) {
+  if (!value.is_number()) return "-";
+  const double x = value.get<double>();
+  // What is below any engine's claim is nothing; and no exponents among figures to be compared.
+  if (std::fabs(x) < 1e-4) return "0";
+  return x >= 1000 ? fmt::format("{:.0f}", x) : number(x, digits);
+}
 
 void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEnginesArguments& arguments) {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "engine", "threads", "ms/step"}};
@@ -259,7 +269,7 @@ void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEngi
     for (const char* key : {"hinge_max_mm", "hinge_max_deg", "dock_max_mm", "dock_max_deg", "lift_m", "penetration_max_mm", "contacts_mean"})
       line.push_back(cell(json[key], 2 + (key == std::string("lift_m"))));
     line.push_back(fmt::format("{:.0f}", row.rss_mb));
-    if (!row.failure.empty()) line.push_back(row.failure.substr(0, row.failure.find('\n')));
+    if (!row.failure.empty()) line.push_back(first_line(row.failure));
     cells.push_back(std::move(line));
   }
   fmt::print("\n{}\n", table(cells));
@@ -305,7 +315,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   bool ours_failed = false;
   for (const Row& row : rows) {
     if (row.failure.empty()) continue;
-    log.warning(fmt::format("{} of {} on {}: {}", row.scene, row.modules, row.engine->text, row.failure));
+    log.warning(fmt::format("{} of {} on {}: {}", row.scene, row.modules, row.engine->text, first_line(row.failure)));
     ours_failed = ours_failed || row.engine->name == physics::default_engine;
   }
   if (arguments.json) {

@@ -192,7 +192,8 @@ void add_others(CLI::App& app, Arguments& a) {
   crosscheck->add_option("--seed", a.crosscheck.seed, "of everything random")->capture_default_str()->check(CLI::NonNegativeNumber);
   crosscheck->add_option("--set", a.crosscheck.set, "KEY=VALUE: change a parameter; may be repeated")->allow_extra_args(false);
   crosscheck->add_option("--tolerance", a.crosscheck.tolerance, "a metric that differs by more than this part is called a disagreement")->capture_default_str()->check(CLI::Range(0.0, 1.0));
-  crosscheck->add_option("--csv", a.crosscheck.csv, "write the time histories of all engines to this file");
+  crosscheck->add_option("--csv", a.crosscheck.csv, "write the time histories of all engines to this file too");
+  crosscheck->add_option("--out", a.crosscheck.out, "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...)")->type_name("DIR");
   crosscheck->add_flag("--json", a.crosscheck.json, "print JSON");
 
   CLI::App* net = app.add_subcommand("net", "run a network scenario without robots");

@@ -1,6 +1,7 @@
 // One function a subcommand; each returns the exit status.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
 
 struct CrosscheckArguments {
   std::string experiment, engines, csv;
+  std::optional<std::string> out;
   std::optional<double> duration;
   std::uint64_t seed = 1;
   double tolerance = 0.1;  // a metric that differs by more is called a disagreement
@@ -75,6 +77,10 @@ int complain(const Error& error);
 
 // "a,b,c" as its parts.
 std::vector<std::string> split_list(const std::string& list);
+
+// runs/remod3d_snake/001, 002, ...: makes the first that is free. Making it claims it: runs
+// that go on at the same time never write into one folder.
+Result<std::filesystem::path> make_next_run_folder(std::string experiment);
 
 // KEY=VALUE pairs.
 Result<std::map<std::string, std::string>> parse_settings(const std::vector<std::string>& set);

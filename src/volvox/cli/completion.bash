@@ -16,9 +16,10 @@ _volvox() {
   case $command in
     run|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --out --json --quiet --engines --seconds --modules --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --out --json --quiet --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --help" -- "$word"))
       else
-        COMPREPLY=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
+        [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
+        COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
       fi ;;
     list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;

@@ -8,22 +8,32 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/cli/commands.h"
+#include "volvox/cli/plot.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
+namespace fs = std::filesystem;
 namespace {
 
+// Differences that no experiment sees: a dock that is off by 1e-4 mm on one engine and by 1e-13
+// on another is closed on both.
+double negligible(const std::string& metric) {
+  if (metric.ends_with("_mm") || metric.ends_with("_deg")) return 0.01;
+  if (metric.ends_with("_m")) return 1e-5;
+  return 0;
+}
+
 // How far a figure is from the reference, as a part of the larger of the two.
-double disagreement(double value, double reference) {
-  const double scale = std::max(std::fabs(value), std::fabs(reference));
-  return scale > 0 ? std::fabs(value - reference) / scale : 0;
+double disagreement(const std::string& metric, double value, double reference) {
+  const double scale = std::max(std::fabs(value), std::fabs(reference)), off = std::fabs(value - reference);
+  return off > negligible(metric) ? off / scale : 0;
 }
 
 std::string percent(double part) { return part == 0 ? "" : fmt::format("{:.0f} %", 100 * part); }
 
-// The time histories side by side, for a plot.
-Result<void> write_histories(const std::string& file, const std::vector<sim::RunReport>& reports) {
+// The time histories side by side, as figures.
+Result<void> write_histories(const fs::path& file, const std::vector<sim::RunReport>& reports) {
   std::ofstream out(file);
   out << "engine,time_s,centre_x_m,centre_y_m,centre_z_m,kinetic_energy_J,lift_m,connections\n";
   for (const sim::RunReport& report : reports)
@@ -31,8 +41,135 @@ Result<void> write_histories(const std::string& file, const std::vector<sim::Run
       out << fmt::format("{},{},{},{},{},{},{},{}\n", report.engine, p.time, p.centre_of_mass.x, p.centre_of_mass.y,
                          p.centre_of_mass.z, p.kinetic_energy, p.lift, p.connections);
   out.flush();
-  if (!out) return Diagnostic{file, 0, "the histories cannot be written", "give a path that can be written, with --csv"};
+  if (!out) return Diagnostic{file.string(), 0, "the histories cannot be written", "give a path that can be written, with --csv"};
   return {};
+}
+
+// What is drawn over time, and judged over time.
+struct History {
+  const char *title, *axis, *words, *unit;
+  double (*value)(const sim::TimePoint&);
+};
+constexpr History histories[] = {
+    {"Centre of mass, x", "x (m)", "the x of the centre of mass", " m", [](const sim::TimePoint& p) { return p.centre_of_mass.x; }},
+    {"Centre of mass, y", "y (m)", "the y of the centre of mass", " m", [](const sim::TimePoint& p) { return p.centre_of_mass.y; }},
+    {"Centre of mass, z", "z (m)", "the height of the centre of mass", " m", [](const sim::TimePoint& p) { return p.centre_of_mass.z; }},
+    {"Highest link", "z (m)", "the height of the highest link", " m", [](const sim::TimePoint& p) { return p.lift; }},
+    {"Kinetic energy", "energy (J)", "the kinetic energy", " J", [](const sim::TimePoint& p) { return p.kinetic_energy; }},
+    {"Docked connections", "number", "the number of connections", "", [](const sim::TimePoint& p) { return static_cast<double>(p.connections); }},
+};
+
+std::string history_plots(const std::vector<sim::RunReport>& reports) {
+  std::vector<PlotPanel> panels;
+  for (const History& history : histories) {
+    PlotPanel panel{history.title, "time (s)", history.axis, {}};
+    bool changes = false;  // what is the same everywhere and always needs no picture
+    for (const sim::RunReport& report : reports) {
+      PlotSeries series{report.engine, {}};
+      for (const sim::TimePoint& p : report.history) {
+        series.points.emplace_back(p.time, history.value(p));
+        changes = changes || history.value(p) != history.value(reports.front().history.front());
+      }
+      panel.series.push_back(std::move(series));
+    }
+    if (changes) panels.push_back(std::move(panel));
+  }
+  return line_plots(fmt::format("{}: the same experiment on {} engines", reports.front().experiment, reports.size()), panels);
+}
+
+std::string disagreement_plot(const std::vector<sim::RunReport>& reports, double tolerance) {
+  const sim::RunReport& reference = reports.front();
+  std::vector<std::string> series;
+  for (std::size_t i = 1; i < reports.size(); ++i) series.push_back(reports[i].engine);
+  std::vector<BarGroup> groups;
+  for (const sim::Metric& metric : reference.metrics.all()) {
+    BarGroup group{metric.name, {}};
+    for (std::size_t i = 1; i < reports.size(); ++i) {
+      const sim::Metric* other = reports[i].metrics.find(metric.name);
+      group.values.push_back(100 * (other != nullptr ? disagreement(metric.name, other->value, metric.value) : 1));
+    }
+    if (std::any_of(group.values.begin(), group.values.end(), [](double v) { return v > 0; })) groups.push_back(std::move(group));
+  }
+  return bar_plot(fmt::format("{}: how far metrics are from those on {}", reference.experiment, reference.engine), "difference (% of the larger)", series,
+                  groups, 100 * tolerance, fmt::format("tolerance, {:.0f} %", 100 * tolerance));
+}
+
+// "bullet 0.07 (48 % less)"
+std::string beside(const sim::RunReport& report, const sim::Metric& metric) {
+  const sim::Metric* other = report.metrics.find(metric.name);
+  if (other == nullptr) return fmt::format("{} has none", report.engine);
+  return fmt::format("{} {} ({:.0f} % {})", report.engine, number(other->value), 100 * disagreement(metric.name, other->value, metric.value),
+                     other->value < metric.value ? "less" : "more");
+}
+
+std::string metric_finding(const sim::Metric& metric, const std::vector<sim::RunReport>& reports, double tolerance) {
+  std::vector<std::string> apart, near;
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    const sim::Metric* other = reports[i].metrics.find(metric.name);
+    if (other == nullptr || disagreement(metric.name, other->value, metric.value) > tolerance) apart.push_back(beside(reports[i], metric));
+    else near.push_back(reports[i].engine);
+  }
+  if (apart.empty()) return {};
+  return fmt::format("{}: {} {}, but {}{}.", metric.name, reports.front().engine, number(metric.value), fmt::join(apart, ", "),
+                     near.empty() ? "" : fmt::format("; {} agree{}", fmt::join(near, " and "), near.size() == 1 ? "s" : ""));
+}
+
+// When the history of each engine first leaves that of the reference by more than the tolerance,
+// as a part of the range over which the reference moves.
+std::string history_finding(const History& history, const std::vector<sim::RunReport>& reports, double tolerance) {
+  const sim::RunReport& reference = reports.front();
+  double low = 1e300, high = -1e300;
+  for (const sim::TimePoint& p : reference.history) low = std::min(low, history.value(p)), high = std::max(high, history.value(p));
+  const double range = high - low;
+  std::vector<std::string> apart;
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    double worst = 0;
+    std::optional<double> since;
+    for (std::size_t k = 0; k < std::min(reports[i].history.size(), reference.history.size()); ++k) {
+      const double off = std::fabs(history.value(reports[i].history[k]) - history.value(reference.history[k]));
+      worst = std::max(worst, off);
+      if (!since && off > tolerance * range && off > 1e-6) since = reference.history[k].time;
+    }
+    if (since) apart.push_back(fmt::format("{} from {:.2f} s on (at most {}{} apart)", reports[i].engine, *since, number(worst, 3), history.unit));
+  }
+  if (apart.empty()) return {};
+  return fmt::format("{} differs from that on {} by more than {:.0f} % of its range ({}{}): {}.", history.words, reference.engine, 100 * tolerance,
+                     number(range, 3), history.unit, fmt::join(apart, ", "));
+}
+
+std::vector<std::string> findings(const std::vector<sim::RunReport>& reports, double tolerance) {
+  std::vector<std::string> found;
+  for (const sim::RunReport& report : reports)
+    if (report.status != "done") found.push_back(fmt::format("{} did not finish: {}.", report.engine, report.failure));
+  for (const sim::Metric& metric : reports.front().metrics.all())
+    if (std::string text = metric_finding(metric, reports, tolerance); !text.empty()) found.push_back(std::move(text));
+  for (const History& history : histories)
+    if (std::string text = history_finding(history, reports, tolerance); !text.empty()) found.push_back(std::move(text));
+  return found;
+}
+
+Result<fs::path> make_folder(const CrosscheckArguments& arguments, const std::string& experiment) {
+  if (!arguments.out) return make_next_run_folder("crosscheck_" + experiment);
+  std::error_code error;
+  fs::create_directories(*arguments.out, error);
+  if (error || !std::ofstream(fs::path(*arguments.out) / "findings.txt", std::ios::app))
+    return Diagnostic{*arguments.out, 0, "no results can be written into this folder", "give another one with --out DIR"};
+  return fs::path(*arguments.out);
+}
+
+Result<void> write_folder(const fs::path& folder, const std::vector<sim::RunReport>& reports, const std::vector<std::string>& found, double tolerance) {
+  const auto write = [&](const char* name, const std::string& content) {
+    std::ofstream out(folder / name);
+    out << content;
+    return static_cast<bool>(out.flush());
+  };
+  std::string text;
+  for (const std::string& finding : found) text += finding + "\n";
+  if (found.empty()) text = fmt::format("The engines agree: nothing differs by more than {:.0f} %.\n", 100 * tolerance);
+  bool written = write("histories.svg", history_plots(reports)) && write("findings.txt", text);
+  if (reports.size() > 1) written = written && write("disagreements.svg", disagreement_plot(reports, tolerance));
+  if (!written) return Diagnostic{folder.string(), 0, "the plots cannot be written", "give another folder with --out DIR"};
+  return write_histories(folder / "histories.csv", reports);
 }
 
 void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
@@ -47,7 +184,7 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
     double worst = 0;
     for (std::size_t i = 1; i < reports.size(); ++i) {
       const sim::Metric* other = reports[i].metrics.find(metric.name);
-      const double off = other != nullptr ? disagreement(other->value, metric.value) : 1;
+      const double off = other != nullptr ? disagreement(metric.name, other->value, metric.value) : 1;
       row.push_back(other != nullptr ? number(other->value) : "-");
       row.push_back(percent(off));
       worst = std::max(worst, off);
@@ -55,7 +192,7 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
     row.push_back(worst > tolerance ? "they disagree" : "");
     rows.push_back(std::move(row));
   }
-  fmt::print("\n{}\n  'off by' is against {}; more than {:.0f} % is called a disagreement.\n", table(rows),
+  fmt::print("\n{}\n  'off by' is against {}; more than {:.0f} % is called a disagreement (below 0.01 mm and 0.01 degrees, none is).\n", table(rows),
              reports.front().engine, 100 * tolerance);
 }
 
@@ -72,7 +209,10 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
       if (name != engines.front() && engine.ok() && (*engine)->info().moves) engines.push_back(name);
     }
   }
+  for (const std::string& engine : engines)  // before anything runs, and before a folder is made
+    if (const auto made = library.engines.make(engine, {}); !made.ok()) return complain(made.error());
   std::vector<sim::RunReport> reports;
+  fs::path folder;
   for (const std::string& engine : engines) {
     sim::RunOptions options;
     options.experiment = arguments.experiment;
@@ -82,6 +222,11 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     options.settings = *settings;
     auto run = sim::Run::prepare(options, library, log);
     if (!run.ok()) return complain(run.error());
+    if (folder.empty()) {
+      const auto made = make_folder(arguments, (*run)->report().experiment);
+      if (!made.ok()) return complain(made.error());
+      folder = *made;
+    }
     {
       ProgressBar bar(fmt::format("{} on {}", (*run)->report().experiment, engine), arguments.json);
       (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); });
@@ -90,14 +235,19 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     // An engine that could not finish is a disagreement of its own; the others go on.
     if (reports.back().status != "done") log.warning(fmt::format("{}: {}", engine, reports.back().failure));
   }
+  const std::vector<std::string> found = findings(reports, arguments.tolerance);
+  if (const auto written = write_folder(folder, reports, found, arguments.tolerance); !written.ok()) return complain(written.error());
   if (!arguments.csv.empty())
     if (const auto written = write_histories(arguments.csv, reports); !written.ok()) return complain(written.error());
   if (arguments.json) {
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
     for (const sim::RunReport& report : reports) results.push_back(nlohmann::ordered_json::parse(report.json()));
-    fmt::print("{}\n", nlohmann::ordered_json{{"results", results}}.dump(2));
+    fmt::print("{}\n", nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}.dump(2));
   } else {
     print_table(reports, arguments.tolerance);
+    fmt::print("{}\n", found.empty() ? "  The engines agree." : "  Where they disagree:");
+    for (const std::string& finding : found) fmt::print("  - {}\n", finding);
+    fmt::print("\n  plots, histories and findings: {}\n", folder.string());
   }
   return std::all_of(reports.begin(), reports.end(), [](const sim::RunReport& r) { return r.status == "done"; }) ? done : run_failed;
 }

@@ -64,8 +64,19 @@ void print_indented(const std::string& text) {
   }
 }
 
-int info_engines(const sim::Library& library) {
-  for (const std::string& name : library.engines.names()) {
+// "one; another" as a line each.
+void print_limits(const std::string& limits) {
+  if (limits.empty()) return;
+  print_indented("what it cannot do:");
+  for (std::size_t begin = 0; begin < limits.size();) {
+    const std::size_t end = std::min(limits.find("; ", begin), limits.size());
+    print_indented("  - " + limits.substr(begin, end - begin));
+    begin = end + 2;
+  }
+}
+
+int info_engines(const std::vector<std::string>& names, const sim::Library& library) {
+  for (const std::string& name : names) {
     const auto engine = library.engines.make(name, {});
     if (!engine.ok()) return complain(engine.error());
     const physics::EngineInfo& info = (*engine)->info();
@@ -73,13 +84,33 @@ int info_engines(const sim::Library& library) {
     print_indented(info.description);
     print_indented("settings: " + info.settings);
     print_indented(std::string("restore: ") + (info.exact_restore ? "exact" : "cold (caches are dropped when a run is saved)"));
-    if (!info.limits.empty()) print_indented("limits: " + info.limits);
+    print_indented(std::string("threads: ") + (info.uses_threads ? "as many as a run is given" : "one, whatever a run is given"));
+    print_limits(info.limits);
     fmt::print("\n");
   }
   return done;
 }
 
-int info_robot(const std::string& name) {
+// The name of a type and, of one with fields, what it looks like: "DockState  {enabled: false, ...}".
+std::vector<std::string> name_and_shape(const std::string& name, const TypeInfo& type) {
+  const std::string shape = Value::of(type).describe();
+  return {name, type.name, shape.starts_with('{') ? shape : ""};
+}
+
+// What the mind of a robot has to work with.
+Result<void> print_percepts_and_actions(const std::shared_ptr<const model::ModuleModel>& robot, const sim::Library& library) {
+  const auto anatomy = mind::Anatomy::make(robot, library.minds);
+  if (!anatomy.ok()) return anatomy.error();
+  std::vector<std::vector<std::string>> rows = {{"percept", "type", "at first"}};
+  for (std::size_t i = 0; i < (*anatomy)->sensors.size(); ++i) rows.push_back(name_and_shape((*anatomy)->percept_names[i], (*anatomy)->sensors[i]->type()));
+  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  rows = {{"action", "type", "at first"}};
+  for (std::size_t i = 0; i < (*anatomy)->actuators.size(); ++i) rows.push_back(name_and_shape((*anatomy)->action_names[i], (*anatomy)->actuators[i]->type()));
+  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  return {};
+}
+
+int info_robot(const std::string& name, const sim::Library& library) {
   model::ModelLibrary models;
   const auto loaded = models.load(name);
   if (!loaded.ok()) return complain(loaded.error());
@@ -105,6 +136,7 @@ int info_robot(const std::string& name) {
   rows = {{"sensor", "type", "on"}};
   for (const model::Sensor& sensor : robot.sensors) rows.push_back({sensor.name, sensor.type, robot.links[sensor.link].name});
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (const auto printed = print_percepts_and_actions(*loaded, library); !printed.ok()) return complain(printed.error());
   fmt::print("  try: volvox run {}\n", robot.file);
   return done;
 }
@@ -166,19 +198,19 @@ int list_command(const std::string& what, bool json, const sim::Library& library
 }
 
 int info_command(const std::string& thing, const sim::Library& library) {
-  if (thing == "engines") return info_engines(library);
+  if (thing == "engines") return info_engines(library.engines.names(), library);
   const auto one = [&](const auto& registry, const char* kind) {
     fmt::print("{}  {}: {}\n", bold(thing), kind, registry.description(thing));
     return done;
   };
   for (const std::string& name : library.engines.names())
-    if (name == thing) return info_engines(library);
+    if (name == thing) return info_engines({name}, library);
   if (const auto located = sim::locate_experiment(thing, library); located.ok() && (located->registered || thing.find('.') == std::string::npos))
     return info_experiment(*located, library);
   model::ModelLibrary models;
   const std::vector<std::string> robots = models.names();
   if (std::find(robots.begin(), robots.end(), thing) != robots.end() || thing.ends_with(".sdf") || thing.ends_with(".urdf"))
-    return info_robot(thing);
+    return info_robot(thing, library);
   if (library.minds.behaviors.contains(thing)) return one(library.minds.behaviors, "behavior");
   if (library.minds.sensors.contains(thing)) return one(library.minds.sensors, "sensor");
   if (library.minds.actuators.contains(thing)) return one(library.minds.actuators, "actuator");

@@ -14,11 +14,7 @@
 namespace volvox::cli {
 namespace fs = std::filesystem;
 
-namespace {
-
-// runs/remod3d_snake/001, 002, ...: makes the first that is free. Making it claims it: runs
-// that go on at the same time never write into one folder.
-Result<fs::path> make_next_folder(std::string experiment) {
+Result<fs::path> make_next_run_folder(std::string experiment) {
   for (char& c : experiment)
     if (c == '/' || c == ' ') c = '_';
   const fs::path parent = fs::path("runs") / experiment;
@@ -32,12 +28,14 @@ Result<fs::path> make_next_folder(std::string experiment) {
                     "give a folder that can be written, with --out DIR"};
 }
 
+namespace {
+
 // Where the results will go. Asked for before the run: a run of hours must not end without a
 // place to write to.
 Result<fs::path> make_output_folder(const RunArguments& arguments, const std::string& experiment) {
   if (arguments.save && !std::ofstream(*arguments.save, std::ios::binary | std::ios::app))
     return Diagnostic{*arguments.save, 0, "the snapshot cannot be written", "give --save a path that can be written"};
-  if (!arguments.out) return make_next_folder(experiment);
+  if (!arguments.out) return make_next_run_folder(experiment);
   const fs::path folder = *arguments.out;
   std::error_code error;
   fs::create_directories(folder, error);

@@ -69,7 +69,8 @@ struct Measurement {
   double contacts = 0;     // mean
   double travel_m = 0;     // of the centre of mass, along the ground
   std::uint64_t state_hash = 0;
-  // What a docking event costs, calls and following step together, above a step without.
+  // What a docking event costs, calls and following step together, above a step without; of the
+  // processor's time.
   std::optional<double> undock_us, dock_us;
 };
 

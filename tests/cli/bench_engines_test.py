@@ -1,0 +1,99 @@
+"""The contract of `volvox bench engines`: every scene, tiny, on native and bullet. Times are never judged."""
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+KEYS = ["scene", "engine", "threads", "n", "dt", "ms_per_step", "hinge_max_mm", "hinge_max_deg", "dock_max_mm",
+        "dock_max_deg", "lift_m", "penetration_max_mm", "rss_mb"]
+SIZES = {"pile": 20, "heap": 52, "S4": 20, "track": 6}
+WITHOUT_HINGES = ["spheres", "stack", "lattice"]
+WITHOUT_DOCKS = ["S1", "S3", "pile", "spheres", "stack"]
+# What native must hold even in a tiny run, and what any engine must; mm and degrees.
+NATIVE = {"hinge_max_mm": 0.5, "hinge_max_deg": 0.2, "dock_max_mm": 0.5, "dock_max_deg": 0.2, "penetration_max_mm": 5}
+PEER = {"hinge_max_mm": 10, "hinge_max_deg": 15, "dock_max_mm": 10, "dock_max_deg": 15, "penetration_max_mm": 20}
+
+
+class BenchEngines(CommandTest):
+    def bench(self, *arguments, status=0):
+        done = self.run_program("bench", "engines", *arguments, "--json", status=status)
+        return json.loads(done.stdout)["results"]
+
+    def test_every_scene(self):
+        names = [line.split()[0] for line in self.run_program("bench", "engines", "--list").stdout.splitlines()[1:]]
+        for needed in ["S1", "S2", "S3", "S4", "pile", "heap", "spheres", "stack", "track", "lattice", "hit", "dock", "events"]:
+            self.assertIn(needed, names)
+        for scene in names:
+            rows = self.bench("--scenes", scene, "--n", str(SIZES.get(scene, 8)), "--engines", "native,bullet", "--seconds", "0.5")
+            self.assertEqual([row["engine"] for row in rows], ["native", "bullet"])
+            for row in rows:
+                with self.subTest(scene=scene, engine=row["engine"]):
+                    self.check(row, NATIVE if row["engine"] == "native" else PEER)
+
+    def check(self, row, bounds):
+        self.assertEqual(list(row)[:len(KEYS)], KEYS)
+        self.assertIsNone(row["failure"])
+        self.assertAlmostEqual(row["dt"], 1 / 60)
+        self.assertEqual(row["threads"], 1)
+        self.assertEqual(row["n"], SIZES.get(row["scene"], 8))
+        self.assertGreater(row["ms_per_step"], 0)
+        self.assertGreater(row["rss_mb"], 1)
+        self.assertGreater(row["times_faster_than"]["bullet"], 0)
+        self.assertIn("substeps", row["settings"])
+        for key, bound in bounds.items():
+            absent = WITHOUT_HINGES if key.startswith("hinge") else WITHOUT_DOCKS if key.startswith("dock") else []
+            if row["scene"] in absent:
+                self.assertIsNone(row[key], key)
+            else:
+                self.assertGreaterEqual(row[key], 0, key)
+                self.assertLess(row[key], bound, key)
+
+    def test_sizes_threads_substeps_and_repeats_make_rows(self):
+        rows = self.bench("--scenes", "S2", "--n", "3,6", "--engines", "native,bullet@1/60", "--threads", "1,2", "--seconds", "0.2", "--repeats", "2")
+        self.assertEqual([(row["n"], row["engine"], row["threads"]) for row in rows],
+                         [(n, engine, threads) for n in (3, 6) for engine, threads in (("native", 1), ("native", 2), ("bullet", 1))])
+        self.assertAlmostEqual(rows[2]["substep_s"], 1 / 60)
+        self.assertEqual(len(rows[0]["ms_of_repeats"]), 2)
+        self.assertGreater(rows[1]["part_of_one_thread"], 0)
+        self.assertEqual(rows[0]["state_hash"], rows[1]["state_hash"], "threads must not change the state")
+        self.assertEqual(list(rows[0]["times_faster_than"]), ["bullet@1/60"])
+
+    def test_the_same_seed_gives_the_same_state(self):
+        run = lambda seed: self.bench("--scenes", "pile", "--n", "4", "--engines", "native", "--seconds", "0.2", "--seed", seed)[0]["state_hash"]
+        self.assertEqual(run("3"), run("3"))
+        self.assertNotEqual(run("3"), run("4"))
+
+    def test_a_peer_that_is_too_slow_is_told_and_not_fatal(self):
+        rows = self.bench("--scenes", "S2", "--n", "200", "--engines", "bullet", "--seconds", "3", "--limit", "0.05")
+        self.assertIn("settles", rows[0]["failure"])
+        self.assertIsNone(rows[0]["ms_per_step"])
+        self.assertIsNone(rows[0]["penetration_max_mm"])
+        self.assertEqual(rows[0]["times_faster_than"], {})
+
+    def test_our_own_failure_is_one(self):
+        self.bench("--scenes", "S2", "--n", "200", "--engines", "native", "--seconds", "3", "--limit", "0.01", status=1)
+
+    def test_the_table_names_the_settings(self):
+        done = self.run_program("bench", "engines", "--scenes", "S1", "--n", "2", "--engines", "native,bullet", "--seconds", "0.1")
+        for words in ["x bullet", "native: ", "bullet: ", "iterations", "dt 1/60"]:
+            self.assertIn(words, done.stdout)
+        self.assertIn("[1/2] S1 of 2 on native", done.stderr)
+
+    def test_bad_input(self):
+        for arguments, says in [(["--scenes", "S9"], "S9"), (["--engines", "bulet"], "bullet"), (["--engines", "native@0"], "0"),
+                                (["--engines", "none"], "moves nothing"), (["--n", "0"], "--n"), (["--n", "3,x"], "x"),
+                                (["--threads", "0"], "--threads"), (["--seconds", "nan"], "nan"), (["--scenes", "track", "--n", "2"], "at least 6")]:
+            with self.subTest(arguments=arguments):
+                done = self.run_program("bench", "engines", *arguments, status=2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(says, done.stderr)
+                self.assertIn("fix: ", done.stderr)
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
