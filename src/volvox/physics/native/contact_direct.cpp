@@ -15,17 +15,42 @@
 namespace volvox::physics::native {
 namespace {
 
+// One side of a contact, as RowContact has it.
+struct Side {
+  double* coordinates;
+  const double* rows;
+  int width;
+  const int* blocks;
+  std::span<const int> places() const { return {blocks, static_cast<std::size_t>(width / row_block)}; }
+};
+
 double product(const RowContact& a, int i, const RowContact& b, int j) {
   double sum = 0;
-  const auto add = [&](const double* coordinates_a, const double* row_a, int width, const double* coordinates_b, const double* row_b) {
-    if (coordinates_a && coordinates_a == coordinates_b) sum += wide_dot(row_a, row_b, width);
+  const auto add = [&](const Side& x, const Side& y) {
+    if (!x.coordinates || x.coordinates != y.coordinates) return;
+    const double *row_x = x.rows + i * x.width, *row_y = y.rows + j * y.width;
+    sum += x.blocks ? blocks_dot(x.places(), row_x, y.places(), row_y) : wide_dot(row_x, row_y, x.width);
   };
-  const auto row = [](const double* rows, int width, int k) { return rows + k * width; };
-  add(a.a, row(a.rows_a, a.width_a, i), a.width_a, b.a, row(b.rows_a, b.width_a, j));
-  add(a.a, row(a.rows_a, a.width_a, i), a.width_a, b.b, row(b.rows_b, b.width_b, j));
-  add(a.b, row(a.rows_b, a.width_b, i), a.width_b, b.a, row(b.rows_a, b.width_a, j));
-  add(a.b, row(a.rows_b, a.width_b, i), a.width_b, b.b, row(b.rows_b, b.width_b, j));
+  const Side sides_a[2] = {{a.a, a.rows_a, a.width_a, a.blocks_a}, {a.b, a.rows_b, a.width_b, a.blocks_b}};
+  const Side sides_b[2] = {{b.a, b.rows_a, b.width_a, b.blocks_a}, {b.b, b.rows_b, b.width_b, b.blocks_b}};
+  for (const Side& x : sides_a) {
+    for (const Side& y : sides_b) add(x, y);
+  }
   return sum;
+}
+
+double along(const Side& side, int direction) {
+  const double* row = side.rows + direction * side.width;
+  if (!side.blocks) return wide_dot(row, side.coordinates, side.width);
+  double sum = 0;
+  for (int place : side.places()) sum += wide_dot(row, side.coordinates + row_block * place, row_block), row += row_block;
+  return sum;
+}
+
+void push(const Side& side, int direction, double impulse) {
+  const double* row = side.rows + direction * side.width;
+  if (!side.blocks) return wide_add(side.coordinates, row, impulse, side.width);
+  for (int place : side.places()) wide_add(side.coordinates + row_block * place, row, impulse, row_block), row += row_block;
 }
 
 // Solves a symmetric or nearly symmetric positive system in place by elimination. False: it
@@ -49,8 +74,8 @@ bool eliminate_in_place(std::vector<double>& m, std::vector<double>& x, std::siz
 }
 
 double velocity_of(const RowContact& c, int direction) {
-  double v = c.free[direction] + wide_dot(c.rows_a + direction * c.width_a, c.a, c.width_a);
-  if (c.width_b > 0) v += wide_dot(c.rows_b + direction * c.width_b, c.b, c.width_b);
+  double v = c.free[direction] + along({c.a, c.rows_a, c.width_a, c.blocks_a}, direction);
+  if (c.width_b > 0) v += along({c.b, c.rows_b, c.width_b, c.blocks_b}, direction);
   return v;
 }
 
@@ -58,8 +83,8 @@ void apply(RowContact& c, const double (&impulse)[3]) {
   for (int i = 0; i < 3; ++i) {
     const double change = impulse[i] - c.impulse[i];
     c.impulse[i] = impulse[i];
-    wide_add(c.a, c.rows_a + i * c.width_a, change, c.width_a);
-    if (c.width_b > 0) wide_add(c.b, c.rows_b + i * c.width_b, change, c.width_b);
+    push({c.a, c.rows_a, c.width_a, c.blocks_a}, i, change);
+    if (c.width_b > 0) push({c.b, c.rows_b, c.width_b, c.blocks_b}, i, change);
   }
 }
 

@@ -249,8 +249,8 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
     GroupRoom::Active& c = room.active[i];
     RowContact& hot = room.hot[i];
     const RowSpan a = islands[at(c.island_a)]->span(c.node_a);
-    hot.a = a.coordinates, hot.width_a = a.width;
-    hot.b = nullptr, hot.width_b = 0;
+    hot.a = a.coordinates, hot.width_a = a.width, hot.blocks_a = a.blocks;
+    hot.b = nullptr, hot.width_b = 0, hot.blocks_b = nullptr;
     c.part_a = a.part;
     c.one_part = islands[at(c.island_a)]->parts() == 1;
     if (c.island_b >= 0) {
@@ -258,7 +258,7 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
       c.part_b = b.part;
       c.one_part = c.one_part && islands[at(c.island_b)]->parts() == 1;
       // Both ends in one part: the rows add up to one.
-      if (b.coordinates != a.coordinates) hot.b = b.coordinates, hot.width_b = b.width;
+      if (c.island_a != c.island_b || a.part != b.part) hot.b = b.coordinates, hot.width_b = b.width, hot.blocks_b = b.blocks;
     }
     total += 3 * static_cast<std::size_t>(hot.width_a + hot.width_b);
   }

@@ -10,6 +10,7 @@
 
 #include "volvox/physics/native/body.h"
 #include "volvox/physics/native/drive.h"
+#include "volvox/physics/native/wide.h"
 
 namespace volvox::physics::native {
 
@@ -39,8 +40,8 @@ struct RowSpan {
   double* coordinates = nullptr;  // the accumulator a of the part
   int width = 0;                  // a multiple of row_block
   int part = 0;                   // which part of the island
+  const int* blocks = nullptr;    // which blocks of the coordinates the rows are for; null: the first ones
 };
-inline constexpr int row_block = 8;
 
 class Island {
  public:

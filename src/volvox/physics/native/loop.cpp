@@ -90,7 +90,7 @@ Loop::Loop(const World& world, std::vector<int> bodies, std::vector<int> joints)
   choose_stiffness();
   x_.resize(bodies_.size());
   first_row_.resize(bodies_.size());
-  coordinates_.resize(6 * bodies_.size() + row_block);
+  coordinates_.resize(SparseFactor::padded * bodies_.size());
 }
 
 void Loop::add_link(const World& world, int joint) {
@@ -312,38 +312,32 @@ void Loop::whiten(std::span<const int> nodes) {
   if (rows_.size() < total) rows_.resize(2 * total);
   for (std::size_t i = 0; i < first_row_.size(); ++i) {
     const int node = static_cast<int>(i);
-    if (first_row_[i] != none) factor_.unit_rows(factor_.place(node), span(node).width, rows_.data() + first_row_[i]);
+    if (first_row_[i] != none) factor_.unit_rows(factor_.place(node), rows_.data() + first_row_[i]);
   }
   std::fill(coordinates_.begin(), coordinates_.end(), 0.0);
   touched_ = true;
 }
 
-// The rows of a body begin with its own place: what was eliminated before has no part in them.
+// A body's rows have a block for every place on its way to the root of the elimination.
 RowSpan Loop::span(int node) {
-  const int place = factor_.place(node), columns = 6 * (factor_.count() - place);
-  return {coordinates_.data() + 6 * place, (columns + row_block - 1) / row_block * row_block, place};
+  const int place = factor_.place(node);
+  const std::span<const int> way = factor_.way(place);
+  return {coordinates_.data(), static_cast<int>(way.size()) * SparseFactor::padded, place, way.data()};
 }
 
 void Loop::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const {
-  const int columns = 6 * (factor_.count() - factor_.place(node));
-  const int width = (columns + row_block - 1) / row_block * row_block;
+  const int width = static_cast<int>(factor_.way(factor_.place(node)).size()) * SparseFactor::padded;
   wide_rows(rows_.data() + first_row_[static_cast<std::size_t>(node)], width, arm, directions, sign, add, rows);
 }
 
-// Here parts are places, and the later one's columns are the last of the earlier one's.
+// Here parts are places.
 void Loop::add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) {
-  const auto width = [&](int part) { return (6 * (factor_.count() - part) + row_block - 1) / row_block * row_block; };
-  const int later = std::max(part_a, part_b), columns = 6 * (factor_.count() - later);
-  const double* a = rows_a + 6 * (later - part_a);
-  const double* b = rows_b + 6 * (later - part_b);
+  const std::span<const int> a = factor_.way(part_a), b = factor_.way(part_b);
   int entry = 0;
   for (int i = 0; i < 3; ++i) {
     for (int j = i; j < 3; ++j) {
-      double sum = 0;
-      for (int k = 0; k < columns; ++k) {
-        sum += a[i * width(part_a) + k] * b[j * width(part_b) + k] + a[j * width(part_a) + k] * b[i * width(part_b) + k];
-      }
-      gram[entry++] += sum;
+      const auto row = [](const double* rows, std::span<const int> way, int k) { return rows + static_cast<std::size_t>(k) * way.size() * SparseFactor::padded; };
+      gram[entry++] += blocks_dot(a, row(rows_a, a, i), b, row(rows_b, b, j)) + blocks_dot(a, row(rows_a, a, j), b, row(rows_b, b, i));
     }
   }
 }
@@ -352,7 +346,7 @@ Spatial<double> Loop::passed_impulse(const Link& link) const { return link.drive
 
 bool Loop::take_up(World& world) {
   if (!touched_) return false;
-  for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(6 * i), 6, x_[i].begin());
+  for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(SparseFactor::padded * i), 6, x_[i].begin());
   factor_.backward(x_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].fresh = nodes_[i].fresh + spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);

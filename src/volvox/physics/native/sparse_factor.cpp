@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 namespace volvox::physics::native {
 namespace {
@@ -47,11 +48,14 @@ void cholesky(Block6& m, Block6& inverse) {
 SparseFactor::SparseFactor(int count, const std::vector<std::pair<int, int>>& edges) : place_(static_cast<std::size_t>(count), -1) {
   std::vector<std::set<int>> near(static_cast<std::size_t>(count));
   for (const auto& [a, b] : edges) near[static_cast<std::size_t>(a)].insert(b), near[static_cast<std::size_t>(b)].insert(a);
-  std::set<std::pair<std::size_t, int>> waiting;  // degree, row
-  for (int i = 0; i < count; ++i) waiting.insert({near[static_cast<std::size_t>(i)].size(), i});
+  // Of equal degree, that which stands on the shortest way is taken first: the ways stay short.
+  std::vector<int> height(static_cast<std::size_t>(count), 0);
+  std::set<std::tuple<std::size_t, int, int>> waiting;  // degree, height, row
+  const auto key = [&](int row) { return std::tuple(near[static_cast<std::size_t>(row)].size(), height[static_cast<std::size_t>(row)], row); };
+  for (int i = 0; i < count; ++i) waiting.insert(key(i));
   std::vector<std::vector<int>> columns;
   while (!waiting.empty()) {
-    const int row = waiting.begin()->second;
+    const int row = std::get<2>(*waiting.begin());
     waiting.erase(waiting.begin());
     place_[static_cast<std::size_t>(row)] = static_cast<int>(order_.size());
     order_.push_back(row);
@@ -60,12 +64,13 @@ SparseFactor::SparseFactor(int count, const std::vector<std::pair<int, int>>& ed
     // Its neighbours become neighbours of each other.
     for (int a : around) {
       std::set<int>& others = near[static_cast<std::size_t>(a)];
-      waiting.erase({others.size(), a});
+      waiting.erase(key(a));
       others.erase(row);
+      height[static_cast<std::size_t>(a)] = std::max(height[static_cast<std::size_t>(a)], height[static_cast<std::size_t>(row)] + 1);
       for (int b : around) {
         if (b != a) others.insert(b);
       }
-      waiting.insert({others.size(), a});
+      waiting.insert(key(a));
     }
   }
   for (std::vector<int>& column : columns) {
@@ -75,6 +80,14 @@ SparseFactor::SparseFactor(int count, const std::vector<std::pair<int, int>>& ed
     row_.insert(row_.end(), column.begin(), column.end());
   }
   first_.push_back(static_cast<int>(row_.size()));
+  for (int k = 0; k < count; ++k) {
+    first_way_.push_back(way_.size());
+    for (int at = k;; at = row_[static_cast<std::size_t>(first_[static_cast<std::size_t>(at)])]) {
+      way_.push_back(at);
+      if (first_[static_cast<std::size_t>(at)] == first_[static_cast<std::size_t>(at) + 1]) break;
+    }
+  }
+  first_way_.push_back(way_.size());
   for (int k = 0; k < count; ++k) {
     first_update_.push_back(static_cast<int>(updates_.size()));
     const int begin = first_[static_cast<std::size_t>(k)], end = first_[static_cast<std::size_t>(k) + 1];
@@ -176,29 +189,32 @@ void SparseFactor::backward(std::vector<Vec6>& x) const {
   }
 }
 
-void SparseFactor::unit_rows(int place, int width, double* rows) const {
+void SparseFactor::unit_rows(int place, double* rows) const {
+  const std::span<const int> places = way(place);
+  const std::size_t width = places.size() * padded;
   std::fill(rows, rows + 6 * width, 0.0);
-  const int n = count();
-  for (int r = 0; r < 6; ++r) rows[r * width + r] = 1;
-  for (int k = place; k < n; ++k) {
-    const Block6& inverse = inverse_[static_cast<std::size_t>(k)];
-    for (int r = 0; r < 6; ++r) {
-      double* x = rows + r * width + 6 * (k - place);
-      double t[6];
-      bool any = false;
+  for (std::size_t r = 0; r < 6; ++r) rows[r * width + r] = 1;
+  for (std::size_t m = 0; m < places.size(); ++m) {
+    const std::size_t k = static_cast<std::size_t>(places[m]);
+    const Block6& inverse = inverse_[k];
+    double t[6][6];
+    for (std::size_t r = 0; r < 6; ++r) {
+      double* x = rows + r * width + padded * m;
       for (int i = 0; i < 6; ++i) {
-        t[i] = 0;
-        for (int j = 0; j <= i; ++j) t[i] += at(inverse, i, j) * x[j];
-        any = any || x[i] != 0;
+        t[r][i] = 0;
+        for (int j = 0; j <= i; ++j) t[r][i] += at(inverse, i, j) * x[j];
       }
-      if (!any) continue;
-      std::copy(t, t + 6, x);
-      for (int b = first_[static_cast<std::size_t>(k)]; b < first_[static_cast<std::size_t>(k) + 1]; ++b) {
-        double* y = rows + r * width + 6 * (row_[static_cast<std::size_t>(b)] - place);
-        const Block6& block = below_[static_cast<std::size_t>(b)];
+      std::copy(t[r], t[r] + 6, x);
+    }
+    std::size_t where = m + 1;
+    for (int b = first_[k]; b < first_[k + 1]; ++b) {
+      while (places[where] != row_[static_cast<std::size_t>(b)]) ++where;
+      const Block6& block = below_[static_cast<std::size_t>(b)];
+      for (std::size_t r = 0; r < 6; ++r) {
+        double* y = rows + r * width + padded * where;
         for (int i = 0; i < 6; ++i) {
           double s = 0;
-          for (int j = 0; j < 6; ++j) s += at(block, i, j) * t[j];
+          for (int j = 0; j < 6; ++j) s += at(block, i, j) * t[r][j];
           y[i] -= s;
         }
       }

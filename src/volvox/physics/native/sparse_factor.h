@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,9 +32,14 @@ class SparseFactor {
   // All in the order of elimination. x := L^-1 x, from `first` on; x := L^-T x.
   void forward(std::vector<Vec6>& x, int first = 0) const;
   void backward(std::vector<Vec6>& x) const;
-  // The six rows of (L^-1 E)^T, where E picks the block at `place`: six times `width` numbers
-  // for the columns from 6 place on; what is beyond them is zero.
-  void unit_rows(int place, int width, double* rows) const;
+  // The places in which (L^-1 E)^T is not zero, where E picks the block at `place`: the way
+  // from there to the root of the elimination, ascending.
+  std::span<const int> way(int place) const {
+    return {way_.data() + first_way_[static_cast<std::size_t>(place)], way_.data() + first_way_[static_cast<std::size_t>(place) + 1]};
+  }
+  // Its six rows: for each place of the way `padded` numbers, six and zeros.
+  static constexpr int padded = 8;
+  void unit_rows(int place, double* rows) const;
 
  private:
   struct Update {
@@ -45,6 +51,8 @@ class SparseFactor {
   std::vector<int> order_, place_;
   std::vector<int> first_;          // by column: its first block below the diagonal
   std::vector<int> row_;            // of every block below the diagonal
+  std::vector<int> way_;            // of all places, one behind the other
+  std::vector<std::size_t> first_way_;
   std::vector<Update> updates_;
   std::vector<int> first_update_;   // by column
   std::vector<Block6> diagonal_;    // then the Cholesky factor of the pivot

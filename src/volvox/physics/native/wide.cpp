@@ -28,7 +28,24 @@ inline __attribute__((always_inline)) double sum(const Eight& v) {
   return left[0] + left[1];
 }
 
+inline __attribute__((always_inline)) double* place_of(double* coordinates, const int* blocks, int k) {
+  return coordinates + (blocks ? row_block * blocks[k / row_block] : k);
+}
+
 }  // namespace
+
+double blocks_dot(std::span<const int> a, const double* row_a, std::span<const int> b, const double* row_b) {
+  double sum = 0;
+  for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
+    if (a[i] == b[k]) {
+      for (std::size_t m = 0; m < row_block; ++m) sum += row_a[row_block * i + m] * row_b[row_block * k + m];
+      ++i, ++k;
+    } else {
+      ++(a[i] < b[k] ? i : k);
+    }
+  }
+  return sum;
+}
 
 VOLVOX_WIDE double wide_dot(const double* a, const double* b, int width) {
   Eight total = {};
@@ -104,12 +121,12 @@ VOLVOX_WIDE double wide_solve(RowContact& c) {
   Eight n = {}, s = {}, t = {};
   for (int k = 0; k < c.width_a; k += 8) {
     Eight a, x, y, z;
-    load(a, c.a + k), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
+    load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
     n += a * x, s += a * y, t += a * z;
   }
   for (int k = 0; k < c.width_b; k += 8) {
     Eight b, x, y, z;
-    load(b, c.b + k), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
+    load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
     n += b * x, s += b * y, t += b * z;
   }
   const double vn = c.free[0] + sum(n), vs = c.free[1] + sum(s), vt = c.free[2] + sum(t);
@@ -125,13 +142,13 @@ VOLVOX_WIDE double wide_solve(RowContact& c) {
   c.impulse[0] = normal, c.impulse[1] = lt, c.impulse[2] = lu;
   for (int k = 0; k < c.width_a; k += 8) {
     Eight a, x, y, z;
-    load(a, c.a + k), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
-    store(c.a + k, a + (x * dn + y * dt + z * du));
+    load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
+    store(place_of(c.a, c.blocks_a, k), a + (x * dn + y * dt + z * du));
   }
   for (int k = 0; k < c.width_b; k += 8) {
     Eight b, x, y, z;
-    load(b, c.b + k), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
-    store(c.b + k, b + (x * dn + y * dt + z * du));
+    load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
+    store(place_of(c.b, c.blocks_b, k), b + (x * dn + y * dt + z * du));
   }
   return std::max(std::fabs(dn) * c.gram[0], std::max(std::fabs(dt) * c.gram[3], std::fabs(du) * c.gram[5]));
 }

@@ -3,11 +3,15 @@
 // a fixed order and nothing is contracted, all have the same bits.
 #pragma once
 
+#include <span>
+
 #include "volvox/base/math.h"
 
 namespace volvox::physics::native {
 
-// All widths are multiples of 8.
+// All widths are multiples of it.
+inline constexpr int row_block = 8;
+
 double wide_dot(const double* a, const double* b, int width);
 // a += b s
 void wide_add(double* a, const double* b, double s, int width);
@@ -19,6 +23,8 @@ void wide_project(double* y, const double (&s)[6], const double (&u)[6], int wid
 void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows);
 // The six entries of the 3x3 product of three rows with themselves: 00 01 02 11 12 22.
 void wide_gram(const double* rows, int width, double (&gram)[6]);
+// The product of two rows that have blocks for some places only, ascending.
+double blocks_dot(std::span<const int> a, const double* row_a, std::span<const int> b, const double* row_b);
 // A contact in the sweep.
 struct RowContact {
   double impulse[3];       // along the normal and the two tangents
@@ -32,6 +38,7 @@ struct RowContact {
   double *a = nullptr, *b = nullptr;              // coordinates of the two sides
   double *rows_a = nullptr, *rows_b = nullptr;    // three rows each; b: null where there is none
   int width_a = 0, width_b = 0;
+  const int *blocks_a = nullptr, *blocks_b = nullptr;  // see RowSpan
 };
 // One projected step of a contact. Returns how much it changed its velocity, in m/s.
 double wide_solve(RowContact& contact);
