@@ -30,6 +30,7 @@ struct Body {
   bool carried = false;         // one of them has an impulse from the last substep
   double borne = 1;             // the mass of its island for each kg of it that touches anything
   int island = -1, node = -1;   // which tree or loop it belongs to, and where
+  int cluster = -1;             // the lowest body that it is rigidly joined to, through whatever others
 
   void place(const Pose& link, const Twist& velocity) {
     position = link * from_link.position;

@@ -268,7 +268,10 @@ void Detector::add_half_spaces(const View& view, double horizon) {
   std::sort(pairs_.begin(), pairs_.end());
 }
 
+// Bodies that cannot move against each other have nothing to settle by contacts.
 bool Detector::may_touch(const View& view, int a, int b) const {
+  const Body &body_a = view.bodies[static_cast<std::size_t>(a)], &body_b = view.bodies[static_cast<std::size_t>(b)];
+  if (body_a.cluster >= 0 && body_a.cluster == body_b.cluster) return false;
   const BodyDesc &x = view.scene.bodies[static_cast<std::size_t>(a)], &y = view.scene.bodies[static_cast<std::size_t>(b)];
   if (x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner) return false;
   for (JointId joint : view.scene.joints_of[static_cast<std::size_t>(a)]) {

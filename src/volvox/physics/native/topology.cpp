@@ -165,7 +165,24 @@ int Topology::pattern_of(const Tree& tree) {
   return pattern_count_++;
 }
 
+void Topology::find_clusters(World& world) const {
+  const auto cluster = [&](int body) -> int& { return world.bodies[static_cast<std::size_t>(body)].cluster; };
+  const auto root = [&](int body) {
+    while (cluster(body) != body) body = cluster(body) = cluster(cluster(body));
+    return body;
+  };
+  for (int body : members_) cluster(body) = body;
+  for (int joint : joints_) {
+    const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+    if ((desc.type != JointType::fixed && desc.type != JointType::dock) || !world.scene.moves(desc.a) || !world.scene.moves(desc.b)) continue;
+    const int a = root(static_cast<int>(desc.a.index)), b = root(static_cast<int>(desc.b.index));
+    cluster(std::max(a, b)) = std::min(a, b);
+  }
+  for (int body : members_) cluster(body) = root(body);
+}
+
 void Topology::build(World& world) {
+  find_clusters(world);
   const Graph graph(world, members_, joints_);
   std::unique_ptr<Island> island;
   if (graph.tree()) {

@@ -25,6 +25,7 @@ class Topology {
   void dissolve(World& world, int island);
   void gather(const World& world, std::size_t body);
   void build(World& world);
+  void find_clusters(World& world) const;
   int pattern_of(const Tree& tree);
 
   Islands islands_;
