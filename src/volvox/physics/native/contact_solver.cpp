@@ -16,8 +16,8 @@ constexpr int most_attempts = 3;
 // would pay for them: the work of a group is bounded, not its sweeps.
 constexpr std::size_t most_work = 16000;  // contacts times sweeps
 // Groups up to this many contacts that have not settled after so many sweeps are also solved
-// directly, for the contacts that then touch, stick and slide.
-constexpr std::size_t most_direct = 100, sweeps_between = 12;
+// directly, for the contacts that then touch, stick and slide; again after three times as many.
+constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
 
 Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) { return {lane(volvox::cross(arm, impulse)), lane(impulse)}; }
 
@@ -329,11 +329,12 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room)
   const double enough = count == 1 ? settled : settled_together / (count * count);
   bool direct = count > 1 && contacts <= most_direct;
   for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
+  std::size_t next_direct = sweeps_before_direct;
   for (std::size_t i = 0; i < sweeps; ++i) {
     double most = 0;
     for (std::size_t k = 0; k < contacts; ++k) most = std::max(most, solve_one(islands, room, k));
     if (most < enough) break;
-    if (direct && i % sweeps_between == sweeps_between - 1) (void)solve_directly(room);
+    if (direct && i == next_direct) (void)solve_directly(room), next_direct = 3 * next_direct;
   }
 }
 
