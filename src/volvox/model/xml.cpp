@@ -265,6 +265,16 @@ bool Attributes::flag(const char* name, bool fallback) const {
   return fallback;
 }
 
+std::size_t Attributes::choice(const char* name, std::size_t fallback, const std::vector<std::string>& choices) const {
+  const char* value = element_.Attribute(name);
+  if (value == nullptr) return fallback;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    if (trimmed(value) == choices[i]) return i;
+  report_.error(element_, fmt::format("{}=\"{}\" of <{}> is not one of: {}", name, value, element_.Name(), fmt::join(choices, ", ")),
+                suggest(value, choices));
+  return fallback;
+}
+
 std::optional<std::vector<double>> Attributes::numbers(const char* name, std::size_t count) const {
   const char* value = element_.Attribute(name);
   if (value == nullptr) return std::nullopt;
