@@ -84,7 +84,7 @@ class Agent {
     for (std::size_t d = 0; d < docks().size(); ++d) put(static_cast<int>(d), Payload::of(content), options);
   }
   // As the master of a serial bus: asks a slave for the first message that it has to send.
-  void poll(std::string_view bus, int slave) { outbox_.push_back({outlet_index(bus), {}, {0, slave, 0}, true}); }
+  void poll(std::string_view bus, int slave) { outbox_.push_back({outlet_index(bus), {}, {.to = slave}, true}); }
   int address() const { return address_; }  // by which radios and buses reach this module
 
   // The oldest message in the mailboxes of this behaviour, or the oldest that came in at an

@@ -272,7 +272,8 @@ Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time a
   } else {
     std::uint16_t port = message.options.mailbox;
     const std::vector<std::byte> payload = to_frame(message.payload, port);
-    sent = network_.send(from, {.payload = payload, .destination = *to, .port = port, .identifier = message.options.priority, .at = at});
+    sent = network_.send(from, {.payload = payload, .destination = *to, .port = port, .identifier = message.options.priority,
+                               .at = at, .report = message.options.report});
   }
   if (!sent.ok()) return sent.error();
   if (sent->status == net::SendStatus::accepted) return true;
@@ -280,10 +281,10 @@ Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time a
   return false;
 }
 
-Result<void> Exchange::run(Time tick_end, const Receiver& receive) {
-  receiver_ = &receive;
+Result<void> Exchange::run(Time tick_end, const Callbacks& callbacks) {
+  callbacks_ = &callbacks;
   const auto ran = network_.run(tick_end);
-  receiver_ = nullptr;
+  callbacks_ = nullptr;
   return ran;
 }
 
@@ -302,11 +303,13 @@ void Exchange::received(net::Network&, const net::Reception& reception) {
   ++tally.received;
   tally.last_from = message.from;
   tally.last_power = reception.power_w;
-  (*receiver_)(to.agent, std::move(message));
+  callbacks_->received(to.agent, std::move(message));
 }
 
 void Exchange::send_finished(net::Network&, const net::SendReport& report) {
   if (report.fate != net::Fate::sent) ++tallies_[report.interface.index].lost;
+  const Owner sender = owners_[report.interface.index];
+  callbacks_->sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
 }
 
 // --- links -------------------------------------------------------------------------------------

@@ -27,12 +27,15 @@ class Exchange final : private net::Listener {
   bool carries(std::uint32_t agent, int outlet) const { return interface(agent, outlet).valid(); }
 
   // The phases. Messages are received live: `receive` is called at the exact time, and may send.
-  using Receiver = std::function<void(std::uint32_t agent, Message message)>;
+  struct Callbacks {
+    std::function<void(std::uint32_t agent, Message message)> received;
+    std::function<void(std::uint32_t agent, const SendReport& report)> sent;
+  };
   void begin_tick(const world::World& world);
   // Accepted, or lost and counted; an error is a mistake of the sender's. `at`: not before then.
   Result<bool> send(std::uint32_t agent, const Outgoing& message, Time at);
   void all_sent(const world::World& world);  // of this tick's start
-  Result<void> run(Time tick_end, const Receiver& receive);
+  Result<void> run(Time tick_end, const Callbacks& callbacks);
   void update_links(const world::World& world);  // what let go cuts its frames
 
   // What modules can know.
@@ -114,7 +117,7 @@ class Exchange final : private net::Listener {
   std::vector<Tally> tallies_;                     // by interface
 
   std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, when links were last looked at
-  const Receiver* receiver_ = nullptr;   // while the network runs
+  const Callbacks* callbacks_ = nullptr;  // while the network runs
   net::FrameLog frames_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "volvox/base/time.h"
 #include "volvox/base/type.h"
+#include "volvox/net/types.h"
 
 namespace volvox::mind {
 
@@ -47,6 +48,14 @@ struct SendOptions {
   MailboxNumber mailbox = 0;   // of the receiver
   int to = everyone;           // an address; docks have only their other end
   std::uint32_t priority = 0;  // on a CAN bus, its identifier: the lowest wins
+  bool report = false;         // Behavior::sent is called when it has left, not only when it was lost
+};
+
+// What became of a message on the network, as far as its sender can know.
+struct SendReport {
+  int outlet = 0;
+  net::Fate fate = net::Fate::sent;
+  int attempts = 1;
 };
 
 // On its way out of a module.
@@ -63,6 +72,7 @@ struct Outgoing {
     ar("mailbox", options.mailbox);
     ar("to", options.to);
     ar("priority", options.priority);
+    ar("report", options.report);
     ar("poll", poll);
   }
 };

@@ -208,6 +208,7 @@ std::optional<std::vector<double>> parse_numbers(std::string_view text) {
 std::string Range::text() const {
   const bool bounded_low = low > -std::numeric_limits<double>::max();
   const bool bounded_high = high < std::numeric_limits<double>::max();
+  if (bounded_low && bounded_high && open_low) return fmt::format("a number above {}, up to {}", low, high);
   if (bounded_low && bounded_high) return fmt::format("a number from {} to {}", low, high);
   if (bounded_low && low == 0) return open_low ? "a positive number" : "a number that is not negative";
   return "a number";
