@@ -110,7 +110,7 @@ class Agent {
   // Its model of the world: any type declared by VOLVOX_TYPE, made when first asked for.
   template <class T>
   T& model() {
-    if (!program().restored_model.empty()) unpack_model<T>();
+    if (!program().template unpack<T>()) throw AgentError("the snapshot holds a model of another type than " + type_name<T>());
     return program().model.template emplace<T>();
   }
   template <class T>
@@ -121,8 +121,10 @@ class Agent {
   }
   template <class T>
   const T* find_model() const {  // null: there is none
-    for (const Program& p : programs_)
+    for (const Program& p : programs_) {
+      p.template unpack<T>();
       if (const T* known = p.model.template get<T>()) return known;
+    }
     return nullptr;
   }
   // Parameters of the behaviour, as given in SDF.
@@ -150,12 +152,23 @@ class Agent {
   // What each behaviour on the module has for itself.
   struct Program {
     Parameters parameters;
-    Value model;
-    Payload restored_model;  // out of a snapshot, until the behaviour says of what type it is
+    // Out of a snapshot a model comes as bytes, until somebody says of what type it is.
+    mutable Value model;
+    mutable Payload restored_model;
     RandomStream random;
     double period = 0;  // s; 0: every tick
     Time next_step;
 
+    // False: there are bytes, and they are of another type.
+    template <class T>
+    bool unpack() const {
+      if (restored_model.empty()) return true;
+      const auto known = restored_model.template as<T>();
+      if (!known) return false;
+      model.template emplace<T>() = *known;
+      restored_model = {};
+      return true;
+    }
     template <class A>
     void archive(A& ar) {
       Payload packed = model.empty() ? restored_model : Payload::of(model);
@@ -188,14 +201,6 @@ class Agent {
   int outlet_index(std::string_view name) const;
   const Agent& look_at(std::size_t module) const;
   [[noreturn]] static void wrong_type(const char* kind, std::string_view name, const Value& value, const std::string& wanted);
-
-  template <class T>
-  void unpack_model() {
-    const auto model = program().restored_model.template as<T>();
-    if (!model) throw AgentError("the snapshot holds a model of another type than " + type_name<T>());
-    program().model.template emplace<T>() = *model;
-    program().restored_model = {};
-  }
 
   template <class A>
   void archive(A& ar) {

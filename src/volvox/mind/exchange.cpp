@@ -431,6 +431,18 @@ Signal Exchange::signal(std::uint32_t agent, int outlet) const {
   return signal;
 }
 
+std::vector<std::string> Exchange::warnings(const world::World& world) const {
+  std::vector<std::string> all = network_.warnings();
+  std::vector<std::string> used;
+  for (const ChannelUse& channel : channels_) used.push_back(channel.name);
+  for (const model::Channel& channel : world.model().channels) {
+    if (std::find(used.begin(), used.end(), channel.name) != used.end()) continue;
+    all.push_back(Diagnostic{world.model().file, channel.line, fmt::format("no radio uses the channel '{}'", channel.name),
+                             used.empty() ? "leave it out" : fmt::format("the radios use: {}", fmt::join(used, ", "))}.text());
+  }
+  return all;
+}
+
 void Exchange::keep_frames(bool keep) {
   frames_.clear();
   network_.set_log(keep ? &frames_ : nullptr);

@@ -56,6 +56,9 @@ class Exchange final : private net::Listener {
   void keep_frames(bool keep);
   const net::FrameLog& frames() const { return frames_; }
 
+  // Things that are allowed but hardly meant.
+  std::vector<std::string> warnings(const world::World& world) const;
+
   void archive(Archive& ar);
   std::size_t memory_bytes() const;
 

@@ -590,6 +590,17 @@ TEST(Exchange, BadOptionsNameFileAndLine) {
   EXPECT_NE(error([](auto& m) { m.radios[0].carrier_threshold = 1e-30; }).find("busy for ever"), std::string::npos);
 }
 
+TEST(Exchange, WarnsOfWhatIsHardlyMeant) {
+  Theatre theatre;
+  auto scene = spread({0, 0.001}, with_radio());  // 1 mm apart: nearer than the far field of 2.4 GHz
+  scene.add_channel({.name = "ari"});
+  ASSERT_TRUE(theatre.open(scene).ok());
+  const auto warnings = theatre.minds->exchange()->warnings(*theatre.world);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].find("2 radios have another within"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("no radio uses the channel 'ari'"), std::string::npos) << warnings[1];
+}
+
 TEST(Exchange, CallbacksThatSendForEverAtOneInstantAreStopped) {
   Theatre theatre;
   theatre.prepare = [&](Scripted& b) {
