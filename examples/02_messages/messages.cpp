@@ -30,7 +30,7 @@ class Catch : public volvox::mind::Behavior {
       Seen& seen = agent.model<Seen>();
       ++seen.caught;
       seen.longest_flight = std::max(seen.longest_flight, (agent.time() - ball->thrown_at) / agent.dt());
-      agent.send(agent.dock_name(*message), Ball{ball->throws + 1, agent.time()});  // back where it came from
+      agent.send(agent.where(*message), Ball{ball->throws + 1, agent.time()});  // back where it came from
     }
   }
   VOLVOX_STATE()

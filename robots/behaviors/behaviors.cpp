@@ -1,6 +1,7 @@
 #include "behaviors.h"
 
 #include "alternate.h"
+#include "flood.h"
 #include "snake.h"
 #include "spin.h"
 #include "wander.h"
@@ -25,6 +26,7 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
   registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
+  registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
 }

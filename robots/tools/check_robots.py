@@ -8,7 +8,7 @@ closed and have their number of points; extents, masses and limits; modules that
 exactly where they should. Prints a line for each thing that is wrong; status 1 if there is any.
 """
 import sys
-from math import hypot, pi
+from math import cos, hypot, pi, sin
 from xml.etree import ElementTree
 
 sys.dont_write_bytecode = True  # the source tree stays clean
@@ -135,6 +135,19 @@ def check_conro(robot):
     expect({d: e.get("gender") for d, e in robot.docks.items()} == {"s": "female", "n": "male", "e": "male", "w": "male"}, "conro: genders")
 
 
+def check_catom(robot):
+    radius, length, mass = 0.005, 0.01, 0.001
+    inertia = robot.links["body"].find("inertial/inertia")
+    expect(near([float(inertia.find(k).text) for k in ("ixx", "iyy", "izz")],
+                [mass * (3 * radius ** 2 + length ** 2) / 12] * 2 + [mass * radius ** 2 / 2], 1e-12), "catom: inertia")
+    for k in range(12):
+        origin, x, _, z = robot.dock_frame(f"f{k}")
+        out = (cos(k * pi / 6), sin(k * pi / 6), 0)
+        expect(near(origin, [radius * c for c in out], 1e-9) and near(x, out, 1e-9) and near(z, (0, 0, 1), 1e-9), f"catom: feature {k}")
+    origin, x, *_ = docked(robot, "f0", "f6")
+    expect(near(origin, (2 * radius, 0, 0), 1e-9) and near(x, (1, 0, 0), 1e-9), "catom: f0 to f6")
+
+
 def check_wheelbot(robot):
     wheels = [name for name in robot.joints if name.startswith("wheel_")]
     motors = [m.get("joint") for m in robot.model.findall(VOLVOX + "motor")]
@@ -155,8 +168,8 @@ def check_files():
 
 def main():
     expect(make_meshes.make(check=True) == 0, "meshes or inertias are not those of make_meshes.py: run it")
-    masses = {"superbot": 0.6, "atron": 0.85, "conro": 0.1, "wheelbot": 2.0}
-    checks = {"superbot": check_superbot, "atron": check_atron, "conro": check_conro, "wheelbot": check_wheelbot}
+    masses = {"superbot": 0.6, "atron": 0.85, "conro": 0.1, "wheelbot": 2.0, "catom": 0.001}
+    checks = {"superbot": check_superbot, "atron": check_atron, "conro": check_conro, "wheelbot": check_wheelbot, "catom": check_catom}
     for name, mass in masses.items():
         robot = Robot(name)
         expect(abs(robot.mass() - mass) < 1e-9, f"{name}: mass {robot.mass()} kg")

@@ -125,6 +125,11 @@ class BadFiles(CommandTest):
 <volvox:percept name="s"><volvox:noise type="pink"/></volvox:percept>
 <volvox:mind behavior="idle"/>""")), "pink")
 
+    def test_interfaces(self):
+        for element, says in (('<volvox:radio name="r" power="-1"/>', "power"), ('<volvox:radio name="r" bit_rate="0"/>', "bit_rate"),
+                              ('<volvox:wire dock="front"/>', "front"), ('<volvox:bus name="b" kind="lin"/>', "lin")):
+            self.assert_complains(world(GROUND, box(element + '\n<volvox:mind behavior="idle"/>')), says, line_of=element)
+
     def test_unknown_parameter(self):
         self.assert_complains(world(GROUND, """<volvox:module name="a" robot="superbot" pose="0 0 0.05 0 0 0">
 <volvox:mind behavior="alternate"><volvox:parameter name="amplitud" value="1"/></volvox:mind></volvox:module>"""), "amplitud", "amplitude")

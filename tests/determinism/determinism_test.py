@@ -10,6 +10,7 @@ from command import CommandTest
 
 SCATTER = ["remod3d/scatter", "--set", "modules=20"]
 SNAKE = ["remod3d/snake"]
+FLOOD = ["vouivre/checkerboard", "--set", "simulation=8"]  # wires and radio
 
 
 class Determinism(CommandTest):
@@ -20,7 +21,7 @@ class Determinism(CommandTest):
         return os.path.join(self.folder, name)
 
     def test_threads(self):
-        for experiment in [SCATTER, [*SCATTER, "--set", "robot=atron"], SNAKE]:
+        for experiment in [SCATTER, [*SCATTER, "--set", "robot=atron"], SNAKE, FLOOD]:
             with self.subTest(experiment=experiment):
                 states = {self.state(*experiment, "--duration", "2", "--threads", threads) for threads in (1, 2, 3)}
                 self.assertEqual(len(states), 1, states)
@@ -37,7 +38,7 @@ class Determinism(CommandTest):
 
     def test_a_restored_run_is_the_run(self):
         """Engine none keeps no caches: the run that was stopped is the run that was not, bit by bit."""
-        for experiment in [SCATTER, SNAKE]:
+        for experiment in [SCATTER, SNAKE, FLOOD]:
             with self.subTest(experiment=experiment):
                 whole = self.run_json(*experiment, "--engine", "none", "--duration", "4")
                 self.run_json(*experiment, "--engine", "none", "--duration", "2", "--save", "half.snap")

@@ -409,6 +409,14 @@ class Payload {
   }
 
   static Payload of(const Value& value);  // empty if the value is
+  // Out of what type() and bytes() gave, at the other end of a network.
+  static Payload of(std::uint64_t type, std::vector<std::byte> bytes) {
+    Payload payload;
+    payload.type_ = type;
+    payload.bytes_ = std::move(bytes);
+    return payload;
+  }
+  std::uint64_t type() const { return type_; }
   bool empty() const { return type_ == 0; }
 
   // The value, if the payload is of this type and whole.

@@ -127,7 +127,7 @@ void add_run(CLI::App& app, Arguments& a) {
   CLI::App* run = app.add_subcommand("run", "run an experiment or a world file");
   run->footer(run_examples);
   run->add_option("experiment", a.run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
-  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->default_val(physics::default_engine)->type_name("NAME");
+  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines); default: the world's own, or " + std::string(physics::default_engine))->type_name("NAME");
   run->add_option("--duration", a.run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
   run->add_option("--dt", a.run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
   run->add_option("--substep", a.run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");

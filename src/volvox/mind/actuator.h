@@ -17,6 +17,12 @@ struct JointCommand {
 };
 VOLVOX_TYPE(JointCommand, control, target)
 
+// The action of a lamp: the colour that the module shows, each from 0 to 1.
+struct Light {
+  double red = 0, green = 0, blue = 0;
+};
+VOLVOX_TYPE(Light, red, green, blue)
+
 struct ActContext {
   world::World& world;
   std::uint32_t module = 0;
@@ -39,7 +45,8 @@ using ActuatorFactory =
     std::function<std::unique_ptr<Actuator>(const model::Actuator&, const Parameters&)>;
 using ActuatorRegistry = Registry<ActuatorFactory>;
 
-// thruster: a force (Vec3, N, in the mount's frame) at a point of a link. Motors of joints and
+// thruster: a force (Vec3, N, in the mount's frame) at a point of a link. lamp: a colour (Light)
+// that viewers show. Motors of joints and
 // latches of docks need no entry: every module has them.
 ActuatorRegistry built_in_actuators();
 

@@ -48,6 +48,15 @@ class Thruster final : public Actuator {
   double max_force_;
 };
 
+class Lamp final : public Actuator {
+ public:
+  const TypeInfo& type() const override { return type_of<Light>(); }
+  void apply(const ActContext& c, const Value& command) const override {
+    const Light& light = *command.get<Light>();
+    c.world.set_color(c.module, {clamp(light.red, 0, 1), clamp(light.green, 0, 1), clamp(light.blue, 0, 1), 1});
+  }
+};
+
 }  // namespace
 
 ActuatorRegistry built_in_actuators() {
@@ -55,6 +64,9 @@ ActuatorRegistry built_in_actuators() {
   registry.add("thruster", [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
     return std::make_unique<Thruster>(a, p);
   }, "a force at a point of a link, Vec3 in N: max_force");
+  registry.add("lamp", [](const model::Actuator&, const Parameters&) -> std::unique_ptr<Actuator> {
+    return std::make_unique<Lamp>();
+  }, "the colour that the module shows, Light: red, green, blue from 0 to 1");
   return registry;
 }
 

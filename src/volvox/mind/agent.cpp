@@ -20,26 +20,63 @@ int find_or_throw(const NameIndex& names, std::string_view name, const char* kin
 
 int Agent::percept_index(std::string_view name) const { return find_or_throw(anatomy_->percepts, name, "percept"); }
 int Agent::action_index(std::string_view name) const { return find_or_throw(anatomy_->actions, name, "action"); }
-int Agent::dock_index(std::string_view name) const { return find_or_throw(anatomy_->docks, name, "dock"); }
+int Agent::outlet_index(std::string_view name) const { 
+  const bool only_docks = anatomy_->outlet_names.size() == docks().size();
+  return find_or_throw(anatomy_->outlets, name, only_docks ? "dock" : "dock, radio or bus");
+}
 
 void Agent::wrong_type(const char* kind, std::string_view name, const Value& value, const std::string& wanted) {
   throw AgentError(fmt::format("its {} '{}' is of type {}, not {}", kind, name, value.type()->name, wanted));
 }
 
-std::optional<Message> Agent::read() {
-  if (mailbox_.empty()) return std::nullopt;
-  Message message = std::move(mailbox_.front());
-  mailbox_.erase(mailbox_.begin());
-  return message;
+int Agent::owner_of(MailboxNumber mailbox) const {
+  if (mailbox == 0) return 0;
+  for (const OpenMailbox& open : open_)
+    if (open.number == mailbox) return static_cast<int>(open.program);
+  return -1;
 }
 
-std::optional<Message> Agent::read(std::string_view dock) {
-  const int index = dock_index(dock);
-  const auto it = std::find_if(mailbox_.begin(), mailbox_.end(), [&](const Message& m) { return m.dock == index; });
+void Agent::open(MailboxNumber mailbox) {
+  if (mailbox > largest_mailbox) throw AgentError(fmt::format("it opened mailbox {}; the largest number is {}", mailbox, largest_mailbox));
+  const int owner = owner_of(mailbox);
+  if (owner == static_cast<int>(running_)) return;
+  if (owner >= 0) throw AgentError(fmt::format("it opened mailbox {}, which is another behavior's", mailbox));
+  open_.push_back({mailbox, static_cast<std::uint32_t>(running_)});
+}
+
+void Agent::put(int outlet, Payload payload, const SendOptions& options) {
+  if (options.mailbox > largest_mailbox)
+    throw AgentError(fmt::format("it sent to mailbox {}; the largest number is {}", options.mailbox, largest_mailbox));
+  outbox_.push_back({outlet, std::move(payload), options});
+}
+
+// The oldest of this behaviour's messages that is wanted.
+template <class Wanted>
+std::optional<Message> Agent::take(Wanted&& wanted) {
+  const auto it = std::find_if(mailbox_.begin(), mailbox_.end(), [&](const Message& m) {
+    return wanted(m) && owner_of(m.mailbox) == static_cast<int>(running_);
+  });
   if (it == mailbox_.end()) return std::nullopt;
   Message message = std::move(*it);
   mailbox_.erase(it);
   return message;
+}
+
+std::optional<Message> Agent::read() { return take([](const Message&) { return true; }); }
+
+std::optional<Message> Agent::read(std::string_view outlet) {
+  const int index = outlet_index(outlet);
+  return take([index](const Message& m) { return m.outlet == index; });
+}
+
+std::optional<Message> Agent::read(MailboxNumber mailbox) {
+  return take([mailbox](const Message& m) { return m.mailbox == mailbox; });
+}
+
+std::size_t Agent::waiting() const {
+  return static_cast<std::size_t>(std::count_if(mailbox_.begin(), mailbox_.end(), [&](const Message& m) {
+    return owner_of(m.mailbox) == static_cast<int>(running_);
+  }));
 }
 
 const Agent& Agent::look_at(std::size_t module) const {

@@ -73,43 +73,68 @@ class Agent {
   const std::vector<std::string>& actions() const { return anatomy_->action_names; }
 
   // --- What it says and hears ------------------------------------------------------------
-  // To whoever is attached at the dock; nobody hears it if the dock is free.
+  // An outlet is a dock, a radio or a bus. At a dock whoever is attached hears it, and nobody
+  // if the dock is free; on a radio or bus everyone who listens, or the module it is sent to.
   template <class T>
-  void send(std::string_view dock, const T& content) { outbox_.push_back({dock_index(dock), Payload::of(content)}); }
-  template <class T>
-  void broadcast(const T& content) {
-    for (std::size_t d = 0; d < docks().size(); ++d) outbox_.push_back({static_cast<int>(d), Payload::of(content)});
+  void send(std::string_view outlet, const T& content, const SendOptions& options = {}) {
+    put(outlet_index(outlet), Payload::of(content), options);
   }
-  // The oldest message, or the oldest that came in at a dock; reading consumes it.
+  template <class T>
+  void broadcast(const T& content, const SendOptions& options = {}) {  // at all docks
+    for (std::size_t d = 0; d < docks().size(); ++d) put(static_cast<int>(d), Payload::of(content), options);
+  }
+  // As the master of a serial bus: asks a slave for the first message that it has to send.
+  void poll(std::string_view bus, int slave) { outbox_.push_back({outlet_index(bus), {}, {.to = slave}, true}); }
+  int address() const { return address_; }  // by which radios and buses reach this module
+
+  // The oldest message in the mailboxes of this behaviour, or the oldest that came in at an
+  // outlet or for a mailbox; reading consumes it.
   std::optional<Message> read();
-  std::optional<Message> read(std::string_view dock);
-  std::size_t waiting() const { return mailbox_.size(); }
-  const std::string& dock_name(const Message& message) const { return docks()[static_cast<std::size_t>(message.dock)].name; }
+  std::optional<Message> read(std::string_view outlet);
+  std::optional<Message> read(MailboxNumber mailbox);
+  std::size_t waiting() const;
+  // From here on messages for that mailbox are this behaviour's: its receive is called with them.
+  // Mailbox 0 is always that of the module's first behaviour; what is for a mailbox that nobody
+  // has opened is lost.
+  void open(MailboxNumber mailbox);
+  // Where a message came in: agent.send(agent.where(message), ...) answers it.
+  const std::string& where(const Message& message) const { return anatomy_->outlet_names[static_cast<std::size_t>(message.outlet)]; }
+  // What is to be known of an interface.
+  const LinkState& link(std::string_view outlet) const { return percept<LinkState>(std::string(outlet) + ".link"); }
+  const Signal& signal(std::string_view radio) const { return percept<Signal>(std::string(radio) + ".signal"); }
 
   // --- What it knows -----------------------------------------------------------------------
   double time() const { return clock_.offset + now_.seconds() * (1 + clock_.drift_ppm * 1e-6); }  // by its own clock
   double dt() const { return dt_; }
-  RandomStream& random() { return random_; }
+  RandomStream& random() { return program().random; }
   // Its model of the world: any type declared by VOLVOX_TYPE, made when first asked for.
   template <class T>
   T& model() {
-    if (!restored_model_.empty()) unpack_model<T>();
-    return model_.emplace<T>();
+    if (!program().template unpack<T>()) throw AgentError("the snapshot holds a model of another type than " + type_name<T>());
+    return program().model.template emplace<T>();
   }
   template <class T>
-  const T& model() const {  // for those who look on
-    const T* known = model_.get<T>();
+  const T& model() const {  // for those who look on: of whichever behaviour has it
+    const T* known = find_model<T>();
     if (known == nullptr) throw AgentError("it has no model of type " + type_name<T>());
     return *known;
   }
-  // Parameters of the behaviour, as given in SDF.
-  double parameter(const std::string& name, double fallback) const { return parameters_.number(name, fallback); }
-  std::int64_t parameter(const std::string& name, std::int64_t fallback) const { return parameters_.integer(name, fallback); }
-  int parameter(const std::string& name, int fallback) const {
-    return static_cast<int>(parameters_.integer(name, fallback, INT32_MIN, INT32_MAX));
+  template <class T>
+  const T* find_model() const {  // null: there is none
+    for (const Program& p : programs_) {
+      p.template unpack<T>();
+      if (const T* known = p.model.template get<T>()) return known;
+    }
+    return nullptr;
   }
-  bool parameter(const std::string& name, bool fallback) const { return parameters_.flag(name, fallback); }
-  std::string parameter(const std::string& name, const char* fallback) const { return parameters_.text(name, fallback); }
+  // Parameters of the behaviour, as given in SDF.
+  double parameter(const std::string& name, double fallback) const { return parameters().number(name, fallback); }
+  std::int64_t parameter(const std::string& name, std::int64_t fallback) const { return parameters().integer(name, fallback); }
+  int parameter(const std::string& name, int fallback) const {
+    return static_cast<int>(parameters().integer(name, fallback, INT32_MIN, INT32_MAX));
+  }
+  bool parameter(const std::string& name, bool fallback) const { return parameters().flag(name, fallback); }
+  std::string parameter(const std::string& name, const char* fallback) const { return parameters().text(name, fallback); }
 
   // --- For people ----------------------------------------------------------------------------
   const std::string& name() const { return name_; }
@@ -124,19 +149,58 @@ class Agent {
  private:
   friend class Minds;
 
+  // What each behaviour on the module has for itself.
+  struct Program {
+    Parameters parameters;
+    // Out of a snapshot a model comes as bytes, until somebody says of what type it is.
+    mutable Value model;
+    mutable Payload restored_model;
+    RandomStream random;
+    double period = 0;  // s; 0: every tick
+    Time next_step;
+
+    // False: there are bytes, and they are of another type.
+    template <class T>
+    bool unpack() const {
+      if (restored_model.empty()) return true;
+      const auto known = restored_model.template as<T>();
+      if (!known) return false;
+      model.template emplace<T>() = *known;
+      restored_model = {};
+      return true;
+    }
+    template <class A>
+    void archive(A& ar) {
+      Payload packed = model.empty() ? restored_model : Payload::of(model);
+      ar("model", packed);
+      if (ar.loading()) {
+        model = {};
+        restored_model = std::move(packed);
+      }
+      ar("random", random);
+      ar("next step", next_step);
+    }
+  };
+  struct OpenMailbox {
+    MailboxNumber number = 0;
+    std::uint32_t program = 0;
+    template <class A>
+    void archive(A& ar) { ar("number", number); ar("program", program); }
+  };
+
+  Program& program() { return programs_[running_]; }
+  const Parameters& parameters() const { return programs_[running_].parameters; }
+  // The behaviour whose mailbox that is; negative: nobody's.
+  int owner_of(MailboxNumber mailbox) const;
+  template <class Wanted>
+  std::optional<Message> take(Wanted&& wanted);
+  void put(int outlet, Payload payload, const SendOptions& options);
+
   int percept_index(std::string_view name) const;
   int action_index(std::string_view name) const;
-  int dock_index(std::string_view name) const;
+  int outlet_index(std::string_view name) const;
   const Agent& look_at(std::size_t module) const;
   [[noreturn]] static void wrong_type(const char* kind, std::string_view name, const Value& value, const std::string& wanted);
-
-  template <class T>
-  void unpack_model() {
-    const auto model = restored_model_.as<T>();
-    if (!model) throw AgentError("the snapshot holds a model of another type than " + type_name<T>());
-    model_.emplace<T>() = *model;
-    restored_model_ = {};
-  }
 
   template <class A>
   void archive(A& ar) {
@@ -144,38 +208,30 @@ class Agent {
     ar("actions", actions_);
     ar("set", action_set_);
     ar("mailbox", mailbox_);
+    ar("open", open_);
     ar("outbox", outbox_);
     ar("dropped", dropped_);
-    Payload model = model_.empty() ? restored_model_ : Payload::of(model_);
-    ar("model", model);
-    if (ar.loading()) {
-      log_.clear();
-      model_ = {};
-      restored_model_ = std::move(model);
-    }
-    ar("random", random_);
-    ar("next step", next_step_);
+    for (Program& p : programs_) p.archive(ar);
+    if (ar.loading()) log_.clear();
   }
 
   std::string name_;
   std::uint32_t placement_ = 0;
   std::shared_ptr<const Anatomy> anatomy_;
   const std::vector<Agent>* everyone_ = nullptr;  // null unless the behaviour is omniscient
-  Parameters parameters_;
+  int address_ = 0;
+  std::vector<Program> programs_;  // one for each behaviour, and one if there is none
+  std::size_t running_ = 0;        // the behaviour whose code runs
   model::Clock clock_;
   Time now_;
   double dt_ = 0;
 
   std::vector<Value> percepts_, actions_;
   std::vector<std::uint8_t> action_set_;
-  std::vector<Message> mailbox_;
+  std::vector<Message> mailbox_;  // of all mailboxes
+  std::vector<OpenMailbox> open_; // beside mailbox 0, which is the first behaviour's
   std::vector<Outgoing> outbox_;  // what start, receive and end_tick send waits here for the next tick
   std::int64_t dropped_ = 0;      // messages, because the mailbox was full
-  Value model_;
-  Payload restored_model_;  // out of a snapshot, until the behaviour says of what type it is
-  RandomStream random_;
-  double period_ = 0;  // s, of its behaviour; 0: every tick
-  Time next_step_;
   std::vector<std::string> log_;
 };
 

@@ -12,13 +12,14 @@ Result<std::shared_ptr<const Anatomy>> Anatomy::make(std::shared_ptr<const model
   anatomy->model = std::move(model);
   if (auto added = anatomy->add_sensors(registries); !added.ok()) return added.error();
   if (auto added = anatomy->add_actuators(registries); !added.ok()) return added.error();
-  for (std::size_t d = 0; d < anatomy->model->docks.size(); ++d)
-    anatomy->docks.emplace(anatomy->model->docks[d].name, static_cast<int>(d));
+  anatomy->outlet_names = anatomy->model->outlet_names();
+  for (std::size_t o = 0; o < anatomy->outlet_names.size(); ++o)
+    anatomy->outlets.emplace(anatomy->outlet_names[o], static_cast<int>(o));
 
   // Noise on something that does not exist would otherwise never be missed.
   const auto check = [&](const auto& noise, const NameIndex& names, const char* kind) -> Result<void> {
     for (const auto& [name, chain] : noise) {
-      if (names.contains(name) || (name == "*" && &names == &anatomy->docks)) continue;
+      if (names.contains(name) || (name == "*" && &names == &anatomy->outlets)) continue;
       std::vector<std::string> known;
       for (const auto& [n, i] : names) known.push_back(n);
       std::sort(known.begin(), known.end());
@@ -31,7 +32,7 @@ Result<std::shared_ptr<const Anatomy>> Anatomy::make(std::shared_ptr<const model
   };
   if (auto ok = check(anatomy->model->percept_noise, anatomy->percepts, "percept"); !ok.ok()) return ok.error();
   if (auto ok = check(anatomy->model->action_noise, anatomy->actions, "action"); !ok.ok()) return ok.error();
-  if (auto ok = check(anatomy->model->message_noise, anatomy->docks, "dock"); !ok.ok()) return ok.error();
+  if (auto ok = check(anatomy->model->message_noise, anatomy->outlets, "dock"); !ok.ok()) return ok.error();
   return std::shared_ptr<const Anatomy>(anatomy);
 }
 
@@ -50,6 +51,15 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
     if (auto ok = add(dock + ".dock", make_dock_state_sensor(static_cast<int>(d)), 0); !ok.ok()) return ok;
     if (auto ok = add(dock + ".load", make_dock_load_sensor(static_cast<int>(d)), 0); !ok.ok()) return ok;
   }
+  for (const model::Wire& wire : model->wires) {
+    const std::string& dock = model->docks[static_cast<std::size_t>(wire.dock)].name;
+    if (auto ok = add(dock + ".link", make_link_sensor(wire.dock), wire.line); !ok.ok()) return ok;
+  }
+  int outlet = static_cast<int>(model->docks.size());
+  for (const model::Radio& radio : model->radios)
+    if (auto ok = add(radio.name + ".signal", make_signal_sensor(outlet++), radio.line); !ok.ok()) return ok;
+  for (const model::Bus& bus : model->buses)
+    if (auto ok = add(bus.name + ".link", make_link_sensor(outlet++), bus.line); !ok.ok()) return ok;
   for (const model::Sensor& sensor : model->sensors) {
     const auto factory = registries.sensors.find(sensor.type, model->file, sensor.line);
     if (!factory.ok()) return factory.error();

@@ -29,6 +29,9 @@ class Behavior {
   virtual void step(Agent&) = 0;    // once a tick, or once a period
   // A message arrived. True takes it; otherwise it waits in the mailbox.
   virtual bool receive(Agent&, const Message&) { return false; }
+  // A message on the network was lost as far as its sender can know (its link was cut, nobody
+  // acknowledged it), or has left, if it was sent with .report. Live, as receive.
+  virtual void sent(Agent&, const SendReport&) {}
   virtual void end_tick(Agent&) {}  // all messages of the tick are in
 
   virtual double period() const { return 0; }         // s between steps; 0: every tick

@@ -24,9 +24,14 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
     minds->agent_of_placement_[placement] = static_cast<std::uint32_t>(minds->agents_.size());
     minds->agents_.emplace_back();
     minds->agents_.back().anatomy_ = anatomy;
+    minds->first_slot_.push_back(static_cast<std::uint32_t>(minds->slots_.size()));
     if (auto added = minds->add(world, placement, registries, seed); !added.ok()) return added.error();
   }
+  minds->first_slot_.push_back(static_cast<std::uint32_t>(minds->slots_.size()));
   minds->failures_.resize(minds->agents_.size());
+  auto exchange = Exchange::create(world, seed);
+  if (!exchange.ok()) return exchange.error();
+  minds->exchange_ = std::move(*exchange);
   return minds;
 }
 
@@ -39,25 +44,33 @@ Result<void> Minds::add(const world::World& world, std::uint32_t placement, cons
   agent.name_ = placed.name;
   agent.placement_ = placement;
   agent.clock_ = placed.clock;
-  agent.random_ = RandomStream(seed, placement, "behavior");
+  agent.address_ = static_cast<int>(agents_.size()) - 1;
   for (const auto& sensor : anatomy.sensors) agent.percepts_.push_back(Value::of(sensor->type()));
   for (const auto& actuator : anatomy.actuators) agent.actions_.push_back(Value::of(actuator->type()));
   agent.action_set_.assign(agent.actions_.size(), 0);
   if (anatomy.needs_contacts) needs_contacts_ = true;
   if (!anatomy.ray_sensors.empty()) casts_rays_ = true;
 
-  behaviors_.emplace_back();
-  behavior_names_.push_back(mind.behavior);
-  agent.parameters_ = Parameters(mind.parameters, fmt::format("behavior '{}'", mind.behavior), mind.file, mind.line);
-  if (!mind.behavior.empty()) {
-    const auto factory = registries.behaviors.find(mind.behavior, mind.file, mind.line);
-    if (!factory.ok()) return factory.error();
-    behaviors_.back() = (**factory)();
-    if (behaviors_.back()->omniscient()) agent.everyone_ = &agents_;
-  } else if (auto checked = agent.parameters_.check(); !checked.ok()) {
-    return checked;
-  }
+  if (mind.behavior.empty() && !mind.further.empty())
+    return Diagnostic{mind.file, mind.line, "there are further behaviors, but no first one", "name it: <volvox:mind behavior=\"...\">"};
+  if (auto added = add_behavior(mind, registries, seed); !added.ok()) return added;
+  for (const model::Mind& further : mind.further)
+    if (auto added = add_behavior(further, registries, seed); !added.ok()) return added;
   return add_noise(agent, registries, seed);
+}
+
+Result<void> Minds::add_behavior(const model::Mind& spec, const Registries& registries, std::uint64_t seed) {
+  Agent& agent = agents_.back();
+  const std::size_t number = agent.programs_.size();
+  Agent::Program& program = agent.programs_.emplace_back();
+  program.parameters = Parameters(spec.parameters, fmt::format("behavior '{}'", spec.behavior), spec.file, spec.line);
+  program.random = RandomStream(seed, agent.placement_, number == 0 ? "behavior" : fmt::format("behavior:{}", number));
+  if (spec.behavior.empty()) return program.parameters.check();
+  const auto factory = registries.behaviors.find(spec.behavior, spec.file, spec.line);
+  if (!factory.ok()) return factory.error();
+  slots_.push_back({(**factory)(), spec.behavior});
+  if (slots_.back().behavior->omniscient()) agent.everyone_ = &agents_;
+  return {};
 }
 
 Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, std::uint64_t seed) {
@@ -80,9 +93,10 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
     if (auto ok = add_slot(noises.actions, index, specs, &anatomy.actuators[index]->type(), "action:" + name); !ok.ok()) return ok;
   }
   for (const auto& [name, specs] : model.message_noise) {
-    for (std::size_t d = 0; d < model.docks.size(); ++d) {
-      if (name != "*" && name != model.docks[d].name) continue;
-      if (auto ok = add_slot(noises.messages, static_cast<int>(d), specs, nullptr, "message:" + name + ":" + model.docks[d].name); !ok.ok()) return ok;
+    for (std::size_t o = 0; o < anatomy.outlet_names.size(); ++o) {
+      const std::string& outlet = anatomy.outlet_names[o];
+      if (name != outlet && !(name == "*" && o < model.docks.size())) continue;
+      if (auto ok = add_slot(noises.messages, static_cast<int>(o), specs, nullptr, "message:" + name + ":" + outlet); !ok.ok()) return ok;
     }
   }
   noises_.push_back(std::move(noises));
@@ -91,14 +105,22 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
 
 // Runs a behaviour's code; what it throws stops the run with a message, not the program.
 template <class Call>
-void Minds::guarded(std::size_t i, const char* doing, Call&& call) {
+void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& call) {
+  const Slot& running = slots_[slot];
+  agents_[i].running_ = slot - first_slot_[i];
   try {
-    call(*behaviors_[i], agents_[i]);
+    call(*running.behavior, agents_[i]);
   } catch (const std::exception& error) {
-    failures_[i] = fmt::format("behavior '{}' failed in {}: {}", behavior_names_[i], doing, error.what());
+    failures_[i] = fmt::format("behavior '{}' failed in {}: {}", running.name, doing, error.what());
   } catch (...) {
-    failures_[i] = fmt::format("behavior '{}' failed in {} with an exception of an unknown type", behavior_names_[i], doing);
+    failures_[i] = fmt::format("behavior '{}' failed in {} with an exception of an unknown type", running.name, doing);
   }
+  agents_[i].running_ = 0;
+}
+
+template <class Call>
+void Minds::each_behavior(std::size_t i, const char* doing, Call&& call) {
+  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1] && failures_[i].empty(); ++slot) guarded(i, slot, doing, call);
 }
 
 MindFailure Minds::first_failure() {
@@ -112,18 +134,18 @@ Result<void> Minds::start(const world::World& world, double dt) {
   sense(world, dt, alone);
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].dt_ = dt;
-    if (!behaviors_[i]) continue;
-    guarded(i, "start", [](Behavior& b, Agent& a) {
+    each_behavior(i, "start", [](Behavior& b, Agent& a) {
       b.start(a);
-      a.period_ = b.period();
-      if (!(a.period_ >= 0 && a.period_ < 1e9)) throw AgentError(fmt::format("its period is {} s; give 0 or a positive time", a.period_));
+      const double period = a.program().period = b.period();
+      if (!(period >= 0 && period < 1e9)) throw AgentError(fmt::format("its period is {} s; give 0 or a positive time", period));
     });
     if (const MindFailure failure = first_failure(); !failure.ok()) {
       const model::Mind& mind = *world.model().placements[agents_[i].placement_].effective_mind();
       return Diagnostic{mind.file, mind.line, fmt::format("module '{}': {}", failure.module, failure.what),
                         "correct the behavior, or give the module what it asks for"};
     }
-    if (auto checked = agents_[i].parameters_.check(); !checked.ok()) return checked;
+    for (const Agent::Program& program : agents_[i].programs_)
+      if (auto checked = program.parameters.check(); !checked.ok()) return checked;
   }
   return {};
 }
@@ -137,7 +159,7 @@ void Minds::cast_rays(const world::World& world, double dt) {
     const Anatomy& anatomy = *agents_[i].anatomy_;
     for (const int percept : anatomy.ray_sensors) {
       const std::size_t first = rays_.size();
-      anatomy.sensors[percept]->rays({world, agents_[i].placement_, dt, {}, {}}, rays_);
+      anatomy.sensors[percept]->rays({world, agents_[i].placement_, dt, {}, {}, exchange_.get(), static_cast<std::uint32_t>(i)}, rays_);
       ray_spans_.push_back({percept, first, rays_.size() - first});
     }
   }
@@ -163,7 +185,7 @@ void Minds::collect_contacts(const world::World& world) {
 void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
   Agent& agent = agents_[i];
   const Anatomy& anatomy = *agent.anatomy_;
-  SenseContext context{world, agent.placement_, dt, {}, contact_forces_};
+  SenseContext context{world, agent.placement_, dt, {}, contact_forces_, exchange_.get(), static_cast<std::uint32_t>(i)};
   std::size_t span = casts_rays_ ? first_ray_span_[i] : 0;
   for (std::size_t p = 0; p < anatomy.sensors.size(); ++p) {
     if (casts_rays_ && span < first_ray_span_[i + 1] && ray_spans_[span].percept == static_cast<int>(p)) {
@@ -187,57 +209,102 @@ MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
   threads.parallel_for(agents_.size(), 16, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t i = order_.empty() ? k : order_[k];
-      if (!behaviors_[i]) continue;
-      Agent& agent = agents_[i];
-      agent.now_ = tick_begin;
-      agent.dt_ = dt;
-      // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
-      if (tick_begin + Time{1} < agent.next_step_) continue;
-      if (agent.period_ > 0) {
-        const double periods = std::floor(((tick_begin - agent.next_step_).seconds() + 1e-9) / agent.period_) + 1;
-        agent.next_step_ += Time::seconds(periods * agent.period_);
-      }
-      guarded(i, "step", [](Behavior& b, Agent& a) { b.step(a); });
+      agents_[i].now_ = tick_begin;
+      agents_[i].dt_ = dt;
+      each_behavior(i, "step", [tick_begin](Behavior& b, Agent& a) {
+        Agent::Program& program = a.program();
+        // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
+        if (tick_begin + Time{1} < program.next_step) return;
+        if (program.period > 0) {
+          const double periods = std::floor(((tick_begin - program.next_step).seconds() + 1e-9) / program.period) + 1;
+          program.next_step += Time::seconds(periods * program.period);
+        }
+        b.step(a);
+      });
     }
   });
   return first_failure();
 }
 
-// The ideal network: what is sent in a tick to a dock arrives, at the start of the next tick,
-// at the module that was attached when it was sent.
-void Minds::send(const world::World& world, std::int64_t tick) {
+MindFailure Minds::send(const world::World& world, std::int64_t tick, double dt) {
+  dt_ = dt;
+  if (exchange_) exchange_->begin_tick(world);
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = agents_[i];
     for (Outgoing& out : agent.outbox_) {
-      ++network_.sent;
-      const std::uint32_t dock = world.part(agent.placement_).first_dock + static_cast<std::uint32_t>(out.dock);
-      const std::uint32_t partner = world.graph().partner(dock);
-      const std::uint32_t neighbor = partner == world::nobody ? world::nobody : world.graph().owner(partner);
-      // A dock that is still being pulled together carries nothing yet.
-      const bool closed = world.dock_status(dock).phase == world::DockPhase::engaged;
-      if (!closed || agent_of_placement_[neighbor] == world::nobody) {
-        ++network_.lost;
-        continue;
-      }
-      MessageFate fate;
-      for (NoiseSlot& slot : noises_[i].messages)
-        if (slot.index == out.dock) {
-          const MessageFate step = slot.chain.apply(out.payload);
-          fate.lost = fate.lost || step.lost;
-          fate.delay_ticks += step.delay_ticks;
-        }
-      if (fate.lost) {
-        ++network_.lost;
-        continue;
-      }
-      Message message;
-      message.dock = static_cast<int>(partner - world.part(neighbor).first_dock);
-      message.sent = agent.now_;
-      message.payload = std::move(out.payload);
-      in_flight_.push_back({tick + fate.delay_ticks, agent_of_placement_[neighbor], std::move(message)});
+      if (exchange_ && exchange_->carries(static_cast<std::uint32_t>(i), out.outlet)) send_on_network(i, out);
+      else send_ideal(world, tick, i, out);
     }
     agent.outbox_.clear();
   }
+  if (exchange_) exchange_->all_sent(world);
+  return first_failure();
+}
+
+// What noise does to a message on its way out.
+MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
+  MessageFate fate;
+  for (NoiseSlot& slot : noises_[i].messages) {
+    if (slot.index != out.outlet) continue;
+    const MessageFate step = slot.chain.apply(out.payload);
+    fate.lost = fate.lost || step.lost;
+    fate.delay_ticks += step.delay_ticks;
+  }
+  return fate;
+}
+
+// The ideal network: what is sent in a tick to a dock arrives, at the start of the next tick,
+// at the module that was attached when it was sent.
+void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out) {
+  const Agent& agent = agents_[i];
+  ++network_.sent;
+  const std::uint32_t dock = world.part(agent.placement_).first_dock + static_cast<std::uint32_t>(out.outlet);
+  const std::uint32_t partner = world.graph().partner(dock);
+  const std::uint32_t neighbor = partner == world::nobody ? world::nobody : world.graph().owner(partner);
+  // A dock that is still being pulled together carries nothing yet.
+  const bool closed = world.dock_status(dock).phase == world::DockPhase::engaged;
+  if (!closed || agent_of_placement_[neighbor] == world::nobody) {
+    ++network_.lost;
+    return;
+  }
+  const MessageFate fate = disturb(i, out);
+  if (fate.lost) {
+    ++network_.lost;
+    return;
+  }
+  Message message;
+  message.outlet = static_cast<int>(partner - world.part(neighbor).first_dock);
+  message.mailbox = out.options.mailbox;
+  message.sent = agent.now_;
+  message.payload = std::move(out.payload);
+  in_flight_.push_back({tick + fate.delay_ticks, agent_of_placement_[neighbor], std::move(message)});
+}
+
+void Minds::send_on_network(std::size_t i, Outgoing& out) {
+  ++network_.sent;
+  const MessageFate fate = out.poll ? MessageFate{} : disturb(i, out);
+  if (fate.lost) {
+    ++network_.lost;
+    return;
+  }
+  const Time at = fate.delay_ticks > 0 ? exchange_->network().now() + Time::seconds(fate.delay_ticks * dt_) : Time{-1};
+  const auto sent = exchange_->send(static_cast<std::uint32_t>(i), out, at);
+  if (!sent.ok()) {
+    const Diagnostic& wrong = sent.error().diagnostics().front();
+    failures_[i] = fmt::format("a message at '{}' cannot be sent: {} ({})", agents_[i].anatomy_->outlet_names[static_cast<std::size_t>(out.outlet)], wrong.what, wrong.fix);
+  } else if (!*sent) {
+    ++network_.lost;
+  }
+}
+
+// What a callback has sent leaves at once, where the network carries it; what goes out at an
+// ideal dock waits for the next tick.
+void Minds::answer(std::size_t i) {
+  std::vector<Outgoing>& outbox = agents_[i].outbox_;
+  if (!exchange_ || outbox.empty()) return;
+  for (Outgoing& out : outbox)
+    if (exchange_->carries(static_cast<std::uint32_t>(i), out.outlet)) send_on_network(i, out);
+  std::erase_if(outbox, [&](const Outgoing& out) { return exchange_->carries(static_cast<std::uint32_t>(i), out.outlet); });
 }
 
 MindFailure Minds::act(world::World& world, ActStage stage) {
@@ -258,7 +325,7 @@ MindFailure Minds::act(world::World& world, ActStage stage) {
       bool good = true;
       const_cast<Value*>(command)->each_number([&](double& x) { good = good && std::isfinite(x); });
       if (!good)
-        return {agent.name_, fmt::format("behavior '{}' commanded {} for the action '{}'", behavior_names_[i],
+        return {agent.name_, fmt::format("behavior '{}' commanded {} for the action '{}'", first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].name : "",
                                          "a value that is not a number", anatomy.action_names[a])};
       anatomy.actuators[a]->apply({world, agent.placement_}, *command);
     }
@@ -266,7 +333,46 @@ MindFailure Minds::act(world::World& world, ActStage stage) {
   return {};
 }
 
-MindFailure Minds::deliver(Time tick_end, std::int64_t tick) {
+// A message has arrived: its behaviour may take it, otherwise it waits to be read.
+void Minds::hand_over(std::size_t i, Message message) {
+  if (!failures_[i].empty()) return;
+  Agent& agent = agents_[i];
+  agent.now_ = message.arrived;
+  ++network_.delivered;
+  const int owner = agent.owner_of(message.mailbox);
+  if (owner < 0) {
+    ++network_.lost;
+    return;
+  }
+  bool taken = false;
+  if (const std::size_t slot = first_slot_[i] + static_cast<std::size_t>(owner); slot < first_slot_[i + 1])
+    guarded(i, slot, "receive", [&](Behavior& b, Agent& a) { taken = b.receive(a, message); });
+  answer(i);
+  if (taken) return;
+  if (agent.mailbox_.size() >= Agent::mailbox_capacity) {
+    agent.mailbox_.erase(agent.mailbox_.begin());
+    ++agent.dropped_;
+    ++network_.lost;
+  }
+  agent.mailbox_.push_back(std::move(message));
+}
+
+MindFailure Minds::deliver(const world::World& world, Time tick_end, std::int64_t tick) {
+  if (exchange_) {
+    std::uint32_t last = 0;
+    const auto received = [&](std::uint32_t agent, Message message) {
+      last = agent;
+      hand_over(agent, std::move(message));
+    };
+    const auto sent = [&](std::uint32_t agent, const SendReport& report) {
+      last = agent;
+      agents_[agent].now_ = exchange_->network().now();
+      each_behavior(agent, "sent", [&](Behavior& b, Agent& a) { b.sent(a, report); });
+      answer(agent);
+    };
+    const auto ran = exchange_->run(tick_end, {received, sent});
+    if (!ran.ok()) return {agents_[last].name_, "the network cannot go on: " + ran.error().text()};
+  }
   // By receiver, and for one receiver in the order of sending: that is the order they are in.
   std::stable_sort(in_flight_.begin(), in_flight_.end(), [](const InFlight& a, const InFlight& b) {
     return a.due != b.due ? a.due < b.due : a.receiver < b.receiver;
@@ -274,27 +380,14 @@ MindFailure Minds::deliver(Time tick_end, std::int64_t tick) {
   std::size_t arrived = 0;
   for (; arrived < in_flight_.size() && in_flight_[arrived].due <= tick; ++arrived) {
     InFlight& flight = in_flight_[arrived];
-    Agent& agent = agents_[flight.receiver];
     flight.message.arrived = tick_end;
-    ++network_.delivered;
-    bool taken = false;
-    if (behaviors_[flight.receiver]) {
-      agent.now_ = tick_end;
-      guarded(flight.receiver, "receive", [&](Behavior& b, Agent& a) { taken = b.receive(a, flight.message); });
-    }
-    if (taken) continue;
-    if (agent.mailbox_.size() >= Agent::mailbox_capacity) {
-      agent.mailbox_.erase(agent.mailbox_.begin());
-      ++agent.dropped_;
-      ++network_.lost;
-    }
-    agent.mailbox_.push_back(std::move(flight.message));
+    hand_over(flight.receiver, std::move(flight.message));
   }
   in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(arrived));
+  if (exchange_) exchange_->update_links(world);
   for (std::size_t i = 0; i < agents_.size(); ++i) {
-    if (!behaviors_[i]) continue;
     agents_[i].now_ = tick_end;
-    guarded(i, "end_tick", [](Behavior& b, Agent& a) { b.end_tick(a); });
+    each_behavior(i, "end_tick", [](Behavior& b, Agent& a) { b.end_tick(a); });
   }
   return first_failure();
 }
@@ -309,9 +402,10 @@ void Minds::publish_logs(Log& log, Time tick_begin) {
 
 std::string Minds::cannot_save() const {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
-    if (behaviors_[i] && !behaviors_[i]->lists_state())
-      return fmt::format("behavior '{}' of module '{}' does not list its state; add VOLVOX_STATE(its members) to the class",
-                         behavior_names_[i], agents_[i].name_);
+    for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
+      if (!slots_[slot].behavior->lists_state())
+        return fmt::format("behavior '{}' of module '{}' does not list its state; add VOLVOX_STATE(its members) to the class",
+                           slots_[slot].name, agents_[i].name_);
     for (const auto* slots : {&noises_[i].percepts, &noises_[i].actions, &noises_[i].messages})
       for (const NoiseSlot& slot : *slots)
         if (slot.chain.unlisted() != nullptr)
@@ -324,34 +418,38 @@ std::string Minds::cannot_save() const {
 void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].archive(ar);
-    if (behaviors_[i] && behaviors_[i]->lists_state()) behaviors_[i]->archive_state(ar);
+    for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
+      if (slots_[slot].behavior->lists_state()) slots_[slot].behavior->archive_state(ar);
     noises_[i].archive(ar);
   }
   ar("in flight", in_flight_);
   ar("network", network_);
+  if (exchange_) exchange_->archive(ar);
   if (!ar.loading() || !ar.ok()) return;
-  const auto has_dock = [&](std::size_t i, int dock) {
-    return dock >= 0 && static_cast<std::size_t>(dock) < agents_[i].docks().size();
+  const auto has_outlet = [&](std::size_t i, int outlet) {
+    return outlet >= 0 && static_cast<std::size_t>(outlet) < agents_[i].anatomy_->outlet_names.size();
   };
   bool good = true;
   for (const InFlight& flight : in_flight_)
-    good = good && flight.receiver < agents_.size() && has_dock(flight.receiver, flight.message.dock);
+    good = good && flight.receiver < agents_.size() && has_outlet(flight.receiver, flight.message.outlet);
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     const Agent& agent = agents_[i];
     good = good && agent.percepts_.size() == agent.anatomy_->sensors.size() &&
            agent.actions_.size() == agent.anatomy_->actuators.size() && agent.action_set_.size() == agent.actions_.size();
-    for (const Message& message : agent.mailbox_) good = good && has_dock(i, message.dock);
-    for (const Outgoing& out : agent.outbox_) good = good && has_dock(i, out.dock);
+    for (const Message& message : agent.mailbox_) good = good && has_outlet(i, message.outlet);
+    for (const Outgoing& out : agent.outbox_) good = good && has_outlet(i, out.outlet);
+    for (const Agent::OpenMailbox& open : agent.open_) good = good && open.program < agent.programs_.size();
   }
   if (!good) ar.fail("it refers to docks or modules that are not there");
 }
 
 std::size_t Minds::memory_bytes() const {
-  std::size_t bytes = sizeof *this + agents_.capacity() * (sizeof(Agent) + sizeof(Noises) + sizeof(std::string) * 2 + 16);
+  std::size_t bytes = sizeof *this + agents_.capacity() * (sizeof(Agent) + sizeof(Agent::Program) + sizeof(Noises) + sizeof(std::string) + 4) +
+                      slots_.capacity() * sizeof(Slot);
   for (const Agent& agent : agents_)
     bytes += (agent.percepts_.capacity() + agent.actions_.capacity()) * sizeof(Value) + agent.action_set_.capacity() +
              agent.mailbox_.capacity() * sizeof(Message) + agent.outbox_.capacity() * sizeof(Outgoing) + agent.name_.capacity();
-  return bytes + in_flight_.capacity() * sizeof(InFlight);
+  return bytes + in_flight_.capacity() * sizeof(InFlight) + (exchange_ ? exchange_->memory_bytes() : 0);
 }
 
 }  // namespace volvox::mind

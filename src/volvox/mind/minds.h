@@ -10,6 +10,7 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/mind/agent.h"
 #include "volvox/mind/behavior.h"
+#include "volvox/mind/exchange.h"
 #include "volvox/world/world.h"
 
 namespace volvox::mind {
@@ -22,7 +23,9 @@ struct MindFailure {
 };
 
 struct NetworkCounters {
-  std::int64_t sent = 0, delivered = 0, lost = 0;  // lost: no neighbour, noise, or a full mailbox
+  // Of messages. Lost: no neighbour or link, noise, no room to wait, or nobody opened the mailbox. What collides
+  // or is cut off on its way is among the counters of Exchange::network().
+  std::int64_t sent = 0, delivered = 0, lost = 0;
   template <class A>
   void archive(A& ar) { ar("sent", sent); ar("delivered", delivered); ar("lost", lost); }
 };
@@ -39,9 +42,9 @@ class Minds {
   // The phases.
   void sense(const world::World& world, double dt, ThreadPool& threads);
   MindFailure think(Time tick_begin, double dt, ThreadPool& threads);
-  void send(const world::World& world, std::int64_t tick);
+  MindFailure send(const world::World& world, std::int64_t tick, double dt);
   MindFailure act(world::World& world, ActStage stage);
-  MindFailure deliver(Time tick_end, std::int64_t tick);
+  MindFailure deliver(const world::World& world, Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 
   // For the test that order does not matter: behaviours run in this order instead.
@@ -50,8 +53,15 @@ class Minds {
   std::size_t size() const { return agents_.size(); }
   const Agent& agent(std::size_t i) const { return agents_[i]; }
   Agent& agent(std::size_t i) { return agents_[i]; }
-  const Behavior* behavior(std::size_t i) const { return behaviors_[i].get(); }
+  // The first behaviour of a module; null: it has none.
+  const Behavior* behavior(std::size_t i) const {
+    return first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].behavior.get() : nullptr;
+  }
   const NetworkCounters& network() const { return network_; }
+  // The discrete-event network; null: no module has an interface to it, and all docks are ideal.
+  const Exchange* exchange() const { return exchange_.get(); }
+  // Its events of the last tick, for recorders: exchange()->frames().
+  void keep_frames(bool keep) { if (exchange_) exchange_->keep_frames(keep); }
 
   // Why a snapshot cannot be taken ("" if it can): a behaviour or noise that lists no state.
   std::string cannot_save() const;
@@ -83,18 +93,30 @@ class Minds {
 
   Minds() = default;
   Result<void> add(const world::World& world, std::uint32_t placement, const Registries& registries, std::uint64_t seed);
+  Result<void> add_behavior(const model::Mind& spec, const Registries& registries, std::uint64_t seed);
   Result<void> add_noise(const Agent& agent, const Registries& registries, std::uint64_t seed);
   void cast_rays(const world::World& world, double dt);
   void collect_contacts(const world::World& world);
   void sense_one(const world::World& world, double dt, std::size_t i);
   template <class Call>
-  void guarded(std::size_t i, const char* doing, Call&& call);
+  void guarded(std::size_t i, std::size_t slot, const char* doing, Call&& call);
+  template <class Call>
+  void each_behavior(std::size_t i, const char* doing, Call&& call);
+  MessageFate disturb(std::size_t i, Outgoing& out);
+  void send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out);
+  void send_on_network(std::size_t i, Outgoing& out);
+  void answer(std::size_t i);
+  void hand_over(std::size_t i, Message message);
   MindFailure first_failure();
 
   std::vector<Agent> agents_;
-  std::vector<std::unique_ptr<Behavior>> behaviors_;  // by agent; null: none
+  struct Slot {  // a behaviour on a module
+    std::unique_ptr<Behavior> behavior;
+    std::string name;
+  };
+  std::vector<Slot> slots_;                 // those of agent i from first_slot_[i] to first_slot_[i + 1]
+  std::vector<std::uint32_t> first_slot_;
   std::vector<Noises> noises_;
-  std::vector<std::string> behavior_names_;
   std::vector<std::string> failures_;                 // by agent, of this tick
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> agent_of_placement_;
@@ -102,6 +124,8 @@ class Minds {
 
   std::vector<InFlight> in_flight_;  // sorted by arrival, receiver and sending order
   NetworkCounters network_;
+  std::unique_ptr<Exchange> exchange_;
+  double dt_ = 0;  // s
 
   // Scratch of a tick.
   std::vector<physics::Ray> rays_;

@@ -45,6 +45,29 @@ struct Contact {
 };
 VOLVOX_TYPE(Contact, touching, force)
 
+// What a module knows of a wire or of its place on a bus ("front.link", "can.link").
+struct LinkState {
+  bool up = false;           // something is plugged in at the other end; on a bus: somebody else is
+  int queued = 0;            // frames that wait to be sent
+  std::int64_t received = 0; // frames, since the start
+  std::int64_t lost = 0;     // frames of its own that it knows to be lost: no link, cut off, no room to wait
+};
+VOLVOX_TYPE(LinkState, up, queued, received, lost)
+
+// What a module knows of its radio ("radio.signal").
+struct Signal {
+  bool busy = false;          // it hears a carrier
+  double level_dbm = silence; // noise and all signals, at this moment
+  double last_dbm = silence;  // of the last frame that it received
+  int last_from = -1;         // and whose that was
+  int queued = 0;
+  std::int64_t received = 0, lost = 0;  // lost: as in LinkState, and what was never acknowledged
+  static constexpr double silence = -200;
+};
+VOLVOX_TYPE(Signal, busy, level_dbm, last_dbm, last_from, queued, received, lost)
+
+class Exchange;
+
 // What a sensor may look at. The world is as it was when the tick began.
 struct SenseContext {
   const world::World& world;
@@ -52,6 +75,8 @@ struct SenseContext {
   double dt = 0;             // s, the length of a tick
   std::span<const physics::RayHit> hits;      // of the rays that this sensor asked for
   std::span<const double> contact_forces;     // N by link; empty unless some sensor asks
+  const Exchange* exchange = nullptr;         // null: no module has an interface to the network
+  std::uint32_t agent = 0;                    // the module's number among those with a mind
 
   std::uint32_t link(int index) const { return world.part(module).first_link + static_cast<std::uint32_t>(index); }
   std::uint32_t joint(int index) const { return world.part(module).first_joint + static_cast<std::uint32_t>(index); }
@@ -85,5 +110,7 @@ std::unique_ptr<Sensor> make_joint_velocity_sensor(int joint);
 std::unique_ptr<Sensor> make_joint_torque_sensor(int joint);
 std::unique_ptr<Sensor> make_dock_state_sensor(int dock);
 std::unique_ptr<Sensor> make_dock_load_sensor(int dock);
+std::unique_ptr<Sensor> make_link_sensor(int outlet);
+std::unique_ptr<Sensor> make_signal_sensor(int outlet);
 
 }  // namespace volvox::mind

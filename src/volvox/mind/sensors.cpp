@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/mind/exchange.h"
 #include "volvox/mind/sensor.h"
 
 namespace volvox::mind {
@@ -71,6 +72,22 @@ class DockLoadSensor final : public TypedSensor<DockLoad> {
   }
  private:
   int dock_;
+};
+
+class LinkSensor final : public TypedSensor<LinkState> {
+ public:
+  explicit LinkSensor(int outlet) : outlet_(outlet) {}
+  void measure(const SenseContext& c, LinkState& reading) const override { reading = c.exchange->link(c.agent, outlet_); }
+ private:
+  int outlet_;
+};
+
+class SignalSensor final : public TypedSensor<Signal> {
+ public:
+  explicit SignalSensor(int outlet) : outlet_(outlet) {}
+  void measure(const SenseContext& c, Signal& reading) const override { reading = c.exchange->signal(c.agent, outlet_); }
+ private:
+  int outlet_;
 };
 
 // Sensors that are mounted somewhere on a link.
@@ -233,5 +250,7 @@ std::unique_ptr<Sensor> make_joint_velocity_sensor(int joint) { return std::make
 std::unique_ptr<Sensor> make_joint_torque_sensor(int joint) { return std::make_unique<JointTorque>(joint); }
 std::unique_ptr<Sensor> make_dock_state_sensor(int dock) { return std::make_unique<DockStateSensor>(dock); }
 std::unique_ptr<Sensor> make_dock_load_sensor(int dock) { return std::make_unique<DockLoadSensor>(dock); }
+std::unique_ptr<Sensor> make_link_sensor(int outlet) { return std::make_unique<LinkSensor>(outlet); }
+std::unique_ptr<Sensor> make_signal_sensor(int outlet) { return std::make_unique<SignalSensor>(outlet); }
 
 }  // namespace volvox::mind

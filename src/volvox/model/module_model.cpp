@@ -29,6 +29,20 @@ int ModuleModel::link_index(const std::string& wanted) const { return index_by_n
 int ModuleModel::joint_index(const std::string& wanted) const { return index_by_name(joints, wanted); }
 int ModuleModel::dock_index(const std::string& wanted) const { return index_by_name(docks, wanted); }
 
+const Wire* ModuleModel::wire_of(int dock) const {
+  for (const Wire& wire : wires)
+    if (wire.dock == dock) return &wire;
+  return nullptr;
+}
+
+std::vector<std::string> ModuleModel::outlet_names() const {
+  std::vector<std::string> names;
+  for (const Dock& dock : docks) names.push_back(dock.name);
+  for (const Radio& radio : radios) names.push_back(radio.name);
+  for (const Bus& bus : buses) names.push_back(bus.name);
+  return names;
+}
+
 double ModuleModel::mass() const {
   double sum = 0;
   for (const Link& link : links) sum += link.mass;

@@ -110,6 +110,63 @@ struct Mind {
   std::map<std::string, std::string> parameters;
   std::string file;      // where it was declared
   int line = 0;
+  std::vector<Mind> further{};  // more behaviours on the same module; they have none of their own
+};
+
+// The interfaces to the discrete-event network (docs/network.md says what the numbers mean).
+// A dock without a wire talks over the ideal network.
+enum class WireTiming { live, delayed };
+
+struct Wire {
+  int dock = 0;
+  double bit_rate = 1e6;  // bit/s; infinity: frames take no time
+  double delay = 0;       // s
+  WireTiming timing = WireTiming::live;
+  std::uint32_t capacity = 0;  // bytes a tick; delayed timing only
+  std::uint32_t queue = 1024;  // frames
+  std::uint32_t largest_payload = 65535, overhead = 0;  // bytes
+  int line = 0;
+};
+
+struct Radio {
+  std::string name;
+  int link = 0;
+  Pose pose;  // of the antenna, in the link's frame
+  std::string channel = "air";
+  double power = 1e-3;                 // W
+  double gain = 1;                     // of the antenna, linear
+  double bit_rate = 250e3;             // bit/s
+  double bandwidth = 2e6;              // Hz, of the noise
+  double noise_factor = 1;             // linear
+  double receive_threshold = 3.16e-12; // W
+  double carrier_threshold = 3.16e-12; // W; infinity: never busy
+  double capture_ratio = 10;           // linear
+  std::uint32_t window = 30, largest_window = 0;  // slots
+  double slot = 320e-6;                // s
+  std::uint32_t queue = 64;            // frames
+  std::uint32_t largest_payload = 127, overhead = 0;  // bytes
+  bool acknowledge = false;
+  double turnaround = 192e-6, timeout = 2e-3;  // s, of acknowledgements
+  std::uint32_t retries = 3;
+  int line = 0;
+};
+
+enum class BusKind { can, serial };
+enum class BusScope {
+  organism,  // the bus runs through engaged docks: it joins with them and comes apart with them
+  world,     // one bus for all modules that name it, wherever they are
+};
+enum class BusStuffing { none, exact, worst };
+
+struct Bus {
+  std::string name;
+  BusKind kind = BusKind::can;
+  BusScope scope = BusScope::organism;
+  double bit_rate = 125e3;
+  BusStuffing stuffing = BusStuffing::none;
+  std::uint32_t queue = 1024, largest_payload = 4095;
+  bool master = false;  // of a serial bus; where there are several, the first module's
+  int line = 0;
 };
 
 struct ModuleModel {
@@ -120,8 +177,11 @@ struct ModuleModel {
   std::vector<Dock> docks;
   std::vector<Sensor> sensors;
   std::vector<Actuator> actuators;
+  std::vector<Wire> wires;  // at most one a dock, in the order of docks
+  std::vector<Radio> radios;
+  std::vector<Bus> buses;
   // Noise by percept ("yaw.angle", "imu"), by action ("yaw", "front"), and on the messages
-  // that go out through a dock ("front", or "*" for all).
+  // that go out through a dock, radio or bus ("front", or "*" for all docks).
   std::map<std::string, NoiseChainSpec> percept_noise, action_noise, message_noise;
   std::optional<Mind> mind;   // has a mind: it is a module; otherwise an obstacle or a base
   bool fixed_in_place = false;  // SDF's <static>
@@ -131,6 +191,9 @@ struct ModuleModel {
   int link_index(const std::string& name) const;   // -1: there is none
   int joint_index(const std::string& name) const;
   int dock_index(const std::string& name) const;
+  const Wire* wire_of(int dock) const;  // null: none
+  // Where messages go out and come in: the docks, then the radios, then the buses.
+  std::vector<std::string> outlet_names() const;
   double mass() const;
 };
 

@@ -26,12 +26,16 @@ class OurElements {
     for (const XMLElement* e : model_children(source_.element, "volvox:dock")) add_dock(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:sensor")) model_.sensors.push_back(read_mounted<Sensor>(*e));
     for (const XMLElement* e : model_children(source_.element, "volvox:actuator")) model_.actuators.push_back(read_mounted<Actuator>(*e));
+    for (const XMLElement* e : model_children(source_.element, "volvox:wire")) add_wire(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:radio")) add_radio(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:bus")) add_bus(*e);
+    std::sort(model_.wires.begin(), model_.wires.end(), [](const Wire& a, const Wire& b) { return a.dock < b.dock; });
     check_names();
     add_noise("volvox:percept", "name", percepts(), model_.percept_noise);
     add_noise("volvox:action", "name", actions(), model_.action_noise);
-    std::vector<std::string> docks = names_of(model_.docks);
-    docks.push_back("*");
-    add_noise("volvox:message", "dock", docks, model_.message_noise);
+    std::vector<std::string> outlets = model_.outlet_names();
+    outlets.push_back("*");
+    add_noise("volvox:message", "dock", outlets, model_.message_noise);
     for (const XMLElement* e : model_children(source_.element, "volvox:mind")) {
       if (model_.mind) report_.error(*e, "the model has two minds", "keep one <volvox:mind>");
       model_.mind = read_mind(*e->Parent()->ToElement(), report_);
@@ -148,6 +152,92 @@ class OurElements {
     return mounted;
   }
 
+  static std::uint32_t count(const Attributes& attributes, const char* name, std::uint32_t fallback, std::uint32_t low, std::uint32_t high) {
+    return static_cast<std::uint32_t>(attributes.integer(name, fallback, low, high));
+  }
+  static constexpr std::uint32_t most_frames = 1'000'000, most_bytes = 1'000'000, most_slots = 1'000'000;
+  static constexpr double longest = 3600;  // s, of any one thing that a network does
+
+  void add_wire(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    const std::string name = attributes.required("dock");
+    Wire wire;
+    wire.bit_rate = attributes.number("bit_rate", wire.bit_rate, Range::positive_or_infinite());
+    wire.delay = attributes.number("delay", wire.delay, Range::between(0, longest));
+    wire.timing = static_cast<WireTiming>(attributes.choice("timing", 0, {"live", "delayed"}));
+    wire.capacity = count(attributes, "capacity", wire.capacity, 1, 1'000'000'000);
+    wire.queue = count(attributes, "queue", wire.queue, 1, most_frames);
+    wire.largest_payload = count(attributes, "largest_payload", wire.largest_payload, 1, most_bytes);
+    wire.overhead = count(attributes, "overhead", wire.overhead, 0, most_bytes);
+    wire.line = element.GetLineNum();
+    if (wire.timing == WireTiming::delayed && !attributes.has("capacity"))
+      report_.error(element, "a wire with delayed timing has no capacity=", "say how many bytes it carries in a tick, such as capacity=\"64\"");
+    if (wire.timing == WireTiming::live && attributes.has("capacity"))
+      report_.error(element, "a live wire has no capacity=", "leave it out: bit_rate= says how fast it is; or write timing=\"delayed\"");
+    if (name.empty()) return;
+    if (name != "*" && model_.dock_index(name) < 0) {
+      std::vector<std::string> known = names_of(model_.docks);
+      return report_.error(element, fmt::format("the wire ends at the dock {}, which {} does not have", name, model_.name),
+                           known.empty() ? "give the model a <volvox:dock> first" : suggest(name, known));
+    }
+    for (std::size_t d = 0; d < model_.docks.size(); ++d) {
+      if (name != "*" && name != model_.docks[d].name) continue;
+      wire.dock = static_cast<int>(d);
+      if (model_.wire_of(wire.dock) != nullptr)
+        return report_.error(element, fmt::format("dock {} has two wires", model_.docks[d].name), "keep one <volvox:wire> a dock");
+      model_.wires.push_back(wire);
+    }
+  }
+
+  void add_radio(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    Radio radio;
+    radio.name = attributes.required("name");
+    radio.pose = attributes.pose("pose").value_or(Pose{});
+    const bool doubtful = model_.links.size() != 1;
+    radio.link = attributes.has("link") || doubtful ? find_link(element, attributes.required("link"), radio.pose) : 0;
+    radio.channel = attributes.text("channel", radio.channel);
+    radio.power = attributes.number("power", radio.power, {0, 1000, true});
+    radio.gain = attributes.number("gain", radio.gain, Range::positive());
+    radio.bit_rate = attributes.number("bit_rate", radio.bit_rate, Range::positive());
+    radio.bandwidth = attributes.number("bandwidth", attributes.has("bit_rate") ? radio.bit_rate : radio.bandwidth, Range::positive());
+    radio.noise_factor = attributes.number("noise_factor", radio.noise_factor, Range::between(1, 1e30));
+    radio.receive_threshold = attributes.number("receive_threshold", radio.receive_threshold, Range::positive());
+    radio.carrier_threshold = attributes.number("carrier_threshold", radio.receive_threshold, Range::positive_or_infinite());
+    radio.capture_ratio = attributes.number("capture_ratio", radio.capture_ratio, Range::between(1, 60000));
+    radio.window = count(attributes, "window", radio.window, 1, most_slots);
+    radio.largest_window = count(attributes, "largest_window", radio.largest_window, 0, most_slots);
+    radio.slot = attributes.number("slot", radio.slot, {1e-9, longest, false});
+    radio.queue = count(attributes, "queue", radio.queue, 1, most_frames);
+    radio.largest_payload = count(attributes, "largest_payload", radio.largest_payload, 1, most_bytes);
+    radio.overhead = count(attributes, "overhead", radio.overhead, 0, most_bytes);
+    radio.acknowledge = attributes.flag("acknowledge", radio.acknowledge);
+    radio.turnaround = attributes.number("turnaround", radio.turnaround, Range::between(0, longest));
+    radio.timeout = attributes.number("timeout", radio.timeout, {0, longest, true});
+    radio.retries = count(attributes, "retries", radio.retries, 0, 250);
+    radio.line = element.GetLineNum();
+    model_.radios.push_back(std::move(radio));
+  }
+
+  void add_bus(const XMLElement& element) {
+    const Attributes attributes(element, report_);
+    Bus bus;
+    bus.name = attributes.required("name");
+    bus.kind = static_cast<BusKind>(attributes.choice("kind", 0, {"can", "serial"}));
+    bus.scope = static_cast<BusScope>(attributes.choice("scope", 0, {"organism", "world"}));
+    bus.bit_rate = attributes.number("bit_rate", bus.bit_rate, Range::positive());
+    bus.stuffing = static_cast<BusStuffing>(attributes.choice("stuffing", 0, {"none", "exact", "worst"}));
+    bus.queue = count(attributes, "queue", bus.queue, 1, most_frames);
+    bus.largest_payload = count(attributes, "largest_payload", bus.largest_payload, 1, most_bytes);
+    bus.master = attributes.flag("master", bus.master);
+    bus.line = element.GetLineNum();
+    if (bus.kind == BusKind::can && bus.master)
+      report_.error(element, fmt::format("the CAN bus {} has no master", bus.name), "leave master= out, or write kind=\"serial\"");
+    if (bus.kind == BusKind::serial && bus.stuffing != BusStuffing::none)
+      report_.error(element, fmt::format("the serial bus {} has no bit stuffing", bus.name), "leave stuffing= out, or write kind=\"can\"");
+    model_.buses.push_back(std::move(bus));
+  }
+
   std::vector<std::string> percepts() const {
     std::vector<std::string> names = names_of(model_.sensors);
     for (const Joint& joint : model_.joints) {
@@ -160,6 +250,9 @@ class OurElements {
       names.push_back(dock.name + ".dock");
       names.push_back(dock.name + ".load");
     }
+    for (const Wire& wire : model_.wires) names.push_back(model_.docks[static_cast<std::size_t>(wire.dock)].name + ".link");
+    for (const Radio& radio : model_.radios) names.push_back(radio.name + ".signal");
+    for (const Bus& bus : model_.buses) names.push_back(bus.name + ".link");
     return names;
   }
 
@@ -179,17 +272,18 @@ class OurElements {
       for (const std::string& name : names) {
         if (name.empty() || seen.insert(name).second) continue;
         report_.error(line_of(name), fmt::format("there are two {} named {}", what, name),
-                      "give every dock, sensor, actuator and motor of the model its own name");
+                      "give every dock, sensor, actuator, motor, radio and bus of the model its own name");
       }
     };
     check(percepts(), "percepts");
     check(actions(), "actions");
+    check(model_.outlet_names(), "docks, radios or buses");
   }
 
   // The last of our elements of that name, which is the one that came second.
   int line_of(const std::string& name) const {
     int line = source_.element.GetLineNum();
-    for (const char* kind : {"volvox:dock", "volvox:sensor", "volvox:actuator"}) {
+    for (const char* kind : {"volvox:dock", "volvox:sensor", "volvox:actuator", "volvox:radio", "volvox:bus"}) {
       for (const XMLElement* e : model_children(source_.element, kind)) {
         const char* own = e->Attribute("name");
         if (own != nullptr && (name == own || name == std::string(own) + ".dock")) line = e->GetLineNum();
@@ -229,14 +323,14 @@ class OurElements {
 
 void add_our_elements(ModuleModel& model, const ModelSource& source, Report& report) { OurElements(model, source, report).add(); }
 
-std::optional<Mind> read_mind(const XMLElement& parent, Report& report) {
-  const XMLElement* element = parent.FirstChildElement("volvox:mind");
-  if (element == nullptr) return std::nullopt;
+namespace {
+
+Mind read_behavior(const XMLElement& element, const char* name_attribute, Report& report) {
   Mind mind;
-  mind.behavior = Attributes(*element, report).required("behavior");
+  mind.behavior = Attributes(element, report).required(name_attribute);
   mind.file = report.file();
-  mind.line = element->GetLineNum();
-  for (const XMLElement* e : children(*element, "volvox:parameter")) {
+  mind.line = element.GetLineNum();
+  for (const XMLElement* e : children(element, "volvox:parameter")) {
     const Attributes attributes(*e, report);
     const std::string name = attributes.required("name");
     if (!attributes.has("value")) attributes.required("value");
@@ -244,6 +338,16 @@ std::optional<Mind> read_mind(const XMLElement& parent, Report& report) {
       report.error(*e, fmt::format("the parameter {} is given twice", name), "keep one of them");
     }
   }
+  return mind;
+}
+
+}  // namespace
+
+std::optional<Mind> read_mind(const XMLElement& parent, Report& report) {
+  const XMLElement* element = parent.FirstChildElement("volvox:mind");
+  if (element == nullptr) return std::nullopt;
+  Mind mind = read_behavior(*element, "behavior", report);
+  for (const XMLElement* e : children(*element, "volvox:behavior")) mind.further.push_back(read_behavior(*e, "name", report));
   return mind;
 }
 

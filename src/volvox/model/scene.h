@@ -67,6 +67,7 @@ class SceneBuilder {
   int add_terrain(HeightField field, const Pose& pose = {}, Material material = {},
                   Color color = {0.62, 0.58, 0.48, 1});
 
+  void add_channel(Channel channel) { world_.channels.push_back(std::move(channel)); }
   void set_gravity(const Vec3& gravity) { world_.gravity = gravity; }
   void set_run(const RunSettings& run) { world_.run = run; }
   const RunSettings& run() const { return world_.run; }

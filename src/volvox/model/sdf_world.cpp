@@ -3,6 +3,7 @@
 #include <sdf/World.hh>
 
 #include <cmath>
+#include <set>
 
 #include "volvox/model/parameters.h"
 #include "volvox/model/reader.h"
@@ -38,6 +39,7 @@ class WorldReader {
     else if (name == "volvox:module") read_module(e);
     else if (name == "volvox:population") read_population(e);
     else if (name == "volvox:run") read_run(e);
+    else if (name == "volvox:channel") read_channel(e);
     else if (name == "plugin") report_.warn(e, "plugins of other simulators are not run", "remove it; Volvox needs none");
     else if (name == "actor") report_.warn(e, "actors are ignored", "use a <model> with a <volvox:mind>");
     else if (name == "physics") report_.warn(e, "<physics> is ignored", "use <volvox:run dt= substep=>, and --engine NAME");
@@ -239,7 +241,27 @@ class WorldReader {
     if (attributes.has("substep")) {
       if (const auto substep = length_of(e, "substep")) run.max_substep = substep->seconds();
     }
+    run.engine = attributes.text("engine");
     scene_.set_run(run);
+  }
+
+  void read_channel(const XMLElement& e) {
+    const Attributes attributes(e, report_);
+    Channel channel;
+    channel.name = attributes.required("name");
+    channel.frequency = attributes.number("frequency", channel.frequency, Range::positive());
+    channel.law = static_cast<PropagationLaw>(attributes.choice("propagation", 0, {"friis", "log_distance", "two_ray", "terahertz"}));
+    channel.exponent = attributes.number("exponent", channel.exponent, {0, 20, true});
+    channel.reference_distance = attributes.number("reference_distance", channel.reference_distance, Range::positive());
+    channel.absorption = attributes.number("absorption", channel.absorption, Range::not_negative());
+    channel.shadowing_db = attributes.number("shadowing_db", channel.shadowing_db, Range::between(0, 100));
+    channel.fading = attributes.flag("fading", channel.fading);
+    channel.cull_radius = attributes.number("cull_radius", channel.cull_radius, Range::not_negative());
+    channel.passes_bodies = attributes.number("passes_bodies", channel.passes_bodies, Range::between(0, 1));
+    channel.line = e.GetLineNum();
+    if (!channels_.insert(channel.name).second)
+      report_.error(e, fmt::format("the channel {} is declared twice", channel.name), "keep one of them");
+    scene_.add_channel(std::move(channel));
   }
 
   std::optional<TickLength> length_of(const XMLElement& e, const char* name) {
@@ -258,6 +280,7 @@ class WorldReader {
   SceneBuilder scene_;
   std::map<std::string, Model> models_;    // by the name that was asked for
   std::map<Model, Model> variants_;        // looked up only, never walked: pointers have no fixed order
+  std::set<std::string> channels_;
   bool has_run_ = false;
 };
 

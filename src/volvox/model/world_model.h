@@ -43,10 +43,27 @@ struct Connection {
   int line = 0;
 };
 
+// The air that the radios of one channel share. Channels that are not declared have the defaults.
+enum class PropagationLaw { friis, log_distance, two_ray, terahertz };
+struct Channel {
+  std::string name;
+  double frequency = 2.4e9;  // Hz
+  PropagationLaw law = PropagationLaw::friis;
+  double exponent = 3, reference_distance = 1;  // of log_distance; m
+  double absorption = 0;      // 1/m, of terahertz
+  double shadowing_db = 0;    // deviation of log-normal shadowing; 0: none
+  bool fading = false;        // Rayleigh
+  double cull_radius = 0;     // m; 0: exact, every radio hears every other
+  // The fraction of the power that passes each body between two radios; 1: nothing is in the way.
+  double passes_bodies = 1;
+  int line = 0;
+};
+
 struct RunSettings {
   Time duration = Time::seconds(10);
   TickLength dt{1, 60};
   double max_substep = 1.0 / 240;  // s, of the physics engine
+  std::string engine{};            // where nobody asks for another; empty: the default one
 };
 
 struct WorldModel {
@@ -55,6 +72,7 @@ struct WorldModel {
   Vec3 gravity{0, 0, -9.81};
   std::vector<Placement> placements;
   std::vector<Connection> connections;
+  std::vector<Channel> channels;  // of radios
   RunSettings run;
 };
 

@@ -208,6 +208,7 @@ std::optional<std::vector<double>> parse_numbers(std::string_view text) {
 std::string Range::text() const {
   const bool bounded_low = low > -std::numeric_limits<double>::max();
   const bool bounded_high = high < std::numeric_limits<double>::max();
+  if (bounded_low && bounded_high && open_low) return fmt::format("a number above {}, up to {}", low, high);
   if (bounded_low && bounded_high) return fmt::format("a number from {} to {}", low, high);
   if (bounded_low && low == 0) return open_low ? "a positive number" : "a number that is not negative";
   return "a number";
@@ -262,6 +263,16 @@ bool Attributes::flag(const char* name, bool fallback) const {
   if (word == "false" || word == "0") return false;
   report_.error(element_, fmt::format("{}=\"{}\" of <{}> is neither true nor false", name, value, element_.Name()),
                 fmt::format("write {0}=\"true\" or {0}=\"false\"", name));
+  return fallback;
+}
+
+std::size_t Attributes::choice(const char* name, std::size_t fallback, const std::vector<std::string>& choices) const {
+  const char* value = element_.Attribute(name);
+  if (value == nullptr) return fallback;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    if (trimmed(value) == choices[i]) return i;
+  report_.error(element_, fmt::format("{}=\"{}\" of <{}> is not one of: {}", name, value, element_.Name(), fmt::join(choices, ", ")),
+                suggest(value, choices));
   return fallback;
 }
 

@@ -84,6 +84,8 @@ class Attributes {
   double required_number(const char* name, Range range) const;
   std::int64_t integer(const char* name, std::int64_t fallback, std::int64_t low, std::int64_t high) const;
   bool flag(const char* name, bool fallback) const;
+  // The place of the value among the choices.
+  std::size_t choice(const char* name, std::size_t fallback, const std::vector<std::string>& choices) const;
   std::optional<Pose> pose(const char* name) const;  // none if absent
   std::optional<std::vector<double>> numbers(const char* name, std::size_t count) const;
 

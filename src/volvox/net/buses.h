@@ -19,6 +19,7 @@ class Buses {
 
   void add(std::uint32_t interface);
   std::uint32_t bus_of(std::uint32_t interface) const { return port_of(interface).bus; }
+  std::size_t members(std::uint32_t bus) const { return buses_[bus].members.size(); }
   bool is_master(std::uint32_t interface) const { return buses_[bus_of(interface)].master == interface; }
   std::uint32_t master(std::uint32_t bus) const { return buses_[bus].master; }
   void join(std::uint32_t interface, std::uint32_t bus, bool master);

@@ -166,6 +166,17 @@ Result<void> Network::leave_bus(InterfaceId port) {
   return {};
 }
 
+BusId Network::bus_of(InterfaceId port) const {
+  return {state_->has(port, InterfaceKind::bus) ? state_->buses.bus_of(port.index) : nothing, 0};
+}
+bool Network::is_master(InterfaceId port) const {
+  return bus_of(port).valid() && state_->buses.is_master(port.index);
+}
+
+std::size_t Network::bus_members(InterfaceId port) const {
+  return bus_of(port).valid() ? state_->buses.members(bus_of(port).index) : 0;
+}
+
 Result<void> Network::switch_radio(InterfaceId radio, bool on) {
   if (!state_->has(radio, InterfaceKind::radio)) return no_such_interface(radio, "radio");
   state_->radios.switch_to(radio.index, on);
@@ -182,12 +193,21 @@ Result<void> Network::set_position(NodeId node, const Vec3& position) {
   return {};
 }
 
+Result<void> Network::move_radio(InterfaceId radio, const Vec3& position) {
+  if (!state_->has(radio, InterfaceKind::radio)) return no_such_interface(radio, "radio");
+  if (!finite(position))
+    return Error(fmt::format("the position of radio {} is not finite", radio.index), "give x, y and z in m");
+  state_->radios.move(radio.index, position);
+  return {};
+}
+
 Result<void> Network::set_positions(std::span<const Vec3> positions) {
   for (std::uint32_t node = 0; node < positions.size(); ++node)
     if (const auto set = set_position({node, 0}, positions[node]); !set) return set;
   return {};
 }
 
+MediumId Network::medium_of(InterfaceId radio) const { return {state_->radios.medium_index(radio.index), 0}; }
 Vec3 Network::position(InterfaceId radio) const { return state_->radios.position(radio.index); }
 
 // --- use ---------------------------------------------------------------------------------

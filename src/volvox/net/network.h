@@ -62,12 +62,18 @@ class Network {
   InterfaceId peer(InterfaceId wire) const;  // not valid: unplugged
   Result<void> join_bus(InterfaceId port, BusId bus, bool master = false);
   Result<void> leave_bus(InterfaceId port);
+  BusId bus_of(InterfaceId port) const;  // not valid: on none
+  bool is_master(InterfaceId port) const;
+  std::size_t bus_members(InterfaceId port) const;  // of its bus, with itself; 0: on none
   Result<void> switch_radio(InterfaceId radio, bool on);
   // Of all radios of the node.
   Result<void> set_position(NodeId node, const Vec3& position);
+  // Of one radio, where a node has several in different places.
+  Result<void> move_radio(InterfaceId radio, const Vec3& position);
   // Of nodes 0, 1, ...
   Result<void> set_positions(std::span<const Vec3> positions);
   Vec3 position(InterfaceId radio) const;
+  MediumId medium_of(InterfaceId radio) const;
 
   // --- use
   // The listener must outlive the runs; it is not part of a snapshot.

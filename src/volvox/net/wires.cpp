@@ -143,6 +143,11 @@ void Wires::archive(Archive& ar) {
     core_.frames.archive_frame(ar, end.sending);
     core_.frames.archive_fifo(ar, end.flying);
   }
+  for (End& end : ends_) {
+    if (!ar.loading() || end.peer == nothing || end_of(end.peer).peer == end.interface) continue;
+    ar.fail("the snapshot plugs a wire into one that is plugged elsewhere");
+    end.peer = nothing;
+  }
 }
 
 }  // namespace volvox::net

@@ -44,6 +44,8 @@ class Experiment {
   virtual void observe(const Simulation&) {}
   // The run is over: report, and let go of everything.
   virtual void shutdown(const Simulation&, Metrics&) {}
+  // Files of its own, after shutdown, into the folder of the run's results.
+  virtual Result<void> write(const std::filesystem::path& /*folder*/) const { return {}; }
   // What it has measured so far, so that a restored run reports as if it had never stopped.
   virtual void archive_state(Archive&) {}
 };

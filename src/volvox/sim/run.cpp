@@ -44,7 +44,9 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   if (options.max_substep) world->run.max_substep = *options.max_substep;
   auto shared = std::make_shared<const model::WorldModel>(std::move(*world));
 
-  const SimulationSettings simulation{options.engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
+  const std::string wanted = !options.engine.empty() ? options.engine : shared->run.engine;
+  const std::string engine = wanted.empty() ? physics::default_engine : wanted;
+  const SimulationSettings simulation{engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
   auto made = Simulation::create(shared, simulation, library.engines, registries_, log);
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
@@ -52,7 +54,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
 
   report_.experiment = located->name;
   report_.file = located->file.string();
-  report_.engine = options.engine;
+  report_.engine = engine;
   report_.engine_settings = simulation_->world().engine().info().settings;
   report_.seed = options.seed;
   report_.dt = shared->run.dt;
@@ -186,6 +188,14 @@ void Run::end() {
   const mind::NetworkCounters& network = simulation_->minds().network();
   add("messages_sent", static_cast<double>(network.sent), "");
   add("messages_lost", static_cast<double>(network.lost), "");
+  if (const mind::Exchange* exchange = simulation_->minds().exchange()) {
+    const net::Counters& frames = exchange->network().counters();
+    add("frames_sent", static_cast<double>(frames.transmissions), "started on a wire, bus or antenna");
+    add("frames_received", static_cast<double>(frames.deliveries), "");
+    add("frames_collided", static_cast<double>(frames.collisions), "at a receiver: one frame may collide at many");
+    add("frames_cut", static_cast<double>(frames.unplugged + frames.switched_off), "their link was gone, or went under them");
+    add("frames_dropped", static_cast<double>(frames.queue_drops), "no room to wait");
+  }
   report_.state_hash = simulation_->hash();
 }
 
@@ -259,6 +269,7 @@ Result<void> Run::write(const fs::path& folder) {
                        p.kinetic_energy, p.lift, p.organisms, p.connections);
   csv.flush();
   if (!csv || !summary_file) return bad("the results cannot be written");
+  if (auto written = experiment_->write(folder); !written.ok()) return written;
   if (options_.save_to && report_.status != "failed") return save(*options_.save_to);
   return {};
 }

@@ -14,7 +14,7 @@ namespace volvox::sim {
 
 struct RunOptions {
   std::string experiment;  // a name or a file
-  std::string engine = physics::default_engine;
+  std::string engine;                  // empty: the world's own, or the default one
   std::optional<double> duration;      // s; otherwise the world's own
   std::optional<TickLength> dt;        // likewise
   std::optional<double> max_substep;   // s, likewise

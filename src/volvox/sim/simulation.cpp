@@ -8,7 +8,7 @@ namespace volvox::sim {
 namespace {
 
 // Changes when a snapshot of an older version can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 2;
+constexpr std::uint64_t snapshot_version = 3;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 std::string failure(const mind::MindFailure& failure, double time) {
@@ -30,6 +30,8 @@ Result<std::unique_ptr<Simulation>> Simulation::create(std::shared_ptr<const mod
   auto minds = mind::Minds::create(*simulation->world_, registries, settings.seed);
   if (!minds.ok()) return minds.error();
   simulation->minds_ = std::move(*minds);
+  if (const mind::Exchange* exchange = simulation->minds_->exchange())
+    for (const std::string& warning : exchange->warnings(*simulation->world_)) log.warning(warning);
   if (auto started = simulation->minds_->start(*simulation->world_, settings.dt.seconds()); !started.ok())
     return started.error();
   return simulation;
@@ -52,7 +54,8 @@ StepStatus Simulation::step() {
   timed(Phase::sense, [&] { minds_->sense(*world_, dt, threads_); });
   timed(Phase::think, [&] { mind = minds_->think(begin, dt, threads_); });
   if (!mind.ok()) return {failure(mind, begin.seconds())};
-  timed(Phase::send, [&] { minds_->send(*world_, tick_); });
+  timed(Phase::send, [&] { mind = minds_->send(*world_, tick_, dt); });
+  if (!mind.ok()) return {failure(mind, begin.seconds())};
   timed(Phase::dock, [&] {
     mind = minds_->act(*world_, mind::ActStage::latches);
     if (mind.ok()) world_->update_docks(dock_events_);
@@ -64,7 +67,7 @@ StepStatus Simulation::step() {
   if (!physics.ok())
     return {fmt::format("physics at {:.3f} s: {}: {}", end.seconds(), world_->body_name(physics.body), physics.what)};
   timed(Phase::break_, [&] { world_->break_docks(begin, end, dock_events_); });
-  timed(Phase::deliver, [&] { mind = minds_->deliver(end, tick_); });
+  timed(Phase::deliver, [&] { mind = minds_->deliver(*world_, end, tick_); });
   if (!mind.ok()) return {failure(mind, end.seconds())};
   ++tick_;
   timed(Phase::publish, [&] {
@@ -107,6 +110,10 @@ std::uint64_t Simulation::fingerprint() const {
     if (const model::Mind* mind = placement.effective_mind()) {
       text(mind->behavior);
       for (const auto& [key, value] : mind->parameters) text(key), text(value);
+      for (const model::Mind& further : mind->further) {
+        text(further.behavior);
+        for (const auto& [key, value] : further.parameters) text(key), text(value);
+      }
     }
   }
   return hasher.value();

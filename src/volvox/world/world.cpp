@@ -156,6 +156,19 @@ physics::StepStatus World::move(Time begin, Time end) {
   return engine_->advance(begin, end);
 }
 
+namespace {
+
+void archive_colors(Archive& ar, std::map<std::uint32_t, model::Color>& colors) {
+  std::map<std::uint32_t, std::array<double, 4>> plain;
+  for (const auto& [placement, c] : colors) plain[placement] = {c.r, c.g, c.b, c.a};
+  ar("colors", plain);
+  if (!ar.loading()) return;
+  colors.clear();
+  for (const auto& [placement, c] : plain) colors[placement] = {c[0], c[1], c[2], c[3]};
+}
+
+}  // namespace
+
 void World::archive(Archive& ar) {
   ar("last velocities", last_velocities_);
   for (DockStatus& dock : docks_) {
@@ -176,6 +189,8 @@ void World::archive(Archive& ar) {
   ar("broken", docks_broken_);
   ar("formed", docks_formed_);
   ar("released", docks_released_);
+  archive_colors(ar, colors_);
+  if (ar.loading() && !colors_.empty() && colors_.rbegin()->first >= parts_.size()) ar.fail("it colours what is not there");
   engine_->archive(ar);
   graph_.refresh();
 }

@@ -3,7 +3,9 @@
 // snapshot must hold is in World.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -102,6 +104,14 @@ class World {
   };
   DockError largest_dock_error() const;  // over all pairs that are fully engaged
 
+  // What a module shows (a lamp actuator sets it): viewers draw it in this colour instead of its
+  // own. None: as its model says.
+  void set_color(std::uint32_t placement, const model::Color& color) { colors_[placement] = color; }
+  std::optional<model::Color> color(std::uint32_t placement) const {
+    const auto found = colors_.find(placement);
+    return found == colors_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   // The phases of a tick (docs/step.md). Events come in a fixed order.
   void update_docks(std::vector<DockEvent>& events);          // dock
   physics::StepStatus move(Time begin, Time end);             // move
@@ -166,6 +176,7 @@ class World {
   std::vector<LoadWindow> windows_;
   std::vector<Quat> dock_turns_;  // by carrier: the partner's rotation in its frame, once closed
   std::int64_t docks_broken_ = 0, docks_formed_ = 0, docks_released_ = 0;
+  std::map<std::uint32_t, model::Color> colors_;  // by placement
 
   DockFinder finder_;  // scratch of the dock phase
 };

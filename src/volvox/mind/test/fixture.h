@@ -52,14 +52,14 @@ class Theatre {
     const Time begin = dt.start_of(now), end = dt.start_of(now + 1);
     minds->sense(*world, dt.seconds(), threads);
     if (auto failure = minds->think(begin, dt.seconds(), threads); !failure.ok()) return failure;
-    minds->send(*world, now);
+    if (auto failure = minds->send(*world, now, dt.seconds()); !failure.ok()) return failure;
     std::vector<world::DockEvent> events;
     if (auto failure = minds->act(*world, ActStage::latches); !failure.ok()) return failure;
     world->update_docks(events);
     if (auto failure = minds->act(*world, ActStage::motion); !failure.ok()) return failure;
     world->move(begin, end);
     world->break_docks(begin, end, events);
-    auto failure = minds->deliver(end, now);
+    auto failure = minds->deliver(*world, end, now);
     ++now;
     return failure;
   }

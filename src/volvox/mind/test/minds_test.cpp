@@ -36,7 +36,7 @@ TEST(Minds, AMessageTakesATickAHop) {
         ASSERT_TRUE(message->as<Note>());
         EXPECT_EQ(message->as<Note>()->text, "hop");
         EXPECT_FALSE(message->as<double>());
-        EXPECT_EQ(agent.dock_name(*message), "west");
+        EXPECT_EQ(agent.where(*message), "west");
         read_at[agent.name()].push_back(theatre.now);
         agent.send("east", *message->as<Note>());
       }

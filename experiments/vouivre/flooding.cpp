@@ -1,0 +1,70 @@
+#include "flooding.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+namespace volvox::experiments::vouivre {
+
+// Settings were checked against these before anything reads them.
+std::vector<model::ParameterDesc> Flooding::assumption_parameters() {
+  const Assumptions a;
+  return {{"range", fmt::format("{}", a.range), 0.5, 100, {}, "of the radio at 1 mW, in spacings", 0},
+          {"carrier", fmt::format("{}", a.carrier), 0.01, 1000, {}, "carrier threshold above the noise, as a part of the receive threshold", 0},
+          {"pitch", fmt::format("{}", a.pitch), 1, 20, {}, "of the regular grid of relays, in spacings", 0},
+          {"forwarding", "parallel", {}, {}, {"parallel", "one_by_one"}, "over wires: at all links at once, or one after another", 0}};
+}
+
+Assumptions Flooding::assumptions(const std::map<std::string, std::string>& settings) {
+  Assumptions a;
+  a.range = std::strtod(settings.at("range").c_str(), nullptr);
+  a.carrier = std::strtod(settings.at("carrier").c_str(), nullptr);
+  a.pitch = static_cast<int>(std::strtod(settings.at("pitch").c_str(), nullptr));
+  a.one_link_at_a_time = settings.at("forwarding") == "one_by_one";
+  return a;
+}
+
+Result<std::vector<model::ParameterDesc>> Checkerboard::parameters(const std::filesystem::path&) const {
+  std::vector<model::ParameterDesc> all = assumption_parameters();
+  all.insert(all.begin(), {"simulation", "7", {}, {}, {"1", "2", "3", "4", "5", "6", "7", "8"}, "of figure 13", 0});
+  return all;
+}
+Plan Checkerboard::plan(const sim::Setup& setup) const {
+  return checkerboard(std::atoi(setup.settings.at("simulation").c_str()), assumptions(setup.settings));
+}
+
+Result<std::vector<model::ParameterDesc>> Cross::parameters(const std::filesystem::path&) const {
+  std::vector<model::ParameterDesc> all = assumption_parameters();
+  all.insert(all.begin(), {"simulation", "T1", {}, {}, {"T1", "T2", "T3", "T4"}, "of figures 11 and 12", 0});
+  return all;
+}
+Plan Cross::plan(const sim::Setup& setup) const {
+  return cross(std::atoi(setup.settings.at("simulation").c_str() + 1), assumptions(setup.settings));
+}
+
+Result<model::WorldModel> Flooding::init(sim::Setup& setup) {
+  plan_ = plan(setup);
+  return make_world(plan_, setup.library);
+}
+
+void Flooding::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  result_ = flood_result(simulation);
+  metrics.set("catoms", static_cast<double>(plan_.cells.size()));
+  metrics.set("coloured", static_cast<double>(result_.reached()), "catoms that have the packet");
+  for (const int percent : {50, 95, 100})
+    metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0), "null: not reached");
+  metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing, "ours: seed 001 gives none");
+}
+
+Result<void> Flooding::write(const std::filesystem::path& folder) const {
+  std::string csv = "time_s,coloured\n";
+  for (const Point& p : steps(result_)) csv += fmt::format("{:.9f},{}\n", p.x, p.y);
+  if (auto written = write_text(folder / "coloured.csv", csv); !written.ok()) return written;
+  Chart chart{fmt::format("Simulation {}: {}", plan_.name, plan_.description), "time (s)", "coloured catoms",
+              static_cast<double>(plan_.cells.size()), false, {{"this run", color_of_curve(4), steps(result_)}}, {}};
+  if (auto written = write_text(folder / "coloured.svg", svg(chart)); !written.ok()) return written;
+  return write_text(folder / "board.svg", board_svg(plan_, result_, 6));
+}
+
+}  // namespace volvox::experiments::vouivre

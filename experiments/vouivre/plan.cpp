@@ -1,0 +1,154 @@
+#include "plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "volvox/model/scene.h"
+#include "volvox/net/power.h"
+#include "volvox/net/propagation.h"
+
+namespace volvox::experiments::vouivre {
+namespace {
+
+// Simulation 7: relays picked by hand for the board of 20 x 20 and a range of four spacings. One
+// line of relays, four apart, winds through the board in three rows, seven apart, which between
+// them reach every catom. A relay hears only the one before it, so that nobody ever collides.
+// (Rows that run side by side would be faster, but at the end of the range they drown each other.)
+std::vector<Cell> hand_picked() {
+  std::vector<Cell> cells = {{1, 7}, {17, 14}};
+  for (const int y : {3, 10, 17})
+    for (const int x : {17, 13, 9, 5, 1}) cells.push_back({x, y});
+  return cells;
+}
+
+bool holds(const std::vector<Cell>& cells, const Cell& cell) {
+  return std::find(cells.begin(), cells.end(), cell) != cells.end();
+}
+
+bool on_grid(const Cell& cell, int pitch) { return cell.x % pitch == pitch / 2 && cell.y % pitch == pitch / 2; }
+
+}  // namespace
+
+Plan checkerboard(int simulation, const Assumptions& assumed, int side) {
+  Plan plan;
+  plan.name = std::to_string(simulation);
+  plan.assumed = assumed;
+  for (int y = 0; y < side; ++y)
+    for (int x = 0; x < side; ++x) plan.cells.push_back({x, y});
+  plan.source = simulation == 1 ? side / 2 * side + side / 2 : side - 1;  // else the lower right corner
+  plan.wired = simulation == 1 || simulation == 2 || simulation == 8;
+  plan.power = simulation == 3 ? 2e-3 : 1e-3;
+  if (simulation == 6) plan.slot = 1.5e-6, plan.radio_bit_rate = 6e6;
+  const bool has_radio = simulation >= 3;
+  const std::vector<Cell> picked = hand_picked();
+  for (const Cell& cell : plan.cells) {
+    plan.radio.push_back(has_radio);
+    plan.relays.push_back(simulation == 3 || simulation == 4 ? true
+                          : simulation == 7                  ? holds(picked, cell)
+                                                             : has_radio && on_grid(cell, assumed.pitch));
+  }
+  static constexpr const char* descriptions[] = {
+      "wired, from the middle", "wired, from the corner", "radio 2 mW, all relay", "radio 1 mW, all relay",
+      "radio, regular grid",    "radio 6 Mb/s, regular grid", "radio, hand-picked", "wired and radio, regular grid"};
+  plan.description = descriptions[simulation - 1];
+  return plan;
+}
+
+Plan cross(int simulation, const Assumptions& assumed) {
+  // Four arms of this length and width, one catom thick all around. At 70.667 ms a hop the wave is
+  // at the inner corners, 198 hops from the middle of the first arm's tip, after 14 s: there
+  // figure 12 has its jump.
+  constexpr int arm = 196, width = 4;
+  const int low = arm, high = arm + width - 1, size = 2 * arm + width;
+  const auto inside = [&](int x, int y) {
+    if (x < 0 || y < 0 || x >= size || y >= size) return false;
+    return (x >= low && x <= high) || (y >= low && y <= high);
+  };
+  Plan plan;
+  plan.name = fmt::format("T{}", simulation);
+  plan.assumed = assumed;
+  plan.wired = true;
+  plan.longest = 75;
+  for (int y = 0; y < size; ++y)
+    for (int x = 0; x < size; ++x) {
+      bool edge = false;
+      for (int dy = -1; dy <= 1; ++dy)
+        for (int dx = -1; dx <= 1; ++dx) edge = edge || !inside(x + dx, y + dy);
+      if (inside(x, y) && edge) plan.cells.push_back({x, y});
+    }
+  const auto at = [&](const Cell& cell) { return std::find(plan.cells.begin(), plan.cells.end(), cell) - plan.cells.begin(); };
+  plan.source = static_cast<int>(at({low + 1, 0}));
+  // T1: radios at the four inner corners. T2: also at every third catom of the first arm; T4: of all.
+  for (const Cell& cell : plan.cells) {
+    const bool inner_x = cell.x == low || cell.x == high, inner_y = cell.y == low || cell.y == high;
+    const bool corner = inner_x && inner_y;
+    const int along = cell.x < low ? low - cell.x : cell.x > high ? cell.x - high : cell.y < low ? low - cell.y : cell.y - high;
+    const bool first_arm = cell.y < low;
+    const bool on_arm = along > 0 && along % 3 == 0 && (simulation == 4 || (simulation == 2 && first_arm));
+    const bool relay = simulation != 3 && (corner || on_arm);
+    plan.radio.push_back(relay);
+    plan.relays.push_back(relay);
+  }
+  static constexpr const char* descriptions[] = {"radio at the inner corners", "radio also along the first arm",
+                                                 "wired only", "radio also along all arms"};
+  plan.description = descriptions[simulation - 1];
+  return plan;
+}
+
+namespace {
+
+// The catom with the plan's radio, or without one, and with the plan's wires, or without.
+model::Model catom_for(const Plan& plan, const model::ModuleModel& catom, bool radio) {
+  auto model = std::make_shared<model::ModuleModel>(catom);
+  for (model::Wire& wire : model->wires) wire.bit_rate = plan.wired_bit_rate;
+  if (!plan.wired) model->wires.clear();
+  const Assumptions& a = plan.assumed;
+  model::Radio& r = model->radios.front();
+  const double weakest = 1e-3 * net::Friis(a.frequency).gain({}, {a.range * a.spacing, 0, 0});
+  const double noise = weakest / a.capture_ratio;
+  r.power = plan.power;
+  r.slot = plan.slot;
+  r.bit_rate = r.bandwidth = plan.radio_bit_rate;
+  r.noise_factor = std::max(1.0, noise / net::thermal_noise_w(r.bandwidth));
+  r.receive_threshold = weakest;
+  r.carrier_threshold = noise + a.carrier * weakest;
+  r.capture_ratio = a.capture_ratio;
+  if (!radio) model->radios.clear();
+  return model;
+}
+
+}  // namespace
+
+Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& library) {
+  const auto catom = library.load("catom");
+  if (!catom.ok()) return catom.error();
+  const model::Model models[] = {catom_for(plan, **catom, false), catom_for(plan, **catom, true)};
+  model::SceneBuilder scene("vouivre");
+  scene.set_gravity({});
+  scene.set_run({Time::seconds(plan.longest), TickLength{1, 10}, 1.0 / 240, "none"});
+  scene.add_channel({.name = "air", .frequency = plan.assumed.frequency});
+  const auto text = [](bool flag) { return std::string(flag ? "true" : "false"); };
+  const auto name = [](const Cell& cell) { return fmt::format("c{}_{}", cell.x, cell.y); };
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    model::PlacementOptions options;
+    options.mind = model::Mind{"flood",
+                               {{"source", text(static_cast<int>(i) == plan.source)},
+                                {"relay", text(plan.relays[i])},
+                                {"wired", text(plan.wired)},
+                                {"one_at_a_time", text(plan.assumed.one_link_at_a_time)}},
+                               "plan.cpp", 0};
+    const Cell& cell = plan.cells[i];
+    scene.add(models[plan.radio[i] ? 1 : 0], Pose{{cell.x * plan.assumed.spacing, cell.y * plan.assumed.spacing, 0.005}, {}},
+              name(cell), options);
+  }
+  // Feature 0 looks along x, feature 3 along y; opposite them are 6 and 9.
+  for (const Cell& cell : plan.cells) {
+    if (const Cell right{cell.x + 1, cell.y}; scene.find(name(right)) >= 0) scene.connect(name(cell) + ".f0", name(right) + ".f6");
+    if (const Cell above{cell.x, cell.y + 1}; scene.find(name(above)) >= 0) scene.connect(name(cell) + ".f3", name(above) + ".f9");
+  }
+  return scene.build();
+}
+
+}  // namespace volvox::experiments::vouivre

@@ -1,0 +1,462 @@
+#include "volvox/mind/exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "volvox/net/power.h"
+
+namespace volvox::mind {
+namespace {
+
+// --- descriptions become options -----------------------------------------------------------
+
+net::WireOptions options_of(const model::Wire& wire) {
+  return {wire.bit_rate, Time::seconds(wire.delay), wire.timing == model::WireTiming::delayed ? net::Timing::delayed : net::Timing::live,
+          wire.capacity, wire.queue, wire.largest_payload, wire.overhead};
+}
+
+net::RadioOptions options_of(const model::Radio& radio) {
+  net::RadioOptions options;
+  options.power_w = radio.power;
+  options.antenna_gain = radio.gain;
+  options.bit_rate = radio.bit_rate;
+  options.bandwidth_hz = radio.bandwidth;
+  options.noise_factor = radio.noise_factor;
+  options.receive_threshold_w = radio.receive_threshold;
+  options.carrier_threshold_w = radio.carrier_threshold;
+  options.capture_ratio = radio.capture_ratio;
+  options.window = radio.window;
+  options.largest_window = radio.largest_window;
+  options.slot = Time::seconds(radio.slot);
+  options.queue_limit = radio.queue;
+  options.largest_payload = radio.largest_payload;
+  options.overhead = radio.overhead;
+  options.acknowledge = radio.acknowledge;
+  options.turnaround = Time::seconds(radio.turnaround);
+  options.acknowledgement_timeout = Time::seconds(radio.timeout);
+  options.retry_limit = radio.retries;
+  return options;
+}
+
+net::BusOptions options_of(const model::Bus& bus) {
+  return {bus.kind == model::BusKind::can ? net::BusKind::can : net::BusKind::serial, bus.bit_rate,
+          static_cast<net::BitStuffing>(bus.stuffing), bus.queue, bus.largest_payload};
+}
+
+bool same_bus(const model::Bus& a, const model::Bus& b) { return options_of(a) == options_of(b) && a.scope == b.scope; }
+
+std::unique_ptr<net::Propagation> propagation_of(const model::Channel& channel, std::uint64_t seed) {
+  std::unique_ptr<net::Propagation> law;
+  switch (channel.law) {
+    case model::PropagationLaw::friis: law = std::make_unique<net::Friis>(channel.frequency); break;
+    case model::PropagationLaw::log_distance:
+      law = std::make_unique<net::LogDistance>(channel.frequency, channel.exponent, channel.reference_distance);
+      break;
+    case model::PropagationLaw::two_ray: law = std::make_unique<net::TwoRay>(channel.frequency); break;
+    case model::PropagationLaw::terahertz:
+      law = std::make_unique<net::TerahertzAbsorption>(channel.frequency, channel.absorption);
+      break;
+  }
+  if (channel.shadowing_db > 0) law = std::make_unique<net::Shadowing>(std::move(law), channel.shadowing_db, seed);
+  if (channel.fading) law = std::make_unique<net::Rayleigh>(std::move(law), seed);
+  return law;
+}
+
+// What the network says is wrong, and where it was written.
+Error at(const std::string& file, int line, const std::string& what, const Error& error) {
+  Error located;
+  for (const Diagnostic& d : error.diagnostics()) located.add({file, line, what + ": " + d.what, d.fix});
+  return located;
+}
+
+// --- payloads on the wire --------------------------------------------------------------------
+
+constexpr std::size_t mark_size = sizeof(std::uint64_t);  // of the type, and of the count in front of Bytes
+constexpr std::uint16_t unmarked = 0x8000;                // in a frame's port: Bytes, without a mark
+
+std::vector<std::byte> to_frame(const Payload& payload, std::uint16_t& port) {
+  if (payload.type() == type_of<Bytes>().key && payload.size() >= mark_size) {
+    port |= unmarked;
+    return {payload.bytes().begin() + mark_size, payload.bytes().end()};
+  }
+  std::vector<std::byte> bytes(mark_size + payload.size());
+  const std::uint64_t mark = payload.type();
+  std::memcpy(bytes.data(), &mark, mark_size);
+  std::copy(payload.bytes().begin(), payload.bytes().end(), bytes.begin() + mark_size);
+  return bytes;
+}
+
+Payload from_frame(std::span<const std::byte> frame, std::uint16_t port) {
+  if ((port & unmarked) != 0) {
+    const auto* begin = reinterpret_cast<const std::uint8_t*>(frame.data());
+    return Payload::of(Bytes(begin, begin + frame.size()));
+  }
+  if (frame.size() < mark_size) return {};
+  std::uint64_t mark = 0;
+  std::memcpy(&mark, frame.data(), mark_size);
+  return Payload::of(mark, {frame.begin() + mark_size, frame.end()});
+}
+
+}  // namespace
+
+// --- setting up ------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, std::uint64_t seed) {
+  const auto has_any = [&](std::uint32_t placement) {
+    const model::ModuleModel& m = world.module_model(placement);
+    return !m.wires.empty() || !m.radios.empty() || !m.buses.empty();
+  };
+  const std::vector<std::uint32_t>& modules = world.modules();
+  if (std::none_of(modules.begin(), modules.end(), has_any)) return std::unique_ptr<Exchange>{};
+  std::unique_ptr<Exchange> exchange(new Exchange(seed));
+  if (auto added = exchange->add_channels(world, seed); !added.ok()) return added.error();
+  exchange->wire_of_dock_.assign(world.docks(), world::nobody);
+  for (std::uint32_t agent = 0; agent < modules.size(); ++agent)
+    if (auto added = exchange->add_module(world, agent); !added.ok()) return added.error();
+  exchange->tallies_.resize(exchange->network_.interfaces());
+  exchange->network_.set_listener(exchange.get());
+  exchange->update_links(world);
+  return exchange;
+}
+
+Result<void> Exchange::add_channels(const world::World& world, std::uint64_t seed) {
+  std::map<std::string, model::Channel> channels;  // those that radios use
+  for (const std::uint32_t placement : world.modules())
+    for (const model::Radio& radio : world.module_model(placement).radios) channels[radio.channel].name = radio.channel;
+  for (const model::Channel& channel : world.model().channels)
+    if (const auto used = channels.find(channel.name); used != channels.end()) used->second = channel;
+  for (const auto& [name, channel] : channels) {
+    ChannelUse use{name, {}, nullptr};
+    auto propagation = propagation_of(channel, seed);
+    if (channel.passes_bodies < 1) {
+      use.occlusion = std::make_shared<Occlusion>(channel.passes_bodies);
+      propagation = dimmed(std::move(propagation), use.occlusion);
+    }
+    auto medium = network_.add_medium({channel.frequency, channel.cull_radius}, std::move(propagation));
+    if (!medium.ok()) return at(world.model().file, channel.line, fmt::format("channel '{}'", name), medium.error());
+    use.medium = *medium;
+    channels_.push_back(std::move(use));
+  }
+  return {};
+}
+
+void Exchange::add_interface(std::uint32_t agent, int outlet, net::InterfaceId id) {
+  interfaces_[first_outlet_[agent] + static_cast<std::size_t>(outlet)] = id;
+  owners_.push_back({agent, outlet});
+}
+
+Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent) {
+  const std::uint32_t placement = world.modules()[agent];
+  const model::ModuleModel& model = world.module_model(placement);
+  const net::NodeId node = network_.add_node();  // its number is the agent's
+  first_outlet_.push_back(static_cast<std::uint32_t>(interfaces_.size()));
+  interfaces_.resize(interfaces_.size() + model.docks.size() + model.radios.size() + model.buses.size());
+  for (const model::Wire& wire : model.wires) {
+    const auto id = network_.add_wire(node, options_of(wire));
+    if (!id.ok()) return at(model.file, wire.line, "<volvox:wire>", id.error());
+    add_interface(agent, wire.dock, *id);
+    const std::uint32_t dock = world.part(placement).first_dock + static_cast<std::uint32_t>(wire.dock);
+    wire_of_dock_[dock] = static_cast<std::uint32_t>(wires_.size());
+    wires_.push_back({dock, *id, options_of(wire).timing});
+  }
+  int outlet = static_cast<int>(model.docks.size());
+  for (const model::Radio& radio : model.radios) {
+    const auto channel = std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == radio.channel; });
+    const std::uint32_t link = world.part(placement).first_link + static_cast<std::uint32_t>(radio.link);
+    const auto id = network_.add_radio(node, channel->medium, options_of(radio), world.link_pose(link) * radio.pose.position);
+    if (!id.ok()) return at(model.file, radio.line, fmt::format("radio '{}'", radio.name), id.error());
+    add_interface(agent, outlet++, *id);
+    if (channel->occlusion) {
+      channel->occlusion->add(static_cast<std::uint32_t>(antennas_.size()), placement);
+      if (channel->occlusion->radios() > Occlusion::most_radios)
+        return Diagnostic{model.file, radio.line, fmt::format("channel '{}' is occluded by bodies and has more than {} radios", radio.channel, Occlusion::most_radios),
+                          "leave passes_bodies= of the <volvox:channel> out, or use fewer radios"};
+    }
+    antennas_.push_back({*id, link, radio.pose.position});
+  }
+  for (const model::Bus& bus : model.buses)
+    if (auto added = add_bus_port(world, agent, outlet++, bus); !added.ok()) return added;
+  return {};
+}
+
+Result<void> Exchange::add_bus_port(const world::World& world, std::uint32_t agent, int outlet, const model::Bus& bus) {
+  const std::uint32_t placement = world.modules()[agent];
+  const std::string& file = world.module_model(placement).file;
+  auto use = std::find_if(buses_.begin(), buses_.end(), [&](const BusUse& b) { return b.options.name == bus.name; });
+  if (use == buses_.end()) {
+    buses_.emplace_back().options = bus;
+    use = buses_.end() - 1;
+    use->file = file;
+  }
+  if (!same_bus(use->options, bus))
+    return Diagnostic{file, bus.line, fmt::format("bus '{}' differs from the one of that name at {}:{}", bus.name, use->file, use->options.line),
+                      "give both the same kind, scope, bit rate, stuffing and sizes, or another name"};
+  // A bus of the world is one; organisms may come apart into as many as there are modules.
+  if (use->buses.empty() || bus.scope == model::BusScope::organism) {
+    const auto added = network_.add_bus(options_of(bus));
+    if (!added.ok()) return at(file, bus.line, fmt::format("bus '{}'", bus.name), added.error());
+    use->buses.push_back(*added);
+  }
+  const auto id = network_.add_bus_port({agent, 0});
+  if (!id.ok()) return at(file, bus.line, fmt::format("bus '{}'", bus.name), id.error());
+  add_interface(agent, outlet, *id);
+  use->ports.push_back(*id);
+  use->placements.push_back(placement);
+  use->masters.push_back(bus.master);
+  return {};
+}
+
+// --- the phases of a tick ----------------------------------------------------------------------
+
+void Exchange::begin_tick(const world::World& world) {
+  frames_.clear();
+  network_.begin_tick();
+  for (const Antenna& antenna : antennas_) {
+    const Vec3 position = world.link_pose(antenna.link) * antenna.place;
+    // The engine lets no body become infinite, so that no position can be refused.
+    if (!(network_.position(antenna.id) == position)) VOLVOX_CHECK(network_.move_radio(antenna.id, position).ok(), "a radio that cannot be moved");
+  }
+}
+
+void Exchange::all_sent(const world::World& world) {
+  if (network_.quiet()) return;  // nothing will be on the air in this tick
+  for (const ChannelUse& channel : channels_) {
+    if (!channel.occlusion) continue;
+    std::vector<Vec3> positions;
+    for (std::size_t number = 0; number < antennas_.size(); ++number)
+      if (channel.occlusion->has(static_cast<std::uint32_t>(number))) positions.push_back(network_.position(antennas_[number].id));
+    channel.occlusion->look(world, positions);
+  }
+}
+
+// The interface by which that module can be reached from this outlet.
+Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, int address) const {
+  if (address == everyone) return net::everyone;
+  if (address < 0 || static_cast<std::size_t>(address) >= first_outlet_.size())
+    return Error(fmt::format("it sent to the address {}; the modules have the addresses 0 to {}", address, first_outlet_.size() - 1),
+                 "use an address() that a module told, or mind::everyone");
+  const net::InterfaceId from = interface(agent, outlet);
+  const auto reaches = [&](net::InterfaceId id) {
+    if (network_.kind(id) != network_.kind(from)) return false;
+    if (network_.kind(id) == net::InterfaceKind::radio) return network_.medium_of(id) == network_.medium_of(from);
+    for (const BusUse& use : buses_)
+      if (std::find(use.ports.begin(), use.ports.end(), from) != use.ports.end())
+        return std::find(use.ports.begin(), use.ports.end(), id) != use.ports.end();
+    return true;  // a wire has only its other end
+  };
+  for (const net::InterfaceId id : network_.interfaces_of({static_cast<std::uint32_t>(address), 0}))
+    if (reaches(id)) return id;
+  return Error(fmt::format("it sent to the address {}, but that module has no {} there", address, name(network_.kind(from))),
+               "send to modules that have the same radio channel or bus");
+}
+
+Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time at) {
+  const net::InterfaceId from = interface(agent, message.outlet);
+  const net::InterfaceKind kind = network_.kind(from);
+  Tally& tally = tallies_[from.index];
+  const auto to = kind == net::InterfaceKind::wire ? Result<net::InterfaceId>(net::everyone) : destination(agent, message.outlet, message.options.to);
+  if (!to.ok()) return to.error();
+  Result<net::Sent> sent = net::Sent{};
+  if (message.poll) {
+    if (kind != net::InterfaceKind::bus || !to->valid())
+      return Error("it polled what is not a slave of a serial bus", "poll the address of one slave, on a bus of kind=\"serial\"");
+    if (!network_.is_master(from)) {
+      ++tally.lost;
+      return false;
+    }
+    sent = network_.poll(from, *to);
+  } else {
+    std::uint16_t port = message.options.mailbox;
+    const std::vector<std::byte> payload = to_frame(message.payload, port);
+    sent = network_.send(from, {.payload = payload, .destination = *to, .port = port, .identifier = message.options.priority,
+                               .at = at, .report = message.options.report});
+  }
+  if (!sent.ok()) return sent.error();
+  if (sent->status == net::SendStatus::accepted) return true;
+  ++tally.lost;
+  return false;
+}
+
+Result<void> Exchange::run(Time tick_end, const Callbacks& callbacks) {
+  callbacks_ = &callbacks;
+  const auto ran = network_.run(tick_end);
+  callbacks_ = nullptr;
+  return ran;
+}
+
+void Exchange::received(net::Network&, const net::Reception& reception) {
+  const Owner to = owners_[reception.interface.index];
+  const net::InterfaceKind kind = network_.kind(reception.interface);
+  Message message;
+  message.outlet = to.outlet;
+  message.mailbox = reception.port & largest_mailbox;
+  if (kind != net::InterfaceKind::wire) message.from = static_cast<int>(owners_[reception.from.index].agent);
+  message.power = reception.power_w;
+  message.sent = reception.queued;
+  message.arrived = reception.arrived;
+  message.payload = from_frame(reception.payload, reception.port);
+  Tally& tally = tallies_[reception.interface.index];
+  ++tally.received;
+  tally.last_from = message.from;
+  tally.last_power = reception.power_w;
+  callbacks_->received(to.agent, std::move(message));
+}
+
+void Exchange::send_finished(net::Network&, const net::SendReport& report) {
+  if (report.fate != net::Fate::sent) ++tallies_[report.interface.index].lost;
+  const Owner sender = owners_[report.interface.index];
+  callbacks_->sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
+}
+
+// --- links -------------------------------------------------------------------------------------
+
+// The wire at the other end of an engaged dock, if both talk in the same manner.
+net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
+  const std::uint32_t partner = partners_[dock];
+  if (partner == world::nobody || wire_of_dock_[partner] == world::nobody) return {};
+  const DockWire& other = wires_[wire_of_dock_[partner]];
+  return other.timing == wires_[wire_of_dock_[dock]].timing ? other.id : net::InterfaceId{};
+}
+
+void Exchange::update_links(const world::World& world) {
+  std::vector<std::uint32_t> partners(world.docks(), world::nobody);
+  for (std::uint32_t d = 0; d < partners.size(); ++d)
+    if (world.dock_status(d).phase == world::DockPhase::engaged) partners[d] = world.graph().partner(d);
+  if (partners == partners_) return;
+  partners_ = std::move(partners);
+  // First all that let go, then all that meet: a dock may change its partner in one tick.
+  for (const DockWire& wire : wires_)
+    if (network_.peer(wire.id).valid() && network_.peer(wire.id) != wanted_peer(wire.dock))
+      VOLVOX_CHECK(network_.unplug(wire.id).ok(), "a wire that cannot be unplugged");
+  for (const DockWire& wire : wires_) {
+    const net::InterfaceId peer = wanted_peer(wire.dock);
+    if (peer.valid() && !network_.peer(wire.id).valid()) VOLVOX_CHECK(network_.plug(wire.id, peer).ok(), "a wire that cannot be plugged");
+  }
+  for (BusUse& use : buses_) update_buses(world, use);
+}
+
+// Which ports hang together. An organism keeps the bus on which most of its ports already are, so
+// that docking and undocking disturb as few frames as can be.
+void Exchange::update_buses(const world::World& world, BusUse& use) {
+  const std::size_t ports = use.ports.size();
+  std::vector<std::uint32_t> component = components(world);
+  std::map<std::uint32_t, std::size_t> organisms;  // component -> its number, in the order of its first port
+  std::vector<std::size_t> organism(ports);
+  for (std::size_t p = 0; p < ports; ++p) {
+    const std::uint32_t key = use.options.scope == model::BusScope::world ? 0 : component[use.placements[p]];
+    organism[p] = organisms.emplace(key, organisms.size()).first->second;
+  }
+
+  // How many ports of an organism are on a bus: the largest numbers choose first.
+  std::map<std::pair<std::size_t, std::size_t>, int> on;  // (organism, bus)
+  for (std::size_t p = 0; p < ports; ++p) {
+    const auto now = std::find(use.buses.begin(), use.buses.end(), network_.bus_of(use.ports[p]));
+    if (now != use.buses.end()) ++on[{organism[p], static_cast<std::size_t>(now - use.buses.begin())}];
+  }
+  std::vector<std::pair<std::pair<std::size_t, std::size_t>, int>> claims(on.begin(), on.end());
+  std::stable_sort(claims.begin(), claims.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> bus_of(organisms.size(), none);
+  std::vector<std::uint8_t> taken(use.buses.size());
+  for (const auto& [claim, count] : claims) {
+    if (bus_of[claim.first] != none || taken[claim.second]) continue;
+    bus_of[claim.first] = claim.second;
+    taken[claim.second] = 1;
+  }
+  std::size_t free = 0;
+  for (std::size_t& bus : bus_of) {
+    if (bus != none) continue;
+    while (taken[free]) ++free;
+    bus = free;
+    taken[free] = 1;
+  }
+
+  for (std::size_t p = 0; p < ports; ++p) {
+    const net::BusId now = network_.bus_of(use.ports[p]);
+    if (now.valid() && now != use.buses[bus_of[organism[p]]]) VOLVOX_CHECK(network_.leave_bus(use.ports[p]).ok(), "a port that cannot leave");
+  }
+  for (std::size_t p = 0; p < ports; ++p) {
+    if (network_.bus_of(use.ports[p]).valid()) continue;
+    const net::BusId bus = use.buses[bus_of[organism[p]]];
+    const bool master = use.masters[p] && network_.join_bus(use.ports[p], bus, true).ok();
+    if (!master) VOLVOX_CHECK(network_.join_bus(use.ports[p], bus).ok(), "a port that cannot join");
+  }
+}
+
+// By placement: the lowest number among those that hang together by engaged docks.
+std::vector<std::uint32_t> Exchange::components(const world::World& world) const {
+  std::vector<std::uint32_t> root(world.placements());
+  std::iota(root.begin(), root.end(), 0u);
+  const auto find = [&](std::uint32_t p) {
+    while (root[p] != p) p = root[p] = root[root[p]];
+    return p;
+  };
+  for (std::uint32_t d = 0; d < partners_.size(); ++d) {
+    if (partners_[d] == world::nobody) continue;
+    const std::uint32_t a = find(world.graph().owner(d)), b = find(world.graph().owner(partners_[d]));
+    root[std::max(a, b)] = std::min(a, b);
+  }
+  for (std::uint32_t p = 0; p < root.size(); ++p) root[p] = find(p);
+  return root;
+}
+
+// --- what can be known -------------------------------------------------------------------------
+
+LinkState Exchange::link(std::uint32_t agent, int outlet) const {
+  const net::InterfaceId id = interface(agent, outlet);
+  const Tally& tally = tallies_[id.index];
+  LinkState state;
+  state.up = network_.kind(id) == net::InterfaceKind::wire ? network_.peer(id).valid() : network_.bus_members(id) > 1;
+  state.queued = static_cast<int>(network_.queued(id));
+  state.received = tally.received;
+  state.lost = tally.lost;
+  return state;
+}
+
+Signal Exchange::signal(std::uint32_t agent, int outlet) const {
+  const net::InterfaceId id = interface(agent, outlet);
+  const Tally& tally = tallies_[id.index];
+  Signal signal;
+  signal.busy = network_.carrier(id);
+  signal.level_dbm = net::dbm(network_.heard_w(id));
+  if (tally.last_power > 0) signal.last_dbm = net::dbm(tally.last_power);
+  signal.last_from = tally.last_from;
+  signal.queued = static_cast<int>(network_.queued(id));
+  signal.received = tally.received;
+  signal.lost = tally.lost;
+  return signal;
+}
+
+std::vector<std::string> Exchange::warnings(const world::World& world) const {
+  std::vector<std::string> all = network_.warnings();
+  std::vector<std::string> used;
+  for (const ChannelUse& channel : channels_) used.push_back(channel.name);
+  for (const model::Channel& channel : world.model().channels) {
+    if (std::find(used.begin(), used.end(), channel.name) != used.end()) continue;
+    all.push_back(Diagnostic{world.model().file, channel.line, fmt::format("no radio uses the channel '{}'", channel.name),
+                             used.empty() ? "leave it out" : fmt::format("the radios use: {}", fmt::join(used, ", "))}.text());
+  }
+  return all;
+}
+
+void Exchange::keep_frames(bool keep) {
+  frames_.clear();
+  network_.set_log(keep ? &frames_ : nullptr);
+}
+
+void Exchange::archive(Archive& ar) {
+  network_.archive(ar);
+  for (Tally& tally : tallies_) tally.archive(ar);
+  if (ar.loading()) partners_.clear();  // looked at again: what is plugged came with the snapshot
+}
+
+std::size_t Exchange::memory_bytes() const {
+  return sizeof *this + interfaces_.capacity() * sizeof(net::InterfaceId) + tallies_.capacity() * sizeof(Tally) +
+         owners_.capacity() * sizeof(Owner) + antennas_.capacity() * sizeof(Antenna) + wires_.capacity() * sizeof(DockWire);
+}
+
+}  // namespace volvox::mind

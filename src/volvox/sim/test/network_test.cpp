@@ -1,0 +1,172 @@
+// The network in the loop: the same bits at any thread count and after a restore, and the same
+// as the network alone.
+#include <gtest/gtest.h>
+
+#include "volvox/net/power.h"
+#include "volvox/net/scenarios/flood.h"
+#include "worlds.h"
+
+namespace volvox::sim {
+namespace {
+
+// Talks all the time, by dock, radio and bus, and answers what it hears.
+class Chatter final : public mind::Behavior {
+ public:
+  void start(mind::Agent& agent) override { agent.open(3); }
+  void step(mind::Agent& agent) override {
+    if (agent.random().chance(0.2)) agent.send("radio", Gossip{hops_, agent.time()});
+    if (agent.random().chance(0.2)) agent.send("can", Gossip{hops_, agent.time()}, {.mailbox = 3, .priority = static_cast<std::uint32_t>(agent.address())});
+    if (agent.random().chance(0.2)) agent.broadcast(Gossip{hops_, agent.signal("radio").level_dbm});
+    if (agent.random().chance(0.05)) agent.disable_dock("front");
+    if (agent.random().chance(0.2)) agent.enable_dock("front");
+    while (agent.read(mind::MailboxNumber{3})) ++hops_;
+  }
+  bool receive(mind::Agent& agent, const mind::Message& message) override {
+    if (message.mailbox == 3) return false;
+    if (++hops_ % 3 == 0) agent.send(agent.where(message), Gossip{hops_, 1}, {.to = message.from});
+    agent.move_to("pitch", 0.2 * volvox::sin(hops_));
+    return true;
+  }
+  VOLVOX_STATE(hops_)
+
+ private:
+  int hops_ = 0;
+};
+
+std::shared_ptr<const model::WorldModel> talking_world(Stage& stage) {
+  stage.library.minds.behaviors.add("chatter", [] { return std::make_unique<Chatter>(); });
+  const auto quiet = stage.busy_world("chatter");
+  auto world = std::make_shared<model::WorldModel>(*quiet);
+  auto talking = std::make_shared<model::ModuleModel>(*quiet->placements[1].model);
+  for (std::size_t d = 0; d < talking->docks.size(); ++d)
+    talking->wires.push_back({.dock = static_cast<int>(d), .bit_rate = 4000 + 1000.0 * static_cast<double>(d % 2), .delay = 1e-4});
+  model::Radio radio;
+  radio.name = "radio";
+  radio.bit_rate = 6000;
+  radio.slot = 1e-3;
+  radio.link = 1;
+  radio.acknowledge = true;
+  talking->radios.push_back(radio);
+  talking->buses.push_back({.name = "can", .bit_rate = 10e3});
+  for (model::Placement& placement : world->placements)
+    if (placement.is_module()) placement.model = talking;
+  world->channels.push_back({.name = "air", .shadowing_db = 3, .fading = true, .passes_bodies = 0.5});
+  return world;
+}
+
+TEST(NetworkInTheLoop, SameBitsAtAnyNumberOfThreads) {
+  Stage stage;
+  const auto world = talking_world(stage);
+  std::uint64_t reference = 0;
+  for (const int threads : {1, 2, 5}) {
+    auto simulation = stage.simulate(world, threads);
+    advance(*simulation, 60);
+    if (threads == 1) {
+      reference = simulation->hash();
+      const net::Counters& counters = simulation->minds().exchange()->network().counters();
+      EXPECT_GT(counters.deliveries, 100u);
+      EXPECT_GT(counters.collisions, 10u);
+      EXPECT_GT(counters.unplugged, 0u);
+    }
+    EXPECT_EQ(simulation->hash(), reference) << threads;
+  }
+}
+
+TEST(NetworkInTheLoop, GoesOnAfterRestoreAsIfItHadNotStopped) {
+  Stage stage;
+  const auto world = talking_world(stage);
+  for (const std::string& engine : stage.library.engines.names()) {
+    auto first = stage.simulate(world, 1, 1, engine);
+    advance(*first, 31);
+    ASSERT_FALSE(first->minds().exchange()->network().quiet()) << "frames must be on the way";
+    const auto snapshot = first->save();
+    ASSERT_TRUE(snapshot.ok());
+    auto second = stage.simulate(world, 2, 1, engine);
+    ASSERT_TRUE(second->restore(*snapshot).ok());
+    EXPECT_EQ(first->hash(), second->hash());
+    for (int i = 0; i < 3; ++i) {
+      advance(*first, 10);
+      advance(*second, 10);
+      ASSERT_EQ(first->hash(), second->hash()) << engine << " after " << (i + 1) * 10;
+    }
+  }
+}
+
+TEST(NetworkInTheLoop, RestoringFlippedBitsNeverCrashes) {
+  Stage stage;
+  const auto world = talking_world(stage);
+  auto simulation = stage.simulate(world, 1, 1, "none");
+  advance(*simulation, 20);
+  const auto snapshot = *simulation->save();
+  for (std::size_t i = 24; i < snapshot.size(); i += 1 + snapshot.size() / 300) {
+    auto flipped = snapshot;
+    flipped[i] ^= static_cast<std::byte>(1u << (i % 8));
+    auto other = stage.simulate(world, 1, 1, "none");
+    if (other->restore(flipped).ok())
+      for (int tick = 0; tick < 3 && other->step().ok(); ++tick) {}
+  }
+}
+
+// Sends on, once, what it hears first.
+class Relay final : public mind::Behavior {
+ public:
+  void start(mind::Agent& agent) override {
+    if (agent.parameter("source", false)) agent.send("radio", packet()), heard_ = true;
+  }
+  void step(mind::Agent&) override {}
+  bool receive(mind::Agent& agent, const mind::Message&) override {
+    if (!heard_) agent.send("radio", packet());
+    heard_ = true;
+    return true;
+  }
+  VOLVOX_STATE(heard_)
+  bool heard_ = false;
+
+ private:
+  static mind::Bytes packet() { return mind::Bytes(53); }
+};
+
+// A flood through the loop, in ticks, is the flood of the network alone, event by event.
+TEST(NetworkInTheLoop, AFloodIsTheFloodOfTheNetworkAlone) {
+  net::FloodOptions alone;
+  alone.nodes = 100;
+  alone.source = 0;
+  alone.seed = 5;
+  const auto report = net::run_flood(alone);
+  ASSERT_TRUE(report.ok());
+
+  Stage stage;
+  stage.library.minds.behaviors.add("relay", [] { return std::make_unique<Relay>(); });
+  auto module = std::make_shared<model::ModuleModel>();
+  module->name = "relay";
+  module->links.emplace_back().name = "body";
+  module->links[0].geometry = std::make_shared<model::Geometry>();
+  module->mind = model::Mind{"relay", {}, "test", 1};
+  model::Radio radio;
+  radio.name = "radio";
+  const double at_range = 1e-3 * net::Friis(alone.frequency_hz).gain({}, {alone.range_spacings, 0, 0});
+  radio.bit_rate = radio.bandwidth = alone.bit_rate;
+  radio.noise_factor = at_range / alone.capture_ratio / net::thermal_noise_w(alone.bit_rate);
+  radio.receive_threshold = at_range;
+  radio.carrier_threshold = at_range + at_range / alone.capture_ratio;
+  radio.slot = alone.slot.seconds();
+  radio.queue = 4;
+  module->radios.push_back(radio);
+  model::SceneBuilder scene("flood");
+  for (int i = 0; i < 100; ++i)
+    scene.placement(scene.add(module, Pose{{static_cast<double>(i % 10), static_cast<double>(i / 10), 0}, {}}, "n" + std::to_string(i)));
+  scene.placement(0).mind = model::Mind{"relay", {{"source", "true"}}, "test", 1};
+  auto simulation = stage.simulate(std::make_shared<const model::WorldModel>(*scene.build()), 1, 5, "none");
+  while (simulation->now().seconds() < report->sim_time_s + 0.1) advance(*simulation, 1);
+  const net::Counters& counters = simulation->minds().exchange()->network().counters();
+  EXPECT_EQ(counters.transmissions, report->transmissions);
+  EXPECT_EQ(counters.deliveries, report->deliveries);
+  EXPECT_EQ(counters.collisions, report->collisions);
+  EXPECT_EQ(counters.events, report->events);
+  std::uint64_t reached = 0;
+  for (std::size_t i = 0; i < 100; ++i) reached += static_cast<const Relay*>(simulation->minds().behavior(i))->heard_;
+  EXPECT_EQ(reached, report->reached);
+}
+
+}  // namespace
+}  // namespace volvox::sim
