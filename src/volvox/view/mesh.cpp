@@ -176,6 +176,16 @@ struct ToSoup {
 
 // A mesh on a grid of cubic cells, `cells` along its longest side.
 class Clustering {
+  struct ColorSum {
+    double r = 0, g = 0, b = 0, a = 0, weight = 0;
+    void add(Rgba c, double w) { r += c.r * w, g += c.g * w, b += c.b * w, a += c.a * w, weight += w; }
+    void add(const ColorSum& o) { r += o.r, g += o.g, b += o.b, a += o.a, weight += o.weight; }
+    Rgba mean() const {
+      const auto part = [&](double sum) { return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0)); };
+      return {part(r), part(g), part(b), part(a)};
+    }
+  };
+
  public:
   Clustering(const Mesh& mesh, const model::Bounds& bounds, int cells) : mesh_(mesh), low_(bounds.low) {
     const Vec3 size = bounds.high - bounds.low;
@@ -189,25 +199,28 @@ class Clustering {
   std::size_t triangles() const { return colors_.size(); }
 
   Mesh result() const {
-    Mesh result;
+    // Of a few coarse triangles, those that look the same way get one colour, and so share their
+    // vertices: a far box has 24.
+    struct Group {
+      Soup soup;
+      ColorSum color;
+    };
+    const bool coarse = colors_.size() <= 24;
+    std::map<std::size_t, Group> groups;
+    std::size_t number = 0;
     for (const auto& [corners, color] : colors_) {
-      const Rgba mean = color.mean();
-      const Soup one{{points_[corners[0]], points_[corners[1]], points_[corners[2]]}, {{0, 1, 2}}};
-      Shader(one, Pose{}, mean).add_to(result);
+      Group& group = groups[coarse ? side_of(corners) : number++];
+      const auto first = static_cast<std::uint32_t>(group.soup.vertices.size());
+      for (const std::uint32_t corner : corners) group.soup.vertices.push_back(points_[corner]);
+      group.soup.triangles.push_back({first, first + 1, first + 2});
+      group.color.add(color);
     }
+    Mesh result;
+    for (const auto& [key, group] : groups) Shader(group.soup, Pose{}, group.color.mean()).add_to(result);
     return result;
   }
 
  private:
-  struct ColorSum {
-    double r = 0, g = 0, b = 0, a = 0, weight = 0;
-    void add(Rgba c, double w) { r += c.r * w, g += c.g * w, b += c.b * w, a += c.a * w, weight += w; }
-    Rgba mean() const {
-      const auto part = [&](double sum) { return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0)); };
-      return {part(r), part(g), part(b), part(a)};
-    }
-  };
-
   void collect_vertices(const Vec3& size) {
     std::unordered_map<std::int64_t, std::uint32_t> clusters;
     for (const Vertex& vertex : mesh_.vertices) {
@@ -240,6 +253,13 @@ class Clustering {
       if (extent <= 0) continue;
       for (Vec3& p : points_) p[k] = low_[k] + (p[k] - now.low[k]) * size[k] / extent;
     }
+  }
+
+  // Which of the six sides of a box a triangle belongs to.
+  std::size_t side_of(const std::array<std::uint32_t, 3>& c) const {
+    const Vec3 n = cross(points_[c[1]] - points_[c[0]], points_[c[2]] - points_[c[0]]);
+    std::size_t axis = std::fabs(n.x) >= std::fabs(n.y) && std::fabs(n.x) >= std::fabs(n.z) ? 0 : std::fabs(n.y) >= std::fabs(n.z) ? 1 : 2;
+    return 2 * axis + (n[static_cast<int>(axis)] < 0 ? 1 : 0);
   }
 
   void collect_triangles() {
