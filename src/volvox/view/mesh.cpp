@@ -285,6 +285,24 @@ class Clustering {
   std::map<std::array<std::uint32_t, 3>, ColorSum> colors_;  // by the clusters of a triangle
 };
 
+// Whether every edge is passed once in each direction and the inside is inside. Parts may overlap.
+bool is_closed(const Mesh& mesh) {
+  std::map<std::array<float, 3>, std::uint32_t> welded;
+  std::vector<std::uint32_t> vertex_of;
+  for (const Vertex& v : mesh.vertices) vertex_of.push_back(welded.emplace(v.position, static_cast<std::uint32_t>(welded.size())).first->second);
+  std::unordered_map<std::uint64_t, int> passed;  // from the lower vertex up, less from the higher one down
+  double volume = 0;
+  for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::uint64_t a = vertex_of[mesh.indices[i + k]], b = vertex_of[mesh.indices[i + (k + 1) % 3]];
+      passed[std::min(a, b) << 32 | std::max(a, b)] += a < b ? 1 : -1;
+    }
+    const auto corner = [&](std::size_t k) { return to_vec(mesh.vertices[mesh.indices[i + k]].position); };
+    volume += dot(corner(0), cross(corner(1), corner(2)));
+  }
+  return volume > 0 && std::all_of(passed.begin(), passed.end(), [](const auto& edge) { return edge.second == 0; });
+}
+
 Rgba mean_color(const Mesh& mesh) {
   std::array<std::uint64_t, 4> sum{};
   for (const Vertex& v : mesh.vertices) sum[0] += v.color.r, sum[1] += v.color.g, sum[2] += v.color.b, sum[3] += v.color.a;
@@ -339,6 +357,7 @@ DetailedMesh with_levels(Mesh mesh) {
   DetailedMesh detailed;
   detailed.bounds = mesh.bounds();
   detailed.translucent = std::any_of(mesh.vertices.begin(), mesh.vertices.end(), [](const Vertex& v) { return v.color.a < 255; });
+  detailed.closed = is_closed(mesh);
   detailed.levels.push_back(std::move(mesh));
   for (const std::size_t triangles : {600, 120, 24}) {
     if (detailed.full().triangles() * 3 < triangles * 5) continue;  // not worth it

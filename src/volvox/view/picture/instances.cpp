@@ -12,10 +12,10 @@ struct Enough {
   double pixels;
   std::size_t triangles;
 };
-constexpr Enough enough[] = {{70, 600}, {34, 120}, {15, 24}};
+constexpr Enough enough[] = {{70, 600}, {34, 120}, {18, 24}};
 // Shadows are soft, and nobody looks at them for long.
 constexpr double shadow_detail = 0.35;
-constexpr double tiny_pixels = 15;
+constexpr double tiny_pixels = 34;
 constexpr double smallest_marker = 4;  // pixels; smaller ones are not seen
 
 std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {

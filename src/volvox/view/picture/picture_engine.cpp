@@ -28,6 +28,19 @@ using UploadedMesh = std::vector<UploadedLevel>;
 struct ShadowView {
   Matrix to_clip{}, to_map{};
   double texel_size = 0;  // m
+  Vec3 x, y, sun;         // its axes
+  double centre_x = 0, centre_y = 0, half_side = 0;
+
+  // Where the box falls on a plane: outside of that there is no shadow on it.
+  struct Patch {
+    Vec3 centre, along_x, along_y;
+  };
+  std::optional<Patch> patch_on(const Vec3& origin, const Vec3& normal) const {
+    const double slope = dot(sun, normal);
+    if (slope < 0.02) return std::nullopt;  // the light comes along the ground or from below
+    const auto dropped = [&](const Vec3& p) { return p - sun * (dot(p, normal) / slope); };  // along the light, into the plane through 0
+    return Patch{dropped(x * centre_x + y * centre_y - origin) + origin, dropped(x * half_side), dropped(y * half_side)};
+  }
 };
 
 ShadowView shadow_view(const std::vector<Instances::Caster>& casters, const Viewpoint& view, int map_size) {
@@ -57,7 +70,7 @@ ShadowView shadow_view(const std::vector<Instances::Caster>& casters, const View
     return Matrix{f(x.x * s), f(y.x * s), f(-z.x * sz), 0, f(x.y * s), f(y.y * s), f(-z.y * sz), 0,
                   f(x.z * s), f(y.z * s), f(-z.z * sz), 0, f(-cx * s + offset), f(-cy * s + offset), f(top * sz + offset_z), 1};
   };
-  return {matrix(2 / side, 0, 2 / depth, -1), matrix(1 / side, 0.5, 1 / depth, 0), texel};
+  return {matrix(2 / side, 0, 2 / depth, -1), matrix(1 / side, 0.5, 1 / depth, 0), texel, x, y, z, cx, cy, side / 2};
 }
 
 // As the shaders light a body.
@@ -102,9 +115,10 @@ class PictureEngine final : public RenderEngine {
       Program& program;
       ShaderText vertex, fragment;
     };
-    for (const Wanted& wanted : {Wanted{bodies_, {version, instance, body_vertex}, {light, body_fragment}}, {tiny_, {light, instance, tiny_vertex}, {line_fragment}},
-                                 {shadows_, {version, instance, shadow_vertex}, {version, shadow_fragment}}, {ground_, {ground_vertex}, {light, ground_fragment}},
-                                 {sky_, {sky_vertex}, {sky_fragment}}, {lines_, {line_vertex}, {line_fragment}}}) {
+    const char* quality = settings_.detail > 1 ? fine_version : fast_version;
+    for (const Wanted& wanted : {Wanted{bodies_, {version, instance, body_vertex}, {quality, light, body_fragment}}, {tiny_, {quality, light, instance, tiny_vertex}, {line_fragment}},
+                                 {shadows_, {version, instance, shadow_vertex}, {version, shadow_fragment}}, {open_ground_, {ground_vertex}, {version, open_ground, ground_fragment}},
+                                 {shadowed_ground_, {ground_vertex}, {quality, light, shadowed_ground, ground_fragment}}, {sky_, {sky_vertex}, {sky_fragment}}, {lines_, {line_vertex}, {line_fragment}}}) {
       auto made = make_program(wanted.vertex, wanted.fragment);
       if (!made.ok()) return made.error();
       wanted.program = std::move(*made);
@@ -159,8 +173,6 @@ class PictureEngine final : public RenderEngine {
   }
 
  private:
-  bool fine() const { return settings_.detail > 1; }
-
   Result<void> check(const Frame& frame) const {
     if (scene_ != nullptr && frame.links.size() == scene_->links() && frame.docks.size() == scene_->docks()) return {};
     return Error("this frame is not of the scene that was loaded", "load the scene of its world first");
@@ -242,8 +254,6 @@ class PictureEngine final : public RenderEngine {
     set(program, "to_shadow", shadows.to_map);
     set(program, "texel", static_cast<float>(1.0 / shadow_map_.size));
     set(program, "texel_size", static_cast<float>(shadows.texel_size));
-    glUniform1i(glGetUniformLocation(program, "taps"), fine() ? 7 : 4);
-    set(program, "reach", fine() ? 4.5f : 2.4f);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, shadow_map_.depth);
     glUniform1i(glGetUniformLocation(program, "shadow_map"), 0);
@@ -262,7 +272,7 @@ class PictureEngine final : public RenderEngine {
     for (const Batch& batch : instances.batches) {
       if (batch.translucent != translucent) continue;
       glUseProgram(batch.tiny ? tiny_ : bodies_);
-      if (batch.tiny) glEnable(GL_CULL_FACE);
+      if (batch.tiny || scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);
       if (batch.marker) {  // lies on the surface that it marks
         glEnable(GL_POLYGON_OFFSET_FILL);
         glPolygonOffset(-2.0f, -40.0f);
@@ -277,30 +287,41 @@ class PictureEngine final : public RenderEngine {
   }
 
   void draw_grounds(const Viewpoint& view, const ShadowView& shadows) {
-    if (scene_->grounds.empty()) return;
-    set_light(ground_, view, shadows);
-    glBindVertexArray(empty_);
     for (const Ground& ground : scene_->grounds) {
       const Vec3 normal = ground.pose.rotation * Vec3{0, 0, 1};
       const Vec3 origin = ground.pose.position - view.target;
-      const double above = dot(view.eye - origin, normal);
-      if (above <= 0) continue;  // seen from below, it hides nothing
+      if (dot(view.eye - origin, normal) <= 0) continue;  // seen from below, it hides nothing
       const double reach = 0.7 * view.far;
       const Vec3 foot = -normal * dot(-origin, normal);  // below the target
-      const Vec3 local = ground.pose.rotation.conjugate() * (foot - origin);
-      set(ground_, "centre", foot);
-      set(ground_, "along_x", ground.pose.rotation * Vec3{reach, 0, 0});
-      set(ground_, "along_y", ground.pose.rotation * Vec3{0, reach, 0});
-      glUniform2f(glGetUniformLocation(ground_, "first"), static_cast<float>(std::fmod(local.x, 10)), static_cast<float>(std::fmod(local.y, 10)));
-      set(ground_, "half_side", static_cast<float>(reach));
-      set(ground_, "normal", normal);
-      set(ground_, "sunny", ground_on_screen(ground.color, normal, std::max(dot(normal, view.sun), 0.0)));
-      set(ground_, "shady", ground_on_screen(ground.color, normal, 0));
-      glUniform3fv(glGetUniformLocation(ground_, "horizon"), 1, horizon.data());
-      set(ground_, "fade", static_cast<float>(2.2 * view.distance));
-      glUniform1i(glGetUniformLocation(ground_, "grid"), settings_.grid ? 1 : 0);
-      glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+      if (const auto patch = shadows.patch_on(origin, normal)) draw_ground(shadowed_ground_, ground, view, shadows, patch->centre, patch->along_x, patch->along_y);
+      glEnable(GL_POLYGON_OFFSET_FILL);  // below the part with the shadows
+      glPolygonOffset(1.0f, 16.0f);
+      draw_ground(open_ground_, ground, view, shadows, foot, ground.pose.rotation * Vec3{reach, 0, 0}, ground.pose.rotation * Vec3{0, reach, 0});
+      glDisable(GL_POLYGON_OFFSET_FILL);
     }
+  }
+
+  // A parallelogram of a ground.
+  void draw_ground(GLuint program, const Ground& ground, const Viewpoint& view, const ShadowView& shadows, const Vec3& centre, const Vec3& along_x, const Vec3& along_y) {
+    set_light(program, view, shadows);
+    const Quat to_ground = ground.pose.rotation.conjugate();
+    const Vec3 normal = ground.pose.rotation * Vec3{0, 0, 1};
+    const auto set_plane = [&](const char* name, const Vec3& v) { glUniform2f(glGetUniformLocation(program, name), static_cast<float>(v.x), static_cast<float>(v.y)); };
+    const Vec3 own = to_ground * (centre - (ground.pose.position - view.target));
+    set_plane("first", {std::fmod(own.x, 10), std::fmod(own.y, 10), 0});
+    set_plane("to_x", to_ground * along_x);
+    set_plane("to_y", to_ground * along_y);
+    set(program, "centre", centre);
+    set(program, "along_x", along_x);
+    set(program, "along_y", along_y);
+    set(program, "normal", normal);
+    set(program, "sunny", ground_on_screen(ground.color, normal, std::max(dot(normal, view.sun), 0.0)));
+    set(program, "shady", ground_on_screen(ground.color, normal, 0));
+    glUniform3fv(glGetUniformLocation(program, "horizon"), 1, horizon.data());
+    set(program, "fade", static_cast<float>(2.2 * view.distance));
+    glUniform1i(glGetUniformLocation(program, "grid"), settings_.grid ? 1 : 0);
+    glBindVertexArray(empty_);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
   }
 
   void draw_sky(const Viewpoint& view) {
@@ -379,7 +400,7 @@ class PictureEngine final : public RenderEngine {
   int samples_ = 0;
   Canvas canvas_, resolved_;
   ShadowMap shadow_map_;
-  Program bodies_, tiny_, shadows_, ground_, sky_, lines_;
+  Program bodies_, tiny_, shadows_, open_ground_, shadowed_ground_, sky_, lines_;
   VertexArray empty_, line_array_;
   Buffer instances_, line_buffer_;
 

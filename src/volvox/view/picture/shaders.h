@@ -21,6 +21,9 @@ vec4 colored() { return vec4(pow(mix(color.rgb, tint.rgb, tint.a), vec3(2.2)), c
 )";
 
 inline constexpr const char* version = "#version 330 core\n";
+// Soft shadows for pictures, plain ones for video.
+inline constexpr const char* fine_version = "#version 330 core\n#define TAPS 7\n#define REACH 4.5\n";
+inline constexpr const char* fast_version = "#version 330 core\n#define TAPS 2\n#define REACH 0.8\n";
 
 inline constexpr const char* body_vertex = R"(
 out vec3 at;
@@ -44,28 +47,27 @@ inline constexpr const char* shadow_fragment = R"(void main() {})";
 
 // What bodies and grounds share: the sun with its shadow, the sky, and how bright becomes colour.
 // Goes before the shaders that use it.
-inline constexpr const char* light = R"(#version 330 core
+inline constexpr const char* light = R"(
 uniform vec3 eye;
 uniform vec3 sun;          // towards it
 uniform mat4 to_shadow;    // to the shadow map, 0 to 1
 uniform float texel;       // of the shadow map, in its coordinates
 uniform float texel_size;  // in m
-uniform int taps;          // a side of the square that makes the rim of a shadow soft
-uniform float reach;       // half that side, in texels
+const int taps = TAPS;      // a side of the square that makes the rim of a shadow soft
+const float reach = REACH;  // half that side, in texels
 uniform sampler2DShadow shadow_map;
 const vec3 sun_color = vec3(2.05, 1.98, 1.86);
 const vec3 sky_color = vec3(0.66, 0.71, 0.80);
 const vec3 bounce_color = vec3(0.44, 0.42, 0.40);
 
-// The part of the sun that is seen: the mean over a square of the shadow map. Its corners first,
-// which decide all but the rim of a shadow.
+// The part of the sun that is seen: the mean over a square of the shadow map. Drawn on a processor,
+// branches cost what is in them whether they are taken or not, so that only loops save anything.
 float sunlit(vec3 p, vec3 n) {
   vec3 s = (to_shadow * vec4(p + n * texel_size * reach * 0.8, 1.0)).xyz;
-  if (s.z >= 1.0 || any(greaterThan(abs(s.xy - 0.5), vec2(0.5)))) return 1.0;
   float r = reach * texel;
   float sum = texture(shadow_map, s + vec3(-r, -r, 0)) + texture(shadow_map, s + vec3(r, -r, 0)) +
-              texture(shadow_map, s + vec3(-r, r, 0)) + texture(shadow_map, s + vec3(r, r, 0)) + texture(shadow_map, s);
-  if (sum == 0.0 || sum == 5.0) return sum / 5.0;
+              texture(shadow_map, s + vec3(-r, r, 0)) + texture(shadow_map, s + vec3(r, r, 0));
+  if (taps == 2 || sum == 0.0 || sum == 4.0) return sum / 4.0;
   float step = 2.0 / float(taps - 1), lit = 0.0;
   for (int i = 0; i < taps; ++i)
     for (int j = 0; j < taps; ++j) lit += texture(shadow_map, s + vec3(float(i) * step - 1.0, float(j) * step - 1.0, 0.0) * r);
@@ -119,33 +121,44 @@ void main() {
 }
 )";
 
-// A ground without end: a square as large as one sees, with lines every 0.1, 1 and 10 m.
+// A ground without end: a parallelogram as large as one sees, or as the shadows on it, with lines every 0.1, 1 and 10 m.
 inline constexpr const char* ground_vertex = R"(#version 330 core
 uniform mat4 to_clip;
 uniform vec3 centre;
-uniform vec3 along_x;  // both as long as the square's half side
+uniform vec3 along_x;  // half the sides
 uniform vec3 along_y;
 uniform vec2 first;    // of the centre, in the ground's own coordinates, less whole tens of m
-uniform float half_side;
+uniform vec2 to_x;     // the two sides in the ground's own coordinates
+uniform vec2 to_y;
 out vec3 at;
 out vec2 where;
 void main() {
   vec2 corner = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1);
   at = centre + along_x * corner.x + along_y * corner.y;
-  where = first + corner * half_side;
+  where = first + to_x * corner.x + to_y * corner.y;
   gl_Position = to_clip * vec4(at, 1.0);
 }
 )";
 
-// Its two colours, in the sun and in the shade, are the same all over: they come ready.
-inline constexpr const char* ground_fragment = R"(
+// Its two colours, in the sun and in the shade, are the same all over: they come ready. Shadows are
+// looked for only where there can be any.
+inline constexpr const char* open_ground = R"(
+uniform vec3 eye;
+uniform vec3 sunny;    // on the screen
+in vec3 at;
+vec3 ground_color() { return sunny; }
+)";
+inline constexpr const char* shadowed_ground = R"(
 uniform vec3 normal;
 uniform vec3 sunny;    // both on the screen
 uniform vec3 shady;
+in vec3 at;
+vec3 ground_color() { return mix(shady, sunny, sunlit(at, normal)); }
+)";
+inline constexpr const char* ground_fragment = R"(
 uniform vec3 horizon;  // on the screen
 uniform float fade;    // m: from where the ground begins to go over into the horizon
 uniform bool grid;
-in vec3 at;
 in vec2 where;
 out vec4 result;
 vec2 width;  // m, of a pixel
@@ -161,7 +174,7 @@ void main() {
     result = vec4(horizon, 1.0);
     return;
   }
-  vec3 screen = mix(shady, sunny, sunlit(at, normal));
+  vec3 screen = ground_color();
   if (grid) {
     width = max(fwidth(where), vec2(1e-6));
     screen *= 1.0 - max(max(0.075 * lines(0.1, 1.0), 0.20 * lines(1.0, 1.3)), 0.30 * lines(10.0, 1.6));
