@@ -27,8 +27,8 @@ std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
   return level;
 }
 
-std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool tiny) {
-  return (static_cast<std::uint64_t>(tiny) << 60) | (static_cast<std::uint64_t>(marker) << 62) | (static_cast<std::uint64_t>(translucent) << 61) | (static_cast<std::uint64_t>(mesh) << 8) | level;
+std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool tiny, bool inside = false) {
+  return (static_cast<std::uint64_t>(inside) << 63) | (static_cast<std::uint64_t>(tiny) << 60) | (static_cast<std::uint64_t>(marker) << 62) | (static_cast<std::uint64_t>(translucent) << 61) | (static_cast<std::uint64_t>(mesh) << 8) | level;
 }
 
 Instance instance_at(const Pose& pose, double scale) {
@@ -102,13 +102,14 @@ void Instances::add_docks(const Scene& scene, const Frame& frame, const Viewpoin
   for (std::uint32_t d = 0; d < scene.docks(); ++d) {
     const RenderNode& node = scene.dock_node(d);
     const DockView& dock = frame.docks[d];
-    if (loads && !(dock.flags & (DockView::engaged | DockView::latching))) continue;
+    const bool holds = (dock.flags & (DockView::engaged | DockView::latching)) != 0;
+    if (loads && !holds) continue;
     Pose pose = to_pose(frame.links[node.parent]) * node.pose;
     pose.position -= view.target;
     if (!view.sees(pose.position, node.scale) || view.pixels(pose.position, node.scale) < smallest_marker) continue;
-    Instance instance = instance_at(pose, node.scale);
+    Instance instance = instance_at(pose, node.scale * (loads ? 1.8 : holds ? 1.3 : 1));
     instance.tint = loads ? load_color(static_cast<double>(dock.load)) : dock_color(scene.genders[d], dock);
-    bodies_.push_back({key_of(node.mesh, 0, false, true, false), instance});
+    bodies_.push_back({key_of(node.mesh, 0, false, true, false, holds), instance});
   }
 }
 
@@ -117,7 +118,7 @@ void Instances::pack(std::vector<Sorted>& sorted, std::vector<Instance>& all, st
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::uint64_t key = sorted[i].key;
     if (i == 0 || key != sorted[i - 1].key)
-      batches.push_back({static_cast<std::uint32_t>(key >> 8), static_cast<std::uint32_t>(key & 0xff), (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 60 & 1) != 0, all.size(), 0});
+      batches.push_back({static_cast<std::uint32_t>(key >> 8), static_cast<std::uint32_t>(key & 0xff), (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 60 & 1) != 0, (key >> 63 & 1) != 0, all.size(), 0});
     all.push_back(sorted[i].instance);
     ++batches.back().count;
   }

@@ -19,6 +19,7 @@ static_assert(sizeof(Instance) == 40);
 struct Batch {
   std::uint32_t mesh = 0, level = 0;
   bool translucent = false, marker = false, tiny = false;  // tiny: a few pixels large
+  bool inside = false;  // a marker between two modules: seen through them
   std::size_t first = 0, count = 0;  // of Instances::all
 };
 

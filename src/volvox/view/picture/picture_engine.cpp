@@ -118,7 +118,8 @@ class PictureEngine final : public RenderEngine {
     const char* quality = settings_.detail > 1 ? fine_version : fast_version;
     for (const Wanted& wanted : {Wanted{bodies_, {version, instance, body_vertex}, {quality, light, body_fragment}}, {tiny_, {quality, light, instance, tiny_vertex}, {line_fragment}},
                                  {shadows_, {version, instance, shadow_vertex}, {version, shadow_fragment}}, {open_ground_, {ground_vertex}, {version, open_ground, ground_fragment}},
-                                 {shadowed_ground_, {ground_vertex}, {quality, light, shadowed_ground, ground_fragment}}, {sky_, {sky_vertex}, {sky_fragment}}, {lines_, {line_vertex}, {line_fragment}}}) {
+                                 {shadowed_ground_, {ground_vertex}, {quality, light, shadowed_ground, ground_fragment}}, {sky_, {sky_vertex}, {sky_fragment}}, {lines_, {line_vertex}, {line_fragment}},
+                                 {marks_, {version, instance, mark_vertex}, {line_fragment}}}) {
       auto made = make_program(wanted.vertex, wanted.fragment);
       if (!made.ok()) return made.error();
       wanted.program = std::move(*made);
@@ -227,6 +228,7 @@ class PictureEngine final : public RenderEngine {
     draw_grounds(view, shadows);
     draw_sky(view);
     draw_bodies(view, shadows, instances, true);
+    draw_marks_inside(view, instances);
     draw_rays(view);
   }
 
@@ -270,7 +272,7 @@ class PictureEngine final : public RenderEngine {
       glDepthMask(GL_FALSE);
     }
     for (const Batch& batch : instances.batches) {
-      if (batch.translucent != translucent) continue;
+      if (batch.translucent != translucent || batch.inside) continue;
       glUseProgram(batch.tiny ? tiny_ : bodies_);
       if (batch.tiny || scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);
       if (batch.marker) {  // lies on the surface that it marks
@@ -340,6 +342,21 @@ class PictureEngine final : public RenderEngine {
     glDrawArrays(GL_TRIANGLES, 0, 3);
   }
 
+  void draw_marks_inside(const Viewpoint& view, const Instances& instances) {
+    glUseProgram(marks_);
+    set(marks_, "to_clip", view.to_clip());
+    glDisable(GL_DEPTH_TEST);
+    glEnable(GL_CULL_FACE);  // of the two docks of a pair, the one that faces the camera
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_CONSTANT_ALPHA, GL_ONE_MINUS_CONSTANT_ALPHA);
+    glBlendColor(0, 0, 0, settings_.docks == DockMarks::load ? 0.85f : 0.4f);
+    for (const Batch& batch : instances.batches)
+      if (batch.inside) draw_batch(batch);
+    glDisable(GL_BLEND);
+    glDisable(GL_CULL_FACE);
+    glEnable(GL_DEPTH_TEST);
+  }
+
   void draw_rays(const Viewpoint& view) {
     if (!settings_.rays || frame_.rays.empty()) return;
     struct LineVertex {
@@ -400,7 +417,7 @@ class PictureEngine final : public RenderEngine {
   int samples_ = 0;
   Canvas canvas_, resolved_;
   ShadowMap shadow_map_;
-  Program bodies_, tiny_, shadows_, open_ground_, shadowed_ground_, sky_, lines_;
+  Program bodies_, tiny_, shadows_, open_ground_, shadowed_ground_, sky_, lines_, marks_;
   VertexArray empty_, line_array_;
   Buffer instances_, line_buffer_;
 

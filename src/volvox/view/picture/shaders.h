@@ -121,6 +121,16 @@ void main() {
 }
 )";
 
+// Marks of docks that hold each other, seen through the modules: colours mean something, light would
+// spoil them.
+inline constexpr const char* mark_vertex = R"(
+out vec4 shade;
+void main() {
+  shade = vec4(mix(color.rgb, tint.rgb, tint.a), 1.0);
+  gl_Position = to_clip * vec4(placed(), 1.0);
+}
+)";
+
 // A ground without end: a parallelogram as large as one sees, or as the shadows on it, with lines every 0.1, 1 and 10 m.
 inline constexpr const char* ground_vertex = R"(#version 330 core
 uniform mat4 to_clip;
