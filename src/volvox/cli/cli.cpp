@@ -132,7 +132,7 @@ void add_view_options(CLI::App& command, ViewArguments& view) {
   command.add_option("--camera", view.camera, "corner, front, back, left, right, top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
       ->capture_default_str()->type_name("WHERE");
   command.add_option("--size", view.size, "of the picture in pixels")->capture_default_str()->type_name("WxH");
-  command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (blue to red)")
+  command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
       ->capture_default_str()->type_name("HOW");
   command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
   command.add_option("--renderer", view.renderer, "render engine")->capture_default_str()->type_name("NAME");

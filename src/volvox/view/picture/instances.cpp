@@ -76,7 +76,22 @@ std::array<float, 16> Viewpoint::to_clip() const {
           f(-ex / tan_x), f(-ey / tan_y), f(a * ez + b), f(-ez)};
 }
 
-void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only) {
+std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame) {
+  std::vector<float> loads(scene.links(), -1);  // -1: no dock of it holds anything
+  for (std::uint32_t d = 0; d < scene.docks(); ++d) {
+    float& load = loads[scene.dock_node(d).parent];
+    if (frame.docks[d].flags & (DockView::engaged | DockView::latching)) load = std::max(load, frame.docks[d].load);
+  }
+  std::vector<Rgba> tints(scene.links(), Rgba{0, 0, 0, 0});
+  for (std::size_t i = 0; i < tints.size(); ++i) {
+    if (!scene.things[scene.nodes[i].placement].is_module) continue;
+    tints[i] = loads[i] < 0 ? Rgba{205, 208, 212, 0} : load_color(static_cast<double>(loads[i]));
+    tints[i].a = 225;  // a little of what it looks like shines through
+  }
+  return tints;
+}
+
+void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only, std::span<const Rgba> tints) {
   const double shadow_reach = 3 * view.distance;
   for (std::uint32_t i = 0; i < scene.links(); ++i) {
     const RenderNode& node = scene.nodes[i];
@@ -89,6 +104,7 @@ void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& vie
     const double pixels = view.pixels(centre, radius) * detail;
     Instance instance = instance_at(pose, node.scale);
     if (!frame.colors.empty() && frame.colors[node.placement].a > 0) instance.tint = frame.colors[node.placement];
+    if (!tints.empty()) instance.tint = tints[i];
     instance.pale = static_cast<float>(pale);
     if (view.sees(centre, radius)) bodies_.push_back({key_of(node.mesh, level_for(mesh, pixels), mesh.translucent, false, pixels < tiny_pixels), instance});
     if (!mesh.translucent && length(centre) - radius < shadow_reach) {
@@ -98,17 +114,16 @@ void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& vie
   }
 }
 
-void Instances::add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view, bool loads) {
+void Instances::add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view) {
   for (std::uint32_t d = 0; d < scene.docks(); ++d) {
     const RenderNode& node = scene.dock_node(d);
     const DockView& dock = frame.docks[d];
     const bool holds = (dock.flags & (DockView::engaged | DockView::latching)) != 0;
-    if (loads && !holds) continue;
     Pose pose = to_pose(frame.links[node.parent]) * node.pose;
     pose.position -= view.target;
     if (!view.sees(pose.position, node.scale) || view.pixels(pose.position, node.scale) < smallest_marker) continue;
-    Instance instance = instance_at(pose, node.scale * (loads ? 1.8 : holds ? 1.3 : 1));
-    instance.tint = loads ? load_color(static_cast<double>(dock.load)) : dock_color(scene.genders[d], dock);
+    Instance instance = instance_at(pose, holds ? 1.3 * node.scale : node.scale);
+    instance.tint = dock_color(scene.genders[d], dock);
     bodies_.push_back({key_of(node.mesh, 0, false, true, false, holds), instance});
   }
 }

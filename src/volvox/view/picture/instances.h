@@ -41,11 +41,16 @@ struct Viewpoint {
   std::array<float, 16> to_clip() const;
 };
 
+// Colours by link: how much the most loaded of its docks bears; gray where none holds anything.
+// What is no module keeps its own.
+std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame);
+
 class Instances {
  public:
   // A frame; `pale` 1 is as pale as the paper. Things that never move are left out if told so.
-  void add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only);
-  void add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view, bool loads);
+  // `tints`, if not empty, are colours by link instead of the frame's by module.
+  void add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only, std::span<const Rgba> tints = {});
+  void add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view);
   void finish();  // after all frames: fills `all` and `batches`
 
   struct Caster {

@@ -162,8 +162,9 @@ class PictureEngine final : public RenderEngine {
     Instances instances;
     for (std::size_t i = 0; i < earlier.size(); ++i)
       instances.add(*scene_, earlier[i], view, settings_.detail, oldest_paleness * (1 - static_cast<double>(i) / static_cast<double>(earlier.size())), true);
-    instances.add(*scene_, frame_, view, settings_.detail, 0, false);
-    if (settings_.docks != DockMarks::hidden) instances.add_docks(*scene_, frame_, view, settings_.docks == DockMarks::load);
+    const std::vector<Rgba> tints = settings_.docks == DockMarks::load ? load_tints(*scene_, frame_) : std::vector<Rgba>{};
+    instances.add(*scene_, frame_, view, settings_.detail, 0, false, tints);
+    if (settings_.docks == DockMarks::state) instances.add_docks(*scene_, frame_, view);
     instances.finish();
     draw(view, instances);
     Image image = read_back();
@@ -349,7 +350,7 @@ class PictureEngine final : public RenderEngine {
     glEnable(GL_CULL_FACE);  // of the two docks of a pair, the one that faces the camera
     glEnable(GL_BLEND);
     glBlendFunc(GL_CONSTANT_ALPHA, GL_ONE_MINUS_CONSTANT_ALPHA);
-    glBlendColor(0, 0, 0, settings_.docks == DockMarks::load ? 0.85f : 0.4f);
+    glBlendColor(0, 0, 0, 0.4f);
     for (const Batch& batch : instances.batches)
       if (batch.inside) draw_batch(batch);
     glDisable(GL_BLEND);

@@ -6,7 +6,7 @@
 
 namespace volvox::view::picture {
 
-enum class DockMarks { hidden, state, load };
+enum class DockMarks { hidden, state, load };  // load: whole links are coloured by what their docks bear
 
 struct PictureSettings {
   static constexpr int smallest = 16, largest = 4096;  // pixels a side

@@ -197,7 +197,9 @@ TEST_F(PictureTest, DocksShowTheirStateAndTheirLoad) {
   EXPECT_GT(count(draw(camera), red), before + 100);
   for (DockView& dock : frame.docks) dock.load = 0;
   ASSERT_TRUE(engine->show(frame).ok());
-  EXPECT_LT(count(draw(camera), red), before + 50);
+  const Image unloaded = draw(camera);
+  EXPECT_LT(count(unloaded, red), 50);
+  EXPECT_GT(count(unloaded, [](Rgba c) { return c.b > c.r + 50; }), 300);  // blue
 }
 
 TEST_F(PictureTest, SensorRaysAreLinesFromWhereTheyStartToWhereTheyHit) {
