@@ -135,7 +135,7 @@ void add_view_options(CLI::App& command, ViewArguments& view) {
   command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
       ->capture_default_str()->type_name("HOW");
   command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
-  command.add_option("--renderer", view.renderer, "render engine")->capture_default_str()->type_name("NAME");
+  command.add_option("--renderer", view.renderer, "render engine (volvox list renderers)")->capture_default_str()->type_name("NAME");
 }
 
 void add_run(CLI::App& app, Arguments& a) {
@@ -163,7 +163,7 @@ void add_picture(CLI::App& app, Arguments& a) {
 }
 
 void add_others(CLI::App& app, Arguments& a) {
-  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise");
+  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers");
   list->add_option("what", a.list_what, "one of those; otherwise all");
   list->add_flag("--json", a.list_json, "print JSON");
   list->add_flag("--names", a.list_names, "print the bare names, one a line");

@@ -22,7 +22,7 @@ _volvox() {
       else
         COMPREPLY=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
       fi ;;
-    list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise --json --names" -- "$word")) ;;
+    list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise renderers --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
     net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --seed --pcap --json --help" -- "$word")) ;;
     new) COMPREPLY=($(compgen -W "behavior robot experiment --in" -- "$word")) ;;

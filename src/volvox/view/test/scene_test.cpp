@@ -28,7 +28,7 @@ TEST_F(SceneTest, HasANodeForEveryLinkDockAndSensorInTheWorldsOrder) {
     const Pose pose = world.link_pose(node.parent) * node.pose;
     EXPECT_NEAR(length(pose.position - world.dock_pose(d).position), 0, 1e-3);  // SuperBot's lie on the surface
   }
-  EXPECT_EQ(scene.nodes.size(), world.links() + world.docks() + 2 * 12);  // two sensors a SuperBot
+  EXPECT_EQ(scene.nodes.size(), world.links() + world.docks() + 3 * 12);  // three sensors a module
 }
 
 TEST_F(SceneTest, ModulesOfOneModelShareTheirMeshesAndTheGroundHasNone) {
