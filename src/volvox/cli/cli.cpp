@@ -32,6 +32,7 @@ constexpr const char* welcome = R"(Volvox simulates modular, self-reconfigurable
 Try first:
   volvox run remod3d/snake                      a snake of ten SuperBots crawls
   volvox run remod3d/snake --set modules=30     a longer one
+  volvox picture remod3d/snake --at 3 -o a.png  a picture of it
   volvox list                                   what there is: experiments, robots, engines ...
   volvox info superbot                          one of them, in detail
   volvox new behavior my_walk                   begin a behavior of your own
@@ -47,6 +48,7 @@ Examples:
   volvox run remod3d/scatter --json --quiet | jq .metrics
   volvox run remod3d/snake --duration 5 --save half.snap
   volvox run remod3d/snake --duration 10 --restore half.snap
+  volvox run remod3d/snake --video snake.mp4 --camera left
 
 A run writes a folder (runs/NAME/001, ... or --out DIR) with summary.json and metrics.csv.
 Exit status: 0 done; 1 the run failed; 2 bad input.)";
@@ -115,6 +117,7 @@ CLI::Validator whole_number() {
 
 struct Arguments {
   RunArguments run;
+  PictureArguments picture;
   BenchArguments bench;
   BenchEnginesArguments bench_engines;
   CrosscheckArguments crosscheck;
@@ -123,20 +126,37 @@ struct Arguments {
   bool list_json = false, list_names = false, info_names = false;
 };
 
+// What prepares a run: the same for all commands that make one.
+void add_run_options(CLI::App& command, RunArguments& run) {
+  command.add_option("experiment", run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
+  command.add_option("--engine", run.engine, "physics engine (volvox list engines); default: the world's own, or " + std::string(physics::default_engine))->type_name("NAME");
+  command.add_option("--duration", run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
+  command.add_option("--dt", run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
+  command.add_option("--substep", run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");
+  command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
+  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
+      ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+  command.add_option("--restore", run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
+}
+
+void add_view_options(CLI::App& command, ViewArguments& view) {
+  command.add_option("--camera", view.camera, "corner, front, back, left, right, top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
+      ->capture_default_str()->type_name("WHERE");
+  command.add_option("--size", view.size, "of the picture in pixels")->capture_default_str()->type_name("WxH");
+  command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
+      ->capture_default_str()->type_name("HOW");
+  command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
+  command.add_option("--renderer", view.renderer, "render engine (volvox list renderers)")->capture_default_str()->type_name("NAME");
+}
+
 void add_run(CLI::App& app, Arguments& a) {
   CLI::App* run = app.add_subcommand("run", "run an experiment or a world file");
   run->footer(run_examples);
-  run->add_option("experiment", a.run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
-  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines); default: the world's own, or " + std::string(physics::default_engine))->type_name("NAME");
-  run->add_option("--duration", a.run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
-  run->add_option("--dt", a.run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
-  run->add_option("--substep", a.run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");
-  run->add_option("--seed", a.run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
-  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
-  run->add_option("--set", a.run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
-      ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+  add_run_options(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
-  run->add_option("--restore", a.run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
+  run->add_option("--video", a.run.video, "film the run, 30 frames a second of simulated time: .mp4, .mkv, .mov or .webm")->type_name("FILE");
+  add_view_options(*run, a.run.view);
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
   run->add_flag("--quiet", a.run.quiet, "no progress, no table");
@@ -157,8 +177,20 @@ void add_bench_engines(CLI::App& bench, Arguments& a) {
   engines->add_flag("--json", a.bench_engines.json, "print one JSON object on standard output and nothing else there");
 }
 
+void add_picture(CLI::App& app, Arguments& a) {
+  CLI::App* picture = app.add_subcommand("picture", "draw a run at a time, without a display");
+  picture->footer("\nExamples:\n  volvox picture remod3d/snake --at 3 -o snake.png\n  volvox picture remod3d/snake --at 10 --strobe 5 --camera left -o gait.png\n"
+                  "  volvox picture my_robot.sdf -o robot.png --size 800x600 --camera 0.3,-0.3,0.2\n  volvox picture remod3d/snake --at 5 --docks load -o loads.png");
+  add_run_options(*picture, a.picture.run);
+  picture->add_option("--at", a.picture.at, "the time in seconds")->capture_default_str()->type_name("T")->check(between(0, 1e9));
+  picture->add_option("-o,--output", a.picture.file, "the file to write: .png or .jpg")->required()->type_name("FILE");
+  picture->add_option("--strobe", a.picture.strobe, "so many instants in one picture, from the start to T, the older the paler")->capture_default_str()->type_name("N")->check(between(1, 1000));
+  add_view_options(*picture, a.picture.run.view);
+  picture->add_flag("--quiet", a.picture.run.quiet, "print nothing");
+}
+
 void add_others(CLI::App& app, Arguments& a) {
-  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise");
+  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers");
   list->add_option("what", a.list_what, "one of those; otherwise all");
   list->add_flag("--json", a.list_json, "print JSON");
   list->add_flag("--names", a.list_names, "print the bare names, one a line");
@@ -216,6 +248,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   app.get_formatter()->column_width(30);
   Arguments a;
   add_run(app, a);
+  add_picture(app, a);
   add_others(app, a);
   app.set_version_flag("--version", std::string("volvox ") + version);
   for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", std::string("volvox ") + version);
@@ -227,7 +260,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "list", "info", "bench", "crosscheck", "net", "new", "completion"};
+    const std::vector<std::string> commands = {"run", "picture", "list", "info", "bench", "crosscheck", "net", "new", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
@@ -237,9 +270,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   Log log([](LogLevel level, std::string_view line) {
     std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
-  }, log_level(a.run.quiet));
+  }, log_level(a.run.quiet || a.picture.run.quiet));
 
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
+  if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
   if (app.got_subcommand("list")) return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
   if (app.got_subcommand("info")) return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
   if (app.got_subcommand("bench")) {

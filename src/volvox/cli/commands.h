@@ -8,11 +8,17 @@
 
 #include "volvox/base/log.h"
 #include "volvox/base/result.h"
-#include "volvox/sim/experiment.h"
+#include "volvox/sim/run.h"
 
 namespace volvox::cli {
 
 inline constexpr int done = 0, run_failed = 1, bad_input = 2;
+
+// How pictures and videos are drawn.
+struct ViewArguments {
+  std::string renderer = "picture", camera = "corner", size = "1280x720", docks = "state";
+  bool rays = false;
+};
 
 struct RunArguments {
   std::string experiment, engine;
@@ -22,8 +28,20 @@ struct RunArguments {
   int threads = 1;
   std::vector<std::string> set;
   bool json = false, quiet = false;
+  std::optional<std::string> video;
+  ViewArguments view;
 };
+// What prepares a run, out of what was asked for.
+Result<sim::RunOptions> run_options(const RunArguments& arguments);
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);
+
+struct PictureArguments {
+  RunArguments run;
+  std::string file;
+  double at = 0;   // s
+  int strobe = 1;  // instants in one picture
+};
+int picture_command(const PictureArguments& arguments, sim::Library& library, Log& log);
 
 int list_command(const std::string& what, bool json, const sim::Library& library);
 int info_command(const std::string& thing, const sim::Library& library);

@@ -8,6 +8,7 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
+#include "volvox/view/render_engine.h"
 
 namespace volvox::cli {
 namespace {
@@ -171,7 +172,8 @@ int list_command(const std::string& what, bool json, const sim::Library& library
       {"behaviors", registered(library.minds.behaviors)},
       {"sensors", registered(library.minds.sensors)},
       {"actuators", registered(library.minds.actuators)},
-      {"noise", registered(library.minds.noise)}};
+      {"noise", registered(library.minds.noise)},
+      {"renderers", registered(view::built_in_render_engines())}};
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   bool found = false;
   for (const auto& [name, rows] : all) {
@@ -215,6 +217,7 @@ int info_command(const std::string& thing, const sim::Library& library) {
   if (library.minds.sensors.contains(thing)) return one(library.minds.sensors, "sensor");
   if (library.minds.actuators.contains(thing)) return one(library.minds.actuators, "actuator");
   if (library.minds.noise.contains(thing)) return one(library.minds.noise, "noise model");
+  if (const auto renderers = view::built_in_render_engines(); renderers.contains(thing)) return one(renderers, "render engine");
   std::vector<std::string> names = robots;
   for (const sim::Located& located : sim::find_experiments(library)) names.push_back(located.name);
   for (const std::string& name : library.engines.names()) names.push_back(name);

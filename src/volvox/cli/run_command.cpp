@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "volvox/cli/commands.h"
+#include "volvox/cli/film.h"
 #include "volvox/cli/terminal.h"
-#include "volvox/sim/run.h"
 
 namespace volvox::cli {
 namespace fs = std::filesystem;
@@ -99,7 +99,7 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
   return settings;
 }
 
-int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
+Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   sim::RunOptions options;
   options.experiment = arguments.experiment;
   options.engine = arguments.engine;
@@ -109,25 +109,37 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (arguments.substep) {
     auto substep = TickLength::parse(*arguments.substep);
     if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)
-      return complain(Error(fmt::format("'{}' is not a physics step", *arguments.substep), "give seconds between 1e-6 and 1, such as --substep 1/480"));
+      return Error(fmt::format("'{}' is not a physics step", *arguments.substep), "give seconds between 1e-6 and 1, such as --substep 1/480");
     options.max_substep = substep->seconds();
   }
   if (arguments.dt) {
     auto dt = TickLength::parse(*arguments.dt);
-    if (!dt.ok()) return complain(dt.error());
+    if (!dt.ok()) return dt.error();
     options.dt = *dt;
   }
   auto settings = parse_settings(arguments.set);
-  if (!settings.ok()) return complain(settings.error());
+  if (!settings.ok()) return settings.error();
   options.settings = std::move(*settings);
   options.save_to = arguments.save;
   options.restore_from = arguments.restore;
+  return options;
+}
 
-  auto run = sim::Run::prepare(options, library, log);
+int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
+  const auto options = run_options(arguments);
+  if (!options.ok()) return complain(options.error());
+  auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
   for (const Diagnostic& warning : (*run)->report().warnings) log.warning(warning.text());
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
+  std::unique_ptr<Film> film;
+  if (arguments.video) {
+    auto made = Film::create(*arguments.video, arguments.view, (*run)->simulation());
+    if (!made.ok()) return complain(made.error());
+    film = std::move(*made);
+    (*run)->simulation().add_observer([&](const sim::Simulation& simulation) { film->observe(simulation); });
+  }
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
@@ -140,6 +152,8 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, *folder);
   if (!written.ok()) return complain(written.error());
+  if (film)
+    if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
   if (report.status != "done") {
     std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end", report.failure).c_str(), stderr);
     return run_failed;

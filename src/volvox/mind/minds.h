@@ -62,6 +62,10 @@ class Minds {
   const Exchange* exchange() const { return exchange_.get(); }
   // Its events of the last tick, for recorders: exchange()->frames().
   void keep_frames(bool keep) { if (exchange_) exchange_->keep_frames(keep); }
+  // The rays of all sensors in the last sense phase, for those who look on; an owner to ignore is
+  // the placement that cast it, plus one.
+  std::span<const physics::Ray> rays() const { return rays_; }
+  std::span<const physics::RayHit> ray_hits() const { return hits_; }
 
   // Why a snapshot cannot be taken ("" if it can): a behaviour or noise that lists no state.
   std::string cannot_save() const;

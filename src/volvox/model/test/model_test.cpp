@@ -192,6 +192,8 @@ TEST_F(ReaderTest, ReadsStandardSensorsMaterialsAndShapes) {
 <sensor name="scan" type="lidar"><lidar><scan><horizontal><samples>9</samples><min_angle>-1</min_angle><max_angle>1</max_angle></horizontal></scan><range><min>0.1</min><max>4</max></range></lidar></sensor>
 <sensor name="bump" type="contact"><contact><collision>ball</collision></contact></sensor>
 <sensor name="eye" type="camera"><camera><horizontal_fov>1</horizontal_fov><image><width>4</width><height>4</height></image><clip><near>0.1</near><far>9</far></clip></camera></sensor>
+<sensor name="hd" type="depth_camera"><camera><horizontal_fov>1</horizontal_fov><image><width>1280</width><height>720</height></image><clip><near>0.1</near><far>9</far></clip></camera></sensor>
+<sensor name="compass" type="magnetometer"/>
 </link>)"));
   ASSERT_TRUE(result.ok()) << result.error().text();
   const ModuleModel& m = **result;
@@ -206,15 +208,20 @@ TEST_F(ReaderTest, ReadsStandardSensorsMaterialsAndShapes) {
   const Bounds egg = bounds(c[3].shape, {});
   EXPECT_NEAR(egg.high.z, 0.3, 1e-12);
   EXPECT_EQ(std::get<Hull>(c[4].shape)->points.size(), 4u);
-  ASSERT_EQ(m.sensors.size(), 4u);
+  ASSERT_EQ(m.sensors.size(), 6u);
   EXPECT_EQ(m.sensors[0].type, "accelerometer");
   EXPECT_EQ(m.sensors[1].name, "imu_gyroscope");
   EXPECT_EQ(m.sensors[2].parameters.at("rays"), "9");
   EXPECT_EQ(m.sensors[2].parameters.at("field_of_view"), "2");
   EXPECT_EQ(m.sensors[3].type, "contact");
   EXPECT_EQ(m.percept_noise.at("imu")[0].parameters.at("deviation"), "0.02");
-  ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].what.find("eye"), std::string::npos);
+  EXPECT_EQ(m.sensors[4].type, "camera");
+  EXPECT_EQ(m.sensors[4].parameters.at("width"), "4");
+  EXPECT_EQ(m.sensors[5].parameters.at("width"), "64");
+  EXPECT_EQ(m.sensors[5].parameters.at("height"), "36");
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].what.find("hd"), std::string::npos);
+  EXPECT_NE(warnings[1].what.find("compass"), std::string::npos);
 }
 
 TEST_F(ReaderTest, JointsWithoutLimitsAreUnlimited) {

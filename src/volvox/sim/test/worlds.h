@@ -77,6 +77,8 @@ struct Stage {
     if (!superbot.ok()) throw std::runtime_error(superbot.error().text());
     model::ModuleModel noisy = **superbot;
     noisy.percept_noise["accelerometer"] = {{"gaussian", {{"deviation", "0.2"}}, 0}, {"delay", {{"ticks", "3"}}, 0}};
+    noisy.sensors.push_back({"eye", "camera", 0, {}, {{"width", "6"}, {"height", "4"}, {"max_range", "2"}}, 0});
+    noisy.percept_noise["eye"] = {{"gaussian", {{"deviation", "0.01"}}, 0}};
     noisy.action_noise["pitch"] = {{"gaussian", {{"deviation", "0.01"}}, 0}};
     noisy.message_noise["*"] = {{"dropout", {{"probability", "0.2"}}, 0}, {"corrupt", {{"probability", "0.1"}}, 0}, {"delay", {{"ticks", "2"}}, 0}};
     const auto model = std::make_shared<const model::ModuleModel>(std::move(noisy));
