@@ -195,6 +195,10 @@ void capture(const world::World& world, Frame& frame) {
                                            (status.phase == world::DockPhase::engaged ? DockView::engaged : 0) | (status.broken ? DockView::broken : 0));
     dock.load = status.phase == world::DockPhase::free ? 0 : static_cast<float>(std::max(0.0, world.dock_load(d).utilisation(world.dock_model(d).strength)));
   }
+  frame.colors.assign(world.placements(), Rgba{0, 0, 0, 0});
+  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+    if (const auto color = world.color(p)) frame.colors[p] = to_rgba(*color);
+  }
 }
 
 void capture(const sim::Simulation& simulation, Frame& frame) {

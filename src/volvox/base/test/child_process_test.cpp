@@ -1,4 +1,4 @@
-#include "volvox/base/platform/child_program.h"
+#include "volvox/base/platform/child_process.h"
 
 #include <gtest/gtest.h>
 
