@@ -62,6 +62,17 @@ class IdPool {
   std::size_t capacity() const { return generations_.size(); }
   std::size_t size() const { return generations_.size() - free_.size(); }
 
+  // What was read from outside may be anything.
+  bool consistent() const {
+    if (alive_.size() != generations_.size()) return false;
+    std::size_t next = 0;
+    for (std::size_t i = alive_.size(); i-- > 0;) {
+      if (alive_[i]) continue;
+      if (next == free_.size() || free_[next++] != i) return false;
+    }
+    return next == free_.size();
+  }
+
   template <class Archive>
   void archive(Archive& ar) {
     ar("generations", generations_);

@@ -167,6 +167,7 @@ class Engine {
   // at frame_a's origin. For a hanging load below b, force points up. Motors are included.
   virtual std::span<const Wrench> loads() const = 0;
   // By joint index: 0 while a dock still latches, 1 once it is closed.
+  virtual bool has(JointId id) const = 0;
   virtual std::span<const std::uint8_t> latched() const = 0;
 
   virtual void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const = 0;

@@ -133,7 +133,7 @@ void Scene::archive_topology(Archive& ar) {
   }
   ar("joint_ids", joint_ids);
   const std::size_t joints_saved = joint_ids.capacity();
-  if (ar.loading() && joints_saved > ar.remaining()) return ar.fail("the snapshot is damaged");
+  if (ar.loading() && (joints_saved > ar.remaining() || !joint_ids.consistent())) return ar.fail("the snapshot is damaged");
   joint_descs.resize(joints_saved);
   motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
   latched.resize(joints_saved), latches.resize(joints_saved);

@@ -192,10 +192,27 @@ void World::archive(Archive& ar) {
   archive_colors(ar, colors_);
   if (ar.loading() && !colors_.empty() && colors_.rbegin()->first >= parts_.size()) ar.fail("it colours what is not there");
   engine_->archive(ar);
+  if (ar.ok() && ar.loading() && !joints_there()) ar.fail("its docks have no joints");
   graph_.refresh();
 }
 
 // What a snapshot from outside must keep to before anything is looked up by it.
+// Each pair of docks has a joint of the engine to itself.
+bool World::joints_there() const {
+  std::vector<std::uint32_t> joints;
+  for (const std::uint32_t carrier : carriers_) {
+    const physics::JointId joint = docks_[carrier].joint;
+    if (!engine_->has(joint) || docks_[graph_.partner(carrier)].joint != joint) return false;
+    joints.push_back(joint.index);
+  }
+  for (const physics::JointId joint : joints_) {
+    if (!engine_->has(joint)) return false;
+    joints.push_back(joint.index);
+  }
+  std::sort(joints.begin(), joints.end());
+  return std::adjacent_find(joints.begin(), joints.end()) == joints.end();
+}
+
 bool World::consistent() const {
   if (last_velocities_.size() != bodies_.size() || !graph_.consistent()) return false;
   for (const std::uint32_t carrier : carriers_)

@@ -137,6 +137,7 @@ class World {
   void capture(std::vector<DockEvent>& events);
   void record_load(std::uint32_t carrier, double dt);
   bool consistent() const;
+  bool joints_there() const;
 
   std::shared_ptr<const model::WorldModel> model_;
   std::unique_ptr<physics::Engine> engine_;

@@ -81,6 +81,7 @@ class BulletEngine final : public Engine {
   std::span<const Twist> velocities() const override { return scene_.velocities; }
   std::span<const JointState> joints() const override { return scene_.joints; }
   std::span<const Wrench> loads() const override { return scene_.loads; }
+  bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
   void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override {
