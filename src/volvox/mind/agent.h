@@ -140,12 +140,16 @@ class Agent {
 
   template <class A>
   void archive(A& ar) {
+    ar.section(name_, "percepts");
     ar("percepts", percepts_);
+    ar.section(name_, "actions");
     ar("actions", actions_);
     ar("set", action_set_);
+    ar.section(name_, "mailbox and outbox");
     ar("mailbox", mailbox_);
     ar("outbox", outbox_);
     ar("dropped", dropped_);
+    ar.section(name_, "model");
     Payload model = model_.empty() ? restored_model_ : Payload::of(model_);
     ar("model", model);
     if (ar.loading()) {
@@ -153,6 +157,7 @@ class Agent {
       model_ = {};
       restored_model_ = std::move(model);
     }
+    ar.section(name_, "random stream");
     ar("random", random_);
     ar("next step", next_step_);
   }

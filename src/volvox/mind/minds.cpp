@@ -324,9 +324,11 @@ std::string Minds::cannot_save() const {
 void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].archive(ar);
+    ar.section(agents_[i].name_, "behavior and noise");
     if (behaviors_[i] && behaviors_[i]->lists_state()) behaviors_[i]->archive_state(ar);
     noises_[i].archive(ar);
   }
+  ar.section("", "messages in flight");
   ar("in flight", in_flight_);
   ar("network", network_);
   if (!ar.loading() || !ar.ok()) return;

@@ -127,6 +127,7 @@ class World {
   void capture(std::vector<DockEvent>& events);
   void record_load(std::uint32_t carrier, double dt);
   bool consistent() const;
+  void hash_bodies(Archive& ar);
 
   std::shared_ptr<const model::WorldModel> model_;
   std::unique_ptr<physics::Engine> engine_;
