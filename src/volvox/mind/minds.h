@@ -52,6 +52,10 @@ class Minds {
   Agent& agent(std::size_t i) { return agents_[i]; }
   const Behavior* behavior(std::size_t i) const { return behaviors_[i].get(); }
   const NetworkCounters& network() const { return network_; }
+  // The rays of all sensors in the last sense phase, for those who look on; an owner to ignore is
+  // the placement that cast it, plus one.
+  std::span<const physics::Ray> rays() const { return rays_; }
+  std::span<const physics::RayHit> ray_hits() const { return hits_; }
 
   // Why a snapshot cannot be taken ("" if it can): a behaviour or noise that lists no state.
   std::string cannot_save() const;

@@ -1,0 +1,331 @@
+#include "volvox/view/mesh.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "volvox/physics/ray_shapes.h"
+
+namespace volvox::view {
+namespace {
+
+constexpr double crease_cosine = 0.819;  // of 35 degrees
+constexpr std::uint32_t max_field_samples = 384;
+
+std::array<float, 3> to_floats(const Vec3& v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
+Vec3 to_vec(const std::array<float, 3>& v) { return {static_cast<double>(v[0]), static_cast<double>(v[1]), static_cast<double>(v[2])}; }
+
+struct Soup {
+  std::vector<Vec3> vertices;
+  std::vector<std::array<std::uint32_t, 3>> triangles;
+};
+
+// Gives every corner of every triangle the mean normal of the triangles around its vertex that
+// bend away by less than the crease angle, and joins the corners that come out alike.
+class Shader {
+ public:
+  Shader(const Soup& soup, const Pose& pose, Rgba color) : soup_(soup), pose_(pose), color_(color) {}
+
+  void add_to(Mesh& mesh) {
+    weld();
+    measure();
+    std::vector<std::vector<std::uint32_t>> made(soup_.vertices.size());  // by welded vertex: vertices of the mesh
+    for (std::size_t t = 0; t < soup_.triangles.size(); ++t) {
+      if (areas_[t] == 0) continue;
+      for (const std::uint32_t corner : soup_.triangles[t]) {
+        const std::uint32_t v = welded_[corner];
+        const Vertex vertex{to_floats(pose_ * soup_.vertices[v]), to_floats(pose_.rotation * smooth_normal(v, t)), color_};
+        std::uint32_t index = static_cast<std::uint32_t>(mesh.vertices.size());
+        for (const std::uint32_t known : made[v])
+          if (alike(mesh.vertices[known], vertex)) index = known;
+        if (index == mesh.vertices.size()) {
+          mesh.vertices.push_back(vertex);
+          made[v].push_back(index);
+        }
+        mesh.indices.push_back(index);
+      }
+    }
+  }
+
+ private:
+  void weld() {
+    std::map<std::array<double, 3>, std::uint32_t> first;
+    welded_.resize(soup_.vertices.size());
+    for (std::uint32_t i = 0; i < soup_.vertices.size(); ++i) {
+      const Vec3& p = soup_.vertices[i];
+      welded_[i] = first.emplace(std::array{p.x, p.y, p.z}, i).first->second;
+    }
+  }
+
+  void measure() {
+    around_.resize(soup_.vertices.size());
+    for (std::size_t t = 0; t < soup_.triangles.size(); ++t) {
+      const auto& [a, b, c] = soup_.triangles[t];
+      const Vec3 n = cross(soup_.vertices[b] - soup_.vertices[a], soup_.vertices[c] - soup_.vertices[a]);
+      areas_.push_back(length(n));
+      normals_.push_back(normalized(n));
+      for (const std::uint32_t corner : {a, b, c}) around_[welded_[corner]].push_back(static_cast<std::uint32_t>(t));
+    }
+  }
+
+  Vec3 smooth_normal(std::uint32_t vertex, std::size_t triangle) const {
+    Vec3 sum;
+    for (const std::uint32_t other : around_[vertex])
+      if (dot(normals_[other], normals_[triangle]) >= crease_cosine) sum += normals_[other] * areas_[other];
+    return length(sum) > 0 ? normalized(sum) : normals_[triangle];
+  }
+
+  static bool alike(const Vertex& a, const Vertex& b) {
+    return dot(to_vec(a.normal), to_vec(b.normal)) > 0.9999 && a.color == b.color;
+  }
+
+  const Soup& soup_;
+  const Pose& pose_;
+  Rgba color_;
+  std::vector<std::uint32_t> welded_;
+  std::vector<double> areas_;
+  std::vector<Vec3> normals_;
+  std::vector<std::vector<std::uint32_t>> around_;
+};
+
+Soup box_soup(const Vec3& size) {
+  Soup soup;
+  for (int i = 0; i < 8; ++i) soup.vertices.push_back(multiply(size, {i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5}));
+  soup.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                    {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+  return soup;
+}
+
+// A solid of revolution about z, from a profile of (radius, height) that goes from the bottom pole
+// to the top one.
+Soup lathe(const std::vector<std::array<double, 2>>& profile, std::uint32_t around) {
+  Soup soup;
+  const auto rows = static_cast<std::uint32_t>(profile.size());
+  for (const auto& [radius, height] : profile)
+    for (std::uint32_t i = 0; i < around; ++i) {
+      const double angle = 2 * pi * i / around;
+      soup.vertices.push_back({radius * volvox::cos(angle), radius * volvox::sin(angle), height});
+    }
+  for (std::uint32_t row = 0; row + 1 < rows; ++row)
+    for (std::uint32_t i = 0; i < around; ++i) {
+      const std::uint32_t j = (i + 1) % around, low = row * around, high = low + around;
+      if (profile[row][0] > 0) soup.triangles.push_back({low + i, low + j, high + j});
+      if (profile[row + 1][0] > 0) soup.triangles.push_back({low + i, high + j, high + i});
+    }
+  return soup;
+}
+
+// Half circles at both ends, `length` apart: a sphere if that is zero.
+Soup capsule_soup(double radius, double length) {
+  constexpr int quarter = 8;
+  std::vector<std::array<double, 2>> profile;
+  for (const double end : {-1.0, 1.0})
+    for (int i = 0; i <= quarter; ++i) {
+      const double angle = pi / 2 * (end < 0 ? i - quarter : i) / quarter;
+      if (end > 0 && i == 0 && length == 0) continue;  // the two equators are one
+      const bool pole = i == (end < 0 ? 0 : quarter);
+      profile.push_back({pole ? 0 : radius * volvox::cos(angle), end * length / 2 + radius * volvox::sin(angle)});
+    }
+  return lathe(profile, 32);
+}
+
+Soup field_soup(const model::HeightFieldData& field) {
+  const auto samples = [](std::uint32_t count) { return std::min(count, max_field_samples); };
+  const std::uint32_t columns = samples(field.columns), rows = samples(field.rows);
+  const auto pick = [](std::uint32_t i, std::uint32_t count, std::uint32_t of) {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(i) * (of - 1) / (count - 1));
+  };
+  Soup soup;
+  for (std::uint32_t row = 0; row < rows; ++row)
+    for (std::uint32_t column = 0; column < columns; ++column) {
+      const std::uint32_t r = pick(row, rows, field.rows), c = pick(column, columns, field.columns);
+      soup.vertices.push_back({field.size_x * (static_cast<double>(c) / (field.columns - 1) - 0.5),
+                               field.size_y * (static_cast<double>(r) / (field.rows - 1) - 0.5),
+                               static_cast<double>(field.heights[static_cast<std::size_t>(r) * field.columns + c])});
+    }
+  for (std::uint32_t row = 0; row + 1 < rows; ++row)
+    for (std::uint32_t column = 0; column + 1 < columns; ++column) {
+      const std::uint32_t a = row * columns + column, b = a + 1, c = a + columns, d = c + 1;
+      soup.triangles.push_back({a, b, d});  // the diagonal that physics uses
+      soup.triangles.push_back({a, d, c});
+    }
+  return soup;
+}
+
+Soup hull_soup(const model::HullData& hull) {
+  Soup soup{hull.points, {}};
+  for (const physics::HullFace& face : physics::hull_faces(hull.points)) soup.triangles.push_back(face.corners);
+  return soup;
+}
+
+struct ToSoup {
+  Soup operator()(const model::Sphere& s) const { return capsule_soup(s.radius, 0); }
+  Soup operator()(const model::Box& s) const { return box_soup(s.size); }
+  Soup operator()(const model::Capsule& s) const { return capsule_soup(s.radius, s.length); }
+  Soup operator()(const model::Cylinder& s) const {
+    const double h = s.length / 2;
+    return lathe({{0, -h}, {s.radius, -h}, {s.radius, h}, {0, h}}, 48);
+  }
+  Soup operator()(const model::Plane&) const { return {}; }
+  Soup operator()(const model::Hull& s) const { return hull_soup(*s); }
+  Soup operator()(const model::Mesh& s) const { return {s->vertices, s->triangles}; }
+  Soup operator()(const model::HeightField& s) const { return field_soup(*s); }
+};
+
+// A mesh on a grid of cubic cells, `cells` along its longest side.
+class Clustering {
+ public:
+  Clustering(const Mesh& mesh, const model::Bounds& bounds, int cells) : mesh_(mesh), low_(bounds.low) {
+    const Vec3 size = bounds.high - bounds.low;
+    centre_ = (bounds.low + bounds.high) / 2;
+    cell_ = std::max({size.x, size.y, size.z, 1e-9}) / cells;
+    for (int k = 0; k < 3; ++k) counts_[static_cast<std::size_t>(k)] = std::max(1, static_cast<int>(std::lround(size[k] / cell_)));
+    collect_vertices(size);
+    collect_triangles();
+  }
+
+  std::size_t triangles() const { return colors_.size(); }
+
+  Mesh result() const {
+    Mesh result;
+    for (const auto& [corners, color] : colors_) {
+      const Rgba mean = color.mean();
+      const Soup one{{points_[corners[0]], points_[corners[1]], points_[corners[2]]}, {{0, 1, 2}}};
+      Shader(one, Pose{}, mean).add_to(result);
+    }
+    return result;
+  }
+
+ private:
+  struct ColorSum {
+    double r = 0, g = 0, b = 0, a = 0, weight = 0;
+    void add(Rgba c, double w) { r += c.r * w, g += c.g * w, b += c.b * w, a += c.a * w, weight += w; }
+    Rgba mean() const {
+      const auto part = [&](double sum) { return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0)); };
+      return {part(r), part(g), part(b), part(a)};
+    }
+  };
+
+  void collect_vertices(const Vec3& size) {
+    std::unordered_map<std::int64_t, std::uint32_t> clusters;
+    for (const Vertex& vertex : mesh_.vertices) {
+      const Vec3 p = to_vec(vertex.position);
+      std::int64_t key = 0;
+      for (int k = 0; k < 3; ++k) {
+        const int count = counts_[static_cast<std::size_t>(k)];
+        const double where = size[k] > 0 ? (p[k] - low_[k]) / size[k] * count : 0;
+        key = key * 1024 + std::clamp(static_cast<int>(where), 0, count - 1);
+      }
+      const auto [found, is_new] = clusters.emplace(key, static_cast<std::uint32_t>(points_.size()));
+      if (is_new) points_.push_back(p);
+      else if (outness(p) > outness(points_[found->second])) points_[found->second] = p;
+      cluster_of_.push_back(found->second);
+    }
+    keep_size(size);
+  }
+
+  // The sum of the distances along the axes: corners of boxes lie farther out than their edges.
+  double outness(const Vec3& p) const {
+    const Vec3 d = p - centre_;
+    return std::fabs(d.x) + std::fabs(d.y) + std::fabs(d.z);
+  }
+
+  void keep_size(const Vec3& size) {
+    model::Bounds now;
+    for (const Vec3& p : points_) now.add(p);
+    for (int k = 0; k < 3; ++k) {
+      const double extent = now.high[k] - now.low[k];
+      if (extent <= 0) continue;
+      for (Vec3& p : points_) p[k] = low_[k] + (p[k] - now.low[k]) * size[k] / extent;
+    }
+  }
+
+  void collect_triangles() {
+    for (std::size_t i = 0; i < mesh_.indices.size(); i += 3) {
+      std::array<std::uint32_t, 3> c{};
+      Vec3 p[3];
+      for (std::size_t k = 0; k < 3; ++k) {
+        c[k] = cluster_of_[mesh_.indices[i + k]];
+        p[k] = to_vec(mesh_.vertices[mesh_.indices[i + k]].position);
+      }
+      if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) continue;
+      std::rotate(c.begin(), std::min_element(c.begin(), c.end()), c.end());  // one of the three ways to write it
+      colors_[c].add(mesh_.vertices[mesh_.indices[i]].color, length(cross(p[1] - p[0], p[2] - p[0])));
+    }
+  }
+
+  const Mesh& mesh_;
+  Vec3 low_, centre_;
+  double cell_ = 1;
+  std::array<int, 3> counts_{};
+  std::vector<Vec3> points_;                // by cluster
+  std::vector<std::uint32_t> cluster_of_;   // by vertex
+  std::map<std::array<std::uint32_t, 3>, ColorSum> colors_;  // by the clusters of a triangle
+};
+
+Rgba mean_color(const Mesh& mesh) {
+  std::array<std::uint64_t, 4> sum{};
+  for (const Vertex& v : mesh.vertices) sum[0] += v.color.r, sum[1] += v.color.g, sum[2] += v.color.b, sum[3] += v.color.a;
+  const std::uint64_t n = std::max<std::uint64_t>(1, mesh.vertices.size());
+  const auto part = [&](std::size_t k) { return static_cast<std::uint8_t>(sum[k] / n); };
+  return {part(0), part(1), part(2), part(3)};
+}
+
+}  // namespace
+
+Rgba to_rgba(const model::Color& color) {
+  const auto byte = [](double x) { return static_cast<std::uint8_t>(std::lround(255 * (x >= 0 ? std::min(x, 1.0) : 0))); };
+  return {byte(color.r), byte(color.g), byte(color.b), byte(color.a)};
+}
+
+model::Bounds Mesh::bounds() const {
+  model::Bounds bounds;
+  for (const Vertex& v : vertices) bounds.add(to_vec(v.position));
+  return bounds;
+}
+
+void append(Mesh& mesh, const model::Shape& shape, const Pose& pose, Rgba color) {
+  Shader(std::visit(ToSoup{}, shape), pose, color).add_to(mesh);
+}
+
+void append(Mesh& mesh, const Mesh& other, const Pose& pose) {
+  const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+  for (const Vertex& v : other.vertices)
+    mesh.vertices.push_back({to_floats(pose * to_vec(v.position)), to_floats(pose.rotation * to_vec(v.normal)), v.color});
+  for (const std::uint32_t i : other.indices) mesh.indices.push_back(first + i);
+}
+
+Mesh simplified(const Mesh& mesh, std::size_t max_triangles) {
+  if (mesh.triangles() <= max_triangles) return mesh;
+  const model::Bounds bounds = mesh.bounds();
+  for (const int cells : {64, 48, 36, 28, 22, 18, 14, 11, 9, 7, 6, 5, 4, 3, 2}) {
+    const Clustering clustering(mesh, bounds, cells);
+    if (clustering.triangles() <= max_triangles && clustering.triangles() >= 4) return clustering.result();
+  }
+  Mesh box;
+  append(box, model::Box{bounds.high - bounds.low}, Pose{(bounds.low + bounds.high) / 2, {}}, mean_color(mesh));
+  return box;
+}
+
+double DetailedMesh::radius() const {
+  if (bounds.empty()) return 0;
+  return length({std::max(std::fabs(bounds.low.x), std::fabs(bounds.high.x)), std::max(std::fabs(bounds.low.y), std::fabs(bounds.high.y)),
+                 std::max(std::fabs(bounds.low.z), std::fabs(bounds.high.z))});
+}
+
+DetailedMesh with_levels(Mesh mesh) {
+  DetailedMesh detailed;
+  detailed.bounds = mesh.bounds();
+  detailed.translucent = std::any_of(mesh.vertices.begin(), mesh.vertices.end(), [](const Vertex& v) { return v.color.a < 255; });
+  detailed.levels.push_back(std::move(mesh));
+  for (const std::size_t triangles : {600, 120, 24}) {
+    if (detailed.full().triangles() * 3 < triangles * 5) continue;  // not worth it
+    Mesh coarse = simplified(detailed.full(), triangles);
+    if (coarse.triangles() * 5 <= detailed.levels.back().triangles() * 3) detailed.levels.push_back(std::move(coarse));
+  }
+  return detailed;
+}
+
+}  // namespace volvox::view

@@ -1,0 +1,221 @@
+#include "volvox/view/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "volvox/base/hash.h"
+
+namespace volvox::view {
+namespace {
+
+Pose plane_pose(const model::Plane& plane, const Pose& pose) {
+  return pose * Pose{{}, Quat::between({0, 0, 1}, normalized(plane.normal))};
+}
+
+// What a link looks like: its visuals or, where it has none, what it collides with.
+Mesh mesh_of(const model::Link& link) {
+  Mesh mesh;
+  for (const model::Visual& visual : link.visuals) append(mesh, visual.shape, visual.pose, to_rgba(visual.color));
+  if (!link.visuals.empty()) return mesh;
+  for (const model::Collider& collider : link.geometry->colliders) append(mesh, collider.shape, collider.pose, to_rgba({}));
+  return mesh;
+}
+
+// A flat ring of radius 1 about x, which faces it: what marks a dock.
+Mesh ring() {
+  constexpr int around = 32;
+  constexpr double inner = 0.72;
+  Mesh mesh;
+  for (std::uint32_t i = 0; i < around; ++i) {
+    const double angle = 2 * pi * i / around;
+    const auto y = static_cast<float>(volvox::cos(angle)), z = static_cast<float>(volvox::sin(angle));
+    for (const float radius : {static_cast<float>(inner), 1.0f}) mesh.vertices.push_back({{0, radius * y, radius * z}, {1, 0, 0}, {255, 255, 255, 255}});
+    const std::uint32_t a = 2 * i, b = 2 * ((i + 1) % around);
+    for (const std::uint32_t corner : {a, a + 1, b + 1, a, b + 1, b}) mesh.indices.push_back(corner);
+  }
+  return mesh;
+}
+
+class SceneMaker {
+ public:
+  explicit SceneMaker(const world::World& world) : world_(world) {}
+
+  Scene make() {
+    scene_.name = world_.model().name;
+    scene_.link_count = world_.links();
+    scene_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(ring())));
+    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_thing(p);
+    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_links(p);
+    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_docks(p);
+    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_sensors(p);
+    return std::move(scene_);
+  }
+
+ private:
+  static constexpr std::uint32_t ring_mesh = 0;
+
+  void add_thing(std::uint32_t p) {
+    const model::Placement& placement = world_.model().placements[p];
+    const model::ModuleModel& model = *placement.model;
+    scene_.things.push_back({placement.name, model.name, placement.is_module(), model.fixed_in_place, world_.part(p).first_link,
+                             static_cast<std::uint32_t>(model.links.size()), world_.part(p).first_dock,
+                             static_cast<std::uint32_t>(model.docks.size())});
+  }
+
+  void add_links(std::uint32_t p) {
+    const model::ModuleModel& model = world_.module_model(p);
+    for (std::uint32_t l = 0; l < model.links.size(); ++l) {
+      const std::uint32_t number = world_.part(p).first_link + l;
+      const Pose pose = world_.link_pose(number);
+      scene_.nodes.push_back({RenderNode::Kind::link, world_.name(p) + "." + model.links[l].name, none, pose, mesh_number(model.links[l]), 1, number, p});
+      add_grounds(model.links[l], pose, p);
+    }
+  }
+
+  void add_grounds(const model::Link& link, const Pose& pose, std::uint32_t p) {
+    const auto add = [&](const model::Shape& shape, const Pose& place, Rgba color) {
+      if (const auto* plane = std::get_if<model::Plane>(&shape)) scene_.grounds.push_back({plane_pose(*plane, pose * place), color, p});
+    };
+    for (const model::Visual& visual : link.visuals) add(visual.shape, visual.pose, to_rgba(visual.color));
+    if (!link.visuals.empty()) return;
+    for (const model::Collider& collider : link.geometry->colliders) add(collider.shape, collider.pose, to_rgba({0.80, 0.80, 0.78, 1}));
+  }
+
+  std::uint32_t mesh_number(const model::Link& link) {
+    if (const auto known = by_link_.find(&link); known != by_link_.end()) return known->second;
+    Mesh mesh = mesh_of(link);
+    std::uint32_t number = none;
+    if (!mesh.indices.empty()) number = shared_mesh(std::move(mesh));
+    by_link_[&link] = number;
+    return number;
+  }
+
+  // A wall of a thousand equal bricks, each a model of its own, has one mesh.
+  std::uint32_t shared_mesh(Mesh mesh) {
+    Hasher hasher;
+    hasher.add(mesh.vertices.data(), mesh.vertices.size() * sizeof(Vertex));
+    hasher.add(mesh.indices.data(), mesh.indices.size() * sizeof(std::uint32_t));
+    std::vector<std::uint32_t>& candidates = by_content_[hasher.value()];
+    for (const std::uint32_t number : candidates)
+      if (scene_.meshes[number]->full().vertices == mesh.vertices && scene_.meshes[number]->full().indices == mesh.indices) return number;
+    candidates.push_back(static_cast<std::uint32_t>(scene_.meshes.size()));
+    scene_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(std::move(mesh))));
+    return candidates.back();
+  }
+
+  void add_docks(std::uint32_t p) {
+    const model::ModuleModel& model = world_.module_model(p);
+    for (std::uint32_t d = 0; d < model.docks.size(); ++d) {
+      const model::Dock& dock = model.docks[d];
+      const std::uint32_t number = world_.part(p).first_dock + d, link = world_.part(p).first_link + static_cast<std::uint32_t>(dock.link);
+      scene_.nodes.push_back({RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, ring_radius(link), number, p});
+      scene_.genders.push_back(dock.gender);
+    }
+  }
+
+  // As large as the link allows: a fifth of its middle extent.
+  double ring_radius(std::uint32_t link) const {
+    const std::uint32_t mesh = scene_.nodes[link].mesh;
+    if (mesh == none) return 0.01;
+    const Vec3 size = scene_.meshes[mesh]->bounds.high - scene_.meshes[mesh]->bounds.low;
+    const double middle = std::max(std::min(size.x, size.y), std::min(std::max(size.x, size.y), size.z));
+    return 0.2 * middle;
+  }
+
+  void add_sensors(std::uint32_t p) {
+    const model::ModuleModel& model = world_.module_model(p);
+    for (std::uint32_t s = 0; s < model.sensors.size(); ++s) {
+      const model::Sensor& sensor = model.sensors[s];
+      scene_.nodes.push_back({RenderNode::Kind::sensor, world_.name(p) + "." + sensor.name, world_.part(p).first_link + static_cast<std::uint32_t>(sensor.link),
+                              sensor.pose, none, 1, s, p});
+    }
+  }
+
+  const world::World& world_;
+  Scene scene_;
+  std::map<const model::Link*, std::uint32_t> by_link_;  // for look-up only
+  std::map<std::uint64_t, std::vector<std::uint32_t>> by_content_;
+};
+
+LinkPose to_link_pose(const Pose& pose) {
+  const auto f = [](double x) { return static_cast<float>(x); };
+  return {{f(pose.position.x), f(pose.position.y), f(pose.position.z)},
+          {f(pose.rotation.x), f(pose.rotation.y), f(pose.rotation.z), f(pose.rotation.w)}};
+}
+
+}  // namespace
+
+Scene Scene::of(const world::World& world) { return SceneMaker(world).make(); }
+
+void capture(const world::World& world, Frame& frame) {
+  const std::span<const Pose> poses = world.engine().poses();
+  frame.links.resize(world.links());
+  for (std::uint32_t l = 0; l < frame.links.size(); ++l) frame.links[l] = to_link_pose(poses[world.body(l).index]);
+  frame.docks.resize(world.docks());
+  for (std::uint32_t d = 0; d < frame.docks.size(); ++d) {
+    const world::DockStatus& status = world.dock_status(d);
+    DockView& dock = frame.docks[d];
+    dock.flags = static_cast<std::uint8_t>((status.enabled ? DockView::enabled : 0) | (status.phase == world::DockPhase::latching ? DockView::latching : 0) |
+                                           (status.phase == world::DockPhase::engaged ? DockView::engaged : 0) | (status.broken ? DockView::broken : 0));
+    dock.load = status.phase == world::DockPhase::free ? 0 : static_cast<float>(std::max(0.0, world.dock_load(d).utilisation(world.dock_model(d).strength)));
+  }
+}
+
+void capture(const sim::Simulation& simulation, Frame& frame) {
+  frame.tick = simulation.tick();
+  frame.time = simulation.now();
+  capture(simulation.world(), frame);
+}
+
+void capture_rays(const mind::Minds& minds, Frame& frame) {
+  const auto point = [](const Vec3& p) { return std::array{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}; };
+  frame.rays.clear();
+  for (std::size_t i = 0; i < minds.rays().size(); ++i) {
+    const physics::Ray& ray = minds.rays()[i];
+    const physics::RayHit& hit = minds.ray_hits()[i];
+    frame.rays.push_back({point(ray.origin), point(ray.origin + ray.direction * (hit.hit() ? hit.distance : ray.range)), ray.ignore_owner - 1, hit.hit()});
+  }
+}
+
+Rgba dock_color(model::Gender gender, const DockView& dock) {
+  if (dock.flags & DockView::broken) return {214, 40, 40, 255};
+  if (dock.flags & DockView::latching) return {245, 166, 35, 255};
+  if (dock.flags & DockView::engaged) return {46, 160, 67, 255};
+  if (!(dock.flags & DockView::enabled)) return {70, 72, 76, 255};
+  switch (gender) {
+    case model::Gender::male: return {38, 98, 217, 255};
+    case model::Gender::female: return {250, 250, 250, 255};
+    case model::Gender::both: break;
+  }
+  return {176, 190, 204, 255};
+}
+
+Rgba load_color(double utilisation) {
+  static constexpr double stops[5][3] = {{49, 83, 160}, {52, 152, 176}, {96, 178, 92}, {240, 190, 60}, {205, 45, 40}};
+  const double x = utilisation > 0 ? std::min(utilisation, 1.0) * 4 : 0;  // not a number: no load
+  const int i = std::min(3, static_cast<int>(x));
+  const auto mix = [&](int k) { return static_cast<std::uint8_t>(std::lround(stops[i][k] + (x - i) * (stops[i + 1][k] - stops[i][k]))); };
+  return {mix(0), mix(1), mix(2), 255};
+}
+
+model::Bounds bounds(const Scene& scene, const Frame& frame, bool modules_only) {
+  model::Bounds all;
+  for (std::size_t i = 0; i < scene.links(); ++i) {
+    const RenderNode& node = scene.nodes[i];
+    if (node.mesh == none || (modules_only && !scene.things[node.placement].is_module)) continue;
+    const Pose pose = to_pose(frame.links[i]);
+    const model::Bounds& own = scene.meshes[node.mesh]->bounds;
+    for (int corner = 0; corner < 8; ++corner)
+      all.add(pose * Vec3{corner & 1 ? own.high.x : own.low.x, corner & 2 ? own.high.y : own.low.y, corner & 4 ? own.high.z : own.low.z});
+  }
+  return all;
+}
+
+Pose to_pose(const LinkPose& pose) {
+  const auto d = [](float x) { return static_cast<double>(x); };
+  return {{d(pose.position[0]), d(pose.position[1]), d(pose.position[2])},
+          {d(pose.rotation[3]), d(pose.rotation[0]), d(pose.rotation[1]), d(pose.rotation[2])}};
+}
+
+}  // namespace volvox::view

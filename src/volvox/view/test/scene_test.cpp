@@ -1,0 +1,111 @@
+#include "volvox/view/scene.h"
+
+#include <gtest/gtest.h>
+
+#include "volvox/view/render_engine.h"
+#include "../../sim/test/worlds.h"
+
+namespace volvox::view {
+namespace {
+
+class SceneTest : public testing::Test {
+ protected:
+  sim::Stage stage;
+  std::unique_ptr<sim::Simulation> simulation = stage.simulate(stage.busy_world());
+  Scene scene = Scene::of(simulation->world());
+};
+
+TEST_F(SceneTest, HasANodeForEveryLinkDockAndSensorInTheWorldsOrder) {
+  const world::World& world = simulation->world();
+  ASSERT_EQ(scene.links(), world.links());
+  ASSERT_EQ(scene.docks(), world.docks());
+  EXPECT_EQ(scene.things.size(), world.placements());
+  for (std::uint32_t l = 0; l < world.links(); ++l) EXPECT_EQ(scene.nodes[l].number, l);
+  for (std::uint32_t d = 0; d < world.docks(); ++d) {
+    const RenderNode& node = scene.dock_node(d);
+    EXPECT_EQ(node.kind, RenderNode::Kind::dock);
+    EXPECT_EQ(node.name, world.dock_name(d));
+    const Pose pose = world.link_pose(node.parent) * node.pose;
+    EXPECT_NEAR(length(pose.position - world.dock_pose(d).position), 0, 1e-12);
+  }
+  EXPECT_EQ(scene.nodes.size(), world.links() + world.docks() + 2 * 12);  // two sensors a SuperBot
+}
+
+TEST_F(SceneTest, ModulesOfOneModelShareTheirMeshesAndTheGroundHasNone) {
+  EXPECT_EQ(scene.meshes.size(), 1u + 4u);  // the ring of the docks, four links
+  ASSERT_EQ(scene.grounds.size(), 1u);
+  EXPECT_NEAR(length(scene.grounds[0].pose.rotation * Vec3{0, 0, 1} - Vec3{0, 0, 1}), 0, 1e-12);
+  EXPECT_EQ(scene.nodes[0].mesh, none);
+  EXPECT_TRUE(scene.things[0].fixed);
+  EXPECT_TRUE(scene.things[1].is_module);
+}
+
+TEST_F(SceneTest, EqualObstaclesShareAMesh) {
+  model::SceneBuilder builder;
+  for (int i = 0; i < 5; ++i) builder.add_obstacle(model::Box{{1, 1, 1}}, Pose{{2.0 * i, 0, 0}, {}});
+  builder.add_obstacle(model::Box{{1, 1, 2}}, Pose{{-2, 0, 0}, {}});
+  auto built = builder.build();
+  ASSERT_TRUE(built.ok());
+  const auto other = stage.simulate(std::make_shared<const model::WorldModel>(std::move(*built)));
+  EXPECT_EQ(Scene::of(other->world()).meshes.size(), 1u + 2u);
+}
+
+TEST_F(SceneTest, AFrameFollowsTheWorldAndTouchesNothing) {
+  const std::uint64_t before = simulation->hash();
+  Frame frame;
+  capture(*simulation, frame);
+  capture_rays(simulation->minds(), frame);
+  EXPECT_EQ(simulation->hash(), before);
+  sim::advance(*simulation, 30);
+  capture(*simulation, frame);
+  EXPECT_EQ(frame.tick, 30);
+  const world::World& world = simulation->world();
+  for (std::uint32_t l = 0; l < world.links(); ++l) {
+    const Pose shown = to_pose(frame.links[l]), real = world.link_pose(l);
+    EXPECT_NEAR(length(shown.position - real.position), 0, 1e-6);
+    EXPECT_NEAR(angle(shown.rotation.conjugate() * real.rotation), 0, 1e-3);
+  }
+  for (std::uint32_t d = 0; d < world.docks(); ++d) {
+    EXPECT_EQ((frame.docks[d].flags & DockView::engaged) != 0, world.dock_status(d).phase == world::DockPhase::engaged);
+    EXPECT_EQ((frame.docks[d].flags & DockView::enabled) != 0, world.dock_status(d).enabled);
+  }
+  const LinkPose* memory = frame.links.data();
+  capture(*simulation, frame);
+  EXPECT_EQ(frame.links.data(), memory);  // the memory is kept
+}
+
+TEST_F(SceneTest, BoundsHoldTheModulesAndACameraFramesThem) {
+  Frame frame;
+  capture(*simulation, frame);
+  const model::Bounds box = bounds(scene, frame, true);
+  EXPECT_NEAR(box.high.z - box.low.z, 0.084, 0.01);
+  EXPECT_NEAR(box.high.y - box.low.y, 0.084 + 0.5, 0.02);
+  EXPECT_NEAR(box.high.x - box.low.x, 4 * 0.168, 0.02);
+  const Camera camera = Camera::framing(box, {1, -1, 1}, 16.0 / 9);
+  EXPECT_NEAR(length(camera.target - (box.low + box.high) / 2), 0, 1e-9);
+  const Vec3 forward = normalized(camera.target - camera.eye);
+  for (int i = 0; i < 8; ++i) {  // every corner stands inside the cone of the picture's height and width
+    const Vec3 p = Vec3{i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z} - camera.eye;
+    const Vec3 right = normalized(cross(forward, {0, 0, 1})), up = cross(right, forward);
+    EXPECT_LT(std::fabs(dot(p, up)) / dot(p, forward), std::tan(camera.field_of_view / 2));
+    EXPECT_LT(std::fabs(dot(p, right)) / dot(p, forward), std::tan(camera.field_of_view / 2) * 16 / 9);
+  }
+}
+
+TEST(DockColor, TellsTheGendersAndTheStatesApart) {
+  std::vector<Rgba> colors = {dock_color(model::Gender::male, {DockView::enabled, 0}), dock_color(model::Gender::female, {DockView::enabled, 0}),
+                              dock_color(model::Gender::both, {DockView::enabled, 0}), dock_color(model::Gender::male, {DockView::enabled | DockView::engaged, 0}),
+                              dock_color(model::Gender::male, {DockView::enabled | DockView::latching, 0}),
+                              dock_color(model::Gender::male, {DockView::enabled | DockView::broken, 0}), dock_color(model::Gender::male, {0, 0})};
+  for (std::size_t i = 0; i < colors.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const int difference = std::abs(colors[i].r - colors[j].r) + std::abs(colors[i].g - colors[j].g) + std::abs(colors[i].b - colors[j].b);
+      EXPECT_GT(difference, 100) << i << " " << j;
+    }
+  EXPECT_GT(load_color(0).b, load_color(0).r);
+  EXPECT_GT(load_color(1).r, load_color(1).b);
+  EXPECT_EQ(load_color(std::nan("")).a, 255);
+}
+
+}  // namespace
+}  // namespace volvox::view
