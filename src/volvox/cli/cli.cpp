@@ -107,6 +107,8 @@ struct Arguments {
   BenchArguments bench;
   CrosscheckArguments crosscheck;
   NetArguments net;
+  ReplayArguments replay;
+  ExportArguments export_;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
   bool list_json = false, list_names = false, info_names = false;
 };
@@ -125,6 +127,7 @@ void add_run(CLI::App& app, Arguments& a) {
       ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
   run->add_option("--restore", a.run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
+  run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
   run->add_flag("--quiet", a.run.quiet, "no progress, no table");
@@ -177,6 +180,20 @@ void add_others(CLI::App& app, Arguments& a) {
   flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng");
   flood->add_flag("--json", a.net.json, "print JSON");
 
+  CLI::App* replay = app.add_subcommand("replay", "look at a recorded run again, or check that it still runs the same");
+  replay->footer("\nExamples:\n  volvox run remod3d/snake --record --out results\n  volvox replay results --verify\n\nExit status: 0 the same; 1 something differs; 2 bad input.");
+  replay->add_option("folder", a.replay.folder, "a folder that volvox run --record wrote, or its recording.mcap")->required();
+  replay->add_flag("--verify", a.replay.verify, "run the experiment again, and name the first tick, module and field that differ");
+  replay->add_option("--threads", a.replay.threads, "threads to use")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  replay->add_flag("--json", a.replay.json, "print what --verify found as one JSON object");
+  replay->add_flag("--quiet", a.replay.quiet, "no progress");
+
+  CLI::App* export_ = app.add_subcommand("export", "write a recording as tables");
+  export_->footer("\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables");
+  export_->add_option("folder", a.export_.folder, "a folder that volvox run --record wrote, or its recording.mcap")->required();
+  export_->add_flag("--csv", a.export_.csv, "links, joints, docks, messages, log, inputs, metrics and state hashes as CSV files")->required();
+  export_->add_option("--out", a.export_.out, "folder for the tables (default: csv beside the recording)")->type_name("DIR");
+
   CLI::App* completion = app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
   completion->add_option("shell", a.shell, "bash")->default_val("bash");
 }
@@ -197,7 +214,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "list", "info", "bench", "crosscheck", "net", "new", "completion"};
+    const std::vector<std::string> commands = {"run", "list", "info", "bench", "crosscheck", "net", "new", "replay", "export", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
@@ -216,6 +233,8 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
   if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
   if (app.got_subcommand("net")) return net_flood_command(a.net);
+  if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
+  if (app.got_subcommand("export")) return export_command(a.export_, log);
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);
   return done;

@@ -21,8 +21,23 @@ struct RunArguments {
   int threads = 1;
   std::vector<std::string> set;
   bool json = false, quiet = false;
+  bool record = false;
 };
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);
+
+struct ReplayArguments {
+  std::string folder;
+  int threads = 1;
+  bool verify = false, json = false, quiet = false;
+};
+int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log);
+
+struct ExportArguments {
+  std::string folder;
+  std::optional<std::string> out;
+  bool csv = false;
+};
+int export_command(const ExportArguments& arguments, Log& log);
 
 int list_command(const std::string& what, bool json, const sim::Library& library);
 int info_command(const std::string& thing, const sim::Library& library);

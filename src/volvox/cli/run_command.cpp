@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "volvox/cli/commands.h"
+#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/sim/recording_format.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
@@ -45,25 +45,6 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
     return Diagnostic{folder.string(), 0, "no results can be written into this folder", "give another one with --out DIR"};
   return folder;
 }
-
-std::atomic<bool> stop_requested = false;
-
-// While it lives, Ctrl-C and SIGTERM end the run at the next tick, with its results written; a
-// second one ends the program at once.
-class StopOnSignal {
- public:
-  StopOnSignal() {
-    stop_requested = false;
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int which) {
-      stop_requested = true;
-      std::signal(which, SIG_DFL);
-    });
-  }
-  ~StopOnSignal() {
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-  }
-  const std::atomic<bool>& requested() const { return stop_requested; }
-};
 
 void print_results(const sim::RunReport& report, const fs::path& folder) {
   const auto& metrics = report.metrics.all();
@@ -130,6 +111,8 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   for (const Diagnostic& warning : (*run)->report().warnings) log.warning(warning.text());
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
+  if (arguments.record)
+    if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return complain(recorded.error());
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);

@@ -116,6 +116,19 @@ class Agent {
   template <class... Args>
   void log(fmt::format_string<Args...> format, Args&&... args) { log_.push_back(fmt::format(format, std::forward<Args>(args)...)); }
 
+  // For viewers and recorders: values of any type, to be described. By the names' order.
+  const Value& percept_value(std::size_t i) const { return percepts_[i]; }
+  const Value& action_value(std::size_t i) const { return actions_[i]; }
+  bool action_was_set(std::size_t i) const { return action_set_[i] != 0; }
+  const std::vector<Message>& mailbox() const { return mailbox_; }
+  std::string describe_model() const { return model_.describe(); }  // JSON; empty: it has none
+  const std::string& type_of_model() const {
+    static const std::string nothing;
+    return model_.empty() ? nothing : model_.type()->name;
+  }
+  const Parameters& behavior_parameters() const { return parameters_; }
+  std::uint32_t placement() const { return placement_; }
+
   // For a behaviour that is declared omniscient: another module's percept in this tick.
   template <class T>
   const T& other(std::size_t module, std::string_view name) const { return look_at(module).template percept<T>(name); }
@@ -160,6 +173,7 @@ class Agent {
     ar.section(name_, "random stream");
     ar("random", random_);
     ar("next step", next_step_);
+    ar("tuned", tuned_);
   }
 
   std::string name_;
@@ -181,6 +195,7 @@ class Agent {
   RandomStream random_;
   double period_ = 0;  // s, of its behaviour; 0: every tick
   Time next_step_;
+  std::map<std::string, std::string> tuned_;  // parameters that were changed while the run went on
   std::vector<std::string> log_;
 };
 

@@ -30,6 +30,8 @@ class Behavior {
   // A message arrived. True takes it; otherwise it waits in the mailbox.
   virtual bool receive(Agent&, const Message&) { return false; }
   virtual void end_tick(Agent&) {}  // all messages of the tick are in
+  // A person has changed a parameter while the run goes on: read those that start() has kept.
+  virtual void tune(Agent&) {}
 
   virtual double period() const { return 0; }         // s between steps; 0: every tick
   virtual bool omniscient() const { return false; }   // may look at other modules' percepts

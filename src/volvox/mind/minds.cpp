@@ -272,11 +272,15 @@ MindFailure Minds::deliver(Time tick_end, std::int64_t tick) {
     return a.due != b.due ? a.due < b.due : a.receiver < b.receiver;
   });
   std::size_t arrived = 0;
+  arrivals_.clear();
   for (; arrived < in_flight_.size() && in_flight_[arrived].due <= tick; ++arrived) {
     InFlight& flight = in_flight_[arrived];
     Agent& agent = agents_[flight.receiver];
     flight.message.arrived = tick_end;
     ++network_.delivered;
+    if (watch_arrivals_)
+      arrivals_.push_back({flight.receiver, flight.message.dock, flight.message.sent, tick_end,
+                           static_cast<std::uint32_t>(flight.message.payload.size())});
     bool taken = false;
     if (behaviors_[flight.receiver]) {
       agent.now_ = tick_end;
@@ -300,11 +304,34 @@ MindFailure Minds::deliver(Time tick_end, std::int64_t tick) {
 }
 
 void Minds::publish_logs(Log& log, Time tick_begin) {
-  for (Agent& agent : agents_) {
-    for (const std::string& line : agent.log_)
-      log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agent.name_, line));
-    agent.log_.clear();
+  log_lines_.clear();
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    for (std::string& line : agents_[i].log_) {
+      log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agents_[i].name_, line));
+      log_lines_.push_back({static_cast<std::uint32_t>(i), std::move(line)});
+    }
+    agents_[i].log_.clear();
   }
+}
+
+bool Minds::tune(std::size_t i, const std::string& name, const std::string& value) {
+  Agent& agent = agents_[i];
+  if (!behaviors_[i] || !agent.parameters_.asked().contains(name)) return false;
+  const auto& given = agent.parameters_.given();
+  const auto before = given.contains(name) ? std::optional(given.at(name)) : std::nullopt;
+  const auto tell = [&] { guarded(i, "tune", [](Behavior& b, Agent& a) { b.tune(a); }); };
+  agent.parameters_.set(name, value);
+  tell();
+  if (failures_[i].empty() && agent.parameters_.check().ok()) {
+    agent.tuned_[name] = value;
+    return true;
+  }
+  failures_[i].clear();
+  agent.parameters_.forget_errors();
+  if (before) agent.parameters_.set(name, *before);
+  else agent.parameters_.unset(name);
+  tell();
+  return false;
 }
 
 std::string Minds::cannot_save() const {
@@ -345,6 +372,8 @@ void Minds::archive(Archive& ar) {
     for (const Message& message : agent.mailbox_) good = good && has_dock(i, message.dock);
     for (const Outgoing& out : agent.outbox_) good = good && has_dock(i, out.dock);
   }
+  for (std::size_t i = 0; i < agents_.size(); ++i)
+    for (const auto& [name, value] : std::map(agents_[i].tuned_)) good = tune(i, name, value) && good;
   if (!good) ar.fail("it refers to docks or modules that are not there");
 }
 

@@ -44,6 +44,25 @@ class Minds {
   MindFailure deliver(Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 
+  // Changes a parameter of a module's behaviour between two ticks. False: it has none of this
+  // name, or does not take the value; then it keeps the one that it had.
+  bool tune(std::size_t agent, const std::string& parameter, const std::string& value);
+
+  // What agents logged and what messages arrived in the last tick, for recorders and viewers.
+  struct LogLine {
+    std::uint32_t agent = 0;
+    std::string text;
+  };
+  const std::vector<LogLine>& log_lines() const { return log_lines_; }
+  struct Arrival {
+    std::uint32_t agent = 0;  // who received it
+    int dock = 0;             // of the receiver: where it came in
+    Time sent, arrived;
+    std::uint32_t bytes = 0;
+  };
+  void watch_arrivals() { watch_arrivals_ = true; }  // they are kept only if somebody watches
+  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+
   // For the test that order does not matter: behaviours run in this order instead.
   void set_order(std::vector<std::uint32_t> order) { order_ = std::move(order); }
 
@@ -106,6 +125,10 @@ class Minds {
 
   std::vector<InFlight> in_flight_;  // sorted by arrival, receiver and sending order
   NetworkCounters network_;
+
+  bool watch_arrivals_ = false;
+  std::vector<Arrival> arrivals_;
+  std::vector<LogLine> log_lines_;
 
   // Scratch of a tick.
   std::vector<physics::Ray> rays_;

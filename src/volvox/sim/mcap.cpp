@@ -479,6 +479,8 @@ Result<void> McapReader::read_chunk(const McapChunk& c, const std::function<void
   if (!fields.ok()) return damaged("a chunk is too short");
   std::string content;
   if (compression == "zstd") {
+    // Before memory is taken for it: a damaged size may be anything.
+    if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != c.uncompressed_size) return damaged(fmt::format("the chunk at byte {} is not of the size that it claims", c.offset));
     content.resize(c.uncompressed_size);
     const std::size_t size = ZSTD_decompress(content.data(), content.size(), stored.data(), stored.size());
     if (ZSTD_isError(size) || size != content.size()) return damaged(fmt::format("the chunk at byte {} cannot be decompressed", c.offset));

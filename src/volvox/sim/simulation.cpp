@@ -8,7 +8,7 @@ namespace volvox::sim {
 namespace {
 
 // Changes when a snapshot of an older version can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 2;
+constexpr std::uint64_t snapshot_version = 3;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 std::string failure(const mind::MindFailure& failure, double time) {
@@ -49,6 +49,7 @@ StepStatus Simulation::step() {
   physics::StepStatus physics;
   dock_events_.clear();
 
+  timed(Phase::input, [&] { take_inputs(); });
   timed(Phase::sense, [&] { minds_->sense(*world_, dt, threads_); });
   timed(Phase::think, [&] { mind = minds_->think(begin, dt, threads_); });
   if (!mind.ok()) return {failure(mind, begin.seconds())};
@@ -74,17 +75,31 @@ StepStatus Simulation::step() {
   return {};
 }
 
+void Simulation::take_inputs() {
+  inputs_.clear();
+  for (Input& input : waiting_inputs_) {
+    if (auto applied = apply(input, *this); !applied.ok()) log_.warning("an input was refused: " + applied.error().text());
+    else inputs_.push_back(std::move(input));
+  }
+  waiting_inputs_.clear();
+  inputs_so_far_ += static_cast<std::int64_t>(inputs_.size());
+}
+
 void Simulation::archive(Archive& ar) {
+  ar.section("", "tick");
   ar("tick", tick_);
   minds_->archive(ar);
   world_->archive(ar);
 }
 
-std::uint64_t Simulation::hash() {
+std::uint64_t Simulation::hash() const {
   HashArchive ar;
-  archive(ar);
+  hash(ar);
   return ar.value();
 }
+
+// An archive that hashes only reads; the list of fields is the same for all archives.
+void Simulation::hash(HashArchive& sections) const { const_cast<Simulation*>(this)->archive(sections); }
 
 // What must agree between the run that was saved and the one that takes the snapshot in.
 std::uint64_t Simulation::fingerprint() const {
