@@ -37,7 +37,7 @@ class Archive {
       pass(data, size);
     }
   }
-  virtual bool loading() const { return false; }
+  bool loading() const { return loading_; }
   virtual bool hashing() const { return false; }
   // While loading: the bytes not read yet, which bounds every size that is read.
   virtual std::size_t remaining() const { return 0; }
@@ -64,6 +64,7 @@ class Archive {
  protected:
   virtual void pass(void* data, std::size_t size) = 0;  // what the buffer, if there is one, has no room for
 
+  bool loading_ = false;
   std::byte* cursor_ = nullptr;
   std::size_t room_ = 0;
 
@@ -89,8 +90,7 @@ class SaveArchive final : public Archive {
 
 class LoadArchive final : public Archive {
  public:
-  explicit LoadArchive(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  bool loading() const override { return true; }
+  explicit LoadArchive(std::span<const std::byte> bytes) : bytes_(bytes) { loading_ = true; }
   std::size_t remaining() const override { return bytes_.size(); }
 
  private:

@@ -8,10 +8,19 @@
 #include "volvox/base/log.h"
 #include "volvox/base/result.h"
 #include "volvox/sim/experiment.h"
+#include "volvox/sim/recording.h"
+#include "volvox/sim/run.h"
 
 namespace volvox::cli {
 
 inline constexpr int done = 0, run_failed = 1, bad_input = 2;
+
+// Where the viewer is served.
+struct ViewArguments {
+  std::string host = "127.0.0.1";
+  int port = 0;
+  bool no_browser = false;
+};
 
 struct RunArguments {
   std::string experiment, engine;
@@ -21,15 +30,27 @@ struct RunArguments {
   int threads = 1;
   std::vector<std::string> set;
   bool json = false, quiet = false;
-  bool record = false;
+  bool record = false, view = false;
+  ViewArguments viewer;
 };
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);
 
 struct ReplayArguments {
   std::string folder;
+  ViewArguments viewer;
   int threads = 1;
   bool verify = false, json = false, quiet = false;
 };
+// Shows a run that is ready to begin, until Ctrl-C; its results go into the folder.
+int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options, const std::string& folder,
+             sim::Library& library, Log& log);
+int view_recording(sim::Recording& recording, const ReplayArguments& arguments);
+// `volvox view FILE.sdf`: a robot alone.
+int view_robot_command(const std::string& robot, const ViewArguments& arguments);
+void print_results(const sim::RunReport& report, const std::string& folder);
+// What a recording needs to be shown again.
+void attach_scene(sim::Run& run);
+
 int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log);
 
 struct ExportArguments {

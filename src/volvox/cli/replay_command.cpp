@@ -48,7 +48,7 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
   if (!recording.ok()) return complain(recording.error());
   say_if_cut_off(**recording, log);
   if (arguments.verify) return verify(**recording, arguments, library, log);
-  return complain(Error("a recording is not shown yet", "use --verify, or volvox export"));
+  return view_recording(**recording, arguments);
 }
 
 int export_command(const ExportArguments& arguments, Log& log) {

@@ -46,7 +46,9 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
   return folder;
 }
 
-void print_results(const sim::RunReport& report, const fs::path& folder) {
+}  // namespace
+
+void print_results(const sim::RunReport& report, const std::string& folder) {
   const auto& metrics = report.metrics.all();
   const bool has_paper = std::any_of(metrics.begin(), metrics.end(), [](const sim::Metric& m) { return m.paper.has_value(); });
   std::vector<std::vector<std::string>> rows = {{"metric", "value"}};
@@ -61,10 +63,8 @@ void print_results(const sim::RunReport& report, const fs::path& folder) {
              bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
   fmt::print("{}\n", table(rows));
-  fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder.string());
+  fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder);
 }
-
-}  // namespace
 
 int complain(const Error& error) {
   std::fputs(fmt::format("{} {}\n", red("volvox:"), error.text()).c_str(), stderr);
@@ -113,6 +113,8 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (!folder.ok()) return complain(folder.error());
   if (arguments.record)
     if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return complain(recorded.error());
+  if (arguments.record) attach_scene(**run);
+  if (arguments.view) return view_run(std::move(*run), arguments, options, folder->string(), library, log);
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
@@ -123,7 +125,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   const auto written = (*run)->write(*folder);
 
   if (arguments.json) fmt::print("{}\n", report.json());
-  else if (!arguments.quiet) print_results(report, *folder);
+  else if (!arguments.quiet) print_results(report, folder->string());
   if (!written.ok()) return complain(written.error());
   if (report.status != "done") {
     std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end", report.failure).c_str(), stderr);

@@ -114,6 +114,7 @@ namespace {
 
 void archive_desc(Archive& ar, JointDesc& desc) {
   ar("type", desc.type), ar("a", desc.a), ar("b", desc.b);
+  if (ar.hashing()) return;  // the rest never changes, and what connects what tells joints apart
   ar("frame_a", desc.frame_a), ar("frame_b", desc.frame_b);
   ar("lower", desc.lower), ar("upper", desc.upper), ar("damping", desc.damping), ar("friction", desc.friction);
   ar("latch_time", desc.latch_time), ar("pull_speed", desc.pull_speed);

@@ -10,6 +10,7 @@
 
 #include "volvox/base/platform/clock.h"
 #include "volvox/sim/recording_format.h"
+#include "volvox/sim/report.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -183,8 +184,7 @@ void Run::finish(const std::function<void(const Progress&)>& progress, const std
   double last_report = wall_begin_;
   while (simulation_->tick() < ticks_ && step().ok()) {
     if (stop != nullptr && stop->load()) {
-      report_.status = "stopped";
-      report_.failure = fmt::format("stopped at {:.3f} s, on request", simulation_->now().seconds());
+      this->stop();
       break;
     }
     const double now = platform::monotonic_seconds();
@@ -194,6 +194,11 @@ void Run::finish(const std::function<void(const Progress&)>& progress, const std
     }
   }
   end();
+}
+
+void Run::stop() {
+  report_.status = "stopped";
+  report_.failure = fmt::format("stopped at {:.3f} s, on request", simulation_->now().seconds());
 }
 
 void Run::end() {
@@ -299,7 +304,10 @@ Result<void> Run::write(const fs::path& folder) {
     csv << '\n';
   }
   csv.flush();
-  if (!csv || !summary_file) return bad("the results cannot be written");
+  std::ofstream page(folder / "report.html");
+  page << report_html(report_, folder);
+  page.flush();
+  if (!csv || !summary_file || !page) return bad("the results cannot be written");
   if (recorder_)
     if (auto recorded = recorder_->finish({{"summary", report_.json()}}); !recorded.ok()) return recorded;
   if (options_.save_to && report_.status != "failed") return save(*options_.save_to);

@@ -81,6 +81,7 @@ class Run {
   // is "stopped".
   void finish(const std::function<void(const Progress&)>& progress = {}, const std::atomic<bool>* stop = nullptr);
   StepStatus step();  // or one tick at a time
+  void stop();        // it ends here, on request: before end()
   std::int64_t ticks() const { return ticks_; }
 
   // Records the run into this file from here on; before the first step.
@@ -94,7 +95,7 @@ class Run {
   void end();
   const RunReport& report() const { return report_; }
 
-  // Writes summary.json and metrics.csv into the folder, which is made if need be, and the
+  // Writes summary.json, metrics.csv and report.html into the folder, which is made if need be, and the
   // snapshot if one was asked for.
   Result<void> write(const std::filesystem::path& folder);
 
