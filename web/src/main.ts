@@ -98,35 +98,43 @@ function show(value: unknown) {
   return text.length > 80 ? text.slice(0, 77) + "…" : text;
 }
 
-function table(parent: HTMLElement, title: string, rows: [string, string, (() => void)?][]) {
-  if (rows.length === 0) return;
-  const heading = document.createElement("h3");
-  heading.textContent = title;
-  const body = document.createElement("table");
-  for (const [name, value, click] of rows) {
-    const row = body.insertRow();
-    row.insertCell().textContent = name;
-    const cell = row.insertCell();
-    cell.textContent = value;
-    cell.className = "value";
-    if (click) { row.className = "plottable"; row.title = "Plot it"; row.onclick = click; }
-  }
-  parent.append(heading, body);
-}
+interface Table { title: string; rows: [name: string, value: string, click?: () => void][] }
 
-let panel = "";  // which module the panel was built for; then only its numbers change
+let shape = "";  // of what the panel shows; as long as it stays, only texts change, and clicks are not lost
 function showModule(message: ModuleInfo) {
   if (message.name !== watched) return;
   const numbers: [string, unknown][] = [];
   for (const [name, value] of Object.entries(message.percepts)) flatten(name, value, numbers);
   for (const [name, value] of numbers) if (typeof value === "number") plots.get(`${message.name} ${name}`)?.add(message.time, value);
   for (const plot of plots.values()) plot.draw();
+  const actions: [string, unknown][] = [], known: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(message.actions)) flatten(name, value, actions);
+  if (message.knows) flatten(message.knows.type, message.knows.value, known);
+  const tables: Table[] = [
+    { title: "Percepts", rows: numbers.map(([name, value]) => [name, show(value), typeof value === "number" ? () => openPlot(`${message.name} ${name}`) : undefined]) },
+    { title: "Actions", rows: actions.map(([name, value]) => [name, show(value)]) },
+    { title: "Model", rows: known.map(([name, value]) => [name, show(value)]) },
+    { title: "Mailbox", rows: [["waiting", String(message.waiting)], ...message.mailbox.slice(0, 8).map((m): [string, string] => [m.dock, `sent ${m.sent.toFixed(3)} s, ${m.bytes} bytes`])] },
+    { title: "Docks", rows: message.docks.map((d) => [d.name, `${d.broken ? "broken" : d.state}${d.enabled ? "" : ", disabled"}${d.partner ? " with " + d.partner : ""}${d.state === "free" ? "" : `, ${(100 * d.load).toFixed(0)} % load`}`]) },
+  ];
+  const now = JSON.stringify([message.name, tables.map((t) => [t.title, t.rows.map((row) => row[0])]), message.docks.map((d) => d.enabled), message.parameters]);
   const section = $("module");
-  if (section.matches(":focus-within") && panel === message.name) return;  // somebody types
-  const scroll = $("side").scrollTop;
+  if (now !== shape && !section.matches(":focus-within")) {
+    shape = now;
+    buildModule(section, message, tables);
+  } else {
+    const cells = new Map([...section.querySelectorAll<HTMLElement>("td.value")].map((cell) => [cell.dataset.of, cell]));
+    for (const { title, rows } of tables)
+      rows.forEach(([name, value], i) => {
+        const cell = cells.get(`${title} ${i} ${name}`);
+        if (cell && cell.textContent !== value) cell.textContent = value;
+      });
+  }
+}
+
+function buildModule(section: HTMLElement, message: ModuleInfo, tables: Table[]) {
   section.replaceChildren();
   section.hidden = false;
-  panel = message.name;
   const head = document.createElement("h2");
   head.append(`${message.name}${message.model ? " · " + message.model : ""}`);
   const close = document.createElement("button");
@@ -134,35 +142,32 @@ function showModule(message: ModuleInfo) {
   close.onclick = () => watch(-1);
   head.append(close);
   section.append(head);
-  table(section, "Percepts", numbers.map(([name, value]) => [name, show(value), typeof value === "number" ? () => openPlot(`${message.name} ${name}`) : undefined]));
-  const actions: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(message.actions)) flatten(name, value, actions);
-  table(section, "Actions", actions.map(([name, value]) => [name, show(value)]));
-  if (message.knows) {
-    const known: [string, unknown][] = [];
-    flatten(message.knows.type, message.knows.value, known);
-    table(section, "Model", known.map(([name, value]) => [name, show(value)]));
+  for (const { title, rows } of tables) {
+    if (rows.length === 0) continue;
+    const body = document.createElement("table");
+    rows.forEach(([name, value, click], i) => {
+      const row = body.insertRow();
+      row.insertCell().textContent = name;
+      const cell = row.insertCell();
+      cell.textContent = value;
+      cell.className = "value";
+      cell.dataset.of = `${title} ${i} ${name}`;
+      if (click) { row.className = "plottable"; row.title = "Plot it"; row.onclick = click; }
+    });
+    section.append(Object.assign(document.createElement("h3"), { textContent: title }), body);
   }
-  table(section, `Mailbox (${message.waiting})`, message.mailbox.slice(0, 12).map((m) => [m.dock, `sent ${m.sent.toFixed(3)} s, ${m.bytes} bytes`]));
-  table(section, "Docks", message.docks.map((d) => [d.name, `${d.broken ? "broken" : d.state}${d.enabled ? "" : ", disabled"}${d.partner ? " with " + d.partner : ""}${d.state === "free" ? "" : `, ${(100 * d.load).toFixed(0)} % load`}`]));
-  if (hello?.mode === "run") {
-    const parameters = Object.entries(message.parameters);
-    if (parameters.length > 0) section.append(Object.assign(document.createElement("h3"), { textContent: "Parameters of this module" }));
-    for (const [name, value] of parameters) section.append(field(name, value, [], (text) => connection.send({ type: "input", kind: "parameter", module: message.name, name, text })));
-    const hand = document.createElement("h3");
-    hand.textContent = "By hand";
-    const push = document.createElement("button");
-    push.textContent = "Push up";
-    push.onclick = () => connection.send({ type: "input", kind: "push", module: message.name, name: "", force: [0, 0, 30] });
-    section.append(hand, push);
-    for (const dock of message.docks) {
-      const button = document.createElement("button");
-      button.textContent = `${dock.enabled ? "Disable" : "Enable"} ${dock.name}`;
-      button.onclick = () => connection.send({ type: "input", kind: "dock", module: message.name, name: dock.name, value: dock.enabled ? 0 : 1 });
-      section.append(" ", button);
-    }
+  if (hello?.mode !== "run") return;
+  const parameters = Object.entries(message.parameters);
+  if (parameters.length > 0) section.append(Object.assign(document.createElement("h3"), { textContent: "Parameters of this module" }));
+  for (const [name, value] of parameters) section.append(field(name, value, [], (text) => connection.send({ type: "input", kind: "parameter", module: message.name, name, text })));
+  const push = Object.assign(document.createElement("button"), { textContent: "Push up" });
+  push.onclick = () => connection.send({ type: "input", kind: "push", module: message.name, name: "", force: [0, 0, 30] });
+  section.append(Object.assign(document.createElement("h3"), { textContent: "By hand" }), push);
+  for (const dock of message.docks) {
+    const button = Object.assign(document.createElement("button"), { textContent: `${dock.enabled ? "Disable" : "Enable"} ${dock.name}` });
+    button.onclick = () => { connection.send({ type: "input", kind: "dock", module: message.name, name: dock.name, value: dock.enabled ? 0 : 1 }); button.blur(); };
+    section.append(" ", button);
   }
-  $("side").scrollTop = scroll;
 }
 
 function watch(placement: number) {
@@ -170,7 +175,7 @@ function watch(placement: number) {
   stage.picked = name ? placement : -1;
   stage.redraw();
   watched = name;
-  if (!name) { $("module").hidden = true; panel = ""; }
+  if (!name) { $("module").hidden = true; shape = ""; }
   connection.send({ type: "watch", module: name });
 }
 
@@ -213,7 +218,7 @@ function field(name: string, value: string, choices: string[], change: (text: st
   label.append(name);
   const input = choices.length > 0 ? document.createElement("select") : document.createElement("input");
   if (input instanceof HTMLSelectElement) for (const choice of choices) input.add(new Option(choice, choice));
-  else input.type = "text";
+  else { input.type = "text"; input.placeholder = "as it is"; }
   input.value = value;
   input.onchange = () => change(input.value);
   input.dataset.parameter = name;

@@ -63,8 +63,7 @@ export class Stage {
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb8c0cc, 1.9));
     this.sun = new THREE.DirectionalLight(0xffffff, 2.1);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(1024, 1024);
-    this.sun.shadow.bias = -0.0005;
+    this.sun.shadow.mapSize.set(2048, 2048);
     this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages);
     for (const lines of [this.rays, this.messages]) lines.frustumCulled = false;
     this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9 }));
@@ -401,6 +400,7 @@ export class Stage {
     const shadow = this.sun.shadow.camera;
     [shadow.left, shadow.right, shadow.top, shadow.bottom, shadow.near, shadow.far] = [-reach, reach, reach, -reach, 0.01, reach * 6];
     shadow.updateProjectionMatrix();
+    this.sun.shadow.normalBias = reach * 0.004;  // about two texels: less leaves stripes on round shells
     this.halo.quaternion.copy(this.camera.quaternion);
     this.renderer.render(this.scene, this.camera);
     ++this.frames;
