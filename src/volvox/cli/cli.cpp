@@ -33,6 +33,7 @@ Try first:
   volvox run remod3d/snake                      a snake of ten SuperBots crawls
   volvox run remod3d/snake --set modules=30     a longer one
   volvox run remod3d/snake --view               watch it in a browser, and act on it
+  volvox picture remod3d/snake --at 3 -o a.png  a picture of it
   volvox list                                   what there is: experiments, robots, engines ...
   volvox info superbot                          one of them, in detail
   volvox new behavior my_walk                   begin a behavior of your own
@@ -50,6 +51,7 @@ Examples:
   volvox run remod3d/snake --record --out results, then: volvox replay results
   volvox run remod3d/snake --duration 5 --save half.snap
   volvox run remod3d/snake --duration 10 --restore half.snap
+  volvox run remod3d/snake --video snake.mp4 --camera left
 
 A run writes a folder (runs/NAME/001, ... or --out DIR) with summary.json and metrics.csv.
 Exit status: 0 done; 1 the run failed; 2 bad input.)";
@@ -107,43 +109,73 @@ CLI::Validator whole_number() {
 
 struct Arguments {
   RunArguments run;
+  PictureArguments picture;
   BenchArguments bench;
   CrosscheckArguments crosscheck;
   NetArguments net;
   ReplayArguments replay;
   ExportArguments export_;
-  ViewArguments view;
+  ViewerArguments viewer;
   std::string view_robot;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
   bool list_json = false, list_names = false, info_names = false;
 };
 
-void add_viewer(CLI::App& command, ViewArguments& viewer) {
+void add_viewer(CLI::App& command, ViewerArguments& viewer) {
   command.add_option("--host", viewer.host, "address to serve the viewer on; other than this machine's own asks for a token")->capture_default_str()->type_name("ADDRESS");
   command.add_option("--port", viewer.port, "port to serve the viewer on; 0: any that is free")->capture_default_str()->type_name("N")->check(between(0, 65535));
   command.add_flag("--no-browser", viewer.no_browser, "print the address only");
 }
 
+// What prepares a run: the same for all commands that make one.
+void add_run_options(CLI::App& command, RunArguments& run) {
+  command.add_option("experiment", run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
+  command.add_option("--engine", run.engine, "physics engine (volvox list engines)")->default_val(physics::default_engine)->type_name("NAME");
+  command.add_option("--duration", run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
+  command.add_option("--dt", run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
+  command.add_option("--substep", run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");
+  command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
+  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
+      ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+  command.add_option("--restore", run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
+}
+
+void add_view_options(CLI::App& command, ViewArguments& view) {
+  command.add_option("--camera", view.camera, "corner, front, back, left, right, top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
+      ->capture_default_str()->type_name("WHERE");
+  command.add_option("--size", view.size, "of the picture in pixels")->capture_default_str()->type_name("WxH");
+  command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (blue to red)")
+      ->capture_default_str()->type_name("HOW");
+  command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
+  command.add_option("--renderer", view.renderer, "render engine")->capture_default_str()->type_name("NAME");
+}
+
 void add_run(CLI::App& app, Arguments& a) {
   CLI::App* run = app.add_subcommand("run", "run an experiment or a world file");
   run->footer(run_examples);
-  run->add_option("experiment", a.run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
-  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->default_val(physics::default_engine)->type_name("NAME");
-  run->add_option("--duration", a.run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
-  run->add_option("--dt", a.run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
-  run->add_option("--substep", a.run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");
-  run->add_option("--seed", a.run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
-  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
-  run->add_option("--set", a.run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
-      ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+  add_run_options(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
-  run->add_option("--restore", a.run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
-  run->add_flag("--view", a.run.view, "show it in a browser: pause, step, pick modules, drive parameters");
+  run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
+  run->add_option("--video", a.run.video, "film the run, 30 frames a second of simulated time: .mp4, .mkv, .mov or .webm")->type_name("FILE");
+  add_view_options(*run, a.run.view);
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
   run->add_flag("--quiet", a.run.quiet, "no progress, no table");
+}
+
+void add_picture(CLI::App& app, Arguments& a) {
+  CLI::App* picture = app.add_subcommand("picture", "draw a run at a time, without a display");
+  picture->footer("\nExamples:\n  volvox picture remod3d/snake --at 3 -o snake.png\n  volvox picture remod3d/snake --at 10 --strobe 5 --camera left -o gait.png\n"
+                  "  volvox picture my_robot.sdf -o robot.png --size 800x600 --camera 0.3,-0.3,0.2\n  volvox picture remod3d/snake --at 5 --docks load -o loads.png");
+  add_run_options(*picture, a.picture.run);
+  picture->add_option("--at", a.picture.at, "the time in seconds")->capture_default_str()->type_name("T")->check(between(0, 1e9));
+  picture->add_option("-o,--output", a.picture.file, "the file to write: .png or .jpg")->required()->type_name("FILE");
+  picture->add_option("--strobe", a.picture.strobe, "so many instants in one picture, from the start to T, the older the paler")->capture_default_str()->type_name("N")->check(between(1, 1000));
+  add_view_options(*picture, a.picture.run.view);
+  picture->add_flag("--quiet", a.picture.run.quiet, "print nothing");
 }
 
 void add_others(CLI::App& app, Arguments& a) {
@@ -205,7 +237,7 @@ void add_others(CLI::App& app, Arguments& a) {
   CLI::App* view = app.add_subcommand("view", "show a robot alone in a browser: move its joints, try its docks");
   view->footer("\nExamples:\n  volvox view superbot\n  volvox view my_robot.sdf");
   view->add_option("robot", a.view_robot, "a robot (volvox list robots) or an SDF or URDF file")->required();
-  add_viewer(*view, a.view);
+  add_viewer(*view, a.viewer);
 
   CLI::App* export_ = app.add_subcommand("export", "write a recording as tables");
   export_->footer("\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables");
@@ -222,6 +254,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   app.get_formatter()->column_width(30);
   Arguments a;
   add_run(app, a);
+  add_picture(app, a);
   add_others(app, a);
   app.set_version_flag("--version", std::string("volvox ") + version);
   for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", std::string("volvox ") + version);
@@ -233,7 +266,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "list", "info", "bench", "crosscheck", "net", "new", "replay", "view", "export", "completion"};
+    const std::vector<std::string> commands = {"run", "picture", "list", "info", "bench", "crosscheck", "net", "new", "replay", "view", "export", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
@@ -243,9 +276,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   Log log([](LogLevel level, std::string_view line) {
     std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
-  }, log_level(a.run.quiet));
+  }, log_level(a.run.quiet || a.picture.run.quiet));
 
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
+  if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
   if (app.got_subcommand("list")) return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
   if (app.got_subcommand("info")) return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
   if (app.got_subcommand("bench")) return bench_command(a.bench, library, log);
@@ -253,7 +287,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
   if (app.got_subcommand("net")) return net_flood_command(a.net);
   if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
-  if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.view);
+  if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer);
   if (app.got_subcommand("export")) return export_command(a.export_, log);
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);

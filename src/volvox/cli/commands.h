@@ -16,10 +16,16 @@ namespace volvox::cli {
 inline constexpr int done = 0, run_failed = 1, bad_input = 2;
 
 // Where the viewer is served.
-struct ViewArguments {
+struct ViewerArguments {
   std::string host = "127.0.0.1";
   int port = 0;
   bool no_browser = false;
+};
+
+// How pictures and videos are drawn.
+struct ViewArguments {
+  std::string renderer = "picture", camera = "corner", size = "1280x720", docks = "state";
+  bool rays = false;
 };
 
 struct RunArguments {
@@ -30,14 +36,26 @@ struct RunArguments {
   int threads = 1;
   std::vector<std::string> set;
   bool json = false, quiet = false;
-  bool record = false, view = false;
-  ViewArguments viewer;
+  bool record = false, show = false;  // show: in a browser
+  ViewerArguments viewer;
+  std::optional<std::string> video;
+  ViewArguments view;
 };
+// What prepares a run, out of what was asked for.
+Result<sim::RunOptions> run_options(const RunArguments& arguments);
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);
+
+struct PictureArguments {
+  RunArguments run;
+  std::string file;
+  double at = 0;   // s
+  int strobe = 1;  // instants in one picture
+};
+int picture_command(const PictureArguments& arguments, sim::Library& library, Log& log);
 
 struct ReplayArguments {
   std::string folder;
-  ViewArguments viewer;
+  ViewerArguments viewer;
   int threads = 1;
   bool verify = false, json = false, quiet = false;
 };
@@ -46,7 +64,7 @@ int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const
              sim::Library& library, Log& log);
 int view_recording(sim::Recording& recording, const ReplayArguments& arguments);
 // `volvox view FILE.sdf`: a robot alone.
-int view_robot_command(const std::string& robot, const ViewArguments& arguments);
+int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
 void print_results(const sim::RunReport& report, const std::string& folder);
 // What a recording needs to be shown again.
 void attach_scene(sim::Run& run);

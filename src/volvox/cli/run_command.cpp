@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "volvox/cli/commands.h"
+#include "volvox/cli/film.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/sim/recording_format.h"
@@ -82,7 +83,7 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
   return settings;
 }
 
-int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
+Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   sim::RunOptions options;
   options.experiment = arguments.experiment;
   options.engine = arguments.engine;
@@ -92,29 +93,43 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (arguments.substep) {
     auto substep = TickLength::parse(*arguments.substep);
     if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)
-      return complain(Error(fmt::format("'{}' is not a physics step", *arguments.substep), "give seconds between 1e-6 and 1, such as --substep 1/480"));
+      return Error(fmt::format("'{}' is not a physics step", *arguments.substep), "give seconds between 1e-6 and 1, such as --substep 1/480");
     options.max_substep = substep->seconds();
   }
   if (arguments.dt) {
     auto dt = TickLength::parse(*arguments.dt);
-    if (!dt.ok()) return complain(dt.error());
+    if (!dt.ok()) return dt.error();
     options.dt = *dt;
   }
   auto settings = parse_settings(arguments.set);
-  if (!settings.ok()) return complain(settings.error());
+  if (!settings.ok()) return settings.error();
   options.settings = std::move(*settings);
   options.save_to = arguments.save;
   options.restore_from = arguments.restore;
+  return options;
+}
 
-  auto run = sim::Run::prepare(options, library, log);
+int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
+  if (arguments.show && arguments.video)
+    return complain(Error("--view and --video cannot be had at once", "record what you watch with --record, and film the run without --view"));
+  const auto options = run_options(arguments);
+  if (!options.ok()) return complain(options.error());
+  auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
   for (const Diagnostic& warning : (*run)->report().warnings) log.warning(warning.text());
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
+  std::unique_ptr<Film> film;
+  if (arguments.video) {
+    auto made = Film::create(*arguments.video, arguments.view, (*run)->simulation());
+    if (!made.ok()) return complain(made.error());
+    film = std::move(*made);
+    (*run)->simulation().add_observer([&](const sim::Simulation& simulation) { film->observe(simulation); });
+  }
   if (arguments.record)
     if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return complain(recorded.error());
   if (arguments.record) attach_scene(**run);
-  if (arguments.view) return view_run(std::move(*run), arguments, options, folder->string(), library, log);
+  if (arguments.show) return view_run(std::move(*run), arguments, *options, folder->string(), library, log);
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
@@ -127,6 +142,8 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());
   if (!written.ok()) return complain(written.error());
+  if (film)
+    if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
   if (report.status != "done") {
     std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end", report.failure).c_str(), stderr);
     return run_failed;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewArguments& arguments) {
+Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& arguments) {
   view::ViewerOptions options;
   options.server.host = arguments.host;
   options.server.port = static_cast<std::uint16_t>(arguments.port);
@@ -92,7 +92,7 @@ int view_recording(sim::Recording& recording, const ReplayArguments& arguments) 
   return done;
 }
 
-int view_robot_command(const std::string& robot, const ViewArguments& arguments) {
+int view_robot_command(const std::string& robot, const ViewerArguments& arguments) {
   model::ModelLibrary models;
   auto model = models.load(robot);
   if (!model.ok()) return complain(model.error());

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "volvox/mind/sensor.h"
+#include "volvox/mind/camera.h"
 
 namespace volvox::mind {
 namespace {
@@ -225,6 +225,7 @@ SensorRegistry built_in_sensors() {
   registry.add("range", with_parameters<RangeSensor>(), "distances by rays: max_range, rays, field_of_view");
   registry.add("obstacle", with_parameters<ObstacleSensor>(),
                "the features of the nearest obstacle: max_range, rays, field_of_view");
+  registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
   return registry;
 }
 

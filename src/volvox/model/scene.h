@@ -63,7 +63,7 @@ class SceneBuilder {
   // fixed. The inertia is that of the solid shape (of the bounding box, for a hull).
   int add_obstacle(Shape shape, const Pose& pose, double mass = 0, Material material = {}, Color color = {},
                    std::string name = {});
-  int add_ground(Material material = {}, Color color = {0.80, 0.80, 0.78, 1});  // the plane z = 0
+  int add_ground(Material material = {}, Color color = ground_color);  // the plane z = 0
   int add_terrain(HeightField field, const Pose& pose = {}, Material material = {},
                   Color color = {0.62, 0.58, 0.48, 1});
 

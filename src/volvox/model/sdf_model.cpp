@@ -1,6 +1,7 @@
 #include "volvox/model/sdf_model.h"
 
 #include <fmt/format.h>
+#include <sdf/Camera.hh>
 #include <sdf/Collision.hh>
 #include <sdf/Frame.hh>
 #include <sdf/Imu.hh>
@@ -245,10 +246,23 @@ class ModelConverter {
           add_noise(sensor.name, lidar->LidarNoise(), at);
         }
         break;
+      case sdf::SensorType::CAMERA:
+      case sdf::SensorType::DEPTH_CAMERA:
+      case sdf::SensorType::RGBD_CAMERA:
+        sensor.type = "camera";  // ours has colours and depths, whichever was asked for
+        if (const sdf::Camera* camera = from.CameraSensor()) {
+          sensor.parameters["width"] = fmt::format("{}", camera->ImageWidth());
+          sensor.parameters["height"] = fmt::format("{}", camera->ImageHeight());
+          sensor.parameters["field_of_view"] = fmt::format("{}", camera->HorizontalFov().Radian());
+          sensor.parameters["near"] = fmt::format("{}", camera->NearClip());
+          sensor.parameters["max_range"] = fmt::format("{}", camera->FarClip());
+          add_noise(sensor.name, camera->ImageNoise(), at);
+        }
+        break;
       case sdf::SensorType::CONTACT: sensor.type = "contact"; break;
       default:
         return report_.warn(at, fmt::format("the sensor {} ({}) is ignored", from.Name(), from.TypeStr()),
-                            "sensors that are read: imu, lidar, contact; others as <volvox:sensor>");
+                            "sensors that are read: imu, lidar, camera, contact; others as <volvox:sensor>");
     }
     model_.sensors.push_back(std::move(sensor));
   }

@@ -84,6 +84,8 @@ struct Color {
   double r = 0.7, g = 0.7, b = 0.7, a = 1;
 };
 
+inline constexpr Color ground_color{0.86, 0.87, 0.88, 1};  // of a ground that says nothing else
+
 struct Visual {
   std::string name;
   Shape shape;

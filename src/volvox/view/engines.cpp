@@ -1,8 +1,22 @@
 // The one place that knows which render engines there are.
 #include "volvox/view/render_engine.h"
 
+#ifdef VOLVOX_HAS_PICTURE
+#include "volvox/view/picture/picture_engine.h"
+#endif
+
 namespace volvox::view {
 
-RenderEngineRegistry built_in_render_engines() { return RenderEngineRegistry("render engine"); }
+RenderEngineRegistry built_in_render_engines() {
+  RenderEngineRegistry registry("render engine");
+#ifdef VOLVOX_HAS_PICTURE
+  registry.add("picture", [](const Parameters& parameters) -> Result<std::unique_ptr<RenderEngine>> {
+    auto settings = picture::PictureSettings::read(parameters);
+    if (!settings.ok()) return settings.error();
+    return picture::make_picture_engine(*settings);
+  }, "off-screen, by EGL: pictures and video without a display");
+#endif
+  return registry;
+}
 
 }  // namespace volvox::view

@@ -176,6 +176,16 @@ struct ToSoup {
 
 // A mesh on a grid of cubic cells, `cells` along its longest side.
 class Clustering {
+  struct ColorSum {
+    double r = 0, g = 0, b = 0, a = 0, weight = 0;
+    void add(Rgba c, double w) { r += c.r * w, g += c.g * w, b += c.b * w, a += c.a * w, weight += w; }
+    void add(const ColorSum& o) { r += o.r, g += o.g, b += o.b, a += o.a, weight += o.weight; }
+    Rgba mean() const {
+      const auto part = [&](double sum) { return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0)); };
+      return {part(r), part(g), part(b), part(a)};
+    }
+  };
+
  public:
   Clustering(const Mesh& mesh, const model::Bounds& bounds, int cells) : mesh_(mesh), low_(bounds.low) {
     const Vec3 size = bounds.high - bounds.low;
@@ -189,25 +199,28 @@ class Clustering {
   std::size_t triangles() const { return colors_.size(); }
 
   Mesh result() const {
-    Mesh result;
+    // Of a few coarse triangles, those that look the same way get one colour, and so share their
+    // vertices: a far box has 24.
+    struct Group {
+      Soup soup;
+      ColorSum color;
+    };
+    const bool coarse = colors_.size() <= 24;
+    std::map<std::size_t, Group> groups;
+    std::size_t number = 0;
     for (const auto& [corners, color] : colors_) {
-      const Rgba mean = color.mean();
-      const Soup one{{points_[corners[0]], points_[corners[1]], points_[corners[2]]}, {{0, 1, 2}}};
-      Shader(one, Pose{}, mean).add_to(result);
+      Group& group = groups[coarse ? side_of(corners) : number++];
+      const auto first = static_cast<std::uint32_t>(group.soup.vertices.size());
+      for (const std::uint32_t corner : corners) group.soup.vertices.push_back(points_[corner]);
+      group.soup.triangles.push_back({first, first + 1, first + 2});
+      group.color.add(color);
     }
+    Mesh result;
+    for (const auto& [key, group] : groups) Shader(group.soup, Pose{}, group.color.mean()).add_to(result);
     return result;
   }
 
  private:
-  struct ColorSum {
-    double r = 0, g = 0, b = 0, a = 0, weight = 0;
-    void add(Rgba c, double w) { r += c.r * w, g += c.g * w, b += c.b * w, a += c.a * w, weight += w; }
-    Rgba mean() const {
-      const auto part = [&](double sum) { return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0)); };
-      return {part(r), part(g), part(b), part(a)};
-    }
-  };
-
   void collect_vertices(const Vec3& size) {
     std::unordered_map<std::int64_t, std::uint32_t> clusters;
     for (const Vertex& vertex : mesh_.vertices) {
@@ -242,6 +255,13 @@ class Clustering {
     }
   }
 
+  // Which of the six sides of a box a triangle belongs to.
+  std::size_t side_of(const std::array<std::uint32_t, 3>& c) const {
+    const Vec3 n = cross(points_[c[1]] - points_[c[0]], points_[c[2]] - points_[c[0]]);
+    std::size_t axis = std::fabs(n.x) >= std::fabs(n.y) && std::fabs(n.x) >= std::fabs(n.z) ? 0 : std::fabs(n.y) >= std::fabs(n.z) ? 1 : 2;
+    return 2 * axis + (n[static_cast<int>(axis)] < 0 ? 1 : 0);
+  }
+
   void collect_triangles() {
     for (std::size_t i = 0; i < mesh_.indices.size(); i += 3) {
       std::array<std::uint32_t, 3> c{};
@@ -264,6 +284,24 @@ class Clustering {
   std::vector<std::uint32_t> cluster_of_;   // by vertex
   std::map<std::array<std::uint32_t, 3>, ColorSum> colors_;  // by the clusters of a triangle
 };
+
+// Whether every edge is passed once in each direction and the inside is inside. Parts may overlap.
+bool is_closed(const Mesh& mesh) {
+  std::map<std::array<float, 3>, std::uint32_t> welded;
+  std::vector<std::uint32_t> vertex_of;
+  for (const Vertex& v : mesh.vertices) vertex_of.push_back(welded.emplace(v.position, static_cast<std::uint32_t>(welded.size())).first->second);
+  std::unordered_map<std::uint64_t, int> passed;  // from the lower vertex up, less from the higher one down
+  double volume = 0;
+  for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::uint64_t a = vertex_of[mesh.indices[i + k]], b = vertex_of[mesh.indices[i + (k + 1) % 3]];
+      passed[std::min(a, b) << 32 | std::max(a, b)] += a < b ? 1 : -1;
+    }
+    const auto corner = [&](std::size_t k) { return to_vec(mesh.vertices[mesh.indices[i + k]].position); };
+    volume += dot(corner(0), cross(corner(1), corner(2)));
+  }
+  return volume > 0 && std::all_of(passed.begin(), passed.end(), [](const auto& edge) { return edge.second == 0; });
+}
 
 Rgba mean_color(const Mesh& mesh) {
   std::array<std::uint64_t, 4> sum{};
@@ -319,6 +357,7 @@ DetailedMesh with_levels(Mesh mesh) {
   DetailedMesh detailed;
   detailed.bounds = mesh.bounds();
   detailed.translucent = std::any_of(mesh.vertices.begin(), mesh.vertices.end(), [](const Vertex& v) { return v.color.a < 255; });
+  detailed.closed = is_closed(mesh);
   detailed.levels.push_back(std::move(mesh));
   for (const std::size_t triangles : {600, 120, 24}) {
     if (detailed.full().triangles() * 3 < triangles * 5) continue;  // not worth it

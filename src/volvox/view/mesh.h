@@ -51,6 +51,7 @@ struct DetailedMesh {
   std::vector<Mesh> levels;  // at least one
   model::Bounds bounds;      // of the full one
   bool translucent = false;  // some colour is not opaque
+  bool closed = false;       // seen from outside, only the front of its triangles shows
 
   const Mesh& full() const { return levels.front(); }
   double radius() const;     // of the sphere about the origin that holds it

@@ -9,19 +9,10 @@
 
 #include "volvox/base/parameters.h"
 #include "volvox/base/registry.h"
+#include "volvox/view/camera.h"
 #include "volvox/view/scene.h"
 
 namespace volvox::view {
-
-// Looks from `eye` at `target`, z up.
-struct Camera {
-  Vec3 eye{1, -1, 1};
-  Vec3 target;
-  double field_of_view = radians(35);  // of the picture's height
-
-  // Frames a box from a direction (from the target towards the eye), with a margin around it.
-  static Camera framing(const model::Bounds& box, const Vec3& direction, double aspect, double field_of_view = radians(35));
-};
 
 // Rows from the top, three bytes (sRGB) a pixel.
 struct Image {
@@ -51,8 +42,9 @@ class RenderEngine {
   // The state to show from now on. Called in the publish phase of the loop: must not keep it
   // waiting, and copies what it needs.
   virtual Result<void> show(const Frame& frame) = 0;
-  // What a camera sees of the state shown last, for engines that make images.
-  virtual Result<Image> image(const Camera& camera);
+  // What a camera sees of the state shown last, for engines that make images. Earlier frames are
+  // drawn with it, the oldest first and palest: a stroboscopic sequence.
+  virtual Result<Image> image(const Camera& camera, std::span<const Frame> earlier = {});
 };
 
 // Makes an engine. Its settings are those of the engine: "width", "height", "port".

@@ -25,7 +25,7 @@ Mesh mesh_of(const model::Link& link) {
 // A flat ring of radius 1 about x, which faces it: what marks a dock.
 Mesh ring() {
   constexpr int around = 32;
-  constexpr double inner = 0.72;
+  constexpr double inner = 0.7;
   Mesh mesh;
   for (std::uint32_t i = 0; i < around; ++i) {
     const double angle = 2 * pi * i / around;
@@ -79,7 +79,7 @@ class SceneMaker {
     };
     for (const model::Visual& visual : link.visuals) add(visual.shape, visual.pose, to_rgba(visual.color));
     if (!link.visuals.empty()) return;
-    for (const model::Collider& collider : link.geometry->colliders) add(collider.shape, collider.pose, to_rgba({0.80, 0.80, 0.78, 1}));
+    for (const model::Collider& collider : link.geometry->colliders) add(collider.shape, collider.pose, to_rgba(model::ground_color));
   }
 
   std::uint32_t mesh_number(const model::Link& link) {
@@ -109,18 +109,52 @@ class SceneMaker {
     for (std::uint32_t d = 0; d < model.docks.size(); ++d) {
       const model::Dock& dock = model.docks[d];
       const std::uint32_t number = world_.part(p).first_dock + d, link = world_.part(p).first_link + static_cast<std::uint32_t>(dock.link);
-      scene_.nodes.push_back({RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, ring_radius(link), number, p});
+      const Marker& marker = marker_of(dock, link);
+      scene_.nodes.push_back({RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, marker.radius, number, p});
+      scene_.nodes.back().pose.position -= dock.pose.rotation * Vec3{marker.sunk, 0, 0};
       scene_.genders.push_back(dock.gender);
     }
   }
 
-  // As large as the link allows: a fifth of its middle extent.
-  double ring_radius(std::uint32_t link) const {
+  // How a dock is marked: how large, and how far below its frame, which may stand off the surface
+  // (ATRON's stand 6 mm off).
+  struct Marker {
+    double radius = 0.01, sunk = 0;
+  };
+
+  const Marker& marker_of(const model::Dock& dock, std::uint32_t link) {
+    const auto [found, is_new] = markers_.try_emplace(&dock);
     const std::uint32_t mesh = scene_.nodes[link].mesh;
-    if (mesh == none) return 0.01;
+    if (!is_new || mesh == none) return found->second;
     const Vec3 size = scene_.meshes[mesh]->bounds.high - scene_.meshes[mesh]->bounds.low;
     const double middle = std::max(std::min(size.x, size.y), std::min(std::max(size.x, size.y), size.z));
-    return 0.2 * middle;
+    found->second.radius = 0.15 * middle;
+    found->second.sunk = depth_below(scene_.meshes[mesh]->full(), dock.pose, found->second.radius, 0.2 * middle);
+    return found->second;
+  }
+
+  // How far below a dock's frame the surface under its ring begins; 0 where there is none so near.
+  static double depth_below(const Mesh& mesh, const Pose& dock, double radius, double deepest) {
+    const Pose to_dock = dock.inverse();
+    const auto corner = [&](std::size_t i) {
+      const auto& p = mesh.vertices[mesh.indices[i]].position;
+      return to_dock * Vec3{static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
+    };
+    double highest = -deepest;
+    for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
+      const Vec3 a = corner(i), b = corner(i + 1), c = corner(i + 2);
+      if (std::max({a.x, b.x, c.x}) <= highest) continue;
+      for (int k = 0; k < 12; ++k) {
+        const double y = radius * volvox::cos(k * pi / 6), z = radius * volvox::sin(k * pi / 6);
+        const double area = (b.y - a.y) * (c.z - a.z) - (c.y - a.y) * (b.z - a.z);
+        if (area == 0) break;
+        const double u = ((y - a.y) * (c.z - a.z) - (c.y - a.y) * (z - a.z)) / area, v = ((b.y - a.y) * (z - a.z) - (y - a.y) * (b.z - a.z)) / area;
+        if (u < 0 || v < 0 || u + v > 1) continue;
+        const double x = a.x + u * (b.x - a.x) + v * (c.x - a.x);
+        if (x <= 1e-4) highest = std::max(highest, x);
+      }
+    }
+    return highest > -deepest ? -highest : 0;
   }
 
   void add_sensors(std::uint32_t p) {
@@ -136,6 +170,7 @@ class SceneMaker {
   Scene scene_;
   std::map<const model::Link*, std::uint32_t> by_link_;  // for look-up only
   std::map<std::uint64_t, std::vector<std::uint32_t>> by_content_;
+  std::map<const model::Dock*, Marker> markers_;         // for look-up only
 };
 
 LinkPose to_link_pose(const Pose& pose) {

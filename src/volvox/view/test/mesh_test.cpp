@@ -90,6 +90,7 @@ TEST(Mesh, LevelsFallAndAFlatOrEmptyMeshIsNoTrouble) {
   ASSERT_GE(sphere.levels.size(), 3u);
   for (std::size_t i = 1; i < sphere.levels.size(); ++i) EXPECT_LT(sphere.levels[i].triangles(), sphere.levels[i - 1].triangles());
   EXPECT_NEAR(sphere.radius(), std::sqrt(3.0), 0.01);
+  EXPECT_TRUE(sphere.closed);
   EXPECT_EQ(with_levels(Mesh{}).levels.size(), 1u);
   EXPECT_EQ(with_levels(Mesh{}).radius(), 0);
   auto flat = std::make_shared<model::HeightFieldData>();
@@ -97,6 +98,11 @@ TEST(Mesh, LevelsFallAndAFlatOrEmptyMeshIsNoTrouble) {
   flat->heights.assign(1600, 0);
   const DetailedMesh plain = with_levels(mesh_of(model::HeightField(flat)));
   EXPECT_LE(plain.levels.back().triangles(), 24u);
+  EXPECT_FALSE(plain.closed);
+  Mesh inside_out = mesh_of(model::Box{{1, 1, 1}});
+  EXPECT_TRUE(with_levels(inside_out).closed);
+  for (std::size_t i = 0; i < inside_out.indices.size(); i += 3) std::swap(inside_out.indices[i], inside_out.indices[i + 1]);
+  EXPECT_FALSE(with_levels(inside_out).closed);
 }
 
 TEST(Mesh, TrianglesWithoutAreaAreLeftOut) {

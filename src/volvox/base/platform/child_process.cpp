@@ -1,0 +1,84 @@
+#include "volvox/base/platform/child_process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+extern char** environ;
+
+namespace volvox::platform {
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std::string>& arguments) {
+  const auto failed = [&](int code) { return Error(arguments.front() + " cannot be started: " + std::strerror(code), "look whether it is installed"); };
+  // A socket, not a pipe: writing to a program that has ended must not end this one by a signal.
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return failed(errno);
+  std::unique_ptr<ChildProcess> child(new ChildProcess);
+  child->input_ = ends[0];
+  // A file, not a pipe: nobody need read it while the program runs.
+  if (std::FILE* file = std::tmpfile()) {
+    child->errors_ = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+    std::fclose(file);
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  if (child->errors_ >= 0) posix_spawn_file_actions_adddup2(&actions, child->errors_, STDERR_FILENO);
+  // Ctrl-C is for us: the program gets the rest of its input and ends by itself.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  pid_t process = -1;
+  const int code = posix_spawnp(&process, pointers[0], &actions, &attributes, pointers.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (code != 0) return failed(code);
+  child->process_ = process;
+  return child;
+}
+
+ChildProcess::~ChildProcess() {
+  finish();
+  if (errors_ >= 0) close(errors_);
+}
+
+bool ChildProcess::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty() && input_ >= 0) {
+    const ssize_t sent = send(input_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+  return bytes.empty();
+}
+
+int ChildProcess::finish() {
+  if (input_ >= 0) close(input_);
+  input_ = -1;
+  if (process_ >= 0 && !status_) {
+    int status = 0;
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {}
+    status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  return status_.value_or(-1);
+}
+
+std::string ChildProcess::complaints() const {
+  std::string text(4096, '\0');
+  const ssize_t count = errors_ >= 0 ? pread(errors_, text.data(), text.size(), 0) : 0;
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
+}
+
+}  // namespace volvox::platform

@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "volvox/cli/commands.h"
+#include "volvox/cli/film.h"
+#include "volvox/cli/terminal.h"
+#ifdef VOLVOX_HAS_PICTURE
+#include "volvox/view/picture/image_file.h"
+#endif
+
+namespace volvox::cli {
+
+#ifdef VOLVOX_HAS_PICTURE
+
+namespace {
+
+constexpr double fine = 4;  // a picture has the time for what a video has not
+
+// Runs to a time; true if it got there.
+bool run_to(sim::Run& run, double time) {
+  while (run.simulation().now().seconds() < time - 1e-9)
+    if (!run.step().ok()) return false;
+  return true;
+}
+
+}  // namespace
+
+int picture_command(const PictureArguments& arguments, sim::Library& library, Log& log) {
+  if (auto good = view::picture::check_image_file(arguments.file); !good.ok()) return complain(good.error());
+  const auto options = run_options(arguments.run);
+  if (!options.ok()) return complain(options.error());
+  auto prepared = sim::Run::prepare(*options, library, log);
+  if (!prepared.ok()) return complain(prepared.error());
+  sim::Run& run = **prepared;
+  for (const Diagnostic& warning : run.report().warnings) log.warning(warning.text());
+  const double begin = run.simulation().now().seconds(), end = run.report().dt.start_of(run.ticks()).seconds();
+  if (!(arguments.at >= begin && arguments.at <= end + 1e-9))
+    return complain(Error(fmt::format("there is no picture at {} s: the run goes from {:.6g} to {:.6g} s", arguments.at, begin, end),
+                          "give --at a time within it, or a longer --duration"));
+  auto studio = Studio::create(arguments.run.view, run.simulation().world(), fine);
+  if (!studio.ok()) return complain(studio.error());
+
+  std::vector<view::Frame> frames(static_cast<std::size_t>(arguments.strobe));
+  model::Bounds box;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const double part = frames.size() == 1 ? 1 : static_cast<double>(i) / static_cast<double>(frames.size() - 1);
+    if (!run_to(run, begin + (arguments.at - begin) * part)) {
+      std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), run.report().failure).c_str(), stderr);
+      return run_failed;
+    }
+    view::capture(run.simulation(), frames[i]);
+    box.add(studio->subject(frames[i]));
+  }
+  view::Frame& last = frames.back();
+  if (arguments.run.view.rays) view::capture_rays(run.simulation().minds(), last);
+  const auto camera = view::parse_camera(arguments.run.view.camera, box, studio->aspect, run.simulation().world(), last);
+  if (!camera.ok()) return complain(camera.error());
+  if (auto shown = studio->engine->show(last); !shown.ok()) return complain(shown.error());
+  const auto image = studio->engine->image(*camera, std::span(frames).first(frames.size() - 1));
+  if (!image.ok()) return complain(image.error());
+  if (auto written = view::picture::write_image(*image, arguments.file); !written.ok()) return complain(written.error());
+  if (!arguments.run.quiet)
+    fmt::print("{}  {} at {:.3f} s, {} x {}, drawn by {}\n", arguments.file, run.report().experiment, last.time.seconds(), image->width, image->height, studio->engine->info().device);
+  return done;
+}
+
+#else
+
+int picture_command(const PictureArguments&, sim::Library&, Log&) {
+  return complain(Error("this build of Volvox makes no pictures", "install libepoxy-dev and build again"));
+}
+
+#endif
+
+}  // namespace volvox::cli

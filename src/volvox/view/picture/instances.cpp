@@ -1,0 +1,133 @@
+#include "volvox/view/picture/instances.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace volvox::view::picture {
+namespace {
+
+// A diameter in pixels, and the triangles that do from it on down.
+struct Enough {
+  double pixels;
+  std::size_t triangles;
+};
+constexpr Enough enough[] = {{70, 600}, {34, 120}, {18, 24}};
+// Shadows are soft, and nobody looks at them for long.
+constexpr double shadow_detail = 0.35;
+constexpr double tiny_pixels = 34;
+constexpr double smallest_marker = 4;  // pixels; smaller ones are not seen
+
+std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
+  std::size_t triangles = std::numeric_limits<std::size_t>::max();
+  for (const Enough& step : enough)
+    if (pixels < step.pixels) triangles = step.triangles;
+  std::uint32_t level = 0;
+  while (level + 1 < mesh.levels.size() && mesh.levels[level].triangles() > triangles) ++level;
+  return level;
+}
+
+std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool tiny, bool inside = false) {
+  return (static_cast<std::uint64_t>(inside) << 63) | (static_cast<std::uint64_t>(tiny) << 60) | (static_cast<std::uint64_t>(marker) << 62) | (static_cast<std::uint64_t>(translucent) << 61) | (static_cast<std::uint64_t>(mesh) << 8) | level;
+}
+
+Instance instance_at(const Pose& pose, double scale) {
+  const auto f = [](double x) { return static_cast<float>(x); };
+  Instance instance;
+  instance.place = {f(pose.position.x), f(pose.position.y), f(pose.position.z), f(scale)};
+  instance.turn = {f(pose.rotation.x), f(pose.rotation.y), f(pose.rotation.z), f(pose.rotation.w)};
+  return instance;
+}
+
+}  // namespace
+
+Viewpoint::Viewpoint(const Camera& camera, int width, int height) : target(camera.target), eye(camera.eye - camera.target), sun(normalized(camera.sun)) {
+  distance = std::max(length(eye), 1e-6);
+  forward = -eye / distance;
+  right = cross(forward, normalized(camera.up));
+  right = length(right) > 1e-6 ? normalized(right) : Vec3{1, 0, 0};  // straight down: x to the right
+  up = cross(right, forward);
+  tan_y = std::tan(camera.field_of_view / 2);
+  tan_x = tan_y * width / height;
+  near = std::max(0.004, 0.02 * distance);
+  far = 80 * distance + 20;
+  pixels_per_tangent = height / (2 * tan_y);
+}
+
+bool Viewpoint::sees(const Vec3& centre, double radius) const {
+  const Vec3 p = centre - eye;
+  const double depth = dot(p, forward);
+  if (depth < near - radius || depth > far + radius) return false;
+  const double slack_x = radius * std::sqrt(1 + tan_x * tan_x), slack_y = radius * std::sqrt(1 + tan_y * tan_y);
+  return std::fabs(dot(p, right)) <= depth * tan_x + slack_x && std::fabs(dot(p, up)) <= depth * tan_y + slack_y;
+}
+
+double Viewpoint::pixels(const Vec3& centre, double radius) const {
+  return 2 * radius / std::max(dot(centre - eye, forward), near) * pixels_per_tangent;
+}
+
+std::array<float, 16> Viewpoint::to_clip() const {
+  const auto f = [](double x) { return static_cast<float>(x); };
+  const double a = -(far + near) / (far - near), b = -2 * far * near / (far - near);
+  const double ex = dot(right, eye), ey = dot(up, eye), ez = dot(forward, eye);
+  return {f(right.x / tan_x), f(up.x / tan_y), f(-a * forward.x), f(forward.x),
+          f(right.y / tan_x), f(up.y / tan_y), f(-a * forward.y), f(forward.y),
+          f(right.z / tan_x), f(up.z / tan_y), f(-a * forward.z), f(forward.z),
+          f(-ex / tan_x), f(-ey / tan_y), f(a * ez + b), f(-ez)};
+}
+
+void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only) {
+  const double shadow_reach = 3 * view.distance;
+  for (std::uint32_t i = 0; i < scene.links(); ++i) {
+    const RenderNode& node = scene.nodes[i];
+    if (node.mesh == none || (moving_only && scene.things[node.placement].fixed)) continue;
+    const DetailedMesh& mesh = *scene.meshes[node.mesh];
+    Pose pose = to_pose(frame.links[i]);
+    pose.position -= view.target;
+    const Vec3 centre = pose * ((mesh.bounds.low + mesh.bounds.high) / 2);
+    const double radius = length(mesh.bounds.high - mesh.bounds.low) / 2;
+    const double pixels = view.pixels(centre, radius) * detail;
+    Instance instance = instance_at(pose, node.scale);
+    if (!frame.colors.empty() && frame.colors[node.placement].a > 0) instance.tint = frame.colors[node.placement];
+    instance.pale = static_cast<float>(pale);
+    if (view.sees(centre, radius)) bodies_.push_back({key_of(node.mesh, level_for(mesh, pixels), mesh.translucent, false, pixels < tiny_pixels), instance});
+    if (!mesh.translucent && length(centre) - radius < shadow_reach) {
+      shadows_.push_back({key_of(node.mesh, level_for(mesh, pixels * shadow_detail), false, false, false), instance});
+      casters.push_back({centre, radius});
+    }
+  }
+}
+
+void Instances::add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view, bool loads) {
+  for (std::uint32_t d = 0; d < scene.docks(); ++d) {
+    const RenderNode& node = scene.dock_node(d);
+    const DockView& dock = frame.docks[d];
+    const bool holds = (dock.flags & (DockView::engaged | DockView::latching)) != 0;
+    if (loads && !holds) continue;
+    Pose pose = to_pose(frame.links[node.parent]) * node.pose;
+    pose.position -= view.target;
+    if (!view.sees(pose.position, node.scale) || view.pixels(pose.position, node.scale) < smallest_marker) continue;
+    Instance instance = instance_at(pose, node.scale * (loads ? 1.8 : holds ? 1.3 : 1));
+    instance.tint = loads ? load_color(static_cast<double>(dock.load)) : dock_color(scene.genders[d], dock);
+    bodies_.push_back({key_of(node.mesh, 0, false, true, false, holds), instance});
+  }
+}
+
+void Instances::pack(std::vector<Sorted>& sorted, std::vector<Instance>& all, std::vector<Batch>& batches) {
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Sorted& a, const Sorted& b) { return a.key < b.key; });
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const std::uint64_t key = sorted[i].key;
+    if (i == 0 || key != sorted[i - 1].key)
+      batches.push_back({static_cast<std::uint32_t>(key >> 8), static_cast<std::uint32_t>(key & 0xff), (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 60 & 1) != 0, (key >> 63 & 1) != 0, all.size(), 0});
+    all.push_back(sorted[i].instance);
+    ++batches.back().count;
+  }
+  sorted.clear();
+}
+
+void Instances::finish() {
+  pack(bodies_, all, batches);
+  pack(shadows_, all, shadow_batches);
+}
+
+}  // namespace volvox::view::picture

@@ -1,0 +1,25 @@
+// Lines and short texts drawn onto a finished image: the scale bar and its label.
+#pragma once
+
+#include <string_view>
+
+#include "volvox/view/render_engine.h"
+
+namespace volvox::view::picture {
+
+// A line with round ends, smooth at its edges; coordinates in pixels, from the top left.
+void draw_line(Image& image, double x0, double y0, double x1, double y1, double width, Rgba color);
+
+// Digits, point and the letters of units, `height` pixels tall, from the baseline's left end.
+// Returns the width. What there is no glyph for is left blank.
+double draw_text(Image& image, std::string_view text, double x, double baseline, double height, Rgba color);
+double text_width(std::string_view text, double height);
+
+// The length of 1, 2 or 5 times a power of ten m that spans at most `pixels`, at so many pixels a m.
+double round_length(double pixels, double pixels_per_metre);
+
+// A bar of a round length, in the lower left corner, as long as that length is at the distance of
+// what the camera looks at.
+void draw_scale_bar(Image& image, double pixels_per_metre);
+
+}  // namespace volvox::view::picture

@@ -1,0 +1,30 @@
+// The engine `picture`: draws off-screen with OpenGL 3.3 by EGL, so that it needs neither a
+// display nor a graphics card. Not thread-safe: one engine, one thread at a time.
+#pragma once
+
+#include "volvox/view/render_engine.h"
+
+namespace volvox::view::picture {
+
+enum class DockMarks { hidden, state, load };
+
+struct PictureSettings {
+  static constexpr int smallest = 16, largest = 4096;  // pixels a side
+
+  int width = 1280, height = 720;
+  int samples = 4;      // a pixel, against jagged edges
+  double detail = 1;    // above 1, coarse meshes and shadows come later: finer and slower
+  DockMarks docks = DockMarks::state;
+  bool rays = false;    // of range sensors
+  bool grid = true;     // lines on the ground every 0.1, 1 and 10 m
+  bool scale_bar = true;
+
+  // Out of "width", "height", "samples", "detail", "docks" (none, state, load), "rays", "grid" and
+  // "scale_bar".
+  static Result<PictureSettings> read(const Parameters& parameters);
+};
+
+// The error says what this machine lacks.
+Result<std::unique_ptr<RenderEngine>> make_picture_engine(const PictureSettings& settings);
+
+}  // namespace volvox::view::picture

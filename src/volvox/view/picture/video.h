@@ -1,0 +1,29 @@
+// Video: frames go as raw bytes to ffmpeg, which runs beside us and writes the file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "volvox/base/platform/child_process.h"
+#include "volvox/view/render_engine.h"
+
+namespace volvox::view::picture {
+
+class VideoWriter {
+ public:
+  // By the file's name: .mp4, .mkv, .mov (H.264) or .webm (VP9). Sides must be even.
+  static Result<std::unique_ptr<VideoWriter>> create(const std::filesystem::path& file, int width, int height, int frames_per_second);
+
+  Result<void> write(const Image& image);
+  Result<void> finish();  // no frame comes after it; the file is whole
+
+ private:
+  VideoWriter() = default;
+  Error failure();
+
+  std::filesystem::path file_;
+  int width_ = 0, height_ = 0;
+  std::unique_ptr<platform::ChildProcess> ffmpeg_;
+};
+
+}  // namespace volvox::view::picture

@@ -1,0 +1,153 @@
+"""Pictures and videos of the command: what is written is what was asked for, and bad input is named."""
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+WORLD = """<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w">
+<volvox:run duration="1" dt="1/60"/>
+<model name="ball"><pose>0 0 0.5 0 0 0</pose><link name="body">
+<inertial><mass>1</mass><inertia><ixx>0.01</ixx><iyy>0.01</iyy><izz>0.01</izz></inertia></inertial>
+<collision name="c"><geometry><sphere><radius>0.1</radius></sphere></geometry></collision>
+<visual name="v"><geometry><sphere><radius>0.1</radius></sphere></geometry><material><diffuse>0.9 0.1 0.1 1</diffuse></material></visual>
+</link></model></world></sdf>"""
+
+
+def pixels(png):
+    """Width, height and the rows of an 8-bit RGB PNG, as bytes."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, data = 8, b""
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        body = png[at + 8:at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, color = struct.unpack(">IIBB", body[:10])
+            assert (depth, color) == (8, 2)
+        elif kind == b"IDAT":
+            data += body
+        at += 12 + length
+    raw, rows, before = zlib.decompress(data), [], bytes(3 * width)
+    for y in range(height):
+        line = raw[y * (3 * width + 1):(y + 1) * (3 * width + 1)]
+        row = bytearray(line[1:])
+        for i in range(len(row)):
+            left, up, corner = (row[i - 3] if i >= 3 else 0), before[i], (before[i - 3] if i >= 3 else 0)
+            guess = left + up - corner
+            nearest = min((left, up, corner), key=lambda v: abs(guess - v))
+            row[i] = (row[i] + [0, left, up, (left + up) // 2, nearest][line[0]]) & 255
+        rows.append(bytes(row))
+        before = rows[-1]
+    return width, height, rows
+
+
+def red_pixels(picture):
+    width, height, rows = picture
+    return [(x, y) for y in range(height) for x in range(width)
+            if rows[y][3 * x] > 90 and rows[y][3 * x] > 1.7 * rows[y][3 * x + 1]]
+
+
+class Pictures(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("world.sdf", WORLD)
+        tried = self.run_program("picture", "world.sdf", "-o", "try.png", "--size", "64x64", status=None)
+        if tried.returncode != 0 and "EGL" in tried.stderr:
+            self.skipTest("nothing is drawn on this machine: " + tried.stderr)
+
+    def picture(self, *arguments):
+        self.run_program("picture", "world.sdf", "-o", "a.png", "--quiet", *arguments)
+        with open(os.path.join(self.folder, "a.png"), "rb") as file:
+            return pixels(file.read())
+
+    def test_a_picture_has_the_size_and_shows_the_robot(self):
+        width, height, rows = picture = self.picture("--size", "160x120", "--camera", "3,0,0.5:0,0,0.5")
+        self.assertEqual((width, height), (160, 120))
+        red = red_pixels(picture)
+        # A ball of radius 0.1 m, 3 m away: its disc covers pi r^2, r = 0.1 / 3 * 60 / tan(15 degrees).
+        self.assertAlmostEqual(len(red) / (3.14159 * (0.1 / 3 * 60 / 0.267949) ** 2), 1, delta=0.12)
+        self.assertAlmostEqual(sum(x for x, y in red) / len(red), 79.5, delta=1)
+        self.assertAlmostEqual(sum(y for x, y in red) / len(red), 59.5, delta=1)
+
+    def test_the_ball_has_fallen_at_the_time_that_is_asked_for(self):
+        camera = ["--size", "160x120", "--camera", "8,0,0:0,0,0"]
+        at = [red_pixels(self.picture("--at", time, *camera)) for time in ("0", "0.25")]
+        middle = [sum(y for x, y in red) / len(red) for red in at]
+        fallen = 0.5 * 9.81 * 0.25 ** 2 / 8 * 60 / 0.267949  # pixels
+        self.assertAlmostEqual(middle[1] - middle[0], fallen, delta=1.5)
+
+    def test_a_strobe_shows_every_instant(self):
+        camera = ["--size", "160x120", "--camera", "9,0,-0.5:0,0,-0.5", "--at", "0.5"]
+        once, thrice = self.picture(*camera), self.picture(*camera, "--strobe", "3")
+        changed = sum(a != b for one, other in zip(once[2], thrice[2]) for a, b in zip(one, other))
+        self.assertGreater(changed, 150)
+
+    def test_the_same_command_gives_the_same_bytes(self):
+        self.assertEqual(self.picture("--size", "96x64"), self.picture("--size", "96x64"))
+
+    def test_bad_input_is_named(self):
+        for arguments, says in [(["--size", "big"], "big"), (["--size", "8x8"], "8x8"), (["--size", "99999x100"], "99999x100"), (["--at", "7"], "from 0 to 1 s"),
+                                (["--at", "-1"], "-1"), (["--camera", "behind"], "behind"), (["--camera", "1,2"], "1,2"), (["--docks", "blue"], "blue"),
+                                (["--strobe", "0"], "0"), (["--renderer", "ogre"], "ogre"), (["--set", "a=1"], "a")]:
+            done = self.run_program("picture", "world.sdf", "-o", "a.png", *arguments, status=2)
+            self.assertIn(says, done.stderr)
+            self.assertFalse(os.path.exists(os.path.join(self.folder, "a.png")), arguments)
+        for file in ("a.gif", "a", "no/such/folder/a.png"):
+            self.assertIn(file, self.run_program("picture", "world.sdf", "-o", file, status=2).stderr)
+        self.run_program("picture", "world.sdf", status=2)  # without -o
+        self.assertIn("nowhere.sdf", self.run_program("picture", "nowhere.sdf", "-o", "a.png", status=2).stderr)
+
+    def test_where_there_is_no_egl_the_message_says_what_to_install(self):
+        done = self.run_program("picture", "world.sdf", "-o", "a.png", status=None, __EGL_VENDOR_LIBRARY_DIRS="/nowhere", __EGL_VENDOR_LIBRARY_FILENAMES="/nowhere")
+        if done.returncode == 0:
+            self.skipTest("this EGL does not look where it is told")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("libegl1", done.stderr)
+
+    def test_a_video_has_the_frames_of_its_duration(self):
+        if shutil.which("ffprobe") is None:
+            self.skipTest("ffprobe is not installed")
+        self.run_program("run", "world.sdf", "--video", "a.mp4", "--size", "160x120", "--quiet", "--out", "results")
+        probe = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v", "-count_frames", "-show_entries",
+                                "stream=codec_name,width,height,r_frame_rate,nb_read_frames", "-of", "json", os.path.join(self.folder, "a.mp4")],
+                               capture_output=True, text=True, check=True)
+        stream = json.loads(probe.stdout)["streams"][0]
+        self.assertEqual((stream["codec_name"], stream["width"], stream["height"], stream["r_frame_rate"]), ("h264", 160, 120, "30/1"))
+        self.assertEqual(int(stream["nb_read_frames"]), 31)  # 1 s at 30 a second, both ends
+
+    def test_filming_does_not_change_the_run(self):
+        plain = self.run_json("world.sdf", "--out", "plain")
+        filmed = self.run_json("world.sdf", "--out", "filmed", "--video", "a.mkv", "--size", "64x48")
+        self.assertEqual(plain["state_hash"], filmed["state_hash"])
+
+    def test_bad_videos_are_refused_before_the_run(self):
+        for arguments, says in [(["--video", "a.gif"], "a.gif"), (["--video", "no/such/a.mp4"], "no/such/a.mp4"), (["--video", "a.mp4", "--size", "65x48"], "65 x 48"),
+                                (["--video", "a.mp4", "--camera", "nobody.eye"], "nobody.eye")]:
+            done = self.run_program("run", "world.sdf", "--quiet", "--out", "results", *arguments, status=2)
+            self.assertIn(says, done.stderr)
+
+    def test_without_ffmpeg_the_message_says_so(self):
+        done = self.run_program("run", "world.sdf", "--quiet", "--out", "results", "--video", "a.mp4", status=2, PATH="/nowhere")
+        self.assertIn("ffmpeg", done.stderr)
+        self.assertIn("\n  fix: ", done.stderr)
+
+    def test_a_video_that_cannot_be_finished_fails_the_command(self):
+        folder = os.path.join(self.folder, "tools")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "ffmpeg"), "w") as script:
+            script.write("#!/bin/sh\ncat >/dev/null\necho no space left >&2\nexit 1\n")
+        os.chmod(os.path.join(folder, "ffmpeg"), 0o755)
+        done = self.run_program("run", "world.sdf", "--quiet", "--out", "results", "--video", "a.mp4", status=1, PATH=folder + ":" + os.environ["PATH"])
+        self.assertIn("no space left", done.stderr)
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
