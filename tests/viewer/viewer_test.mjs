@@ -1,7 +1,7 @@
 // The viewer in a real browser: Debian's Chromium, headless, drawing by llvmpipe.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -167,6 +167,47 @@ test("a robot alone moves its joints and docks with its copy", async () => {
   assert.match(await page.textContent("#docking"), /front.*back/);
   assert.match(await page.textContent("#labels"), /robot\.front/);
   assert.deepEqual(page.complaints, []);
+  await page.close();
+  assert.equal(await volvox.end(), 0);
+});
+
+// The viewer and the picture engine draw one and the same robot: seen from one point, what they
+// cover overlaps. A SuperBot that is magenta all over is told from ground, sky and shadow.
+test("the silhouette is that of volvox picture", async (context) => {
+  const robot = join(folder, "superbot", "superbot.sdf"), eye = [0.5, -0.55, 0.35], target = [0, 0, 0.05];
+  cpSync(join(process.env.VOLVOX_ROOT, "robots", "superbot"), join(folder, "superbot"), { recursive: true });
+  writeFileSync(robot, readFileSync(robot, "utf8").replaceAll(/<diffuse>[^<]*<.diffuse>/g, "<diffuse>1 0 1 1</diffuse>"));
+  try {
+    execFileSync(process.env.VOLVOX, ["picture", robot, "--at", "0.5", "--size", "900x600", "--docks", "none", "--camera", `${eye}:${target}`, "-o", "picture.png"], { cwd: folder, stdio: "pipe" });
+  } catch (error) {
+    if (!/render/.test(String(error.stderr))) throw error;
+    return context.skip("this build has no picture engine");
+  }
+  const volvox = await serve("run", robot, "--view", "--out", "one", "--duration", "100", "--quiet");
+  const page = await open(volvox.address);
+  await page.waitForFunction(() => window.volvox.stage.currentFrame().time >= 0.5, null, patience);
+  const picture = readFileSync(join(folder, "picture.png")).toString("base64");
+  const overlap = await page.evaluate(async ([picture, eye, target]) => {
+    const { stage, THREE } = window.volvox;
+    stage.look(new THREE.Vector3(...eye), new THREE.Vector3(...target));
+    stage.show.docks = false;
+    const magenta = async (source) => {
+      const image = new Image();
+      image.src = source;
+      await image.decode();
+      const canvas = new OffscreenCanvas(900, 600), g = canvas.getContext("2d");
+      g.drawImage(image, 0, 0, 900, 600);
+      const p = g.getImageData(0, 0, 900, 600).data;
+      return (i) => Math.min(p[i], p[i + 2]) - p[i + 1] > 25;
+    };
+    const viewer = await magenta(stage.picture()), drawn = await magenta(`data:image/png;base64,${picture}`);
+    let both = 0, either = 0;
+    for (let i = 0; i < 900 * 600 * 4; i += 4) { both += viewer(i) && drawn(i); either += viewer(i) || drawn(i); }
+    return { both, either };
+  }, [picture, eye, target]);
+  context.diagnostic(`overlap ${overlap.both} / ${overlap.either} = ${(overlap.both / overlap.either).toFixed(3)}`);
+  assert.ok(overlap.both > 5000, JSON.stringify(overlap));
+  assert.ok(overlap.both / overlap.either >= 0.9, JSON.stringify(overlap));
   await page.close();
   assert.equal(await volvox.end(), 0);
 });

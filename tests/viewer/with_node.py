@@ -17,7 +17,7 @@ def skip(why):
 
 if not shutil.which("node"):
     skip("Node.js is not installed (apt-get install nodejs npm)")
-environment = {**os.environ, "VOLVOX": program, "VOLVOX_ROOT": str(root)}
+environment = {**os.environ, "VOLVOX": os.path.abspath(program), "VOLVOX_ROOT": str(root)}
 if "--chromium" in needed:
     chromium = shutil.which("chromium")
     if not chromium:

@@ -48,7 +48,8 @@ export class Stage {
   private homed = false;
   private lastTarget = new THREE.Vector3();
   private labelElements: HTMLSpanElement[] = [];
-  private dirty = true;
+  private dirty = true;   // something is to be drawn anew
+  private stale = true;   // and not only because the camera moved
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly labels: HTMLElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
@@ -117,7 +118,9 @@ export class Stage {
       });
     });
     if (info.docks.length > 0) {
-      const disc = new THREE.CylinderGeometry(1, 1, 0.22, 20).rotateZ(Math.PI / 2);
+      // Thousands are drawn by their faces alone.
+      const disc = info.docks.length > 1500 ? new THREE.CircleGeometry(1, 8).rotateY(Math.PI / 2).translate(0.11, 0, 0)
+        : new THREE.CylinderGeometry(1, 1, 0.22, 20).rotateZ(Math.PI / 2);
       this.docks = new THREE.InstancedMesh(disc, new THREE.MeshStandardMaterial({ roughness: 0.6 }), info.docks.length);
       this.docks.frustumCulled = false;
       this.docks.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(info.docks.length * 3), 3);
@@ -131,7 +134,7 @@ export class Stage {
     for (const ground of info.grounds) this.addGround(ground.pose, ground.color);
     if (info.grounds.length === 0) this.addGrid();
     this.homed = false;
-    this.dirty = true;
+    this.redraw();
   }
 
   private dockRadius(link: number) {
@@ -189,11 +192,11 @@ export class Stage {
   update(frame: Frame) {
     if (!this.data || frame.links.length !== this.data.info.links.length * 7) return;
     this.frame = frame;
-    this.dirty = true;
+    this.redraw();
     if (!this.homed) { this.home(); this.homed = true; }
     if (this.show.trails) this.extendTrails(frame);
   }
-  redraw() { this.dirty = true; }
+  redraw() { this.dirty = this.stale = true; }
   currentFrame() { return this.frame; }
 
   // The position of a placement: that of its first link.
@@ -389,11 +392,14 @@ export class Stage {
     if (!this.dirty && !this.always) return;
     this.dirty = false;
     if (this.data && this.frame) {
-      this.placeLinesAndHalo();
-      this.placeLinks();
-      this.placeDocks();
+      if (this.stale) {
+        this.placeLinesAndHalo();
+        this.placeDocks();
+      }
+      this.placeLinks();  // at levels of detail that depend on the camera
       this.placeLabels();
     }
+    this.stale = false;
     const target = this.controls.target, reach = Math.max(0.6, Math.min(8, this.camera.position.distanceTo(target)));
     this.sun.target.position.copy(target);
     this.sun.position.copy(target).add(new THREE.Vector3(-0.5, -0.6, 1.4).multiplyScalar(reach * 2));
@@ -432,7 +438,7 @@ export class Stage {
   }
 
   picture(): string {
-    this.dirty = true;
+    this.redraw();
     this.draw();
     return this.canvas.toDataURL("image/png");
   }

@@ -112,21 +112,24 @@ class LoadArchive final : public Archive {
 // The hash of a state is that of the hashes of its sections.
 class HashArchive final : public Archive {
  public:
-  // Whether the hashes of the sections are kept, and whether their names are.
-  enum class Keep { total, sections, names };
-  explicit HashArchive(Keep keep = Keep::total) : keep_(keep) { empty_buffer(); }
+  enum class Names { forget, keep };  // of the sections
+  explicit HashArchive(Names names = Names::forget) : keep_names_(names == Names::keep) { empty_buffer(); }
   HashArchive(const HashArchive&) = delete;
   HashArchive& operator=(const HashArchive&) = delete;
 
   bool hashing() const override { return true; }
   void section(std::string_view owner, std::string_view part) override;
+  // The sections of another, as if they had gone through this one: parts of a state can be
+  // hashed side by side.
+  void append(HashArchive& other);
   std::uint64_t value();  // ends the last section
 
-  const std::vector<std::uint32_t>& sections() const { return sections_; }
+  std::vector<std::uint32_t> sections();  // a part of each section's hash
   struct Name {
     std::string owner, part;
   };
   const std::vector<Name>& names() const { return names_; }
+  Names names_kept() const { return keep_names_ ? Names::keep : Names::forget; }
 
  private:
   void pass(void* data, std::size_t size) override;
@@ -137,10 +140,10 @@ class HashArchive final : public Archive {
   void flush();
   void close_section();
 
-  Keep keep_;
-  bool open_ = false;  // a section has begun
-  Hasher section_, total_;
-  std::vector<std::uint32_t> sections_;
+  bool keep_names_;
+  bool open_ = false;  // a section has begun, or something has come without one
+  Hasher section_;
+  std::vector<std::uint64_t> hashes_;  // of the sections
   std::vector<Name> names_;
   std::byte buffer_[2048];
 };

@@ -66,6 +66,8 @@ int view_recording(sim::Recording& recording, const ReplayArguments& arguments);
 // `volvox view FILE.sdf`: a robot alone.
 int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
 void print_results(const sim::RunReport& report, const std::string& folder);
+// Asked for before anything is run or written: without its page there is nothing to look at.
+Result<void> viewer_is_built();
 // What a recording needs to be shown again.
 void attach_scene(sim::Run& run);
 

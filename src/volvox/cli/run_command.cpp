@@ -112,6 +112,8 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
   if (arguments.show && arguments.video)
     return complain(Error("--view and --video cannot be had at once", "record what you watch with --record, and film the run without --view"));
+  if (arguments.show)
+    if (auto built = viewer_is_built(); !built.ok()) return complain(built.error());
   const auto options = run_options(arguments);
   if (!options.ok()) return complain(options.error());
   auto run = sim::Run::prepare(*options, library, log);

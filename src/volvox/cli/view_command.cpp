@@ -44,6 +44,12 @@ Result<void> record_into(sim::Run& run, const fs::path& folder) {
 
 }  // namespace
 
+Result<void> viewer_is_built() {
+  auto files = view::WebServer::read_bundle(view::bundle_folder());
+  if (!files.ok()) return files.error();
+  return {};
+}
+
 void attach_scene(sim::Run& run) {
   run.recorder()->attach("scene", "application/octet-stream", view::encode_scene(view::Scene::of(run.simulation().world())));
 }

@@ -33,7 +33,7 @@ Result<void> apply(const Input& input, Simulation& simulation) {
     bool found = false;
     for (std::size_t i = 0; i < minds.size(); ++i)
       if (input.module.empty() || minds.agent(i).name() == input.module) found = minds.tune(i, input.name, input.text) || found;
-    if (!found) return Error(fmt::format("no behavior has a parameter '{}'", input.name), "choose one that it has");
+    if (!found) return Error(fmt::format("no behavior has a parameter '{}' that takes the value '{}'", input.name, input.text), "choose one that it has");
     return {};
   }
   for (std::uint32_t p = 0; p < world.placements(); ++p) {

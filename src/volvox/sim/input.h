@@ -14,7 +14,8 @@ class Simulation;
 
 struct Input {
   // parameter: of a behaviour, as text; joint: a motor's position; dock: enabled (1) or not (0);
-  // push: a force on a link, for one tick.
+  // push: a force on a link, for one tick. A behaviour that commands the same joint or dock in
+  // this tick has the last word: it is the module's own.
   std::string kind;
   std::string module;  // empty, for a parameter: all modules that have it
   std::string name;    // of the parameter, joint, dock or link

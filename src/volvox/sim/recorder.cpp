@@ -68,7 +68,7 @@ std::string Recorder::names(const Simulation& simulation) const {
     for (const model::Dock& dock : world.module_model(p).docks) json["docks"].push_back(world.name(p) + "." + dock.name);
   }
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) json["agents"].push_back(simulation.minds().agent(i).name());
-  HashArchive sections(HashArchive::Keep::names);
+  HashArchive sections(HashArchive::Names::keep);
   simulation.hash(sections);
   for (const HashArchive::Name& name : sections.names()) json["sections"].push_back({name.owner, name.part});
   return json.dump();
@@ -119,12 +119,13 @@ void Recorder::record(const Simulation& simulation) {
 }
 
 void Recorder::record_state(const Simulation& simulation) {
-  HashArchive hash(HashArchive::Keep::sections);
+  HashArchive hash;
   simulation.hash(hash);
+  const std::vector<std::uint32_t> sections = hash.sections();
   message_.clear();
   message_.integer(1, static_cast<std::uint64_t>(tick_));
   message_.fixed64(2, hash.value());
-  message_.packed(3, all_of(hash.sections()));
+  message_.packed(3, all_of(sections));
   write(format::state, message_.bytes());
 }
 

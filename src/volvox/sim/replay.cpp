@@ -89,7 +89,7 @@ std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& nam
   return {};
 }
 
-void explain(Verification& found, const RecordedTick& recorded, const Recording& recording, const Simulation& simulation, const HashArchive& now) {
+void explain(Verification& found, const RecordedTick& recorded, const Recording& recording, const Simulation& simulation, HashArchive& now) {
   const RecordedNames& names = recording.names();
   found.same = false;
   found.tick = recorded.tick;
@@ -102,8 +102,9 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
     found.detail = "other modules, or other parts of them, than were recorded: the experiment or a robot's file has changed";
     return;
   }
+  const std::vector<std::uint32_t> sections = now.sections();
   for (std::size_t i = names.sections.size(); i-- > 0;) {
-    if (recorded.sections[i] == now.sections()[i]) continue;
+    if (recorded.sections[i] == sections[i]) continue;
     ++found.parts;
     found.module = names.sections[i].owner;
     found.field = names.sections[i].part;
@@ -150,9 +151,8 @@ Result<Verification> verify(Recording& recording, const Library& library, Log& l
     }
     ++result.ticks;
     if (simulation.hash() != (*recorded)->hash) {
-      HashArchive now(HashArchive::Keep::names);
+      HashArchive now(HashArchive::Names::keep);
       simulation.hash(now);
-      (void)now.value();
       explain(result, **recorded, recording, simulation, now);
       return result;
     }

@@ -85,9 +85,13 @@ void Simulation::take_inputs() {
   inputs_so_far_ += static_cast<std::int64_t>(inputs_.size());
 }
 
-void Simulation::archive(Archive& ar) {
+void Simulation::archive_tick(Archive& ar) {
   ar.section("", "tick");
   ar("tick", tick_);
+}
+
+void Simulation::archive(Archive& ar) {
+  archive_tick(ar);
   minds_->archive(ar);
   world_->archive(ar);
 }
@@ -98,8 +102,23 @@ std::uint64_t Simulation::hash() const {
   return ar.value();
 }
 
-// An archive that hashes only reads; the list of fields is the same for all archives.
-void Simulation::hash(HashArchive& sections) const { const_cast<Simulation*>(this)->archive(sections); }
+// An archive that hashes only reads; the list of fields is the same for all archives. What
+// archive() lists one after another is hashed side by side where there is more than one thread.
+void Simulation::hash(HashArchive& sections) const {
+  auto* self = const_cast<Simulation*>(this);
+  HashArchive parts[2] = {HashArchive(sections.names_kept()), HashArchive(sections.names_kept())};
+  self->threads_.parallel_for(2, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i == 0) {
+        self->archive_tick(parts[0]);
+        self->minds_->archive(parts[0]);
+      } else {
+        self->world_->archive(parts[1]);
+      }
+    }
+  });
+  for (HashArchive& part : parts) sections.append(part);
+}
 
 // What must agree between the run that was saved and the one that takes the snapshot in.
 std::uint64_t Simulation::fingerprint() const {

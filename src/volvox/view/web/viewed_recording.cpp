@@ -59,6 +59,11 @@ Result<void> ViewedRecording::introduce() {
   }
   hello["marks"] = std::move(marks);
   hello["points"] = std::move(points);
+  // Docks are listed module by module; agents are those modules that have a mind.
+  const sim::RecordedNames& names = recording_.names();
+  std::map<std::string, std::uint32_t> first;
+  for (std::uint32_t d = static_cast<std::uint32_t>(names.docks.size()); d-- > 0;) first[names.docks[d].substr(0, names.docks[d].rfind('.'))] = d;
+  for (const std::string& agent : names.agents) first_dock_.push_back(first.contains(agent) ? first.at(agent) : none);
   viewer_.set_scene(hello, std::move(**scene));
   tick_ = recording_.first_tick();
   return {};
@@ -102,15 +107,8 @@ void ViewedRecording::show() {
   capture(**tick, frame_);
   FrameExtras extras;
   for (const sim::RecordedTick::Arrival& arrival : (*tick)->arrivals) {
-    // Docks of a module are numbered from its first one; agents are numbered among modules.
-    const std::string name = recording_.names().agents[arrival.agent] + ".";
-    for (std::uint32_t d = 0; d < recording_.names().docks.size(); ++d)
-      if (recording_.names().docks[d].starts_with(name)) {
-        const std::uint32_t to = d + arrival.dock;
-        if (to < (*tick)->docks.size() && (*tick)->docks[to].partner < (*tick)->docks.size()) extras.messages.emplace_back((*tick)->docks[to].partner, to);
-        break;
-      }
-    if (extras.messages.size() >= 1000) break;
+    const std::uint32_t to = first_dock_[arrival.agent] + arrival.dock;
+    if (to < (*tick)->docks.size() && (*tick)->docks[to].partner < (*tick)->docks.size()) extras.messages.emplace_back((*tick)->docks[to].partner, to);
   }
   viewer_.publish(encode_frame(frame_, extras));
   viewer_.tell({{"type", "state"}, {"tick", tick_}, {"time", (*tick)->time.seconds()}, {"paused", playback_.paused()}, {"ended", tick_ >= recording_.last_tick()},

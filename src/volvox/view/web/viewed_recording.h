@@ -28,6 +28,7 @@ class ViewedRecording {
   Playback playback_;
   std::int64_t tick_ = 0, shown_ = -1;
   std::map<WebServer::ClientId, std::string> watched_;
+  std::vector<std::uint32_t> first_dock_;  // by agent
   Frame frame_;
 };
 

@@ -214,6 +214,7 @@ TEST_F(WebServerTest, GarbageNeitherCrashesNorStays) {
   auto large = join();
   large->send(websocket_frame(std::string(200'000, 'a')));
   EXPECT_TRUE(large->closed());
+  binary.reset(), broken.reset(), large.reset();
   EXPECT_TRUE(eventually([&] { return server_->clients() == 0; }));
   EXPECT_NE(get("/").find("200"), std::string::npos);
   EXPECT_EQ(heard(), 0u);
