@@ -25,7 +25,7 @@ function dockColor(gender: number, flags: number, load: number, byLoad: boolean,
 
 export class Stage {
   readonly renderer: THREE.WebGLRenderer;
-  readonly camera = new THREE.PerspectiveCamera(35, 1, 0.01, 500);
+  readonly camera = new THREE.PerspectiveCamera(30, 1, 0.01, 500);  // as view/camera.h has it
   readonly controls: OrbitControls;
   readonly scene = new THREE.Scene();
   show = { docks: true, loads: false, rays: false, trails: false, messages: true, labels: false };
