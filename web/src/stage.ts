@@ -5,9 +5,19 @@ import { DOCK, type Frame, type Scene } from "./protocol";
 
 const SKY = new THREE.Color(0xe9edf2);
 // How large (as a part of the picture's height) a link must be to be drawn at each level of detail.
-const LEVEL_SIZES = [0.09, 0.03, 0.01];
+const LEVEL_SIZES = [0.12, 0.05, 0.022];
+const FEW = 400;  // links, up to which shadows and round docks are drawn: many cost more than they show
 const TRAIL_LENGTH = 600;
 const LABELS = 300;
+
+// Whether a processor draws, and not a graphics card: then smooth edges would cost more than all else.
+function drawnByProcessor() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const names = gl?.getExtension("WEBGL_debug_renderer_info");
+  const renderer = names ? String(gl!.getParameter(names.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /llvmpipe|swiftshader|software/i.test(renderer);
+}
 
 interface Group { mesh: number; level: number; instances: THREE.InstancedMesh; count: number }
 
@@ -52,7 +62,7 @@ export class Stage {
   private stale = true;   // and not only because the camera moved
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly labels: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnByProcessor(), preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
@@ -64,7 +74,7 @@ export class Stage {
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb8c0cc, 1.9));
     this.sun = new THREE.DirectionalLight(0xffffff, 2.1);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.mapSize.set(1024, 1024);
     this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages);
     for (const lines of [this.rays, this.messages]) lines.frustumCulled = false;
     this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9 }));
@@ -105,11 +115,11 @@ export class Stage {
         }
         geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
         geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(buffers.slice(base + level.indices_at, base + level.indices_at + level.indices * 4)), 1));
-        const material = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.7, metalness: 0.05, side: THREE.DoubleSide, transparent: mesh.translucent, opacity: mesh.translucent ? 0.5 : 1 });
+        // Lambert's, and outsides only: half the work for a processor that draws (llvmpipe).
+        const material = new THREE.MeshLambertMaterial({ vertexColors: true, transparent: mesh.translucent, opacity: mesh.translucent ? 0.5 : 1 });
         const instances = new THREE.InstancedMesh(geometry, material, Math.max(1, uses[m]));
         instances.frustumCulled = false;
-        instances.castShadow = info.links.length < 1200 && l < 2;  // shadows of thousands cost more than they show
-        instances.receiveShadow = true;
+        instances.castShadow = instances.receiveShadow = info.links.length <= FEW;
         instances.count = 0;
         this.world.add(instances);
         const group = { mesh: m, level: l, instances, count: 0 };
@@ -118,10 +128,9 @@ export class Stage {
       });
     });
     if (info.docks.length > 0) {
-      // Thousands are drawn by their faces alone.
-      const disc = info.docks.length > 1500 ? new THREE.CircleGeometry(1, 8).rotateY(Math.PI / 2).translate(0.11, 0, 0)
+      const disc = info.links.length > FEW ? new THREE.CircleGeometry(1, 8).rotateY(Math.PI / 2).translate(0.11, 0, 0)
         : new THREE.CylinderGeometry(1, 1, 0.22, 20).rotateZ(Math.PI / 2);
-      this.docks = new THREE.InstancedMesh(disc, new THREE.MeshStandardMaterial({ roughness: 0.6 }), info.docks.length);
+      this.docks = new THREE.InstancedMesh(disc, new THREE.MeshLambertMaterial(), info.docks.length);
       this.docks.frustumCulled = false;
       this.docks.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(info.docks.length * 3), 3);
       this.world.add(this.docks);
@@ -131,6 +140,7 @@ export class Stage {
         return new THREE.Matrix4().compose(new THREE.Vector3(x, y, z), new THREE.Quaternion(a, b, c, d), new THREE.Vector3(radius, radius, radius));
       });
     }
+    this.sun.castShadow = info.links.length <= FEW;
     for (const ground of info.grounds) this.addGround(ground.pose, ground.color);
     if (info.grounds.length === 0) this.addGrid();
     this.homed = false;
@@ -144,10 +154,12 @@ export class Stage {
 
   private addGround(pose: number[], color: number[]) {
     const [x, y, z, a, b, c, d] = pose;
-    const plane = new THREE.Mesh(new THREE.PlaneGeometry(400, 400), new THREE.MeshStandardMaterial({ color: new THREE.Color(`rgb(${color.join(",")})`).lerp(new THREE.Color(0xf4f6f8), 0.8), roughness: 1 }));
+    const plane = new THREE.Mesh(new THREE.PlaneGeometry(400, 400), this.data!.info.links.length <= FEW
+      ? new THREE.MeshLambertMaterial({ color: new THREE.Color(`rgb(${color.join(",")})`).lerp(new THREE.Color(0xf4f6f8), 0.8) })
+      : new THREE.MeshBasicMaterial({ color: 0xeef1f5 }));
     plane.position.set(x, y, z - 0.0005);
     plane.quaternion.set(a, b, c, d);
-    plane.receiveShadow = true;
+    plane.receiveShadow = this.data!.info.links.length <= FEW;
     const holder = new THREE.Group();
     holder.add(plane);
     for (const [size, step, tone] of [[100, 1, 0x9aa5b4], [10, 0.1, 0xccd3dc]] as const) {
@@ -291,6 +303,13 @@ export class Stage {
     this.docks.instanceColor!.needsUpdate = true;
   }
 
+  // Of thousands, far away, a dock is less than a pixel.
+  private docksAreSeen() {
+    if (this.data!.info.links.length <= FEW) return true;
+    const radius = this.dockRadius(this.data!.info.docks[0].link);
+    return radius / Math.tan((this.camera.fov * Math.PI) / 360) / this.camera.position.distanceTo(this.controls.target) > 0.004;
+  }
+
   private dockPlace(dock: number, out: THREE.Vector3) {
     return out.setFromMatrixPosition(this.dockPoses[dock]).applyMatrix4(this.linkMatrix(this.data!.info.docks[dock].link));
   }
@@ -388,14 +407,26 @@ export class Stage {
   }
 
   always = false;  // draw even if nothing has changed, to measure how fast that is
-  private draw() {
-    if (!this.dirty && !this.always) return;
+  private fence: WebGLSync | null = null;
+  // Whether the last picture is done: where drawing is slow, pictures must not queue up behind each
+  // other, or the page would lag ever farther behind.
+  private ready() {
+    const gl = this.renderer.getContext() as WebGL2RenderingContext;
+    if (this.fence && gl.clientWaitSync(this.fence, 0, 0) === gl.TIMEOUT_EXPIRED) return false;
+    gl.deleteSync(this.fence);
+    this.fence = null;
+    return true;
+  }
+  private draw(at_once = false) {
+    if ((!this.dirty && !this.always) || (!at_once && !this.ready())) return;
     this.dirty = false;
+    if (this.data && !this.frame) return;  // nothing has a place yet; drawn at the origin it would fill the screen thousands of times
     if (this.data && this.frame) {
       if (this.stale) {
         this.placeLinesAndHalo();
         this.placeDocks();
       }
+      if (this.docks) this.docks.visible = this.show.docks && this.docksAreSeen();
       this.placeLinks();  // at levels of detail that depend on the camera
       this.placeLabels();
     }
@@ -406,9 +437,13 @@ export class Stage {
     const shadow = this.sun.shadow.camera;
     [shadow.left, shadow.right, shadow.top, shadow.bottom, shadow.near, shadow.far] = [-reach, reach, reach, -reach, 0.01, reach * 6];
     shadow.updateProjectionMatrix();
-    this.sun.shadow.normalBias = reach * 0.004;  // about two texels: less leaves stripes on round shells
+    this.sun.shadow.normalBias = reach * 0.008;  // about two texels: less leaves stripes on round shells
     this.halo.quaternion.copy(this.camera.quaternion);
     this.renderer.render(this.scene, this.camera);
+    const gl = this.renderer.getContext() as WebGL2RenderingContext;
+    gl.deleteSync(this.fence);
+    this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush();
     ++this.frames;
   }
 
@@ -439,7 +474,7 @@ export class Stage {
 
   picture(): string {
     this.redraw();
-    this.draw();
+    this.draw(true);
     return this.canvas.toDataURL("image/png");
   }
 }
