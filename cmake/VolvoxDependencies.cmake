@@ -9,6 +9,8 @@ find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 # Bullet in double precision: docking must keep momentum to 1e-6 (docs/decisions/0003).
 pkg_check_modules(BULLET REQUIRED IMPORTED_TARGET bullet-float64)
+# Chunks of recordings.
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(STB REQUIRED IMPORTED_TARGET stb)
 # The engines 'ode' and 'mujoco' are there where their libraries are.
 pkg_check_modules(ODE IMPORTED_TARGET ode)

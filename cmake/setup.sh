@@ -41,3 +41,39 @@ build() {
   fi
   cmake --build "$folder" ${1:+--target "$@"} || fail "Volvox could not be built; see above."
 }
+
+# Builds the viewer (web/) where Node.js and npm are or can be had. All else works without it, so a
+# machine that cannot build it is told how, and goes on.
+build_web() {
+  local web=$root/web log=$root/build/web.log how="Install Node.js 18 or later with npm, then run this again."
+  mkdir -p "$root/build"
+  if ! command -v npm >/dev/null && [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
+    say "installing npm, to build the viewer"
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >"$log" 2>&1 || true
+  fi
+  if ! command -v npm >/dev/null; then
+    say "the viewer (volvox run --view) is not built: npm is missing. $how"
+    return 0
+  fi
+  if [[ ! -f $web/node_modules/.package-lock.json || $web/package-lock.json -nt $web/node_modules/.package-lock.json ]]; then
+    say "fetching what the viewer is built from"
+    if ! npm --prefix "$web" ci --no-audit --no-fund >"$log" 2>&1; then
+      say "the viewer (volvox run --view) is not built: npm could not fetch its packages, see build/web.log. Try again with a network."
+      return 0
+    fi
+    touch "$web/node_modules/.package-lock.json"
+  fi
+  if [[ -f $web/dist/index.html && -z $(find "$web/src" "$web/index.html" "$web/package.json" "$web/vite.config.ts" -newer "$web/dist/index.html" -print -quit) ]]; then
+    return 0
+  fi
+  say "building the viewer"
+  npm --prefix "$web" run build >"$log" 2>&1 || { tail -20 "$log" >&2; say "the viewer could not be built; see above. $how"; }
+}
+
+# Installs a package that a few tests want; they are skipped, with a message, where it cannot be had.
+install_wanted() {
+  command -v apt-get >/dev/null && [[ $EUID -eq 0 ]] || return 0
+  dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed && return 0
+  say "installing $1"
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >/dev/null 2>&1 || say "$1 could not be installed; the tests that need it are skipped"
+}

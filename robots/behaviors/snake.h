@@ -9,6 +9,7 @@ namespace volvox::robots {
 class Snake final : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override;
+  void tune(mind::Agent& agent) override { start(agent); }
   void step(mind::Agent& agent) override;
   VOLVOX_STATE(index_)
 

@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from command import CommandTest
 
-COMMANDS = ["run", "list", "info", "bench", "new", "completion"]
+COMMANDS = ["run", "list", "info", "bench", "new", "replay", "view", "export", "completion"]
 SHORT = ["remod3d/snake", "--set", "modules=3", "--duration", "0.2"]
 
 
@@ -35,7 +35,7 @@ class Help(CommandTest):
 
     def test_help_of_run_names_every_option_of_the_contract(self):
         text = self.run_program("run", "--help").stdout
-        for option in ["--engine", "--duration", "--dt", "--seed", "--threads", "--set", "--out", "--json", "--quiet"]:
+        for option in ["--engine", "--duration", "--dt", "--seed", "--threads", "--set", "--out", "--json", "--quiet", "--view", "--record"]:
             self.assertIn(option, text)
 
 

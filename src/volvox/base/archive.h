@@ -26,11 +26,24 @@ class Archive {
   virtual ~Archive() = default;
 
   // Passes `size` bytes through: out of `data` when saving or hashing, into it when loading.
-  virtual void raw(void* data, std::size_t size) = 0;
-  virtual bool loading() const { return false; }
+  // A state is a hundred thousand small fields, and its hash is taken in every recorded tick:
+  // an archive that has a buffer takes them without a virtual call.
+  void raw(void* data, std::size_t size) {
+    if (size - 1 < room_) {  // of size 0 there is nothing to do; it goes the other way
+      std::memcpy(cursor_, data, size);
+      cursor_ += size;
+      room_ -= size;
+    } else {
+      pass(data, size);
+    }
+  }
+  bool loading() const { return loading_; }
   virtual bool hashing() const { return false; }
   // While loading: the bytes not read yet, which bounds every size that is read.
   virtual std::size_t remaining() const { return 0; }
+  // What follows, up to the next section, is this part of that owner's state ("s3", "percepts").
+  // A hash keeps one value for each, so that two runs which differ can be told where.
+  virtual void section(std::string_view /*owner*/, std::string_view /*part*/) {}
 
   // The first thing that went wrong ("" if nothing): a cut-off or foreign snapshot.
   const std::string& failure() const { return failure_; }
@@ -48,29 +61,40 @@ class Archive {
     (*this)(field, const_cast<T&>(value));
   }
 
+ protected:
+  virtual void pass(void* data, std::size_t size) = 0;  // what the buffer, if there is one, has no room for
+
+  bool loading_ = false;
+  std::byte* cursor_ = nullptr;
+  std::size_t room_ = 0;
+
  private:
   std::string failure_;
 };
 
 class SaveArchive final : public Archive {
  public:
-  void raw(void* data, std::size_t size) override {
+  std::vector<std::byte> take() { return std::move(bytes_); }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  void pass(void* data, std::size_t size) override {
     if (size == 0) return;
     const std::size_t end = bytes_.size();
     bytes_.resize(end + size);
     std::memcpy(bytes_.data() + end, data, size);
   }
-  std::vector<std::byte> take() { return std::move(bytes_); }
-  const std::vector<std::byte>& bytes() const { return bytes_; }
 
- private:
   std::vector<std::byte> bytes_;
 };
 
 class LoadArchive final : public Archive {
  public:
-  explicit LoadArchive(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  void raw(void* data, std::size_t size) override {
+  explicit LoadArchive(std::span<const std::byte> bytes) : bytes_(bytes) { loading_ = true; }
+  std::size_t remaining() const override { return bytes_.size(); }
+
+ private:
+  void pass(void* data, std::size_t size) override {
     if (size == 0) return;
     if (size > bytes_.size()) {
       fail("the snapshot ends too early");
@@ -81,21 +105,47 @@ class LoadArchive final : public Archive {
     std::memcpy(data, bytes_.data(), size);
     bytes_ = bytes_.subspan(size);
   }
-  bool loading() const override { return true; }
-  std::size_t remaining() const override { return bytes_.size(); }
 
- private:
   std::span<const std::byte> bytes_;
 };
 
+// The hash of a state is that of the hashes of its sections.
 class HashArchive final : public Archive {
  public:
-  void raw(void* data, std::size_t size) override { hasher_.add(data, size); }
+  enum class Names { forget, keep };  // of the sections
+  explicit HashArchive(Names names = Names::forget) : keep_names_(names == Names::keep) { empty_buffer(); }
+  HashArchive(const HashArchive&) = delete;
+  HashArchive& operator=(const HashArchive&) = delete;
+
   bool hashing() const override { return true; }
-  std::uint64_t value() const { return hasher_.value(); }
+  void section(std::string_view owner, std::string_view part) override;
+  // The sections of another, as if they had gone through this one: parts of a state can be
+  // hashed side by side.
+  void append(HashArchive& other);
+  std::uint64_t value();  // ends the last section
+
+  std::vector<std::uint32_t> sections();  // a part of each section's hash
+  struct Name {
+    std::string owner, part;
+  };
+  const std::vector<Name>& names() const { return names_; }
+  Names names_kept() const { return keep_names_ ? Names::keep : Names::forget; }
 
  private:
-  Hasher hasher_;
+  void pass(void* data, std::size_t size) override;
+  void empty_buffer() {
+    cursor_ = buffer_;
+    room_ = sizeof buffer_;
+  }
+  void flush();
+  void close_section();
+
+  bool keep_names_;
+  bool open_ = false;  // a section has begun, or something has come without one
+  Hasher section_;
+  std::vector<std::uint64_t> hashes_;  // of the sections
+  std::vector<Name> names_;
+  std::byte buffer_[2048];
 };
 
 namespace detail {

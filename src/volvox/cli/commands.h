@@ -8,11 +8,20 @@
 
 #include "volvox/base/log.h"
 #include "volvox/base/result.h"
+#include "volvox/sim/experiment.h"
+#include "volvox/sim/recording.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
 
 inline constexpr int done = 0, run_failed = 1, bad_input = 2;
+
+// Where the viewer is served.
+struct ViewerArguments {
+  std::string host = "127.0.0.1";
+  int port = 0;
+  bool no_browser = false;
+};
 
 // How pictures and videos are drawn.
 struct ViewArguments {
@@ -28,6 +37,8 @@ struct RunArguments {
   int threads = 1;
   std::vector<std::string> set;
   bool json = false, quiet = false;
+  bool record = false, show = false;  // show: in a browser
+  ViewerArguments viewer;
   std::optional<std::string> video;
   ViewArguments view;
 };
@@ -42,6 +53,33 @@ struct PictureArguments {
   int strobe = 1;  // instants in one picture
 };
 int picture_command(const PictureArguments& arguments, sim::Library& library, Log& log);
+
+struct ReplayArguments {
+  std::string folder;
+  ViewerArguments viewer;
+  int threads = 1;
+  bool verify = false, json = false, quiet = false;
+};
+// Shows a run that is ready to begin, until Ctrl-C; its results go into the folder.
+int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options, const std::string& folder,
+             sim::Library& library, Log& log);
+int view_recording(sim::Recording& recording, const ReplayArguments& arguments);
+// `volvox view FILE.sdf`: a robot alone.
+int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
+void print_results(const sim::RunReport& report, const std::string& folder);
+// Asked for before anything is run or written: without its page there is nothing to look at.
+Result<void> viewer_is_built();
+// What a recording needs to be shown again.
+void attach_scene(sim::Run& run);
+
+int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log);
+
+struct ExportArguments {
+  std::string folder;
+  std::optional<std::string> out;
+  bool csv = false;
+};
+int export_command(const ExportArguments& arguments, Log& log);
 
 int list_command(const std::string& what, bool json, const sim::Library& library);
 int info_command(const std::string& thing, const sim::Library& library);

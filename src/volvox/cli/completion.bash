@@ -4,7 +4,7 @@ _volvox() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} volvox=${COMP_WORDS[0]}
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "run picture list info bench crosscheck net new completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "run picture list info bench crosscheck net new replay view export completion --help --version" -- "$word"))
     return
   fi
   case $previous in
@@ -18,7 +18,7 @@ _volvox() {
   case $command in
     run|picture|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --help" -- "$word"))
       else
         [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
         COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
@@ -27,6 +27,9 @@ _volvox() {
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
     net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --seed --pcap --json --help" -- "$word")) ;;
     new) COMPREPLY=($(compgen -W "behavior robot experiment --in" -- "$word")) ;;
+    replay) COMPREPLY=($(compgen -W "--verify --threads --json --quiet --help" -- "$word") $(compgen -d -- "$word")) ;;
+    view) COMPREPLY=($(compgen -W "$("$volvox" list robots --names 2>/dev/null) --host --port --no-browser --help" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
+    export) COMPREPLY=($(compgen -W "--csv --out --help" -- "$word") $(compgen -d -- "$word")) ;;
     completion) COMPREPLY=($(compgen -W "bash" -- "$word")) ;;
   esac
 }

@@ -1,15 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
+#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/sim/recording_format.h"
+#include "volvox/sim/run.h"
 
 namespace volvox::cli {
 namespace fs = std::filesystem;
@@ -44,26 +45,9 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
   return folder;
 }
 
-std::atomic<bool> stop_requested = false;
+}  // namespace
 
-// While it lives, Ctrl-C and SIGTERM end the run at the next tick, with its results written; a
-// second one ends the program at once.
-class StopOnSignal {
- public:
-  StopOnSignal() {
-    stop_requested = false;
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int which) {
-      stop_requested = true;
-      std::signal(which, SIG_DFL);
-    });
-  }
-  ~StopOnSignal() {
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-  }
-  const std::atomic<bool>& requested() const { return stop_requested; }
-};
-
-void print_results(const sim::RunReport& report, const fs::path& folder) {
+void print_results(const sim::RunReport& report, const std::string& folder) {
   const auto& metrics = report.metrics.all();
   const bool has_paper = std::any_of(metrics.begin(), metrics.end(), [](const sim::Metric& m) { return m.paper.has_value(); });
   std::vector<std::vector<std::string>> rows = {{"metric", "value"}};
@@ -78,10 +62,8 @@ void print_results(const sim::RunReport& report, const fs::path& folder) {
              bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
   fmt::print("{}\n", table(rows));
-  fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder.string());
+  fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder);
 }
-
-}  // namespace
 
 int complain(const Error& error) {
   std::fputs(fmt::format("{} {}\n", red("volvox:"), error.text()).c_str(), stderr);
@@ -126,6 +108,10 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
 }
 
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
+  if (arguments.show && arguments.video)
+    return complain(Error("--view and --video cannot be had at once", "record what you watch with --record, and film the run without --view"));
+  if (arguments.show)
+    if (auto built = viewer_is_built(); !built.ok()) return complain(built.error());
   const auto options = run_options(arguments);
   if (!options.ok()) return complain(options.error());
   auto run = sim::Run::prepare(*options, library, log);
@@ -140,6 +126,10 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     film = std::move(*made);
     (*run)->simulation().add_observer([&](const sim::Simulation& simulation) { film->observe(simulation); });
   }
+  if (arguments.record)
+    if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return complain(recorded.error());
+  if (arguments.record) attach_scene(**run);
+  if (arguments.show) return view_run(std::move(*run), arguments, *options, folder->string(), library, log);
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
@@ -150,7 +140,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   const auto written = (*run)->write(*folder);
 
   if (arguments.json) fmt::print("{}\n", report.json());
-  else if (!arguments.quiet) print_results(report, *folder);
+  else if (!arguments.quiet) print_results(report, folder->string());
   if (!written.ok()) return complain(written.error());
   if (film)
     if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;

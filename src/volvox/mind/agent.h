@@ -141,6 +141,28 @@ class Agent {
   template <class... Args>
   void log(fmt::format_string<Args...> format, Args&&... args) { log_.push_back(fmt::format(format, std::forward<Args>(args)...)); }
 
+  // For viewers and recorders: values of any type, to be described. By the names' order.
+  const Value& percept_value(std::size_t i) const { return percepts_[i]; }
+  const Value& action_value(std::size_t i) const { return actions_[i]; }
+  bool action_was_set(std::size_t i) const { return action_set_[i] != 0; }
+  const std::vector<Message>& mailbox() const { return mailbox_; }
+  // The model of the first behaviour that has one, as JSON; empty: none has.
+  std::string describe_model() const {
+    for (const Program& p : programs_) {
+      if (!p.model.empty()) return p.model.describe();
+    }
+    return {};
+  }
+  const std::string& type_of_model() const {
+    static const std::string nothing;
+    for (const Program& p : programs_) {
+      if (!p.model.empty()) return p.model.type()->name;
+    }
+    return nothing;
+  }
+  const Parameters& behavior_parameters() const { return programs_.front().parameters; }
+  std::uint32_t placement() const { return placement_; }
+
   // For a behaviour that is declared omniscient: another module's percept in this tick.
   template <class T>
   const T& other(std::size_t module, std::string_view name) const { return look_at(module).template percept<T>(name); }
@@ -158,6 +180,7 @@ class Agent {
     RandomStream random;
     double period = 0;  // s; 0: every tick
     Time next_step;
+    std::map<std::string, std::string> tuned;  // parameters that were changed while the run went on
 
     // False: there are bytes, and they are of another type.
     template <class T>
@@ -179,6 +202,7 @@ class Agent {
       }
       ar("random", random);
       ar("next step", next_step);
+      ar("tuned", tuned);
     }
   };
   struct OpenMailbox {
@@ -204,13 +228,17 @@ class Agent {
 
   template <class A>
   void archive(A& ar) {
+    ar.section(name_, "percepts");
     ar("percepts", percepts_);
+    ar.section(name_, "actions");
     ar("actions", actions_);
     ar("set", action_set_);
+    ar.section(name_, "mailbox and outbox");
     ar("mailbox", mailbox_);
     ar("open", open_);
     ar("outbox", outbox_);
     ar("dropped", dropped_);
+    ar.section(name_, "models and random streams");
     for (Program& p : programs_) p.archive(ar);
     if (ar.loading()) log_.clear();
   }

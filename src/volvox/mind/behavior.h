@@ -33,6 +33,8 @@ class Behavior {
   // acknowledged it), or has left, if it was sent with .report. Live, as receive.
   virtual void sent(Agent&, const SendReport&) {}
   virtual void end_tick(Agent&) {}  // all messages of the tick are in
+  // A person has changed a parameter while the run goes on: read those that start() has kept.
+  virtual void tune(Agent&) {}
 
   virtual double period() const { return 0; }         // s between steps; 0: every tick
   virtual bool omniscient() const { return false; }   // may look at other modules' percepts

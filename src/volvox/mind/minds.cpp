@@ -339,6 +339,7 @@ void Minds::hand_over(std::size_t i, Message message) {
   Agent& agent = agents_[i];
   agent.now_ = message.arrived;
   ++network_.delivered;
+  if (watch_arrivals_) arrivals_.push_back({static_cast<std::uint32_t>(i), message.outlet, message.sent, message.arrived, static_cast<std::uint32_t>(message.payload.size())});
   const int owner = agent.owner_of(message.mailbox);
   if (owner < 0) {
     ++network_.lost;
@@ -358,6 +359,7 @@ void Minds::hand_over(std::size_t i, Message message) {
 }
 
 MindFailure Minds::deliver(const world::World& world, Time tick_end, std::int64_t tick) {
+  arrivals_.clear();
   if (exchange_) {
     std::uint32_t last = 0;
     const auto received = [&](std::uint32_t agent, Message message) {
@@ -393,11 +395,41 @@ MindFailure Minds::deliver(const world::World& world, Time tick_end, std::int64_
 }
 
 void Minds::publish_logs(Log& log, Time tick_begin) {
-  for (Agent& agent : agents_) {
-    for (const std::string& line : agent.log_)
-      log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agent.name_, line));
-    agent.log_.clear();
+  log_lines_.clear();
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    for (std::string& line : agents_[i].log_) {
+      log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agents_[i].name_, line));
+      log_lines_.push_back({static_cast<std::uint32_t>(i), std::move(line)});
+    }
+    agents_[i].log_.clear();
   }
+}
+
+// Every behaviour of the module that asked for a parameter of this name is told.
+bool Minds::tune(std::size_t i, const std::string& name, const std::string& value) {
+  bool tuned = false;
+  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot) tuned = tune_slot(i, slot, name, value) || tuned;
+  return tuned;
+}
+
+bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, const std::string& value) {
+  Agent::Program& program = agents_[i].programs_[slot - first_slot_[i]];
+  if (!program.parameters.asked().contains(name)) return false;
+  const auto& given = program.parameters.given();
+  const auto before = given.contains(name) ? std::optional(given.at(name)) : std::nullopt;
+  const auto tell = [&] { guarded(i, slot, "tune", [](Behavior& b, Agent& a) { b.tune(a); }); };
+  program.parameters.set(name, value);
+  tell();
+  if (failures_[i].empty() && program.parameters.check().ok()) {
+    program.tuned[name] = value;
+    return true;
+  }
+  failures_[i].clear();
+  program.parameters.forget_errors();
+  if (before) program.parameters.set(name, *before);
+  else program.parameters.unset(name);
+  tell();
+  return false;
 }
 
 std::string Minds::cannot_save() const {
@@ -418,10 +450,12 @@ std::string Minds::cannot_save() const {
 void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].archive(ar);
+    ar.section(agents_[i].name_, "behavior and noise");
     for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
       if (slots_[slot].behavior->lists_state()) slots_[slot].behavior->archive_state(ar);
     noises_[i].archive(ar);
   }
+  ar.section("", "messages in flight");
   ar("in flight", in_flight_);
   ar("network", network_);
   if (exchange_) exchange_->archive(ar);
@@ -439,6 +473,11 @@ void Minds::archive(Archive& ar) {
     for (const Message& message : agent.mailbox_) good = good && has_outlet(i, message.outlet);
     for (const Outgoing& out : agent.outbox_) good = good && has_outlet(i, out.outlet);
     for (const Agent::OpenMailbox& open : agent.open_) good = good && open.program < agent.programs_.size();
+  }
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot) {
+      for (const auto& [name, value] : std::map(agents_[i].programs_[slot - first_slot_[i]].tuned)) good = tune_slot(i, slot, name, value) && good;
+    }
   }
   if (!good) ar.fail("it refers to docks or modules that are not there");
 }

@@ -47,6 +47,25 @@ class Minds {
   MindFailure deliver(const world::World& world, Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 
+  // Changes a parameter of a module's behaviour between two ticks. False: it has none of this
+  // name, or does not take the value; then it keeps the one that it had.
+  bool tune(std::size_t agent, const std::string& parameter, const std::string& value);
+
+  // What agents logged and what messages arrived in the last tick, for recorders and viewers.
+  struct LogLine {
+    std::uint32_t agent = 0;
+    std::string text;
+  };
+  const std::vector<LogLine>& log_lines() const { return log_lines_; }
+  struct Arrival {
+    std::uint32_t agent = 0;  // who received it
+    int outlet = 0;           // of the receiver: where it came in
+    Time sent, arrived;
+    std::uint32_t bytes = 0;
+  };
+  void watch_arrivals() { watch_arrivals_ = true; }  // they are kept only if somebody watches
+  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+
   // For the test that order does not matter: behaviours run in this order instead.
   void set_order(std::vector<std::uint32_t> order) { order_ = std::move(order); }
 
@@ -73,6 +92,7 @@ class Minds {
   std::size_t memory_bytes() const;
 
  private:
+  bool tune_slot(std::size_t agent, std::size_t slot, const std::string& parameter, const std::string& value);
   struct InFlight {  // a message between two modules
     std::int64_t due = 0;       // the tick at whose end it arrives
     std::uint32_t receiver = 0; // agent
@@ -130,6 +150,10 @@ class Minds {
   NetworkCounters network_;
   std::unique_ptr<Exchange> exchange_;
   double dt_ = 0;  // s
+
+  bool watch_arrivals_ = false;
+  std::vector<Arrival> arrivals_;
+  std::vector<LogLine> log_lines_;
 
   // Scratch of a tick.
   std::vector<physics::Ray> rays_;

@@ -114,6 +114,7 @@ namespace {
 
 void archive_desc(Archive& ar, JointDesc& desc) {
   ar("type", desc.type), ar("a", desc.a), ar("b", desc.b);
+  if (ar.hashing()) return;  // the rest never changes, and what connects what tells joints apart
   ar("frame_a", desc.frame_a), ar("frame_b", desc.frame_b);
   ar("lower", desc.lower), ar("upper", desc.upper), ar("damping", desc.damping), ar("friction", desc.friction);
   ar("latch_time", desc.latch_time), ar("pull_speed", desc.pull_speed);
@@ -123,9 +124,11 @@ void archive_desc(Archive& ar, JointDesc& desc) {
 
 // Joints come and go in a run (docks), so they are part of what is saved; bodies do not.
 void Scene::archive_topology(Archive& ar) {
-  IdPool<BodyTag> body_pool = body_ids;
-  ar("body_ids", body_pool);
-  if (ar.loading()) {
+  if (!ar.loading()) {
+    ar("body_ids", body_ids);
+  } else {
+    IdPool<BodyTag> body_pool;
+    ar("body_ids", body_pool);
     HashArchive saved, here;
     saved("bodies", body_pool);
     here("bodies", body_ids);
@@ -138,11 +141,16 @@ void Scene::archive_topology(Archive& ar) {
   motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
   latched.resize(joints_saved), latches.resize(joints_saved);
   for (JointDesc& desc : joint_descs) archive_desc(ar, desc);
-  std::vector<std::vector<std::uint32_t>> order(joints_of.size());
-  for (std::size_t b = 0; b < joints_of.size(); ++b)
-    for (const JointId id : joints_of[b]) order[b].push_back(id.index);
+  if (!ar.loading()) {  // as a list of lists of indices, without making one: hashes are taken in every tick
+    detail::archive_size(ar, joints_of.size());
+    for (auto& joints_of_body : joints_of) {
+      detail::archive_size(ar, joints_of_body.size());
+      for (JointId& id : joints_of_body) ar("joint", id.index);
+    }
+    return;
+  }
+  std::vector<std::vector<std::uint32_t>> order;
   ar("joints_of", order);
-  if (!ar.loading()) return;
   if (order.size() != joints_of.size()) return ar.fail("the snapshot is damaged");
   for (std::size_t b = 0; b < order.size(); ++b) {
     joints_of[b].clear();

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/platform/clock.h"
+#include "volvox/sim/recording_format.h"
+#include "volvox/sim/report.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -31,6 +33,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   auto parameters = experiment_->parameters(located->folder);
   if (!parameters.ok()) return parameters.error();
   const std::string declared_in = located->file.empty() ? "experiment " + located->name : located->file.string();
+  parameters_ = *parameters;
   if (auto checked = model::check_settings(*parameters, options.settings, declared_in); !checked.ok()) return checked;
 
   model::ModelLibrary models;
@@ -64,10 +67,20 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   sample_every_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(0.05 / shared->run.dt.seconds())));
   start_centre_ = world::centre_of_mass(simulation_->world());
   experiment_->begin(*simulation_);
-  if (options.restore_from)
-    if (auto restored = restore(*options.restore_from); !restored.ok()) return restored;
+  const bool restores = options.restore_from || options.restore_bytes;
+  if (restores) {
+    std::string name = "the snapshot in the recording";
+    restored_ = options.restore_bytes.value_or("");
+    if (options.restore_from) {
+      name = options.restore_from->string();
+      std::ifstream in(*options.restore_from, std::ios::binary);
+      if (!in) return Diagnostic{name, 0, "the snapshot cannot be opened", "give a file that --save wrote"};
+      restored_.assign((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    }
+    if (auto restored = restore(restored_, name); !restored.ok()) return restored;
+  }
   sim_begin_ = simulation_->now().seconds();
-  if (options.restore_from && simulation_->tick() > ticks_)
+  if (restores && simulation_->tick() > ticks_)
     return Error(fmt::format("the snapshot stands at {:.3f} s, and the run is to end at {:.3f} s", sim_begin_, shared->run.duration.seconds()),
                  "give a --duration beyond it: it counts from the start of the first run");
   sample();
@@ -110,10 +123,7 @@ Result<void> Run::save(const fs::path& file) {
   return {};
 }
 
-Result<void> Run::restore(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return Diagnostic{file.string(), 0, "the snapshot cannot be opened", "give a file that --save wrote"};
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+Result<void> Run::restore(const std::string& text, const std::string& file) {
   std::span<const std::byte> bytes = std::as_bytes(std::span(text));
   std::uint64_t seal = 0;
   if (bytes.size() >= sizeof seal) {
@@ -121,16 +131,41 @@ Result<void> Run::restore(const fs::path& file) {
     bytes = bytes.first(bytes.size() - sizeof seal);
   }
   if (seal != seal_of(bytes))
-    return Diagnostic{file.string(), 0, "this is not a snapshot of a run, or it is damaged", "give a file that --save wrote, whole and unchanged"};
+    return Diagnostic{file, 0, "this is not a snapshot of a run, or it is damaged", "give a file that --save wrote, whole and unchanged"};
   LoadArchive ar(bytes);
   std::vector<std::byte> snapshot;
   archive(ar, snapshot);
   auto restored = simulation_->restore(snapshot);
   if (restored.ok() && ar.ok() && ar.remaining() == 0) return {};
-  Error error(Diagnostic{file.string(), 0, "the snapshot cannot be restored", ""});
+  Error error(Diagnostic{file, 0, "the snapshot cannot be restored", ""});
   if (!restored.ok()) error.add(restored.error());
   else error.add(Error("it is cut off or damaged", "use another snapshot"));
   return error;
+}
+
+Result<void> Run::record(const fs::path& file) {
+  const model::WorldModel& world = simulation_->world().model();
+  const auto is_file = fs::exists(options_.experiment) && !fs::is_directory(options_.experiment);
+  const Metadata description = {
+      {"format", format::version},
+      {"experiment", is_file ? fs::absolute(options_.experiment).string() : options_.experiment},
+      {"name", report_.experiment},
+      {"settings", nlohmann::json(report_.settings).dump()},
+      {"engine", options_.engine},
+      {"seed", std::to_string(options_.seed)},
+      {"dt", world.run.dt.text()},
+      {"substep_s", fmt::format("{}", world.run.max_substep)},
+      {"duration_s", fmt::format("{}", world.run.duration.seconds())},
+      {"modules", std::to_string(report_.modules)}};
+  simulation_->minds().watch_arrivals();
+  auto made = Recorder::create(file, description, *simulation_);
+  if (!made.ok()) return made.error();
+  recorder_ = std::move(*made);
+  if (!restored_.empty()) recorder_->attach("restored.snap", "application/octet-stream", restored_);
+  recorder_->record(*simulation_);
+  recorder_->record_metrics(simulation_->now(), simulation_->tick(), report_.history.back());
+  simulation_->add_observer([this](const Simulation& simulation) { recorder_->record(simulation); });
+  return {};
 }
 
 StepStatus Run::step() {
@@ -151,8 +186,7 @@ void Run::finish(const std::function<void(const Progress&)>& progress, const std
   double last_report = wall_begin_;
   while (simulation_->tick() < ticks_ && step().ok()) {
     if (stop != nullptr && stop->load()) {
-      report_.status = "stopped";
-      report_.failure = fmt::format("stopped at {:.3f} s, on request", simulation_->now().seconds());
+      this->stop();
       break;
     }
     const double now = platform::monotonic_seconds();
@@ -162,6 +196,11 @@ void Run::finish(const std::function<void(const Progress&)>& progress, const std
     }
   }
   end();
+}
+
+void Run::stop() {
+  report_.status = "stopped";
+  report_.failure = fmt::format("stopped at {:.3f} s, on request", simulation_->now().seconds());
 }
 
 void Run::end() {
@@ -197,6 +236,7 @@ void Run::end() {
     add("frames_dropped", static_cast<double>(frames.queue_drops), "no room to wait");
   }
   report_.state_hash = simulation_->hash();
+  report_.inputs = simulation_->inputs_so_far();
 }
 
 void Run::sample() {
@@ -204,6 +244,7 @@ void Run::sample() {
   report_.history.push_back({simulation_->now().seconds(), world::centre_of_mass(world), world::kinetic_energy(world),
                              world.modules().empty() ? 0 : world::highest_link(world), world.organism_count(),
                              world.graph().connections()});
+  if (recorder_) recorder_->record_metrics(simulation_->now(), simulation_->tick(), report_.history.back());
 }
 
 namespace {
@@ -228,7 +269,8 @@ nlohmann::ordered_json summary(const RunReport& report) {
   json["status"] = report.status;
   if (!report.failure.empty()) json["failure"] = report.failure;
   json["state_hash"] = hash_text(report.state_hash);
-  json["reproducible"] = true;
+  if (report.inputs == 0) json["reproducible"] = true;
+  else json["reproducible"] = "with_inputs";
   json["metrics"] = nlohmann::ordered_json::object();
   for (const Metric& metric : report.metrics.all()) json["metrics"][metric.name] = number(metric.value);
   nlohmann::ordered_json paper = nlohmann::ordered_json::object();
@@ -263,13 +305,22 @@ Result<void> Run::write(const fs::path& folder) {
   summary_file.flush();
 
   std::ofstream csv(folder / "metrics.csv");
-  csv << "time_s,centre_x_m,centre_y_m,centre_z_m,kinetic_energy_J,lift_m,organisms,connections\n";
-  for (const TimePoint& p : report_.history)
-    csv << fmt::format("{},{},{},{},{},{},{},{}\n", p.time, p.centre_of_mass.x, p.centre_of_mass.y, p.centre_of_mass.z,
-                       p.kinetic_energy, p.lift, p.organisms, p.connections);
+  csv << "time_s";
+  for (const char* name : format::metric_names) csv << ',' << name;
+  csv << '\n';
+  for (const TimePoint& p : report_.history) {
+    csv << fmt::format("{}", p.time);
+    for (const double value : p.values()) csv << fmt::format(",{}", value);
+    csv << '\n';
+  }
   csv.flush();
-  if (!csv || !summary_file) return bad("the results cannot be written");
   if (auto written = experiment_->write(folder); !written.ok()) return written;
+  std::ofstream page(folder / "report.html");
+  page << report_html(report_, folder);
+  page.flush();
+  if (!csv || !summary_file || !page) return bad("the results cannot be written");
+  if (recorder_)
+    if (auto recorded = recorder_->finish({{"summary", report_.json()}}); !recorded.ok()) return recorded;
   if (options_.save_to && report_.status != "failed") return save(*options_.save_to);
   return {};
 }

@@ -1,6 +1,7 @@
 // One run of one experiment, from its name to its results.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "volvox/sim/experiment.h"
+#include "volvox/sim/recorder.h"
 
 namespace volvox::sim {
 
@@ -23,6 +25,7 @@ struct RunOptions {
   std::map<std::string, std::string> settings;
   std::optional<std::filesystem::path> save_to;       // a snapshot of the last tick
   std::optional<std::filesystem::path> restore_from;  // begin where that one ended
+  std::optional<std::string> restore_bytes;           // likewise, with the content of that file
 };
 
 // A sample of what a run looked like at one moment, for metrics.csv.
@@ -32,6 +35,10 @@ struct TimePoint {
   double kinetic_energy = 0;
   double lift = 0;
   std::size_t organisms = 0, connections = 0;
+
+  std::array<double, 7> values() const {  // in the order of format::metric_names
+    return {centre_of_mass.x, centre_of_mass.y, centre_of_mass.z, kinetic_energy, lift, static_cast<double>(organisms), static_cast<double>(connections)};
+  }
 };
 
 struct RunReport {
@@ -52,6 +59,7 @@ struct RunReport {
   std::vector<TimePoint> history;
   std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
   std::map<std::string, std::string> settings;
+  std::int64_t inputs = 0;  // that came from outside while it ran
 
   double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
   std::string json() const;  // the contract of `volvox run --json`, one object
@@ -73,29 +81,39 @@ class Run {
   // is "stopped".
   void finish(const std::function<void(const Progress&)>& progress = {}, const std::atomic<bool>* stop = nullptr);
   StepStatus step();  // or one tick at a time
+  void stop();        // it ends here, on request: before end()
   std::int64_t ticks() const { return ticks_; }
 
+  // Records the run into this file from here on; before the first step.
+  Result<void> record(const std::filesystem::path& file);
+  Recorder* recorder() { return recorder_.get(); }  // null: it is not recorded
+
   Simulation& simulation() { return *simulation_; }
+  const RunOptions& options() const { return options_; }
+  const std::vector<model::ParameterDesc>& parameters() const { return parameters_; }
   // Ends the experiment; the report is complete afterwards. finish() calls it.
   void end();
   const RunReport& report() const { return report_; }
 
-  // Writes summary.json and metrics.csv into the folder, which is made if need be, and the
+  // Writes summary.json, metrics.csv and report.html into the folder, which is made if need be, and the
   // snapshot if one was asked for.
   Result<void> write(const std::filesystem::path& folder);
 
  private:
   Run() = default;
   Result<void> load(const RunOptions& options, const Library& library, Log& log);
-  Result<void> restore(const std::filesystem::path& file);
+  Result<void> restore(const std::string& text, const std::string& file);
   Result<void> save(const std::filesystem::path& file);
   void archive(Archive& ar, std::vector<std::byte>& simulation);
   void sample();
 
   mind::Registries registries_;  // the library's, with what the experiment adds
   RunOptions options_;
+  std::vector<model::ParameterDesc> parameters_;
+  std::string restored_;  // the snapshot that the run began with, for its recording
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Simulation> simulation_;
+  std::unique_ptr<Recorder> recorder_;
   std::int64_t ticks_ = 0;
   double wall_begin_ = 0, sim_begin_ = 0;
   std::int64_t sample_every_ = 1;

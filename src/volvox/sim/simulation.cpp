@@ -51,6 +51,7 @@ StepStatus Simulation::step() {
   physics::StepStatus physics;
   dock_events_.clear();
 
+  timed(Phase::input, [&] { take_inputs(); });
   timed(Phase::sense, [&] { minds_->sense(*world_, dt, threads_); });
   timed(Phase::think, [&] { mind = minds_->think(begin, dt, threads_); });
   if (!mind.ok()) return {failure(mind, begin.seconds())};
@@ -77,16 +78,49 @@ StepStatus Simulation::step() {
   return {};
 }
 
-void Simulation::archive(Archive& ar) {
+void Simulation::take_inputs() {
+  inputs_.clear();
+  for (Input& input : waiting_inputs_) {
+    if (auto applied = apply(input, *this); !applied.ok()) log_.warning("an input was refused: " + applied.error().text());
+    else inputs_.push_back(std::move(input));
+  }
+  waiting_inputs_.clear();
+  inputs_so_far_ += static_cast<std::int64_t>(inputs_.size());
+}
+
+void Simulation::archive_tick(Archive& ar) {
+  ar.section("", "tick");
   ar("tick", tick_);
+}
+
+void Simulation::archive(Archive& ar) {
+  archive_tick(ar);
   minds_->archive(ar);
   world_->archive(ar);
 }
 
-std::uint64_t Simulation::hash() {
+std::uint64_t Simulation::hash() const {
   HashArchive ar;
-  archive(ar);
+  hash(ar);
   return ar.value();
+}
+
+// An archive that hashes only reads; the list of fields is the same for all archives. What
+// archive() lists one after another is hashed side by side where there is more than one thread.
+void Simulation::hash(HashArchive& sections) const {
+  auto* self = const_cast<Simulation*>(this);
+  HashArchive parts[2] = {HashArchive(sections.names_kept()), HashArchive(sections.names_kept())};
+  self->threads_.parallel_for(2, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i == 0) {
+        self->archive_tick(parts[0]);
+        self->minds_->archive(parts[0]);
+      } else {
+        self->world_->archive(parts[1]);
+      }
+    }
+  });
+  for (HashArchive& part : parts) sections.append(part);
 }
 
 // What must agree between the run that was saved and the one that takes the snapshot in.

@@ -10,6 +10,7 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/mind/minds.h"
 #include "volvox/physics/engine.h"
+#include "volvox/sim/input.h"
 #include "volvox/sim/phases.h"
 #include "volvox/world/world.h"
 
@@ -39,6 +40,12 @@ class Simulation {
 
   StepStatus step();  // one tick
 
+  // What comes from outside, for the input phase of the next tick. Not thread-safe: who takes it
+  // from another thread hands it over between two ticks.
+  void give(Input input) { waiting_inputs_.push_back(std::move(input)); }
+  const std::vector<Input>& inputs() const { return inputs_; }  // that entered in the last tick
+  std::int64_t inputs_so_far() const { return inputs_so_far_; }
+
   std::int64_t tick() const { return tick_; }  // the next one to be simulated
   Time now() const { return settings_.dt.start_of(tick_); }
   const SimulationSettings& settings() const { return settings_; }
@@ -55,7 +62,8 @@ class Simulation {
   void add_observer(std::function<void(const Simulation&)> observer) { observers_.push_back(std::move(observer)); }
 
   // The hash of everything that the next tick depends on.
-  std::uint64_t hash();
+  std::uint64_t hash() const;
+  void hash(HashArchive& sections) const;
 
   // A snapshot, and the way back: restore() wants a simulation made from the same world with
   // the same settings. Engines whose caches cannot be saved drop them here too, so that the
@@ -67,6 +75,8 @@ class Simulation {
   Simulation(const SimulationSettings& settings, Log& log) : settings_(settings), log_(log), threads_(settings.threads) {}
   template <class Work>
   void timed(Phase phase, Work&& work);
+  void take_inputs();
+  void archive_tick(Archive& ar);
   void archive(Archive& ar);
   std::uint64_t fingerprint() const;
 
@@ -78,6 +88,8 @@ class Simulation {
   std::vector<std::function<void(const Simulation&)>> observers_;
   std::int64_t tick_ = 0;
   std::vector<world::DockEvent> dock_events_;
+  std::vector<Input> waiting_inputs_, inputs_;
+  std::int64_t inputs_so_far_ = 0;
   PhaseTimes phase_times_;
 };
 

@@ -138,6 +138,7 @@ class World {
   void record_load(std::uint32_t carrier, double dt);
   bool consistent() const;
   bool joints_there() const;
+  void hash_bodies(Archive& ar);
 
   std::shared_ptr<const model::WorldModel> model_;
   std::unique_ptr<physics::Engine> engine_;

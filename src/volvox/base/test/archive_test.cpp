@@ -56,6 +56,34 @@ TEST(Archive, HashSeesEveryField) {
   e = example(); e.bytes[2] = 0; EXPECT_NE(hash(e), reference);
 }
 
+// Two states that differ are told where, and it does not matter whether parts are hashed side by side.
+TEST(Archive, SectionsNameWhatDiffers) {
+  const auto hash_parts = [](int a, int b, bool apart) {
+    std::pair<std::vector<std::uint32_t>, std::uint64_t> result;
+    std::vector<double> bulk(1000, a);
+    HashArchive first(HashArchive::Names::keep), second(HashArchive::Names::keep);
+    HashArchive& other = apart ? second : first;
+    first.section("m0", "percepts");
+    first("bulk", bulk);
+    other.section("m1", "percepts");
+    other("b", b);
+    other.section("m1", "nothing");
+    if (apart) first.append(second);
+    EXPECT_EQ(first.names().size(), 3u);
+    EXPECT_EQ(first.names()[1].owner, "m1");
+    result.first = first.sections();
+    result.second = first.value();
+    EXPECT_EQ(first.value(), result.second) << "asking changes nothing";
+    return result;
+  };
+  const auto base = hash_parts(1, 2, false), together = hash_parts(1, 3, false), apart = hash_parts(1, 3, true);
+  ASSERT_EQ(base.first.size(), 3u);
+  EXPECT_EQ(base.first[0], together.first[0]);
+  EXPECT_NE(base.first[1], together.first[1]);
+  EXPECT_NE(base.second, together.second);
+  EXPECT_EQ(together, apart);
+}
+
 TEST(Archive, EveryCutOffSnapshotIsRefused) {
   Everything before = example();
   SaveArchive save;

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "volvox/cli/commands.h"
+#include "volvox/cli/stop_on_signal.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/sim/replay.h"
+
+namespace volvox::cli {
+namespace {
+
+void say_if_cut_off(const sim::Recording& recording, Log& log) {
+  if (!recording.complete())
+    log.warning(fmt::format("{}: the run was cut off; the recording ends with its last whole chunk, at {:.3f} s",
+                            recording.file().string(), recording.dt().start_of(recording.last_tick()).seconds()));
+}
+
+int verify(sim::Recording& recording, const ReplayArguments& arguments, sim::Library& library, Log& log) {
+  Log silent;  // the agents' lines were seen when it was recorded
+  const StopOnSignal stop;
+  Result<sim::Verification> verified = [&] {
+    ProgressBar bar("verifying", arguments.quiet || arguments.json);
+    return sim::verify(recording, library, silent, arguments.threads, [&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
+  }();
+  if (!verified.ok()) return complain(verified.error());
+  const sim::Verification& v = *verified;
+  if (arguments.json) {
+    nlohmann::ordered_json json = {{"same", v.same}, {"ticks", v.ticks}, {"complete", recording.complete()}};
+    if (!v.same) json.update({{"tick", v.tick}, {"time_s", v.time}, {"module", v.module}, {"field", v.field}, {"detail", v.detail}, {"parts", v.parts}});
+    fmt::print("{}\n", json.dump(2));
+  } else if (!v.same) {
+    fmt::print("the first difference is at tick {} ({:.3f} s), {}{}{}{}\n", v.tick, v.time,
+               v.module.empty() ? "" : fmt::format("module '{}', ", v.module), v.field, v.detail.empty() ? "" : ": " + v.detail,
+               v.parts > 1 ? fmt::format("\n  {} parts of the state differ in that tick", v.parts) : "");
+  } else if (!arguments.quiet) {
+    fmt::print("{} ticks were run again{}, and every state hash is the same\n", v.ticks, v.stopped ? " before it was stopped" : "");
+  }
+  if (v.stopped) log.warning("stopped on request; the rest was not compared");
+  return v.same && !v.stopped ? done : run_failed;
+}
+
+}  // namespace
+
+int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log) {
+  auto recording = sim::Recording::open(arguments.folder);
+  if (!recording.ok()) return complain(recording.error());
+  say_if_cut_off(**recording, log);
+  if (arguments.verify) return verify(**recording, arguments, library, log);
+  return view_recording(**recording, arguments);
+}
+
+int export_command(const ExportArguments& arguments, Log& log) {
+  auto recording = sim::Recording::open(arguments.folder);
+  if (!recording.ok()) return complain(recording.error());
+  say_if_cut_off(**recording, log);
+  const std::filesystem::path folder = arguments.out ? std::filesystem::path(*arguments.out) : (*recording)->file().parent_path() / "csv";
+  auto written = sim::export_csv(**recording, folder);
+  if (!written.ok()) return complain(written.error());
+  for (const std::string& name : *written) fmt::print("{}\n", (folder / name).string());
+  return done;
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,34 @@
+// Ctrl-C and SIGTERM, as something to look at between two ticks.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+
+namespace volvox::cli {
+
+// While it lives, Ctrl-C and SIGTERM end the run at the next tick, with its results written; a
+// second one ends the program at once.
+class StopOnSignal {
+ public:
+  StopOnSignal() {
+    flag() = false;
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int which) {
+      flag() = true;
+      std::signal(which, SIG_DFL);
+    });
+  }
+  ~StopOnSignal() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  }
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+  const std::atomic<bool>& requested() const { return flag(); }
+
+ private:
+  static std::atomic<bool>& flag() {  // a signal handler knows no object
+    static std::atomic<bool> requested = false;
+    return requested;
+  }
+};
+
+}  // namespace volvox::cli

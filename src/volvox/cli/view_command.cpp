@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "volvox/cli/commands.h"
+#include "volvox/cli/stop_on_signal.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/model/reader.h"
+#include "volvox/sim/recording_format.h"
+#include "volvox/view/web/viewed_recording.h"
+#include "volvox/view/web/viewed_robot.h"
+#include "volvox/view/web/viewed_run.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& arguments) {
+  view::ViewerOptions options;
+  options.server.host = arguments.host;
+  options.server.port = static_cast<std::uint16_t>(arguments.port);
+  options.open_browser = !arguments.no_browser;
+  auto viewer = view::Viewer::start(options);
+  // Always, even if everything else is quiet: without the address nobody can look.
+  if (viewer.ok()) std::fputs(fmt::format("volvox: the viewer is at {}  (Ctrl-C ends it)\n", (*viewer)->address()).c_str(), stderr);
+  return viewer;
+}
+
+// recording.mcap of a run that was reset becomes recording.1.mcap, ...: nothing is lost.
+Result<void> record_into(sim::Run& run, const fs::path& folder) {
+  const fs::path file = folder / sim::format::file_name;
+  std::error_code error;
+  for (int i = 1; fs::exists(file) && i < 10'000; ++i)
+    if (const fs::path old = folder / fmt::format("recording.{}.mcap", i); !fs::exists(old)) {
+      fs::rename(file, old, error);
+      break;
+    }
+  if (auto recorded = run.record(file); !recorded.ok()) return recorded;
+  attach_scene(run);
+  return {};
+}
+
+}  // namespace
+
+Result<void> viewer_is_built() {
+  auto files = view::WebServer::read_bundle(view::bundle_folder());
+  if (!files.ok()) return files.error();
+  return {};
+}
+
+void attach_scene(sim::Run& run) {
+  run.recorder()->attach("scene", "application/octet-stream", view::encode_scene(view::Scene::of(run.simulation().world())));
+}
+
+int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options, const std::string& folder,
+             sim::Library& library, Log& log) {
+  auto viewer = start_viewer(arguments.viewer);
+  if (!viewer.ok()) return complain(viewer.error());
+  std::optional<Error> not_written;
+  std::map<std::string, std::string> changed;  // by people, since the start
+  const auto prepare = [&](const std::map<std::string, std::string>& settings) -> Result<std::unique_ptr<sim::Run>> {
+    sim::RunOptions again = options;
+    for (const auto& [key, value] : changed) again.settings[key] = value;
+    for (const auto& [key, value] : settings) again.settings[key] = value;
+    auto made = sim::Run::prepare(again, library, log);
+    if (!made.ok()) return made.error();
+    for (const auto& [key, value] : settings) changed[key] = value;
+    if (arguments.record)
+      if (auto recorded = record_into(**made, folder); !recorded.ok()) return recorded.error();
+    return made;
+  };
+  const auto at_end = [&](sim::Run& ended) {
+    if (auto written = ended.write(folder); !written.ok()) not_written = written.error();
+  };
+  const StopOnSignal stop;
+  view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end);
+  viewed.loop(stop.requested());
+  const sim::RunReport& report = viewed.run().report();
+  if (arguments.json) fmt::print("{}\n", report.json());
+  else if (!arguments.quiet) print_results(report, folder);
+  if (not_written) return complain(*not_written);
+  if (report.status == "failed") {
+    std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), report.failure).c_str(), stderr);
+    return run_failed;
+  }
+  return done;  // people end what they look at by Ctrl-C
+}
+
+int view_recording(sim::Recording& recording, const ReplayArguments& arguments) {
+  auto viewer = start_viewer(arguments.viewer);
+  if (!viewer.ok()) return complain(viewer.error());
+  auto viewed = view::ViewedRecording::create(**viewer, recording);
+  if (!viewed.ok()) return complain(viewed.error());
+  const StopOnSignal stop;
+  (*viewed)->loop(stop.requested());
+  return done;
+}
+
+int view_robot_command(const std::string& robot, const ViewerArguments& arguments) {
+  model::ModelLibrary models;
+  auto model = models.load(robot);
+  if (!model.ok()) return complain(model.error());
+  auto viewer = start_viewer(arguments);
+  if (!viewer.ok()) return complain(viewer.error());
+  auto viewed = view::ViewedRobot::create(**viewer, *model);
+  if (!viewed.ok()) return complain(viewed.error());
+  const StopOnSignal stop;
+  (*viewed)->loop(stop.requested());
+  return done;
+}
+
+}  // namespace volvox::cli

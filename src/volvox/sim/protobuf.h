@@ -1,0 +1,98 @@
+// The wire format of protocol buffers, as much as recordings need: fields written by hand, and
+// schemas (a FileDescriptorSet) made from a table, so that any MCAP reader can decode them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace volvox::sim::protobuf {
+
+// The numbers are those of descriptor.proto.
+enum class Type { real = 1, single = 2, int64 = 3, int32 = 5, fixed64 = 6, fixed32 = 7, boolean = 8, text = 9, message = 11, uint32 = 13 };
+
+struct Field {
+  std::string name;
+  int number = 0;
+  Type type = Type::real;
+  bool repeated = false;
+  std::string message_type = {};  // ".foxglove.Vector3"
+};
+struct MessageType {
+  std::string package, name;
+  std::vector<Field> fields;
+  std::string full_name() const { return package + "." + name; }
+};
+
+// A FileDescriptorSet with all of the types, in which every reader looks up what it needs.
+std::string descriptor_set(const std::vector<MessageType>& types);
+
+class Writer {
+ public:
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+  }
+  void integer(int field, std::uint64_t value) { tag(field, 0), varint(value); }
+  void real(int field, double value) { tag(field, 1), fixed(value); }
+  void fixed64(int field, std::uint64_t value) { tag(field, 1), fixed(value); }
+  void text(int field, std::string_view value) {
+    tag(field, 2);
+    varint(value.size());
+    bytes_ += value;
+  }
+  void message(int field, const Writer& inner) { text(field, inner.bytes_); }
+  // A repeated field of fixed size, packed.
+  template <class T>
+  void packed(int field, std::span<const T> values) {
+    text(field, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  }
+  std::string& bytes() { return bytes_; }
+  const std::string& bytes() const { return bytes_; }
+  void clear() { bytes_.clear(); }
+
+ private:
+  void tag(int field, int wire) { varint(static_cast<std::uint64_t>(field << 3 | wire)); }
+  template <class T>
+  void fixed(T value) {
+    char raw[sizeof value];
+    std::memcpy(raw, &value, sizeof value);
+    bytes_.append(raw, sizeof value);
+  }
+  std::string bytes_;
+};
+
+// Walks over the fields of a message: while (reader.next()) switch (reader.field()) ...
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  explicit Reader(std::span<const char> bytes) : rest_(bytes.data(), bytes.size()) {}
+  bool next();  // false at the end, or where the bytes make no sense (then ok() is false)
+  bool ok() const { return ok_; }
+  int field() const { return field_; }
+  std::uint64_t integer() const { return value_; }
+  double real() const {
+    double value;
+    std::memcpy(&value, &value_, sizeof value);
+    return value;
+  }
+  std::string_view text() const { return text_; }
+  template <class T>
+  std::vector<T> packed() const {
+    std::vector<T> values(text_.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), text_.data(), values.size() * sizeof(T));
+    return values;
+  }
+
+ private:
+  bool take_varint(std::uint64_t& value);
+  std::string_view rest_, text_;
+  int field_ = 0;
+  std::uint64_t value_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace volvox::sim::protobuf

@@ -1,0 +1,255 @@
+#include "volvox/sim/recorder.h"
+
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/platform/clock.h"
+#include "volvox/sim/recording_format.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::sim {
+namespace {
+
+constexpr std::size_t full_chunk = 4 << 20;  // bytes
+constexpr double longest_chunk = 1;          // s of wall time
+
+// Numbers of a fixed width, so that a template can be filled in place: a varint may be longer
+// than it need be.
+void put_padded_varint(char* at, std::uint64_t value) {
+  for (int i = 0; i < 4; ++i, value >>= 7) at[i] = static_cast<char>((value & 0x7f) | 0x80);
+  at[4] = static_cast<char>(value & 0x7f);
+}
+
+void put_real(char* at, double value) { std::memcpy(at, &value, sizeof value); }
+
+constexpr std::size_t timestamp_size = 12;  // two tags, two varints of five bytes
+void put_timestamp(char* at, Time time) {
+  at[0] = 1 << 3;
+  put_padded_varint(at + 1, static_cast<std::uint64_t>(time.ns / 1'000'000'000));
+  at[6] = 2 << 3;
+  put_padded_varint(at + 7, static_cast<std::uint64_t>(time.ns % 1'000'000'000));
+}
+
+protobuf::Writer timestamp(Time time) {
+  protobuf::Writer writer;
+  writer.bytes().assign(timestamp_size, '\0');
+  put_timestamp(writer.bytes().data(), time);
+  return writer;
+}
+
+template <class T>
+std::span<const T> all_of(const std::vector<T>& values) { return values; }
+
+}  // namespace
+
+Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& file, const Metadata& description, const Simulation& simulation) {
+  auto writer = McapWriter::create(file, "volvox");
+  if (!writer.ok()) return writer.error();
+  std::unique_ptr<Recorder> recorder(new Recorder(std::move(*writer)));
+  const std::string descriptors = protobuf::descriptor_set(format::types());
+  for (const format::Topic& topic : format::topics()) {
+    const std::uint16_t schema = recorder->writer_->add_schema(topic.type, "protobuf", descriptors);
+    recorder->channels_[topic.topic] = recorder->writer_->add_channel(schema, topic.topic, "protobuf");
+  }
+  recorder->writer_->add_metadata("volvox", description);
+  recorder->attach("names.json", "application/json", recorder->names(simulation));
+  recorder->prepare(simulation);
+  return recorder;
+}
+
+// Who is who: the ticks hold numbers.
+std::string Recorder::names(const Simulation& simulation) const {
+  const world::World& world = simulation.world();
+  nlohmann::json json;
+  for (const char* list : {"modules", "links", "joints", "docks", "agents", "sections"}) json[list] = nlohmann::json::array();
+  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+    json["modules"].push_back(world.name(p));
+    for (const model::Link& link : world.module_model(p).links) json["links"].push_back(world.name(p) + "." + link.name);
+    for (const model::Joint& joint : world.module_model(p).joints) json["joints"].push_back(world.name(p) + "." + joint.name);
+    for (const model::Dock& dock : world.module_model(p).docks) json["docks"].push_back(world.name(p) + "." + dock.name);
+  }
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) json["agents"].push_back(simulation.minds().agent(i).name());
+  HashArchive sections(HashArchive::Names::keep);
+  simulation.hash(sections);
+  for (const HashArchive::Name& name : sections.names()) json["sections"].push_back({name.owner, name.part});
+  return json.dump();
+}
+
+void Recorder::prepare(const Simulation& simulation) {
+  const world::World& world = simulation.world();
+  links_.resize(world.links());
+  docks_.resize(world.docks());
+  for (std::uint32_t l = 0; l < world.links(); ++l) {
+    LinkTemplate& link = links_[l];
+    protobuf::Writer vector, quaternion, transform;
+    for (int i = 1; i <= 3; ++i) vector.real(i, 0);
+    for (int i = 1; i <= 4; ++i) quaternion.real(i, 0);
+    transform.message(1, timestamp({}));
+    const std::size_t time_at = transform.bytes().size() - timestamp_size;
+    transform.text(2, "world");
+    transform.text(3, world.body_name(world.body(l)));
+    transform.message(4, vector);
+    const std::size_t translation_at = transform.bytes().size() - vector.bytes().size();
+    transform.message(5, quaternion);
+    const std::size_t rotation_at = transform.bytes().size() - quaternion.bytes().size();
+    protobuf::Writer entry;
+    entry.message(1, transform);
+    const std::size_t head = entry.bytes().size() - transform.bytes().size();
+    link = {entry.bytes(), head + time_at, head + translation_at, head + rotation_at, {}};
+  }
+}
+
+void Recorder::write(const char* topic, const std::string& bytes) {
+  writer_->write(channels_.at(topic), static_cast<std::uint32_t>(tick_), static_cast<std::uint64_t>(now_.ns), bytes);
+}
+
+void Recorder::record(const Simulation& simulation) {
+  now_ = simulation.now();
+  tick_ = simulation.tick();
+  const double wall = platform::monotonic_seconds();
+  if (writer_->chunk_size() >= full_chunk || (!writer_->chunk_is_empty() && wall - chunk_begin_ >= longest_chunk)) writer_->flush();
+  const bool first_of_chunk = writer_->chunk_is_empty();
+  if (first_of_chunk) chunk_begin_ = wall;
+  record_state(simulation);
+  record_inputs(simulation.inputs());
+  record_transforms(simulation.world(), first_of_chunk);
+  record_joints(simulation.world());
+  record_docks(simulation.world(), first_of_chunk);
+  record_messages(simulation.minds());
+  record_log(simulation.minds());
+}
+
+void Recorder::record_state(const Simulation& simulation) {
+  HashArchive hash;
+  simulation.hash(hash);
+  const std::vector<std::uint32_t> sections = hash.sections();
+  message_.clear();
+  message_.integer(1, static_cast<std::uint64_t>(tick_));
+  message_.fixed64(2, hash.value());
+  message_.packed(3, all_of(sections));
+  write(format::state, message_.bytes());
+}
+
+void Recorder::record_transforms(const world::World& world, bool all) {
+  transforms_.clear();
+  for (std::uint32_t l = 0; l < links_.size(); ++l) {
+    LinkTemplate& link = links_[l];
+    const Pose pose = world.link_pose(l);
+    const std::array<float, 7> now = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y), static_cast<float>(pose.position.z),
+                                      static_cast<float>(pose.rotation.x), static_cast<float>(pose.rotation.y), static_cast<float>(pose.rotation.z),
+                                      static_cast<float>(pose.rotation.w)};
+    if (!all && now == link.last) continue;
+    link.last = now;
+    const std::size_t begin = transforms_.size();
+    transforms_ += link.bytes;
+    char* bytes = transforms_.data() + begin;
+    put_timestamp(bytes + link.time_at, now_);
+    // Rounded to floats, which compress to half: what must be exact is in the hashes.
+    for (std::size_t i = 0; i < 3; ++i) put_real(bytes + link.translation_at + 9 * i + 1, static_cast<double>(now[i]));
+    for (std::size_t i = 0; i < 4; ++i) put_real(bytes + link.rotation_at + 9 * i + 1, static_cast<double>(now[3 + i]));
+  }
+  if (!transforms_.empty()) write(format::transforms, transforms_);
+}
+
+void Recorder::record_joints(const world::World& world) {
+  positions_.clear(), velocities_.clear(), torques_.clear();
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    for (std::uint32_t j = 0; j < world.module_model(p).joints.size(); ++j) {
+      const physics::JointState state = world.joint_state(world.part(p).first_joint + j);
+      positions_.push_back(static_cast<float>(state.position));
+      velocities_.push_back(static_cast<float>(state.velocity));
+      torques_.push_back(static_cast<float>(state.torque));
+    }
+  if (positions_.empty()) return;
+  message_.clear();
+  message_.packed(1, all_of(positions_));
+  message_.packed(2, all_of(velocities_));
+  message_.packed(3, all_of(torques_));
+  write(format::joints, message_.bytes());
+}
+
+void Recorder::record_docks(const world::World& world, bool all) {
+  column_a_.clear(), column_b_.clear(), column_c_.clear(), loads_.clear();
+  for (std::uint32_t d = 0; d < docks_.size(); ++d) {
+    const world::DockStatus& status = world.dock_status(d);
+    DockRecord now{(status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u), world.graph().partner(d), 0};
+    if (status.phase != world::DockPhase::free) {
+      now.flags |= status.phase == world::DockPhase::engaged ? format::engaged : format::latching;
+      now.load = static_cast<float>(world.dock_load(d).utilisation(world.dock_model(d).strength));
+    }
+    if (!all && now == docks_[d]) continue;
+    docks_[d] = now;
+    column_a_.push_back(d);
+    column_b_.push_back(now.flags);
+    column_c_.push_back(now.partner);
+    loads_.push_back(now.load);
+  }
+  if (column_a_.empty()) return;
+  message_.clear();
+  message_.packed(1, all_of(column_a_));
+  message_.packed(2, all_of(column_b_));
+  message_.packed(3, all_of(column_c_));
+  message_.packed(4, all_of(loads_));
+  write(format::docks, message_.bytes());
+}
+
+void Recorder::record_messages(const mind::Minds& minds) {
+  if (minds.arrivals().empty()) return;
+  column_a_.clear(), column_b_.clear(), column_c_.clear(), column_d_.clear(), column_e_.clear();
+  for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
+    column_a_.push_back(arrival.agent);
+    column_b_.push_back(static_cast<std::uint32_t>(arrival.outlet));
+    column_d_.push_back(static_cast<std::uint64_t>(arrival.sent.ns));
+    column_e_.push_back(static_cast<std::uint64_t>(arrival.arrived.ns));
+    column_c_.push_back(arrival.bytes);
+  }
+  message_.clear();
+  message_.packed(1, all_of(column_a_));
+  message_.packed(2, all_of(column_b_));
+  message_.packed(3, all_of(column_d_));
+  message_.packed(4, all_of(column_e_));
+  message_.packed(5, all_of(column_c_));
+  write(format::messages, message_.bytes());
+}
+
+void Recorder::record_log(const mind::Minds& minds) {
+  constexpr std::uint64_t info = 2;  // Foxglove's number
+  for (const mind::Minds::LogLine& line : minds.log_lines()) {
+    message_.clear();
+    message_.message(1, timestamp(now_));
+    message_.integer(2, info);
+    message_.text(3, line.text);
+    message_.text(4, minds.agent(line.agent).name());
+    write(format::log, message_.bytes());
+  }
+}
+
+void Recorder::record_inputs(const std::vector<Input>& inputs) {
+  for (const Input& input : inputs) {
+    message_.clear();
+    message_.text(1, input.kind);
+    message_.text(2, input.module);
+    message_.text(3, input.name);
+    message_.text(4, input.text);
+    message_.real(5, input.value);
+    protobuf::Writer force;
+    for (int i = 0; i < 3; ++i) force.real(i + 1, input.force[i]);
+    message_.message(6, force);
+    write(format::inputs, message_.bytes());
+  }
+}
+
+void Recorder::record_metrics(Time now, std::int64_t tick, const TimePoint& point) {
+  now_ = now;
+  tick_ = tick;
+  message_.clear();
+  int field = 0;
+  for (const double value : point.values()) message_.real(++field, value);
+  write(format::metrics, message_.bytes());
+}
+
+Result<void> Recorder::finish(const Metadata& results) {
+  writer_->add_metadata("results", results);
+  return writer_->close();
+}
+
+}  // namespace volvox::sim

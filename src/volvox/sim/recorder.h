@@ -1,0 +1,73 @@
+// Writes a run into an MCAP file, tick by tick: what moved, joints, docks, messages, log lines,
+// inputs, and the hash of the whole state with its sections. The state itself is only read.
+//
+// A chunk begins with the poses and docks of everything; the ticks after it hold what has
+// changed. Chunks end after 4 MB or a second, so that a killed run loses at most its last second.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "volvox/sim/mcap.h"
+#include "volvox/sim/protobuf.h"
+#include "volvox/sim/simulation.h"
+
+namespace volvox::sim {
+
+struct TimePoint;
+
+class Recorder {
+ public:
+  // `description` is what a replay needs to run the experiment again.
+  static Result<std::unique_ptr<Recorder>> create(const std::filesystem::path& file, const Metadata& description, const Simulation& simulation);
+
+  void attach(const std::string& name, const std::string& media_type, std::string data) { writer_->add_attachment(name, media_type, std::move(data)); }
+  void record(const Simulation& simulation);  // the state that the simulation is in now
+  void record_metrics(Time now, std::int64_t tick, const TimePoint& point);
+  Result<void> finish(const Metadata& results);
+
+ private:
+  explicit Recorder(std::unique_ptr<McapWriter> writer) : writer_(std::move(writer)) {}
+  void prepare(const Simulation& simulation);
+  std::string names(const Simulation& simulation) const;
+  void write(const char* topic, const std::string& bytes);
+  void record_transforms(const world::World& world, bool all);
+  void record_joints(const world::World& world);
+  void record_docks(const world::World& world, bool all);
+  void record_messages(const mind::Minds& minds);
+  void record_log(const mind::Minds& minds);
+  void record_inputs(const std::vector<Input>& inputs);
+  void record_state(const Simulation& simulation);
+
+  std::unique_ptr<McapWriter> writer_;
+  std::map<std::string, std::uint16_t> channels_;
+  double chunk_begin_ = 0;  // wall time
+  Time now_;
+  std::int64_t tick_ = 0;
+
+  // The bytes of each link's transform, in which only time and pose change.
+  struct LinkTemplate {
+    std::string bytes;
+    std::size_t time_at = 0, translation_at = 0, rotation_at = 0;
+    std::array<float, 7> last{};
+  };
+  std::vector<LinkTemplate> links_;
+  struct DockRecord {
+    std::uint32_t flags = 0, partner = 0;
+    float load = 0;
+    friend bool operator==(const DockRecord&, const DockRecord&) = default;
+  };
+  std::vector<DockRecord> docks_;
+
+  // Scratch of a tick.
+  std::string transforms_;
+  std::vector<double> positions_, velocities_, torques_;
+  std::vector<std::uint32_t> column_a_, column_b_, column_c_;
+  std::vector<std::uint64_t> column_d_, column_e_;
+  std::vector<float> loads_;
+  protobuf::Writer message_;
+};
+
+}  // namespace volvox::sim

@@ -1,0 +1,222 @@
+#include "volvox/sim/recording.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "volvox/sim/protobuf.h"
+#include "volvox/sim/recording_format.h"
+
+namespace volvox::sim {
+namespace fs = std::filesystem;
+
+Error Recording::damaged(const std::string& what) const {
+  return Diagnostic{file_.string(), 0, "the recording is damaged: " + what, "record the run again"};
+}
+
+Result<std::unique_ptr<Recording>> Recording::open(const fs::path& folder_or_file) {
+  std::unique_ptr<Recording> recording(new Recording);
+  recording->file_ = fs::is_directory(folder_or_file) ? folder_or_file / format::file_name : folder_or_file;
+  if (!fs::exists(recording->file_))
+    return Diagnostic{recording->file_.string(), 0, "there is no recording here", "give the folder of a run that was made with --record"};
+  auto reader = McapReader::open(recording->file_);
+  if (!reader.ok()) return reader.error();
+  recording->reader_ = std::move(*reader);
+  if (auto read = recording->read_description(); !read.ok()) return read.error();
+  return recording;
+}
+
+Result<void> Recording::read_description() {
+  const auto found = reader_->metadata().find("volvox");
+  if (found == reader_->metadata().end())
+    return Diagnostic{file_.string(), 0, "this MCAP file is not of Volvox", "give a file that volvox run --record wrote"};
+  description_ = found->second;
+  if (description_["format"] != format::version)
+    return Diagnostic{file_.string(), 0, fmt::format("the recording is of format '{}', this program reads {}", description_["format"], format::version),
+                      "read it with the version of Volvox that wrote it"};
+  if (const auto results = reader_->metadata().find("results"); results != reader_->metadata().end()) results_ = results->second;
+  auto dt = TickLength::parse(description_["dt"]);
+  if (!dt.ok()) return damaged("its dt makes no sense");
+  dt_ = *dt;
+  auto names = reader_->attachment("names.json");
+  if (!names.ok()) return names.error();
+  if (!*names) return damaged("it has no names");
+  try {
+    const auto json = nlohmann::json::parse(**names);
+    for (const auto& [key, list] : {std::pair{"modules", &names_.modules}, {"links", &names_.links}, {"joints", &names_.joints},
+                                    {"docks", &names_.docks}, {"agents", &names_.agents}})
+      *list = json.at(key).get<std::vector<std::string>>();
+    for (const auto& section : json.at("sections")) names_.sections.push_back({section.at(0), section.at(1)});
+  } catch (const nlohmann::json::exception& error) {
+    return damaged(error.what());
+  }
+  for (std::uint32_t l = 0; l < names_.links.size(); ++l) link_of_[names_.links[l]] = l;
+  for (const McapChannel& channel : reader_->channels()) {
+    if (channel.id >= topics_.size()) topics_.resize(channel.id + 1u);
+    topics_[channel.id] = channel.topic;
+  }
+  if (reader_->chunks().empty()) return {};
+  // Ticks are numbered in their messages; those at the two ends say which ones there are.
+  const auto ends = [&](const McapChunk& chunk, bool last) -> Result<std::int64_t> {
+    std::optional<std::int64_t> tick;
+    auto read = reader_->read_chunk(chunk, [&](const McapMessage& message) {
+      if (!tick || last) tick = message.sequence;
+    });
+    if (!read.ok()) return read.error();
+    if (!tick) return damaged("a chunk is empty");
+    return *tick;
+  };
+  auto first = ends(reader_->chunks().front(), false), last = ends(reader_->chunks().back(), true);
+  if (!first.ok()) return first.error();
+  if (!last.ok()) return last.error();
+  first_tick_ = *first;
+  last_tick_ = *last;
+  return {};
+}
+
+Result<void> Recording::load(std::size_t chunk) {
+  stored_.clear();
+  next_ = 0;
+  chunk_ = chunk;
+  state_ = {};
+  state_.links.resize(names_.links.size());
+  state_.joints.resize(names_.joints.size());
+  state_.docks.resize(names_.docks.size());
+  auto read = reader_->read_chunk(reader_->chunks()[chunk], [&](const McapMessage& m) {
+    stored_.push_back({m.channel, m.sequence, std::string(m.data.data(), m.data.size())});
+  });
+  if (!read.ok()) chunk_ = ~std::size_t{0};
+  return read;
+}
+
+Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
+  if (tick < first_tick_ || tick > last_tick_)
+    return Error(fmt::format("the recording holds ticks {} to {}, not {}", first_tick_, last_tick_, tick), "choose one of those");
+  const auto time = static_cast<std::uint64_t>(dt_.start_of(tick).ns);
+  const auto& chunks = reader_->chunks();
+  std::size_t chunk = 0;
+  while (chunk + 1 < chunks.size() && chunks[chunk + 1].begin_time <= time) ++chunk;
+  if (chunk != chunk_ || state_.tick > tick)
+    if (auto loaded = load(chunk); !loaded.ok()) return loaded.error();
+  while (next_ < stored_.size() && stored_[next_].tick <= tick) {
+    const Stored& stored = stored_[next_];
+    if (stored.tick != state_.tick || next_ == 0) {
+      state_.arrivals.clear(), state_.log.clear(), state_.inputs.clear();
+      state_.metrics.reset();
+      state_.tick = stored.tick;
+      state_.time = dt_.start_of(stored.tick);
+    }
+    if (auto taken = take({stored.channel, 0, 0, stored.data}); !taken.ok()) return taken.error();
+    ++next_;
+  }
+  if (state_.tick != tick) return damaged(fmt::format("tick {} is missing", tick));
+  return &state_;
+}
+
+namespace {
+
+std::array<double, 4> reals(std::string_view bytes) {
+  std::array<double, 4> values{};
+  protobuf::Reader reader(bytes);
+  while (reader.next())
+    if (reader.field() >= 1 && reader.field() <= 4) values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
+  return values;
+}
+
+}  // namespace
+
+Result<void> Recording::take(const McapMessage& message) {
+  const std::string topic = message.channel < topics_.size() ? topics_[message.channel] : "";
+  protobuf::Reader reader(message.data);
+  bool good = true;
+  if (topic == format::state) {
+    while (reader.next()) {
+      if (reader.field() == 2) state_.hash = reader.integer();
+      if (reader.field() == 3) state_.sections = reader.packed<std::uint32_t>();
+    }
+  } else if (topic == format::transforms) {
+    while (reader.next()) {
+      if (reader.field() != 1) continue;
+      protobuf::Reader transform(reader.text());
+      RecordedTick::Link link;
+      std::string name;
+      while (transform.next()) {
+        if (transform.field() == 3) name = transform.text();
+        if (transform.field() != 4 && transform.field() != 5) continue;
+        const auto values = reals(transform.text());
+        for (std::size_t i = 0; i < 3 && transform.field() == 4; ++i) link.position[i] = static_cast<float>(values[i]);
+        for (std::size_t i = 0; i < 4 && transform.field() == 5; ++i) link.rotation[i] = static_cast<float>(values[i]);
+      }
+      const auto found = link_of_.find(name);
+      if (found != link_of_.end()) state_.links[found->second] = link;
+      good = good && found != link_of_.end() && transform.ok();
+    }
+  } else if (topic == format::joints) {
+    while (reader.next()) {
+      const std::vector<double> values = reader.packed<double>();
+      good = good && values.size() == state_.joints.size();
+      for (std::size_t j = 0; j < values.size() && good; ++j)
+        (reader.field() == 1 ? state_.joints[j].position : reader.field() == 2 ? state_.joints[j].velocity : state_.joints[j].torque) = values[j];
+    }
+  } else if (topic == format::docks) {
+    std::vector<std::uint32_t> docks, flags, partners;
+    std::vector<float> loads;
+    while (reader.next()) {
+      if (reader.field() == 1) docks = reader.packed<std::uint32_t>();
+      if (reader.field() == 2) flags = reader.packed<std::uint32_t>();
+      if (reader.field() == 3) partners = reader.packed<std::uint32_t>();
+      if (reader.field() == 4) loads = reader.packed<float>();
+    }
+    good = flags.size() == docks.size() && partners.size() == docks.size() && loads.size() == docks.size();
+    for (std::size_t i = 0; i < docks.size() && good; ++i) {
+      good = docks[i] < state_.docks.size();
+      if (good) state_.docks[docks[i]] = {flags[i], partners[i], loads[i]};
+    }
+  } else if (topic == format::messages) {
+    std::array<std::vector<std::uint32_t>, 3> columns;
+    std::array<std::vector<std::uint64_t>, 2> times;
+    while (reader.next()) {
+      if (reader.field() == 1) columns[0] = reader.packed<std::uint32_t>();
+      if (reader.field() == 2) columns[1] = reader.packed<std::uint32_t>();
+      if (reader.field() == 3) times[0] = reader.packed<std::uint64_t>();
+      if (reader.field() == 4) times[1] = reader.packed<std::uint64_t>();
+      if (reader.field() == 5) columns[2] = reader.packed<std::uint32_t>();
+    }
+    const std::size_t count = columns[0].size();
+    good = columns[1].size() == count && columns[2].size() == count && times[0].size() == count && times[1].size() == count;
+    for (std::size_t i = 0; i < count && good; ++i) {
+      good = columns[0][i] < names_.agents.size();
+      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{static_cast<std::int64_t>(times[0][i])}, Time{static_cast<std::int64_t>(times[1][i])}});
+    }
+  } else if (topic == format::log) {
+    RecordedTick::LogLine line;
+    while (reader.next()) {
+      if (reader.field() == 3) line.text = reader.text();
+      if (reader.field() == 4) line.module = reader.text();
+    }
+    state_.log.push_back(std::move(line));
+  } else if (topic == format::inputs) {
+    Input input;
+    while (reader.next()) {
+      if (reader.field() == 1) input.kind = reader.text();
+      if (reader.field() == 2) input.module = reader.text();
+      if (reader.field() == 3) input.name = reader.text();
+      if (reader.field() == 4) input.text = reader.text();
+      if (reader.field() == 5) input.value = reader.real();
+      if (reader.field() == 6) {
+        const auto force = reals(reader.text());
+        input.force = {force[0], force[1], force[2]};
+      }
+    }
+    state_.inputs.push_back(std::move(input));
+  } else if (topic == format::metrics) {
+    std::vector<double> values(format::metric_names.size());
+    while (reader.next())
+      if (reader.field() >= 1 && static_cast<std::size_t>(reader.field()) <= values.size()) values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
+    state_.metrics = std::move(values);
+  }
+  if (!good || !reader.ok()) return damaged(fmt::format("a message of {} at tick {} makes no sense", topic, state_.tick));
+  return {};
+}
+
+}  // namespace volvox::sim

@@ -1,0 +1,105 @@
+// Reads what a Recorder wrote: the state of any tick, by seeking to its chunk.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "volvox/base/time.h"
+#include "volvox/sim/input.h"
+#include "volvox/sim/mcap.h"
+
+namespace volvox::sim {
+
+// Who is who, in the world's numbers.
+struct RecordedNames {
+  std::vector<std::string> modules, links, joints, docks, agents;
+  struct Section {
+    std::string owner, part;
+  };
+  std::vector<Section> sections;
+};
+
+struct RecordedTick {
+  std::int64_t tick = 0;
+  Time time;
+  std::uint64_t hash = 0;
+  std::vector<std::uint32_t> sections;
+  struct Link {
+    std::array<float, 3> position{};
+    std::array<float, 4> rotation{0, 0, 0, 1};  // x, y, z, w
+  };
+  std::vector<Link> links;
+  struct Joint {
+    double position = 0, velocity = 0, torque = 0;
+  };
+  std::vector<Joint> joints;
+  struct Dock {
+    std::uint32_t flags = 0;  // format::DockFlag
+    std::uint32_t partner = 0xffffffffu;
+    float load = 0;
+  };
+  std::vector<Dock> docks;
+  // What happened in the tick that ended here.
+  struct Arrival {
+    std::uint32_t agent = 0, dock = 0, bytes = 0;
+    Time sent, arrived;
+  };
+  std::vector<Arrival> arrivals;
+  struct LogLine {
+    std::string module, text;
+  };
+  std::vector<LogLine> log;
+  std::vector<Input> inputs;
+  std::optional<std::vector<double>> metrics;  // format::metric_names
+};
+
+class Recording {
+ public:
+  // Of a run's folder, or of the file itself.
+  static Result<std::unique_ptr<Recording>> open(const std::filesystem::path& folder_or_file);
+
+  bool complete() const { return reader_->complete(); }  // false: the run was killed
+  const std::filesystem::path& file() const { return file_; }
+  // What the run was given ("experiment", "engine", "seed", ...) and, if it ended, what came out.
+  const Metadata& description() const { return description_; }
+  const Metadata& results() const { return results_; }
+  const RecordedNames& names() const { return names_; }
+  TickLength dt() const { return dt_; }
+  std::int64_t first_tick() const { return first_tick_; }
+  std::int64_t last_tick() const { return last_tick_; }
+  Result<std::optional<std::string>> attachment(const std::string& name) { return reader_->attachment(name); }
+
+  // The state at a tick; it stays valid until the next call. Fast from one tick to the next.
+  Result<const RecordedTick*> tick(std::int64_t tick);
+
+ private:
+  Result<void> read_description();
+  Result<void> load(std::size_t chunk);
+  Result<void> take(const McapMessage& message);
+  Error damaged(const std::string& what) const;
+
+  std::filesystem::path file_;
+  std::unique_ptr<McapReader> reader_;
+  Metadata description_, results_;
+  RecordedNames names_;
+  TickLength dt_;
+  std::int64_t first_tick_ = 0, last_tick_ = -1;
+  std::vector<std::string> topics_;               // by channel
+  std::map<std::string, std::uint32_t> link_of_;  // by name
+
+  // The chunk that is loaded, and how far it has been applied.
+  std::size_t chunk_ = ~std::size_t{0};
+  struct Stored {
+    std::uint16_t channel;
+    std::int64_t tick;
+    std::string data;
+  };
+  std::vector<Stored> stored_;
+  std::size_t next_ = 0;
+  RecordedTick state_;
+};
+
+}  // namespace volvox::sim

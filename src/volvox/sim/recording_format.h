@@ -1,0 +1,38 @@
+// What recorder and recording agree on: topics, field numbers and schemas. Transforms and log
+// lines have Foxglove's schemas, so that its program and others show them; the rest are ours.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "volvox/sim/protobuf.h"
+
+namespace volvox::sim::format {
+
+inline constexpr const char* file_name = "recording.mcap";
+inline constexpr const char* version = "1";
+
+inline constexpr const char* transforms = "/tf";
+inline constexpr const char* joints = "/joints";
+inline constexpr const char* docks = "/docks";
+inline constexpr const char* messages = "/messages";
+inline constexpr const char* log = "/log";
+inline constexpr const char* inputs = "/inputs";
+inline constexpr const char* metrics = "/metrics";
+inline constexpr const char* state = "/state";
+
+struct Topic {
+  std::string topic;
+  std::string type;  // full name of its message type
+};
+const std::vector<Topic>& topics();
+const std::vector<protobuf::MessageType>& types();  // each after those that it uses
+
+// Of volvox.Docks, by dock.
+enum DockFlag : std::uint32_t { enabled = 1, latching = 2, engaged = 4, broken = 8 };
+
+// The columns of volvox.Metrics and of metrics.csv, after the time.
+inline constexpr std::array<const char*, 7> metric_names = {"centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J", "lift_m", "organisms", "connections"};
+
+}  // namespace volvox::sim::format

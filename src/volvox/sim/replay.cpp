@@ -1,0 +1,250 @@
+#include "volvox/sim/replay.h"
+
+#include <fmt/format.h>
+#include <fmt/os.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/platform/clock.h"
+#include "volvox/sim/recording_format.h"
+
+namespace volvox::sim {
+namespace fs = std::filesystem;
+
+Result<RunOptions> options_of(Recording& recording) {
+  const Metadata& given = recording.description();
+  const auto text = [&](const char* key) {
+    const auto found = given.find(key);
+    return found == given.end() ? std::string() : found->second;
+  };
+  RunOptions options;
+  options.experiment = text("experiment");
+  options.engine = text("engine");
+  options.dt = recording.dt();
+  try {
+    options.seed = std::stoull(text("seed"));
+    options.max_substep = std::stod(text("substep_s"));
+    options.duration = std::stod(text("duration_s"));
+    options.settings = nlohmann::json::parse(text("settings")).get<std::map<std::string, std::string>>();
+  } catch (const std::exception& error) {
+    return Diagnostic{recording.file().string(), 0, std::string("the description of the run makes no sense: ") + error.what(), "record the run again"};
+  }
+  auto snapshot = recording.attachment("restored.snap");
+  if (!snapshot.ok()) return snapshot.error();
+  options.restore_bytes = std::move(*snapshot);
+  return options;
+}
+
+namespace {
+
+// The first number of the body that the recording has and that is not the same now.
+std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world, const std::string& module, std::string& field) {
+  constexpr const char* coordinates[7] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
+  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+    if (world.name(p) != module) continue;
+    for (std::uint32_t l = 0; l < world.module_model(p).links.size(); ++l) {
+      const std::uint32_t link = world.part(p).first_link + l;
+      if (link >= recorded.links.size()) return {};
+      const Pose pose = world.link_pose(link);
+      const double now[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.rotation.w};
+      for (int i = 0; i < 7; ++i) {
+        const float then = i < 3 ? recorded.links[link].position[static_cast<std::size_t>(i)] : recorded.links[link].rotation[static_cast<std::size_t>(i) - 3];
+        if (static_cast<float>(now[i]) == then) continue;
+        field = fmt::format("{} {}", names.links[link], coordinates[i]);
+        return fmt::format("{} then, {} now", then, static_cast<float>(now[i]));
+      }
+    }
+    for (std::uint32_t j = 0; j < world.module_model(p).joints.size(); ++j) {
+      const std::uint32_t joint = world.part(p).first_joint + j;
+      if (joint >= recorded.joints.size()) return {};
+      const physics::JointState now = world.joint_state(joint);
+      const RecordedTick::Joint& then = recorded.joints[joint];
+      for (const auto& [name, a, b] : {std::tuple{"position", then.position, now.position}, {"velocity", then.velocity, now.velocity}, {"torque", then.torque, now.torque}}) {
+        if (a == static_cast<double>(static_cast<float>(b))) continue;
+        field = fmt::format("{} {}", names.joints[joint], name);
+        return fmt::format("{} then, {} now", a, b);
+      }
+    }
+  }
+  return "by less than the seven digits that the recording keeps";
+}
+
+std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& names, const world::World& world, std::string& module, std::string& field) {
+  for (std::uint32_t d = 0; d < std::min(recorded.docks.size(), world.docks()); ++d) {
+    const world::DockStatus& status = world.dock_status(d);
+    const std::uint32_t flags = (status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u) |
+                                (status.phase == world::DockPhase::engaged ? format::engaged : status.phase == world::DockPhase::latching ? format::latching : 0u);
+    const RecordedTick::Dock& then = recorded.docks[d];
+    if (then.flags == flags && then.partner == world.graph().partner(d)) continue;
+    module = world.name(world.graph().owner(d));
+    field = names.docks[d];
+    const auto words = [&](std::uint32_t f, std::uint32_t partner) {
+      return fmt::format("{}{}{}{}", f & format::enabled ? "enabled" : "disabled", f & format::broken ? ", broken" : "",
+                         f & format::engaged ? ", engaged" : f & format::latching ? ", latching" : ", free",
+                         partner < names.docks.size() ? " with " + names.docks[partner] : "");
+    };
+    return fmt::format("{} then; {} now", words(then.flags, then.partner), words(flags, world.graph().partner(d)));
+  }
+  return {};
+}
+
+void explain(Verification& found, const RecordedTick& recorded, const Recording& recording, const Simulation& simulation, HashArchive& now) {
+  const RecordedNames& names = recording.names();
+  found.same = false;
+  found.tick = recorded.tick;
+  found.time = recorded.time.seconds();
+  bool same_world = now.names().size() == names.sections.size() && recorded.sections.size() == names.sections.size();
+  for (std::size_t i = 0; i < names.sections.size() && same_world; ++i)
+    same_world = names.sections[i].owner == now.names()[i].owner && names.sections[i].part == now.names()[i].part;
+  if (!same_world) {
+    found.field = "the world";
+    found.detail = "other modules, or other parts of them, than were recorded: the experiment or a robot's file has changed";
+    return;
+  }
+  const std::vector<std::uint32_t> sections = now.sections();
+  for (std::size_t i = names.sections.size(); i-- > 0;) {
+    if (recorded.sections[i] == sections[i]) continue;
+    ++found.parts;
+    found.module = names.sections[i].owner;
+    found.field = names.sections[i].part;
+  }
+  if (found.field == "links and joints") {
+    std::string where;
+    found.detail = find_in_body(recorded, names, simulation.world(), found.module, where);
+    if (!where.empty()) found.field = where;
+  } else if (found.field == "docks") {
+    std::string where;
+    found.detail = find_in_docks(recorded, names, simulation.world(), found.module, where);
+    if (!where.empty()) found.field = where;
+  }
+}
+
+}  // namespace
+
+Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads, const std::function<void(const Progress&)>& progress,
+                            const std::atomic<bool>* stop) {
+  auto options = options_of(recording);
+  if (!options.ok()) return options.error();
+  options->threads = threads;
+  auto run = Run::prepare(*options, library, log);
+  if (!run.ok()) return run.error();
+  Simulation& simulation = (*run)->simulation();
+  Verification result;
+  if (simulation.tick() != recording.first_tick())
+    return Error(fmt::format("the run begins at tick {}, the recording at {}", simulation.tick(), recording.first_tick()), "record the run again");
+  const double begin = platform::monotonic_seconds();
+  double last_report = begin;
+  for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
+    auto recorded = recording.tick(t);
+    if (!recorded.ok()) return recorded.error();
+    if (t > recording.first_tick()) {
+      for (const Input& input : (*recorded)->inputs) simulation.give(input);
+      if (const StepStatus status = (*run)->step(); !status.ok()) {
+        result.same = false;
+        result.tick = t;
+        result.time = (*recorded)->time.seconds();
+        result.field = "the run failed, which it did not when it was recorded";
+        result.detail = status.what;
+        return result;
+      }
+    }
+    ++result.ticks;
+    if (simulation.hash() != (*recorded)->hash) {
+      HashArchive now(HashArchive::Names::keep);
+      simulation.hash(now);
+      explain(result, **recorded, recording, simulation, now);
+      return result;
+    }
+    const double wall = platform::monotonic_seconds();
+    if (progress && wall - last_report >= 0.1) {
+      progress({t, recording.last_tick(), simulation.now().seconds(), wall - begin});
+      last_report = wall;
+    }
+    if (stop != nullptr && stop->load()) {
+      result.stopped = true;
+      return result;
+    }
+  }
+  return result;
+}
+
+namespace {
+
+// A field as CSV has it: quoted where it holds a comma, a quote or a line break.
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const RecordedNames& names = recording.names();
+  std::map<std::string, std::ofstream> files;
+  const auto table = [&](const std::string& name, const std::string& heading) -> std::ofstream& {
+    auto& file = files[name + ".csv"];
+    file.open(folder / (name + ".csv"));
+    file << heading << '\n';
+    return file;
+  };
+  std::string metric_heading = "time_s";
+  for (const char* metric : format::metric_names) metric_heading += std::string(",") + metric;
+  auto& links = table("links", "time_s,link,x_m,y_m,z_m,qx,qy,qz,qw");
+  auto& joints = table("joints", "time_s,joint,position,velocity,torque");
+  auto& docks = table("docks", "time_s,dock,enabled,latching,engaged,broken,partner,load");
+  auto& messages = table("messages", "sent_s,arrived_s,receiver,dock,bytes");
+  auto& lines = table("log", "time_s,module,text");
+  auto& inputs = table("inputs", "time_s,kind,module,name,text,value,force_x_N,force_y_N,force_z_N");
+  auto& metrics = table("metrics", metric_heading);
+  auto& states = table("state", "tick,time_s,state_hash");
+
+  std::vector<RecordedTick::Dock> last_docks;
+  for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
+    auto tick = recording.tick(t);
+    if (!tick.ok()) return tick.error();
+    const RecordedTick& now = **tick;
+    const std::string time = fmt::format("{}", now.time.seconds());
+    states << fmt::format("{},{},{}\n", t, time, hash_text(now.hash));
+    for (std::size_t i = 0; i < now.links.size(); ++i) {
+      const auto& p = now.links[i].position;
+      const auto& q = now.links[i].rotation;
+      links << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, csv_text(names.links[i]), p[0], p[1], p[2], q[0], q[1], q[2], q[3]);
+    }
+    for (std::size_t i = 0; i < now.joints.size(); ++i)
+      joints << fmt::format("{},{},{},{},{}\n", time, csv_text(names.joints[i]), now.joints[i].position, now.joints[i].velocity, now.joints[i].torque);
+    for (std::size_t i = 0; i < now.docks.size(); ++i) {  // those that have changed
+      const RecordedTick::Dock& d = now.docks[i];
+      if (!last_docks.empty() && last_docks[i].flags == d.flags && last_docks[i].partner == d.partner && last_docks[i].load == d.load) continue;
+      const auto flag = [&](std::uint32_t f) { return (d.flags & f) != 0 ? 1 : 0; };
+      docks << fmt::format("{},{},{},{},{},{},{},{}\n", time, csv_text(names.docks[i]), flag(format::enabled), flag(format::latching),
+                           flag(format::engaged), flag(format::broken), d.partner < names.docks.size() ? csv_text(names.docks[d.partner]) : "", d.load);
+    }
+    last_docks = now.docks;
+    for (const RecordedTick::Arrival& m : now.arrivals)
+      messages << fmt::format("{},{},{},{},{}\n", m.sent.seconds(), m.arrived.seconds(), csv_text(names.agents[m.agent]), m.dock, m.bytes);
+    for (const RecordedTick::LogLine& line : now.log) lines << fmt::format("{},{},{}\n", time, csv_text(line.module), csv_text(line.text));
+    for (const Input& i : now.inputs)
+      inputs << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, i.kind, csv_text(i.module), csv_text(i.name), csv_text(i.text), i.value, i.force.x, i.force.y, i.force.z);
+    if (now.metrics) {
+      metrics << time;
+      for (const double value : *now.metrics) metrics << fmt::format(",{}", value);
+      metrics << '\n';
+    }
+  }
+  std::vector<std::string> written;
+  bool good = true;
+  for (auto& [name, file] : files) {
+    file.flush();
+    good = good && file;
+    written.push_back(name);
+  }
+  if (!good) return Diagnostic{folder.string(), 0, "the tables cannot be written", "give a folder that can be written, with --out DIR"};
+  return written;
+}
+
+}  // namespace volvox::sim

@@ -1,0 +1,303 @@
+#include "volvox/view/web/web_server.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "volvox/view/web/playback.h"
+
+namespace volvox::view {
+namespace {
+
+// A client of the plainest kind: bytes in, bytes out. It can do what no browser would.
+class Socket {
+ public:
+  explicit Socket(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    timeval patience{5, 0};
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = ::connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~Socket() { ::close(descriptor_); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  bool send(const std::string& bytes) {
+    for (std::size_t sent = 0; sent < bytes.size();) {
+      const ssize_t n = ::send(descriptor_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      if (n <= 0) return false;
+      sent += static_cast<std::size_t>(n);
+    }
+    return true;
+  }
+  // Until the text is in what came, or the other side closes, or five seconds have passed.
+  std::string read_until(const std::string& text) {
+    while (received_.find(text) == std::string::npos && read_some()) {}
+    return received_;
+  }
+  bool closed() {
+    while (read_some()) {}
+    return closed_;
+  }
+  std::string take(std::size_t size) {
+    while (received_.size() < size && read_some()) {}
+    const std::string taken = received_.substr(0, size);
+    received_.erase(0, size);
+    return taken;
+  }
+  void forget(std::size_t size) { received_.erase(0, size); }
+
+ private:
+  bool read_some() {
+    char bytes[65536];
+    const ssize_t n = ::recv(descriptor_, bytes, sizeof bytes, 0);
+    if (n <= 0) {
+      closed_ = n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+      return false;
+    }
+    received_.append(bytes, static_cast<std::size_t>(n));
+    return true;
+  }
+  int descriptor_;
+  bool connected_ = false, closed_ = false;
+  std::string received_;
+};
+
+// A frame of a WebSocket, masked as a client must.
+std::string websocket_frame(const std::string& payload, int opcode = 1) {
+  std::string frame;
+  frame += static_cast<char>(0x80 | opcode);
+  if (payload.size() < 126) frame += static_cast<char>(0x80 | payload.size());
+  else if (payload.size() < 65536) {
+    frame += static_cast<char>(0x80 | 126);
+    for (int shift = 8; shift >= 0; shift -= 8) frame += static_cast<char>(payload.size() >> shift);
+  } else {
+    frame += static_cast<char>(0x80 | 127);
+    for (int shift = 56; shift >= 0; shift -= 8) frame += static_cast<char>(static_cast<std::uint64_t>(payload.size()) >> shift);
+  }
+  return frame + std::string(4, '\0') + payload;  // a mask of zeros
+}
+
+class WebServerTest : public testing::Test {
+ protected:
+  void serve(WebServerOptions options = {}) {
+    WebServer::Callbacks callbacks;
+    callbacks.greeting = [] { return std::vector<std::pair<Bytes, bool>>{{std::make_shared<const std::string>("hello"), false}}; };
+    callbacks.message = [this](WebServer::ClientId, const std::string& text) {
+      const std::lock_guard lock(mutex_);
+      heard_.push_back(text);
+    };
+    auto started = WebServer::start(options, {{"/index.html", "<p>page</p>"}, {"/assets/a.js", "script"}}, callbacks);
+    ASSERT_TRUE(started.ok()) << started.error().text();
+    server_ = std::move(*started);
+  }
+  std::string host() { return "127.0.0.1:" + std::to_string(server_->port()); }
+  std::string get(const std::string& target, const std::string& more = "", const std::string& as = "") {
+    Socket socket(server_->port());
+    socket.send("GET " + target + " HTTP/1.1\r\nHost: " + (as.empty() ? host() : as) + "\r\nConnection: close\r\n" + more + "\r\n");
+    std::string answer = socket.read_until("\r\n\r\n");
+    socket.closed();
+    return answer + socket.take(1 << 20).substr(answer.size());
+  }
+  std::string upgrade(const std::string& target, const std::string& more, const std::string& as = "") {
+    return "GET " + target + " HTTP/1.1\r\nHost: " + (as.empty() ? host() : as) +
+           "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + more + "\r\n";
+  }
+  std::unique_ptr<Socket> join(const std::string& target = "/socket") {
+    auto socket = std::make_unique<Socket>(server_->port());
+    socket->send(upgrade(target, "Origin: http://" + host() + "\r\n"));
+    const std::string answer = socket->read_until("\r\n\r\n");
+    EXPECT_NE(answer.find("101 Switching"), std::string::npos) << answer;
+    socket->forget(answer.find("\r\n\r\n") + 4);
+    return socket;
+  }
+  bool eventually(const std::function<bool()>& condition) {
+    for (int i = 0; i < 500; ++i) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+  std::size_t heard() {
+    const std::lock_guard lock(mutex_);
+    return heard_.size();
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> heard_;
+  std::unique_ptr<WebServer> server_;
+};
+
+TEST_F(WebServerTest, ServesItsBundleAndNothingElse) {
+  serve();
+  EXPECT_NE(get("/").find("<p>page</p>"), std::string::npos);
+  EXPECT_NE(get("/assets/a.js?v=1").find("text/javascript"), std::string::npos);
+  for (const char* path : {"/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/../../../../etc/passwd", "//etc/passwd", "/etc/passwd", "/assets/", "/index.html/..", "/.git/config",
+                           "/..%2f..%2fetc/passwd", "http://127.0.0.1/etc/passwd", "/\\..\\..\\etc\\passwd"}) {
+    const std::string answer = get(path);
+    EXPECT_NE(answer.find("404"), std::string::npos) << path << "\n" << answer;
+    EXPECT_EQ(answer.find("root:"), std::string::npos) << path;
+  }
+  Socket post(server_->port());
+  post.send("POST / HTTP/1.1\r\nHost: " + host() + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(post.read_until("\r\n\r\n").find("405"), std::string::npos);
+}
+
+TEST_F(WebServerTest, OtherSitesAreRefused) {
+  serve();
+  // A page of another site that opens a socket to us, and a name of another site that points here.
+  for (const auto& [origin, as] : {std::pair<std::string, std::string>{"http://evil.example", ""}, {"null", ""}, {"http://evil.example", "evil.example"}, {"http://" + host() + ".evil.example", ""}}) {
+    Socket socket(server_->port());
+    socket.send(upgrade("/socket", "Origin: " + origin + "\r\n", as));
+    EXPECT_NE(socket.read_until("\r\n\r\n").find("403"), std::string::npos) << origin;
+  }
+  EXPECT_NE(get("/", "", "evil.example").find("403"), std::string::npos);
+  EXPECT_NE(get("/", "", "localhost:" + std::to_string(server_->port())).find("200"), std::string::npos);
+  EXPECT_EQ(server_->clients(), 0u);
+}
+
+TEST_F(WebServerTest, WithoutTheTokenNobodyComesIn) {
+  WebServerOptions options;
+  options.host = "0.0.0.0";
+  options.token = "0123456789abcdef";
+  serve(options);
+  EXPECT_NE(server_->address().find("?token=0123456789abcdef"), std::string::npos);
+  for (const char* target : {"/socket", "/socket?token=", "/socket?token=0123456789abcdeg", "/socket?token=0123456789abcdef0", "/socket?tokens=0123456789abcdef"}) {
+    Socket socket(server_->port());
+    socket.send(upgrade(target, "Origin: http://" + host() + "\r\n"));
+    EXPECT_NE(socket.read_until("\r\n\r\n").find("403"), std::string::npos) << target;
+  }
+  auto in = join("/socket?token=0123456789abcdef");
+  EXPECT_TRUE(eventually([&] { return server_->clients() == 1; }));
+}
+
+TEST_F(WebServerTest, AClientIsGreetedHeardAndShownFrames) {
+  serve();
+  auto client = join();
+  EXPECT_EQ(client->take(7), std::string("\x81\x05hello"));
+  client->send(websocket_frame("{\"type\": \"pause\"}"));
+  EXPECT_TRUE(eventually([&] { return heard() == 1; }));
+  server_->publish(std::make_shared<const std::string>("frame"));
+  EXPECT_EQ(client->take(7), std::string("\x82\x05" "frame"));
+  server_->send(0, std::make_shared<const std::string>("text"));
+  EXPECT_EQ(client->take(6), std::string("\x81\x04text"));
+}
+
+TEST_F(WebServerTest, GarbageNeitherCrashesNorStays) {
+  serve();
+  for (const std::string& garbage : {std::string(100'000, 'x'), std::string("\x16\x03\x01\x02\x00\x01", 6), std::string("GET / HTTP/9.9\r\n\r\n"), std::string(50, '\0'),
+                                     "GET / HTTP/1.1\r\n" + std::string(20'000, 'h') + ": 1\r\n\r\n"}) {
+    Socket socket(server_->port());
+    socket.send(garbage);
+    // What could still become a request is waited for; the rest is closed at once.
+    const bool hopeless = garbage.size() > 60 || garbage.find("HTTP/9") != std::string::npos;
+    EXPECT_TRUE(!hopeless || socket.closed());
+  }
+  auto binary = join();
+  binary->send(websocket_frame("\x01\x02\x03", 2));
+  EXPECT_TRUE(binary->closed());
+  auto broken = join();
+  broken->send(std::string(64, static_cast<char>(0xff)));
+  EXPECT_TRUE(broken->closed());
+  auto large = join();
+  large->send(websocket_frame(std::string(200'000, 'a')));
+  EXPECT_TRUE(large->closed());
+  binary.reset(), broken.reset(), large.reset();
+  EXPECT_TRUE(eventually([&] { return server_->clients() == 0; }));
+  EXPECT_NE(get("/").find("200"), std::string::npos);
+  EXPECT_EQ(heard(), 0u);
+}
+
+TEST_F(WebServerTest, WhoSendsTooFastIsDropped) {
+  serve();
+  auto client = join();
+  std::string flood;
+  for (int i = 0; i < 2000; ++i) flood += websocket_frame("{}");
+  client->send(flood);
+  EXPECT_TRUE(client->closed());
+  EXPECT_LT(heard(), 400u);
+  EXPECT_TRUE(eventually([&] { return server_->clients() == 0; }));
+}
+
+TEST_F(WebServerTest, NoMoreThanAFewMayWatch) {
+  WebServerOptions options;
+  options.max_clients = 2;
+  serve(options);
+  auto a = join(), b = join();
+  EXPECT_TRUE(eventually([&] { return server_->clients() == 2; }));
+  auto c = join();
+  EXPECT_TRUE(c->closed());
+  EXPECT_EQ(server_->clients(), 2u);
+}
+
+// One who does not read keeps nobody waiting, and gets the newest frame when it does.
+TEST_F(WebServerTest, ASlowClientGetsTheNewestFrameOnly) {
+  serve();
+  auto slow = join(), fast = join();
+  slow->take(7), fast->take(7);
+  const std::string large(1 << 20, '.');
+  for (int i = 0; i < 200; ++i) {
+    server_->publish(std::make_shared<const std::string>(large + std::to_string(1000 + i)));
+    const std::string frame = fast->take(10 + large.size() + 4);
+    ASSERT_EQ(frame.substr(frame.size() - 4), std::to_string(1000 + i)) << "who reads gets every one";
+  }
+  // Of 200 MB the slow one finds what was on its way, and then the last.
+  std::size_t frames = 0;
+  std::string last;
+  while (last != "1199") {
+    const std::string frame = slow->take(10 + large.size() + 4);
+    ASSERT_EQ(frame.size(), 10 + large.size() + 4);
+    last = frame.substr(frame.size() - 4);
+    ++frames;
+  }
+  EXPECT_LT(frames, 100u);
+}
+
+TEST_F(WebServerTest, ATakenPortIsExplained) {
+  serve();
+  WebServerOptions same;
+  same.port = server_->port();
+  auto second = WebServer::start(same, {}, {});
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().text().find("--port"), std::string::npos);
+  WebServerOptions nowhere;
+  nowhere.host = "example.invalid";
+  EXPECT_FALSE(WebServer::start(nowhere, {}, {}).ok());
+  auto bundle = WebServer::read_bundle("/nowhere");
+  ASSERT_FALSE(bundle.ok());
+  EXPECT_NE(bundle.error().text().find("npm"), std::string::npos);
+}
+
+TEST(Playback, RunsPausesAndSteps) {
+  Playback playback;
+  using Clock = Playback::Clock;
+  playback.play(0);
+  EXPECT_LE(playback.due(0), Clock::now());
+  EXPECT_GT(playback.due(10), Clock::now());
+  playback.pause();
+  EXPECT_EQ(playback.due(0), Clock::time_point::max());
+  playback.step(2);
+  EXPECT_LE(playback.due(100), Clock::now());
+  playback.ran_a_tick(), playback.ran_a_tick();
+  EXPECT_EQ(playback.due(100), Clock::time_point::max());
+  playback.play(100);
+  playback.set_speed(0, 100);
+  EXPECT_LE(playback.due(1e6), Clock::now());
+  playback.set_speed(1e-9, 0);
+  EXPECT_EQ(playback.speed(), Playback::slowest);
+}
+
+}  // namespace
+}  // namespace volvox::view

@@ -1,0 +1,172 @@
+#include "volvox/view/web/viewed_recording.h"
+
+#include <nlohmann/json.hpp>
+
+#include "volvox/sim/recording_format.h"
+
+namespace volvox::view {
+using nlohmann::json;
+
+namespace {
+constexpr auto frame_interval = std::chrono::milliseconds(16);
+constexpr std::size_t most_marks = 20'000;  // log lines on the time line
+}  // namespace
+
+void capture(const sim::RecordedTick& tick, Frame& frame) {
+  frame.tick = tick.tick;
+  frame.time = tick.time;
+  frame.links.resize(tick.links.size());
+  for (std::size_t i = 0; i < tick.links.size(); ++i) frame.links[i] = {tick.links[i].position, tick.links[i].rotation};
+  frame.docks.resize(tick.docks.size());
+  for (std::size_t i = 0; i < tick.docks.size(); ++i) {
+    const std::uint32_t flags = tick.docks[i].flags;
+    const auto flag = [&](std::uint32_t recorded, DockView::Flag shown) { return static_cast<std::uint8_t>((flags & recorded) != 0 ? shown : 0); };
+    frame.docks[i].flags = static_cast<std::uint8_t>(flag(sim::format::enabled, DockView::enabled) | flag(sim::format::latching, DockView::latching) |
+                                                     flag(sim::format::engaged, DockView::engaged) | flag(sim::format::broken, DockView::broken));
+    frame.docks[i].load = tick.docks[i].load;
+  }
+}
+
+Result<std::unique_ptr<ViewedRecording>> ViewedRecording::create(Viewer& viewer, sim::Recording& recording) {
+  std::unique_ptr<ViewedRecording> viewed(new ViewedRecording(viewer, recording));
+  if (auto introduced = viewed->introduce(); !introduced.ok()) return introduced.error();
+  return viewed;
+}
+
+Result<void> ViewedRecording::introduce() {
+  auto scene = recording_.attachment("scene");
+  if (!scene.ok()) return scene.error();
+  if (!*scene)
+    return Diagnostic{recording_.file().string(), 0, "the recording holds no scene to show", "record it with volvox run --record; volvox replay --verify and volvox export need none"};
+  const sim::Metadata& given = recording_.description();
+  const auto text = [&](const char* key) { return given.contains(key) ? given.at(key) : std::string(); };
+  json hello = {{"type", "hello"}, {"mode", "replay"}, {"name", text("name")}, {"engine", text("engine")}, {"seed", text("seed")}, {"dt", recording_.dt().seconds()},
+                {"first_tick", recording_.first_tick()}, {"ticks", recording_.last_tick()}, {"modules", text("modules")}, {"complete", recording_.complete()}};
+  hello["metrics"] = sim::format::metric_names;
+  // The whole of what stands on the time line, at once.
+  json marks = json::array(), points = json::array();
+  for (std::int64_t t = recording_.first_tick(); t <= recording_.last_tick(); ++t) {
+    auto tick = recording_.tick(t);
+    if (!tick.ok()) return tick.error();
+    for (const sim::RecordedTick::LogLine& line : (*tick)->log)
+      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), line.module, line.text});
+    for (const sim::Input& input : (*tick)->inputs)
+      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), input.module, "input: " + input.kind + " " + input.name + " " + input.text});
+    if (!(*tick)->metrics) continue;
+    json point = {(*tick)->time.seconds()};
+    for (const double value : *(*tick)->metrics) point.push_back(value);
+    points.push_back(std::move(point));
+  }
+  hello["marks"] = std::move(marks);
+  hello["points"] = std::move(points);
+  // Docks are listed module by module; agents are those modules that have a mind.
+  const sim::RecordedNames& names = recording_.names();
+  std::map<std::string, std::uint32_t> first;
+  for (std::uint32_t d = static_cast<std::uint32_t>(names.docks.size()); d-- > 0;) first[names.docks[d].substr(0, names.docks[d].rfind('.'))] = d;
+  for (const std::string& agent : names.agents) first_dock_.push_back(first.contains(agent) ? first.at(agent) : none);
+  viewer_.set_scene(hello, std::move(**scene));
+  tick_ = recording_.first_tick();
+  return {};
+}
+
+void ViewedRecording::loop(const std::atomic<bool>& stop) {
+  const auto time_of = [&](std::int64_t tick) { return recording_.dt().start_of(tick).seconds(); };
+  playback_.play(time_of(tick_));
+  auto last_frame = Playback::Clock::time_point{};
+  while (!stop) {
+    for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
+    for (const Command& command : viewer_.take_commands()) handle(command);
+    if (viewer_.take_newcomers()) shown_ = -1;
+    const auto now = Playback::Clock::now();
+    const bool at_end = tick_ >= recording_.last_tick();
+    const auto due = at_end ? Playback::Clock::time_point::max() : playback_.due(time_of(tick_));
+    if (at_end && !playback_.paused()) {
+      playback_.pause();
+      shown_ = -1;
+    }
+    if (due <= now && !at_end) {
+      ++tick_;
+      playback_.ran_a_tick();
+      if (now - last_frame < frame_interval && !playback_.stepping()) continue;
+    }
+    show();
+    last_frame = now;
+    viewer_.wait_until(std::min(due, now + std::chrono::milliseconds(50)));
+  }
+}
+
+void ViewedRecording::show() {
+  if (!viewer_.watched() || shown_ == tick_) return;
+  auto tick = recording_.tick(tick_);
+  if (!tick.ok()) {
+    viewer_.tell({{"type", "error"}, {"text", tick.error().text()}});
+    playback_.pause();
+    shown_ = tick_;
+    return;
+  }
+  capture(**tick, frame_);
+  FrameExtras extras;
+  for (const sim::RecordedTick::Arrival& arrival : (*tick)->arrivals) {
+    const std::uint32_t to = first_dock_[arrival.agent] + arrival.dock;
+    if (arrival.agent + 1 < first_dock_.size() && to >= first_dock_[arrival.agent + 1]) continue;  // by bus or radio
+    if (to < (*tick)->docks.size() && (*tick)->docks[to].partner < (*tick)->docks.size()) extras.messages.emplace_back((*tick)->docks[to].partner, to);
+  }
+  viewer_.publish(encode_frame(frame_, extras));
+  viewer_.tell({{"type", "state"}, {"tick", tick_}, {"time", (*tick)->time.seconds()}, {"paused", playback_.paused()}, {"ended", tick_ >= recording_.last_tick()},
+                {"failure", ""}, {"speed", playback_.speed()}, {"hash", hash_text((*tick)->hash)}});
+  tell_watched(**tick);
+  shown_ = tick_;
+}
+
+// A recording holds the body, not the mind.
+void ViewedRecording::tell_watched(const sim::RecordedTick& tick) {
+  const sim::RecordedNames& names = recording_.names();
+  for (const auto& [client, module] : watched_) {
+    json about = {{"type", "module"}, {"name", module}, {"model", ""}, {"time", tick.time.seconds()}, {"percepts", json::object()}, {"actions", json::object()},
+                  {"mailbox", json::array()}, {"waiting", 0}, {"docks", json::array()}, {"parameters", json::object()}};
+    const std::string own = module + ".";
+    for (std::size_t j = 0; j < names.joints.size(); ++j) {
+      if (!names.joints[j].starts_with(own)) continue;
+      const std::string joint = names.joints[j].substr(own.size());
+      about["percepts"][joint + ".angle"] = tick.joints[j].position;
+      about["percepts"][joint + ".velocity"] = tick.joints[j].velocity;
+      about["percepts"][joint + ".torque"] = tick.joints[j].torque;
+    }
+    for (std::size_t d = 0; d < names.docks.size(); ++d) {
+      if (!names.docks[d].starts_with(own)) continue;
+      const sim::RecordedTick::Dock& dock = tick.docks[d];
+      const auto has = [&](std::uint32_t flag) { return (dock.flags & flag) != 0; };
+      about["docks"].push_back({{"name", names.docks[d].substr(own.size())}, {"enabled", has(sim::format::enabled)}, {"broken", has(sim::format::broken)},
+                                {"state", has(sim::format::engaged) ? "engaged" : has(sim::format::latching) ? "latching" : "free"},
+                                {"partner", dock.partner < names.docks.size() ? names.docks[dock.partner] : ""}, {"load", dock.load}});
+    }
+    viewer_.tell(about, client);
+  }
+}
+
+void ViewedRecording::handle(const Command& command) {
+  const json& what = *command.what;
+  const double now = recording_.dt().start_of(tick_).seconds();
+  const auto number = [&](const char* key, double fallback) { return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback; };
+  const std::string type = what["type"];
+  shown_ = -1;
+  if (type == "pause") playback_.pause();
+  else if (type == "play") {
+    if (tick_ >= recording_.last_tick()) tick_ = recording_.first_tick();
+    playback_.play(recording_.dt().start_of(tick_).seconds());
+  } else if (type == "step") playback_.step(static_cast<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
+  else if (type == "speed") playback_.set_speed(number("factor", 1), now);
+  else if (type == "seek") {
+    const double wanted = std::clamp(number("tick", 0), static_cast<double>(recording_.first_tick()), static_cast<double>(recording_.last_tick()));
+    tick_ = static_cast<std::int64_t>(wanted);
+    if (!playback_.paused()) playback_.play(recording_.dt().start_of(tick_).seconds());
+  } else if (type == "reset") {
+    tick_ = recording_.first_tick();
+    if (!playback_.paused()) playback_.play(recording_.dt().start_of(tick_).seconds());
+  } else if (type == "watch") {
+    if (what.contains("module") && what["module"].is_string() && !what["module"].get<std::string>().empty()) watched_[command.client] = what["module"];
+    else watched_.erase(command.client);
+  }
+}
+
+}  // namespace volvox::view

@@ -1,0 +1,38 @@
+// A recording that people watch: the viewer of a run, with a time line.
+#pragma once
+
+#include <atomic>
+#include <map>
+
+#include "volvox/sim/recording.h"
+#include "volvox/view/web/playback.h"
+#include "volvox/view/web/viewer.h"
+
+namespace volvox::view {
+
+class ViewedRecording {
+ public:
+  // An error: the recording holds no scene.
+  static Result<std::unique_ptr<ViewedRecording>> create(Viewer& viewer, sim::Recording& recording);
+  void loop(const std::atomic<bool>& stop);
+
+ private:
+  ViewedRecording(Viewer& viewer, sim::Recording& recording) : viewer_(viewer), recording_(recording) {}
+  Result<void> introduce();
+  void handle(const Command& command);
+  void show();
+  void tell_watched(const sim::RecordedTick& tick);
+
+  Viewer& viewer_;
+  sim::Recording& recording_;
+  Playback playback_;
+  std::int64_t tick_ = 0, shown_ = -1;
+  std::map<WebServer::ClientId, std::string> watched_;
+  std::vector<std::uint32_t> first_dock_;  // by agent
+  Frame frame_;
+};
+
+// What was recorded of a tick, as it is drawn.
+void capture(const sim::RecordedTick& tick, Frame& frame);
+
+}  // namespace volvox::view

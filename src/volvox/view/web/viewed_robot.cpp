@@ -1,0 +1,121 @@
+#include "volvox/view/web/viewed_robot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "volvox/model/scene.h"
+#include "volvox/physics/engine.h"
+#include "volvox/world/world.h"
+
+namespace volvox::view {
+using nlohmann::json;
+
+Result<std::unique_ptr<ViewedRobot>> ViewedRobot::create(Viewer& viewer, std::shared_ptr<const model::ModuleModel> robot) {
+  std::unique_ptr<ViewedRobot> viewed(new ViewedRobot(viewer, std::move(robot)));
+  if (auto introduced = viewed->introduce(); !introduced.ok()) return introduced.error();
+  return viewed;
+}
+
+Result<void> ViewedRobot::introduce() {
+  for (auto& positions : positions_) positions.assign(robot_->joints.size(), 0);
+  const model::Bounds box = model::bounds(*robot_, model::forward_kinematics(*robot_, positions_[0]));
+  if (!box.empty()) apart_ = 1.5 * (box.high.y - box.low.y) + 0.05;
+  // The world is made once, for the scene; poses come from kinematics alone.
+  model::SceneBuilder scene(robot_->name);
+  for (const char* name : {"robot", "copy"}) scene.add(robot_, Pose{}, name, {});
+  auto built = scene.build();
+  if (!built.ok()) return built.error();
+  auto engine = physics::built_in_engines().make("none", {});
+  if (!engine.ok()) return engine.error();
+  auto world = world::World::create(std::make_shared<const model::WorldModel>(std::move(*built)), std::move(*engine));
+  if (!world.ok()) return world.error();
+
+  json hello = {{"type", "hello"}, {"mode", "robot"}, {"name", robot_->name}, {"dt", 1}, {"ticks", 0}, {"modules", 2}};
+  hello["joints"] = json::array();
+  for (const model::Joint& joint : robot_->joints) {
+    const bool moves = joint.type == model::JointType::revolute || joint.type == model::JointType::prismatic;
+    const double span = joint.type == model::JointType::revolute ? pi : 0.1;  // of a joint without limits
+    hello["joints"].push_back({{"name", joint.name}, {"moves", moves}, {"lower", std::max(joint.lower, -span)}, {"upper", std::min(joint.upper, span)},
+                               {"unit", joint.type == model::JointType::prismatic ? "m" : "rad"}});
+  }
+  hello["docks"] = json::array();
+  for (const model::Dock& dock : robot_->docks)
+    hello["docks"].push_back({{"name", dock.name}, {"gender", dock.gender == model::Gender::male ? "male" : dock.gender == model::Gender::female ? "female" : "both"},
+                              {"kind", dock.kind}, {"symmetry", dock.symmetry}, {"link", robot_->links[static_cast<std::size_t>(dock.link)].name}});
+  viewer_.set_scene(hello, encode_scene(Scene::of(**world)));
+  return {};
+}
+
+Pose ViewedRobot::place_copy(std::string& says, bool& docked) const {
+  const Pose aside{{0, apart_, 0}, {}};
+  docked = false;
+  if (dock_[0] < 0 || dock_[1] < 0) return aside;
+  const model::Dock& a = robot_->docks[static_cast<std::size_t>(dock_[0])];
+  const model::Dock& b = robot_->docks[static_cast<std::size_t>(dock_[1])];
+  if (!model::fit(a, b)) {
+    says = a.kind != b.kind           ? fmt::format("'{}' is a dock of kind {}, '{}' of kind {}: they do not fit", a.name, a.kind, b.name, b.kind)
+           : a.symmetry != b.symmetry ? fmt::format("'{}' engages at {} angles, '{}' at {}: they do not fit", a.name, a.symmetry, b.name, b.symmetry)
+                                      : fmt::format("'{}' and '{}' are of one gender: they do not fit", a.name, b.name);
+    return aside;
+  }
+  docked = true;
+  says = fmt::format("'{}' holds '{}' of the copy, turn {}", a.name, b.name, turn_);
+  const Pose dock_a = model::forward_kinematics(*robot_, positions_[0])[static_cast<std::size_t>(a.link)] * a.pose;
+  const Pose dock_b = model::forward_kinematics(*robot_, positions_[1])[static_cast<std::size_t>(b.link)] * b.pose;
+  return dock_a * model::engaged_dock(a.symmetry, turn_) * dock_b.inverse();
+}
+
+void ViewedRobot::show() {
+  Frame frame;
+  std::string says;
+  bool docked = false;
+  const Pose placed[2] = {Pose{}, place_copy(says, docked)};
+  for (int i = 0; i < 2; ++i)
+    for (const Pose& link : model::forward_kinematics(*robot_, positions_[i])) {
+      const Pose pose = placed[i] * link;
+      LinkPose to;
+      to.position = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y), static_cast<float>(pose.position.z)};
+      to.rotation = {static_cast<float>(pose.rotation.x), static_cast<float>(pose.rotation.y), static_cast<float>(pose.rotation.z), static_cast<float>(pose.rotation.w)};
+      frame.links.push_back(to);
+    }
+  for (int i = 0; i < 2; ++i)
+    for (int d = 0; d < static_cast<int>(robot_->docks.size()); ++d) {
+      DockView dock;
+      dock.flags = static_cast<std::uint8_t>(DockView::enabled | (docked && dock_[i] == d ? DockView::engaged : 0));
+      frame.docks.push_back(dock);
+    }
+  viewer_.publish(encode_frame(frame));
+  viewer_.tell({{"type", "state"}, {"tick", 0}, {"time", 0}, {"paused", true}, {"ended", false}, {"failure", ""}, {"speed", 1}, {"docking", says}, {"docked", docked}});
+}
+
+void ViewedRobot::handle(const Command& command) {
+  const json& what = *command.what;
+  const auto number = [&](const char* key, double fallback) { return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback; };
+  const auto index = [&](const char* key, std::size_t size) { return static_cast<int>(std::clamp(number(key, -1), -1.0, static_cast<double>(size) - 1)); };
+  if (what["type"] == "joint") {
+    const int joint = index("joint", robot_->joints.size());
+    const bool copy = number("robot", 0) != 0;
+    if (joint < 0) return;
+    const model::Joint& limits = robot_->joints[static_cast<std::size_t>(joint)];
+    positions_[copy][static_cast<std::size_t>(joint)] = std::clamp(number("position", 0), std::max(limits.lower, -1e3), std::min(limits.upper, 1e3));
+  } else if (what["type"] == "dock") {
+    dock_[0] = index("a", robot_->docks.size());
+    dock_[1] = index("b", robot_->docks.size());
+    turn_ = static_cast<int>(std::clamp(number("turn", 0), 0.0, 1000.0));
+    if (dock_[0] >= 0) turn_ %= std::max(1, robot_->docks[static_cast<std::size_t>(dock_[0])].symmetry);
+  }
+}
+
+void ViewedRobot::loop(const std::atomic<bool>& stop) {
+  while (!stop) {
+    const std::vector<Command> commands = viewer_.take_commands();
+    for (const Command& command : commands) handle(command);
+    if (!commands.empty() || viewer_.take_newcomers()) show();
+    viewer_.take_left();
+    viewer_.wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+  }
+}
+
+}  // namespace volvox::view

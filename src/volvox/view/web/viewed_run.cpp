@@ -1,0 +1,231 @@
+#include "volvox/view/web/viewed_run.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "volvox/sim/recording_format.h"
+
+namespace volvox::view {
+namespace {
+
+using nlohmann::json;
+constexpr auto frame_interval = std::chrono::microseconds(16'000);
+constexpr auto detail_interval = std::chrono::milliseconds(100);
+constexpr std::size_t messages_shown = 50;  // of a mailbox
+
+// What a value's own description says, as JSON.
+json described(const std::string& text) {
+  json value = json::parse(text, nullptr, false);
+  return value.is_discarded() ? json(text) : value;
+}
+
+json describe_module(const sim::Simulation& simulation, std::size_t index) {
+  const mind::Agent& agent = simulation.minds().agent(index);
+  const world::World& world = simulation.world();
+  const std::uint32_t placement = agent.placement();
+  json module = {{"type", "module"}, {"name", agent.name()}, {"model", world.module_model(placement).name}, {"time", simulation.now().seconds()}};
+  module["percepts"] = json::object();
+  for (std::size_t i = 0; i < agent.percepts().size(); ++i) module["percepts"][agent.percepts()[i]] = described(agent.percept_value(i).describe());
+  module["actions"] = json::object();
+  for (std::size_t i = 0; i < agent.actions().size(); ++i)
+    if (agent.action_was_set(i)) module["actions"][agent.actions()[i]] = described(agent.action_value(i).describe());
+  if (const std::string model = agent.describe_model(); !model.empty()) module["knows"] = {{"type", agent.type_of_model()}, {"value", described(model)}};
+  module["mailbox"] = json::array();
+  for (const mind::Message& message : agent.mailbox()) {
+    if (module["mailbox"].size() >= messages_shown) break;
+    module["mailbox"].push_back({{"dock", agent.where(message)}, {"sent", message.sent.seconds()}, {"bytes", message.payload.size()}});
+  }
+  module["waiting"] = agent.mailbox().size();
+  module["docks"] = json::array();
+  for (std::uint32_t d = 0; d < world.module_model(placement).docks.size(); ++d) {
+    const std::uint32_t dock = world.part(placement).first_dock + d;
+    const world::DockStatus& status = world.dock_status(dock);
+    const std::uint32_t partner = world.graph().partner(dock);
+    module["docks"].push_back({{"name", world.dock_model(dock).name}, {"enabled", status.enabled}, {"broken", status.broken},
+                               {"state", status.phase == world::DockPhase::engaged ? "engaged" : status.phase == world::DockPhase::latching ? "latching" : "free"},
+                               {"partner", partner == world::nobody ? "" : world.dock_name(partner)},
+                               {"load", status.phase == world::DockPhase::free ? 0 : world.dock_load(dock).utilisation(world.dock_model(dock).strength)}});
+  }
+  module["parameters"] = json::object();
+  for (const std::string& name : agent.behavior_parameters().asked()) {
+    const auto& given = agent.behavior_parameters().given();
+    module["parameters"][name] = given.contains(name) ? given.at(name) : "";
+  }
+  return module;
+}
+
+}  // namespace
+
+ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end)
+    : viewer_(viewer), run_(std::move(run)), prepare_(std::move(prepare)), at_end_(std::move(at_end)) {
+  introduce();
+}
+
+void ViewedRun::introduce() {
+  const sim::Simulation& simulation = run_->simulation();
+  run_->simulation().minds().watch_arrivals();
+  json hello = {{"type", "hello"}, {"mode", "run"}, {"name", run_->report().experiment}, {"engine", run_->report().engine}, {"seed", run_->report().seed},
+                {"dt", simulation.settings().dt.seconds()}, {"ticks", run_->ticks()}, {"modules", run_->report().modules}, {"recorded", run_->recorder() != nullptr}};
+  hello["metrics"] = sim::format::metric_names;
+  hello["parameters"] = json::array();
+  for (const model::ParameterDesc& parameter : run_->parameters()) {
+    const auto& settings = run_->report().settings;
+    hello["parameters"].push_back({{"name", parameter.name}, {"value", settings.contains(parameter.name) ? settings.at(parameter.name) : parameter.value}, {"choices", parameter.choices}, {"about", parameter.description}});
+  }
+  // Parameters of behaviours, which can be driven while the run goes on.
+  std::map<std::string, std::string> live;
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const Parameters& parameters = simulation.minds().agent(i).behavior_parameters();
+    for (const std::string& name : parameters.asked()) live.emplace(name, parameters.given().contains(name) ? parameters.given().at(name) : "");
+  }
+  hello["live"] = live;
+  viewer_.set_scene(hello, encode_scene(Scene::of(simulation.world())));
+  metrics_told_ = 0;
+  shown_tick_ = -1;
+}
+
+void ViewedRun::loop(const std::atomic<bool>& stop) {
+  playback_.play(run_->simulation().now().seconds());
+  while (!stop) {
+    for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
+    for (const Command& command : viewer_.take_commands()) handle(command);
+    if (viewer_.take_newcomers()) {
+      shown_tick_ = -1;
+      metrics_told_ = 0;
+    }
+    const auto now = Playback::Clock::now();
+    const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.due(run_->simulation().now().seconds());
+    if (due <= now) {
+      step();
+      show(false);
+      continue;
+    }
+    show(true);
+    viewer_.wait_until(std::min(due, now + std::chrono::milliseconds(50)));
+  }
+  if (!ended_) end();
+  viewer_.tell({{"type", "state"}, {"tick", run_->simulation().tick()}, {"time", run_->simulation().now().seconds()}, {"paused", true}, {"ended", true},
+                {"failure", ""}, {"speed", playback_.speed()}});
+}
+
+void ViewedRun::step() {
+  const sim::StepStatus status = run_->step();
+  playback_.ran_a_tick();
+  const mind::Minds& minds = run_->simulation().minds();
+  if (viewer_.watched()) {
+    const world::World& world = run_->simulation().world();
+    if (extras_.messages.size() > 20'000) extras_.messages.clear();  // between two frames; nobody could see them all
+    for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
+      const std::uint32_t placement = minds.agent(arrival.agent).placement(), outlet = static_cast<std::uint32_t>(arrival.outlet);
+      if (outlet >= world.module_model(placement).docks.size()) continue;  // by bus or radio
+      const std::uint32_t to = world.part(placement).first_dock + outlet;
+      const std::uint32_t from = to < world.docks() ? world.graph().partner(to) : world::nobody;
+      if (from != world::nobody) extras_.messages.emplace_back(from, to);
+    }
+    for (const mind::Minds::LogLine& line : minds.log_lines())
+      viewer_.tell({{"type", "log"}, {"time", run_->simulation().now().seconds()}, {"module", minds.agent(line.agent).name()}, {"text", line.text}});
+  }
+  if (!status.ok() || run_->simulation().tick() >= run_->ticks()) end();
+}
+
+void ViewedRun::end() {
+  ended_ = true;
+  if (run_->report().status == "done" && run_->simulation().tick() < run_->ticks()) run_->stop();
+  run_->end();
+  at_end_(*run_);
+  shown_tick_ = -1;
+}
+
+// Frames at most 60 times a second, the rest at 10; `all` sends what has not been shown yet.
+void ViewedRun::show(bool all) {
+  if (!viewer_.watched()) return;
+  const auto now = Playback::Clock::now();
+  const std::int64_t tick = run_->simulation().tick();
+  const bool fresh = shown_tick_ < 0;
+  if (tick == shown_tick_ || (!all && now - last_frame_ < frame_interval)) return;
+  capture(run_->simulation(), frame_);
+  frame_.rays.clear();
+  if (rays_) capture_rays(run_->simulation().minds(), frame_);
+  viewer_.publish(encode_frame(frame_, extras_));
+  extras_.messages.clear();
+  last_frame_ = now;
+  if (fresh || (all && playback_.paused()) || now - last_details_ >= detail_interval) {
+    tell_state();
+    tell_watched();
+    tell_metrics();
+    last_details_ = now;
+  }
+  shown_tick_ = tick;
+}
+
+void ViewedRun::tell_state() {
+  const sim::RunReport& report = run_->report();
+  viewer_.tell({{"type", "state"}, {"tick", run_->simulation().tick()}, {"time", run_->simulation().now().seconds()}, {"paused", playback_.paused() || ended_},
+                {"ended", ended_}, {"failure", report.failure}, {"speed", playback_.speed()}, {"inputs", run_->simulation().inputs_so_far()}});
+}
+
+void ViewedRun::tell_watched() {
+  const mind::Minds& minds = run_->simulation().minds();
+  for (const auto& [client, name] : watched_)
+    for (std::size_t i = 0; i < minds.size(); ++i)
+      if (minds.agent(i).name() == name) viewer_.tell(describe_module(run_->simulation(), i), client);
+}
+
+void ViewedRun::tell_metrics() {
+  const auto& history = run_->report().history;
+  json points = json::array();
+  for (; metrics_told_ < history.size(); ++metrics_told_) {
+    json point = {history[metrics_told_].time};
+    for (const double value : history[metrics_told_].values()) point.push_back(value);
+    points.push_back(std::move(point));
+  }
+  if (!points.empty()) viewer_.tell({{"type", "metrics"}, {"points", std::move(points)}});
+}
+
+void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebServer::ClientId client) {
+  if (!ended_) end();
+  auto made = prepare_(settings);
+  if (!made.ok()) {
+    viewer_.tell({{"type", "error"}, {"text", made.error().text()}}, client);
+    return;
+  }
+  run_ = std::move(*made);
+  ended_ = false;
+  extras_.messages.clear();
+  playback_.play(run_->simulation().now().seconds());
+  introduce();
+}
+
+void ViewedRun::handle(const Command& command) {
+  const json& what = *command.what;
+  const double now = run_->simulation().now().seconds();
+  const auto text = [&](const char* key) { return what.contains(key) && what[key].is_string() ? what[key].get<std::string>() : std::string(); };
+  const auto number = [&](const char* key, double fallback) { return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback; };
+  const std::string type = text("type");
+  shown_tick_ = -1;  // whatever it does, everybody sees what came of it
+  if (type == "pause") playback_.pause();
+  else if (type == "play") playback_.play(now);
+  else if (type == "step") playback_.step(static_cast<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
+  else if (type == "speed") playback_.set_speed(number("factor", 1), now);
+  else if (type == "rays") rays_ = what.value("on", json(false)) == json(true);
+  else if (type == "watch") {
+    if (text("module").empty()) watched_.erase(command.client);
+    else watched_[command.client] = text("module");
+  } else if (type == "reset") {
+    std::map<std::string, std::string> settings;
+    if (what.contains("settings") && what["settings"].is_object())
+      for (const auto& [key, value] : what["settings"].items())
+        if (value.is_string()) settings[key] = value.get<std::string>();
+    reset(settings, command.client);
+  } else if (type == "input" && !ended_) {
+    sim::Input input{text("kind"), text("module"), text("name"), text("text"), number("value", 0), {}};
+    if (what.contains("force") && what["force"].is_array() && what["force"].size() == 3)
+      for (int i = 0; i < 3; ++i)
+        if (what["force"][static_cast<std::size_t>(i)].is_number()) input.force[i] = what["force"][static_cast<std::size_t>(i)].get<double>();
+    run_->simulation().give(std::move(input));
+  }
+}
+
+}  // namespace volvox::view

@@ -1,0 +1,51 @@
+// A run that people watch and act on: steps it when it is due, shows it, and hands what they do to
+// the input phase. The run itself knows nothing of it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+
+#include "volvox/sim/run.h"
+#include "volvox/view/web/playback.h"
+#include "volvox/view/web/viewer.h"
+
+namespace volvox::view {
+
+class ViewedRun {
+ public:
+  // Makes the run, at the start and whenever somebody resets it with other settings.
+  using Prepare = std::function<Result<std::unique_ptr<sim::Run>>(const std::map<std::string, std::string>& settings)>;
+  using AtEnd = std::function<void(sim::Run&)>;  // the run is over: write its results
+
+  ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end);
+  // Until `stop`. A run that has come to its end stays to be looked at.
+  void loop(const std::atomic<bool>& stop);
+  sim::Run& run() { return *run_; }
+
+ private:
+  void introduce();
+  void handle(const Command& command);
+  void reset(const std::map<std::string, std::string>& settings, WebServer::ClientId client);
+  void step();
+  void end();
+  void show(bool all);
+  void tell_state();
+  void tell_watched();
+  void tell_metrics();
+
+  Viewer& viewer_;
+  std::unique_ptr<sim::Run> run_;
+  Prepare prepare_;
+  AtEnd at_end_;
+  Playback playback_;
+  bool ended_ = false, rays_ = false;
+  std::map<WebServer::ClientId, std::string> watched_;  // which module each client looks at
+  std::size_t metrics_told_ = 0;
+  Frame frame_;
+  FrameExtras extras_;
+  Playback::Clock::time_point last_frame_{}, last_details_{};
+  std::int64_t shown_tick_ = -1;
+};
+
+}  // namespace volvox::view

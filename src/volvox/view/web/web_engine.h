@@ -1,0 +1,14 @@
+// The render engine `web`: whoever opens its address sees the scene and its frames. It shows only;
+// viewed_run.h adds pause, picking and the rest.
+#pragma once
+
+#include "volvox/view/render_engine.h"
+#include "volvox/view/web/viewer.h"
+
+namespace volvox::view {
+
+// Settings: "host" (127.0.0.1), "port" (0: any that is free). info().device is the address to open.
+Result<std::unique_ptr<RenderEngine>> make_web_engine(const Parameters& parameters);
+void add_web_engine(RenderEngineRegistry& registry);
+
+}  // namespace volvox::view

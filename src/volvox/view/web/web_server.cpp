@@ -1,0 +1,409 @@
+// The only file that includes Boost.Beast, which takes half a minute to compile.
+#include "volvox/view/web/web_server.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <fstream>
+#include <set>
+#include <thread>
+
+namespace volvox::view {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+using tcp = asio::ip::tcp;
+using Request = http::request<http::string_body>;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto request_timeout = std::chrono::seconds(10);
+constexpr std::size_t max_request_header = 8 * 1024;
+
+std::string_view text(beast::string_view view) { return {view.data(), view.size()}; }
+
+std::string media_type(std::string_view path) {
+  for (const auto& [ending, type] : {std::pair{".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
+                                     {".svg", "image/svg+xml"}, {".json", "application/json"}, {".png", "image/png"}, {".ico", "image/x-icon"}})
+    if (path.ends_with(ending)) return type;
+  return "application/octet-stream";
+}
+
+// As long to compare whatever it is compared with.
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+std::string_view query_value(std::string_view target, std::string_view key) {
+  const auto mark = target.find('?');
+  if (mark == std::string_view::npos) return {};
+  for (std::string_view query = target.substr(mark + 1); !query.empty();) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    if (pair.starts_with(key) && pair.size() > key.size() && pair[key.size()] == '=') return pair.substr(key.size() + 1);
+  }
+  return {};
+}
+
+class Server;
+
+class Client : public std::enable_shared_from_this<Client> {
+ public:
+  Client(tcp::socket socket, Server& server) : stream_(std::move(socket)), patience_(stream_.get_executor()), server_(server) {}
+  void start(Request request);
+  void send(Bytes bytes, bool binary);
+  void show(Bytes frame);
+  void close(websocket::close_code code, const char* why);
+  WebServer::ClientId id = 0;
+
+ private:
+  void read();
+  bool too_fast();
+  void write_next();
+  void leave();
+
+  websocket::stream<beast::tcp_stream> stream_;
+  asio::steady_timer patience_;  // with one who should go and does not
+  Server& server_;
+  beast::flat_buffer incoming_;
+  struct Outgoing {
+    Bytes bytes;
+    bool binary;
+  };
+  std::deque<Outgoing> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  Bytes frame_;    // the newest, not yet on its way
+  Bytes writing_;  // kept while it is written
+  bool open_ = false, closing_ = false;
+  double allowance_ = 0;
+  Clock::time_point last_message_ = Clock::now();
+};
+
+// One request of a browser: a file, or the way to the WebSocket.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(tcp::socket socket, Server& server) : stream_(std::move(socket)), server_(server) {}
+  void start();
+
+ private:
+  void answer(const Request& request);
+  void respond(http::status status, std::string body, const std::string& type, bool head_only, bool keep_alive);
+
+  beast::tcp_stream stream_;
+  Server& server_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::response<http::string_body>> response_;
+};
+
+class Server final : public WebServer {
+ public:
+  Server(const WebServerOptions& o, Files f, Callbacks c) : options(o), files(std::move(f)), callbacks(std::move(c)), acceptor_(context_) {}
+  ~Server() override {
+    asio::post(context_, [this] {
+      beast::error_code ignored;
+      acceptor_.close(ignored);
+      const auto everybody = clients_;
+      for (const auto& [id, client] : everybody) client->close(websocket::close_code::going_away, "the run has ended");
+    });
+    work_.reset();
+    // Clients have a moment to hear that it is over.
+    if (thread_.joinable()) {
+      context_end_.expires_after(std::chrono::milliseconds(300));
+      context_end_.async_wait([this](beast::error_code) { context_.stop(); });
+      thread_.join();
+    }
+  }
+
+  Result<void> bind() {
+    const auto trouble = [&](const beast::error_code& error) {
+      return Error(fmt::format("the viewer cannot listen on {} port {}: {}", options.host, options.port, error.message()),
+                   "give another --port, or none for any that is free; --host takes an address of this machine");
+    };
+    beast::error_code error;
+    const auto address = asio::ip::make_address(options.host == "localhost" ? "127.0.0.1" : options.host, error);
+    if (error) return trouble(error);
+    loopback_ = address.is_loopback();
+    const tcp::endpoint endpoint(address, options.port);
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (error) return trouble(error);
+    port_ = acceptor_.local_endpoint().port();
+    accept();
+    thread_ = std::thread([this] { context_.run(); });
+    return {};
+  }
+
+  std::string address() const override {
+    const std::string host = options.host.find(':') != std::string::npos ? "[" + options.host + "]" : options.host == "0.0.0.0" ? "127.0.0.1" : options.host;
+    return fmt::format("http://{}:{}/{}", host, port_, options.token.empty() ? "" : "?token=" + options.token);
+  }
+  std::uint16_t port() const override { return port_; }
+  std::size_t clients() const override { return count_.load(); }
+
+  void publish(Bytes frame) override {
+    asio::post(context_, [this, frame = std::move(frame)] {
+      for (const auto& [id, client] : clients_) client->show(frame);
+    });
+  }
+  void send(ClientId wanted, Bytes bytes) override {
+    asio::post(context_, [this, wanted, bytes = std::move(bytes)] {
+      const auto everybody = clients_;  // sending may drop one
+      for (const auto& [id, client] : everybody)
+        if (wanted == 0 || wanted == id) client->send(bytes, false);
+    });
+  }
+  void greet_all() override {
+    asio::post(context_, [this] {
+      const auto everybody = clients_;
+      for (const auto& [id, client] : everybody) greet(*client);
+    });
+  }
+
+  // On the server's thread from here on.
+  void greet(Client& client) {
+    if (!callbacks.greeting) return;
+    for (auto& [bytes, binary] : callbacks.greeting()) client.send(bytes, binary);
+  }
+  bool add(const std::shared_ptr<Client>& client) {
+    if (clients_.size() >= options.max_clients) return false;
+    client->id = ++last_id_;
+    clients_[client->id] = client;
+    count_ = clients_.size();
+    return true;
+  }
+  void remove(ClientId id) {
+    if (clients_.erase(id) == 0) return;
+    count_ = clients_.size();
+    if (callbacks.left) callbacks.left(id);
+  }
+
+  // A page of another site must not reach us through somebody's browser: neither by naming us
+  // (Origin) nor by letting its own name point at this machine (Host).
+  bool is_ours(const Request& request) const {
+    const std::string_view host = text(request[http::field::host]), origin = text(request[http::field::origin]);
+    if (!origin.empty() && origin != "http://" + std::string(host)) return false;
+    if (!loopback_) return true;  // who knows the token may come by any name of this machine
+    for (const char* name : {"127.0.0.1", "localhost", "[::1]"})
+      if (host == fmt::format("{}:{}", name, port_)) return true;
+    return host == fmt::format("{}:{}", options.host, port_);
+  }
+  bool knows_token(const Request& request) const {
+    return options.token.empty() || same_secret(query_value(text(request.target()), "token"), options.token);
+  }
+
+  const WebServerOptions options;
+  const Files files;
+  const Callbacks callbacks;
+  std::size_t connections = 0;  // that are not clients yet
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
+      if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
+      if (!error && connections < 64) std::make_shared<Connection>(std::move(socket), *this)->start();
+      accept();
+    });
+  }
+
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  tcp::acceptor acceptor_;
+  asio::steady_timer context_end_{context_};
+  std::thread thread_;
+  std::uint16_t port_ = 0;
+  bool loopback_ = true;
+  std::map<ClientId, std::shared_ptr<Client>> clients_;
+  ClientId last_id_ = 0;
+  std::atomic<std::size_t> count_ = 0;
+};
+
+// --- A request -----------------------------------------------------------------------------
+
+void Connection::start() {
+  ++server_.connections;
+  parser_.emplace();
+  parser_->header_limit(max_request_header);
+  parser_->body_limit(0);  // nobody has anything to upload
+  stream_.expires_after(request_timeout);
+  http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code error, std::size_t) {
+    --self->server_.connections;
+    if (error) return;  // a closed, slow or senseless connection
+    self->answer(self->parser_->get());
+  });
+}
+
+void Connection::respond(http::status status, std::string body, const std::string& type, bool head_only, bool keep_alive) {
+  response_.emplace(status, 11);
+  response_->set(http::field::content_type, type);
+  response_->set(http::field::cache_control, "no-store");
+  response_->set("X-Content-Type-Options", "nosniff");
+  response_->set("Referrer-Policy", "no-referrer");
+  response_->set("Content-Security-Policy", "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'");
+  response_->keep_alive(keep_alive);
+  response_->content_length(body.size());
+  if (!head_only) response_->body() = std::move(body);
+  stream_.expires_after(request_timeout);
+  http::async_write(stream_, *response_, [self = shared_from_this()](beast::error_code error, std::size_t) {
+    if (error) return;
+    if (self->response_->keep_alive()) return self->start();
+    self->stream_.socket().shutdown(tcp::socket::shutdown_send, error);
+  });
+}
+
+void Connection::answer(const Request& request) {
+  const bool head = request.method() == http::verb::head;
+  const auto refuse = [&](http::status status, const char* why) { respond(status, std::string(why) + "\n", "text/plain; charset=utf-8", head, false); };
+  if (!server_.is_ours(request)) return refuse(http::status::forbidden, "This page does not belong to this viewer.");
+  const std::string_view target = text(request.target());
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (websocket::is_upgrade(request)) {
+    if (path != "/socket") return refuse(http::status::not_found, "There is nothing here.");
+    if (!server_.knows_token(request)) return refuse(http::status::forbidden, "The token is missing or wrong: open the address that volvox printed.");
+    stream_.expires_never();
+    std::make_shared<Client>(stream_.release_socket(), server_)->start(request);
+    return;
+  }
+  if (request.method() != http::verb::get && !head) return refuse(http::status::method_not_allowed, "Only GET is answered.");
+  const auto file = server_.files.find(std::string(path == "/" ? "/index.html" : path));
+  if (file == server_.files.end()) return refuse(http::status::not_found, "There is nothing here.");
+  respond(http::status::ok, file->second, media_type(file->first), head, request.keep_alive());
+}
+
+// --- A client ------------------------------------------------------------------------------
+
+void Client::start(Request request) {
+  websocket::stream_base::timeout timeouts{};
+  timeouts.handshake_timeout = request_timeout;
+  timeouts.idle_timeout = std::chrono::seconds(30);
+  timeouts.keep_alive_pings = true;
+  stream_.set_option(timeouts);
+  stream_.auto_fragment(false);  // a frame is one frame
+  stream_.read_message_max(server_.options.max_message_bytes);
+  allowance_ = server_.options.max_messages_per_second;
+  auto kept = std::make_shared<Request>(std::move(request));
+  stream_.async_accept(*kept, [self = shared_from_this(), kept](beast::error_code error) {
+    if (error) return;
+    self->open_ = true;
+    if (!self->server_.add(self)) return self->close(websocket::close_code::try_again_later, "too many viewers are connected");
+    beast::get_lowest_layer(self->stream_).socket().set_option(tcp::no_delay(true), error);
+    self->server_.greet(*self);
+    self->read();
+  });
+}
+
+// A bucket of as many messages as may come in a second, filled as time goes by.
+bool Client::too_fast() {
+  const auto now = Clock::now();
+  const double most = server_.options.max_messages_per_second;
+  allowance_ = std::min(most, allowance_ + most * std::chrono::duration<double>(now - last_message_).count());
+  last_message_ = now;
+  allowance_ -= 1;
+  return allowance_ < 0;
+}
+
+void Client::read() {
+  stream_.async_read(incoming_, [self = shared_from_this()](beast::error_code error, std::size_t) {
+    if (error) return self->leave();
+    if (self->too_fast()) return self->close(websocket::close_code::policy_error, "too many messages");
+    if (!self->stream_.got_text()) return self->close(websocket::close_code::unknown_data, "commands are text");
+    if (self->server_.callbacks.message) self->server_.callbacks.message(self->id, beast::buffers_to_string(self->incoming_.data()));
+    self->incoming_.consume(self->incoming_.size());
+    self->read();
+  });
+}
+
+void Client::send(Bytes bytes, bool binary) {
+  if (closing_ || !open_) return;
+  waiting_bytes_ += bytes->size();
+  if (waiting_bytes_ > server_.options.max_backlog_bytes) return close(websocket::close_code::policy_error, "too slow");
+  waiting_.push_back({std::move(bytes), binary});
+  if (!writing_) write_next();
+}
+
+void Client::show(Bytes frame) {
+  if (closing_ || !open_) return;
+  frame_ = std::move(frame);
+  if (!writing_) write_next();
+}
+
+void Client::write_next() {
+  bool binary = true;
+  if (!waiting_.empty()) {
+    writing_ = std::move(waiting_.front().bytes);
+    binary = waiting_.front().binary;
+    waiting_bytes_ -= writing_->size();
+    waiting_.pop_front();
+  } else if (frame_) {
+    writing_ = std::exchange(frame_, nullptr);
+  } else {
+    return;
+  }
+  stream_.binary(binary);
+  stream_.async_write(asio::buffer(*writing_), [self = shared_from_this()](beast::error_code error, std::size_t) {
+    self->writing_ = nullptr;
+    if (error) return self->leave();
+    if (!self->closing_) self->write_next();
+  });
+}
+
+void Client::close(websocket::close_code code, const char* why) {
+  if (std::exchange(closing_, true)) return;
+  server_.remove(id);
+  stream_.async_close({code, why}, [self = shared_from_this()](beast::error_code) { self->patience_.cancel(); });
+  // One who does not answer, or does not even read, is cut off.
+  patience_.expires_after(std::chrono::seconds(1));
+  patience_.async_wait([self = shared_from_this()](beast::error_code error) {
+    if (!error) beast::get_lowest_layer(self->stream_).socket().close(error);
+  });
+}
+
+void Client::leave() {
+  closing_ = true;
+  server_.remove(id);
+}
+
+}  // namespace
+
+Result<WebServer::Files> WebServer::read_bundle(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  Files files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->is_regular_file()) continue;
+    std::ifstream in(entry->path(), std::ios::binary);
+    files["/" + entry->path().lexically_relative(folder).generic_string()].assign(std::istreambuf_iterator<char>(in), {});
+  }
+  if (!files.contains("/index.html"))
+    return Diagnostic{folder.string(), 0, "the viewer has not been built",
+                      "install Node.js 18 or later with npm, then run ./start once, or: npm --prefix web ci && npm --prefix web run build"};
+  return files;
+}
+
+Result<std::unique_ptr<WebServer>> WebServer::start(const WebServerOptions& options, Files files, Callbacks callbacks) {
+  auto server = std::make_unique<Server>(options, std::move(files), std::move(callbacks));
+  if (auto bound = server->bind(); !bound.ok()) return bound.error();
+  return std::unique_ptr<WebServer>(std::move(server));
+}
+
+}  // namespace volvox::view

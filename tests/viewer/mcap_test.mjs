@@ -1,0 +1,88 @@
+// A recording is read by somebody else's reader: @mcap/core, with its index, a seek in time, and
+// Foxglove's schema of transforms decoded from what the file itself says.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+const require = createRequire(join(process.env.VOLVOX_ROOT, "web", "package.json"));
+const { McapIndexedReader, McapStreamReader } = require("@mcap/core");
+const { decompress } = require("fzstd");
+
+let folder;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "volvox-mcap-"));
+  execFileSync(process.env.VOLVOX, ["run", "remod3d/snake", "--set", "modules=4", "--duration", "2", "--record", "--quiet", "--out", folder]);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+class Bytes {
+  constructor(file) { this.bytes = readFileSync(file); }
+  async size() { return BigInt(this.bytes.length); }
+  async read(offset, size) { return new Uint8Array(this.bytes.subarray(Number(offset), Number(offset + size))); }
+}
+const decompressHandlers = { zstd: (bytes, size) => decompress(bytes, new Uint8Array(Number(size))) };
+
+// Fields of a message in the wire format of protocol buffers: [number, value].
+function* fields(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  const varint = () => { let value = 0n, shift = 0n; for (;;) { const byte = bytes[at++]; value |= BigInt(byte & 127) << shift; if (byte < 128) return Number(value); shift += 7n; } };
+  while (at < bytes.length) {
+    const tag = varint();
+    if ((tag & 7) === 0) yield [tag >> 3, varint()];
+    else if ((tag & 7) === 1) { yield [tag >> 3, view.getFloat64(at, true)]; at += 8; }
+    else { assert.equal(tag & 7, 2); const size = varint(); yield [tag >> 3, bytes.subarray(at, at + size)]; at += size; }
+  }
+}
+
+test("@mcap/core reads the index and the messages", async () => {
+  const reader = await McapIndexedReader.Initialize({ readable: new Bytes(join(folder, "recording.mcap")), decompressHandlers });
+  const topics = new Map([...reader.channelsById.values()].map((c) => [c.topic, reader.schemasById.get(c.schemaId)]));
+  assert.equal(topics.get("/tf").name, "foxglove.FrameTransforms");
+  assert.equal(topics.get("/log").name, "foxglove.Log");
+  assert.equal(topics.get("/tf").encoding, "protobuf");
+  // The schema describes itself: a set of files, in one of which FrameTransform is.
+  const text = new TextDecoder("latin1").decode(topics.get("/tf").data);
+  for (const word of ["child_frame_id", "google.protobuf", "foxglove/FrameTransforms.proto", "proto3"]) assert.ok(text.includes(word), word);
+  assert.ok(reader.chunkIndexes.length >= 1);
+  assert.equal(Number(reader.statistics.chunkCount), reader.chunkIndexes.length);
+
+  let states = 0;
+  for await (const message of reader.readMessages({ topics: ["/state"] })) { assert.equal(message.sequence, states); ++states; }
+  assert.equal(states, 121);  // 2 s at 60 Hz, and the start
+
+  // A seek: only what lies between 1.0 and 1.1 s.
+  const frames = new Set();
+  let seconds = 0;
+  for await (const message of reader.readMessages({ topics: ["/tf"], startTime: 1_000_000_000n, endTime: 1_100_000_000n })) {
+    for (const [number, transform] of fields(message.data)) {
+      assert.equal(number, 1);
+      const values = new Map(fields(transform));
+      frames.add(new TextDecoder().decode(values.get(3)));
+      seconds = new Map(fields(values.get(1))).get(1);
+      const rotation = [...fields(values.get(5))].map(([, v]) => v);
+      assert.ok(Math.abs(Math.hypot(...rotation) - 1) < 1e-5);
+    }
+  }
+  assert.equal(seconds, 1);
+  assert.ok(frames.has("s0.head") || [...frames].some((f) => f.endsWith(".head")), [...frames].join());
+});
+
+test("@mcap/core reads it as a stream, metadata and all", () => {
+  const reader = new McapStreamReader({ decompressHandlers, validateCrcs: true });
+  reader.append(readFileSync(join(folder, "recording.mcap")));
+  const kinds = new Map();
+  let description;
+  for (let record; (record = reader.nextRecord()); ) {
+    kinds.set(record.type, (kinds.get(record.type) ?? 0) + 1);
+    if (record.type === "Metadata" && record.name === "volvox") description = record.metadata;
+  }
+  assert.ok(reader.done());
+  assert.equal(description.get("name"), "remod3d/snake");
+  assert.ok(kinds.get("Attachment") >= 2);
+  assert.equal(kinds.get("Footer"), 1);
+});

@@ -1,0 +1,98 @@
+"""Recordings through the command: what a killed run leaves, what --verify says, what export writes."""
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+SNAKE = ["run", "remod3d/snake", "--set", "modules=3", "--quiet", "--record", "--out", "results"]
+
+
+class Recording(CommandTest):
+    def verify(self, *more, status=0):
+        return json.loads(self.run_program("replay", "results", "--verify", "--json", "--quiet", *more, status=status).stdout)
+
+    def test_a_recorded_run_is_the_same_again_at_any_number_of_threads(self):
+        self.run_program(*SNAKE, "--duration", "1", "--seed", "5", "--engine", "bullet", "--dt", "1/50")
+        for threads in ["1", "3"]:
+            self.assertEqual(self.verify("--threads", threads), {"same": True, "ticks": 51, "complete": True})
+
+    def test_a_killed_run_opens_up_to_its_last_chunk(self):
+        run = subprocess.Popen([self.program, *SNAKE, "--duration", "1e6"], cwd=self.folder, stderr=subprocess.PIPE)
+        file = os.path.join(self.folder, "results", "recording.mcap")
+        try:  # until it has written some chunks beyond the scene and the first
+            deadline = time.monotonic() + 50
+            while not (os.path.exists(file) and os.path.getsize(file) > 3_000_000):
+                self.assertLess(time.monotonic(), deadline, "it records too slowly")
+                time.sleep(0.05)
+        finally:
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+            run.stderr.close()
+        with open(file, "rb") as recording:
+            recording.seek(-8, os.SEEK_END)
+            self.assertNotEqual(recording.read(), b"\x89MCAP0\r\n", "it was not closed")
+        done = self.run_program("export", "results", "--csv")
+        self.assertIn("cut off", done.stderr)
+        rows = self.read("results", "csv", "state.csv").splitlines()
+        self.assertGreater(len(rows), 60)
+        found = self.verify()
+        self.assertTrue(found["same"])
+        self.assertFalse(found["complete"])
+        self.assertEqual(found["ticks"], len(rows) - 1)
+
+    def test_what_has_changed_is_named(self):
+        world = """<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w">
+          <volvox:run duration="0.5" dt="1/60"/>
+          <model name="ground"><static>true</static><link name="g"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
+          <volvox:module name="a" robot="superbot" pose="0 0 0.0425 0 0 0"><volvox:mind behavior="snake"/></volvox:module>
+          <volvox:module name="b" robot="superbot" pose="0 1 0.0425 0 0 0"><volvox:mind behavior="snake"><volvox:parameter name="frequency" value="{}"/></volvox:mind></volvox:module>
+        </world></sdf>"""
+        self.write("w.sdf", world.format("0.5"))
+        self.run_program("run", "w.sdf", "--quiet", "--record", "--out", "results")
+        self.write("w.sdf", world.format("0.6"))
+        found = self.verify(status=1)
+        self.assertEqual((found["same"], found["tick"], found["module"], found["field"]), (False, 2, "b", "actions"))
+        said = self.run_program("replay", "results", "--verify", "--quiet", status=1).stdout
+        self.assertIn("tick 2", said)
+        self.assertIn("module 'b'", said)
+
+    def test_tables(self):
+        self.run_program(*SNAKE, "--duration", "0.5")
+        written = self.run_program("export", "results", "--csv", "--out", "tables").stdout.split()
+        self.assertEqual(len(written), 8)
+        with open(os.path.join(self.folder, "tables", "links.csv"), newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len({row["time_s"] for row in rows}), 31)
+        self.assertIn("s0.head", {row["link"] for row in rows})
+        hashes = self.read("tables", "state.csv").split()
+        self.assertEqual(hashes[-1].split(",")[2], json.loads(self.read("results", "summary.json"))["state_hash"])
+
+    def test_every_run_writes_a_report(self):
+        self.run_program("run", "remod3d/snake", "--set", "modules=3", "--duration", "1", "--quiet", "--out", "results")
+        page = self.read("results", "report.html")
+        self.assertIn("lift_m", page)
+        self.assertIn("<polyline", page)
+        self.assertNotIn("http", page)
+
+    def test_bad_recordings_are_refused(self):
+        self.write("empty/recording.mcap", b"")
+        self.write("foreign/recording.mcap", b"\x89MCAP0\r\n" + b"\x01" + (8).to_bytes(8, "little") + bytes(8))
+        os.mkdir(os.path.join(self.folder, "nothing"))
+        for folder in ["empty", "foreign", "nothing", "absent"]:
+            for command in [["replay", folder, "--verify"], ["replay", folder], ["export", folder, "--csv"]]:
+                done = self.run_program(*command, status=2)
+                self.assertIn("\n  fix: ", done.stderr, command)
+                self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)

@@ -1,0 +1,359 @@
+// The page: buttons and panels around the stage, and what they send.
+import "./style.css";
+import { Plot, short } from "./plot";
+import { Connection, type Hello, type ModuleInfo, type State } from "./protocol";
+import { Stage } from "./stage";
+import * as THREE from "three";
+
+const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+const stage = new Stage($("scene"), $("labels"));
+let hello: Hello | null = null;
+let state: State | null = null;
+let watched = "";
+let things: { name: string; module: boolean }[] = [];
+const plots = new Map<string, Plot>();
+const history: number[][] = [];  // points of all metrics, for plots that are opened later
+
+// --- Messages in --------------------------------------------------------------------------------
+const connection = new Connection({
+  text(message) {
+    if (message.type === "hello") greet(message);
+    else if (message.type === "state") showState(message);
+    else if (message.type === "module") showModule(message);
+    else if (message.type === "log") addLog(message.time, message.module, message.text);
+    else if (message.type === "metrics") addMetrics(message.points);
+    else if (message.type === "error") say(message.text, true);
+  },
+  scene(scene) {
+    things = scene.info.things;
+    stage.load(scene);
+  },
+  frame(frame) {
+    stage.update(frame);
+    $("clock").textContent = hello?.mode === "robot" ? "" : `${frame.time.toFixed(3)} s  ·  tick ${frame.tick}`;
+    if (!dragging) $<HTMLInputElement>("time").value = String(frame.tick);
+  },
+  connected(yes, why) {
+    say(yes ? "connected" : `not connected${why ? ": " + why : ""}; trying again …`, !yes);
+    if (yes && watched) connection.send({ type: "watch", module: watched });
+    if (yes && stage.show.rays) connection.send({ type: "rays", on: true });
+  },
+});
+
+function say(text: string, bad = false) {
+  $("status").textContent = text;
+  $("status").classList.toggle("bad", bad);
+}
+
+function greet(message: Hello) {
+  hello = message;
+  state = null;
+  history.length = 0;
+  document.title = `${message.name} · Volvox`;
+  $("title").textContent = message.name;
+  say([`${message.modules} module${message.modules === 1 ? "" : "s"}`, message.engine && `engine ${message.engine}`, message.seed !== undefined && `seed ${message.seed}`,
+    message.recorded && "recording", message.mode === "replay" && (message.complete ? "replay" : "replay of a run that was cut off")].filter(Boolean).join(" · "));
+  const replay = message.mode === "replay", robot = message.mode === "robot";
+  for (const id of ["play", "step", "reset", "speed"]) $(id).closest("label, button")!.toggleAttribute("hidden", robot);
+  $("timeline").hidden = !replay;
+  $("show-rays").closest("label")!.hidden = message.mode !== "run";
+  const time = $<HTMLInputElement>("time");
+  time.min = String(message.first_tick ?? 0);
+  time.max = String(message.ticks);
+  $("log").hidden = true;
+  $("log").querySelector("ol")!.replaceChildren();
+  for (const [at, module, text] of message.marks ?? []) addLog(at, module, text);
+  drawMarks();
+  if (message.points) addMetrics(message.points);
+  showParameters();
+  showMetricsList();
+  showRobot();
+  stage.labelDocks = robot;
+  if (robot) { stage.show.labels = true; $<HTMLInputElement>("show-labels").checked = true; }
+  stage.forgetTrails();
+}
+
+function showState(message: State) {
+  state = message;
+  $("play").textContent = message.paused ? "Run" : "Pause";
+  $<HTMLSelectElement>("speed").value = String(message.speed);
+  if (message.failure) say(message.failure, true);
+  else if (message.ended && hello?.mode === "run") say("the run has ended");
+  if (message.docking !== undefined) {
+    $("docking").textContent = message.docking;
+    $("docking").style.color = message.docking && !message.docked ? "#b3261e" : "";
+  }
+}
+
+// --- The module that was picked -------------------------------------------------------------------
+function flatten(prefix: string, value: unknown, out: [string, unknown][]) {
+  if (Array.isArray(value) && value.length <= 4) value.forEach((v, i) => flatten(`${prefix}[${i}]`, v, out));
+  else if (value && typeof value === "object" && !Array.isArray(value)) for (const [key, v] of Object.entries(value)) flatten(`${prefix}.${key}`, v, out);
+  else out.push([prefix, value]);
+}
+
+function show(value: unknown) {
+  if (typeof value === "number") return short(value);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > 80 ? text.slice(0, 77) + "…" : text;
+}
+
+interface Table { title: string; rows: [name: string, value: string, click?: () => void][] }
+
+let shape = "";  // of what the panel shows; as long as it stays, only texts change, and clicks are not lost
+function showModule(message: ModuleInfo) {
+  if (message.name !== watched) return;
+  const numbers: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(message.percepts)) flatten(name, value, numbers);
+  for (const [name, value] of numbers) if (typeof value === "number") plots.get(`${message.name} ${name}`)?.add(message.time, value);
+  for (const plot of plots.values()) plot.draw();
+  const actions: [string, unknown][] = [], known: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(message.actions)) flatten(name, value, actions);
+  if (message.knows) flatten(message.knows.type, message.knows.value, known);
+  const tables: Table[] = [
+    { title: "Percepts", rows: numbers.map(([name, value]) => [name, show(value), typeof value === "number" ? () => openPlot(`${message.name} ${name}`) : undefined]) },
+    { title: "Actions", rows: actions.map(([name, value]) => [name, show(value)]) },
+    { title: "Model", rows: known.map(([name, value]) => [name, show(value)]) },
+    { title: "Mailbox", rows: [["waiting", String(message.waiting)], ...message.mailbox.slice(0, 8).map((m): [string, string] => [m.dock, `sent ${m.sent.toFixed(3)} s, ${m.bytes} bytes`])] },
+    { title: "Docks", rows: message.docks.map((d) => [d.name, `${d.broken ? "broken" : d.state}${d.enabled ? "" : ", disabled"}${d.partner ? " with " + d.partner : ""}${d.state === "free" ? "" : `, ${(100 * d.load).toFixed(0)} % load`}`]) },
+  ];
+  const now = JSON.stringify([message.name, tables.map((t) => [t.title, t.rows.map((row) => row[0])]), message.docks.map((d) => d.enabled), message.parameters]);
+  const section = $("module");
+  if (now !== shape && !section.matches(":focus-within")) {
+    shape = now;
+    buildModule(section, message, tables);
+  } else {
+    const cells = new Map([...section.querySelectorAll<HTMLElement>("td.value")].map((cell) => [cell.dataset.of, cell]));
+    for (const { title, rows } of tables)
+      rows.forEach(([name, value], i) => {
+        const cell = cells.get(`${title} ${i} ${name}`);
+        if (cell && cell.textContent !== value) cell.textContent = value;
+      });
+  }
+}
+
+function buildModule(section: HTMLElement, message: ModuleInfo, tables: Table[]) {
+  section.replaceChildren();
+  section.hidden = false;
+  const head = document.createElement("h2");
+  head.append(`${message.name}${message.model ? " · " + message.model : ""}`);
+  const close = document.createElement("button");
+  close.textContent = "Close";
+  close.onclick = () => watch(-1);
+  head.append(close);
+  section.append(head);
+  for (const { title, rows } of tables) {
+    if (rows.length === 0) continue;
+    const body = document.createElement("table");
+    rows.forEach(([name, value, click], i) => {
+      const row = body.insertRow();
+      row.insertCell().textContent = name;
+      const cell = row.insertCell();
+      cell.textContent = value;
+      cell.className = "value";
+      cell.dataset.of = `${title} ${i} ${name}`;
+      if (click) { row.className = "plottable"; row.title = "Plot it"; row.onclick = click; }
+    });
+    section.append(Object.assign(document.createElement("h3"), { textContent: title }), body);
+  }
+  if (hello?.mode !== "run") return;
+  const parameters = Object.entries(message.parameters);
+  if (parameters.length > 0) section.append(Object.assign(document.createElement("h3"), { textContent: "Parameters of this module" }));
+  for (const [name, value] of parameters) section.append(field(name, value, [], (text) => connection.send({ type: "input", kind: "parameter", module: message.name, name, text })));
+  const push = Object.assign(document.createElement("button"), { textContent: "Push up" });
+  push.onclick = () => connection.send({ type: "input", kind: "push", module: message.name, name: "", force: [0, 0, 30] });
+  section.append(Object.assign(document.createElement("h3"), { textContent: "By hand" }), push);
+  for (const dock of message.docks) {
+    const button = Object.assign(document.createElement("button"), { textContent: `${dock.enabled ? "Disable" : "Enable"} ${dock.name}` });
+    button.onclick = () => { connection.send({ type: "input", kind: "dock", module: message.name, name: dock.name, value: dock.enabled ? 0 : 1 }); button.blur(); };
+    section.append(" ", button);
+  }
+}
+
+function watch(placement: number) {
+  const name = placement >= 0 && things[placement]?.module ? things[placement].name : "";
+  stage.picked = name ? placement : -1;
+  stage.redraw();
+  watched = name;
+  if (!name) { $("module").hidden = true; shape = ""; }
+  connection.send({ type: "watch", module: name });
+}
+
+// --- Plots, parameters, log -------------------------------------------------------------------------
+function openPlot(name: string) {
+  if (plots.has(name)) return;
+  const plot = new Plot(name, () => { plots.delete(name); plot.element.remove(); });
+  plots.set(name, plot);
+  $("plots").append(plot.element);
+  const metric = hello?.metrics?.indexOf(name) ?? -1;
+  if (metric >= 0) for (const point of history) plot.add(point[0], point[metric + 1]);
+  plot.draw();
+}
+
+function addMetrics(points: number[][]) {
+  for (const point of points) {
+    if (history.length > 0 && point[0] <= history[history.length - 1][0]) continue;
+    history.push(point);
+    hello?.metrics?.forEach((name, i) => plots.get(name)?.add(point[0], point[i + 1]));
+  }
+  for (const plot of plots.values()) plot.draw();
+}
+
+function showMetricsList() {
+  $("plots").querySelector("label")?.remove();
+  if (!hello?.metrics) return;
+  const label = document.createElement("label");
+  label.append("Plot");
+  const select = document.createElement("select");
+  select.id = "metric";
+  select.add(new Option("a metric …", ""));
+  for (const name of hello.metrics) select.add(new Option(name, name));
+  select.onchange = () => { if (select.value) openPlot(select.value); select.value = ""; };
+  label.append(select);
+  $("plots").prepend(label);
+}
+
+function field(name: string, value: string, choices: string[], change: (text: string) => void) {
+  const label = document.createElement("label");
+  label.append(name);
+  const input = choices.length > 0 ? document.createElement("select") : document.createElement("input");
+  if (input instanceof HTMLSelectElement) for (const choice of choices) input.add(new Option(choice, choice));
+  else { input.type = "text"; input.placeholder = "as it is"; }
+  input.value = value;
+  input.onchange = () => change(input.value);
+  input.dataset.parameter = name;
+  label.append(input);
+  return label;
+}
+
+function showParameters() {
+  const section = $("parameters");
+  section.replaceChildren();
+  if (!hello || hello.mode !== "run") return;
+  if (hello.live && Object.keys(hello.live).length > 0) {
+    section.append(Object.assign(document.createElement("h2"), { textContent: "Drive all modules" }));
+    for (const [name, value] of Object.entries(hello.live)) section.append(field(name, value, [], (text) => connection.send({ type: "input", kind: "parameter", module: "", name, text })));
+  }
+  if (hello.parameters && hello.parameters.length > 0) {
+    section.append(Object.assign(document.createElement("h2"), { textContent: "Experiment (begins again)" }));
+    for (const parameter of hello.parameters) {
+      const entry = field(parameter.name, parameter.value, parameter.choices, (text) => connection.send({ type: "reset", settings: { [parameter.name]: text } }));
+      entry.title = parameter.about;
+      section.append(entry);
+    }
+  }
+}
+
+function addLog(time: number, module: string, text: string) {
+  const list = $("log").querySelector("ol")!;
+  $("log").hidden = false;
+  const item = document.createElement("li");
+  const stamp = document.createElement("time");
+  stamp.textContent = `${time.toFixed(2)} s`;
+  item.append(stamp, `${module}: ${text}`);
+  if (hello?.mode === "replay") { item.style.cursor = "pointer"; item.onclick = () => seek(Math.round(time / hello!.dt)); }
+  const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
+  list.append(item);
+  while (list.children.length > 500) list.firstElementChild!.remove();
+  if (atEnd) list.scrollTop = list.scrollHeight;
+}
+
+// Where on the time line agents have logged something or people have acted.
+function drawMarks() {
+  const canvas = $<HTMLCanvasElement>("marks");
+  canvas.width = canvas.clientWidth * devicePixelRatio;
+  canvas.height = 10 * devicePixelRatio;
+  const g = canvas.getContext("2d")!;
+  if (!hello?.marks) return;
+  const first = (hello.first_tick ?? 0) * hello.dt, span = Math.max(1e-9, hello.ticks * hello.dt - first);
+  for (const [time, , text] of hello.marks) {
+    g.fillStyle = text.startsWith("input:") ? "#d9480f" : "#2463c9";
+    g.fillRect(((time - first) / span) * (canvas.width - 2), 0, 2 * devicePixelRatio, canvas.height);
+  }
+}
+
+// --- A robot alone -----------------------------------------------------------------------------------
+function showRobot() {
+  const section = $("robot");
+  section.replaceChildren();
+  section.hidden = hello?.mode !== "robot";
+  if (!hello?.joints || !hello.docks) return;
+  for (const [which, title] of ["Joints", "Joints of the copy"].entries()) {
+    section.append(Object.assign(document.createElement("h3"), { textContent: title }));
+    hello.joints.forEach((joint, index) => {
+      if (!joint.moves) return;
+      const label = document.createElement("label");
+      const slider = Object.assign(document.createElement("input"), { type: "range", min: String(joint.lower), max: String(joint.upper), step: "0.001", value: "0" });
+      const reading = Object.assign(document.createElement("span"), { textContent: "0" });
+      slider.dataset.joint = `${which}.${joint.name}`;
+      slider.oninput = () => {
+        reading.textContent = `${short(Number(slider.value))} ${joint.unit}`;
+        connection.send({ type: "joint", robot: which, joint: index, position: Number(slider.value) });
+      };
+      label.append(joint.name, slider, reading);
+      section.append(label);
+    });
+  }
+  section.append(Object.assign(document.createElement("h3"), { textContent: "Try docking" }));
+  const choose = (id: string, name: string) => {
+    const label = document.createElement("label");
+    const select = Object.assign(document.createElement("select"), { id });
+    select.add(new Option("none", "-1"));
+    hello!.docks!.forEach((dock, i) => select.add(new Option(`${dock.name} (${dock.gender})`, String(i))));
+    label.append(name, select);
+    section.append(label);
+    return select;
+  };
+  const a = choose("dock-a", "dock of the robot"), b = choose("dock-b", "dock of the copy");
+  const turnLabel = document.createElement("label");
+  const turn = Object.assign(document.createElement("input"), { type: "text", value: "0", id: "turn" });
+  turnLabel.append("turn", turn);
+  const says = Object.assign(document.createElement("p"), { id: "docking" });
+  section.append(turnLabel, says);
+  const send = () => connection.send({ type: "dock", a: Number(a.value), b: Number(b.value), turn: Number(turn.value) || 0 });
+  a.onchange = b.onchange = turn.onchange = send;
+}
+
+// --- Buttons, keys, mouse ------------------------------------------------------------------------------
+const toggle = () => connection.send({ type: state?.paused ? "play" : "pause" });
+const seek = (tick: number) => connection.send({ type: "seek", tick });
+let dragging = false;
+$("play").onclick = toggle;
+$("step").onclick = () => connection.send({ type: "step", ticks: 1 });
+$("reset").onclick = () => connection.send({ type: "reset" });
+$("speed").onchange = () => connection.send({ type: "speed", factor: Number($<HTMLSelectElement>("speed").value) });
+$("home").onclick = () => stage.home();
+$("time").oninput = () => { dragging = true; seek(Number($<HTMLInputElement>("time").value)); };
+$("time").onchange = () => { dragging = false; };
+$("follow").onchange = () => { stage.follow = $<HTMLInputElement>("follow").checked; };
+for (const what of ["docks", "loads", "rays", "trails", "messages", "labels"] as const) {
+  const box = $<HTMLInputElement>(`show-${what}`);
+  box.onchange = () => {
+    stage.show[what] = box.checked;
+    if (what === "rays") connection.send({ type: "rays", on: box.checked });
+    if (what === "trails" && !box.checked) stage.forgetTrails();
+    stage.redraw();
+  };
+}
+const savePicture = () => {
+  const link = document.createElement("a");
+  link.href = stage.picture();
+  link.download = `${(hello?.name ?? "volvox").replaceAll("/", "_")}-${stage.currentFrame()?.tick ?? 0}.png`;
+  link.click();
+};
+$("picture").onclick = savePicture;
+addEventListener("keydown", (event) => {
+  if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement || event.target instanceof HTMLButtonElement) return;
+  const action: Record<string, () => void> = { " ": toggle, ".": () => $("step").click(), h: () => stage.home(), p: savePicture, f: () => $("follow").click(), Escape: () => watch(-1) };
+  if (action[event.key]) { event.preventDefault(); action[event.key](); }
+});
+addEventListener("resize", drawMarks);
+let pressed: [number, number] = [0, 0];
+$("scene").addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
+$("scene").addEventListener("pointerup", (event) => {
+  if (Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // that was an orbit
+  watch(stage.pick(event.offsetX, event.offsetY));
+});
+
+// For tests: the same that a person sees and does.
+Object.assign(window, { volvox: { stage, connection, plots, THREE, state: () => state, watched: () => watched } });

@@ -1,0 +1,119 @@
+// What volvox sends and takes; src/volvox/view/web/codec.h has the other side.
+
+export interface Level { vertices_at: number; vertices: number; indices_at: number; indices: number }
+export interface MeshInfo { levels: Level[]; radius: number; translucent: boolean }
+export interface DockInfo { name: string; link: number; pose: number[]; mesh: number; scale: number; placement: number; gender: number }
+export interface Thing { name: string; model: string; module: boolean; fixed: boolean; first_link: number; links: number; first_dock: number; docks: number }
+export interface SceneInfo {
+  name: string;
+  meshes: MeshInfo[];
+  links: [mesh: number, placement: number][];
+  link_names: string[];
+  docks: DockInfo[];
+  things: Thing[];
+  grounds: { pose: number[]; color: number[] }[];
+}
+export interface Scene { info: SceneInfo; buffers: ArrayBuffer; base: number }
+
+export interface Frame {
+  time: number;
+  tick: number;
+  links: Float32Array;      // 7 a link: position, rotation x y z w
+  flags: Uint8Array;        // a dock
+  loads: Uint8Array;        // a dock, 255: about to break
+  rays: Float32Array;       // 6 a ray
+  messages: Uint32Array;    // 2 a message: from dock, to dock
+  colors: Uint8Array;       // 4 a placement, or none
+}
+
+export const DOCK = { enabled: 1, latching: 2, engaged: 4, broken: 8 };
+
+export interface Hello {
+  type: "hello"; mode: "run" | "replay" | "robot"; name: string; dt: number; ticks: number; first_tick?: number; modules: number | string;
+  engine?: string; seed?: number | string; complete?: boolean; recorded?: boolean;
+  metrics?: string[];
+  parameters?: { name: string; value: string; choices: string[]; about: string }[];
+  live?: Record<string, string>;
+  marks?: [number, string, string][];
+  points?: number[][];
+  joints?: { name: string; moves: boolean; lower: number; upper: number; unit: string }[];
+  docks?: { name: string; gender: string; kind: string; symmetry: number; link: string }[];
+}
+export interface State { type: "state"; tick: number; time: number; paused: boolean; ended: boolean; failure: string; speed: number; hash?: string; docking?: string; docked?: boolean; inputs?: number }
+export interface ModuleInfo {
+  type: "module"; name: string; model: string; time: number;
+  percepts: Record<string, unknown>; actions: Record<string, unknown>; knows?: { type: string; value: unknown };
+  mailbox: { dock: string; sent: number; bytes: number }[]; waiting: number;
+  docks: { name: string; enabled: boolean; broken: boolean; state: string; partner: string; load: number }[];
+  parameters: Record<string, string>;
+}
+export type TextMessage = Hello | State | ModuleInfo
+  | { type: "log"; time: number; module: string; text: string }
+  | { type: "metrics"; points: number[][] }
+  | { type: "error"; text: string };
+
+const tag = (view: DataView) => String.fromCharCode(view.getUint8(0), view.getUint8(1), view.getUint8(2), view.getUint8(3));
+
+export function decode(buffer: ArrayBuffer): { scene: Scene } | { frame: Frame } | null {
+  const view = new DataView(buffer);
+  if (buffer.byteLength < 8) return null;
+  if (tag(view) === "VXS1") {
+    const length = view.getUint32(4, true);
+    const info = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length))) as SceneInfo;
+    return { scene: { info, buffers: buffer, base: Math.ceil((8 + length) / 4) * 4 } };
+  }
+  if (tag(view) !== "VXF1") return null;
+  const [links, docks, rays, messages, colors] = [4, 8, 12, 16, 20].map((at) => view.getUint32(at, true));
+  const time = view.getFloat64(24, true);
+  const tick = view.getFloat64(32, true);
+  let at = 40;
+  const take = (bytes: number) => { const begin = at; at = Math.ceil((at + bytes) / 4) * 4; return begin; };
+  const link_values = new Float32Array(buffer, take(links * 28), links * 7);
+  const dock_bytes = take(docks * 2);
+  return {
+    frame: {
+      time, tick, links: link_values,
+      flags: new Uint8Array(buffer, dock_bytes, docks), loads: new Uint8Array(buffer, dock_bytes + docks, docks),
+      rays: new Float32Array(buffer, take(rays * 24), rays * 6),
+      messages: new Uint32Array(buffer, take(messages * 8), messages * 2),
+      colors: new Uint8Array(buffer, take(colors * 4), colors * 4),
+    },
+  };
+}
+
+// Connects, and connects again when the connection is lost: the run may have been started anew.
+export class Connection {
+  private socket: WebSocket | null = null;
+  private delay = 250;
+  connected = false;
+
+  constructor(
+    private readonly on: { text(message: TextMessage): void; scene(scene: Scene): void; frame(frame: Frame): void; connected(yes: boolean, why: string): void },
+  ) { this.open(); }
+
+  private open() {
+    const address = new URL("socket" + location.search, location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(address);
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => { this.connected = true; this.delay = 250; this.on.connected(true, ""); };
+    socket.onmessage = (event) => {
+      if (typeof event.data === "string") return this.on.text(JSON.parse(event.data) as TextMessage);
+      const decoded = decode(event.data as ArrayBuffer);
+      if (decoded && "scene" in decoded) this.on.scene(decoded.scene);
+      else if (decoded) this.on.frame(decoded.frame);
+    };
+    socket.onclose = (event) => {
+      this.connected = false;
+      this.on.connected(false, event.reason);
+      setTimeout(() => this.open(), this.delay);
+      this.delay = Math.min(5000, this.delay * 1.7);
+    };
+  }
+
+  send(message: Record<string, unknown>) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+  drop() { this.socket?.close(); }  // for the test that it comes back
+}

@@ -1,0 +1,480 @@
+// The scene: instanced links and docks, ground, rays, trails, messages; a camera that orbits.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { DOCK, type Frame, type Scene } from "./protocol";
+
+const SKY = new THREE.Color(0xe9edf2);
+// How large (as a part of the picture's height) a link must be to be drawn at each level of detail.
+const LEVEL_SIZES = [0.12, 0.05, 0.022];
+const FEW = 400;  // links, up to which shadows and round docks are drawn: many cost more than they show
+const TRAIL_LENGTH = 600;
+const LABELS = 300;
+
+// Whether a processor draws, and not a graphics card: then smooth edges would cost more than all else.
+function drawnByProcessor() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const names = gl?.getExtension("WEBGL_debug_renderer_info");
+  const renderer = names ? String(gl!.getParameter(names.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /llvmpipe|swiftshader|software/i.test(renderer);
+}
+
+interface Group { mesh: number; level: number; instances: THREE.InstancedMesh; count: number }
+
+function dockColor(gender: number, flags: number, load: number, byLoad: boolean, out: THREE.Color) {
+  if (byLoad && flags & DOCK.engaged) {
+    const u = load / 255;  // blue, green, yellow, red
+    return out.setHSL((1 - u) * 0.62, 0.85, 0.5);
+  }
+  if (flags & DOCK.broken) return out.set(0xd42a20);
+  if (flags & DOCK.engaged) return out.set(0x2f9e44);
+  if (flags & DOCK.latching) return out.set(0xf08c00);
+  if (!(flags & DOCK.enabled)) return out.set(0x40464e);
+  return out.set(gender === 0 ? 0x1864d6 : gender === 1 ? 0xffffff : 0xc9ced6);
+}
+
+export class Stage {
+  readonly renderer: THREE.WebGLRenderer;
+  readonly camera = new THREE.PerspectiveCamera(30, 1, 0.01, 500);  // as view/camera.h has it
+  readonly controls: OrbitControls;
+  readonly scene = new THREE.Scene();
+  show = { docks: true, loads: false, rays: false, trails: false, messages: true, labels: false };
+  picked = -1;       // a placement
+  follow = false;
+  frames = 0;        // drawn so far, for tests and for measuring
+  private data: Scene | null = null;
+  private frame: Frame | null = null;
+  private groups: Group[] = [];
+  private groupsOf: Group[][] = [];   // by mesh, by level
+  private docks: THREE.InstancedMesh | null = null;
+  private dockPoses: THREE.Matrix4[] = [];
+  private world = new THREE.Group();
+  private rays = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xe8590c, transparent: true, opacity: 0.55 }));
+  private messages = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9 }));
+  private trails = new Map<number, { points: number[]; line: THREE.Line }>();
+  private halo: THREE.Mesh;
+  private sun: THREE.DirectionalLight;
+  private ground: THREE.Object3D[] = [];
+  private homed = false;
+  private lastTarget = new THREE.Vector3();
+  private labelElements: HTMLSpanElement[] = [];
+  private dirty = true;   // something is to be drawn anew
+  private stale = true;   // and not only because the camera moved
+
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly labels: HTMLElement) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnByProcessor(), preserveDrawingBuffer: true });
+    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.scene.background = SKY;
+    this.camera.up.set(0, 0, 1);
+    this.camera.position.set(1.2, -1.6, 0.9);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener("change", () => { this.dirty = true; });
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb8c0cc, 1.9));
+    this.sun = new THREE.DirectionalLight(0xffffff, 2.1);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages);
+    for (const lines of [this.rays, this.messages]) lines.frustumCulled = false;
+    this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9 }));
+    this.halo.visible = false;
+    this.scene.add(this.halo);
+    new ResizeObserver(() => this.resize()).observe(canvas);
+    this.resize();
+    const animate = () => { requestAnimationFrame(animate); this.draw(); };
+    animate();
+  }
+
+  private resize() {
+    const width = this.canvas.clientWidth || 800, height = this.canvas.clientHeight || 600;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.dirty = true;
+  }
+
+  load(data: Scene) {
+    this.clear();
+    this.data = data;
+    const { info, buffers, base } = data;
+    const uses = info.meshes.map(() => 0);
+    for (const [mesh] of info.links) if (mesh >= 0) ++uses[mesh];
+    info.meshes.forEach((mesh, m) => {
+      this.groupsOf[m] = mesh.levels.map((level, l) => {
+        const bytes = new Uint8Array(buffers.slice(base + level.vertices_at, base + level.vertices_at + level.vertices * 28));
+        const geometry = new THREE.BufferGeometry();
+        const floats = new THREE.InterleavedBuffer(new Float32Array(bytes.buffer), 7);
+        geometry.setAttribute("position", new THREE.InterleavedBufferAttribute(floats, 3, 0));
+        geometry.setAttribute("normal", new THREE.InterleavedBufferAttribute(floats, 3, 3));
+        const colors = new Float32Array(level.vertices * 3);
+        const color = new THREE.Color();
+        for (let v = 0; v < level.vertices; ++v) {
+          color.setRGB(bytes[v * 28 + 24] / 255, bytes[v * 28 + 25] / 255, bytes[v * 28 + 26] / 255, THREE.SRGBColorSpace);
+          colors.set([color.r, color.g, color.b], v * 3);
+        }
+        geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
+        geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(buffers.slice(base + level.indices_at, base + level.indices_at + level.indices * 4)), 1));
+        // Lambert's, and outsides only: half the work for a processor that draws (llvmpipe).
+        const material = new THREE.MeshLambertMaterial({ vertexColors: true, transparent: mesh.translucent, opacity: mesh.translucent ? 0.5 : 1 });
+        const instances = new THREE.InstancedMesh(geometry, material, Math.max(1, uses[m]));
+        instances.frustumCulled = false;
+        instances.castShadow = instances.receiveShadow = info.links.length <= FEW;
+        instances.count = 0;
+        this.world.add(instances);
+        const group = { mesh: m, level: l, instances, count: 0 };
+        this.groups.push(group);
+        return group;
+      });
+    });
+    if (info.docks.length > 0) {
+      const disc = info.links.length > FEW ? new THREE.CircleGeometry(1, 8).rotateY(Math.PI / 2).translate(0.11, 0, 0)
+        : new THREE.CylinderGeometry(1, 1, 0.22, 20).rotateZ(Math.PI / 2);
+      this.docks = new THREE.InstancedMesh(disc, new THREE.MeshLambertMaterial(), info.docks.length);
+      this.docks.frustumCulled = false;
+      this.docks.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(info.docks.length * 3), 3);
+      this.world.add(this.docks);
+      this.dockPoses = info.docks.map((dock) => {
+        const [x, y, z, a, b, c, d] = dock.pose;
+        const radius = this.dockRadius(dock.link);
+        return new THREE.Matrix4().compose(new THREE.Vector3(x, y, z), new THREE.Quaternion(a, b, c, d), new THREE.Vector3(radius, radius, radius));
+      });
+    }
+    this.sun.castShadow = info.links.length <= FEW;
+    for (const ground of info.grounds) this.addGround(ground.pose, ground.color);
+    if (info.grounds.length === 0) this.addGrid();
+    this.homed = false;
+    this.redraw();
+  }
+
+  private dockRadius(link: number) {
+    const mesh = this.data!.info.links[link]?.[0] ?? -1;
+    return mesh >= 0 ? Math.max(0.002, this.data!.info.meshes[mesh].radius * 0.16) : 0.01;
+  }
+
+  private addGround(pose: number[], color: number[]) {
+    const [x, y, z, a, b, c, d] = pose;
+    const plane = new THREE.Mesh(new THREE.PlaneGeometry(400, 400), this.data!.info.links.length <= FEW
+      ? new THREE.MeshLambertMaterial({ color: new THREE.Color(`rgb(${color.join(",")})`).lerp(new THREE.Color(0xf4f6f8), 0.8) })
+      : new THREE.MeshBasicMaterial({ color: 0xeef1f5 }));
+    plane.position.set(x, y, z - 0.0005);
+    plane.quaternion.set(a, b, c, d);
+    plane.receiveShadow = this.data!.info.links.length <= FEW;
+    const holder = new THREE.Group();
+    holder.add(plane);
+    for (const [size, step, tone] of [[100, 1, 0x9aa5b4], [10, 0.1, 0xccd3dc]] as const) {
+      const grid = new THREE.GridHelper(size, size / step, tone, tone);
+      grid.rotation.x = Math.PI / 2;
+      const turned = new THREE.Group();
+      turned.position.set(x, y, z);
+      turned.quaternion.set(a, b, c, d);
+      turned.add(grid);
+      holder.add(turned);
+    }
+    this.ground.push(holder);
+    this.scene.add(holder);
+  }
+
+  private addGrid() {
+    const grid = new THREE.GridHelper(2, 20, 0x9aa5b4, 0xccd3dc);
+    grid.rotation.x = Math.PI / 2;
+    const holder = new THREE.Group();
+    holder.position.z = -0.12;
+    holder.add(grid);
+    this.ground.push(holder);
+    this.scene.add(holder);
+  }
+
+  private clear() {
+    for (const object of [...this.world.children]) {
+      this.world.remove(object);
+      if (object instanceof THREE.InstancedMesh) { object.geometry.dispose(); (object.material as THREE.Material).dispose(); object.dispose(); }
+    }
+    for (const object of this.ground) this.scene.remove(object);
+    for (const trail of this.trails.values()) this.scene.remove(trail.line);
+    this.trails.clear();
+    this.ground = [];
+    this.groups = [];
+    this.groupsOf = [];
+    this.docks = null;
+    this.frame = null;
+    this.picked = -1;
+  }
+
+  update(frame: Frame) {
+    if (!this.data || frame.links.length !== this.data.info.links.length * 7) return;
+    this.frame = frame;
+    this.redraw();
+    if (!this.homed) { this.home(); this.homed = true; }
+    if (this.show.trails) this.extendTrails(frame);
+  }
+  redraw() { this.dirty = this.stale = true; }
+  currentFrame() { return this.frame; }
+
+  // The position of a placement: that of its first link.
+  place(placement: number, out = new THREE.Vector3()) {
+    const thing = this.data!.info.things[placement];
+    const at = thing.first_link * 7;
+    return out.set(this.frame!.links[at], this.frame!.links[at + 1], this.frame!.links[at + 2]);
+  }
+
+  private box() {
+    const box = new THREE.Box3();
+    const at = new THREE.Vector3();
+    const any = this.data!.info.things.some((thing) => thing.module);
+    this.data!.info.links.forEach(([mesh, placement], link) => {
+      if (mesh < 0 || (any && !this.data!.info.things[placement].module)) return;
+      const radius = this.data!.info.meshes[mesh].radius;
+      at.fromArray(this.frame!.links, link * 7);
+      box.expandByPoint(at.clone().addScalar(radius)).expandByPoint(at.clone().addScalar(-radius));
+    });
+    if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
+    return box;
+  }
+
+  home() {
+    if (!this.data || !this.frame) return;
+    const sphere = this.box().getBoundingSphere(new THREE.Sphere());
+    const distance = sphere.radius / Math.sin((this.camera.fov * Math.PI) / 360) * (this.camera.aspect < 1 ? 1 / this.camera.aspect : 1);
+    this.look(sphere.center.clone().addScaledVector(new THREE.Vector3(0.55, -0.8, 0.5).normalize(), distance), sphere.center);
+    this.controls.maxDistance = distance * 20 + 20;
+  }
+
+  look(eye: THREE.Vector3, target: THREE.Vector3) {
+    this.camera.position.copy(eye);
+    this.controls.target.copy(target);
+    this.controls.update();
+    const distance = eye.distanceTo(target);
+    this.camera.near = Math.max(0.002, distance / 500);
+    this.camera.far = Math.max(100, distance * 20);
+    this.camera.updateProjectionMatrix();
+    this.dirty = true;
+  }
+
+  private readonly matrix = new THREE.Matrix4();
+  private readonly at = new THREE.Vector3();
+  private readonly turn = new THREE.Quaternion();
+  private readonly one = new THREE.Vector3(1, 1, 1);
+
+  private linkMatrix(link: number) {
+    const values = this.frame!.links, i = link * 7;
+    this.at.set(values[i], values[i + 1], values[i + 2]);
+    this.turn.set(values[i + 3], values[i + 4], values[i + 5], values[i + 6]);
+    return this.matrix.compose(this.at, this.turn, this.one);
+  }
+
+  private placeLinks() {
+    const { info } = this.data!;
+    for (const group of this.groups) group.count = 0;
+    const perMetre = 1 / Math.tan((this.camera.fov * Math.PI) / 360);
+    const eye = this.camera.position;
+    for (let link = 0; link < info.links.length; ++link) {
+      const mesh = info.links[link][0];
+      if (mesh < 0) continue;
+      this.linkMatrix(link);
+      const levels = this.groupsOf[mesh];
+      const size = (info.meshes[mesh].radius * perMetre) / Math.max(1e-6, eye.distanceTo(this.at));
+      let level = 0;
+      while (level < levels.length - 1 && level < LEVEL_SIZES.length && size < LEVEL_SIZES[level]) ++level;
+      const group = levels[level];
+      this.matrix.toArray(group.instances.instanceMatrix.array, group.count++ * 16);
+    }
+    for (const group of this.groups) {
+      group.instances.count = group.count;
+      group.instances.visible = group.count > 0;
+      group.instances.instanceMatrix.needsUpdate = true;
+    }
+  }
+
+  private placeDocks() {
+    if (!this.docks) return;
+    this.docks.visible = this.show.docks;
+    if (!this.show.docks) return;
+    const { info } = this.data!;
+    const color = new THREE.Color();
+    const whole = new THREE.Matrix4();
+    for (let dock = 0; dock < info.docks.length; ++dock) {
+      whole.multiplyMatrices(this.linkMatrix(info.docks[dock].link), this.dockPoses[dock]);
+      whole.toArray(this.docks.instanceMatrix.array, dock * 16);
+      dockColor(info.docks[dock].gender, this.frame!.flags[dock], this.frame!.loads[dock], this.show.loads, color);
+      color.toArray(this.docks.instanceColor!.array, dock * 3);
+    }
+    this.docks.instanceMatrix.needsUpdate = true;
+    this.docks.instanceColor!.needsUpdate = true;
+  }
+
+  // Of thousands, far away, a dock is less than a pixel.
+  private docksAreSeen() {
+    if (this.data!.info.links.length <= FEW) return true;
+    const radius = this.dockRadius(this.data!.info.docks[0].link);
+    return radius / Math.tan((this.camera.fov * Math.PI) / 360) / this.camera.position.distanceTo(this.controls.target) > 0.004;
+  }
+
+  private dockPlace(dock: number, out: THREE.Vector3) {
+    return out.setFromMatrixPosition(this.dockPoses[dock]).applyMatrix4(this.linkMatrix(this.data!.info.docks[dock].link));
+  }
+
+  private setLines(lines: THREE.LineSegments, points: Float32Array) {
+    lines.geometry.dispose();
+    lines.geometry = new THREE.BufferGeometry();
+    lines.geometry.setAttribute("position", new THREE.BufferAttribute(points, 3));
+    lines.visible = points.length > 0;
+  }
+
+  private placeLinesAndHalo() {
+    this.setLines(this.rays, this.show.rays ? this.frame!.rays : new Float32Array());
+    if (this.show.messages) {
+      // On the wire: from the middle of the sender to that of the receiver, through their docks.
+      const { info } = this.data!;
+      const pairs = this.frame!.messages;
+      const points = new Float32Array(pairs.length * 6);
+      const p = new THREE.Vector3();
+      for (let i = 0; i < pairs.length; i += 2) {
+        if (pairs[i] >= info.docks.length || pairs[i + 1] >= info.docks.length) continue;
+        for (const [k, dock] of [pairs[i], pairs[i + 1]].entries()) {
+          p.fromArray(this.frame!.links, info.docks[dock].link * 7).toArray(points, i * 6 + k * 6);
+          this.dockPlace(dock, p).toArray(points, i * 6 + k * 6 + 3);
+        }
+      }
+      for (let i = 2; i < points.length; i += 3) points[i] += 0.06;  // above the bodies, so that it is seen
+      this.setLines(this.messages, points);
+    } else this.setLines(this.messages, new Float32Array());
+    this.halo.visible = this.picked >= 0;
+    if (this.picked < 0) return;
+    this.place(this.picked, this.halo.position);
+    const thing = this.data!.info.things[this.picked];
+    let radius = 0.05;
+    for (let l = 0; l < thing.links; ++l) {
+      const mesh = this.data!.info.links[thing.first_link + l][0];
+      if (mesh >= 0) radius = Math.max(radius, this.data!.info.meshes[mesh].radius);
+    }
+    this.halo.scale.setScalar(radius * 1.6);
+    if (this.follow) {
+      const step = this.halo.position.clone().sub(this.lastTarget);
+      if (this.lastTarget.lengthSq() > 0) { this.camera.position.add(step); this.controls.target.add(step); }
+      this.lastTarget.copy(this.halo.position);
+    } else this.lastTarget.set(0, 0, 0);
+  }
+
+  private extendTrails(frame: Frame) {
+    const { info } = this.data!;
+    const wanted = this.picked >= 0 ? [this.picked] : info.things.map((thing, i) => (thing.module ? i : -1)).filter((i) => i >= 0).slice(0, 200);
+    for (const placement of wanted) {
+      let trail = this.trails.get(placement);
+      if (!trail) {
+        trail = { points: [], line: new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: new THREE.Color().setHSL((placement * 0.618) % 1, 0.7, 0.45) })) };
+        trail.line.frustumCulled = false;
+        this.trails.set(placement, trail);
+        this.scene.add(trail.line);
+      }
+      const at = info.things[placement].first_link * 7;
+      trail.points.push(frame.links[at], frame.links[at + 1], frame.links[at + 2]);
+      if (trail.points.length > TRAIL_LENGTH * 3) trail.points.splice(0, 3);
+      trail.line.geometry.dispose();
+      trail.line.geometry = new THREE.BufferGeometry();
+      trail.line.geometry.setAttribute("position", new THREE.Float32BufferAttribute(trail.points, 3));
+    }
+  }
+  forgetTrails() {
+    for (const trail of this.trails.values()) this.scene.remove(trail.line);
+    this.trails.clear();
+    this.dirty = true;
+  }
+
+  // Names over modules or, for a robot alone, over its docks: those nearest to the eye.
+  labelDocks = false;
+  private placeLabels() {
+    const { info } = this.data!;
+    const wanted: { text: string; at: THREE.Vector3; depth: number }[] = [];
+    if (this.show.labels) {
+      const add = (text: string, at: THREE.Vector3) => {
+        const seen = at.clone().project(this.camera);
+        if (Math.abs(seen.x) < 1 && Math.abs(seen.y) < 1 && seen.z < 1) wanted.push({ text, at: seen, depth: at.distanceTo(this.camera.position) });
+      };
+      if (this.labelDocks) info.docks.forEach((dock, i) => add(dock.name, this.dockPlace(i, new THREE.Vector3())));
+      else info.things.forEach((thing, i) => { if (thing.module) add(thing.name, this.place(i)); });
+      wanted.sort((a, b) => a.depth - b.depth).splice(LABELS);
+    }
+    while (this.labelElements.length < wanted.length) this.labelElements.push(this.labels.appendChild(document.createElement("span")));
+    this.labelElements.forEach((element, i) => {
+      const label = wanted[i];
+      element.hidden = !label;
+      if (!label) return;
+      element.textContent = label.text;
+      element.style.left = `${((label.at.x + 1) / 2) * this.canvas.clientWidth}px`;
+      element.style.top = `${((1 - label.at.y) / 2) * this.canvas.clientHeight}px`;
+    });
+  }
+
+  always = false;  // draw even if nothing has changed, to measure how fast that is
+  private fence: WebGLSync | null = null;
+  // Whether the last picture is done: where drawing is slow, pictures must not queue up behind each
+  // other, or the page would lag ever farther behind.
+  private ready() {
+    const gl = this.renderer.getContext() as WebGL2RenderingContext;
+    if (this.fence && gl.clientWaitSync(this.fence, 0, 0) === gl.TIMEOUT_EXPIRED) return false;
+    gl.deleteSync(this.fence);
+    this.fence = null;
+    return true;
+  }
+  private draw(at_once = false) {
+    if ((!this.dirty && !this.always) || (!at_once && !this.ready())) return;
+    this.dirty = false;
+    if (this.data && !this.frame) return;  // nothing has a place yet; drawn at the origin it would fill the screen thousands of times
+    if (this.data && this.frame) {
+      if (this.stale) {
+        this.placeLinesAndHalo();
+        this.placeDocks();
+      }
+      if (this.docks) this.docks.visible = this.show.docks && this.docksAreSeen();
+      this.placeLinks();  // at levels of detail that depend on the camera
+      this.placeLabels();
+    }
+    this.stale = false;
+    const target = this.controls.target, reach = Math.max(0.6, Math.min(8, this.camera.position.distanceTo(target)));
+    this.sun.target.position.copy(target);
+    this.sun.position.copy(target).add(new THREE.Vector3(-0.5, -0.6, 1.4).multiplyScalar(reach * 2));
+    const shadow = this.sun.shadow.camera;
+    [shadow.left, shadow.right, shadow.top, shadow.bottom, shadow.near, shadow.far] = [-reach, reach, reach, -reach, 0.01, reach * 6];
+    shadow.updateProjectionMatrix();
+    this.sun.shadow.normalBias = reach * 0.008;  // about two texels: less leaves stripes on round shells
+    this.halo.quaternion.copy(this.camera.quaternion);
+    this.renderer.render(this.scene, this.camera);
+    const gl = this.renderer.getContext() as WebGL2RenderingContext;
+    gl.deleteSync(this.fence);
+    this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush();
+    ++this.frames;
+  }
+
+  // The module under a point of the canvas, or -1.
+  pick(x: number, y: number): number {
+    if (!this.data || !this.frame) return -1;
+    const caster = new THREE.Raycaster();
+    caster.setFromCamera(new THREE.Vector2((x / this.canvas.clientWidth) * 2 - 1, 1 - (y / this.canvas.clientHeight) * 2), this.camera);
+    const { info } = this.data;
+    const sphere = new THREE.Sphere();
+    const candidates: { link: number; distance: number }[] = [];
+    info.links.forEach(([mesh], link) => {
+      if (mesh < 0) return;
+      sphere.set(this.at.fromArray(this.frame!.links, link * 7), info.meshes[mesh].radius);
+      if (caster.ray.intersectsSphere(sphere)) candidates.push({ link, distance: sphere.center.distanceTo(caster.ray.origin) });
+    });
+    candidates.sort((a, b) => a.distance - b.distance);
+    let best = { placement: -1, distance: Infinity };
+    for (const { link } of candidates.slice(0, 64)) {  // the spheres; now the triangles
+      const [mesh, placement] = info.links[link];
+      const body = new THREE.Mesh(this.groupsOf[mesh][0].instances.geometry, new THREE.MeshBasicMaterial({ side: THREE.DoubleSide }));
+      body.matrixWorld.copy(this.linkMatrix(link));
+      const hit = caster.intersectObject(body, false)[0];
+      if (hit && hit.distance < best.distance) best = { placement, distance: hit.distance };
+    }
+    return best.placement;
+  }
+
+  picture(): string {
+    this.redraw();
+    this.draw(true);
+    return this.canvas.toDataURL("image/png");
+  }
+}
