@@ -25,20 +25,29 @@ StepStatus Simulator::advance(double tick) {
   return problem_with_state(world_.scene);
 }
 
+// Over the threads; what `work` does for one index touches no other.
+template <class Work>
+void Simulator::for_each(std::size_t count, const Work& work) {
+  const auto range = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) work(i);
+  };
+  if (threads_) threads_->parallel_for(count, 500, std::ref(range)); else range(0, count);
+}
+
 void Simulator::begin_tick(double step) {
   topology_.update(world_);
   wake_commanded();
   const Scene& scene = world_.scene;
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+  for_each(world_.bodies.size(), [&](std::size_t i) {
     world_.bodies[i].weight = scene.bodies[i].gravity ? scene.gravity * scene.bodies[i].mass : Vec3{};
-  }
+  });
   world_.load_impulses.assign(world_.load_impulses.size(), Wrench{});
   world_.motor_impulses.assign(world_.motor_impulses.size(), 0.0);
-  for (std::size_t i = 0; i < world_.drives.size(); ++i) {
-    if (!scene.joint_ids.alive_index(i)) continue;
+  for_each(world_.drives.size(), [&](std::size_t i) {
+    if (!scene.joint_ids.alive_index(i)) return;
     const DriveOrder order(scene.joint_descs[i], scene.motors[i], step);
     for (Drive<double>& drive : world_.drives[i]) drive.order(0, order);
-  }
+  });
 }
 
 // From one detection to the next, at most to the end of the tick. Contacts found at its start
@@ -53,7 +62,7 @@ int Simulator::substeps(double step, int left) {
 }
 
 void Simulator::detect_contacts(double step, double time_left) {
-  for (Body& body : world_.bodies) body.axes = rotation_matrix(lane(body.rotation));
+  for_each(world_.bodies.size(), [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
   detector_.detect({world_.scene, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands());
@@ -114,23 +123,23 @@ void Simulator::move_kinematic_bodies(double step) {
 void Simulator::end_tick(double tick, double step) {
   Scene& scene = world_.scene;
   const auto written = [&](std::size_t i) { return scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::fixed; };
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+  for_each(world_.bodies.size(), [&](std::size_t i) {
     if (written(i) && world_.bodies[i].awake) scene.poses[i] = world_.bodies[i].link_pose();
-  }
-  for (std::size_t i = 0; i < scene.joints.size(); ++i) {
+  });
+  for_each(scene.joints.size(), [&](std::size_t i) {
     // What sleeps bears what it bore.
-    if (!scene.joint_ids.alive_index(i) || !joint_awake(i)) continue;
+    if (!scene.joint_ids.alive_index(i) || !joint_awake(i)) return;
     const double speed = scene.joints[i].velocity;
     scene.measure_joint(i);
     scene.joints[i].velocity = speed;
     scene.joints[i].torque = world_.motor_impulses[i] / tick;
     scene.loads[i] = world_.load_impulses[i] * (1 / tick);
     scene.latched[i] = scene.latches[i].closed();
-  }
+  });
   contacts_.let_sleep(world_, topology_.islands(), tick);
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+  for_each(world_.bodies.size(), [&](std::size_t i) {
     if (written(i)) scene.velocities[i] = world_.bodies[i].velocity();
-  }
+  });
   std::fill(scene.forces.begin(), scene.forces.end(), Wrench{});
   report_contacts(step);
 }

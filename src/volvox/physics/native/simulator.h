@@ -40,6 +40,8 @@ class Simulator {
   void advance_groups(double step);
   void move_kinematic_bodies(double step);
 
+  template <class Work>
+  void for_each(std::size_t count, const Work& work);
   bool alarmed(double time_left) const;
   void report_contacts(double step);
   bool joint_awake(std::size_t joint) const;

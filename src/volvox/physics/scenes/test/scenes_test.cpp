@@ -149,5 +149,26 @@ TEST(Scenes, ThreadsDoNotChangeTheState) {
   }
 }
 
+// Parts of an organism that its motors press against each other: contacts may not load a motor
+// beyond what it can do, or impulses grow from step to step until joints open.
+TEST(Scenes, OrganismsThatJamThemselvesStayTogether) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto scene = make_scene("S4", 40, seed);
+    ASSERT_TRUE(scene.ok());
+    auto engine = built_in_engines().make("native", {});
+    ASSERT_TRUE(engine.ok());
+    auto run = SceneRun::create(*scene, **engine, TickLength{1, 60});
+    ASSERT_TRUE(run.ok());
+    Quality worst;
+    for (int tick = 0; tick < 180; ++tick) {
+      run->command();
+      ASSERT_TRUE(run->step().ok()) << "seed " << seed;
+      run->look(worst);
+    }
+    EXPECT_LT(worst.hinge_mm, 0.1) << "seed " << seed;
+    EXPECT_LT(worst.dock_mm, 0.1) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace volvox::physics::scenes
