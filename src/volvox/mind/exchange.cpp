@@ -326,7 +326,8 @@ void Exchange::update_links(const world::World& world) {
   std::vector<std::uint32_t> partners(world.docks(), world::nobody);
   for (std::uint32_t d = 0; d < partners.size(); ++d)
     if (world.dock_status(d).phase == world::DockPhase::engaged) partners[d] = world.graph().partner(d);
-  if (partners == partners_) return;
+  if (looked_ && partners == partners_) return;
+  looked_ = true;
   partners_ = std::move(partners);
   // First all that let go, then all that meet: a dock may change its partner in one tick.
   for (const DockWire& wire : wires_)
@@ -451,7 +452,7 @@ void Exchange::keep_frames(bool keep) {
 void Exchange::archive(Archive& ar) {
   network_.archive(ar);
   for (Tally& tally : tallies_) tally.archive(ar);
-  if (ar.loading()) partners_.clear();  // looked at again: what is plugged came with the snapshot
+  if (ar.loading()) looked_ = false, partners_.clear();  // looked at again: what is plugged came with the snapshot
 }
 
 std::size_t Exchange::memory_bytes() const {

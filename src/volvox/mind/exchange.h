@@ -120,6 +120,7 @@ class Exchange final : private net::Listener {
   std::vector<Tally> tallies_;                     // by interface
 
   std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, when links were last looked at
+  bool looked_ = false;                  // whether they were
   const Callbacks* callbacks_ = nullptr;  // while the network runs
   net::FrameLog frames_;
 };

@@ -447,9 +447,25 @@ std::string Minds::cannot_save() const {
   return {};
 }
 
+// Parameters that were changed before the snapshot. A behaviour may do anything when it is told;
+// what it did to its module then, the snapshot knows already.
+bool Minds::tune_again(std::size_t i) {
+  const bool any = std::any_of(agents_[i].programs_.begin(), agents_[i].programs_.end(), [](const Agent::Program& p) { return !p.tuned.empty(); });
+  if (!any) return true;
+  Agent known = agents_[i];
+  bool good = true;
+  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot) {
+    for (const auto& [name, value] : known.programs_[slot - first_slot_[i]].tuned) good = tune_slot(i, slot, name, value) && good;
+  }
+  for (std::size_t k = 0; k < known.programs_.size(); ++k) std::swap(known.programs_[k].parameters, agents_[i].programs_[k].parameters);
+  agents_[i] = std::move(known);
+  return good;
+}
+
 void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].archive(ar);
+    if (ar.loading() && ar.ok() && !tune_again(i)) ar.fail("a parameter of it is not accepted any more");
     ar.section(agents_[i].name_, "behavior and noise");
     for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
       if (slots_[slot].behavior->lists_state()) slots_[slot].behavior->archive_state(ar);
@@ -473,11 +489,6 @@ void Minds::archive(Archive& ar) {
     for (const Message& message : agent.mailbox_) good = good && has_outlet(i, message.outlet);
     for (const Outgoing& out : agent.outbox_) good = good && has_outlet(i, out.outlet);
     for (const Agent::OpenMailbox& open : agent.open_) good = good && open.program < agent.programs_.size();
-  }
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
-    for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot) {
-      for (const auto& [name, value] : std::map(agents_[i].programs_[slot - first_slot_[i]].tuned)) good = tune_slot(i, slot, name, value) && good;
-    }
   }
   if (!good) ar.fail("it refers to docks or modules that are not there");
 }

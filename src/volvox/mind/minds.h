@@ -92,6 +92,7 @@ class Minds {
   std::size_t memory_bytes() const;
 
  private:
+  bool tune_again(std::size_t agent);
   bool tune_slot(std::size_t agent, std::size_t slot, const std::string& parameter, const std::string& value);
   struct InFlight {  // a message between two modules
     std::int64_t due = 0;       // the tick at whose end it arrives

@@ -97,6 +97,43 @@ TEST_P(State, restored_run_goes_on_with_the_same_bits) {
   }
 }
 
+// Docks form and let go while a run goes on; a snapshot brings its own.
+TEST_P(State, restore_brings_joints_that_came_and_forgets_those_that_went) {
+  const auto other = new_engine({});
+  const auto begin = [&](Engine& e) {
+    Solid floor{model::Plane{}};
+    floor.motion = Motion::fixed;
+    (void)*e.add_body(describe(floor));
+    std::vector<BodyId> boxes;
+    for (int i = 0; i < 4; ++i) boxes.push_back(*e.add_body(describe({model::Box{{0.1, 0.1, 0.1}}, 1, {{0.1 * i, 0, 0.2}, {}}})));
+    return boxes;
+  };
+  const auto hinge = [](BodyId a, BodyId b) {
+    JointDesc desc;
+    desc.a = a, desc.b = b;
+    desc.frame_a = {{0.05, 0, 0}, Quat::between({0, 0, 1}, {0, 1, 0})}, desc.frame_b = {{-0.05, 0, 0}, desc.frame_a.rotation};
+    return desc;
+  };
+  const std::vector<BodyId> boxes = begin(engine()), copies = begin(*other);
+  const JointId first = engine().add_joint(hinge(boxes[0], boxes[1]));
+  (void)other->add_joint(hinge(copies[0], copies[1]));
+  run(engine(), 0, 5);
+  engine().remove_joint(first);
+  const JointId middle = engine().add_joint(hinge(boxes[1], boxes[2])), last = engine().add_joint(hinge(boxes[2], boxes[3]));
+  engine().motors()[middle.index] = {Control::position, 0.5, 30, 1, 2, 4};
+  engine().motors()[last.index] = {Control::position, -0.5, 30, 1, 2, 4};
+  run(engine(), 5, 20);
+  SaveArchive saved;
+  engine().archive(saved);
+  LoadArchive loaded(saved.bytes());
+  other->archive(loaded);
+  ASSERT_TRUE(loaded.ok()) << loaded.failure();
+  EXPECT_EQ(hash_of(engine()), hash_of(*other));
+  run(engine(), 25, 60);
+  run(*other, 25, 60);
+  EXPECT_EQ(hash_of(engine()), hash_of(*other));
+}
+
 TEST_P(State, hashing_changes_nothing) {
   const auto first = new_engine({}), second = new_engine({});
   build(*first), build(*second);

@@ -135,6 +135,8 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
     });
   }
   std::sort(pairs.begin(), pairs.end());
+  // At the edge of the grid cells coincide, and a pair may be found twice.
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
 
 void BroadPhase::pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const {

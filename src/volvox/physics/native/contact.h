@@ -10,7 +10,7 @@ namespace volvox::physics::native {
 
 struct ContactPoint {
   // Found by detection. Points lie in the bodies' principal frames, on their cores; `radius` is
-  // by how much the two cores are rounded together, `share` the part of it that is a's.
+  // by how much the two cores are rounded together, `radius_a` the part of it that is a's.
   int a = -1, b = -1;          // body indices; a moves freely, b may not
   std::uint64_t feature = 0;   // tells the points of a pair apart, from one detection to the next
   Vec3 on_a, on_b;

@@ -95,7 +95,7 @@ struct Drive {
     const T below = lower - position, above = upper - position, one = T{} + 1.0, part = T{} + limit_correction;
     lowest = below * choose(below > 0.0, part, one) / step;
     highest = above * choose(above < 0.0, part, one) / step;
-    cap = choose(cap < gain, cap * 2.0, T{} + no_cap);
+    cap = choose(cap < gain, larger(cap * 2.0, gain * 1e-6), T{} + no_cap);
     secant = smaller(secant_at(velocity), cap);
     slip = choose(friction > 0.0, slip, T{});
   }
@@ -127,14 +127,16 @@ struct Drive {
   }
 
   // The line was chosen before the contacts pushed: one that jams could load the motor without
-  // bound. Says where it did, and lowers the line there, from where it rises again.
+  // bound. Says where it did, and caps the line there from the next solution on; the cap rises
+  // again with every substep.
   VOLVOX_KERNEL Mask overloaded(const T& qdot) {
     const T away = magnitude(speed - qdot);
     const Mask over = (gain > 0.0) & (secant * away > most_overload * most);
     cap = choose(over, most / away, cap);
-    secant = smaller(secant, cap);
     return over;
   }
+
+  VOLVOX_KERNEL void keep_to_cap() { secant = smaller(secant, cap); }
 
   template <class Archive>
   void archive(Archive& ar) {

@@ -1,7 +1,8 @@
 // Small trees that touch nothing but what stands still, moved from one detection to the next
 // on their own: nobody else can matter to them meanwhile. Trees of one pattern go side by
 // side, a lane each; one that is left over goes through the same code alone, with the same
-// bits. The method is that of Tree and ContactSolver.
+// bits. The method is that of Tree and ContactSolver, but that a motor which contacts overload is
+// capped in the next substep, not solved again: against the ground alone nothing jams for long.
 #pragma once
 
 #include <span>

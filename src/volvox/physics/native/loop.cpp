@@ -130,7 +130,12 @@ void Loop::predict(World& world, double step) {
   solve_and_settle(world, DrivePass::first);
 }
 
-void Loop::predict_again(World& world) { solve_and_settle(world, DrivePass::middle); }
+void Loop::predict_again(World& world) {
+  for (const Link& link : links_) {
+    for (Drive<double>& drive : world.drives[static_cast<std::size_t>(link.joint)]) drive.keep_to_cap();
+  }
+  solve_and_settle(world, DrivePass::middle);
+}
 
 void Loop::solve_and_settle(World& world, DrivePass first) {
   for (int pass = 0; pass < most_passes; ++pass) {

@@ -260,7 +260,29 @@ void Simulator::add_joint(std::size_t index) {
 
 void Simulator::before_joint_removed(std::size_t index) { touch_joint(index); }
 
+// A snapshot may have other joints than there are here: everything that follows from them is
+// made anew, and islands are laid out at the next step.
+void Simulator::take_over_joints() {
+  const std::size_t size = world_.scene.joint_descs.size();
+  world_.frames.assign(size, {});
+  world_.drives.assign(size, {});
+  world_.tensions.assign(size, 0.0);
+  world_.load_impulses.assign(size, {});
+  world_.motor_impulses.assign(size, 0.0);
+  commands_.assign(size, {});
+  for (std::size_t i = 0; i < size; ++i) {
+    if (world_.scene.joint_ids.alive_index(i)) world_.frames[i] = joint_frames(world_, i);
+  }
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) topology_.touch(world_, i);
+}
+
+bool Simulator::sound(const ContactPoint& c) const {
+  const auto there = [&](int body) { return body >= 0 && static_cast<std::size_t>(body) < world_.bodies.size() && world_.scene.body_ids.alive_index(static_cast<std::size_t>(body)); };
+  return there(c.a) && there(c.b) && c.a != c.b && world_.bodies[static_cast<std::size_t>(c.a)].dynamic && c.normal_of <= ContactPoint::NormalOf::centres;
+}
+
 void Simulator::archive(Archive& ar) {
+  if (ar.loading()) take_over_joints();
   for (Body& body : world_.bodies) {
     ar("position", body.position), ar("rotation", body.rotation);
     ar("linear", body.linear), ar("angular", body.angular), ar("spin", body.spin);
@@ -270,7 +292,10 @@ void Simulator::archive(Archive& ar) {
     for (Drive<double>& drive : joint) ar("drive", drive);
   }
   ar("tensions", world_.tensions);
-  if (ar.loading()) world_.tensions.resize(world_.drives.size());
+  if (ar.loading() && world_.tensions.size() != world_.drives.size()) {
+    ar.fail("the snapshot is damaged");
+    world_.tensions.resize(world_.drives.size());
+  }
   ar("gravity", gravity_);
   for (MotorCommand& c : commands_) {
     if (ar.hashing()) break;  // the scene has them too
@@ -280,6 +305,11 @@ void Simulator::archive(Archive& ar) {
   ar("contacts", count);
   if (ar.loading()) contacts_.points().assign(count <= ar.remaining() / 256 ? static_cast<std::size_t>(count) : 0, {});
   for (ContactPoint& c : contacts_.points()) ar("contact", c);
+  if (!ar.loading()) return;
+  if (!std::all_of(contacts_.points().begin(), contacts_.points().end(), [&](const ContactPoint& c) { return sound(c); })) {
+    ar.fail("the snapshot is damaged");
+    contacts_.points().clear();
+  }
 }
 
 }  // namespace volvox::physics::native

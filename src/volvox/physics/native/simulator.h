@@ -44,6 +44,8 @@ class Simulator {
   void for_each(std::size_t count, const Work& work);
   bool alarmed(double time_left) const;
   void report_contacts(double step);
+  void take_over_joints();
+  bool sound(const ContactPoint& contact) const;
   bool joint_awake(std::size_t joint) const;
   void touch_joint(std::size_t index);
   void wake(std::size_t body);

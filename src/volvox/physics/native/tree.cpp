@@ -78,7 +78,9 @@ void Tree::predict_again(World& world) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     start_factor(shapes_[i], nodes_[i]);
     for (int k = 0; k < shapes_[i].dofs; ++k) {
-      load_drive(world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)], dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)]);
+      Drive<double>& drive = world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)];
+      drive.keep_to_cap();
+      load_drive(drive, dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)]);
     }
   }
   solve_and_settle(world, DrivePass::middle);
