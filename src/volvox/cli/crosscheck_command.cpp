@@ -94,17 +94,26 @@ std::string disagreement_plot(const std::vector<sim::RunReport>& reports, double
                   groups, 100 * tolerance, fmt::format("tolerance, {:.0f} %", 100 * tolerance));
 }
 
+// How a figure stands to the reference: "48 % less", "950 times as much".
+std::string compared(double value, double reference) {
+  if (reference == 0) return "not 0";
+  const double ratio = value / reference;
+  if (ratio > 1e4) return "far more";
+  if (ratio > 10) return fmt::format("{:.0f} times as much", ratio);
+  return fmt::format("{:.0f} % {}", 100 * std::fabs(value - reference) / std::fabs(reference), value < reference ? "less" : "more");
+}
+
 // "bullet 0.07 (48 % less)"
 std::string beside(const sim::RunReport& report, const sim::Metric& metric) {
   const sim::Metric* other = report.metrics.find(metric.name);
   if (other == nullptr) return fmt::format("{} has none", report.engine);
-  return fmt::format("{} {} ({:.0f} % {})", report.engine, number(other->value), 100 * disagreement(metric.name, other->value, metric.value),
-                     other->value < metric.value ? "less" : "more");
+  return fmt::format("{} {} ({})", report.engine, number(other->value), compared(other->value, metric.value));
 }
 
 std::string metric_finding(const sim::Metric& metric, const std::vector<sim::RunReport>& reports, double tolerance) {
   std::vector<std::string> apart, near;
   for (std::size_t i = 1; i < reports.size(); ++i) {
+    if (reports[i].status != "done") continue;
     const sim::Metric* other = reports[i].metrics.find(metric.name);
     if (other == nullptr || disagreement(metric.name, other->value, metric.value) > tolerance) apart.push_back(beside(reports[i], metric));
     else near.push_back(reports[i].engine);
@@ -192,7 +201,7 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
     row.push_back(worst > tolerance ? "they disagree" : "");
     rows.push_back(std::move(row));
   }
-  fmt::print("\n{}\n  'off by' is against {}; more than {:.0f} % is called a disagreement (below 0.01 mm and 0.01 degrees, none is).\n", table(rows),
+  fmt::print("\n{}\n  'off by' is the difference from {}, as a part of the larger of the two; more than {:.0f} % is called a disagreement (below 0.01 mm and 0.01 degrees, none is).\n", table(rows),
              reports.front().engine, 100 * tolerance);
 }
 
