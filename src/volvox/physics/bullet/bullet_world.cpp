@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/physics/bullet/convert.h"
+#include "volvox/physics/free_rotation.h"
 
 namespace volvox::physics::bullet {
 double Dispatcher::reach(const btCollisionObject* a, const btCollisionObject* b) const {
@@ -55,28 +56,6 @@ void World::predictUnconstraintMotion(btScalar step) {
 }
 
 namespace {
-
-struct Spin {
-  Quat rotation;
-  Vec3 velocity;
-};
-
-// Turns a free body for one step by the implicit midpoint rule, with its angular momentum
-// held fixed in space: exact in momentum, second order in energy, stable at any speed.
-Spin turned(const Spin& spin, const Vec3& inertia, double step) {
-  const auto divide = [](const Vec3& a, const Vec3& b) { return Vec3{a.x / b.x, a.y / b.y, a.z / b.z}; };
-  const Vec3 momentum = spin.rotation * multiply(inertia, spin.rotation.conjugate() * spin.velocity);
-  const auto velocity_at = [&](const Quat& q) { return q * divide(q.conjugate() * momentum, inertia); };
-  Vec3 middle = spin.velocity;
-  for (int i = 0; i < 8; ++i) {
-    const Vec3 next = velocity_at(from_rotation_vector(middle * (step / 2)) * spin.rotation);
-    const double change = length_squared(next - middle);
-    middle = next;
-    if (change <= 1e-26 * length_squared(middle)) break;
-  }
-  const Quat rotation = normalized(from_rotation_vector(middle * step) * spin.rotation);
-  return {rotation, velocity_at(rotation)};
-}
 
 // The nearest thing in the way of a body's core. Contacts that are seen ahead stop the point
 // that is nearest, but a fast body may turn about it; and Bullet culls the parts of compounds
