@@ -1,10 +1,20 @@
-// The experiments that come with Volvox.
+// The experiments that come with Volvox. Each family (one paper) lists its own, in the .cpp of its name.
 #pragma once
 
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments {
 
-void register_experiments(Registry<sim::ExperimentFactory>& registry);
+using ExperimentRegistry = Registry<sim::ExperimentFactory>;
+
+void register_experiments(ExperimentRegistry& registry);
+
+namespace remod3d { void register_experiments(ExperimentRegistry& registry); }
+namespace vouivre { void register_experiments(ExperimentRegistry& registry); }
+
+template <class E>
+sim::ExperimentFactory make() {
+  return [] { return std::unique_ptr<sim::Experiment>(std::make_unique<E>()); };
+}
 
 }  // namespace volvox::experiments
