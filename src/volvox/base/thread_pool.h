@@ -1,8 +1,10 @@
 // A fixed set of threads for loops whose iterations do not touch each other.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -21,29 +23,39 @@ class ThreadPool {
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
   // Calls body(begin, end) on disjoint ranges that cover [0, count); returns when all are
-  // done. How the ranges are cut depends on the number of threads: a result must not.
+  // done. How the ranges are cut and who gets which depends on the number of threads and on
+  // chance: a result must not.
   // Fewer than `grain` iterations a thread are not worth waking it.
   // An exception that a body throws is thrown again here, the one of the lowest range.
   void parallel_for(std::size_t count, std::size_t grain,
                     const std::function<void(std::size_t begin, std::size_t end)>& body);
 
  private:
-  void work(std::size_t worker);
+  void work();
+  void take_chunks();
+  void await_work(std::size_t seen);
+  void await_workers();
+  void chunk_failed(std::size_t chunk);
 
   struct Job {
     const std::function<void(std::size_t, std::size_t)>* body = nullptr;
     std::size_t count = 0;
-    std::size_t parts = 0;
+    std::size_t chunks = 0;
   };
 
   std::vector<std::thread> workers_;
-  std::vector<std::exception_ptr> failures_;
+  Job job_;                               // written while nobody works
+  std::atomic<std::size_t> next_chunk_{0};
+  std::atomic<std::size_t> generation_{0};  // of the job
+  std::atomic<std::size_t> running_{0};     // workers that are not done with it
+  std::atomic<std::size_t> asleep_{0};      // workers
+  std::atomic<bool> caller_asleep_{false};
+  std::atomic<bool> stop_{false};
+  // Only those who sleep, and those who wake them, need it; and failures.
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  Job job_;
-  std::size_t generation_ = 0;
-  std::size_t running_ = 0;
-  bool stop_ = false;
+  std::exception_ptr failure_;
+  std::size_t failed_chunk_ = 0;
 };
 
 }  // namespace volvox

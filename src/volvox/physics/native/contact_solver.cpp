@@ -251,7 +251,7 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
     const RowSpan a = islands[at(c.island_a)]->span(c.node_a);
     hot.a = a.coordinates, hot.width_a = a.width, hot.blocks_a = a.blocks;
     hot.b = nullptr, hot.width_b = 0, hot.blocks_b = nullptr;
-    c.part_a = a.part;
+    c.part_a = c.part_b = a.part;
     c.one_part = islands[at(c.island_a)]->parts() == 1;
     if (c.island_b >= 0) {
       const RowSpan b = islands[at(c.island_b)]->span(c.node_b);
@@ -323,6 +323,7 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double step) c
 }
 
 void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room) const {
+  if (group.last_island - group.first_island == 1 && islands[at(islands_[group.first_island])]->parts() > 1) return sweep_long_tree(islands, group, room);
   const std::size_t contacts = room.active.size();
   const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
   const double count = static_cast<double>(group.last_island - group.first_island);
@@ -335,6 +336,33 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room)
     for (std::size_t k = 0; k < contacts; ++k) most = std::max(most, solve_one(islands, room, k));
     if (most < enough) break;
     if (direct && i == next_direct) (void)solve_directly(room), next_direct = 3 * next_direct;
+  }
+}
+
+// In a long tree the sweeps go on where something has not settled, and beside it; every fourth
+// goes through all, for what travels farther.
+void ContactSolver::sweep_long_tree(Islands& islands, const Group& group, GroupRoom& room) const {
+  const Island& tree = *islands[at(islands_[group.first_island])];
+  const std::size_t parts = at(tree.parts()), sweeps = std::clamp<std::size_t>(most_work / room.active.size(), fewest_sweeps, most_sweeps);
+  room.stirred.assign(parts, 0);
+  for (std::size_t i = 0; i < sweeps; ++i) {
+    const bool all = i % 4 == 0;
+    double most = 0;
+    room.stirring.assign(parts, 0);
+    for (std::size_t k = 0; k < room.active.size(); ++k) {
+      const GroupRoom::Active& c = room.active[k];
+      if (!all && !room.stirred[at(c.part_a)] && !room.stirred[at(c.part_b)]) continue;
+      const double change = solve_one(islands, room, k);
+      if (change >= settled) room.stirring[at(c.part_a)] = room.stirring[at(c.part_b)] = 1;
+      most = std::max(most, change);
+    }
+    if (all && most < settled) break;
+    room.stirred = room.stirring;
+    for (std::size_t part = 1; part < parts; ++part) {
+      const std::size_t above = at(tree.part_above(static_cast<int>(part)));
+      if (room.stirring[part]) room.stirred[above] = 1;
+      if (room.stirring[above]) room.stirred[part] = 1;
+    }
   }
 }
 

@@ -45,6 +45,7 @@ struct GroupRoom {
 
   std::vector<Active> active;        // in the order of the sweep
   std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
+  std::vector<std::uint8_t> stirred, stirring;  // by part: something in it or beside it has not settled
   std::vector<double> rows;
   std::vector<int> touched;          // nodes of one island
   std::vector<std::pair<int, int>> ends;  // islands and nodes of all contacts
@@ -100,6 +101,7 @@ class ContactSolver {
   void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
   void set_target(ContactPoint& c, double predicted, double step) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room) const;
+  void sweep_long_tree(Islands& islands, const Group& group, GroupRoom& room) const;
   double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room) const;
 

@@ -65,6 +65,7 @@ class Island {
   // Long trees are cut into parts; a contact may work on the current part only.
   virtual void move_to(int /*part*/) {}
   virtual int parts() const { return 1; }
+  virtual int part_above(int /*part*/) const { return -1; }
   // 2 x the product of rows of two parts of this island, for the six entries of a 3x3 matrix.
   virtual void add_cross_terms(int /*part_a*/, const double* /*rows_a*/, int /*part_b*/, const double* /*rows_b*/, double (&/*gram*/)[6]) {}
 

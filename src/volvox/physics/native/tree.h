@@ -59,6 +59,7 @@ class Tree final : public Island {
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void move_to(int part) override;
   int parts() const override { return static_cast<int>(parts_.size()); }
+  int part_above(int part) const override { return parts_[static_cast<std::size_t>(part)].above; }
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
   bool take_up(World& world) override;
   void predict_again(World& world) override;
