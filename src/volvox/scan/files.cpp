@@ -61,11 +61,13 @@ std::string pcd_of(const Cloud& cloud) {
   return bytes;
 }
 
-// In one file name for all: the world and its mesh stay together when they are moved.
-std::string world_of(const std::filesystem::path& file, const std::filesystem::path& mesh) {
-  std::string name = file.stem().string();
+}  // namespace
+
+std::string sdf_world(std::string name, const std::string& mesh_file, const std::string& inside) {
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '_';
+  std::string uri;
+  for (const char c : mesh_file) uri += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
   return fmt::format(R"(<?xml version="1.0"?>
 <!-- An arena that volvox scan built. -->
 <sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
@@ -84,12 +86,10 @@ std::string world_of(const std::filesystem::path& file, const std::filesystem::p
       </visual>
     </link>
   </model>
-</world>
+{2}</world>
 </sdf>
-)", name, mesh.filename().string());
+)", name, uri, inside);
 }
-
-}  // namespace
 
 Result<std::string> read_bytes(const std::filesystem::path& file) {
   std::error_code failure;
@@ -193,7 +193,7 @@ Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& f
   std::filesystem::path beside = file;
   beside.replace_extension(".stl");
   if (const auto written = write_bytes(stl_of(mesh), beside); !written.ok()) return written;
-  return write_bytes(world_of(file, beside), file);
+  return write_bytes(sdf_world(file.stem().string(), beside.filename().string()), file);
 }
 
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) {

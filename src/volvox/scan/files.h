@@ -39,6 +39,8 @@ std::string stl_of(const model::MeshData& mesh);  // binary
 // .ply, .off or .stl; or .sdf: a world with the arena as a static model, and the mesh beside it as
 // an STL file of the same name.
 Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file);
+// A world with a mesh file as its static arena; `inside` are more elements of the world.
+std::string sdf_world(std::string name, const std::string& mesh_file, const std::string& inside = {});
 // .ply, .xyz, or .pcd (binary).
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file);
 
