@@ -36,10 +36,8 @@ class GsrmNet {
   std::size_t living() const { return living_; }
   const ManifoldMesh& net() const { return net_; }
 
-  // Forgets the faces and learns them anew from all points, the nodes standing still.
+  // Forgets the faces and learns them anew from all points, the nodes standing still, and patches holes.
   void learn_topology();
-  // The seed's patch: a node with two edges of one face each gets a face between them.
-  void patch_holes();
   void place_nodes(const PlaneSet& planes);
   // Edges that cut across an edge of the room are turned to run along it.
   void flip_edges();
@@ -48,6 +46,9 @@ class GsrmNet {
  private:
   void insert_node();
   void make_index(double nodes);
+  std::vector<Triangle> witnessed_faces() const;
+  // The seed's patch: a node with two edges of one face each gets a face between them.
+  void patch_holes();
   bool lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other) const;
   bool folds(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
 
