@@ -117,6 +117,54 @@ TriangleMesh welded(const TriangleMesh& mesh, double tolerance) {
   return result;
 }
 
+TriangleMesh oriented(TriangleMesh mesh) {
+  std::map<std::array<std::uint32_t, 2>, std::vector<std::uint32_t>> edges;
+  for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t) {
+    for (int i = 0; i < 3; ++i) {
+      const std::uint32_t a = mesh.triangles[t][i], b = mesh.triangles[t][(i + 1) % 3];
+      edges[{std::min(a, b), std::max(a, b)}].push_back(t);
+    }
+  }
+  const auto runs = [&](std::uint32_t t, std::uint32_t a, std::uint32_t b) {
+    const Triangle& c = mesh.triangles[t];
+    return (c[0] == a && c[1] == b) || (c[1] == a && c[2] == b) || (c[2] == a && c[0] == b);
+  };
+  std::vector<bool> reached(mesh.triangles.size());
+  for (std::uint32_t seed = 0; seed < mesh.triangles.size(); ++seed) {
+    if (reached[seed]) continue;
+    reached[seed] = true;
+    std::vector<std::uint32_t> part = {seed};
+    for (std::size_t n = 0; n < part.size(); ++n) {
+      const Triangle here = mesh.triangles[part[n]];
+      for (int i = 0; i < 3; ++i) {
+        const std::uint32_t a = here[i], b = here[(i + 1) % 3];
+        const auto& sharing = edges[{std::min(a, b), std::max(a, b)}];
+        if (sharing.size() != 2) continue;  // at an edge of three nothing can agree
+        const std::uint32_t other = sharing[0] == part[n] ? sharing[1] : sharing[0];
+        if (reached[other]) continue;
+        if (runs(other, a, b)) std::swap(mesh.triangles[other][1], mesh.triangles[other][2]);
+        reached[other] = true;
+        part.push_back(other);
+      }
+    }
+    model::Bounds box;
+    for (const std::uint32_t t : part)
+      for (int i = 0; i < 3; ++i) box.add(corner(mesh, mesh.triangles[t], i));
+    const Vec3 middle = (box.low + box.high) / 2;
+    double inward = 0, upward = 0;
+    for (const std::uint32_t t : part) {
+      const Vec3 n = area_normal(mesh, mesh.triangles[t]);
+      inward += dot(n, middle - corner(mesh, mesh.triangles[t], 0));
+      upward += n.z;
+    }
+    // A flat part has no middle to face: a floor or a table faces up.
+    const double flat = 1e-3 * area(mesh);
+    if (std::fabs(inward) > flat ? inward >= 0 : upward >= 0) continue;
+    for (const std::uint32_t t : part) std::swap(mesh.triangles[t][1], mesh.triangles[t][2]);
+  }
+  return mesh;
+}
+
 std::vector<Vec3> surface_points(const model::MeshData& mesh, double per_square_metre) {
   std::vector<Vec3> points;
   for (const Triangle& triangle : mesh.triangles) {

@@ -42,6 +42,10 @@ Topology topology(const model::MeshData& mesh);
 // and vertices that no triangle uses.
 TriangleMesh welded(const TriangleMesh& mesh, double tolerance);
 
+// Turns triangles so that neighbours agree on which side is the front, and every connected part so
+// that it faces its own middle: a room faces inward, where the robots are.
+TriangleMesh oriented(TriangleMesh mesh);
+
 // Points evenly spread over the surface, at least `per_square_metre`, on a lattice of each
 // triangle: the same for the same mesh.
 std::vector<Vec3> surface_points(const model::MeshData& mesh, double per_square_metre);
