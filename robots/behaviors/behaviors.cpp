@@ -2,6 +2,7 @@
 
 #include "alternate.h"
 #include "flood.h"
+#include "roll_on.h"
 #include "snake.h"
 #include "spin.h"
 #include "wander.h"
@@ -27,6 +28,7 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
+  registry.add("roll_on", make<RollOn>(), "Scouts roll on, alone or in a row: speed, yaw, bend (of the hinge), ramp");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
 }

@@ -11,6 +11,7 @@
 #include "volvox/mind/agent.h"
 #include "volvox/mind/behavior.h"
 #include "volvox/mind/exchange.h"
+#include "volvox/mind/sight.h"
 #include "volvox/world/world.h"
 
 namespace volvox::mind {
@@ -120,7 +121,7 @@ class Minds {
   Result<void> add(const world::World& world, std::uint32_t placement, const Registries& registries, std::uint64_t seed);
   Result<void> add_behavior(const model::Mind& spec, const Registries& registries, std::uint64_t seed);
   Result<void> add_noise(const Agent& agent, const Registries& registries, std::uint64_t seed);
-  void cast_rays(const world::World& world, double dt);
+  void cast_rays(const world::World& world, double dt, ThreadPool& threads);
   void collect_contacts(const world::World& world);
   void sense_one(const world::World& world, double dt, std::size_t i);
   template <class Call>
@@ -155,6 +156,8 @@ class Minds {
   bool watch_arrivals_ = false;
   std::vector<Arrival> arrivals_;
   std::vector<LogLine> log_lines_;
+
+  std::unique_ptr<Sight> sight_;  // null: no sensor casts rays
 
   // Scratch of a tick.
   std::vector<physics::Ray> rays_;

@@ -101,7 +101,7 @@ using SensorFactory =
     std::function<std::unique_ptr<Sensor>(const model::Sensor&, const Parameters&)>;
 using SensorRegistry = Registry<SensorFactory>;
 
-// accelerometer, gyroscope, pose, contact, range, obstacle; those of joints and docks need no
+// accelerometer, gyroscope, pose, contact, camera and those of range_sensors.h; those of joints and docks need no
 // entry: every module has them.
 SensorRegistry built_in_sensors();
 

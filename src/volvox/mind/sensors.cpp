@@ -1,20 +1,12 @@
 #include <algorithm>
-#include <cmath>
 
 #include "volvox/mind/camera.h"
 #include "volvox/mind/exchange.h"
-#include "volvox/mind/sensor.h"
+#include "volvox/mind/range_sensors.h"
+#include "volvox/mind/typed_sensor.h"
 
 namespace volvox::mind {
 namespace {
-
-template <class T>
-class TypedSensor : public Sensor {
- public:
-  const TypeInfo& type() const override { return type_of<T>(); }
-  void read(const SenseContext& context, Value& reading) const override { measure(context, *reading.get<T>()); }
-  virtual void measure(const SenseContext& context, T& reading) const = 0;
-};
 
 class JointAngle final : public TypedSensor<double> {
  public:
@@ -91,18 +83,6 @@ class SignalSensor final : public TypedSensor<Signal> {
   int outlet_;
 };
 
-// Sensors that are mounted somewhere on a link.
-template <class T>
-class MountedSensor : public TypedSensor<T> {
- public:
-  explicit MountedSensor(const model::Sensor& sensor) : link_(sensor.link), pose_(sensor.pose) {}
-
- protected:
-  Pose mount(const SenseContext& c) const { return c.world.link_pose(c.link(link_)) * pose_; }
-  int link_;
-  Pose pose_;
-};
-
 // Specific force, as a real one measures: +9.81 upwards when at rest.
 class Accelerometer final : public MountedSensor<Vec3> {
  public:
@@ -143,92 +123,10 @@ class ContactSensor final : public MountedSensor<Contact> {
   }
 };
 
-// A fan of rays in the xy plane of the mount, from right to left.
-class Fan {
- public:
-  explicit Fan(const Parameters& p, int rays, double field_of_view)
-      : rays_(static_cast<int>(p.integer("rays", rays, 1, 100'000))),
-        field_of_view_(p.number("field_of_view", field_of_view, 0, 2 * pi)),
-        max_range_(p.number("max_range", 2, 1e-6, 1e6)) {}
-
-  int count() const { return rays_; }
-  double max_range() const { return max_range_; }
-  double bearing(int ray) const {
-    return rays_ == 1 ? 0 : field_of_view_ * (static_cast<double>(ray) / (rays_ - 1) - 0.5);
-  }
-  double step() const { return rays_ == 1 ? 0 : field_of_view_ / (rays_ - 1); }
-  void cast(const Pose& mount, std::uint32_t module, std::vector<physics::Ray>& out) const {
-    for (int i = 0; i < rays_; ++i) {
-      const double a = bearing(i);
-      const Vec3 direction = mount.rotation * Vec3{volvox::cos(a), volvox::sin(a), 0};
-      out.push_back({mount.position, direction, max_range_, module + 1});
-    }
-  }
-
- private:
-  int rays_;
-  double field_of_view_, max_range_;
-};
-
-// Distances in m, one a ray; max_range where there is nothing.
-class RangeSensor final : public MountedSensor<std::vector<double>> {
- public:
-  RangeSensor(const model::Sensor& sensor, const Parameters& p) : MountedSensor(sensor), fan_(p, 1, 0) {}
-  bool casts_rays() const override { return true; }
-  void rays(const SenseContext& c, std::vector<physics::Ray>& out) const override { fan_.cast(mount(c), c.module, out); }
-  void measure(const SenseContext& c, std::vector<double>& reading) const override {
-    reading.resize(static_cast<std::size_t>(fan_.count()));
-    for (std::size_t i = 0; i < reading.size(); ++i)
-      reading[i] = c.hits[i].hit() ? c.hits[i].distance : fan_.max_range();
-  }
-
- private:
-  Fan fan_;
-};
-
-// An abstract sensor, as seed 000 asks for: not numbers but the features of what is nearest.
-class ObstacleSensor final : public MountedSensor<Obstacle> {
- public:
-  ObstacleSensor(const model::Sensor& sensor, const Parameters& p) : MountedSensor(sensor), fan_(p, 31, pi / 2) {}
-  bool casts_rays() const override { return true; }
-  void rays(const SenseContext& c, std::vector<physics::Ray>& out) const override { fan_.cast(mount(c), c.module, out); }
-  void measure(const SenseContext& c, Obstacle& reading) const override {
-    reading = {};
-    int nearest = -1;
-    for (int i = 0; i < fan_.count(); ++i)
-      if (c.hits[i].hit() && (nearest < 0 || c.hits[i].distance < c.hits[nearest].distance)) nearest = i;
-    if (nearest < 0) return;
-    const std::uint32_t thing = c.world.placement_of_body(c.hits[nearest].body);
-    const auto sees_it = [&](int i) {
-      return c.hits[i].hit() && c.world.placement_of_body(c.hits[i].body) == thing;
-    };
-    int right = nearest, left = nearest;
-    while (right > 0 && sees_it(right - 1)) --right;
-    while (left + 1 < fan_.count() && sees_it(left + 1)) ++left;
-    reading.seen = true;
-    reading.distance = c.hits[nearest].distance;
-    reading.bearing = fan_.bearing(nearest);
-    reading.width = fan_.bearing(left) - fan_.bearing(right) + fan_.step();
-    if (thing != world::nobody) {
-      reading.moves = !c.world.module_model(thing).fixed_in_place;
-      reading.is_module = c.world.model().placements[thing].is_module();
-    }
-  }
-
- private:
-  Fan fan_;
-};
-
 template <class S>
 SensorFactory plain() {
   return [](const model::Sensor& sensor, const Parameters&) -> std::unique_ptr<Sensor> {
     return std::make_unique<S>(sensor);
-  };
-}
-template <class S>
-SensorFactory with_parameters() {
-  return [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {
-    return std::make_unique<S>(sensor, p);
   };
 }
 
@@ -240,10 +138,8 @@ SensorRegistry built_in_sensors() {
   registry.add("gyroscope", plain<Gyroscope>(), "angular velocity, Vec3 in rad/s");
   registry.add("pose", plain<PoseSensor>(), "where it is, Pose in the world (for debugging)");
   registry.add("contact", plain<ContactSensor>(), "whether the link touches anything, and how hard");
-  registry.add("range", with_parameters<RangeSensor>(), "distances by rays: max_range, rays, field_of_view");
-  registry.add("obstacle", with_parameters<ObstacleSensor>(),
-               "the features of the nearest obstacle: max_range, rays, field_of_view");
   registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
+  add_range_sensors(registry);
   return registry;
 }
 
