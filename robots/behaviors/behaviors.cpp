@@ -1,8 +1,10 @@
 #include "behaviors.h"
 
 #include "alternate.h"
+#include "flight.h"
 #include "flood.h"
 #include "snake.h"
+#include "sphere_formation.h"
 #include "spin.h"
 #include "wander.h"
 
@@ -26,6 +28,11 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
   registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
+  registry.add("hover", make<Hover>(), "a Quadrotor that stays in its place: x, y, z, yaw, and gains as of figure_eight");
+  registry.add("figure_eight", make<FigureEight>(),
+               "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, stiffness, damping, integral, ...");
+  registry.add("formation", make<SphereFormation>(),
+               "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, spacing, clearance");
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
