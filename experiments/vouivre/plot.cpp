@@ -78,6 +78,7 @@ std::string svg(const Chart& chart) {
       x_high = std::max(x_high, p.x);
       if (chart.log_x && p.x > 0) x_low = std::min(x_low, p.x);
     }
+  if (!(x_high > 0)) x_low = chart.log_x ? 0.1 : 0, x_high = 1;  // nothing to show
   if (chart.log_x) {
     x_low = std::pow(10.0, std::floor(std::log10(x_low)));
     x_high = std::pow(10.0, std::ceil(std::log10(x_high)));
