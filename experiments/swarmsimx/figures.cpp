@@ -36,8 +36,8 @@ class Studio {
     if (auto drawn = run(of("swarmsimx/figure_eight"), true); !drawn.ok()) return drawn.error();
     std::string table = "period_s,horizontal_mean_m,horizontal_std_m,vertical_mean_m,vertical_std_m\n";
     plot::Chart chart{"Tracking error by the period of the eight", "period (s)", "mean error (m)", 0, false,
-                      {{"horizontal", plot::color_of_curve(0), {}}, {"vertical", plot::color_of_curve(1), {}}},
-                      "All gains as in world.sdf; the experiment's own period is 10 s. The curve holds each value until the next period that was flown."};
+                      {{"horizontal", "#0072b2", {}}, {"vertical", "#d55e00", {}}},
+                      "Gains as in world.sdf; the experiment's own period is 10 s. Flown: 4, 5, 6, 7, 8, 10, 12, 15, 20, 25 and 30 s.", true};
     for (const int period : {4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30}) {
       sim::RunOptions options = of("swarmsimx/figure_eight");
       options.settings["period"] = std::to_string(period);

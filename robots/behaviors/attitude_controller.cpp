@@ -1,6 +1,7 @@
 #include "attitude_controller.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace volvox::robots {
 namespace {
@@ -16,8 +17,7 @@ std::int32_t narrow(std::int64_t value) {
 
 std::int64_t integer_root(std::int64_t square) {
   if (square <= 0) return 0;
-  std::int64_t root = 0, bit = std::int64_t{1} << 62;
-  while (bit > square) bit >>= 2;
+  std::int64_t root = 0, bit = std::int64_t{1} << ((std::bit_width(static_cast<std::uint64_t>(square)) - 1) & ~1);
   for (; bit != 0; bit >>= 2) {
     if (square >= root + bit) {
       square -= root + bit;

@@ -1,6 +1,8 @@
 #include "behaviors.h"
 
 #include "alternate.h"
+#include "automatic_door.h"
+#include "carry.h"
 #include "flight.h"
 #include "flood.h"
 #include "snake.h"
@@ -28,6 +30,10 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
   registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
+  registry.add("automatic_door", make<AutomaticDoor>(), "slides open when something comes near: width, hold, NAME_distance of each range sensor");
+  registry.add("carry_in_air", make<CarryInAir>(),
+               "a Quadrotor that takes one end of a load, lifts it and moves it along x: x, y, z, length, load, lift, lift_at, speed, go_at, way");
+  registry.add("carry_on_wheels", make<CarryOnWheels>(), "a Wheelbot that takes the other end: speed, go_at, way");
   registry.add("hover", make<Hover>(), "a Quadrotor that stays in its place: x, y, z, yaw, and gains as of figure_eight");
   registry.add("figure_eight", make<FigureEight>(),
                "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, stiffness, damping, integral, ...");

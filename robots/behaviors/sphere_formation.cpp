@@ -32,7 +32,7 @@ Vec3 SphereFormation::away_from_neighbors(const mind::Agent& agent, const Quat& 
     if (distance >= spacing_ || !(distance > 0)) continue;
     push -= neighbor * ((spacing_ / distance - 1) / distance);
   }
-  return attitude * push * neighbor_gain_;
+  return attitude * push * neighbor_gain;
 }
 
 Vec3 SphereFormation::away_from_obstacles(const mind::Agent& agent, const Quat& attitude) const {
@@ -40,7 +40,7 @@ Vec3 SphereFormation::away_from_obstacles(const mind::Agent& agent, const Quat& 
   const std::vector<double>& ranges = agent.percept(range_);
   for (std::size_t i = 0; i < ranges.size(); ++i)
     if (ranges[i] < clearance_) push -= rays_[i] * (clearance_ / std::max(ranges[i], 0.1) - 1);
-  return attitude * push * obstacle_gain_;
+  return attitude * push * obstacle_gain;
 }
 
 void SphereFormation::step(mind::Agent& agent) {
@@ -51,9 +51,9 @@ void SphereFormation::step(mind::Agent& agent) {
   const double distance = length(out);
   const Vec3 drift{sway_ * 2 * pi / period_ * volvox::cos(2 * pi * time / period_), 0, 0};
   Vec3 wanted = away_from_neighbors(agent, attitude) + away_from_obstacles(agent, attitude);
-  if (distance > 0) wanted += out * (sphere_gain_ * (radius_ - distance) / distance);
-  wanted += (drift - velocity(agent).linear) * friction_;
-  if (const double size = length(wanted); size > most_) wanted *= most_ / size;
+  if (distance > 0) wanted += out * (clamp(sphere_gain * (radius_ - distance), -sphere_most, sphere_most) / distance);
+  wanted += (drift - velocity(agent).linear) * friction;
+  if (const double size = length(wanted); size > most) wanted *= most / size;
   accelerate(agent, wanted, 0, 0);
 }
 

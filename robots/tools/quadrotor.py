@@ -22,7 +22,7 @@ def plates():
     mount = cylinder(17, -9, 12, 24, 2).moved(ARM)
     skid = frame(cylinder(6, -100, 100, 16, 2), Y, Z, X).moved(0, SKID_Y, SKID_Z)
     struts = merge(*(box(x - 4, x + 4, -4, 4, 0, 104) for x in (-45, 45)))
-    legs = merge(struts.turned("x", 159).moved(0, 40, -14), skid)
+    legs = merge(struts.turned("x", -159).moved(0, 40, -14), skid)
     return merge(plate.moved(z=-22), plate.moved(z=22), post, four(arm), four(mount), legs, legs.turned("z", 180))
 
 

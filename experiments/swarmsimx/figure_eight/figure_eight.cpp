@@ -62,23 +62,25 @@ void FigureEight::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
 
 // Figure 4: the part of the time in which the quadrotor was closer than a distance.
 Result<void> FigureEight::write(const std::filesystem::path& folder) const {
-  if (tracks_[0].errors.empty()) return {};  // it ended before an eight began
-  std::string table = "eight,error_m,part_of_time\n";
-  vouivre::Chart chart{"Tracking error (seed 003, figure 4)", "distance from where it should be (m)", "part of the time closer", 1, false, {}, ""};
+  if (tracks_[0].errors.empty() || tracks_[1].errors.empty()) return {};  // it ended before an eight began
+  constexpr std::size_t steps = 200;  // of the curve: more cannot be seen
+  constexpr const char* colors[2] = {"#0072b2", "#d55e00"};
+  std::string table = "part_of_time,horizontal_error_m,vertical_error_m\n";
+  vouivre::Chart chart{"Tracking error of the two eights (seed 003, figure 4)", "distance from where it should be (m)", "part of the time closer", 1, false, {}, ""};
+  std::array<std::vector<double>, 2> sorted;
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
-    std::vector<double> sorted = tracks_[k].errors;
-    std::sort(sorted.begin(), sorted.end());
-    vouivre::Curve curve{fmt::format("{} eight", tracks_[k].name), vouivre::color_of_curve(k), {}};
-    const auto count = static_cast<double>(sorted.size());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      const double part = static_cast<double>(i + 1) / count;
-      curve.points.push_back({sorted[i], part});
-      table += fmt::format("{},{:.6f},{:.6f}\n", tracks_[k].name, sorted[i], part);
-    }
-    chart.note += fmt::format("{}{}: {:.4f} +- {:.4f} m (paper: simulated {} +- {}, real {} +- {})", k > 0 ? "; " : "", tracks_[k].name, tracks_[k].mean(),
-                              tracks_[k].deviation(), simulated[k].mean, simulated[k].deviation, real[k].mean, real[k].deviation);
-    chart.curves.push_back(std::move(curve));
+    sorted[k] = tracks_[k].errors;
+    std::sort(sorted[k].begin(), sorted[k].end());
+    chart.curves.push_back({fmt::format("{}: {:.3f} ± {:.3f} m", tracks_[k].name, tracks_[k].mean(), tracks_[k].deviation()), colors[k], {}});
   }
+  for (std::size_t i = 1; i <= steps; ++i) {
+    const double part = static_cast<double>(i) / steps;
+    const auto error = [&](std::size_t k) { return sorted[k][(sorted[k].size() * i + steps - 1) / steps - 1]; };
+    for (std::size_t k = 0; k < 2; ++k) chart.curves[k].points.push_back({error(k), part});
+    table += fmt::format("{:.3f},{:.4f},{:.4f}\n", part, error(0), error(1));
+  }
+  chart.note = fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", simulated[0].mean, simulated[0].deviation, simulated[1].mean,
+                           simulated[1].deviation, real[0].mean, real[0].deviation, real[1].mean, real[1].deviation);
   if (auto written = vouivre::write_text(folder / "figure4.csv", table); !written.ok()) return written;
   return vouivre::write_text(folder / "figure4.svg", vouivre::svg(chart));
 }

@@ -29,14 +29,14 @@ double radius_for(int robots) { return std::max(1.8, spacing * std::sqrt(0.866 *
 Result<std::vector<model::ParameterDesc>> Formation::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{{"robots", "70", 2, 10'000, {}, "how many quadrotors", 0},
                                            {"pillars", "6", 0, 100, {}, "how many pillars stand about the sphere", 0},
-                                           {"sway", "1.5", 0, 10, {}, "how far the sphere wanders to and fro, in m", 0}};
+                                           {"sway", "3", 0, 10, {}, "how far the sphere wanders to and fro, in m", 0}};
 }
 
 Result<model::WorldModel> Formation::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment swarmsimx/formation");
   const auto robots = static_cast<int>(parameters.integer("robots", 70));
   const auto pillars = static_cast<int>(parameters.integer("pillars", 6));
-  const double sway = parameters.number("sway", 1.5);
+  const double sway = parameters.number("sway", 3);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   auto model = setup.library.load("quadrotor");
   if (!model.ok()) return model.error();
@@ -54,18 +54,16 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
     const Vec3 jitter{random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2)};
     places.push_back(middle + on_sphere(i, robots) * radius + jitter);
   }
-  // Pillars stand where nobody is, within the reach of the sphere.
+  // Pillars stand beside the sphere, which then wanders over them, to and fro.
   pillars_.clear();
   for (int tries = 0; static_cast<int>(pillars_.size()) < pillars && tries < 10'000; ++tries) {
-    const double away = (radius + 1) * std::sqrt(random.uniform(0, 1)), angle = random.uniform(0, 2 * pi);
+    const double away = radius + 1.5 + random.uniform(0, 1), angle = random.uniform(-1, 1) + (tries % 2 == 0 ? 0 : pi);
     const Pillar pillar{away * volvox::cos(angle), away * volvox::sin(angle)};
-    const auto clear = [&](double x, double y, double distance) { return std::hypot(x - pillar.x, y - pillar.y) > distance; };
-    if (!std::all_of(places.begin(), places.end(), [&](const Vec3& p) { return clear(p.x, p.y, pillar_radius + 0.45); })) continue;
-    if (!std::all_of(pillars_.begin(), pillars_.end(), [&](const Pillar& p) { return clear(p.x, p.y, 3); })) continue;
-    pillars_.push_back(pillar);
+    if (std::all_of(pillars_.begin(), pillars_.end(), [&](const Pillar& p) { return std::hypot(p.x - pillar.x, p.y - pillar.y) > 2.5; }))
+      pillars_.push_back(pillar);
   }
   const double height = 2 * radius + 3;
-  for (const Pillar& p : pillars_) scene.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}});
+  for (const Pillar& p : pillars_) scene.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}}, 0, {}, {0.80, 0.76, 0.68, 1});
   for (int i = 0; i < robots; ++i) scene.add(*model, Pose{places[static_cast<std::size_t>(i)], {}}, "q" + std::to_string(i), options);
   model::RunSettings run;
   run.duration = Time::seconds(100);

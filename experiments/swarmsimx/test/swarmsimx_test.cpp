@@ -124,6 +124,40 @@ TEST_P(OnEngine, EightsAreFlownAsInFigure4) {
 
 TEST_P(OnEngine, EightsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/figure_eight"), 4); }
 
+// Nobody touches anybody (rotors reach 0.33 m), or a pillar, while the sphere wanders over these; and
+// they lie on it.
+TEST_P(OnEngine, AFormationKeepsItsDistances) {
+  sim::RunOptions formation = options("swarmsimx/formation");
+  formation.settings["robots"] = "30";
+  formation.duration = 14;  // the sphere is at its farthest at 10 s
+  const sim::RunReport report = run(formation);
+  EXPECT_GT(value(report, "min_distance_m"), 0.66);
+  EXPECT_GT(value(report, "min_obstacle_m"), 0.33);
+  EXPECT_LT(value(report, "min_obstacle_m"), 1.6);  // or nothing had to be avoided
+  EXPECT_LT(value(report, "sphere_error_m"), 0.5);
+  EXPECT_GT(value(report, "tick_median_ms"), 0);
+}
+
+TEST_P(OnEngine, FormationsHaveTheSameBits) {
+  sim::RunOptions formation = options("swarmsimx/formation");
+  formation.settings["robots"] = "40";  // enough to be worth two threads
+  expect_the_same_bits(formation, 1);
+}
+
+// Figure 3, the middle: both take hold, and the bar goes through the door, which closes behind them.
+TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
+  const sim::RunReport report = run(options("swarmsimx/grasp"));
+  EXPECT_EQ(value(report, "grasps"), 2);
+  EXPECT_GT(value(report, "lifted_m"), 0.15);
+  EXPECT_NEAR(value(report, "carried_m"), 4.5, 0.3);
+  EXPECT_LT(value(report, "aside_m"), 0.2);
+  EXPECT_LT(value(report, "gripper_load"), 1);
+  EXPECT_GT(value(report, "door_open_m"), 1.35);
+  EXPECT_LT(value(report, "door_end_m"), 0.05);
+}
+
+TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }
+
 INSTANTIATE_TEST_SUITE_P(Engines, OnEngine, testing::Values("native", "bullet"), [](const auto& on) { return std::string(on.param); });
 
 }  // namespace

@@ -162,7 +162,9 @@ class Fan {
   explicit Fan(const Parameters& p, int rays, double field_of_view)
       : rays_(static_cast<int>(p.integer("rays", rays, 1, 100'000))),
         field_of_view_(p.number("field_of_view", field_of_view, 0, 2 * pi)),
-        max_range_(p.number("max_range", 2, 1e-6, 1e6)) {}
+        max_range_(p.number("max_range", 2, 1e-6, 1e6)) {
+    for (int i = 0; i < rays_; ++i) directions_.push_back({volvox::cos(bearing(i)), volvox::sin(bearing(i)), 0});
+  }
 
   int count() const { return rays_; }
   double max_range() const { return max_range_; }
@@ -171,16 +173,13 @@ class Fan {
   }
   double step() const { return rays_ == 1 ? 0 : field_of_view_ / (rays_ - 1); }
   void cast(const Pose& mount, std::uint32_t module, std::vector<physics::Ray>& out) const {
-    for (int i = 0; i < rays_; ++i) {
-      const double a = bearing(i);
-      const Vec3 direction = mount.rotation * Vec3{volvox::cos(a), volvox::sin(a), 0};
-      out.push_back({mount.position, direction, max_range_, module + 1});
-    }
+    for (const Vec3& direction : directions_) out.push_back({mount.position, mount.rotation * direction, max_range_, module + 1});
   }
 
  private:
   int rays_;
   double field_of_view_, max_range_;
+  std::vector<Vec3> directions_;  // in the mount's frame
 };
 
 // Distances in m, one a ray; max_range where there is nothing.
