@@ -6,17 +6,12 @@ namespace volvox::physics {
 
 namespace {
 
-// In the link's frame; empty where a plane has no bounds.
-model::Bounds box_of(const BodyDesc& desc) {
+double core_of(const BodyDesc& desc) {
   model::Bounds box;
   for (const model::Collider& collider : desc.geometry->colliders) {
-    if (std::holds_alternative<model::Plane>(collider.shape)) return {};
+    if (std::holds_alternative<model::Plane>(collider.shape)) return 0;
     box.add(model::bounds(collider.shape, collider.pose));
   }
-  return box;
-}
-
-double core_of(const BodyDesc& desc, const model::Bounds& box) {
   if (box.empty()) return 0;
   const Vec3 low = desc.inertial.position - box.low, high = box.high - desc.inertial.position;
   return std::max(0.0, std::min({low.x, low.y, low.z, high.x, high.y, high.z}));
@@ -25,12 +20,11 @@ double core_of(const BodyDesc& desc, const model::Bounds& box) {
 }  // namespace
 
 void RayScene::add(std::size_t body, const BodyDesc& desc) {
-  if (rays_.size() <= body) rays_.resize(body + 1), cores_.resize(body + 1), boxes_.resize(body + 1);
+  if (rays_.size() <= body) rays_.resize(body + 1), cores_.resize(body + 1);
   rays_[body] = nullptr;
   cores_[body] = 0;
   if (!desc.geometry) return;
-  boxes_[body] = box_of(desc);
-  cores_[body] = core_of(desc, boxes_[body]);
+  cores_[body] = core_of(desc);
   std::weak_ptr<const RayGeometry>& kept = cache_[desc.geometry.get()];
   rays_[body] = kept.lock();
   if (rays_[body]) return;
@@ -47,38 +41,11 @@ Vec3 RayScene::hold_before_obstacles(const Scene& scene, std::size_t body, const
   return hit.hit() ? from + ray.direction * std::max(0.0, hit.distance - margin) : to;
 }
 
-// Rays that leave from one place, as those of a range sensor do, share the bodies within reach.
 void RayScene::cast(const Scene& scene, std::span<const Ray> rays, std::span<RayHit> hits) const {
-  std::vector<std::size_t> near;
-  for (std::size_t first = 0, last; first < rays.size(); first = last) {
-    const Ray& fan = rays[first];
-    double range = fan.range;
-    for (last = first + 1; last < rays.size() && rays[last].origin == fan.origin && rays[last].ignore_owner == fan.ignore_owner; ++last)
-      range = std::max(range, rays[last].range);
-    near.clear();
-    for (std::size_t body = 0; body < rays_.size(); ++body) {
-      if (!rays_[body] || (fan.ignore_owner != 0 && scene.bodies[body].owner == fan.ignore_owner)) continue;
-      const double reach = (range + rays_[body]->radius()) * (1 + 1e-6);
-      if (length_squared(scene.poses[body].position - fan.origin) > reach * reach) continue;
-      if (distance_to_box(scene, body, fan.origin) <= range * (1 + 1e-6)) near.push_back(body);
-    }
-    for (std::size_t i = first; i < last; ++i) {
-      hits[i] = {};
-      double left = rays[i].range;
-      for (const std::size_t body : near) try_body(scene, body, rays[i], left, hits[i]);
-    }
+  for (std::size_t i = 0; i < rays.size(); ++i) {
+    const std::uint32_t ignored = rays[i].ignore_owner;
+    hits[i] = cast(scene, rays[i], [&](std::size_t body) { return ignored == 0 || scene.bodies[body].owner != ignored; });
   }
-}
-
-// Long things, such as pillars, fill little of their spheres. A plane is everywhere.
-double RayScene::distance_to_box(const Scene& scene, std::size_t body, const Vec3& point) const {
-  const model::Bounds& box = boxes_[body];
-  if (box.empty()) return 0;
-  const Pose& pose = scene.poses[body];
-  const Vec3 local = pose.rotation.conjugate() * (point - pose.position);
-  Vec3 outside;
-  for (int k = 0; k < 3; ++k) outside[k] = std::max({box.low[k] - local[k], local[k] - box.high[k], 0.0});
-  return length(outside);
 }
 
 void RayScene::try_body(const Scene& scene, std::size_t body, const Ray& ray, double& range, RayHit& best) const {

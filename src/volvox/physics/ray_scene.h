@@ -34,11 +34,9 @@ class RayScene {
   }
 
  private:
-  double distance_to_box(const Scene& scene, std::size_t body, const Vec3& point) const;
   void try_body(const Scene& scene, std::size_t body, const Ray& ray, double& range, RayHit& best) const;
 
   std::vector<std::shared_ptr<const RayGeometry>> rays_;  // by body index; null: cannot be hit
-  std::vector<model::Bounds> boxes_;  // by body index, in the link's frame
   std::vector<double> cores_;  // by body index, from the centre of mass to the nearest side; 0: none
   std::map<const model::Geometry*, std::weak_ptr<const RayGeometry>> cache_;  // for look-up only
 };
