@@ -11,7 +11,7 @@ namespace {
 class NativeEngine final : public Engine {
  public:
   explicit NativeEngine(const EngineSettings& settings)
-      : scene_(settings.gravity), simulator_(scene_, settings.max_substep, settings.threads), threads_(settings.threads) {
+      : scene_(settings.gravity), simulator_(scene_, settings.max_substep, settings.threads) {
     info_.name = "native";
     info_.description = "Volvox's own: joints and docks solved directly, contacts by an exact sweep";
     info_.settings = fmt::format("double precision, substeps of at most {:.6g} s, 8 to 200 contact sweeps, {} threads", settings.max_substep,
@@ -72,8 +72,7 @@ class NativeEngine final : public Engine {
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
   void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override {
-    const auto part = [&](std::size_t begin, std::size_t end) { rays_.cast(scene_, rays.subspan(begin, end - begin), hits.subspan(begin, end - begin)); };
-    if (threads_) threads_->parallel_for(rays.size(), 256, std::ref(part)); else part(0, rays.size());
+    rays_.cast(scene_, rays, hits);
   }
   void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
   void archive(Archive& ar) override {
@@ -86,7 +85,6 @@ class NativeEngine final : public Engine {
   Scene scene_;
   native::Simulator simulator_;
   RayScene rays_;
-  ThreadPool* threads_;
 };
 
 }  // namespace
