@@ -5,6 +5,7 @@
 #include "carry.h"
 #include "flight.h"
 #include "flood.h"
+#include "roll_on.h"
 #include "snake.h"
 #include "sphere_formation.h"
 #include "spin.h"
@@ -40,6 +41,7 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("formation", make<SphereFormation>(),
                "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, spacing, clearance");
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
+  registry.add("roll_on", make<RollOn>(), "Scouts roll on, alone or in a row: speed, yaw, bend (of the hinge), ramp");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
 }

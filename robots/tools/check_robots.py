@@ -168,6 +168,15 @@ def check_quadrotor(robot):
     expect(lift > 2 * 9.81 * robot.mass(), f"quadrotor: {lift} N do not lift it")
 
 
+def check_scout(robot):
+    expect(list(robot.joints) == ["hinge", "wheel_left", "wheel_right"], "scout: joints")
+    expect(near(robot.limits("hinge"), (-pi / 2, pi / 2)), "scout: limits of the hinge")
+    expect(abs(min(p[2] for p in robot.solid().points) + 0.048) < 1e-6, "scout: the wheels carry it")
+    origin, *axes = docked(robot, "back", "front")
+    expect(near(origin, (-0.12, 0, 0), 1e-9), f"scout: back to front lies at {origin}")
+    expect(all(near(u, v, 1e-7) for u, v in zip(axes, [(1, 0, 0), (0, 1, 0), (0, 0, 1)])), "scout: back to front is turned")
+
+
 def check_files():
     objs = sorted(ROBOTS.glob("*/meshes/*.obj"))
     used = {robot / e.get("mesh") if e.tag == HULL else robot / e.text for robot in ROBOTS.iterdir() if robot.is_dir()
@@ -181,9 +190,9 @@ def check_files():
 
 def main():
     expect(make_meshes.make(check=True) == 0, "meshes or inertias are not those of make_meshes.py: run it")
-    masses = {"superbot": 0.6, "atron": 0.85, "conro": 0.1, "wheelbot": 2.0, "catom": 0.001, "quadrotor": 1.0}
+    masses = {"superbot": 0.6, "atron": 0.85, "conro": 0.1, "wheelbot": 2.0, "catom": 0.001, "quadrotor": 1.0, "scout": 0.8}
     checks = {"superbot": check_superbot, "atron": check_atron, "conro": check_conro, "wheelbot": check_wheelbot, "catom": check_catom,
-              "quadrotor": check_quadrotor}
+              "quadrotor": check_quadrotor, "scout": check_scout}
     for name, mass in masses.items():
         robot = Robot(name)
         expect(abs(robot.mass() - mass) < 1e-9, f"{name}: mass {robot.mass()} kg")

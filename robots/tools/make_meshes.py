@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 import atron
 import conro
 import quadrotor
+import scout
 import superbot
 import wheelbot
 from solids import box, cylinder, merge, moments, number, obj_text, read_obj
@@ -105,7 +106,7 @@ def update(path, text, check):
 def make(check=False):
     """Writes all that has changed, or only tells of it; how many files that is."""
     changed = 0
-    for robot in (superbot, atron, conro, wheelbot, quadrotor):
+    for robot in (superbot, atron, conro, quadrotor, scout, wheelbot):
         name = robot.__name__
         for part, mesh in robot.meshes().items():
             text = obj_text(mesh, f"{name} {part}, metres; written by robots/tools/make_meshes.py")

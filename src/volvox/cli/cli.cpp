@@ -126,6 +126,7 @@ struct Arguments {
   BenchEnginesArguments bench_engines;
   CrosscheckArguments crosscheck;
   NetArguments net;
+  ScanArguments scan;
   ReplayArguments replay;
   ExportArguments export_;
   ViewerArguments viewer;
@@ -287,6 +288,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   Arguments a;
   add_run(app, a);
   add_picture(app, a);
+  add_scan(app, a.scan);
   add_others(app, a);
   app.set_version_flag("--version", std::string("volvox ") + version);
   for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", std::string("volvox ") + version);
@@ -298,7 +300,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "picture", "list", "info", "bench", "crosscheck", "net", "new", "replay", "view", "export", "completion"};
+    const std::vector<std::string> commands = {"run", "picture", "list", "info", "bench", "crosscheck", "net", "scan", "new", "replay", "view", "export", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
@@ -308,7 +310,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   Log log([](LogLevel level, std::string_view line) {
     std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
-  }, log_level(a.run.quiet || a.picture.run.quiet));
+  }, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet));
 
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
@@ -320,6 +322,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);
   if (app.got_subcommand("crosscheck")) return crosscheck_command(a.crosscheck, library, log);
+  if (app.got_subcommand("scan")) return scan_command(*app.get_subcommand("scan"), a.scan, library, log);
   if (app.got_subcommand("net")) return net_flood_command(a.net);
   if (app.got_subcommand("replay")) return replay_command(a.replay, library, log);
   if (app.got_subcommand("view")) return view_robot_command(a.view_robot, a.viewer);

@@ -12,6 +12,10 @@
 #include "volvox/sim/recording.h"
 #include "volvox/sim/run.h"
 
+namespace CLI {
+class App;
+}
+
 namespace volvox::cli {
 
 inline constexpr int done = 0, run_failed = 1, bad_input = 2;
@@ -125,6 +129,20 @@ struct NetArguments {
   bool json = false;
 };
 int net_flood_command(const NetArguments& arguments);
+
+// `volvox scan ...`: arenas from laser data. One of its subcommands, with what was given to it.
+struct ScanArguments {
+  std::string input, second, output, truth, path, cloud, method = "gsrm";
+  std::uint64_t seed = 1;
+  double length = 4, width = 3, height = 0.6, noise = -1, shake = 0.01, drift = 0.02, cell = 0, density = 5000;
+  int boxes = 3, least = 0;
+  bool no_pit = false, raw = false, no_filter = false, json = false, quiet = false;
+  std::size_t points = 98'000, outliers = 2'000, triangles = 0, nodes = 0, steps = 0;
+  std::string robot = "wheelbot", behavior = "wander";
+  RunArguments run;
+};
+void add_scan(CLI::App& app, ScanArguments& arguments);
+int scan_command(const CLI::App& scan, const ScanArguments& arguments, sim::Library& library, Log& log);
 
 int new_command(const std::string& kind, const std::string& name, const std::string& folder);
 int completion_command(const std::string& shell);

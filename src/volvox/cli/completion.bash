@@ -4,7 +4,7 @@ _volvox() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} volvox=${COMP_WORDS[0]}
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "run picture list info bench crosscheck net new replay view export completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "run picture list info bench crosscheck net scan new replay view export completion --help --version" -- "$word"))
     return
   fi
   case $previous in
@@ -26,6 +26,16 @@ _volvox() {
     list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise renderers --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
     net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --seed --pcap --json --help" -- "$word")) ;;
+    scan)
+      if [[ $COMP_CWORD -eq 2 ]]; then
+        COMPREPLY=($(compgen -W "simulate locate clean build evaluate register run --help" -- "$word"))
+      elif [[ $previous == --method ]]; then
+        COMPREPLY=($(compgen -W "gsrm gg pf" -- "$word"))
+      elif [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W "--output --method --triangles --nodes --steps --truth --path --cloud --points --outliers --noise --shake --drift --length --width --height --boxes --no-pit --cell --least --no-filter --raw --density --robot --behavior --engine --duration --out --seed --json --quiet --help" -- "$word"))
+      else
+        COMPREPLY=($(compgen -f -- "$word"))
+      fi ;;
     new) COMPREPLY=($(compgen -W "behavior robot experiment --in" -- "$word")) ;;
     replay) COMPREPLY=($(compgen -W "--verify --threads --json --quiet --help" -- "$word") $(compgen -d -- "$word")) ;;
     view) COMPREPLY=($(compgen -W "$("$volvox" list robots --names 2>/dev/null) --host --port --no-browser --help" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;

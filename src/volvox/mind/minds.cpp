@@ -223,7 +223,7 @@ MindFailure Minds::control(world::World& world, Time substep_begin, double step,
   return first_failure();
 }
 
-void Minds::cast_rays(const world::World& world, double dt) {
+void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads) {
   rays_.clear();
   ray_spans_.clear();
   first_ray_span_.assign(agents_.size() + 1, 0);
@@ -238,7 +238,8 @@ void Minds::cast_rays(const world::World& world, double dt) {
   }
   first_ray_span_[agents_.size()] = ray_spans_.size();
   hits_.assign(rays_.size(), {});
-  world.engine().cast_rays(rays_, hits_);
+  if (!sight_) sight_ = std::make_unique<Sight>(world);
+  sight_->look(world, rays_, hits_, threads);
 }
 
 // Sums forces by link; -1 where nothing touches.
@@ -272,7 +273,7 @@ void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
 }
 
 void Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
-  if (casts_rays_) cast_rays(world, dt);
+  if (casts_rays_) cast_rays(world, dt, threads);
   if (needs_contacts_) collect_contacts(world);
   if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
   threads.parallel_for(agents_.size(), 64, [&](std::size_t begin, std::size_t end) {

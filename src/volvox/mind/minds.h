@@ -13,6 +13,7 @@
 #include "volvox/mind/behavior.h"
 #include "volvox/mind/exchange.h"
 #include "volvox/mind/neighborhood.h"
+#include "volvox/mind/sight.h"
 #include "volvox/world/world.h"
 
 namespace volvox::mind {
@@ -129,7 +130,7 @@ class Minds {
   std::string command_problem(std::size_t i, std::size_t action, const Value& command) const;
   const Value& disturbed(std::size_t i, std::size_t action, Value& room);
   std::string control_one(world::World& world, std::size_t controller, Time substep_begin, double step);
-  void cast_rays(const world::World& world, double dt);
+  void cast_rays(const world::World& world, double dt, ThreadPool& threads);
   void collect_contacts(const world::World& world);
   void sense_one(const world::World& world, double dt, std::size_t i);
   template <class Call>
@@ -173,6 +174,8 @@ class Minds {
   bool watch_arrivals_ = false;
   std::vector<Arrival> arrivals_;
   std::vector<LogLine> log_lines_;
+
+  std::unique_ptr<Sight> sight_;  // null: no sensor casts rays
 
   // Scratch of a tick.
   std::vector<physics::Ray> rays_;

@@ -19,6 +19,23 @@ class Gaussian final : public Noise {
   double deviation_;
 };
 
+// What a rangefinder adds to a distance: more the farther it is, nothing where it saw nothing, and
+// no reading leaves its range.
+class Ranging final : public Noise {
+ public:
+  Ranging(double deviation, double per_metre, double max_range) : deviation_(deviation), per_metre_(per_metre), max_range_(max_range) {}
+  void apply(Value& value, RandomStream& random) override {
+    value.each_number([&](double& x) {
+      const double drawn = random.normal();  // always, so that one ray's luck does not hang on another's sight
+      if (x < max_range_) x = clamp(x + (deviation_ + per_metre_ * x) * drawn, 0, max_range_);
+    });
+  }
+  VOLVOX_STATE()
+
+ private:
+  double deviation_, per_metre_, max_range_;
+};
+
 class Uniform final : public Noise {
  public:
   explicit Uniform(double range) : range_(range) {}
@@ -142,6 +159,9 @@ NoiseRegistry built_in_noise() {
   registry.add("gaussian", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
     return std::make_unique<Gaussian>(p.number("deviation", 1, 0));
   }, "adds a normal deviate: deviation");
+  registry.add("ranging", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
+    return std::make_unique<Ranging>(p.number("deviation", 0.007, 0), p.number("per_metre", 0, 0), p.number("max_range", 8, 0));
+  }, "for distances: a normal deviate of deviation + per_metre * distance, none at max_range or beyond");
   registry.add("uniform", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
     return std::make_unique<Uniform>(p.number("range", 1, 0));
   }, "adds a uniform deviate in +-range");

@@ -41,7 +41,7 @@ class Noise {
 using NoiseFactory = std::function<std::unique_ptr<Noise>(const Parameters&, const TypeInfo* type)>;
 using NoiseRegistry = Registry<NoiseFactory>;
 
-// gaussian, uniform, bias, quantise, dropout, delay, corrupt.
+// gaussian, ranging, uniform, bias, quantise, dropout, delay, corrupt.
 NoiseRegistry built_in_noise();
 
 // Noise models in a row with the random stream that they share.

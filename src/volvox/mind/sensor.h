@@ -106,7 +106,7 @@ using SensorFactory =
     std::function<std::unique_ptr<Sensor>(const model::Sensor&, const Parameters&)>;
 using SensorRegistry = Registry<SensorFactory>;
 
-// accelerometer, gyroscope, pose, velocity, contact, range, obstacle, neighbors, camera; those of joints and docks need no
+// accelerometer, gyroscope, pose, velocity, contact, neighbors, camera and those of range_sensors.h; those of joints and docks need no
 // entry: every module has them.
 SensorRegistry built_in_sensors();
 

@@ -1,21 +1,13 @@
 #include <algorithm>
-#include <cmath>
 
 #include "volvox/mind/camera.h"
 #include "volvox/mind/exchange.h"
 #include "volvox/mind/neighborhood.h"
-#include "volvox/mind/sensor.h"
+#include "volvox/mind/range_sensors.h"
+#include "volvox/mind/typed_sensor.h"
 
 namespace volvox::mind {
 namespace {
-
-template <class T>
-class TypedSensor : public Sensor {
- public:
-  const TypeInfo& type() const override { return type_of<T>(); }
-  void read(const SenseContext& context, Value& reading) const override { measure(context, *reading.get<T>()); }
-  virtual void measure(const SenseContext& context, T& reading) const = 0;
-};
 
 class JointAngle final : public TypedSensor<double> {
  public:
@@ -92,18 +84,6 @@ class SignalSensor final : public TypedSensor<Signal> {
   int outlet_;
 };
 
-// Sensors that are mounted somewhere on a link.
-template <class T>
-class MountedSensor : public TypedSensor<T> {
- public:
-  explicit MountedSensor(const model::Sensor& sensor) : link_(sensor.link), pose_(sensor.pose) {}
-
- protected:
-  Pose mount(const SenseContext& c) const { return c.world.link_pose(c.link(link_)) * pose_; }
-  int link_;
-  Pose pose_;
-};
-
 // Specific force, as a real one measures: +9.81 upwards when at rest.
 class Accelerometer final : public MountedSensor<Vec3> {
  public:
@@ -156,81 +136,6 @@ class ContactSensor final : public MountedSensor<Contact> {
   }
 };
 
-// A fan of rays in the xy plane of the mount, from right to left.
-class Fan {
- public:
-  explicit Fan(const Parameters& p, int rays, double field_of_view)
-      : rays_(static_cast<int>(p.integer("rays", rays, 1, 100'000))),
-        field_of_view_(p.number("field_of_view", field_of_view, 0, 2 * pi)),
-        max_range_(p.number("max_range", 2, 1e-6, 1e6)) {
-    for (int i = 0; i < rays_; ++i) directions_.push_back({volvox::cos(bearing(i)), volvox::sin(bearing(i)), 0});
-  }
-
-  int count() const { return rays_; }
-  double max_range() const { return max_range_; }
-  double bearing(int ray) const {
-    return rays_ == 1 ? 0 : field_of_view_ * (static_cast<double>(ray) / (rays_ - 1) - 0.5);
-  }
-  double step() const { return rays_ == 1 ? 0 : field_of_view_ / (rays_ - 1); }
-  void cast(const Pose& mount, std::uint32_t module, std::vector<physics::Ray>& out) const {
-    for (const Vec3& direction : directions_) out.push_back({mount.position, mount.rotation * direction, max_range_, module + 1});
-  }
-
- private:
-  int rays_;
-  double field_of_view_, max_range_;
-  std::vector<Vec3> directions_;  // in the mount's frame
-};
-
-// Distances in m, one a ray; max_range where there is nothing.
-class RangeSensor final : public MountedSensor<std::vector<double>> {
- public:
-  RangeSensor(const model::Sensor& sensor, const Parameters& p) : MountedSensor(sensor), fan_(p, 1, 0) {}
-  bool casts_rays() const override { return true; }
-  void rays(const SenseContext& c, std::vector<physics::Ray>& out) const override { fan_.cast(mount(c), c.module, out); }
-  void measure(const SenseContext& c, std::vector<double>& reading) const override {
-    reading.resize(static_cast<std::size_t>(fan_.count()));
-    for (std::size_t i = 0; i < reading.size(); ++i)
-      reading[i] = c.hits[i].hit() ? c.hits[i].distance : fan_.max_range();
-  }
-
- private:
-  Fan fan_;
-};
-
-// An abstract sensor, as seed 000 asks for: not numbers but the features of what is nearest.
-class ObstacleSensor final : public MountedSensor<Obstacle> {
- public:
-  ObstacleSensor(const model::Sensor& sensor, const Parameters& p) : MountedSensor(sensor), fan_(p, 31, pi / 2) {}
-  bool casts_rays() const override { return true; }
-  void rays(const SenseContext& c, std::vector<physics::Ray>& out) const override { fan_.cast(mount(c), c.module, out); }
-  void measure(const SenseContext& c, Obstacle& reading) const override {
-    reading = {};
-    int nearest = -1;
-    for (int i = 0; i < fan_.count(); ++i)
-      if (c.hits[i].hit() && (nearest < 0 || c.hits[i].distance < c.hits[nearest].distance)) nearest = i;
-    if (nearest < 0) return;
-    const std::uint32_t thing = c.world.placement_of_body(c.hits[nearest].body);
-    const auto sees_it = [&](int i) {
-      return c.hits[i].hit() && c.world.placement_of_body(c.hits[i].body) == thing;
-    };
-    int right = nearest, left = nearest;
-    while (right > 0 && sees_it(right - 1)) --right;
-    while (left + 1 < fan_.count() && sees_it(left + 1)) ++left;
-    reading.seen = true;
-    reading.distance = c.hits[nearest].distance;
-    reading.bearing = fan_.bearing(nearest);
-    reading.width = fan_.bearing(left) - fan_.bearing(right) + fan_.step();
-    if (thing != world::nobody) {
-      reading.moves = !c.world.module_model(thing).fixed_in_place;
-      reading.is_module = c.world.model().placements[thing].is_module();
-    }
-  }
-
- private:
-  Fan fan_;
-};
-
 // Where the nearest other modules are, in the mount's frame, the nearest first.
 class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
  public:
@@ -256,12 +161,6 @@ SensorFactory plain() {
     return std::make_unique<S>(sensor);
   };
 }
-template <class S>
-SensorFactory with_parameters() {
-  return [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {
-    return std::make_unique<S>(sensor, p);
-  };
-}
 
 }  // namespace
 
@@ -272,12 +171,11 @@ SensorRegistry built_in_sensors() {
   registry.add("pose", plain<PoseSensor>(), "where it is, Pose in the world (for debugging)");
   registry.add("velocity", plain<VelocitySensor>(), "how it moves, Twist in the world's axes (with pose: a motion capture system)");
   registry.add("contact", plain<ContactSensor>(), "whether the link touches anything, and how hard");
-  registry.add("range", with_parameters<RangeSensor>(), "distances by rays: max_range, rays, field_of_view");
-  registry.add("obstacle", with_parameters<ObstacleSensor>(),
-               "the features of the nearest obstacle: max_range, rays, field_of_view");
-  registry.add("neighbors", with_parameters<NeighborSensor>(),
-               "where the nearest other modules are, a list of Vec3 from the sensor: max_range, count");
+  registry.add("neighbors", [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {
+    return std::make_unique<NeighborSensor>(sensor, p);
+  }, "where the nearest other modules are, a list of Vec3 from the sensor: max_range, count");
   registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
+  add_range_sensors(registry);
   return registry;
 }
 

@@ -232,20 +232,22 @@ class ModelConverter {
       }
       case sdf::SensorType::LIDAR:
       case sdf::SensorType::GPU_LIDAR:
-        sensor.type = "range";
+        sensor.type = "laser";
         if (const sdf::Lidar* lidar = from.LidarSensor()) {
-          sensor.parameters["max_range"] = fmt::format("{}", lidar->RangeMax());
-          sensor.parameters["rays"] = fmt::format("{}", lidar->HorizontalScanSamples());
-          sensor.parameters["field_of_view"] =
-              fmt::format("{}", (lidar->HorizontalScanMaxAngle() - lidar->HorizontalScanMinAngle()).Radian());
+          const double right = lidar->HorizontalScanMinAngle().Radian(), left = lidar->HorizontalScanMaxAngle().Radian();
+          const double low = lidar->VerticalScanMinAngle().Radian(), high = lidar->VerticalScanMaxAngle().Radian();
+          sensor.parameters = {{"min_range", fmt::format("{}", lidar->RangeMin())}, {"max_range", fmt::format("{}", std::min(lidar->RangeMax(), 1e6))},
+                               {"rays", fmt::format("{}", lidar->HorizontalScanSamples())}, {"field_of_view", fmt::format("{}", left - right)}};
           // Our fan looks ahead of its mount: the mount turns to the middle of the scan.
-          const double middle = 0.5 * (lidar->HorizontalScanMaxAngle() + lidar->HorizontalScanMinAngle()).Radian();
-          sensor.pose.rotation = sensor.pose.rotation * Quat::axis_angle({0, 0, 1}, middle);
-          if (lidar->VerticalScanSamples() > 1)
-            report_.warn(at, fmt::format("the lidar {} has several rows; one is read", from.Name()), "add a <volvox:sensor type=\"range\"> for each row");
-          add_noise(sensor.name, lidar->LidarNoise(), at);
+          sensor.pose.rotation = sensor.pose.rotation * Quat::axis_angle({0, 0, 1}, (left + right) / 2) * Quat::axis_angle({0, -1, 0}, (low + high) / 2);
+          if (lidar->VerticalScanSamples() > 1) {
+            sensor.parameters["rows"] = fmt::format("{}", lidar->VerticalScanSamples());
+            sensor.parameters["vertical_field_of_view"] = fmt::format("{}", high - low);
+          }
+          add_noise(sensor.name, lidar->LidarNoise(), at, lidar->RangeMax());
         }
         break;
+      case sdf::SensorType::SONAR: add_sonar(from, sensor); break;
       case sdf::SensorType::CAMERA:
       case sdf::SensorType::DEPTH_CAMERA:
       case sdf::SensorType::RGBD_CAMERA:
@@ -268,16 +270,30 @@ class ModelConverter {
       case sdf::SensorType::CONTACT: sensor.type = "contact"; break;
       default:
         return report_.warn(at, fmt::format("the sensor {} ({}) is ignored", from.Name(), from.TypeStr()),
-                            "sensors that are read: imu, lidar, camera, contact; others as <volvox:sensor>");
+                            "sensors that are read: imu, lidar, sonar, camera, contact; others as <volvox:sensor>");
     }
     model_.sensors.push_back(std::move(sensor));
   }
 
-  void add_noise(const std::string& percept, const sdf::Noise& noise, const XMLElement& at) {
+  void add_sonar(const sdf::Sensor& from, Sensor& sensor) {
+    sensor.type = "sonar";
+    const sdf::ElementPtr sonar = from.Element() && from.Element()->HasElement("sonar") ? from.Element()->GetElement("sonar") : nullptr;
+    if (!sonar) return;
+    const double max_range = sonar->Get<double>("max", 1.0).first, radius = sonar->Get<double>("radius", 0.5).first;
+    const bool sphere = sonar->Get<std::string>("geometry", "cone").first == "sphere";
+    sensor.parameters = {{"min_range", fmt::format("{}", sonar->Get<double>("min", 0.0).first)}, {"max_range", fmt::format("{}", max_range)},
+                         {"cone", fmt::format("{}", sphere ? pi : 2 * volvox::atan2(radius, max_range))}};
+  }
+
+  // With a range, noise that never leaves it.
+  void add_noise(const std::string& percept, const sdf::Noise& noise, const XMLElement& at, double max_range = 0) {
     if (noise.Type() == sdf::NoiseType::NONE) return;
     NoiseChainSpec& chain = model_.percept_noise[percept];
     if (noise.Mean() != 0) chain.push_back({"bias", {{"value", fmt::format("{}", noise.Mean())}}, at.GetLineNum()});
-    chain.push_back({"gaussian", {{"deviation", fmt::format("{}", noise.StdDev())}}, at.GetLineNum()});
+    if (max_range > 0)
+      chain.push_back({"ranging", {{"deviation", fmt::format("{}", noise.StdDev())}, {"max_range", fmt::format("{}", max_range)}}, at.GetLineNum()});
+    else
+      chain.push_back({"gaussian", {{"deviation", fmt::format("{}", noise.StdDev())}}, at.GetLineNum()});
   }
 
   const sdf::Model& sdf_;

@@ -1,53 +1,13 @@
-// Rays against shapes, in closed form, for engines that have no ray caster of their own or
-// only an iterative one. A ray sees a solid from outside only: one that starts inside a
-// sphere, box, capsule, cylinder, hull or below a plane passes out of it unseen. Meshes and
-// height fields are surfaces, seen from both sides; their normals face the ray.
+// Rays against shapes serve the engines and the sensors' ray caster alike: they live in model/.
 #pragma once
 
-#include <array>
-#include <memory>
-#include <vector>
-
-#include "volvox/model/shape.h"
+#include "volvox/model/ray_shapes.h"
 
 namespace volvox::physics {
 
-struct ShapeHit {
-  double distance = -1;  // negative: no hit
-  Vec3 normal;
-};
-
-// A face of a convex hull: its points p have dot(normal, p) == offset.
-struct HullFace {
-  Vec3 normal;
-  double offset = 0;
-  std::array<std::uint32_t, 3> corners{};
-};
-
-// The faces of the convex hull of some points, as triangles that wind counter-clockwise seen
-// from outside. Empty if the points lie in one plane.
-std::vector<HullFace> hull_faces(const std::vector<Vec3>& points);
-
-// The colliders of a link, ready to be hit.
-class RayGeometry {
- public:
-  explicit RayGeometry(std::shared_ptr<const model::Geometry> geometry);
-
-  // The nearest hit along a ray in the link's frame, no farther than `range`.
-  ShapeHit cast(const Vec3& origin, const Vec3& direction, double range) const;
-  // The same for one collider.
-  ShapeHit cast(std::size_t collider, const Vec3& origin, const Vec3& direction, double range) const;
-  // A sphere about the link's origin that holds every collider; infinite for a plane.
-  double radius() const { return radius_; }
-
- private:
-  struct Part {
-    Pose to_shape;                 // from the link's frame to the collider's
-    std::vector<HullFace> faces;   // of a hull
-  };
-  std::shared_ptr<const model::Geometry> geometry_;
-  std::vector<Part> parts_;
-  double radius_ = 0;
-};
+using model::hull_faces;
+using model::HullFace;
+using model::RayGeometry;
+using model::ShapeHit;
 
 }  // namespace volvox::physics

@@ -38,11 +38,11 @@ class Theatre {
   std::function<void(Scripted&)> prepare = [](Scripted&) {};
   Registries registries;
 
-  Result<void> open(model::SceneBuilder& scene, std::uint64_t seed = 1) {
+  Result<void> open(model::SceneBuilder& scene, std::uint64_t seed = 1, const std::string& engine_name = physics::default_engine) {
     auto model = scene.build();
     if (!model.ok()) return model.error();
     auto shared = std::make_shared<const model::WorldModel>(std::move(*model));
-    auto engine = physics::built_in_engines().make(physics::default_engine, {shared->gravity, 1.0 / 240, nullptr});
+    auto engine = physics::built_in_engines().make(engine_name, {shared->gravity, 1.0 / 240, nullptr});
     auto made = world::World::create(shared, std::move(*engine));
     if (!made.ok()) return made.error();
     world = std::move(*made);

@@ -189,7 +189,8 @@ TEST_F(ReaderTest, ReadsStandardSensorsMaterialsAndShapes) {
   0 0 1</volvox:hull></geometry></collision>
 <collision name="nothing"><geometry><empty/></geometry></collision>
 <sensor name="imu" type="imu"><imu><linear_acceleration><x><noise type="gaussian"><mean>0</mean><stddev>0.02</stddev></noise></x></linear_acceleration></imu></sensor>
-<sensor name="scan" type="lidar"><lidar><scan><horizontal><samples>9</samples><min_angle>-1</min_angle><max_angle>1</max_angle></horizontal></scan><range><min>0.1</min><max>4</max></range></lidar></sensor>
+<sensor name="scan" type="lidar"><lidar><scan><horizontal><samples>9</samples><min_angle>-1</min_angle><max_angle>1</max_angle></horizontal><vertical><samples>3</samples><min_angle>-0.2</min_angle><max_angle>0.3</max_angle></vertical></scan><range><min>0.1</min><max>4</max></range><noise><type>gaussian</type><mean>0</mean><stddev>0.007</stddev></noise></lidar></sensor>
+<sensor name="ping" type="sonar"><sonar><min>0.02</min><max>3</max><radius>0.8</radius></sonar></sensor>
 <sensor name="bump" type="contact"><contact><collision>ball</collision></contact></sensor>
 <sensor name="eye" type="camera"><camera><horizontal_fov>1</horizontal_fov><image><width>4</width><height>4</height></image><clip><near>0.1</near><far>9</far></clip></camera></sensor>
 <sensor name="hd" type="depth_camera"><camera><horizontal_fov>1</horizontal_fov><image><width>1280</width><height>720</height></image><clip><near>0.1</near><far>9</far></clip></camera></sensor>
@@ -208,17 +209,25 @@ TEST_F(ReaderTest, ReadsStandardSensorsMaterialsAndShapes) {
   const Bounds egg = bounds(c[3].shape, {});
   EXPECT_NEAR(egg.high.z, 0.3, 1e-12);
   EXPECT_EQ(std::get<Hull>(c[4].shape)->points.size(), 4u);
-  ASSERT_EQ(m.sensors.size(), 6u);
+  ASSERT_EQ(m.sensors.size(), 7u);
   EXPECT_EQ(m.sensors[0].type, "accelerometer");
   EXPECT_EQ(m.sensors[1].name, "imu_gyroscope");
   EXPECT_EQ(m.sensors[2].parameters.at("rays"), "9");
   EXPECT_EQ(m.sensors[2].parameters.at("field_of_view"), "2");
-  EXPECT_EQ(m.sensors[3].type, "contact");
+  EXPECT_EQ(m.sensors[2].type, "laser");
+  EXPECT_EQ(m.sensors[2].parameters.at("rows"), "3");
+  EXPECT_EQ(m.sensors[2].parameters.at("min_range"), "0.1");
+  EXPECT_NEAR((m.sensors[2].pose.rotation * Vec3{1, 0, 0}).z, std::sin(0.05), 1e-12);  // the middle of the rows
+  EXPECT_EQ(m.percept_noise.at("scan")[0].type, "ranging");
+  EXPECT_EQ(m.sensors[3].type, "sonar");
+  EXPECT_EQ(m.sensors[3].parameters.at("max_range"), "3");
+  EXPECT_NEAR(std::stod(m.sensors[3].parameters.at("cone")), 2 * std::atan2(0.8, 3), 1e-6);
+  EXPECT_EQ(m.sensors[4].type, "contact");
   EXPECT_EQ(m.percept_noise.at("imu")[0].parameters.at("deviation"), "0.02");
-  EXPECT_EQ(m.sensors[4].type, "camera");
-  EXPECT_EQ(m.sensors[4].parameters.at("width"), "4");
-  EXPECT_EQ(m.sensors[5].parameters.at("width"), "64");
-  EXPECT_EQ(m.sensors[5].parameters.at("height"), "36");
+  EXPECT_EQ(m.sensors[5].type, "camera");
+  EXPECT_EQ(m.sensors[5].parameters.at("width"), "4");
+  EXPECT_EQ(m.sensors[6].parameters.at("width"), "64");
+  EXPECT_EQ(m.sensors[6].parameters.at("height"), "36");
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_NE(warnings[0].what.find("hd"), std::string::npos);
   EXPECT_NE(warnings[1].what.find("compass"), std::string::npos);

@@ -1,18 +1,12 @@
-#include "volvox/physics/ray_shapes.h"
+#include "volvox/model/ray_shapes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-namespace volvox::physics {
+namespace volvox::model {
 namespace {
-
-using model::Box;
-using model::Capsule;
-using model::Cylinder;
-using model::Plane;
-using model::Sphere;
 
 constexpr ShapeHit miss{};
 
@@ -125,7 +119,7 @@ ShapeHit cast(const Plane& plane, const std::vector<HullFace>&, const Vec3& o, c
   return t <= range ? ShapeHit{t, n} : miss;
 }
 
-ShapeHit cast(const model::Hull&, const std::vector<HullFace>& faces, const Vec3& o, const Vec3& d, double range) {
+ShapeHit cast(const Hull&, const std::vector<HullFace>& faces, const Vec3& o, const Vec3& d, double range) {
   if (faces.empty()) return miss;
   Clip clip;
   for (const HullFace& face : faces) {
@@ -135,21 +129,14 @@ ShapeHit cast(const model::Hull&, const std::vector<HullFace>& faces, const Vec3
 }
 
 ShapeHit cast_triangle(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& o, const Vec3& d, double range) {
-  const Vec3 ab = b - a, ac = c - a, p = cross(d, ac);
-  const double determinant = dot(ab, p);
-  if (determinant == 0) return miss;
-  const Vec3 s = o - a, q = cross(s, ab);
-  const double u = dot(s, p) / determinant, v = dot(d, q) / determinant;
-  // Neighbours share their edges: a hair of overlap leaves no crack between them.
-  constexpr double slack = 1e-12;
-  if (u < -slack || v < -slack || u + v > 1 + slack) return miss;
-  const double t = dot(ac, q) / determinant;
-  if (t < 0 || t > range) return miss;
+  const Vec3 ab = b - a, ac = c - a;
+  const TriangleMeeting met = meet_triangle(a, ab, ac, o, d);
+  if (!met.inside() || !(met.distance >= 0 && met.distance <= range)) return miss;
   const Vec3 n = normalized(cross(ab, ac));
-  return {t, dot(n, d) <= 0 ? n : -n};
+  return {met.distance, dot(n, d) <= 0 ? n : -n};
 }
 
-ShapeHit cast(const model::Mesh& mesh, const std::vector<HullFace>&, const Vec3& o, const Vec3& d, double range) {
+ShapeHit cast(const Mesh& mesh, const std::vector<HullFace>&, const Vec3& o, const Vec3& d, double range) {
   ShapeHit best = miss;
   for (const auto& [i, j, k] : mesh->triangles) {
     const ShapeHit hit = cast_triangle(mesh->vertices[i], mesh->vertices[j], mesh->vertices[k], o, d, range);
@@ -161,7 +148,7 @@ ShapeHit cast(const model::Mesh& mesh, const std::vector<HullFace>&, const Vec3&
 // Walks the cells that the ray crosses, in order, and tests the two triangles of each.
 class FieldWalk {
  public:
-  FieldWalk(const model::HeightFieldData& field, const Vec3& o, const Vec3& d, double range)
+  FieldWalk(const HeightFieldData& field, const Vec3& o, const Vec3& d, double range)
       : field_(field), o_(o), d_(d), range_(range), cell_x_(field.size_x / (field.columns - 1)),
         cell_y_(field.size_y / (field.rows - 1)) {}
 
@@ -210,26 +197,26 @@ class FieldWalk {
     return lower;
   }
 
-  const model::HeightFieldData& field_;
+  const HeightFieldData& field_;
   Vec3 o_, d_;
   double range_;
   double cell_x_, cell_y_;
 };
 
-ShapeHit cast(const model::HeightField& field, const std::vector<HullFace>&, const Vec3& o, const Vec3& d, double range) {
+ShapeHit cast(const HeightField& field, const std::vector<HullFace>&, const Vec3& o, const Vec3& d, double range) {
   return FieldWalk(*field, o, d, range).walk();
 }
 
-double radius_of(const model::Shape& shape) {
+double radius_of(const Shape& shape) {
   struct Visitor {
     double operator()(const Sphere& s) const { return s.radius; }
     double operator()(const Box& b) const { return length(b.size) / 2; }
     double operator()(const Capsule& c) const { return c.radius + c.length / 2; }
     double operator()(const Cylinder& c) const { return std::sqrt(c.radius * c.radius + c.length * c.length / 4); }
     double operator()(const Plane&) const { return std::numeric_limits<double>::infinity(); }
-    double operator()(const model::Hull& h) const { return of_points(h->points); }
-    double operator()(const model::Mesh& m) const { return of_points(m->vertices); }
-    double operator()(const model::HeightField& f) const {
+    double operator()(const Hull& h) const { return of_points(h->points); }
+    double operator()(const Mesh& m) const { return of_points(m->vertices); }
+    double operator()(const HeightField& f) const {
       double height = 0;
       for (float h : f->heights) height = std::max(height, std::fabs(double{h}));
       return length(Vec3{f->size_x / 2, f->size_y / 2, height});
@@ -245,10 +232,10 @@ double radius_of(const model::Shape& shape) {
 
 }  // namespace
 
-RayGeometry::RayGeometry(std::shared_ptr<const model::Geometry> geometry) : geometry_(std::move(geometry)) {
-  for (const model::Collider& collider : geometry_->colliders) {
+RayGeometry::RayGeometry(std::shared_ptr<const Geometry> geometry) : geometry_(std::move(geometry)) {
+  for (const Collider& collider : geometry_->colliders) {
     Part part{collider.pose.inverse(), {}};
-    if (const auto* hull = std::get_if<model::Hull>(&collider.shape)) part.faces = hull_faces((*hull)->points);
+    if (const auto* hull = std::get_if<Hull>(&collider.shape)) part.faces = hull_faces((*hull)->points);
     parts_.push_back(std::move(part));
     radius_ = std::max(radius_, length(collider.pose.position) + radius_of(collider.shape));
   }
@@ -256,9 +243,9 @@ RayGeometry::RayGeometry(std::shared_ptr<const model::Geometry> geometry) : geom
 
 ShapeHit RayGeometry::cast(std::size_t collider, const Vec3& origin, const Vec3& direction, double range) const {
   const Part& part = parts_[collider];
-  const model::Collider& c = geometry_->colliders[collider];
+  const Collider& c = geometry_->colliders[collider];
   const Vec3 o = part.to_shape * origin, d = part.to_shape.rotation * direction;
-  ShapeHit hit = std::visit([&](const auto& shape) { return physics::cast(shape, part.faces, o, d, range); }, c.shape);
+  ShapeHit hit = std::visit([&](const auto& shape) { return model::cast(shape, part.faces, o, d, range); }, c.shape);
   hit.normal = c.pose.rotation * hit.normal;
   return hit;
 }
@@ -272,4 +259,4 @@ ShapeHit RayGeometry::cast(const Vec3& origin, const Vec3& direction, double ran
   return best;
 }
 
-}  // namespace volvox::physics
+}  // namespace volvox::model

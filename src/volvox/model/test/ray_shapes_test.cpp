@@ -1,10 +1,10 @@
-#include "volvox/physics/ray_shapes.h"
+#include "volvox/model/ray_shapes.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace volvox::physics {
+namespace volvox::model {
 namespace {
 
 // Directions spread over the sphere.
@@ -110,4 +110,4 @@ TEST(RayShapes, compound_sees_its_nearest_part) {
   EXPECT_NEAR(rays.radius(), 2.1, 1e-12);
 }
 
-}  // namespace volvox::physics
+}  // namespace volvox::model

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "volvox/physics/ray_shapes.h"
+#include "volvox/model/ray_shapes.h"
 
-namespace volvox::physics {
+namespace volvox::model {
 namespace {
 
 using Corner = std::uint32_t;
@@ -81,4 +81,4 @@ class HullBuilder {
 
 std::vector<HullFace> hull_faces(const std::vector<Vec3>& points) { return HullBuilder(points).build(); }
 
-}  // namespace volvox::physics
+}  // namespace volvox::model

@@ -1,0 +1,175 @@
+// One scan of a laser rangefinder, 360 rays, on arenas of more and more triangles: seed 002's table
+// 3. Beside it, in the same run and with the same rays, Embree's own triangles in single precision
+// (one ray at a time, and packets of eight), which answer a simpler question: no bodies that move,
+// no double precision, and other processors may see other hits. The clock counts the processor's
+// time of this thread; medians of many scans.
+// `bench_rays [SCANS]`.
+#include <embree3/rtcore.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include "volvox/base/random.h"
+#include "volvox/scan/ray_caster.h"
+
+namespace {
+
+using namespace volvox;
+
+double cpu_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+// A room of 4 x 3 x 1 m with a hilly floor, its six sides in squares of `cells` a metre, or in two
+// triangles each where that is 0.
+model::Mesh room(int cells, RandomStream& random) {
+  auto mesh = std::make_shared<model::MeshData>();
+  const Vec3 size{4, 3, 1};
+  for (int axis = 0; axis < 3; ++axis)
+    for (const double side : {-0.5, 0.5}) {
+      const int other = (axis + 1) % 3, third = (axis + 2) % 3;
+      const int n = cells == 0 ? 1 : static_cast<int>(cells * size[other]), m = cells == 0 ? 1 : static_cast<int>(cells * size[third]);
+      const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
+      for (int j = 0; j <= m; ++j)
+        for (int i = 0; i <= n; ++i) {
+          Vec3 p;
+          p[axis] = side * size[axis] + (i > 0 && i < n && j > 0 && j < m ? random.uniform(-0.005, 0.005) : 0);
+          p[other] = (static_cast<double>(i) / n - 0.5) * size[other];
+          p[third] = (static_cast<double>(j) / m - 0.5) * size[third];
+          mesh->vertices.push_back(p);
+        }
+      for (int j = 0; j < m; ++j)
+        for (int i = 0; i < n; ++i) {
+          const std::uint32_t a = first + static_cast<std::uint32_t>(j * (n + 1) + i), b = a + 1, c = b + static_cast<std::uint32_t>(n) + 1, d = c - 1;
+          mesh->triangles.push_back({a, b, c});
+          mesh->triangles.push_back({a, c, d});
+        }
+    }
+  // Two boxes inside, as the arena of the paper has obstacles.
+  for (int k = 0; k < 2; ++k)
+    for (int axis = 0; axis < 3; ++axis)
+      for (const double side : {-0.25, 0.25}) {
+        const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
+        for (int corner = 0; corner < 4; ++corner) {
+          Vec3 p;
+          p[axis] = side;
+          p[(axis + 1) % 3] = corner == 1 || corner == 2 ? 0.25 : -0.25;
+          p[(axis + 2) % 3] = corner >= 2 ? 0.25 : -0.25;
+          mesh->vertices.push_back(p + Vec3{k == 0 ? -1.2 : 1.3, k == 0 ? 0.6 : -0.8, 0});
+        }
+        mesh->triangles.push_back({first, first + 1, first + 2});
+        mesh->triangles.push_back({first, first + 2, first + 3});
+      }
+  return mesh;
+}
+
+// Embree alone.
+class Peer {
+ public:
+  explicit Peer(const model::MeshData& mesh) : device_(rtcNewDevice("threads=1")), scene_(rtcNewScene(device_)) {
+    RTCGeometry geometry = rtcNewGeometry(device_, RTC_GEOMETRY_TYPE_TRIANGLE);
+    auto* v = static_cast<float*>(rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, mesh.vertices.size()));
+    for (const Vec3& p : mesh.vertices)
+      for (int i = 0; i < 3; ++i) *v++ = static_cast<float>(p[i]);
+    auto* t = static_cast<std::uint32_t*>(rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, mesh.triangles.size()));
+    for (const auto& triangle : mesh.triangles) t = std::copy(triangle.begin(), triangle.end(), t);
+    rtcCommitGeometry(geometry);
+    rtcAttachGeometry(scene_, geometry);
+    rtcReleaseGeometry(geometry);
+    rtcCommitScene(scene_);
+  }
+  ~Peer() { rtcReleaseScene(scene_), rtcReleaseDevice(device_); }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  void one_by_one(const std::vector<scan::Ray>& rays, std::vector<float>& distances) const {
+    RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    for (std::size_t i = 0; i < rays.size(); ++i) {
+      const scan::Ray& r = rays[i];
+      RTCRayHit query;
+      query.ray = {static_cast<float>(r.origin.x), static_cast<float>(r.origin.y), static_cast<float>(r.origin.z), 0, static_cast<float>(r.direction.x),
+                   static_cast<float>(r.direction.y), static_cast<float>(r.direction.z), 0, static_cast<float>(r.range), 0xffffffffu, 0, 0};
+      query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+      rtcIntersect1(scene_, &context, &query);
+      distances[i] = query.ray.tfar;
+    }
+  }
+  void by_eight(const std::vector<scan::Ray>& rays, std::vector<float>& distances) const {
+    RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    alignas(32) const int valid[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    for (std::size_t k = 0; k + 8 <= rays.size(); k += 8) {
+      RTCRayHit8 query;
+      for (std::size_t i = 0; i < 8; ++i) {
+        const scan::Ray& r = rays[k + i];
+        query.ray.org_x[i] = static_cast<float>(r.origin.x), query.ray.org_y[i] = static_cast<float>(r.origin.y), query.ray.org_z[i] = static_cast<float>(r.origin.z);
+        query.ray.dir_x[i] = static_cast<float>(r.direction.x), query.ray.dir_y[i] = static_cast<float>(r.direction.y), query.ray.dir_z[i] = static_cast<float>(r.direction.z);
+        query.ray.tnear[i] = 0, query.ray.tfar[i] = static_cast<float>(r.range), query.ray.time[i] = 0;
+        query.ray.mask[i] = 0xffffffffu, query.ray.id[i] = 0, query.ray.flags[i] = 0;
+        query.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
+      }
+      rtcIntersect8(valid, scene_, &context, &query);
+      for (std::size_t i = 0; i < 8; ++i) distances[k + i] = query.ray.tfar[i];
+    }
+  }
+
+ private:
+  RTCDevice device_;
+  RTCScene scene_;
+};
+
+double at(std::vector<double>& times, double part) {
+  std::sort(times.begin(), times.end());
+  return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
+}
+
+struct Bar {
+  int cells;
+  double seed_ms, bar_ms;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int scans = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000;
+  fmt::print("{:>10} {:>10} {:>8} {:>14} {:>16} {:>12} {:>8}\n", "triangles", "median ms", "p95 ms", "Embree by one", "Embree by eight", "the seed ms", "bar ms");
+  for (const Bar& bar : {Bar{0, 3.5, 0.05}, Bar{7, 115, 0.05}, Bar{13, 333, 0.06}, Bar{113, 0, 0.1}}) {
+    RandomStream random(1, 0, "room");
+    const model::Mesh mesh = room(bar.cells, random);
+    auto geometry = std::make_shared<model::Geometry>();
+    geometry->colliders.push_back({"room", mesh, {}, {}});
+    scan::RayCaster caster;
+    caster.add({geometry, {}, 0, false});
+    caster.update();
+    const Peer peer(*mesh);
+    std::vector<double> times, one_by_one, by_eight;
+    std::vector<float> distances(360);
+    std::vector<scan::Ray> rays(360);
+    std::vector<scan::RayHit> hits(360);
+    for (int k = 0; k < scans; ++k) {
+      // It drives a circle at 1 m/s and scans 60 times a second.
+      const double angle = k / 60.0 / 0.5;
+      const Vec3 place{0.5 * volvox::cos(angle), 0.5 * volvox::sin(angle), 0.1};
+      for (int i = 0; i < 360; ++i) rays[static_cast<std::size_t>(i)] = {place, {volvox::cos(radians(i) + angle), volvox::sin(radians(i) + angle), 0}, 8, 0};
+      const double begin = cpu_ms();
+      caster.cast(rays, hits);
+      const double cast = cpu_ms();
+      peer.one_by_one(rays, distances);
+      const double done = cpu_ms();
+      peer.by_eight(rays, distances);
+      by_eight.push_back(cpu_ms() - done);
+      one_by_one.push_back(done - cast);
+      times.push_back(cast - begin);
+    }
+    for (const scan::RayHit& hit : hits)
+      if (!hit.hit()) return fmt::print("a ray left the room\n"), 1;
+    fmt::print("{:>10} {:>10.4f} {:>8.4f} {:>14.4f} {:>16.4f} {:>12} {:>8}\n", mesh->triangles.size(), at(times, 0.5), at(times, 0.95), at(one_by_one, 0.5),
+               at(by_eight, 0.5), bar.seed_ms > 0 ? fmt::format("{}", bar.seed_ms) : "-", bar.bar_ms);
+  }
+}

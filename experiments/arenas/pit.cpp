@@ -1,0 +1,77 @@
+#include "pit.h"
+
+#include <fmt/format.h>
+
+namespace volvox::experiments::arenas {
+namespace {
+
+constexpr double room_x = 2, room_y = 0.8, pit_y = 0.5, wall = 0.3;  // half lengths, half width of the pit, height; m
+
+class Sheets {
+ public:
+  // A flat convex polygon, counter-clockwise seen from the room.
+  void add(const std::vector<Vec3>& corners) {
+    const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+    mesh.vertices.insert(mesh.vertices.end(), corners.begin(), corners.end());
+    for (std::uint32_t i = 2; i < corners.size(); ++i) mesh.triangles.push_back({first, first + i - 1, first + i});
+  }
+  scan::TriangleMesh mesh;
+};
+
+}  // namespace
+
+scan::TriangleMesh simple_arena(const Pit& pit) {
+  const double w = pit.width, d = -pit.depth;
+  Sheets s;
+  // The floor around the pit: before it, beyond it, on its right and on its left.
+  s.add({{-room_x, -room_y, 0}, {0, -room_y, 0}, {0, -pit_y, 0}, {0, pit_y, 0}, {0, room_y, 0}, {-room_x, room_y, 0}});
+  s.add({{room_x, room_y, 0}, {w, room_y, 0}, {w, pit_y, 0}, {w, -pit_y, 0}, {w, -room_y, 0}, {room_x, -room_y, 0}});
+  s.add({{0, -room_y, 0}, {w, -room_y, 0}, {w, -pit_y, 0}, {0, -pit_y, 0}});
+  s.add({{0, pit_y, 0}, {w, pit_y, 0}, {w, room_y, 0}, {0, room_y, 0}});
+  // The pit.
+  s.add({{0, -pit_y, d}, {w, -pit_y, d}, {w, pit_y, d}, {0, pit_y, d}});
+  s.add({{0, -pit_y, d}, {0, pit_y, d}, {0, pit_y, 0}, {0, -pit_y, 0}});
+  s.add({{w, pit_y, d}, {w, -pit_y, d}, {w, -pit_y, 0}, {w, pit_y, 0}});
+  s.add({{w, -pit_y, d}, {0, -pit_y, d}, {0, -pit_y, 0}, {w, -pit_y, 0}});
+  s.add({{0, pit_y, d}, {w, pit_y, d}, {w, pit_y, 0}, {0, pit_y, 0}});
+  // The walls.
+  s.add({{-room_x, -room_y, wall}, {-room_x, room_y, wall}, {-room_x, room_y, 0}, {-room_x, -room_y, 0}});
+  s.add({{room_x, room_y, wall}, {room_x, -room_y, wall}, {room_x, -room_y, 0}, {room_x, room_y, 0}});
+  s.add({{room_x, -room_y, wall}, {-room_x, -room_y, wall}, {-room_x, -room_y, 0}, {0, -room_y, 0}, {w, -room_y, 0}, {room_x, -room_y, 0}});
+  s.add({{-room_x, room_y, wall}, {room_x, room_y, wall}, {room_x, room_y, 0}, {w, room_y, 0}, {0, room_y, 0}, {-room_x, room_y, 0}});
+  return scan::welded(s.mesh, 1e-6);
+}
+
+scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail) {
+  if (detail <= 1) return mesh;
+  scan::TriangleMesh fine;
+  for (const scan::Triangle& triangle : mesh.triangles) {
+    const Vec3 a = scan::corner(mesh, triangle, 0), ab = scan::corner(mesh, triangle, 1) - a, ac = scan::corner(mesh, triangle, 2) - a;
+    const auto first = static_cast<std::uint32_t>(fine.vertices.size());
+    // Rows of vertices from the corner a towards the side b-c.
+    for (int row = 0; row <= detail; ++row)
+      for (int i = 0; i <= row; ++i) fine.vertices.push_back(a + ab * (static_cast<double>(row - i) / detail) + ac * (static_cast<double>(i) / detail));
+    const auto vertex = [&](int row, int i) { return first + static_cast<std::uint32_t>(row * (row + 1) / 2 + i); };
+    for (int row = 0; row < detail; ++row)
+      for (int i = 0; i <= row; ++i) {
+        fine.triangles.push_back({vertex(row, i), vertex(row + 1, i), vertex(row + 1, i + 1)});
+        if (i < row) fine.triangles.push_back({vertex(row, i), vertex(row + 1, i + 1), vertex(row, i + 1)});
+      }
+  }
+  return scan::welded(fine, 1e-7);
+}
+
+std::vector<model::ParameterDesc> arena_parameters() {
+  return {{"arena", "simple", {}, {}, {"simple"}, "which arena", 0},
+          {"detail", "1", 1, 200, {}, "each triangle is cut into detail x detail", 0}};
+}
+
+Result<scan::TriangleMesh> arena_named(const std::string&, int detail, const Pit& pit, std::uint64_t) {
+  return subdivided(simple_arena(pit), detail);
+}
+
+void add_arena(model::SceneBuilder& scene, const scan::TriangleMesh& mesh) {
+  scene.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, {0.8, 0}, {0.78, 0.76, 0.72, 1}, "arena");
+}
+
+}  // namespace volvox::experiments::arenas

@@ -1,0 +1,31 @@
+// The arena of seed 002's experiments: a walled floor with a pit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "volvox/base/result.h"
+#include "volvox/scan/mesh.h"
+#include "volvox/sim/experiment.h"
+
+namespace volvox::experiments::arenas {
+
+struct Pit {
+  double width = 0.4, depth = 0.25;  // along x from 0, and down, in m
+};
+
+// Made by hand (figure 6): 34 triangles. The floor is z = 0, the pit begins at x = 0, and everything
+// looks into the room.
+scan::TriangleMesh simple_arena(const Pit& pit);
+
+// Every triangle cut into detail * detail equal ones.
+scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail);
+
+// What --set arena= and detail= stand for, the same for all experiments on the pit.
+std::vector<model::ParameterDesc> arena_parameters();
+Result<scan::TriangleMesh> arena_named(const std::string& name, int detail, const Pit& pit, std::uint64_t seed);
+
+// Adds it to a scene, as one fixed body.
+void add_arena(model::SceneBuilder& scene, const scan::TriangleMesh& mesh);
+
+}  // namespace volvox::experiments::arenas

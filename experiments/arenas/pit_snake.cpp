@@ -1,0 +1,91 @@
+#include "pit_snake.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::experiments::arenas {
+namespace {
+
+constexpr double scout_length = 0.12, axle_height = 0.048;  // m
+
+// Seed 002, table 2: physical step and collision detection together, by arena.
+double paper_step_us(const std::string& arena) {
+  return arena == "gg" ? 907 + 221 : arena == "gsrm" ? 910 + 222 : arena == "pf" ? 908 + 223 : 901 + 218;
+}
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> PitSnake::parameters(const std::filesystem::path&) const {
+  std::vector<model::ParameterDesc> all = {
+      {"modules", "8", 1, 12, {}, "how many Scouts the snake has", 0},
+      {"bend", "0.05", -0.5, 0.5, {}, "of every hinge, in rad: U-shaped if positive", 0},
+      {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0},
+      {"pit", "0.4", 0.1, 1, {}, "how wide the pit is, in m", 0}};
+  for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
+  return all;
+}
+
+Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment arenas/pit_snake");
+  const std::int64_t modules = parameters.integer("modules", 8);
+  pit_.width = parameters.number("pit", 0.4);
+  arena_ = parameters.text("arena", "simple");
+  const auto detail = static_cast<int>(parameters.integer("detail", 1));
+  const model::Mind mind{"roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  auto scout = setup.library.load("scout");
+  if (!scout.ok()) return scout.error();
+  auto mesh = arena_named(arena_, detail, pit_, setup.seed);
+  if (!mesh.ok()) return mesh.error();
+  triangles_ = mesh->triangles.size();
+
+  model::SceneBuilder scene("pit_snake");
+  add_arena(scene, *mesh);
+  model::PlacementOptions options;
+  options.mind = mind;
+  // The head is number 0, its dock a little before the pit.
+  scene.add_chain(*scout, modules, "back", "front", 0, Pose{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}}, "scout", options);
+  model::RunSettings run;
+  run.duration = Time::seconds(10);
+  scene.set_run(run);
+  return scene.build();
+}
+
+void PitSnake::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  double last = 1e9, lowest = 1e9;
+  for (const std::uint32_t module : world.modules()) {
+    const Vec3 hinge = world.link_pose(world.part(module).first_link).position;
+    last = std::min(last, hinge.x);
+    lowest = std::min(lowest, hinge.z);
+  }
+  lowest_ = std::min(lowest_, lowest);
+  const bool beyond = last > pit_.width + scout_length / 2 && lowest > 0;
+  if (!beyond) crossed_at_ = -1;
+  else if (crossed_at_ < 0) crossed_at_ = simulation.now().seconds();
+  dock_distance_ = std::max(dock_distance_, world.largest_dock_error().distance);
+
+  const double spent = simulation.phase_times().of(sim::Phase::move), tick = spent - spent_;
+  spent_ = spent;
+  sum_ += tick, squares_ += tick * tick, ++measured_;
+}
+
+void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake stands beyond the pit at the end; seed 002, figure 7");
+  metrics.set("crossed_at_s", crossed_at_, "-1: it did not");
+  metrics.set("lowest_m", lowest_, "the lowest hinge of any Scout, over the floor");
+  metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
+  metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
+  const double substeps = std::ceil(simulation.settings().dt.seconds() / simulation.world().model().run.max_substep - 1e-9);
+  const double count = static_cast<double>(std::max<std::int64_t>(1, measured_)), mean = sum_ / count;
+  metrics.set_beside_paper("step_us", mean / substeps * 1e6, paper_step_us(arena_), "wall time of a physics substep with its collision detection; seed 002, table 2");
+  metrics.set("step_deviation_us", std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6, "over the ticks");
+}
+
+void PitSnake::archive_state(Archive& ar) {
+  ar("crossed at", crossed_at_);
+  ar("lowest", lowest_);
+  ar("dock distance", dock_distance_);
+}
+
+}  // namespace volvox::experiments::arenas

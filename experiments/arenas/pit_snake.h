@@ -1,0 +1,31 @@
+#pragma once
+
+#include "pit.h"
+#include "volvox/sim/experiment.h"
+
+namespace volvox::experiments::arenas {
+
+// Seed 002, section 3.1 and figure 7: a snake of Scouts is to get over a pit. Long enough, it does;
+// too short, it tips in and stays there.
+class PitSnake final : public sim::Experiment {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
+  Result<model::WorldModel> init(sim::Setup& setup) override;
+  void observe(const sim::Simulation& simulation) override;
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+  void archive_state(Archive& ar) override;
+
+ private:
+  Pit pit_;
+  std::string arena_;
+  std::size_t triangles_ = 0;
+  double crossed_at_ = -1;  // s; negative: not yet
+  double lowest_ = 1;       // m, of any Scout's hinge
+  double dock_distance_ = 0;
+  // Of the physics engine's part of each tick; measured, never part of the state.
+  double spent_ = 0;  // s, up to the last tick
+  double sum_ = 0, squares_ = 0;
+  std::int64_t measured_ = 0;
+};
+
+}  // namespace volvox::experiments::arenas

@@ -1,0 +1,102 @@
+#include "rangefinder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::experiments::arenas {
+namespace {
+
+constexpr const char* laser = "laser";
+
+// Seed 002, table 3, in ms.
+double paper_scan_ms(const std::string& arena) { return arena == "gg" ? 333 : arena == "gsrm" ? 115 : arena == "pf" ? 2.5 : 3.5; }
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Rangefinder::parameters(const std::filesystem::path&) const {
+  std::vector<model::ParameterDesc> all = {
+      {"rays", "360", 1, 10'000, {}, "of a scan, over a full turn", 0},
+      {"noise", "0", 0, 1, {}, "deviation of a range, in m (the paper's SICK: 0.007)", 0},
+      {"divergence", "0", 0, 0.1, {}, "of a beam, in rad: mixed pixels at rims", 0}};
+  for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
+  return all;
+}
+
+Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment arenas/rangefinder");
+  arena_ = parameters.text("arena", "simple");
+  const auto detail = static_cast<int>(parameters.integer("detail", 1));
+  const std::int64_t rays = parameters.integer("rays", 360);
+  const double noise = parameters.number("noise", 0);
+  const std::string divergence = parameters.text("divergence", "0");
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  auto scout = setup.library.load("scout");
+  if (!scout.ok()) return scout.error();
+  auto mesh = arena_named(arena_, detail, {}, setup.seed);
+  if (!mesh.ok()) return mesh.error();
+  triangles_ = mesh->triangles.size();
+  truth_ = std::make_unique<scan::RayCaster>();
+  auto geometry = std::make_shared<model::Geometry>();
+  geometry->colliders.push_back({"arena", std::make_shared<const model::MeshData>(simple_arena({})), {}, {}});
+  truth_->add({geometry, {}, 0, false});
+  truth_->update();
+
+  // A Scout with a laser on top, and nothing else to cast rays. All around: the last ray is one step
+  // short of the first.
+  auto carrier = std::make_shared<model::ModuleModel>(**scout);
+  std::erase_if(carrier->sensors, [](const model::Sensor& sensor) { return sensor.type == "proximity"; });
+  const double view = 2 * pi * static_cast<double>(rays - 1) / static_cast<double>(rays);
+  carrier->sensors.push_back({laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
+                              {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(view)}, {"max_range", "8"}, {"divergence", divergence}}, 0});
+  if (noise > 0) carrier->percept_noise[laser] = {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}};
+
+  model::SceneBuilder scene("rangefinder");
+  add_arena(scene, *mesh);
+  model::PlacementOptions options;
+  options.mind = model::Mind{"roll_on", {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, {}, 0};
+  scene.add(carrier, Pose{{-1.1, -0.3, 0.049}, {}}, "scout", options);
+  model::RunSettings run;
+  run.duration = Time::seconds(10);
+  scene.set_run(run);
+  return scene.build();
+}
+
+void Rangefinder::observe(const sim::Simulation& simulation) {
+  const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
+  const auto cast = simulation.minds().rays();
+  const std::size_t spots = ranges.empty() ? 1 : cast.size() / ranges.size();
+  std::vector<scan::Ray> rays;
+  for (std::size_t i = 0; i < ranges.size(); ++i) rays.push_back({cast[i * spots].origin, cast[i * spots].direction, cast[i * spots].range, 0});
+  std::vector<scan::RayHit> hits(rays.size());
+  truth_->cast(rays, hits);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    ++rays_;
+    if (ranges[i] >= rays[i].range || !hits[i].hit()) continue;
+    ++returned_;
+    nearest_ = std::min(nearest_, ranges[i]);
+    const double error = std::fabs(ranges[i] - hits[i].distance);
+    error_sum_ += error;
+    error_max_ = std::max(error_max_, error);
+  }
+}
+
+void Rangefinder::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const double ticks = static_cast<double>(std::max<std::int64_t>(1, simulation.tick()));
+  metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
+  metrics.set_beside_paper("scan_ms", simulation.phase_times().of(sim::Phase::sense) / ticks * 1e3, paper_scan_ms(arena_),
+                           "wall time of the sense phase, one scan in each; seed 002, table 3");
+  metrics.set("returned", rays_ > 0 ? static_cast<double>(returned_) / static_cast<double>(rays_) : 0, "the part of the rays that met something");
+  metrics.set("range_error_mean_mm", returned_ > 0 ? error_sum_ / static_cast<double>(returned_) * 1e3 : 0, "against the arena as it really is");
+  metrics.set("range_error_max_mm", error_max_ * 1e3, "against the arena as it really is");
+  metrics.set("nearest_m", nearest_, "the shortest range of all");
+}
+
+void Rangefinder::archive_state(Archive& ar) {
+  ar("error sum", error_sum_);
+  ar("error max", error_max_);
+  ar("rays", rays_);
+  ar("returned", returned_);
+  ar("nearest", nearest_);
+}
+
+}  // namespace volvox::experiments::arenas

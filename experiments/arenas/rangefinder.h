@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "pit.h"
+#include "volvox/scan/ray_caster.h"
+#include "volvox/sim/experiment.h"
+
+namespace volvox::experiments::arenas {
+
+// Seed 002, section 3.2 and table 3: a laser rangefinder of 360 rays, on arenas of few and of many
+// triangles. A Scout carries it in a circle before the pit.
+class Rangefinder final : public sim::Experiment {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
+  Result<model::WorldModel> init(sim::Setup& setup) override;
+  void observe(const sim::Simulation& simulation) override;
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+  void archive_state(Archive& ar) override;
+
+ private:
+  std::string arena_;
+  std::size_t triangles_ = 0;
+  std::unique_ptr<scan::RayCaster> truth_;  // the arena as it really is
+  // Over all rays: how far a reading is from what the true arena would give.
+  double error_sum_ = 0, error_max_ = 0;
+  std::int64_t rays_ = 0, returned_ = 0;
+  double nearest_ = 1e9;
+};
+
+}  // namespace volvox::experiments::arenas

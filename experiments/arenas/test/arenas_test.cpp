@@ -1,0 +1,79 @@
+// What seed 002 shows of its arenas, on the native engine and on another one.
+#include <gtest/gtest.h>
+
+#include "../pit.h"
+#include "behaviors.h"
+#include "experiments.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::experiments::arenas {
+namespace {
+
+struct Outcome {
+  sim::RunReport report;
+  double metric(const std::string& name) const {
+    const sim::Metric* found = report.metrics.find(name);
+    return found != nullptr ? found->value : -1e9;
+  }
+};
+
+Outcome run(const std::string& experiment, const std::string& engine, std::map<std::string, std::string> settings, double duration, int threads = 1) {
+  sim::Library library;
+  robots::register_behaviors(library.minds.behaviors);
+  experiments::register_experiments(library.experiments);
+  Log log([](LogLevel, std::string_view) {});
+  sim::RunOptions options;
+  options.experiment = experiment;
+  options.engine = engine;
+  options.settings = std::move(settings);
+  options.duration = duration;
+  options.threads = threads;
+  auto run = sim::Run::prepare(options, library, log);
+  if (!run.ok()) throw std::runtime_error(run.error().text());
+  (*run)->finish();
+  EXPECT_EQ((*run)->report().status, "done") << (*run)->report().failure;
+  return {(*run)->report()};
+}
+
+TEST(Arenas, the_simple_one_is_closed_but_for_its_top) {
+  const scan::TriangleMesh mesh = simple_arena({});
+  EXPECT_EQ(mesh.triangles.size(), 34u);
+  const scan::Topology topology = scan::topology(mesh);
+  EXPECT_EQ(topology.boundary_edges, 4u);  // the upper rim of the walls
+  EXPECT_TRUE(topology.two_manifold());
+  const scan::TriangleMesh fine = subdivided(mesh, 20);
+  EXPECT_EQ(fine.triangles.size(), 34u * 400);
+  EXPECT_NEAR(scan::area(fine), scan::area(mesh), 1e-9);
+  EXPECT_TRUE(scan::topology(fine).two_manifold());
+}
+
+TEST(Arenas, a_long_snake_crosses_the_pit_and_a_short_one_falls_in) {
+  for (const char* engine : {"native", "bullet"}) {
+    const Outcome longer = run("arenas/pit_snake", engine, {{"modules", "8"}}, 10);
+    EXPECT_EQ(longer.metric("crossed"), 1) << engine;
+    EXPECT_GT(longer.metric("lowest_m"), -0.05) << engine;
+    const Outcome shorter = run("arenas/pit_snake", engine, {{"modules", "3"}}, 6);
+    EXPECT_EQ(shorter.metric("crossed"), 0) << engine;
+    EXPECT_LT(shorter.metric("lowest_m"), -0.1) << engine;
+  }
+}
+
+TEST(Arenas, the_fineness_of_a_mesh_changes_neither_the_outcome_nor_a_reading) {
+  EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "8"}, {"detail", "20"}}, 10).metric("crossed"), 1);
+  for (const char* detail : {"1", "20"}) {
+    const Outcome seen = run("arenas/rangefinder", "native", {{"detail", detail}}, 2);
+    EXPECT_EQ(seen.metric("returned"), 1);
+    EXPECT_LT(seen.metric("range_error_max_mm"), 1e-6);
+  }
+}
+
+TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_count) {
+  const std::map<std::string, std::string> settings{{"noise", "0.007"}, {"divergence", "0.01"}};
+  const Outcome one = run("arenas/rangefinder", "native", settings, 1), three = run("arenas/rangefinder", "native", settings, 1, 3);
+  EXPECT_EQ(one.report.state_hash, three.report.state_hash);
+  EXPECT_NEAR(one.metric("range_error_mean_mm"), 7 * 0.8, 1.5);  // the mean of a normal deviate without its sign
+  EXPECT_GT(one.metric("range_error_max_mm"), 20);
+}
+
+}  // namespace
+}  // namespace volvox::experiments::arenas

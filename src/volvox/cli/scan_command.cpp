@@ -1,0 +1,473 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/platform/clock.h"
+#include "volvox/cli/commands.h"
+#include "volvox/cli/terminal.h"
+#include "volvox/scan/arena.h"
+#include "volvox/scan/build.h"
+#include "volvox/scan/clean.h"
+#include "volvox/scan/evaluate.h"
+#include "volvox/scan/files.h"
+#include "volvox/scan/locate.h"
+#include "volvox/scan/register.h"
+#include "volvox/scan/simulate.h"
+#include "volvox/scan/triangle_tree.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+// How far long work has come, on standard error: a line that is overwritten on a terminal, sparse
+// lines elsewhere.
+class WorkProgress {
+ public:
+  WorkProgress(std::string label, bool quiet) : label_(std::move(label)), quiet_(quiet), terminal_(is_terminal(STDERR_FILENO)), start_(platform::monotonic_seconds()) {}
+  ~WorkProgress() {
+    if (drawn_) std::fputs("\r\x1b[K", stderr);
+  }
+  scan::Progress teller() {
+    return [this](double part) { show(part); };
+  }
+
+ private:
+  void show(double part) {
+    if (quiet_) return;
+    const double elapsed = platform::monotonic_seconds() - start_;
+    const double due = terminal_ ? last_ + 0.1 : next_line_;
+    if (elapsed < due) return;
+    std::fputs(fmt::format(terminal_ ? "\r\x1b[K{} {:3.0f} %" : "{}: {:.0f} %\n", label_, 100 * clamp(part, 0, 1)).c_str(), stderr);
+    std::fflush(stderr);
+    drawn_ = terminal_;
+    last_ = elapsed;
+    next_line_ = std::max(2.0, elapsed * 2);
+  }
+
+  std::string label_;
+  bool quiet_, terminal_, drawn_ = false;
+  double start_, last_ = 0, next_line_ = 2;
+};
+
+void note(const ScanArguments& arguments, const std::string& line) {
+  if (!arguments.quiet) std::fputs((line + "\n").c_str(), stderr);
+}
+
+bool is_log(const std::string& file) { return fs::path(file).extension() == ".log" || fs::path(file).extension() == ".carmen"; }
+
+Result<scan::ScanLog> read_log(const std::string& file) {
+  const auto bytes = scan::read_bytes(file);
+  if (!bytes.ok()) return bytes.error();
+  return scan::parse_carmen(*bytes, file);
+}
+
+bool is_located(const scan::ScanLog& log) {
+  for (const auto* sweeps : {&log.forward, &log.side})
+    for (const scan::Sweep& s : *sweeps)
+      if (scan::length(s.pose.position - s.odometry.position) > 1e-6 || std::fabs(s.pose.heading - s.odometry.heading) > 1e-6) return true;
+  return false;
+}
+
+// A cloud from a cloud file, or from a scan log, which is located first if it is not.
+Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string& file) {
+  if (is_log(file)) {
+    auto log = read_log(file);
+    if (!log.ok()) return log.error();
+    if (!arguments.raw && !log->forward.empty() && !is_located(*log)) {
+      WorkProgress progress("locating", arguments.quiet);
+      log = scan::locate(*log, progress.teller());
+      if (!log.ok()) return log.error();
+    }
+    auto cloud = scan::cloud_of(*log);
+    if (!cloud.ok()) return Diagnostic{file, 0, cloud.error().diagnostics()[0].what, cloud.error().diagnostics()[0].fix};
+    return cloud;
+  }
+  auto reading = scan::read_cloud(file);
+  if (!reading.ok()) return reading.error();
+  for (const std::string& repair : reading->repairs) note(arguments, fmt::format("{}: {}", file, repair));
+  return std::move(reading->cloud);
+}
+
+int simulate(const ScanArguments& a) {
+  if (a.output.empty() && a.truth.empty() && a.cloud.empty())
+    return complain(Error("nothing to write was asked for", "give -o LOG, --truth MESH or --cloud CLOUD"));
+  const auto arena = scan::make_arena({.seed = a.seed, .length = a.length, .width = a.width, .height = a.height, .pit = !a.no_pit, .boxes = a.boxes});
+  if (!arena.ok()) return complain(arena.error());
+  const double noise = a.noise >= 0 ? a.noise : 0.007;
+  if (!a.truth.empty())
+    if (const auto written = scan::write_mesh(arena->mesh, a.truth); !written.ok()) return complain(written.error());
+  nlohmann::json json = {{"seed", a.seed}, {"triangles", arena->mesh.triangles.size()}};
+  if (!a.cloud.empty()) {
+    const scan::Cloud cloud = scan::sample_cloud(arena->mesh, {.seed = a.seed, .points = a.points, .outliers = a.outliers, .noise = noise});
+    if (const auto written = scan::write_cloud(cloud, a.cloud); !written.ok()) return complain(written.error());
+    json["points"] = cloud.points.size();
+  }
+  if (!a.output.empty()) {
+    WorkProgress progress("driving", a.quiet);
+    const scan::Drive drive = scan::drive(*arena, {.seed = a.seed, .noise = noise, .shake = a.shake, .odometry_drift = a.drift}, progress.teller());
+    if (const auto written = scan::write_bytes(scan::carmen_of(drive.log), a.output); !written.ok()) return complain(written.error());
+    json["sweeps"] = drive.log.side.size();
+    if (!a.path.empty()) {
+      std::string csv = "time,x,y,theta\n";
+      for (std::size_t i = 0; i < drive.forward_truth.size(); ++i)
+        csv += fmt::format("{:.3f},{:.6f},{:.6f},{:.6f}\n", drive.log.forward[i].time, drive.forward_truth[i].position.x, drive.forward_truth[i].position.y, drive.forward_truth[i].heading);
+      if (const auto written = scan::write_bytes(csv, a.path); !written.ok()) return complain(written.error());
+    }
+  } else if (!a.path.empty()) {
+    return complain(Error("--path needs a drive", "give -o LOG too"));
+  }
+  if (a.json) fmt::print("{}\n", json.dump());
+  return done;
+}
+
+// How far a located path is from the true one, as `simulate --path` wrote it.
+Result<std::vector<std::array<double, 2>>> path_errors(const scan::ScanLog& log, const std::string& file) {
+  const auto bytes = scan::read_bytes(file);
+  if (!bytes.ok()) return bytes.error();
+  std::vector<std::array<double, 2>> errors;
+  std::size_t line_begin = bytes->find('\n'), i = 0;
+  int line = 1;
+  while (line_begin != std::string::npos && line_begin + 1 < bytes->size() && i < log.forward.size()) {
+    double time = 0, x = 0, y = 0, heading = 0;
+    ++line;
+    if (std::sscanf(bytes->c_str() + line_begin + 1, "%lf,%lf,%lf,%lf", &time, &x, &y, &heading) != 4)
+      return Diagnostic{file, line, "the line is not time,x,y,theta", "give the file that volvox scan simulate --path wrote"};
+    errors.push_back({scan::length(log.forward[i].pose.position - scan::Vec2{x, y}), std::fabs(scan::wrapped(log.forward[i].pose.heading - heading))});
+    ++i;
+    line_begin = bytes->find('\n', line_begin + 1);
+  }
+  if (i != log.forward.size()) return Diagnostic{file, line, fmt::format("the path has {} places, the log {} sweeps", i, log.forward.size()), "give the path of the same drive"};
+  return errors;
+}
+
+int locate(const ScanArguments& a) {
+  const auto log = read_log(a.input);
+  if (!log.ok()) return complain(log.error());
+  Result<scan::ScanLog> located = [&] {
+    WorkProgress progress("locating", a.quiet);
+    return scan::locate(*log, progress.teller());
+  }();
+  if (!located.ok()) return complain(Diagnostic{a.input, 0, located.error().diagnostics()[0].what, located.error().diagnostics()[0].fix});
+  if (const auto written = scan::write_bytes(scan::carmen_of(*located), a.output); !written.ok()) return complain(written.error());
+  nlohmann::json json = {{"sweeps", located->forward.size()}};
+  if (!a.truth.empty()) {
+    const auto errors = path_errors(*located, a.truth);
+    if (!errors.ok()) return complain(errors.error());
+    double sum = 0, most = 0, turn = 0;
+    for (const auto& [distance, angle] : *errors) sum += distance, most = std::max(most, distance), turn = std::max(turn, angle);
+    json["error_mean_mm"] = 1e3 * sum / static_cast<double>(errors->size());
+    json["error_max_mm"] = 1e3 * most;
+    json["error_max_deg"] = degrees(turn);
+  }
+  if (a.json) {
+    fmt::print("{}\n", json.dump());
+  } else if (!a.quiet) {
+    std::vector<std::vector<std::string>> rows = {{"sweeps", std::to_string(located->forward.size())}};
+    if (json.contains("error_mean_mm"))
+      rows.push_back({"off the truth", fmt::format("{:.1f} mm on average, {:.1f} mm and {:.2f} degrees at most", json["error_mean_mm"].get<double>(), json["error_max_mm"].get<double>(),
+                                                   json["error_max_deg"].get<double>())});
+    fmt::print("{}", table(rows));
+  }
+  return done;
+}
+
+int clean(const ScanArguments& a) {
+  const auto cloud = cloud_from(a, a.input);
+  if (!cloud.ok()) return complain(cloud.error());
+  const scan::Cloud single = scan::without_duplicates(*cloud);
+  const scan::Cloud result = scan::histogram_filter(single, {.cell = a.cell, .least = a.least});
+  if (result.points.empty()) return complain(Diagnostic{a.input, 0, "no point is left", "give a smaller --least or a larger --cell"});
+  if (const auto written = scan::write_cloud(result, a.output); !written.ok()) return complain(written.error());
+  const std::size_t duplicates = cloud->points.size() - single.points.size(), lone = single.points.size() - result.points.size();
+  if (a.json) fmt::print("{}\n", nlohmann::json({{"points", result.points.size()}, {"duplicates", duplicates}, {"outliers", lone}}).dump());
+  else if (!a.quiet) fmt::print("{}", table({{"points", std::to_string(result.points.size())}, {"duplicates left out", std::to_string(duplicates)}, {"outliers left out", std::to_string(lone)}}));
+  return done;
+}
+
+Result<scan::Built> build_mesh(const ScanArguments& a) {
+  const auto method = scan::parse_method(a.method);
+  if (!method.ok()) return method.error();
+  const auto cloud = cloud_from(a, a.input);
+  if (!cloud.ok()) return cloud.error();
+  scan::BuildOptions options{.method = *method, .seed = a.seed};
+  if (a.triangles > 0) options.triangles = a.triangles;
+  if (a.nodes > 0) options.nodes = a.nodes;
+  if (a.steps > 0) options.steps = a.steps;
+  options.noise = std::max(0.0, a.noise);
+  options.filter = !a.no_filter;
+  options.sharpen = !a.raw;
+  WorkProgress progress("building", a.quiet);
+  auto built = scan::build(*cloud, options, progress.teller());
+  if (!built.ok()) return Diagnostic{a.input, 0, built.error().diagnostics()[0].what, built.error().diagnostics()[0].fix};
+  for (const std::string& line : built->notes) note(a, fmt::format("{}: {}", a.input, line));
+  return built;
+}
+
+nlohmann::json json_of(const ScanArguments& a, const scan::Built& built) {
+  const scan::Topology shape = scan::topology(built.mesh);
+  return {{"method", a.method},           {"seed", a.seed},     {"triangles", built.mesh.triangles.size()}, {"vertices", built.mesh.vertices.size()}, {"planes", built.planes},
+          {"noise_mm", 1e3 * built.noise}, {"cpu_s", built.cpu_s}, {"boundary_edges", shape.boundary_edges},   {"non_manifold_edges", shape.non_manifold_edges}};
+}
+
+void print_built(const scan::Built& built) {
+  const scan::Topology shape = scan::topology(built.mesh);
+  fmt::print("{}", table({{"triangles", std::to_string(built.mesh.triangles.size())},
+                          {"planes in the cloud", std::to_string(built.planes)},
+                          {"noise of the points", fmt::format("{:.1f} mm", 1e3 * built.noise)},
+                          {"boundary edges", std::to_string(shape.boundary_edges)},
+                          {"non-manifold edges", std::to_string(shape.non_manifold_edges)},
+                          {"processor time", fmt::format("{:.2f} s", built.cpu_s)}}));
+}
+
+int build(const ScanArguments& a) {
+  const auto built = build_mesh(a);
+  if (!built.ok()) return complain(built.error());
+  if (const auto written = scan::write_mesh(built->mesh, a.output); !written.ok()) return complain(written.error());
+  if (a.json) fmt::print("{}\n", json_of(a, *built).dump());
+  else if (!a.quiet) print_built(*built);
+  return done;
+}
+
+int evaluate(const ScanArguments& a) {
+  const auto mesh = scan::read_mesh(a.input), truth = scan::read_mesh(a.truth);
+  if (!mesh.ok()) return complain(mesh.error());
+  if (!truth.ok()) return complain(truth.error());
+  if (a.density * std::max(scan::area(*mesh), scan::area(*truth)) > 2e8)
+    return complain(Error(fmt::format("{:.0f} m2 at {:.0f} points a square metre are too many to measure", std::max(scan::area(*mesh), scan::area(*truth)), a.density), "give a smaller --density"));
+  scan::Evaluation e;
+  {
+    WorkProgress progress("measuring", a.quiet);
+    e = scan::evaluate(*mesh, *truth, a.density, progress.teller());
+  }
+  if (a.json) {
+    fmt::print("{}\n", nlohmann::json({{"triangles", e.triangles}, {"accuracy_mean_mm", 1e3 * e.accuracy_mean}, {"accuracy_p95_mm", 1e3 * e.accuracy_p95},
+                                       {"completeness_mean_mm", 1e3 * e.completeness_mean}, {"completeness_p95_mm", 1e3 * e.completeness_p95}, {"hausdorff_mm", 1e3 * e.hausdorff},
+                                       {"f_2cm", e.f_2cm}, {"f_5mm", e.f_5mm}, {"boundary_edges", e.boundary_edges}, {"non_manifold_edges", e.non_manifold_edges},
+                                       {"planes", e.planes}, {"planes_found", e.planes_found}}).dump());
+    return done;
+  }
+  fmt::print("{}", table({{"triangles", std::to_string(e.triangles)},
+                          {"accuracy (mesh to truth)", fmt::format("{:.2f} mm on average, 95 % within {:.2f} mm", 1e3 * e.accuracy_mean, 1e3 * e.accuracy_p95)},
+                          {"completeness (truth to mesh)", fmt::format("{:.2f} mm on average, 95 % within {:.2f} mm", 1e3 * e.completeness_mean, 1e3 * e.completeness_p95)},
+                          {"Hausdorff distance", fmt::format("{:.1f} mm", 1e3 * e.hausdorff)},
+                          {"F-score at 2 cm", fmt::format("{:.4f}", e.f_2cm)},
+                          {"F-score at 5 mm", fmt::format("{:.4f}", e.f_5mm)},
+                          {"boundary edges", std::to_string(e.boundary_edges)},
+                          {"non-manifold edges", std::to_string(e.non_manifold_edges)},
+                          {"planes found", fmt::format("{} of {}", e.planes_found, e.planes)}}));
+  return done;
+}
+
+int register_(const ScanArguments& a) {
+  const auto fixed = cloud_from(a, a.input), moving = cloud_from(a, a.second);
+  if (!fixed.ok()) return complain(fixed.error());
+  if (!moving.ok()) return complain(moving.error());
+  Result<scan::Registration> found = [&] {
+    WorkProgress progress("registering", a.quiet);
+    return scan::register_clouds(*fixed, *moving, progress.teller());
+  }();
+  if (!found.ok()) return complain(found.error());
+  if (!a.output.empty()) {
+    scan::Cloud both = *fixed;
+    both.colors.clear();
+    for (const Vec3& p : moving->points) both.points.push_back(found->pose * p);
+    if (const auto written = scan::write_cloud(both, a.output); !written.ok()) return complain(written.error());
+  }
+  const Vec3 shift = found->pose.position, turn = roll_pitch_yaw(found->pose.rotation);
+  if (a.json) {
+    fmt::print("{}\n", nlohmann::json({{"x_m", shift.x}, {"y_m", shift.y}, {"z_m", shift.z}, {"roll_rad", turn.x}, {"pitch_rad", turn.y}, {"yaw_rad", turn.z},
+                                       {"overlap", found->overlap}, {"rms_mm", 1e3 * found->rms}}).dump());
+  } else if (!a.quiet) {
+    fmt::print("{}", table({{"shift", fmt::format("{:.3f} {:.3f} {:.3f} m", shift.x, shift.y, shift.z)},
+                            {"turn", fmt::format("roll {:.2f}, pitch {:.2f}, yaw {:.2f} degrees", degrees(turn.x), degrees(turn.y), degrees(turn.z))},
+                            {"overlap", fmt::format("{:.0f} %", 100 * found->overlap)},
+                            {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * found->rms)}}));
+  }
+  return done;
+}
+
+// The place on the floor that is farthest from anything else: a robot can stand there.
+Result<Vec3> free_place(const scan::TriangleMesh& mesh) {
+  const model::Bounds box = scan::bounds(mesh);
+  const scan::TriangleTree tree(mesh);
+  const double middle = (box.low.z + box.high.z) / 2;
+  const double step = std::max({0.05, (box.high.x - box.low.x) / 150, (box.high.y - box.low.y) / 150});
+  struct Place {
+    Vec3 at;
+    bool free = false;
+  };
+  std::vector<Place> places;
+  std::map<long, int> levels;
+  for (double y = box.low.y + step / 2; y < box.high.y; y += step) {
+    for (double x = box.low.x + step / 2; x < box.high.x; x += step) {
+      const auto hit = tree.cast({x, y, middle}, {0, 0, -1}, box.high.z - box.low.z + 1);
+      places.push_back({{x, y, hit ? middle - hit->distance : -1e9}, false});
+      if (hit) ++levels[std::lround(places.back().at.z / 0.04)];
+    }
+  }
+  long floor = 0;
+  int most = 0;
+  for (const auto& [level, count] : levels)
+    if (count > most) most = count, floor = level;
+  for (Place& place : places) place.free = std::fabs(place.at.z - 0.04 * static_cast<double>(floor)) < 0.05;
+  const Place* best = nullptr;
+  double clearance = 0;
+  for (const Place& place : places) {
+    if (!place.free) continue;
+    double near = std::min({place.at.x - box.low.x, box.high.x - place.at.x, place.at.y - box.low.y, box.high.y - place.at.y});
+    for (const Place& other : places)
+      if (!other.free) near = std::min(near, std::hypot(other.at.x - place.at.x, other.at.y - place.at.y));
+    if (near > clearance) clearance = near, best = &place;
+  }
+  if (best == nullptr || clearance < 0.15) return Error("the arena has no floor that is free for a robot", "look at the mesh: volvox scan build -o arena.ply");
+  return best->at;
+}
+
+int run(const ScanArguments& a, sim::Library& library, Log& log) {
+  const auto built = build_mesh(a);
+  if (!built.ok()) return complain(built.error());
+  const auto place = free_place(built->mesh);
+  if (!place.ok()) return complain(place.error());
+  RunArguments arguments = a.run;
+  fs::path folder;
+  if (arguments.out) {
+    folder = *arguments.out;
+    std::error_code failure;
+    fs::create_directories(folder, failure);
+  } else {
+    const auto made = make_next_run_folder("scan");
+    if (!made.ok()) return complain(made.error());
+    folder = *made;
+  }
+  const std::string robot = fmt::format("  <volvox:run duration=\"10\" dt=\"1/60\"/>\n  <volvox:module name=\"robot\" robot=\"{}\" pose=\"{:.4f} {:.4f} {:.4f} 0 0 0\">\n    <volvox:mind behavior=\"{}\"/>\n  </volvox:module>\n",
+                                        a.robot, place->x, place->y, place->z + 0.08, a.behavior);
+  if (const auto written = scan::write_mesh(built->mesh, folder / "arena.stl"); !written.ok()) return complain(written.error());
+  if (const auto written = scan::write_bytes(scan::sdf_world("arena", "arena.stl", robot), folder / "arena.sdf"); !written.ok()) return complain(written.error());
+  if (!a.json && !a.quiet) print_built(*built);
+  arguments.experiment = (folder / "arena.sdf").string();
+  arguments.out = folder.string();
+  arguments.seed = a.seed;
+  arguments.json = a.json;
+  arguments.quiet = a.quiet;
+  return run_command(arguments, library, log);
+}
+
+// CLI11's own check lets NaN through.
+CLI::Validator between(double low, double high) {
+  return CLI::Validator([low, high](std::string& text) {
+    double value = 0;
+    const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+    return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, low, high);
+  }, "");
+}
+
+void add_common(CLI::App& command, ScanArguments& a, bool seed) {
+  if (seed) command.add_option("--seed", a.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(between(0, 1.8e19));
+  command.add_flag("--json", a.json, "print one JSON object on standard output and nothing else there");
+  command.add_flag("--quiet", a.quiet, "no progress, no table");
+}
+
+void add_build_options(CLI::App& command, ScanArguments& a) {
+  command.add_option("input", a.input, "a cloud (.pcd, .ply, .xyz, .off), or a scan log (.log, CARMEN)")->required()->type_name("CLOUD");
+  command.add_option("--method", a.method, "gsrm (a two-manifold net that grows), gg (a grid that grows) or pf (planes and their borders)")->capture_default_str()->type_name("NAME");
+  command.add_option("--triangles", a.triangles, "about so many (gsrm, gg); default 4175 and 13860")->type_name("N")->check(between(2, 5e6));
+  command.add_option("--nodes", a.nodes, "or so many nodes (gsrm)")->type_name("N")->check(between(4, 5e6));
+  command.add_option("--steps", a.steps, "or so many signals of growth (gg)")->type_name("N")->check(between(1, 5e8));
+  command.add_option("--noise", a.noise, "of the points in metres; otherwise estimated")->type_name("M")->check(between(0, 10));
+  command.add_flag("--no-filter", a.no_filter, "keep points that stand alone");
+  command.add_flag("--raw", a.raw, "leave nodes where they learned to be (gsrm, gg), and the path of a log as it is");
+}
+
+}  // namespace
+
+void add_scan(CLI::App& app, ScanArguments& a) {
+  CLI::App* scan = app.add_subcommand("scan", "arenas from laser scans: simulate, locate, clean, build, evaluate, register, run");
+  scan->require_subcommand(1);
+  scan->footer("\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply\n  volvox scan build drive.log --method pf -o arena.sdf\n"
+               "  volvox scan evaluate arena.stl --truth truth.ply\n  volvox scan run room.pcd --method gsrm --robot wheelbot --duration 20");
+
+  CLI::App* simulate = scan->add_subcommand("simulate", "draw an arena by chance, and scan it: a robot with two lasers drives through it");
+  simulate->footer("\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply --path path.csv\n"
+                   "  volvox scan simulate --cloud cloud.pcd --truth truth.ply --points 98000 --outliers 2000   (points all over the surface, no drive)");
+  simulate->add_option("-o,--output", a.output, "the scan log to write (CARMEN)")->type_name("LOG");
+  simulate->add_option("--truth", a.truth, "write the arena as it is: .ply, .off, .stl or .sdf")->type_name("MESH");
+  simulate->add_option("--path", a.path, "write where the robot really was: time,x,y,theta")->type_name("CSV");
+  simulate->add_option("--cloud", a.cloud, "write points drawn evenly over the arena: .pcd, .ply or .xyz")->type_name("CLOUD");
+  simulate->add_option("--points", a.points, "of that cloud")->capture_default_str()->type_name("N")->check(between(1, 1e8));
+  simulate->add_option("--outliers", a.outliers, "of that cloud, anywhere in the room")->capture_default_str()->type_name("N")->check(between(0, 1e8));
+  simulate->add_option("--noise", a.noise, "deviation of ranges and points, in metres (default 0.007)")->type_name("M")->check(between(0, 1));
+  simulate->add_option("--shake", a.shake, "deviation of the robot's roll, in rad")->capture_default_str()->type_name("RAD")->check(between(0, 0.2));
+  simulate->add_option("--drift", a.drift, "error of the odometry, as a part of the way")->capture_default_str()->type_name("PART")->check(between(0, 0.5));
+  simulate->add_option("--length", a.length, "of the room, in metres")->capture_default_str()->type_name("M")->check(between(0.5, 100));
+  simulate->add_option("--width", a.width, "of the room, in metres")->capture_default_str()->type_name("M")->check(between(0.5, 100));
+  simulate->add_option("--height", a.height, "of its walls, in metres")->capture_default_str()->type_name("M")->check(between(0.1, 10));
+  simulate->add_option("--boxes", a.boxes, "on its floor")->capture_default_str()->type_name("N")->check(between(0, 1000));
+  simulate->add_flag("--no-pit", a.no_pit, "a floor without a pit");
+  add_common(*simulate, a, true);
+
+  CLI::App* locate = scan->add_subcommand("locate", "find the robot's path, from its horizontal laser and its odometry");
+  locate->footer("\nExamples:\n  volvox scan locate drive.log -o located.log\n  volvox scan locate drive.log -o located.log --truth path.csv");
+  locate->add_option("input", a.input, "a scan log (CARMEN)")->required()->type_name("LOG");
+  locate->add_option("-o,--output", a.output, "the log with the poses corrected")->required()->type_name("LOG");
+  locate->add_option("--truth", a.truth, "the true path (simulate --path), to compare with")->type_name("CSV");
+  add_common(*locate, a, false);
+
+  CLI::App* clean = scan->add_subcommand("clean", "a cloud without shaking, noise and outliers, from a scan log or a cloud");
+  clean->footer("\nExamples:\n  volvox scan clean located.log -o cloud.ply\n  volvox scan clean raw.pcd -o cloud.pcd --cell 0.05 --least 5");
+  clean->add_option("input", a.input, "a scan log (CARMEN; located first if it is not) or a cloud")->required()->type_name("LOG|CLOUD");
+  clean->add_option("-o,--output", a.output, "the cloud to write: .ply, .pcd or .xyz")->required()->type_name("CLOUD");
+  clean->add_option("--cell", a.cell, "of the histogram, in metres; otherwise by the cloud's density")->type_name("M")->check(between(1e-6, 100));
+  clean->add_option("--least", a.least, "points that a cell and its neighbours must hold; otherwise by the cloud's density")->type_name("N")->check(between(1, 1e6));
+  clean->add_flag("--raw", a.raw, "leave the path of the log as it is");
+  add_common(*clean, a, false);
+
+  CLI::App* build = scan->add_subcommand("build", "a mesh from a cloud or a scan log");
+  build->footer("\nExamples:\n  volvox scan build cloud.pcd -o arena.ply\n  volvox scan build cloud.pcd --method pf -o arena.sdf     (a world, with arena.stl beside it)\n"
+                "  volvox scan build drive.log --method gg --triangles 576 -o coarse.off");
+  add_build_options(*build, a);
+  build->add_option("-o,--output", a.output, "the mesh to write: .ply, .off, .stl, or .sdf for a world")->required()->type_name("MESH");
+  add_common(*build, a, true);
+
+  CLI::App* evaluate = scan->add_subcommand("evaluate", "measure a mesh against the true one");
+  evaluate->footer("\nExamples:\n  volvox scan evaluate arena.ply --truth truth.ply\n  volvox scan evaluate arena.ply --truth truth.ply --json | jq .f_2cm");
+  evaluate->add_option("mesh", a.input, "what was built: .ply, .off or .stl")->required()->type_name("MESH");
+  evaluate->add_option("--truth", a.truth, "what is really there")->required()->type_name("MESH");
+  evaluate->add_option("--density", a.density, "points to measure at, a square metre")->capture_default_str()->type_name("N")->check(between(1, 1e7));
+  add_common(*evaluate, a, false);
+
+  CLI::App* registered = scan->add_subcommand("register", "lay one scan of a room on another");
+  registered->footer("\nExamples:\n  volvox scan register scan1.pcd scan2.pcd -o room.pcd");
+  registered->add_option("first", a.input, "stays where it is")->required()->type_name("CLOUD");
+  registered->add_option("second", a.second, "is turned and shifted")->required()->type_name("CLOUD");
+  registered->add_option("-o,--output", a.output, "both in one cloud: .ply, .pcd or .xyz")->type_name("CLOUD");
+  add_common(*registered, a, false);
+
+  CLI::App* run = scan->add_subcommand("run", "a cloud to an arena to a run, with a robot on its floor");
+  run->footer("\nExamples:\n  volvox scan run room.pcd --method pf --duration 20\n  volvox scan run drive.log --method gsrm --robot superbot --behavior alternate --json --quiet");
+  add_build_options(*run, a);
+  run->add_option("--robot", a.robot, "that is put where most of the floor is free (volvox list robots)")->capture_default_str()->type_name("NAME");
+  run->add_option("--behavior", a.behavior, "of the robot (volvox list behaviors)")->capture_default_str()->type_name("NAME");
+  run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->type_name("NAME");
+  run->add_option("--duration", a.run.duration, "seconds to simulate (default 10)")->type_name("S")->check(between(0, 1e9));
+  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  run->add_option("--out", a.run.out, "folder for the arena and the results (default: runs/scan/001, ...)")->type_name("DIR");
+  add_common(*run, a, true);
+}
+
+int scan_command(const CLI::App& scan, const ScanArguments& arguments, sim::Library& library, Log& log) {
+  if (scan.got_subcommand("simulate")) return simulate(arguments);
+  if (scan.got_subcommand("locate")) return locate(arguments);
+  if (scan.got_subcommand("clean")) return clean(arguments);
+  if (scan.got_subcommand("build")) return build(arguments);
+  if (scan.got_subcommand("evaluate")) return evaluate(arguments);
+  if (scan.got_subcommand("register")) return register_(arguments);
+  return run(arguments, library, log);
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,28 @@
+// What most sensors are made of. Internal to mind/.
+#pragma once
+
+#include "volvox/mind/sensor.h"
+
+namespace volvox::mind {
+
+template <class T>
+class TypedSensor : public Sensor {
+ public:
+  const TypeInfo& type() const override { return type_of<T>(); }
+  void read(const SenseContext& context, Value& reading) const override { measure(context, *reading.get<T>()); }
+  virtual void measure(const SenseContext& context, T& reading) const = 0;
+};
+
+// Sensors that are mounted somewhere on a link.
+template <class T>
+class MountedSensor : public TypedSensor<T> {
+ public:
+  explicit MountedSensor(const model::Sensor& sensor) : link_(sensor.link), pose_(sensor.pose) {}
+
+ protected:
+  Pose mount(const SenseContext& c) const { return c.world.link_pose(c.link(link_)) * pose_; }
+  int link_;
+  Pose pose_;
+};
+
+}  // namespace volvox::mind

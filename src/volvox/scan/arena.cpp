@@ -1,0 +1,134 @@
+#include "volvox/scan/arena.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "volvox/base/random.h"
+
+namespace volvox::scan {
+namespace {
+
+constexpr double lane = 0.7;  // between the walls and the things on the floor, m
+constexpr double gap = 0.06;  // between things, m
+
+double reach(const Footprint& thing) { return length(thing.half); }
+
+// Draws the pit and the boxes so that none meets another; empty: it did not work out.
+std::vector<Footprint> draw_things(const ArenaOptions& options, RandomStream& random, double scale) {
+  std::vector<Footprint> things;
+  const int count = options.boxes + (options.pit ? 1 : 0);
+  for (int i = 0; i < count; ++i) {
+    Footprint thing;
+    const bool pit = options.pit && i == 0;
+    if (pit) {
+      thing.half = Vec2{random.uniform(0.35, 0.45), random.uniform(0.2, 0.25)} * scale;
+      thing.height = -random.uniform(0.2, 0.3);
+    } else {
+      thing.half = Vec2{random.uniform(0.12, 0.2), random.uniform(0.1, 0.18)} * scale;
+      thing.height = random.uniform(0.15, 0.4);
+    }
+    bool placed = false;
+    for (int attempt = 0; attempt < 200 && !placed; ++attempt) {
+      thing.yaw = random.uniform(-pi, pi);
+      const double free_x = options.length / 2 - lane - reach(thing), free_y = options.width / 2 - lane - reach(thing);
+      if (free_x < 0 || free_y < 0) return {};
+      thing.center = {random.uniform(-free_x, free_x), random.uniform(-free_y, free_y)};
+      placed = std::all_of(things.begin(), things.end(), [&](const Footprint& other) {
+        return volvox::scan::length(other.center - thing.center) > reach(other) + reach(thing) + gap;
+      });
+    }
+    if (!placed) return {};
+    things.push_back(thing);
+  }
+  return things;
+}
+
+class Builder {
+ public:
+  // A flat polygon with holes at a height, its front up.
+  void floor(const std::vector<std::vector<Vec2>>& loops, double z) {
+    const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+    for (const auto& loop : loops)
+      for (const Vec2& p : loop) mesh.vertices.push_back({p.x, p.y, z});
+    for (const auto& t : triangulate(loops)) mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+  }
+  // Upright walls over a counter-clockwise loop, their fronts out of it or into it.
+  void walls(const std::vector<Vec2>& loop, double low, double high, bool outward) {
+    for (std::size_t i = 0; i < loop.size(); ++i) {
+      const Vec2 a = loop[i], b = loop[(i + 1) % loop.size()];
+      const auto n = static_cast<std::uint32_t>(mesh.vertices.size());
+      mesh.vertices.insert(mesh.vertices.end(), {{a.x, a.y, low}, {b.x, b.y, low}, {b.x, b.y, high}, {a.x, a.y, high}});
+      if (outward) mesh.triangles.insert(mesh.triangles.end(), {{n, n + 1, n + 2}, {n, n + 2, n + 3}});
+      else mesh.triangles.insert(mesh.triangles.end(), {{n, n + 2, n + 1}, {n, n + 3, n + 2}});
+    }
+  }
+  TriangleMesh mesh;
+};
+
+}  // namespace
+
+std::vector<Vec2> Footprint::corners() const {
+  const double c = volvox::cos(yaw), s = volvox::sin(yaw);
+  std::vector<Vec2> result;
+  for (const Vec2 sign : {Vec2{-1, -1}, Vec2{1, -1}, Vec2{1, 1}, Vec2{-1, 1}}) {
+    const double x = sign.x * half.x, y = sign.y * half.y;
+    result.push_back({center.x + c * x - s * y, center.y + s * x + c * y});
+  }
+  return result;
+}
+
+Result<Arena> make_arena(const ArenaOptions& options) {
+  Arena arena{options, {}, {}};
+  RandomStream random(options.seed, 0, "scan:arena");
+  const bool wanted = options.pit || options.boxes > 0;
+  for (double scale = 1; wanted && arena.things.empty(); scale *= 0.97) {
+    if (scale < 0.3) {
+      return Error(fmt::format("a room of {} by {} m has no place for {} boxes{} beside a lane of {} m along its walls", options.length, options.width,
+                               options.boxes, options.pit ? " and a pit" : "", lane),
+                   "take a larger room or fewer boxes");
+    }
+    arena.things = draw_things(options, random, scale);
+  }
+  const std::vector<Vec2> room = {{-options.length / 2, -options.width / 2}, {options.length / 2, -options.width / 2},
+                                  {options.length / 2, options.width / 2}, {-options.length / 2, options.width / 2}};
+  Builder builder;
+  std::vector<std::vector<Vec2>> floor = {room};
+  for (const Footprint& thing : arena.things) {
+    std::vector<Vec2> hole = thing.corners();
+    std::reverse(hole.begin(), hole.end());
+    floor.push_back(std::move(hole));
+  }
+  builder.floor(floor, 0);
+  builder.walls(room, 0, options.height, false);
+  for (const Footprint& thing : arena.things) {
+    builder.walls(thing.corners(), std::min(0.0, thing.height), std::max(0.0, thing.height), thing.height > 0);
+    builder.floor({thing.corners()}, thing.height);
+  }
+  arena.mesh = welded(builder.mesh, 1e-6);
+  return arena;
+}
+
+Cloud sample_cloud(const TriangleMesh& mesh, const SampleOptions& options) {
+  std::vector<double> sums;  // of areas, to draw triangles by
+  double sum = 0;
+  for (const Triangle& triangle : mesh.triangles) sums.push_back(sum += length(area_normal(mesh, triangle)));
+  RandomStream random(options.seed, 0, "scan:sample");
+  Cloud cloud;
+  for (std::size_t i = 0; i < options.points; ++i) {
+    const auto chosen = std::upper_bound(sums.begin(), sums.end(), random.uniform(0, sum)) - sums.begin();
+    const Triangle& t = mesh.triangles[std::min<std::size_t>(static_cast<std::size_t>(chosen), mesh.triangles.size() - 1)];
+    double u = random.uniform(), v = random.uniform();
+    if (u + v > 1) u = 1 - u, v = 1 - v;
+    const Vec3 a = corner(mesh, t, 0);
+    const Vec3 noise{random.normal(), random.normal(), random.normal()};
+    cloud.points.push_back(a + (corner(mesh, t, 1) - a) * u + (corner(mesh, t, 2) - a) * v + noise * options.noise);
+  }
+  const model::Bounds box = bounds(mesh);
+  for (std::size_t i = 0; i < options.outliers; ++i) {
+    cloud.points.push_back({random.uniform(box.low.x, box.high.x), random.uniform(box.low.y, box.high.y), random.uniform(box.low.z, box.high.z)});
+  }
+  return cloud;
+}
+
+}  // namespace volvox::scan

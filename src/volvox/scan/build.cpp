@@ -1,0 +1,95 @@
+#include "volvox/scan/build.h"
+
+#include <fmt/format.h>
+
+#include "volvox/base/platform/clock.h"
+#include "volvox/scan/clean.h"
+#include "volvox/scan/growing_grid.h"
+#include "volvox/scan/gsrm.h"
+#include "volvox/scan/plane_fitting.h"
+#include "volvox/scan/point_grid.h"
+
+namespace volvox::scan {
+
+Result<Method> parse_method(const std::string& name) {
+  if (name == "gsrm") return Method::gsrm;
+  if (name == "gg") return Method::growing_grid;
+  if (name == "pf") return Method::plane_fitting;
+  return Error(fmt::format("there is no method '{}'", name), "choose gsrm (two-manifold net), gg (growing grid) or pf (plane fitting)");
+}
+
+std::string_view name(Method method) { return method == Method::gsrm ? "gsrm" : method == Method::growing_grid ? "gg" : "pf"; }
+
+namespace {
+
+Result<void> check(const BuildOptions& options) {
+  const int given = options.triangles.has_value() + options.nodes.has_value() + options.steps.has_value();
+  const std::string fix = "gsrm takes triangles or nodes, gg triangles or steps, pf none: it has as many as the planes need";
+  if (given > 1) return Error("triangles, nodes and steps all say how fine the mesh is", "give one of them: " + fix);
+  const bool fits = (options.triangles && options.method != Method::plane_fitting) || (options.nodes && options.method == Method::gsrm) ||
+                    (options.steps && options.method == Method::growing_grid) || given == 0;
+  if (!fits) return Error(fmt::format("the method {} cannot be told that", name(options.method)), fix);
+  const std::size_t most = std::max({options.triangles.value_or(0), options.nodes.value_or(0), options.steps.value_or(0) / 100});
+  if (most > 5'000'000) return Error(fmt::format("a mesh of {} triangles or nodes is too large", most), "give at most 5000000");
+  return {};
+}
+
+}  // namespace
+
+Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progress& progress) {
+  if (const auto good = check(options); !good.ok()) return good.error();
+  const double start = platform::process_cpu_seconds();
+  auto prepared = prepare(cloud, options.filter);
+  if (!prepared.ok()) return prepared.error();
+  Built built;
+  built.notes = prepared->notes;
+  const Cloud& clean = prepared->cloud;
+  if (options.method == Method::plane_fitting) {
+    PlaneModel model = fit_planes(clean, {options.seed, options.noise});
+    built.planes = model.set.planes.size();
+    built.noise = model.set.noise;
+    built.mesh = std::move(model.mesh);
+  } else {
+    const PlaneSet planes = find_planes(clean.points, {options.seed, options.noise});
+    built.planes = planes.planes.size();
+    built.noise = planes.noise;
+    if (options.method == Method::gsrm) {
+      GsrmOptions gsrm{.seed = options.seed, .sharpen = options.sharpen};
+      gsrm.nodes = options.nodes ? std::max<std::size_t>(4, *options.nodes) : gsrm_nodes_for(options.triangles.value_or(4175));
+      built.mesh = build_gsrm(clean, planes, gsrm, progress);
+    } else {
+      GrowingGridOptions grid{.seed = options.seed, .sharpen = options.sharpen};
+      if (options.triangles) grid.triangles = *options.triangles;
+      if (options.steps) {
+        grid.steps = *options.steps;
+        grid.triangles = SIZE_MAX;
+      }
+      built.mesh = build_growing_grid(clean, planes, grid, progress);
+    }
+  }
+  if (built.mesh.triangles.empty())
+    return Error(fmt::format("no surface was found in {} points", clean.points.size()), "give a denser cloud, or another method: gsrm needs no planes");
+  paint(built.mesh, clean);
+  built.cpu_s = platform::process_cpu_seconds() - start;
+  return built;
+}
+
+void paint(TriangleMesh& mesh, const Cloud& cloud) {
+  if (cloud.colors.empty()) return;
+  const double cell = 2 * std::sqrt(area(mesh) / static_cast<double>(cloud.points.size())) + 1e-9;
+  const PointGrid grid(cloud.points, cell);
+  mesh.colors.clear();
+  for (const Vec3& vertex : mesh.vertices) {
+    double r = 0, g = 0, b = 0, count = 0;
+    for (double radius = cell; count == 0 && radius < 20 * cell; radius *= 2) {
+      grid.near(vertex, radius, [&](std::uint32_t i, double) {
+        r += cloud.colors[i].r, g += cloud.colors[i].g, b += cloud.colors[i].b;
+        count += 1;
+      });
+    }
+    const auto mean = [&](double sum) { return static_cast<std::uint8_t>(count > 0 ? sum / count + 0.5 : 128); };
+    mesh.colors.push_back({mean(r), mean(g), mean(b)});
+  }
+}
+
+}  // namespace volvox::scan

@@ -1,0 +1,16 @@
+// A cloud of measured points. Metres, z up.
+#pragma once
+
+#include <vector>
+
+#include "volvox/base/math.h"
+#include "volvox/scan/mesh.h"
+
+namespace volvox::scan {
+
+struct Cloud {
+  std::vector<Vec3> points;  // all finite
+  std::vector<Rgb> colors;   // one a point, or none
+};
+
+}  // namespace volvox::scan

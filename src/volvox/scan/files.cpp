@@ -1,0 +1,214 @@
+#include "volvox/scan/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace volvox::scan {
+namespace {
+
+std::string ending(const std::filesystem::path& file) {
+  std::string text = file.extension().string();
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+template <class T>
+void append(std::string& bytes, T value) {
+  char raw[sizeof value];
+  std::memcpy(raw, &value, sizeof value);
+  bytes.append(raw, sizeof value);
+}
+
+void append_floats(std::string& bytes, const Vec3& v) {
+  for (int i = 0; i < 3; ++i) append(bytes, static_cast<float>(v[i]));
+}
+
+CloudReading cloud_of(TriangleMesh mesh) {
+  CloudReading reading;
+  const std::size_t all = mesh.vertices.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    if (!finite(mesh.vertices[i]) || length_squared(mesh.vertices[i]) > 1e16) continue;
+    reading.cloud.points.push_back(mesh.vertices[i]);
+    if (!mesh.colors.empty()) reading.cloud.colors.push_back(mesh.colors[i]);
+  }
+  if (const std::size_t lost = all - reading.cloud.points.size(); lost > 0)
+    reading.repairs.push_back(fmt::format("{} of {} points were not finite and were left out", lost, all));
+  return reading;
+}
+
+// A point cloud as a PLY of vertices.
+TriangleMesh mesh_of(const Cloud& cloud) {
+  TriangleMesh mesh;
+  mesh.vertices = cloud.points;
+  mesh.colors = cloud.colors;
+  return mesh;
+}
+
+std::string pcd_of(const Cloud& cloud) {
+  const bool colors = !cloud.colors.empty();
+  std::string bytes = fmt::format(
+      "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z{}\nSIZE 4 4 4{}\nTYPE F F F{}\nCOUNT 1 1 1{}\nWIDTH {}\nHEIGHT 1\n"
+      "VIEWPOINT 0 0 0 1 0 0 0\nPOINTS {}\nDATA binary\n",
+      colors ? " rgb" : "", colors ? " 4" : "", colors ? " U" : "", colors ? " 1" : "", cloud.points.size(), cloud.points.size());
+  for (std::size_t i = 0; i < cloud.points.size(); ++i) {
+    append_floats(bytes, cloud.points[i]);
+    if (colors) append(bytes, static_cast<std::uint32_t>(cloud.colors[i].r << 16 | cloud.colors[i].g << 8 | cloud.colors[i].b));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string sdf_world(std::string name, const std::string& mesh_file, const std::string& inside) {
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '_';
+  std::string uri;
+  for (const char c : mesh_file) uri += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  return fmt::format(R"(<?xml version="1.0"?>
+<!-- An arena that volvox scan built. -->
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<world name="{0}">
+  <gravity>0 0 -9.81</gravity>
+  <model name="arena">
+    <static>true</static>
+    <link name="arena">
+      <collision name="surface">
+        <geometry><mesh><uri>{1}</uri></mesh></geometry>
+        <surface><friction><ode><mu>0.7</mu></ode></friction></surface>
+      </collision>
+      <visual name="surface">
+        <geometry><mesh><uri>{1}</uri></mesh></geometry>
+        <material><diffuse>0.72 0.74 0.78 1</diffuse></material>
+      </visual>
+    </link>
+  </model>
+{2}</world>
+</sdf>
+)", name, uri, inside);
+}
+
+Result<std::string> read_bytes(const std::filesystem::path& file) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(file, failure)) return Diagnostic{file.string(), 0, "this is a folder", "give a file"};
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return Diagnostic{file.string(), 0, "the file cannot be opened", "check its name and whether you may read it"};
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+Result<void> write_bytes(std::string_view bytes, const std::filesystem::path& file) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) return Diagnostic{file.string(), 0, "the file cannot be written", "check that its folder is there, that you may write, and that the disk is not full"};
+  return {};
+}
+
+Result<CloudReading> read_cloud(const std::filesystem::path& file) {
+  const std::string kind = ending(file), name = file.string();
+  const bool table = kind == ".xyz" || kind == ".txt" || kind == ".csv" || kind == ".asc";
+  if (!table && kind != ".pcd" && kind != ".ply" && kind != ".off")
+    return Diagnostic{name, 0, fmt::format("'{}' is not the ending of a cloud", kind), "give a .pcd, .ply, .xyz or .off file"};
+  const auto bytes = read_bytes(file);
+  if (!bytes.ok()) return bytes.error();
+  Result<CloudReading> reading = [&]() -> Result<CloudReading> {
+    if (kind == ".pcd") return parse_pcd(*bytes, name);
+    if (table) return parse_xyz(*bytes, name);
+    auto mesh = kind == ".ply" ? parse_ply(*bytes, name) : parse_off(*bytes, name);
+    if (!mesh.ok()) return mesh.error();
+    return cloud_of(std::move(*mesh));
+  }();
+  if (reading.ok() && reading->cloud.points.empty()) return Diagnostic{name, 0, "the cloud has no points", "give a cloud with points"};
+  return reading;
+}
+
+Result<TriangleMesh> read_mesh(const std::filesystem::path& file) {
+  const std::string kind = ending(file), name = file.string();
+  if (kind != ".ply" && kind != ".off" && kind != ".stl")
+    return Diagnostic{name, 0, fmt::format("'{}' is not the ending of a mesh", kind), "give a .ply, .off or .stl file"};
+  const auto bytes = read_bytes(file);
+  if (!bytes.ok()) return bytes.error();
+  auto mesh = kind == ".ply" ? parse_ply(*bytes, name) : kind == ".off" ? parse_off(*bytes, name) : parse_stl(*bytes, name);
+  if (!mesh.ok()) return mesh;
+  if (mesh->triangles.empty()) return Diagnostic{name, 0, "the mesh has no triangles", "give a mesh with faces, or build one: volvox scan build"};
+  for (const Triangle& triangle : mesh->triangles) {
+    for (const std::uint32_t vertex : triangle) {
+      if (vertex >= mesh->vertices.size()) return Diagnostic{name, 0, "a triangle names a vertex that is not there", "write the mesh again"};
+      if (!finite(mesh->vertices[vertex]) || length_squared(mesh->vertices[vertex]) > 1e16)
+        return Diagnostic{name, 0, fmt::format("vertex {} is not finite", vertex), "write the mesh again"};
+    }
+  }
+  if (kind == ".stl") mesh = welded(*mesh, 1e-6);  // STL has no vertex numbers
+  if (!(area(*mesh) > 0)) return Diagnostic{name, 0, "the mesh has no area: all its triangles are flat", "give a mesh with a surface"};
+  return mesh;
+}
+
+std::string ply_of(const TriangleMesh& mesh) {
+  const bool colors = mesh.colors.size() == mesh.vertices.size() && !mesh.colors.empty();
+  std::string bytes = fmt::format("ply\nformat binary_little_endian 1.0\ncomment written by volvox scan; metres\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\n{}",
+                                  mesh.vertices.size(), colors ? "property uchar red\nproperty uchar green\nproperty uchar blue\n" : "");
+  if (!mesh.triangles.empty()) bytes += fmt::format("element face {}\nproperty list uchar int vertex_indices\n", mesh.triangles.size());
+  bytes += "end_header\n";
+  for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
+    append_floats(bytes, mesh.vertices[i]);
+    if (colors) {
+      for (const std::uint8_t channel : {mesh.colors[i].r, mesh.colors[i].g, mesh.colors[i].b}) append(bytes, channel);
+    }
+  }
+  for (const Triangle& triangle : mesh.triangles) {
+    append(bytes, std::uint8_t{3});
+    for (const std::uint32_t vertex : triangle) append(bytes, static_cast<std::int32_t>(vertex));
+  }
+  return bytes;
+}
+
+std::string off_of(const TriangleMesh& mesh) {
+  std::string text = fmt::format("OFF\n{} {} 0\n", mesh.vertices.size(), mesh.triangles.size());
+  for (const Vec3& v : mesh.vertices) text += fmt::format("{} {} {}\n", static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
+  for (const Triangle& t : mesh.triangles) text += fmt::format("3 {} {} {}\n", t[0], t[1], t[2]);
+  return text;
+}
+
+std::string stl_of(const model::MeshData& mesh) {
+  std::string bytes = "binary STL, written by volvox scan; metres";
+  bytes.resize(80, ' ');
+  append(bytes, static_cast<std::uint32_t>(mesh.triangles.size()));
+  for (const Triangle& triangle : mesh.triangles) {
+    append_floats(bytes, normalized(area_normal(mesh, triangle)));
+    for (int i = 0; i < 3; ++i) append_floats(bytes, corner(mesh, triangle, i));
+    append(bytes, std::uint16_t{0});
+  }
+  return bytes;
+}
+
+Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file) {
+  const std::string kind = ending(file);
+  if (kind == ".ply") return write_bytes(ply_of(mesh), file);
+  if (kind == ".off") return write_bytes(off_of(mesh), file);
+  if (kind == ".stl") return write_bytes(stl_of(mesh), file);
+  if (kind != ".sdf") return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a mesh or a world", kind), "give a name that ends in .ply, .off, .stl or .sdf"};
+  std::filesystem::path beside = file;
+  beside.replace_extension(".stl");
+  if (const auto written = write_bytes(stl_of(mesh), beside); !written.ok()) return written;
+  return write_bytes(sdf_world(file.stem().string(), beside.filename().string()), file);
+}
+
+Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) {
+  const std::string kind = ending(file);
+  if (kind == ".ply") return write_bytes(ply_of(mesh_of(cloud)), file);
+  if (kind == ".pcd") return write_bytes(pcd_of(cloud), file);
+  if (kind != ".xyz") return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a cloud", kind), "give a name that ends in .ply, .pcd or .xyz"};
+  std::string text;
+  for (std::size_t i = 0; i < cloud.points.size(); ++i) {
+    const Vec3& p = cloud.points[i];
+    fmt::format_to(std::back_inserter(text), "{:.6f} {:.6f} {:.6f}", p.x, p.y, p.z);
+    if (!cloud.colors.empty()) fmt::format_to(std::back_inserter(text), " {} {} {}", cloud.colors[i].r, cloud.colors[i].g, cloud.colors[i].b);
+    text += '\n';
+  }
+  return write_bytes(text, file);
+}
+
+}  // namespace volvox::scan

@@ -1,0 +1,323 @@
+#include "volvox/scan/gsrm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/scan/point_grid.h"
+#include "volvox/scan/settle.h"
+
+namespace volvox::scan {
+namespace {
+
+model::Bounds bounds_of(const Cloud& cloud) {
+  model::Bounds box;
+  for (const Vec3& p : cloud.points) box.add(p);
+  return box;
+}
+
+NodeIndex make(const Cloud& cloud, double nodes) {
+  const model::Bounds box = bounds_of(cloud);
+  return NodeIndex(box.low, box.high, index_cell(cloud, nodes));
+}
+
+}  // namespace
+
+std::size_t gsrm_nodes_for(std::size_t triangles) { return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.515 * static_cast<double>(triangles))) + 8); }
+
+GsrmNet::GsrmNet(const Cloud& cloud, const GsrmOptions& options)
+    : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:gsrm"), index_(make(cloud, 12)), indexed_for_(12) {
+  for (int i = 0; i < 3; ++i) {
+    const std::uint32_t node = net_.add_node();
+    nodes_.push_back(cloud.points[random_.below(cloud.points.size())]);
+    index_.insert(node, nodes_[node]);
+  }
+  error_.assign(3, 0);
+  alive_.assign(3, true);
+  living_ = 3;
+  net_.add_face(0, 1, 2);
+}
+
+void GsrmNet::step() {
+  const Vec3& signal = cloud_.points[random_.below(cloud_.points.size())];
+  const auto winners = index_.nearest<3>(signal);
+  const std::uint32_t first = winners[0].node, second = winners[1].node, third = winners[2].node;
+  scale_ *= 1 - options_.forgetting;
+  error_[first] += winners[0].distance_squared / scale_;
+
+  const auto move = [&](std::uint32_t node, double part) {
+    nodes_[node] += (signal - nodes_[node]) * part;
+    index_.move(node, nodes_[node]);
+  };
+  move(first, options_.winner_step);
+  for (const ManifoldMesh::Spoke& spoke : net_.spokes(first)) move(spoke.to, options_.neighbour_step);
+
+  if (third != NodeIndex::none) net_.add_face(first, second, third);
+  const std::vector<std::uint32_t> old = net_.grow_older(first, options_.oldest);
+  net_.set_age(first, second, 0);
+  net_.set_age(first, third, 0);
+  net_.set_age(second, third, 0);
+  bool removed = false;
+  for (const std::uint32_t other : old) {
+    if (other == second || other == third || net_.faces() < 2) continue;
+    net_.remove_edge(first, other);
+    removed = true;
+  }
+  if (removed) {
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      if (!alive_[n] || !net_.spokes(n).empty() || living_ <= 3) continue;
+      alive_[n] = false;
+      --living_;
+      index_.erase(n);
+    }
+  }
+  if (++signals_ % options_.signals_a_node == 0) {
+    insert_node();
+    if (scale_ < 1e-200) {
+      for (double& e : error_) e *= scale_;
+      scale_ = 1;
+    }
+  }
+}
+
+void GsrmNet::insert_node() {
+  std::uint32_t most = NodeIndex::none;
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+    if (alive_[n] && !net_.spokes(n).empty() && (most == NodeIndex::none || error_[n] > error_[most])) most = n;
+  if (most == NodeIndex::none) return;
+  std::uint32_t other = net_.spokes(most)[0].to;
+  for (const ManifoldMesh::Spoke& spoke : net_.spokes(most))
+    if (error_[spoke.to] > error_[other]) other = spoke.to;
+  const std::uint32_t between = net_.split_edge(most, other);
+  nodes_.push_back((nodes_[most] + nodes_[other]) * 0.5);
+  error_[most] *= 1 - options_.split_loss;
+  error_[other] *= 1 - options_.split_loss;
+  error_.push_back(error_[most]);
+  alive_.push_back(true);
+  index_.insert(between, nodes_.back());
+  ++living_;
+  if (living_ > 3 * indexed_for_) make_index(static_cast<double>(living_) * 1.5);
+}
+
+void GsrmNet::make_index(double nodes) {
+  index_ = make(cloud_, nodes);
+  indexed_for_ = static_cast<std::size_t>(nodes);
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+    if (alive_[n]) index_.insert(n, nodes_[n]);
+}
+
+void GsrmNet::place_nodes(const PlaneSet& planes) {
+  make_index(static_cast<double>(living_));
+  planes_ = &planes;
+  node_planes_ = settle(cloud_, planes, index_, nodes_, alive_, 3, options_.sharpen);
+}
+
+// Whether two faces at the edge u-v lie upon each other, by the directions to their third corners.
+bool GsrmNet::lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other) const {
+  const Vec3 along = normalized(nodes_[v] - nodes_[u]);
+  const auto across = [&](std::uint32_t node) {
+    const Vec3 d = nodes_[node] - nodes_[u];
+    return normalized(d - along * dot(d, along));
+  };
+  return dot(across(one), across(other)) > 0.5;
+}
+
+// Whether a face would lie upon one that it shares an edge with.
+bool GsrmNet::folds(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
+  const std::uint32_t corners[3] = {a, b, c};
+  for (int i = 0; i < 3; ++i) {
+    const std::uint32_t u = corners[i], v = corners[(i + 1) % 3], w = corners[(i + 2) % 3];
+    const ManifoldMesh::Spoke* edge = net_.find(u, v);
+    for (int k = 0; edge != nullptr && k < edge->faces; ++k)
+      if (lies_upon(u, v, w, edge->third[k])) return true;
+  }
+  return false;
+}
+
+void GsrmNet::learn_topology() {
+  net_.remove_all_faces();
+  // Nodes that are the first and second of a point have an edge (competitive Hebbian learning).
+  const double reach = 1.5 * index_.cell();
+  std::vector<std::uint64_t> pairs;
+  for (const Vec3& p : cloud_.points) {
+    const auto near = index_.nearest<2>(p);
+    if (near[1].node == NodeIndex::none || near[0].distance_squared > reach * reach) continue;
+    const auto [low, high] = std::minmax(near[0].node, near[1].node);
+    if (length(nodes_[low] - nodes_[high]) < 2 * reach) pairs.push_back(std::uint64_t{low} << 32 | high);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  std::vector<std::vector<std::uint32_t>> higher(nodes_.size());  // sorted, as the pairs are
+  for (const std::uint64_t pair : pairs) higher[pair >> 32].push_back(static_cast<std::uint32_t>(pair));
+  // Three nodes with three edges may be a face; small ones first, so that one around others comes last.
+  struct Candidate {
+    double size;
+    Triangle corners;
+  };
+  std::vector<Candidate> candidates;
+  for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
+    for (std::size_t i = 0; i < higher[a].size(); ++i) {
+      const std::uint32_t b = higher[a][i];
+      for (std::size_t k = i + 1; k < higher[a].size(); ++k) {
+        const std::uint32_t c = higher[a][k];
+        if (!std::binary_search(higher[b].begin(), higher[b].end(), c)) continue;
+        const double size = length(nodes_[a] - nodes_[b]) + length(nodes_[b] - nodes_[c]) + length(nodes_[c] - nodes_[a]);
+        candidates.push_back({size, {a, b, c}});
+      }
+    }
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) { return x.size != y.size ? x.size < y.size : x.corners < y.corners; });
+  // Which of them fit together: at most two at an edge, and these not upon each other.
+  struct Edge {
+    std::array<std::uint32_t, 2> faces{};
+    int count = 0;
+  };
+  std::vector<Edge> edges(pairs.size());
+  const auto edge_of = [&](std::uint32_t u, std::uint32_t v) -> Edge& {
+    const std::uint64_t pair = std::uint64_t{std::min(u, v)} << 32 | std::max(u, v);
+    return edges[static_cast<std::size_t>(std::lower_bound(pairs.begin(), pairs.end(), pair) - pairs.begin())];
+  };
+  const auto third_of = [](const Triangle& t, std::uint32_t u, std::uint32_t v) { return t[0] != u && t[0] != v ? t[0] : t[1] != u && t[1] != v ? t[1] : t[2]; };
+  std::vector<Triangle> chosen;
+  for (const Candidate& candidate : candidates) {
+    const Triangle& t = candidate.corners;
+    bool fits = true;
+    for (int i = 0; i < 3 && fits; ++i) {
+      const Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
+      fits = edge.count < 2;
+      for (int k = 0; k < edge.count && fits; ++k) fits = !lies_upon(t[i], t[(i + 1) % 3], t[(i + 2) % 3], third_of(chosen[edge.faces[k]], t[i], t[(i + 1) % 3]));
+    }
+    if (!fits) continue;
+    for (int i = 0; i < 3; ++i) {
+      Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
+      edge.faces[edge.count++] = static_cast<std::uint32_t>(chosen.size());
+    }
+    chosen.push_back(t);
+  }
+  // They enter the net from one on, each beside one that is there: faces put in here and there would
+  // meet at single nodes, and block each other.
+  std::vector<std::uint32_t> order;
+  std::vector<bool> reached(chosen.size());
+  for (std::uint32_t seed = 0; seed < chosen.size(); ++seed) {
+    if (reached[seed]) continue;
+    reached[seed] = true;
+    order.push_back(seed);
+    for (std::size_t n = order.size() - 1; n < order.size(); ++n) {
+      const Triangle t = chosen[order[n]];
+      for (int i = 0; i < 3; ++i) {
+        const Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
+        for (int k = 0; k < edge.count; ++k) {
+          if (reached[edge.faces[k]]) continue;
+          reached[edge.faces[k]] = true;
+          order.push_back(edge.faces[k]);
+        }
+      }
+    }
+  }
+  std::vector<Triangle> ordered;
+  for (const std::uint32_t f : order) ordered.push_back(chosen[f]);
+  net_.add_faces(std::move(ordered));
+}
+
+void GsrmNet::patch_holes() {
+  // Only where the cloud is: the open top of a room is no hole.
+  const double spacing = cell_for(cloud_.points, 1);
+  const PointGrid grid(cloud_.points, 2 * spacing);
+  const auto on_cloud = [&](const Vec3& p) {
+    bool found = false;
+    grid.near(p, 2 * spacing, [&](std::uint32_t, double) { found = true; });
+    return found;
+  };
+  const double longest = 2.5 * index_.cell();
+  for (int round = 0; round < 100; ++round) {
+    struct Gap {
+      double size;
+      Triangle corners;
+    };
+    std::vector<Gap> gaps;
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      std::vector<std::uint32_t> ends;
+      for (const ManifoldMesh::Spoke& spoke : net_.spokes(n))
+        if (spoke.faces == 1) ends.push_back(spoke.to);
+      if (ends.size() != 2) continue;
+      const double size = length(nodes_[ends[0]] - nodes_[ends[1]]);
+      if (size < longest) gaps.push_back({size, {n, ends[0], ends[1]}});
+    }
+    std::sort(gaps.begin(), gaps.end(), [](const Gap& x, const Gap& y) { return x.size != y.size ? x.size < y.size : x.corners < y.corners; });
+    bool patched = false;
+    for (const Gap& gap : gaps) {
+      const auto [n, a, b] = gap.corners;
+      if (!net_.can_add_face(n, a, b) || net_.find(n, a) == nullptr || net_.find(n, b) == nullptr || folds(n, a, b)) continue;
+      if (!on_cloud((nodes_[n] + nodes_[a] + nodes_[b]) / 3) || !on_cloud((nodes_[a] + nodes_[b]) / 2)) continue;
+      net_.add_face(n, a, b);
+      patched = true;
+    }
+    if (!patched) break;
+  }
+}
+
+void GsrmNet::flip_edges() {
+  if (node_planes_.size() != nodes_.size()) return;
+  const auto common = [&](std::uint32_t a, std::uint32_t b) {
+    int count = 0;
+    for (const std::int32_t p : node_planes_[a]) count += std::count(node_planes_[b].begin(), node_planes_[b].end(), p) > 0;
+    return count;
+  };
+  for (int round = 0; round < 3; ++round) {
+    bool flipped = false;
+    for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
+      const std::vector<ManifoldMesh::Spoke> spokes = net_.spokes(a);
+      for (const ManifoldMesh::Spoke& spoke : spokes) {
+        const std::uint32_t b = spoke.to;
+        if (b < a || spoke.faces != 2) continue;
+        const ManifoldMesh::Spoke* now = net_.find(a, b);
+        if (now == nullptr || now->faces != 2) continue;
+        const std::uint32_t c = now->third[0], d = now->third[1];
+        if (common(c, d) <= common(a, b)) continue;
+        // The quadrangle must be convex, or the flip would fold it.
+        const Vec3 n1 = cross(nodes_[c] - nodes_[d], nodes_[a] - nodes_[d]), n2 = cross(nodes_[b] - nodes_[d], nodes_[c] - nodes_[d]);
+        if (dot(normalized(n1), normalized(n2)) < -0.2) continue;
+        flipped = net_.flip_edge(a, b) || flipped;
+      }
+    }
+    if (!flipped) break;
+  }
+}
+
+TriangleMesh GsrmNet::mesh() const {
+  TriangleMesh result;
+  result.vertices = nodes_;
+  if (planes_ != nullptr && options_.sharpen) stretch_boundary(cloud_, *planes_, node_planes_, index_, net_, result.vertices);
+  result.triangles = net_.triangles();
+  // Drops the nodes without faces, and numbers the others anew; none are as near as that.
+  std::vector<std::uint32_t> number(nodes_.size(), UINT32_MAX);
+  TriangleMesh compact;
+  for (Triangle t : result.triangles) {
+    for (std::uint32_t& v : t) {
+      if (number[v] == UINT32_MAX) {
+        number[v] = static_cast<std::uint32_t>(compact.vertices.size());
+        compact.vertices.push_back(result.vertices[v]);
+      }
+      v = number[v];
+    }
+    compact.triangles.push_back(t);
+  }
+  return oriented(std::move(compact));
+}
+
+TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOptions& options, const Progress& progress) {
+  GsrmNet net(cloud, options);
+  const std::size_t most = 20 * options.nodes * options.signals_a_node;  // a net that loses as many nodes as it gains ends too
+  for (std::size_t signal = 0; signal < most && !net.grown(); ++signal) {
+    net.step();
+    if (progress && signal % 8192 == 0) progress(0.8 * static_cast<double>(net.living()) / static_cast<double>(options.nodes));
+  }
+  net.place_nodes(planes);
+  if (progress) progress(0.85);
+  net.learn_topology();
+  net.patch_holes();
+  net.flip_edges();
+  if (progress) progress(1);
+  return net.mesh();
+}
+
+}  // namespace volvox::scan

@@ -1,0 +1,204 @@
+#include "volvox/scan/manifold_mesh.h"
+
+#include <algorithm>
+
+#include "volvox/base/check.h"
+
+namespace volvox::scan {
+
+std::uint32_t ManifoldMesh::add_node() {
+  spokes_.emplace_back();
+  return static_cast<std::uint32_t>(spokes_.size() - 1);
+}
+
+const ManifoldMesh::Spoke* ManifoldMesh::find(std::uint32_t a, std::uint32_t b) const {
+  for (const Spoke& spoke : spokes_[a])
+    if (spoke.to == b) return &spoke;
+  return nullptr;
+}
+
+ManifoldMesh::Spoke* ManifoldMesh::own(std::uint32_t a, std::uint32_t b) {
+  return const_cast<Spoke*>(find(a, b));
+}
+
+bool ManifoldMesh::has_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
+  const Spoke* spoke = find(a, b);
+  return spoke != nullptr && (spoke->third[0] == c || (spoke->faces == 2 && spoke->third[1] == c));
+}
+
+bool ManifoldMesh::on_boundary(std::uint32_t node) const {
+  return std::any_of(spokes_[node].begin(), spokes_[node].end(), [](const Spoke& s) { return s.faces == 1; });
+}
+
+bool ManifoldMesh::can_add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
+  if (a == b || b == c || c == a || has_face(a, b, c)) return false;
+  const Spoke *ab = find(a, b), *bc = find(b, c), *ca = find(c, a);
+  for (const Spoke* edge : {ab, bc, ca})
+    if (edge != nullptr && edge->faces == 2) return false;
+  // At each corner the fan is a path (or empty), and the face must continue it at an end: an edge that
+  // is there already has one face here, so it is an end; a corner with a fan but neither edge would
+  // get a second fan.
+  const auto continues = [&](std::uint32_t node, const Spoke* one, const Spoke* other) { return spokes_[node].empty() || one != nullptr || other != nullptr; };
+  return continues(a, ab, ca) && continues(b, ab, bc) && continues(c, bc, ca);
+}
+
+void ManifoldMesh::attach(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}}) {
+    Spoke* spoke = own(from, to);
+    if (spoke == nullptr) spoke = &spokes_[from].emplace_back(Spoke{.to = to});
+    spoke->third[spoke->faces++] = c;
+  }
+}
+
+void ManifoldMesh::detach(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}}) {
+    Spoke* spoke = own(from, to);
+    if (spoke->third[0] == c) spoke->third[0] = spoke->third[1];
+    if (--spoke->faces == 0) spokes_[from].erase(spokes_[from].begin() + (spoke - spokes_[from].data()));
+  }
+}
+
+bool ManifoldMesh::add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  if (!can_add_face(a, b, c)) return false;
+  attach(a, b, c);
+  attach(b, c, a);
+  attach(c, a, b);
+  ++faces_;
+  return true;
+}
+
+std::size_t ManifoldMesh::add_faces(std::vector<Triangle> faces) {
+  while (!faces.empty()) {
+    const std::size_t added = std::erase_if(faces, [&](const Triangle& f) { return add_face(f[0], f[1], f[2]); });
+    if (added == 0) break;
+  }
+  return faces.size();
+}
+
+std::vector<Triangle> ManifoldMesh::smaller_part(std::uint32_t node) const {
+  const auto& around = spokes_[node];
+  if (around.empty()) return {};
+  // Walk from a spoke over faces to the others.
+  std::vector<bool> reached(around.size());
+  std::vector<std::size_t> open = {0};
+  reached[0] = true;
+  std::size_t count = 1;
+  const auto position = [&](std::uint32_t to) {
+    return static_cast<std::size_t>(std::find_if(around.begin(), around.end(), [&](const Spoke& s) { return s.to == to; }) - around.begin());
+  };
+  while (!open.empty()) {
+    const Spoke& spoke = around[open.back()];
+    open.pop_back();
+    for (int i = 0; i < spoke.faces; ++i) {
+      const std::size_t next = position(spoke.third[i]);
+      if (reached[next]) continue;
+      reached[next] = true;
+      ++count;
+      open.push_back(next);
+    }
+  }
+  if (count == around.size()) return {};
+  const bool smaller = 2 * count <= around.size();
+  std::vector<Triangle> part;
+  for (std::size_t i = 0; i < around.size(); ++i) {
+    if (reached[i] != smaller) continue;
+    for (int k = 0; k < around[i].faces; ++k)
+      if (around[i].to < around[i].third[k]) part.push_back({node, around[i].to, around[i].third[k]});
+  }
+  return part;
+}
+
+void ManifoldMesh::remove_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  std::vector<Triangle> doomed = {{a, b, c}};
+  while (!doomed.empty()) {
+    const Triangle face = doomed.back();
+    doomed.pop_back();
+    if (!has_face(face[0], face[1], face[2])) continue;
+    for (int i = 0; i < 3; ++i) detach(face[i], face[(i + 1) % 3], face[(i + 2) % 3]);
+    --faces_;
+    for (const std::uint32_t node : face) {
+      const std::vector<Triangle> part = smaller_part(node);
+      doomed.insert(doomed.end(), part.begin(), part.end());
+    }
+  }
+}
+
+void ManifoldMesh::remove_edge(std::uint32_t a, std::uint32_t b) {
+  while (const Spoke* spoke = find(a, b)) remove_face(a, b, spoke->third[0]);
+}
+
+void ManifoldMesh::replace_third(std::uint32_t a, std::uint32_t b, std::uint32_t old_third, std::uint32_t new_third) {
+  for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}}) {
+    Spoke* spoke = own(from, to);
+    spoke->third[spoke->third[0] == old_third ? 0 : 1] = new_third;
+  }
+}
+
+std::uint32_t ManifoldMesh::split_edge(std::uint32_t a, std::uint32_t b) {
+  const Spoke edge = *find(a, b);
+  const std::uint32_t r = add_node();
+  for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}})
+    std::erase_if(spokes_[from], [&, gone = to](const Spoke& s) { return s.to == gone; });
+  for (int i = 0; i < edge.faces; ++i) {
+    const std::uint32_t c = edge.third[i];
+    replace_third(a, c, b, r);
+    replace_third(b, c, a, r);
+    attach(r, c, a);
+    attach(r, c, b);
+    attach(r, a, c);
+    attach(r, b, c);
+    ++faces_;
+  }
+  return r;
+}
+
+bool ManifoldMesh::flip_edge(std::uint32_t a, std::uint32_t b) {
+  const Spoke* edge = find(a, b);
+  if (edge == nullptr || edge->faces != 2) return false;
+  const std::uint32_t c = edge->third[0], d = edge->third[1];
+  // The new edge must be new, and neither end of the old one may be left with an edge that folds back.
+  if (find(c, d) != nullptr || spokes_[a].size() <= 3 || spokes_[b].size() <= 3) return false;
+  for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}})
+    std::erase_if(spokes_[from], [&, gone = to](const Spoke& s) { return s.to == gone; });
+  replace_third(a, c, b, d);
+  replace_third(a, d, b, c);
+  replace_third(b, c, a, d);
+  replace_third(b, d, a, c);
+  attach(c, d, a);
+  attach(c, d, b);
+  return true;
+}
+
+void ManifoldMesh::remove_all_faces() {
+  for (auto& spokes : spokes_) spokes.clear();
+  faces_ = 0;
+}
+
+void ManifoldMesh::set_age(std::uint32_t a, std::uint32_t b, std::uint32_t age) {
+  if (Spoke* spoke = own(a, b)) {
+    spoke->age = age;
+    own(b, a)->age = age;
+  }
+}
+
+std::vector<std::uint32_t> ManifoldMesh::grow_older(std::uint32_t node, std::uint32_t limit) {
+  std::vector<std::uint32_t> old;
+  for (Spoke& spoke : spokes_[node]) {
+    own(spoke.to, node)->age = ++spoke.age;
+    if (spoke.age > limit) old.push_back(spoke.to);
+  }
+  return old;
+}
+
+std::vector<Triangle> ManifoldMesh::triangles() const {
+  std::vector<Triangle> all;
+  for (std::uint32_t a = 0; a < spokes_.size(); ++a) {
+    for (const Spoke& spoke : spokes_[a]) {
+      for (int i = 0; i < spoke.faces; ++i)
+        if (a < spoke.to && spoke.to < spoke.third[i]) all.push_back({a, spoke.to, spoke.third[i]});
+    }
+  }
+  return all;
+}
+
+}  // namespace volvox::scan

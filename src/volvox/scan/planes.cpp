@@ -1,0 +1,342 @@
+#include "volvox/scan/planes.h"
+
+#include <algorithm>
+
+#include "volvox/scan/point_grid.h"
+
+namespace volvox::scan {
+
+FittedPlane fit_plane(const Moments& m) {
+  const Vec3 c = m.mean();
+  const Inertia spread{m.xx / m.count - c.x * c.x, m.yy / m.count - c.y * c.y, m.zz / m.count - c.z * c.z,
+                       m.xy / m.count - c.x * c.y, m.xz / m.count - c.x * c.z, m.yz / m.count - c.y * c.z};
+  const PrincipalInertia principal = principal_axes(spread);
+  int least = 0;
+  for (int i = 1; i < 3; ++i)
+    if (principal.moments[i] < principal.moments[least]) least = i;
+  Vec3 axis;
+  axis[least] = 1;
+  FittedPlane plane;
+  plane.normal = normalized(principal.axes * axis);
+  plane.offset = dot(plane.normal, c);
+  plane.rms = std::sqrt(std::max(0.0, principal.moments[least]) * m.count / std::max(1.0, m.count - 3));
+  plane.spread = std::sqrt(std::max(0.0, std::min(principal.moments[(least + 1) % 3], principal.moments[(least + 2) % 3])));
+  return plane;
+}
+
+double cell_for(std::span<const Vec3> points, double points_a_cell) {
+  Vec3 low = points[0], high = points[0];
+  for (const Vec3& p : points)
+    for (int i = 0; i < 3; ++i) low[i] = std::min(low[i], p[i]), high[i] = std::max(high[i], p[i]);
+  const double size = std::max(length(high - low), 1e-6);
+  double cell = size / 100;
+  // Cells that hold points count the surface's area; a few rounds bring their mean to what is wanted.
+  for (int round = 0; round < 4; ++round) {
+    const PointGrid grid(points, cell);
+    const double mean = static_cast<double>(points.size()) / static_cast<double>(grid.cells().size());
+    cell = clamp(cell * clamp(std::sqrt(points_a_cell / mean), 0.25, 4), size * 1e-5, size);
+  }
+  return cell;
+}
+
+namespace {
+
+constexpr double same_way = 0.9;  // cosine: 26 degrees between the normals of a cell and its plane
+
+// One cell of the grid, and how flat the cloud is around it.
+struct Place {
+  Moments moments;
+  FittedPlane around;  // of the cell and its 26 neighbours
+  double around_count = 0;  // points
+  bool flat = false;
+  std::int32_t plane = -1;
+};
+
+class PlaneFinder {
+ public:
+  PlaneFinder(std::span<const Vec3> points, const PlaneOptions& options, double cell, const Vec3& origin)
+      : points_(points), origin_(origin), options_(options), grid_(points, cell) {}
+
+  PlaneSet find() {
+    measure_places();
+    grow_from_everywhere();
+    merge();
+    assign();
+    add_from_rest();
+    for (int round = 0; round < 3; ++round) {
+      refit();
+      if (round == 0) drop_explained();
+      assign();
+    }
+    drop_empty();
+    return std::move(set_);
+  }
+
+ private:
+  struct Cluster {
+    Moments moments;
+    FittedPlane plane;
+    std::vector<std::uint32_t> members;
+  };
+
+  // Small faces are all edge: what is flat of them shows when the points of the large ones are gone.
+  void add_from_rest() {
+    std::vector<Vec3> rest;
+    for (std::size_t i = 0; i < points_.size(); ++i)
+      if (set_.label[i] < 0) rest.push_back(points_[i]);
+    if (rest.size() < 16) return;
+    PlaneFinder finder(rest, {options_.seed, set_.noise}, grid_.cell_size(), origin_);
+    // What is left of a plane after its points are gone is thin; a face that was missed is not.
+    finder.least_around_ = 0.3 * set_.density * 9 * set_.cell * set_.cell;
+    finder.measure_places();
+    finder.grow_from_everywhere();
+    for (Cluster& cluster : finder.clusters_) {
+      for (std::uint32_t& c : cluster.members) {
+        // Both grids have the same cells.
+        c = static_cast<std::uint32_t>(grid_.find(finder.grid_.cells()[c].key));
+        if (places_[c].plane < 0) places_[c].plane = static_cast<std::int32_t>(clusters_.size());
+      }
+      clusters_.push_back(std::move(cluster));
+    }
+    merge();
+  }
+
+  template <class Visit>
+  void neighbours(std::size_t cell, std::int32_t reach, Visit visit) const {
+    const CellKey k = grid_.cells()[cell].key;
+    for (std::int32_t z = -reach; z <= reach; ++z)
+      for (std::int32_t y = -reach; y <= reach; ++y)
+        for (std::int32_t x = -reach; x <= reach; ++x)
+          if (const std::int64_t found = grid_.find({k.x + x, k.y + y, k.z + z}); found >= 0) visit(static_cast<std::size_t>(found));
+  }
+
+  // Sums are kept about the first point: far from the origin their differences would lose digits.
+  Vec3 local(std::uint32_t point) const { return points_[point] - origin_; }
+
+  void measure_places() {
+    const auto& cells = grid_.cells();
+    places_.resize(cells.size());
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      for (const std::uint32_t i : grid_.members(cells[c])) places_[c].moments.add(local(i));
+    std::vector<double> roughness;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      Moments around;
+      neighbours(c, 1, [&](std::size_t near) { around.add(places_[near].moments); });
+      if (around.count < least_around_) continue;
+      places_[c].around = fit_plane(around);
+      places_[c].around_count = around.count;
+      places_[c].flat = places_[c].around.spread > 0.3 * grid_.cell_size();
+      if (places_[c].flat) roughness.push_back(places_[c].around.rms);
+    }
+    set_.cell = grid_.cell_size();
+    set_.noise = options_.noise;
+    if (set_.noise <= 0 && !roughness.empty()) {
+      // Most places are flat: the rough ones, at edges, are in the upper part.
+      const auto middle = roughness.begin() + static_cast<std::ptrdiff_t>(roughness.size() * 2 / 5);
+      std::nth_element(roughness.begin(), middle, roughness.end());
+      set_.noise = *middle;
+    }
+    set_.noise = std::max(set_.noise, 0.01 * set_.cell);
+    std::vector<double> densities;
+    for (Place& place : places_) {
+      place.flat = place.flat && place.around.rms < 1.4 * set_.noise;
+      if (place.flat) densities.push_back(place.around_count / (9 * set_.cell * set_.cell));
+    }
+    if (!densities.empty()) {
+      const auto middle = densities.begin() + static_cast<std::ptrdiff_t>(densities.size() / 2);
+      std::nth_element(densities.begin(), middle, densities.end());
+      set_.density = *middle;
+    }
+  }
+
+  void grow_from_everywhere() {
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t c = 0; c < places_.size(); ++c)
+      if (places_[c].flat) order.push_back(c);
+    RandomStream random(options_.seed, 0, "scan:planes");
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    for (const std::uint32_t seed : order)
+      if (places_[seed].plane < 0) grow(seed);
+  }
+
+  void grow(std::uint32_t seed) {
+    const auto number = static_cast<std::int32_t>(clusters_.size());
+    Moments moments = places_[seed].moments;
+    FittedPlane plane = places_[seed].around;
+    std::vector<std::uint32_t> members = {seed};
+    places_[seed].plane = number;
+    double fitted_with = 0;
+    for (std::size_t begin = 0; begin < members.size();) {
+      const std::size_t end = members.size();  // a layer at a time, so that the plane keeps up
+      for (std::size_t i = begin; i < end; ++i) {
+        neighbours(members[i], 1, [&](std::size_t c) {
+          Place& place = places_[c];
+          if (!place.flat || place.plane >= 0) return;
+          if (std::fabs(dot(place.around.normal, plane.normal)) < same_way) return;
+          if (std::fabs(plane.distance(place.moments.mean())) > 2 * set_.noise) return;
+          place.plane = number;
+          moments.add(place.moments);
+          members.push_back(static_cast<std::uint32_t>(c));
+        });
+      }
+      begin = end;
+      if (moments.count > 1.1 * fitted_with && moments.count >= 24) {
+        const FittedPlane better = fit_plane(moments);
+        if (better.spread > 0.5 * set_.cell) plane = better;
+        fitted_with = moments.count;
+      }
+    }
+    if (members.size() < 4 || moments.count < 16 || plane.rms > 1.6 * set_.noise) {
+      for (const std::uint32_t c : members) places_[c].plane = -1;
+      return;
+    }
+    clusters_.push_back({moments, plane, std::move(members)});
+  }
+
+  // Two clusters are one plane if they touch and a common plane fits them about as well as their own.
+  void merge() {
+    bool again = true;
+    while (again) {
+      again = false;
+      for (std::size_t a = 0; a < clusters_.size() && !again; ++a) {
+        if (clusters_[a].members.empty()) continue;
+        std::vector<std::int32_t> touching;
+        for (const std::uint32_t c : clusters_[a].members)
+          neighbours(c, 2, [&](std::size_t near) {
+            const std::int32_t b = places_[near].plane;
+            if (b >= 0 && b != static_cast<std::int32_t>(a)) touching.push_back(b);
+          });
+        std::sort(touching.begin(), touching.end());
+        touching.erase(std::unique(touching.begin(), touching.end()), touching.end());
+        for (const std::int32_t b : touching) {
+          Cluster &one = clusters_[a], &other = clusters_[b];
+          if (std::fabs(dot(one.plane.normal, other.plane.normal)) < 0.97) continue;
+          Moments both = one.moments;
+          both.add(other.moments);
+          const FittedPlane joint = fit_plane(both);
+          // The smaller one must fit as well: a large one would hide it in the mean.
+          const Cluster& small = one.moments.count < other.moments.count ? one : other;
+          if (joint.rms > 1.25 * set_.noise || std::fabs(joint.distance(small.moments.mean())) > 0.7 * set_.noise) continue;
+          for (const std::uint32_t c : other.members) places_[c].plane = static_cast<std::int32_t>(a);
+          one.members.insert(one.members.end(), other.members.begin(), other.members.end());
+          one.moments = both;
+          one.plane = joint;
+          other.members.clear();
+          again = true;
+        }
+      }
+    }
+    std::vector<std::int32_t> number(clusters_.size(), -1);
+    std::vector<Cluster> kept;
+    set_.planes.clear();
+    for (std::size_t a = 0; a < clusters_.size(); ++a) {
+      if (clusters_[a].members.empty()) continue;
+      number[a] = static_cast<std::int32_t>(kept.size());
+      set_.planes.push_back(clusters_[a].plane);
+      kept.push_back(std::move(clusters_[a]));
+    }
+    clusters_ = std::move(kept);
+    for (Place& place : places_)
+      if (place.plane >= 0) place.plane = number[place.plane];
+  }
+
+  // Every point to a plane near it: that of its cell, or the nearest of those around.
+  void assign() {
+    set_.label.assign(points_.size(), -1);
+    ambiguous_.assign(points_.size(), false);
+    doubly_explained_.assign(points_.size(), false);
+    const double limit = 3 * set_.noise;
+    std::vector<std::int32_t> near;
+    for (std::size_t c = 0; c < places_.size(); ++c) {
+      near.clear();
+      neighbours(c, 2, [&](std::size_t other) {
+        if (places_[other].plane >= 0) near.push_back(places_[other].plane);
+      });
+      std::sort(near.begin(), near.end());
+      near.erase(std::unique(near.begin(), near.end()), near.end());
+      for (const std::uint32_t i : grid_.members(grid_.cells()[c])) {
+        double least = limit;
+        int close = 0, on = 0;
+        for (const std::int32_t p : near) {
+          const double d = std::fabs(set_.planes[p].distance(local(i)));
+          close += d < 1.5 * limit;
+          on += d < limit;
+          if (d < least) {
+            least = d;
+            set_.label[i] = p;
+          }
+        }
+        const std::int32_t own = places_[c].plane;
+        if (own >= 0 && std::fabs(set_.planes[own].distance(local(i))) < limit) set_.label[i] = own;
+        ambiguous_[i] = close > 1;
+        doubly_explained_[i] = on > 1;
+      }
+    }
+  }
+
+  // A plane nearly all of whose points lie on others too is a shadow of their edge.
+  void drop_explained() {
+    std::vector<double> all(set_.planes.size()), shared(set_.planes.size());
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (set_.label[i] < 0) continue;
+      all[set_.label[i]] += 1;
+      shared[set_.label[i]] += doubly_explained_[i];
+    }
+    for (Place& place : places_)
+      if (place.plane >= 0 && shared[place.plane] > 0.75 * all[place.plane]) place.plane = -1;
+  }
+
+  // Points near two planes would pull at both.
+  void refit() {
+    std::vector<Moments> clear(set_.planes.size()), all(set_.planes.size());
+    for (std::uint32_t i = 0; i < points_.size(); ++i) {
+      if (set_.label[i] < 0) continue;
+      all[set_.label[i]].add(local(i));
+      if (!ambiguous_[i]) clear[set_.label[i]].add(local(i));
+    }
+    for (std::size_t p = 0; p < set_.planes.size(); ++p) {
+      const Moments& use = clear[p].count >= 24 ? clear[p] : all[p];
+      if (use.count < 8) continue;
+      const FittedPlane plane = fit_plane(use);
+      if (plane.spread > 0.5 * set_.cell) set_.planes[p] = plane;
+    }
+  }
+
+  void drop_empty() {
+    std::vector<std::size_t> count(set_.planes.size());
+    for (const std::int32_t label : set_.label)
+      if (label >= 0) ++count[label];
+    std::vector<std::int32_t> number(set_.planes.size(), -1);
+    std::vector<FittedPlane> kept;
+    for (std::size_t p = 0; p < count.size(); ++p) {
+      if (count[p] < 16) continue;
+      number[p] = static_cast<std::int32_t>(kept.size());
+      kept.push_back(set_.planes[p]);
+      kept.back().offset += dot(kept.back().normal, origin_);
+    }
+    set_.planes = std::move(kept);
+    for (std::int32_t& label : set_.label)
+      if (label >= 0) label = number[label];
+  }
+
+  std::span<const Vec3> points_;
+  Vec3 origin_;
+  PlaneOptions options_;
+  PointGrid grid_;
+  std::vector<Place> places_;
+  std::vector<Cluster> clusters_;
+  std::vector<bool> ambiguous_, doubly_explained_;
+  double least_around_ = 8;  // points of a cell and its neighbours that can tell whether it is flat
+  PlaneSet set_;
+};
+
+}  // namespace
+
+PlaneSet find_planes(std::span<const Vec3> points, const PlaneOptions& options) {
+  PlaneSet none;
+  none.label.assign(points.size(), -1);
+  if (points.size() < 16) return none;
+  return PlaneFinder(points, options, std::max(cell_for(points, 3), 5 * options.noise), points[0]).find();
+}
+
+}  // namespace volvox::scan

@@ -1,0 +1,314 @@
+#include "volvox/scan/ray_caster.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "volvox/base/check.h"
+#include "volvox/model/ray_shapes.h"
+#include "volvox/scan/mesh_rays.h"
+
+namespace volvox::scan {
+namespace {
+
+constexpr int packet = MeshRays::packet;
+// A height field of more triangles than this is walked cell by cell instead of sorted.
+constexpr std::size_t most_field_triangles = 1'000'000;
+
+model::Mesh triangles_of(const model::HeightFieldData& field) {
+  auto mesh = std::make_shared<model::MeshData>();
+  const double cell_x = field.size_x / (field.columns - 1), cell_y = field.size_y / (field.rows - 1);
+  for (std::uint32_t row = 0; row < field.rows; ++row)
+    for (std::uint32_t column = 0; column < field.columns; ++column)
+      mesh->vertices.push_back({column * cell_x - field.size_x / 2, row * cell_y - field.size_y / 2,
+                                field.heights[static_cast<std::size_t>(row) * field.columns + column]});
+  for (std::uint32_t row = 0; row + 1 < field.rows; ++row)
+    for (std::uint32_t column = 0; column + 1 < field.columns; ++column) {
+      const std::uint32_t a = row * field.columns + column, b = a + 1, c = b + field.columns, d = a + field.columns;
+      mesh->triangles.push_back({a, b, c});
+      mesh->triangles.push_back({a, c, d});
+    }
+  return mesh;
+}
+
+// With a margin for what single precision does to a ray on its way to it.
+RTCBounds outer(const model::Bounds& box) {
+  double margin = 0;
+  for (int i = 0; i < 3; ++i) margin = std::max({margin, std::fabs(box.low[i]), std::fabs(box.high[i])});
+  margin = 1e-4 + 1e-6 * margin;
+  RTCBounds out{};
+  out.lower_x = static_cast<float>(box.low.x - margin), out.upper_x = static_cast<float>(box.high.x + margin);
+  out.lower_y = static_cast<float>(box.low.y - margin), out.upper_y = static_cast<float>(box.high.y + margin);
+  out.lower_z = static_cast<float>(box.low.z - margin), out.upper_z = static_cast<float>(box.high.z + margin);
+  return out;
+}
+
+}  // namespace
+
+struct RayCaster::Scene {
+  // What can be hit: a collider of a body.
+  struct Part {
+    std::uint32_t body = 0, collider = 0;
+    const MeshRays* mesh = nullptr;  // null: in closed form
+    Vec3 origin, axes[3];            // of the mesh's frame, or of the body's, in the world
+    RTCBounds box{};
+
+    Vec3 turn(const Vec3& v) const { return {dot(axes[0], v), dot(axes[1], v), dot(axes[2], v)}; }
+    Vec3 turn_back(const Vec3& v) const { return axes[0] * v.x + axes[1] * v.y + axes[2] * v.z; }
+  };
+  // Parts in one tree of boxes.
+  struct Tree {
+    explicit Tree(const Scene& owner) : scene(owner) {}
+    const Scene& scene;
+    std::vector<Part> parts;
+    RTCScene boxes = nullptr;
+    RTCGeometry geometry = nullptr;
+    bool changed = false;
+  };
+  // A packet on its way: the exact rays and the best hits so far, by Embree's ray id.
+  struct Flight {
+    RTCIntersectContext context;  // first: Embree hands back its address
+    const Ray* rays = nullptr;
+    RayHit* hits = nullptr;
+    double* ranges = nullptr;
+  };
+
+  Scene() : device(rtcNewDevice("threads=1")), still(*this), moving(*this) { VOLVOX_CHECK(device != nullptr, "Embree has no device"); }
+  ~Scene() {
+    for (Tree* tree : {&still, &moving}) {
+      if (tree->geometry != nullptr) rtcReleaseGeometry(tree->geometry);
+      if (tree->boxes != nullptr) rtcReleaseScene(tree->boxes);
+    }
+    meshes.clear();
+    rtcReleaseDevice(device);
+  }
+
+  const MeshRays* mesh_of(const model::Shape& shape);
+  void put(Part& part) const;
+  void sort(Tree& tree, RTCBuildQuality quality);
+  void cast(const Ray* rays, RayHit* hits, int count) const;
+  void cast_planes(Flight& flight, int count) const;
+  bool better(const Flight& flight, unsigned ray, double distance, std::uint32_t body) const {
+    const RayHit& best = flight.hits[ray];
+    return distance < flight.ranges[ray] || (distance == flight.ranges[ray] && (!best.hit() || body < best.body));
+  }
+  static void hit_part(const RTCIntersectFunctionNArguments* args);
+
+  RTCDevice device;
+  std::vector<Body> bodies;
+  std::vector<std::shared_ptr<const model::RayGeometry>> shapes;  // by body
+  std::map<const model::Geometry*, std::shared_ptr<const model::RayGeometry>> shape_cache;  // for look-up only
+  std::map<const void*, std::unique_ptr<MeshRays>> meshes;                                  // the same
+  Tree still, moving;
+  std::vector<std::vector<std::uint32_t>> parts_of;  // by body: places in its tree
+  std::vector<Part> planes;                          // they have no box
+};
+
+const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
+  const void* key = nullptr;
+  if (const auto* mesh = std::get_if<model::Mesh>(&shape)) key = mesh->get();
+  if (const auto* field = std::get_if<model::HeightField>(&shape))
+    if (std::size_t{2} * ((*field)->columns - 1) * ((*field)->rows - 1) <= most_field_triangles) key = field->get();
+  if (key == nullptr) return nullptr;
+  std::unique_ptr<MeshRays>& rays = meshes[key];
+  if (!rays) {
+    const auto* mesh = std::get_if<model::Mesh>(&shape);
+    rays = std::make_unique<MeshRays>(device, mesh != nullptr ? *mesh : triangles_of(*std::get<model::HeightField>(shape)));
+  }
+  return rays.get();
+}
+
+// Where a part is, now that its body is where it is.
+void RayCaster::Scene::put(Part& part) const {
+  const Body& body = bodies[part.body];
+  const model::Collider& collider = body.geometry->colliders[part.collider];
+  const Pose place = body.pose * collider.pose;
+  const Pose& frame = part.mesh != nullptr ? place : body.pose;
+  part.origin = frame.position;
+  for (int i = 0; i < 3; ++i) part.axes[i] = frame.rotation * Vec3{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
+  part.box = outer(model::bounds(collider.shape, place));
+}
+
+void RayCaster::Scene::sort(Tree& tree, RTCBuildQuality quality) {
+  if (!tree.changed) return;
+  tree.changed = false;
+  if (tree.boxes == nullptr) {
+    tree.boxes = rtcNewScene(device);
+    rtcSetSceneFlags(tree.boxes, &tree == &moving ? RTC_SCENE_FLAG_ROBUST | RTC_SCENE_FLAG_DYNAMIC : RTC_SCENE_FLAG_ROBUST);
+    rtcSetSceneBuildQuality(tree.boxes, quality);
+    tree.geometry = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_USER);
+    rtcSetGeometryBuildQuality(tree.geometry, quality);
+    rtcSetGeometryUserData(tree.geometry, &tree);
+    rtcSetGeometryBoundsFunction(
+        tree.geometry,
+        [](const RTCBoundsFunctionArguments* args) { *args->bounds_o = static_cast<const Tree*>(args->geometryUserPtr)->parts[args->primID].box; }, nullptr);
+    rtcSetGeometryIntersectFunction(tree.geometry, hit_part);
+    rtcAttachGeometry(tree.boxes, tree.geometry);
+  }
+  rtcSetGeometryUserPrimitiveCount(tree.geometry, static_cast<unsigned>(tree.parts.size()));
+  rtcCommitGeometry(tree.geometry);
+  rtcCommitScene(tree.boxes);
+}
+
+// Embree: the box of a part lies on the way of some rays of a packet.
+void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
+  const Tree& tree = *static_cast<const Tree*>(args->geometryUserPtr);
+  const Part& part = tree.parts[args->primID];
+  Flight& flight = *reinterpret_cast<Flight*>(args->context);
+  RTCRayN* rays = RTCRayHitN_RayN(args->rayhit, args->N);
+  RTCHitN* embree_hits = RTCRayHitN_HitN(args->rayhit, args->N);
+  const std::uint32_t owner = tree.scene.bodies[part.body].owner;
+
+  unsigned lanes[packet], numbers[packet];
+  MeshRays::LocalRay local[packet];
+  int count = 0;
+  for (unsigned lane = 0; lane < args->N; ++lane) {
+    if (args->valid[lane] == 0) continue;
+    const unsigned number = RTCRayN_id(rays, args->N, lane);
+    const Ray& ray = flight.rays[number];
+    if (owner != 0 && owner == ray.ignore_owner) continue;
+    lanes[count] = lane, numbers[count] = number;
+    local[count++] = {part.turn(ray.origin - part.origin), part.turn(ray.direction), flight.ranges[number]};
+  }
+  if (count == 0) return;
+
+  RayHit hits[packet];
+  if (part.mesh != nullptr) {
+    MeshHit found[packet];
+    part.mesh->cast(local, found, count);
+    for (int i = 0; i < count; ++i) {
+      if (found[i].distance < 0) continue;
+      const Vec3 normal = part.turn_back(normalized(found[i].normal));
+      hits[i] = {found[i].distance, part.body, found[i].triangle, dot(normal, flight.rays[numbers[i]].direction) <= 0 ? normal : -normal};
+    }
+  } else {
+    for (int i = 0; i < count; ++i) {
+      const model::ShapeHit found = tree.scene.shapes[part.body]->cast(part.collider, local[i].origin, local[i].direction, local[i].range);
+      if (found.distance >= 0) hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
+    }
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!hits[i].hit() || !tree.scene.better(flight, numbers[i], hits[i].distance, part.body)) continue;
+    flight.hits[numbers[i]] = hits[i];
+    flight.ranges[numbers[i]] = hits[i].distance;
+    // A little more, so that what lies at the same distance is still looked at.
+    RTCRayN_tfar(rays, args->N, lanes[i]) = std::min(RTCRayN_tfar(rays, args->N, lanes[i]), static_cast<float>(hits[i].distance * (1 + 1e-6) + 1e-6));
+    RTCHitN_geomID(embree_hits, args->N, lanes[i]) = args->geomID;
+  }
+}
+
+void RayCaster::Scene::cast_planes(Flight& flight, int count) const {
+  for (const Part& part : planes) {
+    const std::uint32_t owner = bodies[part.body].owner;
+    for (int i = 0; i < count; ++i) {
+      const Ray& ray = flight.rays[i];
+      if (owner != 0 && owner == ray.ignore_owner) continue;
+      const model::ShapeHit found =
+          shapes[part.body]->cast(part.collider, part.turn(ray.origin - part.origin), part.turn(ray.direction), flight.ranges[i]);
+      if (found.distance < 0 || !better(flight, static_cast<unsigned>(i), found.distance, part.body)) continue;
+      flight.hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
+      flight.ranges[i] = found.distance;
+    }
+  }
+}
+
+void RayCaster::Scene::cast(const Ray* rays, RayHit* hits, int count) const {
+  double ranges[packet];
+  Flight flight{{}, rays, hits, ranges};
+  rtcInitIntersectContext(&flight.context);
+  for (int i = 0; i < count; ++i) hits[i] = {}, ranges[i] = rays[i].range;
+  cast_planes(flight, count);
+  for (const Tree* tree : {&still, &moving}) {
+    if (tree->parts.empty()) continue;
+    if (count == 1) {
+      RTCRayHit query;
+      query.ray = {static_cast<float>(rays->origin.x), static_cast<float>(rays->origin.y), static_cast<float>(rays->origin.z), 0,
+                   static_cast<float>(rays->direction.x), static_cast<float>(rays->direction.y), static_cast<float>(rays->direction.z), 0,
+                   static_cast<float>(ranges[0] * (1 + 1e-6) + 1e-6), 0xffffffffu, 0, 0};
+      query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+      rtcIntersect1(tree->boxes, &flight.context, &query);
+      continue;
+    }
+    alignas(32) int valid[packet];
+    RTCRayHit8 query;
+    for (int i = 0; i < packet; ++i) {
+      const int k = i < count ? i : 0;
+      valid[i] = i < count ? -1 : 0;
+      query.ray.org_x[i] = static_cast<float>(rays[k].origin.x);
+      query.ray.org_y[i] = static_cast<float>(rays[k].origin.y);
+      query.ray.org_z[i] = static_cast<float>(rays[k].origin.z);
+      query.ray.dir_x[i] = static_cast<float>(rays[k].direction.x);
+      query.ray.dir_y[i] = static_cast<float>(rays[k].direction.y);
+      query.ray.dir_z[i] = static_cast<float>(rays[k].direction.z);
+      query.ray.tnear[i] = 0;
+      query.ray.tfar[i] = static_cast<float>(ranges[k] * (1 + 1e-6) + 1e-6);
+      query.ray.time[i] = 0;
+      query.ray.mask[i] = 0xffffffffu;
+      query.ray.id[i] = static_cast<unsigned>(k);
+      query.ray.flags[i] = 0;
+      query.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
+    }
+    rtcIntersect8(valid, tree->boxes, &flight.context, &query);
+  }
+}
+
+RayCaster::RayCaster() : scene_(std::make_unique<Scene>()) {}
+RayCaster::~RayCaster() = default;
+
+std::uint32_t RayCaster::add(const Body& body) {
+  Scene& s = *scene_;
+  const auto number = static_cast<std::uint32_t>(s.bodies.size());
+  s.bodies.push_back(body);
+  s.shapes.emplace_back();
+  s.parts_of.emplace_back();
+  if (!body.geometry) return number;
+  auto& shapes = s.shape_cache[body.geometry.get()];
+  if (!shapes) shapes = std::make_shared<model::RayGeometry>(body.geometry);
+  s.shapes[number] = shapes;
+  Scene::Tree& tree = body.moves ? s.moving : s.still;
+  for (std::uint32_t c = 0; c < body.geometry->colliders.size(); ++c) {
+    Scene::Part part{number, c, s.mesh_of(body.geometry->colliders[c].shape), {}, {}, {}};
+    const bool plane = std::holds_alternative<model::Plane>(body.geometry->colliders[c].shape);
+    if (!plane) s.parts_of[number].push_back(static_cast<std::uint32_t>(tree.parts.size()));
+    s.put(part);
+    (plane ? s.planes : tree.parts).push_back(part);
+  }
+  tree.changed = true;
+  return number;
+}
+
+void RayCaster::place(std::uint32_t body, const Pose& pose) {
+  Scene& s = *scene_;
+  if (s.bodies[body].pose == pose) return;
+  s.bodies[body].pose = pose;
+  Scene::Tree& tree = s.bodies[body].moves ? s.moving : s.still;
+  for (const std::uint32_t part : s.parts_of[body]) s.put(tree.parts[part]);
+  for (Scene::Part& plane : s.planes)
+    if (plane.body == body) s.put(plane);
+  tree.changed = tree.changed || !s.parts_of[body].empty();
+}
+
+void RayCaster::update() {
+  scene_->sort(scene_->still, RTC_BUILD_QUALITY_MEDIUM);
+  scene_->sort(scene_->moving, RTC_BUILD_QUALITY_LOW);
+}
+
+// Neighbouring rays of one sensor go together: they see much the same.
+void RayCaster::cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPool* threads) const {
+  VOLVOX_CHECK(rays.size() == hits.size(), "every ray has a hit");
+  VOLVOX_CHECK(!scene_->still.changed && !scene_->moving.changed, "update() comes before cast()");
+  std::vector<std::uint32_t> first;
+  first.reserve(rays.size() / packet + 2);
+  for (std::size_t i = 0; i < rays.size(); ++i)
+    if (i == 0 || i - first.back() == packet || !(rays[i].origin == rays[i - 1].origin)) first.push_back(static_cast<std::uint32_t>(i));
+  first.push_back(static_cast<std::uint32_t>(rays.size()));
+  const auto cast_some = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p)
+      scene_->cast(&rays[first[p]], &hits[first[p]], static_cast<int>(first[p + 1] - first[p]));
+  };
+  if (threads != nullptr) threads->parallel_for(first.size() - 1, 64, cast_some);
+  else cast_some(0, first.size() - 1);
+}
+
+}  // namespace volvox::scan

@@ -1,0 +1,211 @@
+#include "volvox/scan/register.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "volvox/scan/clean.h"
+#include "volvox/scan/planes.h"
+#include "volvox/scan/point_grid.h"
+#include "volvox/scan/polygon.h"
+#include "volvox/scan/scan_log.h"
+
+namespace volvox::scan {
+namespace {
+
+// One point a cell: the far parts of a scan then count as much as the near ones.
+std::vector<Vec3> thinned(const std::vector<Vec3>& points, double cell) {
+  const PointGrid grid(points, cell);
+  std::vector<Vec3> result;
+  for (const PointGrid::Cell& c : grid.cells()) {
+    Vec3 sum;
+    for (const std::uint32_t i : grid.members(c)) sum += points[i];
+    result.push_back(sum / c.count);
+  }
+  return result;
+}
+
+struct Surface {
+  std::vector<Vec3> points, normals;  // normals of length 0: not flat there
+};
+
+Surface surface_of(const std::vector<Vec3>& all, double cell) {
+  Surface surface{thinned(all, cell), {}};
+  const PointGrid grid(surface.points, 2 * cell);
+  for (const Vec3& p : surface.points) {
+    Moments moments;
+    grid.near(p, 2.2 * cell, [&](std::uint32_t i, double) { moments.add(surface.points[i] - p); });
+    const FittedPlane plane = moments.count >= 6 ? fit_plane(moments) : FittedPlane{};
+    surface.normals.push_back(plane.rms < 0.3 * plane.spread ? plane.normal : Vec3{});
+  }
+  return surface;
+}
+
+// Upright surfaces as cells of a plan, each with its weight.
+class Plan {
+ public:
+  Plan(const std::vector<Vec2>& walls, double cell) : cell_(cell) {
+    Vec2 high{-1e300, -1e300};
+    low_ = {1e300, 1e300};
+    for (const Vec2& p : walls) {
+      low_ = {std::min(low_.x, p.x), std::min(low_.y, p.y)};
+      high = {std::max(high.x, p.x), std::max(high.y, p.y)};
+    }
+    while ((high.x - low_.x) * (high.y - low_.y) / (cell_ * cell_) > 1e6) cell_ *= 2;
+    columns_ = static_cast<int>((high.x - low_.x) / cell_) + 1;
+    rows_ = static_cast<int>((high.y - low_.y) / cell_) + 1;
+    count_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
+    for (const Vec2& p : walls) {
+      auto& c = count_[static_cast<std::size_t>((p.y - low_.y) / cell_) * columns_ + static_cast<std::size_t>((p.x - low_.x) / cell_)];
+      c = std::min(c + 1, 8);  // a high wall is not worth more than a lower one many times over
+    }
+  }
+  double cell() const { return cell_; }
+  int at(const Vec2& p) const {
+    const double x = (p.x - low_.x) / cell_, y = (p.y - low_.y) / cell_;
+    if (x < 0 || y < 0 || x >= columns_ || y >= rows_) return 0;
+    return count_[static_cast<std::size_t>(y) * columns_ + static_cast<std::size_t>(x)];
+  }
+  // The middles of cells with several points, and their weights.
+  std::vector<std::pair<Vec2, int>> strong() const {
+    std::vector<std::pair<Vec2, int>> result;
+    for (int y = 0; y < rows_; ++y)
+      for (int x = 0; x < columns_; ++x)
+        if (const int c = count_[static_cast<std::size_t>(y) * columns_ + x]; c >= 3) result.push_back({{low_.x + (x + 0.5) * cell_, low_.y + (y + 0.5) * cell_}, c});
+    return result;
+  }
+  Vec2 low() const { return low_; }
+  Vec2 high() const { return low_ + Vec2{columns_ * cell_, rows_ * cell_}; }
+
+ private:
+  double cell_;
+  Vec2 low_;
+  int columns_ = 0, rows_ = 0;
+  std::vector<int> count_;
+};
+
+std::vector<Vec2> walls_of(const Surface& surface) {
+  std::vector<Vec2> walls;
+  for (std::size_t i = 0; i < surface.points.size(); ++i)
+    if (surface.normals[i] != Vec3{} && std::fabs(surface.normals[i].z) < 0.3) walls.push_back({surface.points[i].x, surface.points[i].y});
+  return walls;
+}
+
+// Least squares in six directions from points to the planes of the nearest ones.
+Registration refine(const Surface& fixed, const PointGrid& grid, const Surface& moving, Pose pose, double reach) {
+  Registration result;
+  for (int round = 0; round < 40; ++round) {
+    double a[6][7] = {};
+    double count = 0, squares = 0;
+    const double limit = std::max(reach, 4 * reach - round * 0.3 * reach);
+    for (std::size_t i = 0; i < moving.points.size(); ++i) {
+      const Vec3 p = pose * moving.points[i];
+      double least = limit * limit;
+      std::int64_t best = -1;
+      grid.near(p, limit, [&](std::uint32_t k, double d) {
+        if (d < least && fixed.normals[k] != Vec3{}) least = d, best = k;
+      });
+      if (best < 0) continue;
+      const Vec3 n = fixed.normals[best];
+      const double off = dot(n, p - fixed.points[best]);
+      const Vec3 turn = cross(p - pose.position, n);
+      const double row[6] = {n.x, n.y, n.z, turn.x, turn.y, turn.z};
+      const double weight = 1 / (1 + off * off / (0.25 * reach * reach));
+      for (int r = 0; r < 6; ++r) {
+        for (int c = 0; c < 6; ++c) a[r][c] += weight * row[r] * row[c];
+        a[r][6] -= weight * row[r] * off;
+      }
+      count += 1;
+      squares += off * off;
+    }
+    result = {pose, count / static_cast<double>(moving.points.size()), std::sqrt(squares / std::max(count, 1.0)), limit};
+    if (count < 20) return result;
+    for (int r = 0; r < 6; ++r) a[r][r] += 1e-6 * count;
+    for (int r = 0; r < 6; ++r) {  // elimination with the largest pivot
+      int pivot = r;
+      for (int k = r + 1; k < 6; ++k)
+        if (std::fabs(a[k][r]) > std::fabs(a[pivot][r])) pivot = k;
+      std::swap(a[r], a[pivot]);
+      for (int k = 0; k < 6; ++k) {
+        if (k == r || a[k][r] == 0) continue;
+        const double f = a[k][r] / a[r][r];
+        for (int c = r; c < 7; ++c) a[k][c] -= f * a[r][c];
+      }
+    }
+    double x[6];
+    for (int r = 0; r < 6; ++r) x[r] = a[r][6] / a[r][r];
+    pose.position += Vec3{x[0], x[1], x[2]};
+    pose.rotation = normalized(from_rotation_vector({x[3], x[4], x[5]}) * pose.rotation);
+    if (limit <= reach && std::fabs(x[0]) + std::fabs(x[1]) + std::fabs(x[2]) + std::fabs(x[3]) + std::fabs(x[4]) + std::fabs(x[5]) < 1e-6) break;
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, const Progress& progress) {
+  const auto first = prepare(fixed, true), second = prepare(moving, true);
+  if (!first.ok()) return first.error();
+  if (!second.ok()) return second.error();
+  const double cell = 1.5 * cell_for(first->cloud.points, 6);
+  const Surface to = surface_of(first->cloud.points, cell), from = surface_of(second->cloud.points, cell);
+  const std::vector<Vec2> walls = walls_of(to), other = walls_of(from);
+  if (walls.size() < 50 || other.size() < 50) return Error("the clouds show too few walls to lay one on the other", "give scans of a room");
+  const Plan plan(walls, 2 * cell), strong_plan(other, 2 * cell);
+  const auto strong = strong_plan.strong();
+
+  struct Guess {
+    double score = 0, yaw = 0;
+    Vec2 shift;
+  };
+  std::vector<Guess> guesses;
+  constexpr int turns = 120;
+  for (int t = 0; t < turns; ++t) {
+    const double yaw = 2 * pi * t / turns;
+    const Pose2 turn{{}, yaw};
+    std::vector<std::pair<Vec2, int>> turned;
+    for (const auto& [p, weight] : strong) turned.push_back({turn * p, weight});
+    Vec2 low{1e300, 1e300}, high{-1e300, -1e300};
+    for (const auto& [p, weight] : turned) {
+      low = {std::min(low.x, p.x), std::min(low.y, p.y)};
+      high = {std::max(high.x, p.x), std::max(high.y, p.y)};
+    }
+    // At least half of the smaller plan must lie on the other.
+    const Vec2 size{std::min(high.x - low.x, plan.high().x - plan.low().x) / 2, std::min(high.y - low.y, plan.high().y - plan.low().y) / 2};
+    Guess best{0, yaw, {}};
+    const double step = plan.cell();
+    for (double y = plan.low().y - high.y + size.y; y <= plan.high().y - low.y - size.y; y += step) {
+      for (double x = plan.low().x - high.x + size.x; x <= plan.high().x - low.x - size.x; x += step) {
+        double score = 0;
+        for (const auto& [p, weight] : turned) score += std::min(weight, plan.at(p + Vec2{x, y}));
+        if (score > best.score) best = {score, yaw, {x, y}};
+      }
+    }
+    guesses.push_back(best);
+    if (progress) progress(0.7 * (t + 1) / turns);
+  }
+  std::stable_sort(guesses.begin(), guesses.end(), [](const Guess& a, const Guess& b) { return a.score > b.score; });
+  // Heights: the floor of one on the floor of the other, by the lowest twentieth of the points.
+  const auto floor = [](const Surface& s) {
+    std::vector<double> z;
+    for (const Vec3& p : s.points) z.push_back(p.z);
+    std::nth_element(z.begin(), z.begin() + static_cast<std::ptrdiff_t>(z.size() / 20), z.end());
+    return z[z.size() / 20];
+  };
+  const double lift = floor(to) - floor(from);
+  const double reach = 1.5 * cell;
+  const PointGrid grid(to.points, 2 * cell);
+  Registration best;
+  for (std::size_t g = 0; g < std::min<std::size_t>(6, guesses.size()); ++g) {
+    const Pose pose{{guesses[g].shift.x, guesses[g].shift.y, lift}, Quat::rpy(0, 0, guesses[g].yaw)};
+    const Registration candidate = refine(to, grid, from, pose, reach);
+    if (candidate.overlap > best.overlap) best = candidate;
+    if (progress) progress(0.7 + 0.05 * static_cast<double>(g + 1));
+  }
+  if (best.overlap < 0.2) return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap), "give scans that see the same room");
+  return best;
+}
+
+}  // namespace volvox::scan

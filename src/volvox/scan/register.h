@@ -1,0 +1,21 @@
+// Lays one cloud of a room on another: both upright, taken from different places.
+#pragma once
+
+#include "volvox/base/result.h"
+#include "volvox/scan/cloud.h"
+#include "volvox/scan/evaluate.h"
+
+namespace volvox::scan {
+
+struct Registration {
+  Pose pose;          // takes points of the second cloud to the first one's frame
+  double overlap = 0;  // part of the second cloud's points within `reach` of the first
+  double rms = 0;      // of these, across the surface, m
+  double reach = 0;    // m
+};
+
+// First the turn about the vertical and the shift that lay the walls of one on those of the other
+// (tried all over), then least squares from points to planes in all six directions.
+Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, const Progress& progress = {});
+
+}  // namespace volvox::scan

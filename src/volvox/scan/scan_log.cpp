@@ -1,0 +1,111 @@
+#include "volvox/scan/scan_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "volvox/base/math.h"
+#include "volvox/scan/text.h"
+
+namespace volvox::scan {
+
+Vec2 Pose2::operator*(const Vec2& p) const {
+  const double c = volvox::cos(heading), s = volvox::sin(heading);
+  return {position.x + c * p.x - s * p.y, position.y + s * p.x + c * p.y};
+}
+
+Pose2 Pose2::operator*(const Pose2& other) const { return {*this * other.position, wrapped(heading + other.heading)}; }
+
+Pose2 Pose2::inverse() const {
+  const double c = volvox::cos(heading), s = volvox::sin(heading);
+  return {{-c * position.x - s * position.y, s * position.x - c * position.y}, -heading};
+}
+
+double wrapped(double angle) { return angle - 2 * pi * std::floor((angle + pi) / (2 * pi)); }
+
+double ray_angle(const Mounting& mounting, std::size_t ray, std::size_t rays) {
+  return rays < 2 ? 0 : (static_cast<double>(ray) / static_cast<double>(rays - 1) - 0.5) * mounting.field_of_view;
+}
+
+namespace {
+
+constexpr const char* carmen_fix = "give FLASER and RLASER lines as CARMEN writes them: N, N ranges, x y theta, odom_x odom_y odom_theta, time";
+
+bool next_pose(Words& words, Pose2& pose) {
+  const auto x = words.number<double>(), y = words.number<double>(), heading = words.number<double>();
+  if (!x || !y || !heading || !std::isfinite(*x) || !std::isfinite(*y) || !std::isfinite(*heading)) return false;
+  if (std::fabs(*x) > 1e6 || std::fabs(*y) > 1e6 || std::fabs(*heading) > 1e6) return false;
+  pose = {{*x, *y}, wrapped(*heading)};
+  return true;
+}
+
+}  // namespace
+
+Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
+  ScanLog log;
+  Lines lines(text);
+  std::string_view line;
+  while (lines.next(line)) {
+    const auto bad = [&](std::string what) { return Diagnostic{file, lines.number(), std::move(what), carmen_fix}; };
+    Words words(line);
+    const std::string_view kind = words.next();
+    if (kind == "PARAM") {
+      const std::string_view name = words.next();
+      double* value = name == "volvox_forward_laser_height" ? &log.mounting.forward_height
+                      : name == "volvox_side_laser_height"  ? &log.mounting.side_height
+                      : name == "volvox_laser_range"        ? &log.mounting.largest_range
+                      : name == "volvox_laser_field_of_view" ? &log.mounting.field_of_view
+                                                             : nullptr;
+      if (value == nullptr) continue;  // a robot has many more
+      const auto number = words.number<double>();
+      if (!number || !(*number > 0) || *number > 1000) return bad(fmt::format("the parameter {} is not a length in metres (or an angle)", name));
+      *value = *number;
+      continue;
+    }
+    if (kind != "FLASER" && kind != "RLASER") continue;  // ODOM, SYNC, comments ...
+    const auto count = words.number<std::uint32_t>();
+    if (!count || *count < 2 || *count > line.size()) return bad(fmt::format("{} does not say how many ranges it has", kind));
+    Sweep sweep;
+    for (std::uint32_t i = 0; i < *count; ++i) {
+      const auto range = words.number<double>();
+      if (!range) return bad(fmt::format("{} has {} of {} ranges", kind, i, *count));
+      // What is not a range says that nothing was hit.
+      sweep.ranges.push_back(std::isfinite(*range) && *range >= 0 ? *range : 1e9);
+    }
+    if (!next_pose(words, sweep.pose)) return bad(fmt::format("{} has no pose after its ranges", kind));
+    if (!next_pose(words, sweep.odometry)) return bad(fmt::format("{} has no odometry: odom_x odom_y odom_theta are missing", kind));
+    const auto time = words.number<double>();
+    if (!time || !std::isfinite(*time)) return bad(fmt::format("{} has no time", kind));
+    sweep.time = *time;
+    (kind == "FLASER" ? log.forward : log.side).push_back(std::move(sweep));
+  }
+  if (log.forward.empty() && log.side.empty()) return Diagnostic{file, 0, "the log has no laser sweeps", carmen_fix};
+  const auto earlier = [](const Sweep& a, const Sweep& b) { return a.time < b.time; };
+  std::stable_sort(log.forward.begin(), log.forward.end(), earlier);
+  std::stable_sort(log.side.begin(), log.side.end(), earlier);
+  return log;
+}
+
+std::string carmen_of(const ScanLog& log) {
+  std::string text = fmt::format(
+      "# CARMEN log, written by volvox scan\nPARAM volvox_forward_laser_height {}\nPARAM volvox_side_laser_height {}\nPARAM volvox_laser_range {}\nPARAM volvox_laser_field_of_view {}\n",
+      log.mounting.forward_height, log.mounting.side_height, log.mounting.largest_range, log.mounting.field_of_view);
+  const auto add = [&](const char* kind, const Sweep& s) {
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "{} {}", kind, s.ranges.size());
+    for (const double range : s.ranges) fmt::format_to(out, " {:.4f}", range);
+    fmt::format_to(out, " {:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.3f} volvox {:.3f}\n", s.pose.position.x, s.pose.position.y, s.pose.heading, s.odometry.position.x,
+                   s.odometry.position.y, s.odometry.heading, s.time, s.time);
+  };
+  std::size_t f = 0, s = 0;
+  while (f < log.forward.size() || s < log.side.size()) {
+    const bool forward = s >= log.side.size() || (f < log.forward.size() && log.forward[f].time <= log.side[s].time);
+    if (forward) add("FLASER", log.forward[f++]);
+    else add("RLASER", log.side[s++]);
+  }
+  return text;
+}
+
+}  // namespace volvox::scan

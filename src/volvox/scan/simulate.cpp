@@ -1,0 +1,104 @@
+#include "volvox/scan/simulate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/base/random.h"
+#include "volvox/scan/triangle_tree.h"
+
+namespace volvox::scan {
+namespace {
+
+// Along the walls one way round, about, and the other way round: the laser on the right side sees the
+// walls first, and then the things in the middle.
+std::vector<Pose2> path_of(const Arena& arena, double step) {
+  constexpr double from_wall = 0.35, turn_step = 0.03;
+  const double x = arena.options.length / 2 - from_wall, y = arena.options.width / 2 - from_wall;
+  const std::vector<Vec2> round = {{-x, -y}, {x, -y}, {x, y}, {-x, y}, {-x, -y}};
+  std::vector<Vec2> stops = round;
+  stops.insert(stops.end(), round.rbegin() + 1, round.rend());
+  std::vector<Pose2> path = {{stops[0], 0}};
+  for (std::size_t i = 1; i < stops.size(); ++i) {
+    const Vec2 way = stops[i] - stops[i - 1];
+    const double heading = volvox::atan2(way.y, way.x), size = length(way);
+    const double turn = wrapped(heading - path.back().heading);
+    const auto turns = static_cast<int>(std::ceil(std::fabs(turn) / turn_step));
+    const double before = path.back().heading;
+    for (int k = 1; k <= turns; ++k) path.push_back({stops[i - 1], wrapped(before + turn * k / turns)});
+    const auto steps = std::max(1, static_cast<int>(std::ceil(size / step)));
+    for (int k = 1; k <= steps; ++k) path.push_back({stops[i - 1] + way * (static_cast<double>(k) / steps), heading});
+  }
+  return path;
+}
+
+class Lasers {
+ public:
+  Lasers(const Arena& arena, const DriveOptions& options, const Mounting& mounting)
+      : tree_(arena.mesh), options_(options), mounting_(mounting), random_(options.seed, 0, "scan:lasers") {}
+
+  std::vector<double> forward(const Pose2& robot) {
+    const Vec3 from{robot.position.x, robot.position.y, mounting_.forward_height};
+    return sweep(from, [&](double angle) { return Vec3{volvox::cos(robot.heading + angle), volvox::sin(robot.heading + angle), 0}; });
+  }
+  // The upright laser sweeps from below to above, in the plane across the robot; shaking turns it there.
+  std::vector<double> side(const Pose2& robot) {
+    const double roll = random_.normal() * options_.shake;
+    const Vec3 from{robot.position.x, robot.position.y, mounting_.side_height};
+    const Vec3 right{volvox::sin(robot.heading), -volvox::cos(robot.heading), 0};
+    return sweep(from, [&](double angle) { return right * volvox::cos(angle + roll) + Vec3{0, 0, volvox::sin(angle + roll)}; });
+  }
+
+ private:
+  double range(const Vec3& from, const Vec3& way) const {
+    const auto hit = tree_.cast(from, way, mounting_.largest_range);
+    return hit ? hit->distance : mounting_.largest_range;
+  }
+  template <class Way>
+  std::vector<double> sweep(const Vec3& from, Way way) {
+    std::vector<double> ranges;
+    for (std::size_t i = 0; i < options_.rays; ++i) {
+      const double angle = ray_angle(mounting_, i, options_.rays);
+      double r = range(from, way(angle));
+      // The light of one beam that meets two surfaces gives a range in between.
+      const double one = range(from, way(angle - options_.beam / 2)), other = range(from, way(angle + options_.beam / 2));
+      if (std::fabs(one - other) > 0.1 && std::max(one, other) < mounting_.largest_range) r = one + (other - one) * random_.uniform();
+      const double noise = random_.normal() * options_.noise;
+      ranges.push_back(r < mounting_.largest_range ? std::max(0.0, r + noise) : mounting_.largest_range);
+    }
+    return ranges;
+  }
+
+  TriangleTree tree_;
+  DriveOptions options_;
+  Mounting mounting_;
+  RandomStream random_;
+};
+
+}  // namespace
+
+Drive drive(const Arena& arena, const DriveOptions& options, const Progress& progress) {
+  Drive result;
+  const std::vector<Pose2> path = path_of(arena, options.speed / options.sweeps_a_second);
+  Lasers lasers(arena, options, result.log.mounting);
+  RandomStream random(options.seed, 0, "scan:odometry");
+  Pose2 odometry = path[0];
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (i > 0) {
+      // Each step is measured with an error in proportion to it.
+      Pose2 step = path[i - 1].inverse() * path[i];
+      const double way = length(step.position);
+      step.position = step.position * (1 + random.normal() * 5 * options.odometry_drift);
+      step.heading = step.heading * (1 + random.normal() * 5 * options.odometry_drift) + random.normal() * options.odometry_drift * way;
+      odometry = odometry * step;
+    }
+    const double time = static_cast<double>(i) / options.sweeps_a_second;
+    result.log.forward.push_back({time, odometry, odometry, lasers.forward(path[i])});
+    result.log.side.push_back({time, odometry, odometry, lasers.side(path[i])});
+    result.forward_truth.push_back(path[i]);
+    result.side_truth.push_back(path[i]);
+    if (progress && i % 64 == 0) progress(static_cast<double>(i) / static_cast<double>(path.size()));
+  }
+  return result;
+}
+
+}  // namespace volvox::scan

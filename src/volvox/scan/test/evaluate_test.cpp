@@ -1,0 +1,92 @@
+#include "volvox/scan/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "volvox/base/random.h"
+#include "volvox/scan/arena.h"
+#include "volvox/scan/triangle_tree.h"
+
+namespace volvox::scan {
+namespace {
+
+TEST(Polygon, HolesAddTwoTrianglesEach) {
+  const std::vector<std::vector<Vec2>> loops = {{{0, 0}, {4, 0}, {4, 3}, {0, 3}}, {{1, 1}, {1, 2}, {2, 2}, {2, 1}}, {{2.5, 0.5}, {3, 2.5}, {3.5, 0.5}}};
+  const auto triangles = triangulate(loops);
+  EXPECT_EQ(triangles.size(), 11u + 4 - 2);
+  std::vector<Vec2> all;
+  for (const auto& loop : loops) all.insert(all.end(), loop.begin(), loop.end());
+  double sum = 0;
+  for (const auto& t : triangles) {
+    const double area = cross(all[t[1]] - all[t[0]], all[t[2]] - all[t[0]]) / 2;
+    EXPECT_GT(area, 0);
+    sum += area;
+  }
+  EXPECT_NEAR(sum, 12 - 1 - 1, 1e-12);
+}
+
+TEST(Arena, IsTwoManifoldWithTheOpenTopAsItsOnlyBoundary) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto arena = make_arena({.seed = seed});
+    ASSERT_TRUE(arena.ok()) << arena.error().text();
+    const Topology shape = topology(arena->mesh);
+    EXPECT_TRUE(shape.two_manifold()) << seed;
+    EXPECT_EQ(shape.boundary_edges, 4u) << seed;
+    const auto faces = flat_faces(arena->mesh);
+    EXPECT_EQ(std::set<std::uint32_t>(faces.begin(), faces.end()).size(), 25u) << seed;
+  }
+}
+
+TEST(Arena, ARoomThatIsTooSmallIsRefused) { EXPECT_FALSE(make_arena({.seed = 1, .length = 1.5, .width = 1.5, .boxes = 50}).ok()); }
+
+TEST(TriangleTree, AgreesWithLookingAtEveryTriangle) {
+  const auto arena = make_arena({.seed = 3});
+  const TriangleTree tree(arena->mesh);
+  RandomStream random(1, 0, "test");
+  for (int i = 0; i < 500; ++i) {
+    const Vec3 p{random.uniform(-3, 3), random.uniform(-3, 3), random.uniform(-1, 2)};
+    const Vec3 d = normalized(Vec3{random.normal(), random.normal(), random.normal()});
+    double least = 1e9, first = 8;
+    for (const Triangle& t : arena->mesh.triangles) {
+      const Vec3 a = corner(arena->mesh, t, 0), b = corner(arena->mesh, t, 1), c = corner(arena->mesh, t, 2);
+      least = std::min(least, length(nearest_on_triangle(p, a, b, c) - p));
+      const Vec3 n = cross(b - a, c - a);
+      const double t_hit = dot(a - p, n) / dot(d, n);
+      const Vec3 q = p + d * t_hit;
+      const bool inside = dot(cross(b - a, q - a), n) >= 0 && dot(cross(c - b, q - b), n) >= 0 && dot(cross(a - c, q - c), n) >= 0;
+      if (inside && t_hit > 0) first = std::min(first, t_hit);
+    }
+    EXPECT_NEAR(tree.nearest(p).distance, least, 1e-12);
+    const auto hit = tree.cast(p, d, 8);
+    EXPECT_NEAR(hit ? hit->distance : 8, first, 1e-9);
+  }
+}
+
+TEST(Evaluate, AMeshIsPerfectAgainstItself) {
+  const auto arena = make_arena({.seed = 2});
+  const Evaluation e = evaluate(arena->mesh, arena->mesh, 500);
+  EXPECT_LT(e.hausdorff, 1e-9);
+  EXPECT_EQ(e.f_5mm, 1);
+  EXPECT_EQ(e.planes, 25u);
+  EXPECT_EQ(e.planes_found, 25u);
+  EXPECT_EQ(e.boundary_edges, 4u);
+}
+
+TEST(Evaluate, ASquareThatIsRaisedAndCutShowsBoth) {
+  TriangleMesh truth, mesh;
+  truth.vertices = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+  truth.triangles = {{0, 1, 2}, {0, 2, 3}};
+  mesh = truth;
+  for (Vec3& v : mesh.vertices) v = {v.x * 0.9, v.y, 0.01};
+  const Evaluation e = evaluate(mesh, truth, 20000);
+  EXPECT_NEAR(e.accuracy_mean, 0.01, 1e-9);
+  EXPECT_NEAR(e.hausdorff, std::sqrt(0.01 * 0.01 + 0.1 * 0.1), 1e-9);
+  EXPECT_EQ(e.f_5mm, 0);
+  // Recall: 0.9 m, and as much beside it as is within 2 cm of the raised edge.
+  const double recall = 0.9 + std::sqrt(0.02 * 0.02 - 0.01 * 0.01);
+  EXPECT_NEAR(e.f_2cm, 2 * recall / (1 + recall), 2e-3);
+}
+
+}  // namespace
+}  // namespace volvox::scan

@@ -1,0 +1,65 @@
+// Lines and words of text files, with the line numbers that messages need. Internal to scan/.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace volvox::scan {
+
+// Cuts a text into lines; "\r\n" ends one too.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_(text) {}
+
+  // False at the end.
+  bool next(std::string_view& line) {
+    if (position_ >= text_.size()) return false;
+    const std::size_t end = text_.find('\n', position_);
+    line = text_.substr(position_, end == std::string_view::npos ? end : end - position_);
+    position_ = end == std::string_view::npos ? text_.size() : end + 1;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    ++number_;
+    return true;
+  }
+  int number() const { return number_; }               // of the last line, from 1
+  std::size_t position() const { return position_; }  // of the byte after it
+
+ private:
+  std::string_view text_;
+  std::size_t position_ = 0;
+  int number_ = 0;
+};
+
+// Cuts a line into words at blanks, and at commas, as tables have them.
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(line) {}
+
+  // Empty at the end.
+  std::string_view next() {
+    const std::size_t begin = rest_.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) return rest_ = {};
+    rest_.remove_prefix(begin);
+    const std::size_t end = std::min(rest_.find_first_of(blanks), rest_.size());
+    const std::string_view word = rest_.substr(0, end);
+    rest_.remove_prefix(end);
+    return word;
+  }
+  template <class Number>
+  std::optional<Number> number() {
+    std::string_view word = next();
+    if (word.starts_with('+')) word.remove_prefix(1);
+    Number value{};
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+    return value;
+  }
+  bool at_end() const { return rest_.find_first_not_of(blanks) == std::string_view::npos; }
+
+ private:
+  static constexpr std::string_view blanks = " \t,;\v\f";
+  std::string_view rest_;
+};
+
+}  // namespace volvox::scan
