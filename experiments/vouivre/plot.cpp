@@ -78,6 +78,7 @@ std::string svg(const Chart& chart) {
       x_high = std::max(x_high, p.x);
       if (chart.log_x && p.x > 0) x_low = std::min(x_low, p.x);
     }
+  if (!(x_high > 0)) x_low = chart.log_x ? 0.1 : 0, x_high = 1;  // nothing to show
   if (chart.log_x) {
     x_low = std::pow(10.0, std::floor(std::log10(x_low)));
     x_high = std::pow(10.0, std::ceil(std::log10(x_high)));
@@ -130,11 +131,12 @@ std::string svg(const Chart& chart) {
     for (const Point& p : curve.points) {
       const double x = px(p.x), y = py(p.y);
       if (path.empty()) path = fmt::format("M{:.2f} {:.2f}", x, y);
+      else if (chart.straight) path += fmt::format("L{:.2f} {:.2f}", x, y);
       else if (x - x_last > 0.005 || y_last - y > 0.005) path += fmt::format("H{:.2f}V{:.2f}", x, y);
       x_last = x, y_last = y;
     }
     // It stays what it is to the end.
-    path += fmt::format("H{:.2f}", left + w);
+    if (!chart.straight) path += fmt::format("H{:.2f}", left + w);
     out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n", path, curve.color);
   }
   if (!chart.note.empty())

@@ -25,6 +25,7 @@ struct Chart {
   bool log_x = false;
   std::vector<Curve> curves;
   std::string note;  // a line below
+  bool straight = false;  // from point to point, instead of steps
 };
 
 std::string color_of_curve(std::size_t i);

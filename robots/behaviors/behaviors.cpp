@@ -1,9 +1,13 @@
 #include "behaviors.h"
 
 #include "alternate.h"
+#include "automatic_door.h"
+#include "carry.h"
+#include "flight.h"
 #include "flood.h"
 #include "roll_on.h"
 #include "snake.h"
+#include "sphere_formation.h"
 #include "spin.h"
 #include "wander.h"
 
@@ -27,6 +31,15 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
   registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
+  registry.add("automatic_door", make<AutomaticDoor>(), "slides open when something comes near: width, hold, NAME_distance of each range sensor");
+  registry.add("carry_in_air", make<CarryInAir>(),
+               "a Quadrotor that takes one end of a load, lifts it and moves it along x: x, y, z, length, load, lift, lift_at, speed, go_at, way");
+  registry.add("carry_on_wheels", make<CarryOnWheels>(), "a Wheelbot that takes the other end: speed, go_at, way");
+  registry.add("hover", make<Hover>(), "a Quadrotor that stays in its place: x, y, z, yaw, and gains as of figure_eight");
+  registry.add("figure_eight", make<FigureEight>(),
+               "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, stiffness, damping, integral, ...");
+  registry.add("formation", make<SphereFormation>(),
+               "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, spacing, clearance");
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
   registry.add("roll_on", make<RollOn>(), "Scouts roll on, alone or in a row: speed, yaw, bend (of the hinge), ramp");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");

@@ -155,6 +155,19 @@ def check_wheelbot(robot):
     expect(abs(min(p[2] for p in robot.solid().points) + 0.045) < 1e-6, "wheelbot: the wheels carry it")
 
 
+def check_quadrotor(robot):
+    rotors = [a for a in robot.model.findall(VOLVOX + "actuator") if a.get("type") == "rotor"]
+    expect(len(rotors) == 4, "quadrotor: four rotors")
+    places = [[float(v) for v in r.get("pose").split()[:2]] for r in rotors]
+    expect(near([sum(p[i] for p in places) for i in (0, 1)], (0, 0)), "quadrotor: the rotors' thrust passes beside the middle")
+    turns = [1 if r.get("clockwise") == "true" else -1 for r in rotors]
+    expect(turns[0] == turns[2] == -turns[1] == -turns[3], "quadrotor: neighbours must turn against each other")
+    centre = [float(v) for v in robot.links["body"].find("inertial/pose").text.split()]
+    expect(near(centre[:2], (0, 0)), f"quadrotor: centre of mass {centre}")
+    lift = sum(float(r.get("thrust")) * float(r.get("max_speed")) ** 2 for r in rotors)
+    expect(lift > 2 * 9.81 * robot.mass(), f"quadrotor: {lift} N do not lift it")
+
+
 def check_scout(robot):
     expect(list(robot.joints) == ["hinge", "wheel_left", "wheel_right"], "scout: joints")
     expect(near(robot.limits("hinge"), (-pi / 2, pi / 2)), "scout: limits of the hinge")
@@ -177,8 +190,9 @@ def check_files():
 
 def main():
     expect(make_meshes.make(check=True) == 0, "meshes or inertias are not those of make_meshes.py: run it")
-    masses = {"superbot": 0.6, "atron": 0.85, "conro": 0.1, "wheelbot": 2.0, "catom": 0.001, "scout": 0.8}
-    checks = {"superbot": check_superbot, "atron": check_atron, "conro": check_conro, "wheelbot": check_wheelbot, "catom": check_catom, "scout": check_scout}
+    masses = {"superbot": 0.6, "atron": 0.85, "conro": 0.1, "wheelbot": 2.0, "catom": 0.001, "quadrotor": 1.0, "scout": 0.8}
+    checks = {"superbot": check_superbot, "atron": check_atron, "conro": check_conro, "wheelbot": check_wheelbot, "catom": check_catom,
+              "quadrotor": check_quadrotor, "scout": check_scout}
     for name, mass in masses.items():
         robot = Robot(name)
         expect(abs(robot.mass() - mass) < 1e-9, f"{name}: mass {robot.mass()} kg")

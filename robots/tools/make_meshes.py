@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 sys.dont_write_bytecode = True  # the source tree stays clean
 import atron
 import conro
+import quadrotor
 import scout
 import superbot
 import wheelbot
@@ -105,7 +106,7 @@ def update(path, text, check):
 def make(check=False):
     """Writes all that has changed, or only tells of it; how many files that is."""
     changed = 0
-    for robot in (superbot, atron, conro, scout, wheelbot):
+    for robot in (superbot, atron, conro, quadrotor, scout, wheelbot):
         name = robot.__name__
         for part, mesh in robot.meshes().items():
             text = obj_text(mesh, f"{name} {part}, metres; written by robots/tools/make_meshes.py")

@@ -35,8 +35,34 @@ class Help(CommandTest):
 
     def test_help_of_run_names_every_option_of_the_contract(self):
         text = self.run_program("run", "--help").stdout
-        for option in ["--engine", "--duration", "--dt", "--seed", "--threads", "--set", "--out", "--json", "--quiet", "--view", "--record"]:
+        for option in ["--engine", "--duration", "--dt", "--seed", "--threads", "--set", "--out", "--json", "--quiet", "--view", "--record", "--real-time"]:
             self.assertIn(option, text)
+
+
+class RealTime(CommandTest):
+    def test_a_paced_run_keeps_time_and_its_bits(self):
+        free = json.loads(self.run_program("run", *SHORT, "--json").stdout)
+        paced = json.loads(self.run_program("run", *SHORT, "--json", "--real-time=0.5", "--threads", "2", "--out", "paced").stdout)
+        self.assertEqual(paced["state_hash"], free["state_hash"])
+        self.assertIs(paced["reproducible"], True)
+        self.assertGreaterEqual(paced["wall_time_s"], 0.4)  # never early; how late is the machine's affair
+        self.assertEqual(paced["real_time"]["tick_ms"]["count"], paced["ticks"])
+        for metric in ["tick_median_ms", "tick_p99_ms", "late_ticks", "drift_s"]:
+            self.assertIn(metric, paced["metrics"])
+            self.assertNotIn(metric, free["metrics"])
+        report = (pathlib.Path(self.folder) / "paced" / "report.html").read_text()
+        self.assertIn("Real time", report)
+        self.assertIn("woken late by", report)
+
+    def test_late_ticks_are_reported(self):
+        done = self.run_program("run", *SHORT, "--real-time=1000", "--dt", "1/1000", "--out", "late")
+        self.assertIn("real time is broken", done.stderr)
+        self.assertRegex(done.stdout, r"[1-9]\d* of 200 ticks of 0.001 ms were late")
+
+    def test_a_speed_that_is_none_is_refused(self):
+        for speed in ["0", "-1", "nan", "fast", "1e9", "2x"]:
+            done = self.run_program("run", *SHORT, f"--real-time={speed}", status=2)
+            self.assertIn("is not a speed", done.stderr, speed)
 
 
 class Run(CommandTest):

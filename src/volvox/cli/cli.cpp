@@ -48,6 +48,7 @@ Examples:
   volvox run my_world.sdf --engine bullet --dt 1/120 --out results
   volvox run remod3d/scatter --json --quiet | jq .metrics
   volvox run remod3d/snake --view
+  volvox run remod3d/snake --real-time --dt 1/1000
   volvox run remod3d/snake --record --out results, then: volvox replay results
   volvox run remod3d/snake --duration 5 --save half.snap
   volvox run remod3d/snake --duration 10 --restore half.snap
@@ -169,6 +170,7 @@ void add_run(CLI::App& app, Arguments& a) {
   run->footer(run_examples);
   add_run_options(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
+  run->add_flag("--real-time{1}", a.run.real_time, "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")->type_name("[=FACTOR]");
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");

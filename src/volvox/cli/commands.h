@@ -37,6 +37,7 @@ struct RunArguments {
   std::string experiment, engine;
   std::optional<std::string> dt, substep, out, save, restore;
   std::optional<double> duration;
+  std::string real_time;  // the factor, as it was given; empty: as fast as it goes
   std::uint64_t seed = 1;
   int threads = 1;
   std::vector<std::string> set;

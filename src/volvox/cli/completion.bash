@@ -18,7 +18,7 @@ _volvox() {
   case $command in
     run|picture|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --real-time --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --help" -- "$word"))
       else
         [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
         COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))

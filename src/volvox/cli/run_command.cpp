@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -62,6 +63,7 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
              bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
   fmt::print("{}\n", table(rows));
+  if (report.pacing) fmt::print("{}\n", sim::pacing_text(*report.pacing));
   fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder);
 }
 
@@ -88,6 +90,14 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   options.seed = arguments.seed;
   options.threads = arguments.threads;
   options.duration = arguments.duration;
+  if (!arguments.real_time.empty()) {
+    double factor = 0;
+    const char* end = arguments.real_time.data() + arguments.real_time.size();
+    const auto [stopped_at, error] = std::from_chars(arguments.real_time.data(), end, factor);
+    if (error != std::errc{} || stopped_at != end || !(factor >= 1e-3 && factor <= 1e3))
+      return Error(fmt::format("'{}' is not a speed", arguments.real_time), "give simulated seconds to a second, from 0.001 to 1000, such as --real-time=0.5");
+    options.real_time = factor;
+  }
   if (arguments.substep) {
     auto substep = TickLength::parse(*arguments.substep);
     if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)

@@ -76,6 +76,7 @@ int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const
   };
   const StopOnSignal stop;
   view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end);
+  if (options.real_time) viewed.set_speed(*options.real_time);
   viewed.loop(stop.requested());
   const sim::RunReport& report = viewed.run().report();
   if (arguments.json) fmt::print("{}\n", report.json());

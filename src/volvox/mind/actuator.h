@@ -36,8 +36,12 @@ class Actuator {
  public:
   virtual ~Actuator() = default;
   virtual ActStage stage() const { return ActStage::motion; }
+  // Whether a controller on board may use it: then apply() touches the forces and motors of its
+  // own module and nothing else, and is called for several modules at once.
+  virtual bool on_board() const { return false; }
   virtual const TypeInfo& type() const = 0;  // of the action
-  // Carries out a command (with its noise already in it). Serial, in the order of modules.
+  // Carries out a command (with its noise already in it). In the act phase serial, in the order
+  // of modules.
   virtual void apply(const ActContext& context, const Value& command) const = 0;
 };
 
@@ -45,8 +49,8 @@ using ActuatorFactory =
     std::function<std::unique_ptr<Actuator>(const model::Actuator&, const Parameters&)>;
 using ActuatorRegistry = Registry<ActuatorFactory>;
 
-// thruster: a force (Vec3, N, in the mount's frame) at a point of a link. lamp: a colour (Light)
-// that viewers show. Motors of joints and
+// thruster: a force (Vec3, N, in the mount's frame) at a point of a link. rotor: the speed of a
+// propeller (double, rad/s). lamp: a colour (Light) that viewers show. Motors of joints and
 // latches of docks need no entry: every module has them.
 ActuatorRegistry built_in_actuators();
 

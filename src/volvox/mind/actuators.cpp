@@ -1,11 +1,14 @@
 #include "volvox/mind/actuator.h"
 
+#include <algorithm>
+
 namespace volvox::mind {
 namespace {
 
 class JointMotor final : public Actuator {
  public:
   explicit JointMotor(int joint) : joint_(joint) {}
+  bool on_board() const override { return true; }
   const TypeInfo& type() const override { return type_of<JointCommand>(); }
   void apply(const ActContext& c, const Value& command) const override {
     const JointCommand& joint = *command.get<JointCommand>();
@@ -27,25 +30,73 @@ class DockLatch final : public Actuator {
   int dock_;
 };
 
-class Thruster final : public Actuator {
+// Pushes and turns a link at a point of it.
+class MountedActuator : public Actuator {
+ public:
+  explicit MountedActuator(const model::Actuator& actuator) : link_(actuator.link), pose_(actuator.pose) {}
+  bool on_board() const override { return true; }
+
+ protected:
+  std::uint32_t link(const ActContext& c) const { return c.world.part(c.module).first_link + static_cast<std::uint32_t>(link_); }
+  // From the centre of mass to the mount, and the mount's rotation, in world axes.
+  struct Mount {
+    Vec3 arm;
+    Quat rotation;
+  };
+  Mount mount(const ActContext& c) const {
+    const std::uint32_t on = link(c);
+    const Pose pose = c.world.link_pose(on);
+    return {pose.rotation * (pose_.position - c.world.link_model(on).inertial.position), pose.rotation * pose_.rotation};
+  }
+  void push(const ActContext& c, const Mount& at, const Vec3& force, const Vec3& torque) const {
+    c.world.engine().forces()[c.world.body(link(c)).index] += {force, torque + cross(at.arm, force)};
+  }
+
+ private:
+  int link_;
+  Pose pose_;
+};
+
+class Thruster final : public MountedActuator {
  public:
   Thruster(const model::Actuator& actuator, const Parameters& p)
-      : link_(actuator.link), pose_(actuator.pose), max_force_(p.number("max_force", 1e300, 0)) {}
+      : MountedActuator(actuator), max_force_(p.number("max_force", 1e300, 0)) {}
   const TypeInfo& type() const override { return type_of<Vec3>(); }
   void apply(const ActContext& c, const Value& command) const override {
     Vec3 force = *command.get<Vec3>();
     if (const double size = length(force); size > max_force_) force *= max_force_ / size;
-    const std::uint32_t link = c.world.part(c.module).first_link + static_cast<std::uint32_t>(link_);
-    const Pose pose = c.world.link_pose(link);
-    const Pose mount = pose * pose_;
-    const Vec3 push = mount.rotation * force;
-    const Vec3 arm = mount.position - pose * c.world.link_model(link).inertial.position;
-    c.world.engine().forces()[c.world.body(link).index] += {push, cross(arm, push)};
+    const Mount at = mount(c);
+    push(c, at, at.rotation * force, {});
   }
+
  private:
-  int link_;
-  Pose pose_;
   double max_force_;
+};
+
+// A propeller about the z axis of its mount, by the map from its speed to its force and torque
+// (seed 003, section 3.1): thrust and drag grow with the square of the speed; what comes in along
+// the axis takes thrust away; what comes in from the side is resisted by the blades.
+class Rotor final : public MountedActuator {
+ public:
+  Rotor(const model::Actuator& actuator, const Parameters& p)
+      : MountedActuator(actuator), max_speed_(p.number("max_speed", 1000, 0, 1e6)), thrust_(p.number("thrust", 1e-5, 0)),
+        torque_(p.number("torque", 1e-7, 0)), inflow_(p.number("inflow", 0, 0)), side_drag_(p.number("side_drag", 0, 0)),
+        sense_(p.flag("clockwise", false) ? -1 : 1) {}
+  const TypeInfo& type() const override { return type_of<double>(); }
+  void apply(const ActContext& c, const Value& command) const override {
+    const double speed = clamp(*command.get<double>(), 0, max_speed_);
+    const Mount at = mount(c);
+    const Vec3 axis = at.rotation * Vec3{0, 0, 1};
+    const Twist body = c.world.link_velocity(link(c));
+    const Vec3 wind = body.linear + cross(body.angular, at.arm);
+    const double rising = dot(wind, axis);
+    const Vec3 sideways = wind - axis * rising;
+    const double lift = std::max(0.0, thrust_ * speed * speed - inflow_ * speed * rising);
+    push(c, at, axis * lift - sideways * (side_drag_ * speed), axis * (-sense_ * torque_ * speed * speed));
+  }
+
+ private:
+  double max_speed_, thrust_, torque_, inflow_, side_drag_, sense_;
 };
 
 class Lamp final : public Actuator {
@@ -64,6 +115,9 @@ ActuatorRegistry built_in_actuators() {
   registry.add("thruster", [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
     return std::make_unique<Thruster>(a, p);
   }, "a force at a point of a link, Vec3 in N: max_force");
+  registry.add("rotor", [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
+    return std::make_unique<Rotor>(a, p);
+  }, "the speed of a propeller, rad/s: clockwise (seen from above), max_speed, thrust (N s^2), torque (N m s^2), inflow and side_drag (N s^2/m)");
   registry.add("lamp", [](const model::Actuator&, const Parameters&) -> std::unique_ptr<Actuator> {
     return std::make_unique<Lamp>();
   }, "the colour that the module shows, Light: red, green, blue from 0 to 1");

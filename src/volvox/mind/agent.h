@@ -29,6 +29,12 @@ struct Percept {
   int index = -1;
 };
 
+// And where an action is.
+template <class T>
+struct Action {
+  int index = -1;
+};
+
 class Agent {
  public:
   static constexpr std::size_t mailbox_capacity = 4096;  // the oldest is dropped beyond it
@@ -63,12 +69,20 @@ class Agent {
   void enable_dock(std::string_view dock, bool enabled = true) { act(dock, enabled); }
   void disable_dock(std::string_view dock) { act(dock, false); }
   template <class T>
-  void act(std::string_view action, const T& command) {
-    const int index = action_index(action);
-    T* slot = actions_[index].template get<T>();
-    if (slot == nullptr) wrong_type("action", action, actions_[index], type_name<T>());
+  void act(std::string_view action, const T& command) { act(find_action<T>(action), command); }
+  template <class T>
+  Action<T> find_action(std::string_view name) const {
+    const int index = action_index(name);
+    if (actions_[index].template get<T>() == nullptr) wrong_type("action", name, actions_[index], type_name<T>());
+    return {index};
+  }
+  template <class T>
+  void act(Action<T> handle, const T& command) {
+    T* slot = handle.index >= 0 && static_cast<std::size_t>(handle.index) < actions_.size()
+                  ? actions_[static_cast<std::size_t>(handle.index)].template get<T>() : nullptr;
+    if (slot == nullptr) throw AgentError("it used an action handle that it did not get from find_action");
     *slot = command;
-    action_set_[static_cast<std::size_t>(index)] = 1;
+    action_set_[static_cast<std::size_t>(handle.index)] = 1;
   }
   const std::vector<std::string>& actions() const { return anatomy_->action_names; }
 

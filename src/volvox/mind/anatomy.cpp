@@ -95,6 +95,7 @@ Result<void> Anatomy::add(std::string name, std::unique_ptr<Sensor> sensor, int 
                       "give one of them another name"};
   if (sensor->casts_rays()) ray_sensors.push_back(index);
   if (sensor->needs_contacts()) needs_contacts = true;
+  neighbor_range = std::max(neighbor_range, sensor->neighbor_range());
   percept_names.push_back(std::move(name));
   sensors.push_back(std::move(sensor));
   return {};

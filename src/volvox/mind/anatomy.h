@@ -47,6 +47,7 @@ struct Anatomy {
   NameIndex percepts, actions, outlets;
   std::vector<int> ray_sensors;  // percepts whose sensors cast rays
   bool needs_contacts = false;
+  double neighbor_range = 0;  // m, the farthest that any of its sensors looks for other modules
 
  private:
   Result<void> add_sensors(const Registries& registries);

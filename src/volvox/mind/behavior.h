@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "volvox/mind/agent.h"
 
@@ -35,6 +36,16 @@ class Behavior {
   virtual void end_tick(Agent&) {}  // all messages of the tick are in
   // A person has changed a parameter while the run goes on: read those that start() has kept.
   virtual void tune(Agent&) {}
+
+  // The part of the program that runs on the module's own microcontroller, at every physics
+  // substep: the percepts named here are read anew, with their noise, control() is called, and
+  // the actions named here are carried out for the length of the substep. Asked once, after
+  // start(); no actions: there is no such part. control() runs in parallel like step.
+  struct OnBoard {
+    std::vector<std::string> percepts, actions;
+  };
+  virtual OnBoard on_board() const { return {}; }
+  virtual void control(Agent&, double /*step: s*/) {}
 
   virtual double period() const { return 0; }         // s between steps; 0: every tick
   virtual bool omniscient() const { return false; }   // may look at other modules' percepts

@@ -49,6 +49,7 @@ Result<void> Minds::add(const world::World& world, std::uint32_t placement, cons
   for (const auto& actuator : anatomy.actuators) agent.actions_.push_back(Value::of(actuator->type()));
   agent.action_set_.assign(agent.actions_.size(), 0);
   if (anatomy.needs_contacts) needs_contacts_ = true;
+  neighbor_range_ = std::max(neighbor_range_, anatomy.neighbor_range);
   if (!anatomy.ray_sensors.empty()) casts_rays_ = true;
 
   if (mind.behavior.empty() && !mind.further.empty())
@@ -146,8 +147,80 @@ Result<void> Minds::start(const world::World& world, double dt) {
     }
     for (const Agent::Program& program : agents_[i].programs_)
       if (auto checked = program.parameters.check(); !checked.ok()) return checked;
+    for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
+      if (auto added = add_controller(world, i, slot); !added.ok()) return added;
   }
   return {};
+}
+
+Result<void> Minds::add_controller(const world::World& world, std::size_t i, std::size_t slot) {
+  const Behavior::OnBoard wanted = slots_[slot].behavior->on_board();
+  if (wanted.actions.empty()) return {};
+  const Agent& agent = agents_[i];
+  const Anatomy& anatomy = *agent.anatomy_;
+  const auto wrong = [&](const std::string& what, const std::string& fix) -> Result<void> {
+    const model::Mind& mind = *world.model().placements[agent.placement_].effective_mind();
+    return Diagnostic{mind.file, mind.line, fmt::format("module '{}': behavior '{}' {}", agent.name_, slots_[slot].name, what), fix};
+  };
+  if (controller_of_.empty()) controller_of_.assign(agents_.size(), -1);
+  if (controller_of_[i] >= 0) return wrong("is the second one that runs on board", "let one of them do the work of both");
+  Controller controller{i, slot, {}, {}, {}};
+  for (const std::string& name : wanted.percepts) {
+    const auto found = anatomy.percepts.find(name);
+    if (found == anatomy.percepts.end()) return wrong(fmt::format("reads '{}' on board, which the module does not have", name), "give the module that sensor");
+    const auto percept = static_cast<std::size_t>(found->second);
+    if (!anatomy.sensors[percept]->on_board())
+      return wrong(fmt::format("reads '{}' on board, which is read once a tick only", name), "read it in step()");
+    controller.percepts.push_back(percept);
+    for (std::size_t k = 0; k < noises_[i].percepts.size(); ++k)
+      if (noises_[i].percepts[k].index == found->second) controller.noises.push_back(k);
+  }
+  for (const std::string& name : wanted.actions) {
+    const auto found = anatomy.actions.find(name);
+    if (found == anatomy.actions.end()) return wrong(fmt::format("commands '{}' on board, which the module does not have", name), "give the module that actuator");
+    if (!anatomy.actuators[static_cast<std::size_t>(found->second)]->on_board())
+      return wrong(fmt::format("commands '{}' on board, which acts once a tick only", name), "command it in step()");
+    controller.actions.push_back(static_cast<std::size_t>(found->second));
+  }
+  controller_of_[i] = static_cast<std::int32_t>(controllers_.size());
+  controllers_.push_back(std::move(controller));
+  return {};
+}
+
+// A controller touches its own agent and the forces and motors of its own module: the order of
+// modules cannot matter.
+std::string Minds::control_one(world::World& world, std::size_t c, Time substep_begin, double step) {
+  const Controller& controller = controllers_[c];
+  const std::size_t i = controller.agent;
+  Agent& agent = agents_[i];
+  const Anatomy& anatomy = *agent.anatomy_;
+  const SenseContext context{world, agent.placement_, step, {}, {}, exchange_.get(), static_cast<std::uint32_t>(i)};
+  for (const std::size_t p : controller.percepts) anatomy.sensors[p]->read(context, agent.percepts_[p]);
+  for (const std::size_t k : controller.noises) {
+    NoiseSlot& noise = noises_[i].percepts[k];
+    noise.chain.apply(agent.percepts_[static_cast<std::size_t>(noise.index)]);
+  }
+  agent.now_ = substep_begin;
+  guarded(i, controller.slot, "control", [step](Behavior& b, Agent& a) { b.control(a, step); });
+  if (!failures_[i].empty()) return {};
+  Value room;
+  for (const std::size_t a : controller.actions) {
+    if (!agent.action_set_[a]) continue;
+    const Value& command = disturbed(i, a, room);
+    if (std::string problem = command_problem(i, a, command); !problem.empty()) return problem;
+    anatomy.actuators[a]->apply({world, agent.placement_}, command);
+  }
+  return {};
+}
+
+MindFailure Minds::control(world::World& world, Time substep_begin, double step, ThreadPool& threads) {
+  threads.parallel_for(controllers_.size(), 16, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t c = begin; c < end; ++c) {
+      std::string problem = control_one(world, c, substep_begin, step);
+      if (!problem.empty()) failures_[controllers_[c].agent] = std::move(problem);
+    }
+  });
+  return first_failure();
 }
 
 void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads) {
@@ -186,7 +259,8 @@ void Minds::collect_contacts(const world::World& world) {
 void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
   Agent& agent = agents_[i];
   const Anatomy& anatomy = *agent.anatomy_;
-  SenseContext context{world, agent.placement_, dt, {}, contact_forces_, exchange_.get(), static_cast<std::uint32_t>(i)};
+  SenseContext context{world, agent.placement_, dt, {}, contact_forces_, exchange_.get(), static_cast<std::uint32_t>(i),
+                       neighbor_range_ > 0 ? &neighborhood_ : nullptr};
   std::size_t span = casts_rays_ ? first_ray_span_[i] : 0;
   for (std::size_t p = 0; p < anatomy.sensors.size(); ++p) {
     if (casts_rays_ && span < first_ray_span_[i + 1] && ray_spans_[span].percept == static_cast<int>(p)) {
@@ -201,6 +275,7 @@ void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
 void Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
   if (casts_rays_) cast_rays(world, dt, threads);
   if (needs_contacts_) collect_contacts(world);
+  if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
   threads.parallel_for(agents_.size(), 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) sense_one(world, dt, i);
   });
@@ -308,27 +383,38 @@ void Minds::answer(std::size_t i) {
   std::erase_if(outbox, [&](const Outgoing& out) { return exchange_->carries(static_cast<std::uint32_t>(i), out.outlet); });
 }
 
+// The command as noise leaves it, in `room` if it has any.
+const Value& Minds::disturbed(std::size_t i, std::size_t action, Value& room) {
+  const Value& command = agents_[i].actions_[action];
+  for (NoiseSlot& noise : noises_[i].actions) {
+    if (noise.index != static_cast<int>(action)) continue;
+    room = command;
+    noise.chain.apply(room);
+    return room;
+  }
+  return command;
+}
+
+std::string Minds::command_problem(std::size_t i, std::size_t action, const Value& command) const {
+  bool good = true;
+  const_cast<Value&>(command).each_number([&](double& x) { good = good && std::isfinite(x); });
+  if (good) return {};
+  return fmt::format("behavior '{}' commanded a value that is not a number for the action '{}'",
+                     first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].name : "", agents_[i].anatomy_->action_names[action]);
+}
+
 MindFailure Minds::act(world::World& world, ActStage stage) {
-  Value noisy;
+  Value room;
   for (std::size_t i = 0; i < agents_.size(); ++i) {
-    Agent& agent = agents_[i];
+    const Agent& agent = agents_[i];
     const Anatomy& anatomy = *agent.anatomy_;
-    const auto end = noises_[i].actions.end();
+    const Controller* controller = controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[static_cast<std::size_t>(controller_of_[i])];
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
       if (!agent.action_set_[a] || anatomy.actuators[a]->stage() != stage) continue;
-      const Value* command = &agent.actions_[a];
-      const auto noise = std::find_if(noises_[i].actions.begin(), end, [&](const NoiseSlot& s) { return s.index == static_cast<int>(a); });
-      if (noise != end) {
-        noisy = *command;
-        noise->chain.apply(noisy);
-        command = &noisy;
-      }
-      bool good = true;
-      const_cast<Value*>(command)->each_number([&](double& x) { good = good && std::isfinite(x); });
-      if (!good)
-        return {agent.name_, fmt::format("behavior '{}' commanded {} for the action '{}'", first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].name : "",
-                                         "a value that is not a number", anatomy.action_names[a])};
-      anatomy.actuators[a]->apply({world, agent.placement_}, *command);
+      if (controller && controller->on_board(a)) continue;  // its turn comes with every substep
+      const Value& command = disturbed(i, a, room);
+      if (std::string problem = command_problem(i, a, command); !problem.empty()) return {agent.name_, std::move(problem)};
+      anatomy.actuators[a]->apply({world, agent.placement_}, command);
     }
   }
   return {};

@@ -2,6 +2,7 @@
 // act and deliver. The loop (sim/simulation.cpp) calls them in order.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "volvox/mind/agent.h"
 #include "volvox/mind/behavior.h"
 #include "volvox/mind/exchange.h"
+#include "volvox/mind/neighborhood.h"
 #include "volvox/mind/sight.h"
 #include "volvox/world/world.h"
 
@@ -45,6 +47,9 @@ class Minds {
   MindFailure think(Time tick_begin, double dt, ThreadPool& threads);
   MindFailure send(const world::World& world, std::int64_t tick, double dt);
   MindFailure act(world::World& world, ActStage stage);
+  // Within the move phase, at the beginning of every substep: what runs on board.
+  bool any_on_board() const { return !controllers_.empty(); }
+  MindFailure control(world::World& world, Time substep_begin, double step, ThreadPool& threads);
   MindFailure deliver(const world::World& world, Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 
@@ -121,6 +126,10 @@ class Minds {
   Result<void> add(const world::World& world, std::uint32_t placement, const Registries& registries, std::uint64_t seed);
   Result<void> add_behavior(const model::Mind& spec, const Registries& registries, std::uint64_t seed);
   Result<void> add_noise(const Agent& agent, const Registries& registries, std::uint64_t seed);
+  Result<void> add_controller(const world::World& world, std::size_t i, std::size_t slot);
+  std::string command_problem(std::size_t i, std::size_t action, const Value& command) const;
+  const Value& disturbed(std::size_t i, std::size_t action, Value& room);
+  std::string control_one(world::World& world, std::size_t controller, Time substep_begin, double step);
   void cast_rays(const world::World& world, double dt, ThreadPool& threads);
   void collect_contacts(const world::World& world);
   void sense_one(const world::World& world, double dt, std::size_t i);
@@ -142,11 +151,20 @@ class Minds {
   };
   std::vector<Slot> slots_;                 // those of agent i from first_slot_[i] to first_slot_[i + 1]
   std::vector<std::uint32_t> first_slot_;
+  struct Controller {  // the part of a behaviour that runs on board
+    std::size_t agent = 0, slot = 0;
+    std::vector<std::size_t> percepts, actions;
+    std::vector<std::size_t> noises;  // of its percepts
+    bool on_board(std::size_t action) const { return std::find(actions.begin(), actions.end(), action) != actions.end(); }
+  };
+  std::vector<Controller> controllers_;  // by agent, at most one each
+  std::vector<std::int32_t> controller_of_;  // by agent; negative: none. Empty: nobody has one
   std::vector<Noises> noises_;
   std::vector<std::string> failures_;                 // by agent, of this tick
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> agent_of_placement_;
   bool needs_contacts_ = false, casts_rays_ = false;
+  double neighbor_range_ = 0;  // m; 0: nobody looks for neighbours
 
   std::vector<InFlight> in_flight_;  // sorted by arrival, receiver and sending order
   NetworkCounters network_;
@@ -167,6 +185,7 @@ class Minds {
   std::vector<std::size_t> first_ray_span_;  // by agent
   std::vector<physics::Contact> contacts_;
   std::vector<double> contact_forces_;
+  Neighborhood neighborhood_;
 };
 
 }  // namespace volvox::mind

@@ -67,6 +67,7 @@ struct Signal {
 VOLVOX_TYPE(Signal, busy, level_dbm, last_dbm, last_from, queued, received, lost)
 
 class Exchange;
+class Neighborhood;
 
 // What a sensor may look at. The world is as it was when the tick began.
 struct SenseContext {
@@ -77,6 +78,7 @@ struct SenseContext {
   std::span<const double> contact_forces;     // N by link; empty unless some sensor asks
   const Exchange* exchange = nullptr;         // null: no module has an interface to the network
   std::uint32_t agent = 0;                    // the module's number among those with a mind
+  const Neighborhood* neighborhood = nullptr; // null unless some sensor asks
 
   std::uint32_t link(int index) const { return world.part(module).first_link + static_cast<std::uint32_t>(index); }
   std::uint32_t joint(int index) const { return world.part(module).first_joint + static_cast<std::uint32_t>(index); }
@@ -92,6 +94,9 @@ class Sensor {
   virtual bool casts_rays() const { return false; }
   virtual void rays(const SenseContext&, std::vector<physics::Ray>&) const {}
   virtual bool needs_contacts() const { return false; }
+  virtual double neighbor_range() const { return 0; }  // m: how far it looks for other modules
+  // Whether it can be read at every substep too: not if it needs any of the above.
+  bool on_board() const { return !casts_rays() && !needs_contacts() && neighbor_range() <= 0; }
   // Writes the reading; `reading` holds a value of type(), the last one. Called from several
   // threads at once, for different modules.
   virtual void read(const SenseContext& context, Value& reading) const = 0;
@@ -101,7 +106,7 @@ using SensorFactory =
     std::function<std::unique_ptr<Sensor>(const model::Sensor&, const Parameters&)>;
 using SensorRegistry = Registry<SensorFactory>;
 
-// accelerometer, gyroscope, pose, contact, camera and those of range_sensors.h; those of joints and docks need no
+// accelerometer, gyroscope, pose, velocity, contact, neighbors, camera and those of range_sensors.h; those of joints and docks need no
 // entry: every module has them.
 SensorRegistry built_in_sensors();
 

@@ -2,6 +2,7 @@
 
 #include "volvox/mind/camera.h"
 #include "volvox/mind/exchange.h"
+#include "volvox/mind/neighborhood.h"
 #include "volvox/mind/range_sensors.h"
 #include "volvox/mind/typed_sensor.h"
 
@@ -92,8 +93,9 @@ class Accelerometer final : public MountedSensor<Vec3> {
     const Pose mounted = mount(c);
     const Vec3 arm = mounted.position - c.world.link_pose(link) * c.world.link_model(link).inertial.position;
     const Twist now = c.world.link_velocity(link), before = c.world.last_velocity(link);
-    const Vec3 turning = (now.angular - before.angular) / c.dt;
-    const Vec3 acceleration = (now.linear - before.linear) / c.dt + cross(turning, arm) +
+    const double between = c.world.last_advance();
+    const Vec3 turning = (now.angular - before.angular) / between;
+    const Vec3 acceleration = (now.linear - before.linear) / between + cross(turning, arm) +
                               cross(now.angular, cross(now.angular, arm));
     reading = mounted.rotation.conjugate() * (acceleration - c.world.model().gravity);
   }
@@ -113,6 +115,17 @@ class PoseSensor final : public MountedSensor<Pose> {
   void measure(const SenseContext& c, Pose& reading) const override { reading = mount(c); }
 };
 
+class VelocitySensor final : public MountedSensor<Twist> {
+ public:
+  using MountedSensor::MountedSensor;
+  void measure(const SenseContext& c, Twist& reading) const override {
+    const std::uint32_t link = c.link(link_);
+    const Vec3 arm = mount(c).position - c.world.link_pose(link) * c.world.link_model(link).inertial.position;
+    reading = c.world.link_velocity(link);
+    reading.linear += cross(reading.angular, arm);
+  }
+};
+
 class ContactSensor final : public MountedSensor<Contact> {
  public:
   using MountedSensor::MountedSensor;
@@ -121,6 +134,25 @@ class ContactSensor final : public MountedSensor<Contact> {
     const double force = c.contact_forces[c.link(link_)];
     reading = {force >= 0, std::max(force, 0.0)};
   }
+};
+
+// Where the nearest other modules are, in the mount's frame, the nearest first.
+class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
+ public:
+  NeighborSensor(const model::Sensor& sensor, const Parameters& p)
+      : MountedSensor(sensor), max_range_(p.number("max_range", 2, 1e-6, 1e6)), most_(static_cast<std::size_t>(p.integer("count", 8, 1, 1000))) {}
+  double neighbor_range() const override { return max_range_; }
+  void measure(const SenseContext& c, std::vector<Vec3>& reading) const override {
+    const Pose mounted = mount(c);
+    thread_local std::vector<Neighborhood::Near> near;
+    c.neighborhood->near(mounted.position, max_range_, c.module, near);
+    reading.resize(std::min(near.size(), most_));
+    for (std::size_t i = 0; i < reading.size(); ++i) reading[i] = mounted.rotation.conjugate() * (near[i].position - mounted.position);
+  }
+
+ private:
+  double max_range_;
+  std::size_t most_;
 };
 
 template <class S>
@@ -137,7 +169,11 @@ SensorRegistry built_in_sensors() {
   registry.add("accelerometer", plain<Accelerometer>(), "specific force, Vec3 in m/s^2");
   registry.add("gyroscope", plain<Gyroscope>(), "angular velocity, Vec3 in rad/s");
   registry.add("pose", plain<PoseSensor>(), "where it is, Pose in the world (for debugging)");
+  registry.add("velocity", plain<VelocitySensor>(), "how it moves, Twist in the world's axes (with pose: a motion capture system)");
   registry.add("contact", plain<ContactSensor>(), "whether the link touches anything, and how hard");
+  registry.add("neighbors", [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {
+    return std::make_unique<NeighborSensor>(sensor, p);
+  }, "where the nearest other modules are, a list of Vec3 from the sensor: max_range, count");
   registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
   add_range_sensors(registry);
   return registry;

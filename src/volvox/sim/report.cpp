@@ -133,6 +133,23 @@ std::string plots(const RunReport& report) {
   return out + "</div>\n";
 }
 
+std::string pacing(const RunReport& report) {
+  if (!report.pacing) return "";
+  const PacingReport& p = *report.pacing;
+  std::string out = "<h2>Real time</h2>\n<table><thead><tr><th>ms</th>";
+  for (const char* heading : {"least", "quarter", "median", "3/4", "p99", "p99.9", "most"}) out += fmt::format("<th>{}</th>", heading);
+  out += "</tr></thead><tbody>\n";
+  for (const auto& [name, times] : {std::pair{"tick", &p.tick_times}, {"woken late by", &p.wake_delays}}) {
+    out += fmt::format("<tr><td>{}</td>", name);
+    for (const double part : {0.0, 0.25, 0.5, 0.75, 0.99, 0.999, 1.0}) out += fmt::format("<td class=\"number\">{}</td>", number(times->quantile(part) * 1e3));
+    out += "</tr>\n";
+  }
+  out += fmt::format("</tbody></table>\n<p>{} of {} ticks were late, the worst by {:.3g} ms; at the end the run was {:.3g} ms behind. Scheduling: {}; memory: {}.</p>\n", p.late_ticks, p.ticks,
+                     p.worst_lateness * 1e3, p.drift * 1e3, escape(p.scheduling), escape(p.memory));
+  return out + "<figure class=\"pacing\">" + box_plot(fmt::format("Tick times, {} ticks", p.ticks), "box: quartiles; cross: outlier", {p.tick_times.box("tick"), p.wake_delays.box("woken late by")},
+                                     {{p.tick_length, fmt::format("length of a tick: {:.4g} ms", p.tick_length * 1e3)}}) + "</figure>\n";
+}
+
 std::string metrics_table(const RunReport& report) {
   const auto& metrics = report.metrics.all();
   const bool paper = std::any_of(metrics.begin(), metrics.end(), [](const Metric& m) { return m.paper.has_value(); });
@@ -190,7 +207,7 @@ h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top:
 table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid #e3e8ee; vertical-align: top; }
 th { color: #5b6775; font-weight: 600; } .number { text-align: right; font-variant-numeric: tabular-nums; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: 1rem; }
-figure { margin: 0; } figure.picture { margin-bottom: 1rem; } img { max-width: 100%; border-radius: 6px; } figcaption { color: #5b6775; font-size: .85rem; }
+figure { margin: 0; } figure.pacing { max-width: 34rem; } figure.picture { margin-bottom: 1rem; } img { max-width: 100%; border-radius: 6px; } figcaption { color: #5b6775; font-size: .85rem; }
 svg { width: 100%; height: auto; } svg text { font: 11px system-ui, sans-serif; fill: #5b6775; } svg .title { font-size: 12.5px; font-weight: 600; fill: #1d2530; }
 svg .grid { stroke: #e3e8ee; } svg polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 @media print { body { margin: 0; } }
@@ -205,7 +222,7 @@ std::string report_html(const RunReport& report, const fs::path& folder) {
   out += fmt::format("<p class=\"summary\">{} modules, {:.4g} s simulated in {:.3g} s ({:.3g} x real time), seed {}</p>\n", report.modules, report.sim_time,
                      report.wall_time, report.real_time_factor(), report.seed);
   if (report.status != "done") out += fmt::format("<p class=\"failed\">The run {}: {}</p>\n", escape(report.status), escape(report.failure));
-  out += metrics_table(report) + plots(report) + pictures(folder) + settings_table(report);
+  out += metrics_table(report) + pacing(report) + plots(report) + pictures(folder) + settings_table(report);
   for (const Diagnostic& warning : report.warnings) out += fmt::format("<p>Warning: {}</p>\n", escape(warning.text()));
   return out + "</body></html>\n";
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/platform/real_time.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/report.h"
 #include "volvox/world/measures.h"
@@ -25,6 +26,7 @@ Result<std::unique_ptr<Run>> Run::prepare(const RunOptions& options, const Libra
 Result<void> Run::load(const RunOptions& options, const Library& library, Log& log) {
   const double begin = platform::monotonic_seconds();
   options_ = options;
+  log_ = &log;
   registries_ = library.minds;
   auto located = locate_experiment(options.experiment, library);
   if (!located.ok()) return located.error();
@@ -50,7 +52,11 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   const std::string wanted = !options.engine.empty() ? options.engine : shared->run.engine;
   const std::string engine = wanted.empty() ? physics::default_engine : wanted;
   const SimulationSettings simulation{engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
+  // The threads of the simulation are made here: they inherit what the loop itself takes while it runs.
+  std::optional<platform::RealTimePriority> priority;
+  if (options.real_time) priority.emplace();
   auto made = Simulation::create(shared, simulation, library.engines, registries_, log);
+  priority.reset();
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
   ticks_ = shared->run.dt.ticks_in(shared->run.duration);
@@ -183,6 +189,7 @@ StepStatus Run::step() {
 
 void Run::finish(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
   wall_begin_ = platform::monotonic_seconds();
+  if (options_.real_time) return finish_paced(progress, stop);
   double last_report = wall_begin_;
   while (simulation_->tick() < ticks_ && step().ok()) {
     if (stop != nullptr && stop->load()) {
@@ -195,6 +202,41 @@ void Run::finish(const std::function<void(const Progress&)>& progress, const std
       last_report = now;
     }
   }
+  end();
+}
+
+// The same run, each tick when it is due.
+void Run::finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
+  constexpr double between_warnings = 10;  // s on the wall
+  const platform::LockedMemory memory;
+  const platform::RealTimePriority priority;
+  Pacer pacer(simulation_->settings().dt, *options_.real_time);
+  pacer.report().scheduling = priority.scheduling();
+  pacer.report().memory = memory.outcome();
+  wall_begin_ = platform::monotonic_seconds();
+  double last_report = wall_begin_, last_warning = wall_begin_ - between_warnings;
+  pacer.start(simulation_->tick());
+  while (simulation_->tick() < ticks_) {
+    pacer.begin_tick();
+    const StepStatus status = step();
+    pacer.end_tick();
+    if (!status.ok()) break;
+    const double now = platform::monotonic_seconds();
+    if (pacer.late() && now - last_warning >= between_warnings) {
+      log_->warning(fmt::format("real time is broken at {:.3f} s: {:.3g} ms behind; {} of {} ticks were late so far", simulation_->now().seconds(),
+                                pacer.report().drift * 1e3, pacer.report().late_ticks, pacer.report().ticks));
+      last_warning = now;
+    }
+    if (progress && now - last_report >= 0.1) {
+      progress({simulation_->tick(), ticks_, simulation_->now().seconds(), now - wall_begin_});
+      last_report = now;
+    }
+    if (!pacer.wait(stop)) {
+      this->stop();
+      break;
+    }
+  }
+  report_.pacing = pacer.report();
   end();
 }
 
@@ -235,6 +277,12 @@ void Run::end() {
     add("frames_cut", static_cast<double>(frames.unplugged + frames.switched_off), "their link was gone, or went under them");
     add("frames_dropped", static_cast<double>(frames.queue_drops), "no room to wait");
   }
+  if (report_.pacing) {
+    add("tick_median_ms", report_.pacing->tick_times.quantile(0.5) * 1e3, "what a tick took");
+    add("tick_p99_ms", report_.pacing->tick_times.quantile(0.99) * 1e3, "what 99 of 100 ticks took at most");
+    add("late_ticks", static_cast<double>(report_.pacing->late_ticks), "ended after their deadline");
+    add("drift_s", report_.pacing->drift, "behind real time at the end");
+  }
   report_.state_hash = simulation_->hash();
   report_.inputs = simulation_->inputs_so_far();
 }
@@ -254,6 +302,30 @@ nlohmann::ordered_json number(double value) {
   return nullptr;
 }
 
+nlohmann::ordered_json times_ms(const TimeDistribution& times) {
+  nlohmann::ordered_json json;
+  json["count"] = times.count();
+  json["least"] = times.shortest() * 1e3;
+  for (const auto& [name, part] : {std::pair{"q1", 0.25}, {"median", 0.5}, {"q3", 0.75}, {"p99", 0.99}, {"p999", 0.999}}) json[name] = times.quantile(part) * 1e3;
+  json["most"] = times.longest() * 1e3;
+  json["mean"] = times.mean() * 1e3;
+  return json;
+}
+
+nlohmann::ordered_json pacing(const PacingReport& report) {
+  nlohmann::ordered_json json;
+  json["factor"] = report.factor;
+  json["tick_length_ms"] = report.tick_length * 1e3;
+  json["late_ticks"] = report.late_ticks;
+  json["worst_lateness_ms"] = report.worst_lateness * 1e3;
+  json["drift_s"] = report.drift;
+  json["tick_ms"] = times_ms(report.tick_times);
+  json["wake_delay_ms"] = times_ms(report.wake_delays);
+  json["scheduling"] = report.scheduling;
+  json["memory"] = report.memory;
+  return json;
+}
+
 nlohmann::ordered_json summary(const RunReport& report) {
   nlohmann::ordered_json json;
   json["experiment"] = report.experiment;
@@ -271,6 +343,7 @@ nlohmann::ordered_json summary(const RunReport& report) {
   json["state_hash"] = hash_text(report.state_hash);
   if (report.inputs == 0) json["reproducible"] = true;
   else json["reproducible"] = "with_inputs";
+  if (report.pacing) json["real_time"] = pacing(*report.pacing);
   json["metrics"] = nlohmann::ordered_json::object();
   for (const Metric& metric : report.metrics.all()) json["metrics"][metric.name] = number(metric.value);
   nlohmann::ordered_json paper = nlohmann::ordered_json::object();

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "volvox/sim/experiment.h"
+#include "volvox/sim/pacing.h"
 #include "volvox/sim/recorder.h"
 
 namespace volvox::sim {
@@ -23,6 +24,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   int threads = 1;
   std::map<std::string, std::string> settings;
+  std::optional<double> real_time;     // simulated seconds to a second on the wall; none: as fast as it goes
   std::optional<std::filesystem::path> save_to;       // a snapshot of the last tick
   std::optional<std::filesystem::path> restore_from;  // begin where that one ended
   std::optional<std::string> restore_bytes;           // likewise, with the content of that file
@@ -60,6 +62,7 @@ struct RunReport {
   std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
   std::map<std::string, std::string> settings;
   std::int64_t inputs = 0;  // that came from outside while it ran
+  std::optional<PacingReport> pacing;  // of a run that kept real time
 
   double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
   std::string json() const;  // the contract of `volvox run --json`, one object
@@ -106,7 +109,9 @@ class Run {
   Result<void> save(const std::filesystem::path& file);
   void archive(Archive& ar, std::vector<std::byte>& simulation);
   void sample();
+  void finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop);
 
+  Log* log_ = nullptr;
   mind::Registries registries_;  // the library's, with what the experiment adds
   RunOptions options_;
   std::vector<model::ParameterDesc> parameters_;

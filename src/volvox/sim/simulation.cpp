@@ -8,7 +8,7 @@ namespace volvox::sim {
 namespace {
 
 // Changes when a snapshot of an older version can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 3;
+constexpr std::uint64_t snapshot_version = 4;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 std::string failure(const mind::MindFailure& failure, double time) {
@@ -64,10 +64,11 @@ StepStatus Simulation::step() {
   if (!mind.ok()) return {failure(mind, begin.seconds())};
   timed(Phase::act, [&] { mind = minds_->act(*world_, mind::ActStage::motion); });
   if (!mind.ok()) return {failure(mind, begin.seconds())};
-  timed(Phase::move, [&] { physics = world_->move(begin, end); });
+  timed(Phase::move, [&] { physics = move(begin, end, mind); });
+  if (!mind.ok()) return {failure(mind, end.seconds())};
   if (!physics.ok())
     return {fmt::format("physics at {:.3f} s: {}: {}", end.seconds(), world_->body_name(physics.body), physics.what)};
-  timed(Phase::break_, [&] { world_->break_docks(begin, end, dock_events_); });
+  timed(Phase::break_, [&] { world_->break_docks(dock_events_); });
   timed(Phase::deliver, [&] { mind = minds_->deliver(*world_, end, tick_); });
   if (!mind.ok()) return {failure(mind, end.seconds())};
   ++tick_;
@@ -76,6 +77,14 @@ StepStatus Simulation::step() {
     for (const auto& observer : observers_) observer(*this);
   });
   return {};
+}
+
+physics::StepStatus Simulation::move(Time begin, Time end, mind::MindFailure& mind) {
+  if (!minds_->any_on_board()) return world_->move(begin, end);
+  return world_->move(begin, end, settings_.max_substep, [&](Time substep, double step) {
+    mind = minds_->control(*world_, substep, step, threads_);
+    return mind.ok();
+  });
 }
 
 void Simulation::take_inputs() {

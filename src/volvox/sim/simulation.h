@@ -76,6 +76,7 @@ class Simulation {
   template <class Work>
   void timed(Phase phase, Work&& work);
   void take_inputs();
+  physics::StepStatus move(Time begin, Time end, mind::MindFailure& mind);
   void archive_tick(Archive& ar);
   void archive(Archive& ar);
   std::uint64_t fingerprint() const;

@@ -149,11 +149,9 @@ DockLoad World::dock_load(std::uint32_t dock) const {
   return load;
 }
 
-void World::break_docks(Time begin, Time end, std::vector<DockEvent>& events) {
-  const double dt = (end - begin).seconds();
+void World::break_docks(std::vector<DockEvent>& events) {
   std::vector<std::uint32_t> breaking;
   for (const std::uint32_t a : carriers_) {
-    record_load(a, dt);
     if (docks_[a].phase != DockPhase::engaged) continue;
     const DockLoad load = dock_load(a);
     const std::uint32_t b = graph_.partner(a);

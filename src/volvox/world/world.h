@@ -3,6 +3,7 @@
 // snapshot must hold is in World.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,8 +74,10 @@ class World {
   physics::BodyId body(std::uint32_t link) const { return bodies_[link]; }
   Pose link_pose(std::uint32_t link) const { return engine_->poses()[bodies_[link].index]; }
   Twist link_velocity(std::uint32_t link) const { return engine_->velocities()[bodies_[link].index]; }
-  // The velocity one tick ago, for accelerometers.
+  // The velocity before the last advance of the engine, and how long that was (s): for accelerometers.
+  // An advance is a tick, or a substep where on-board controllers run.
   Twist last_velocity(std::uint32_t link) const { return last_velocities_[link]; }
+  double last_advance() const { return last_advance_; }
   const model::Link& link_model(std::uint32_t link) const { return *link_models_[link]; }
   std::uint32_t link_of(physics::BodyId body) const {           // nobody: the world itself
     return body.valid() && body.index < link_of_body_.size() ? link_of_body_[body.index] : nobody;
@@ -115,7 +118,12 @@ class World {
   // The phases of a tick (docs/step.md). Events come in a fixed order.
   void update_docks(std::vector<DockEvent>& events);          // dock
   physics::StepStatus move(Time begin, Time end);             // move
-  void break_docks(Time begin, Time end, std::vector<DockEvent>& events);  // break
+  // The same, substep by substep: `control` is called at the beginning of each with its time and
+  // length (s), and adds forces and commands for this substep alone to those of the tick. False
+  // ends the tick there.
+  using Control = std::function<bool(Time begin, double step)>;
+  physics::StepStatus move(Time begin, Time end, double max_substep, const Control& control);
+  void break_docks(std::vector<DockEvent>& events);           // break
 
   std::int64_t docks_broken() const { return docks_broken_; }    // connections, since the start
   std::int64_t docks_formed() const { return docks_formed_; }    // captures, since the start
@@ -135,6 +143,7 @@ class World {
   void release_disabled(std::vector<DockEvent>& events);
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
+  physics::StepStatus advance(Time begin, Time end);
   void record_load(std::uint32_t carrier, double dt);
   bool consistent() const;
   bool joints_there() const;
@@ -158,6 +167,7 @@ class World {
 
   // What a snapshot holds.
   std::vector<Twist> last_velocities_;
+  double last_advance_ = 1;
   std::vector<DockStatus> docks_;
   DockGraph graph_;
   std::vector<std::uint32_t> carriers_;  // sorted: one dock of every pair that holds
@@ -181,6 +191,7 @@ class World {
   std::map<std::uint32_t, model::Color> colors_;  // by placement
 
   DockFinder finder_;  // scratch of the dock phase
+  std::vector<Wrench> tick_forces_;  // scratch of the move phase
 };
 
 }  // namespace volvox::world

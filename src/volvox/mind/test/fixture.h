@@ -16,8 +16,12 @@ struct Scripted final : Behavior {
   void step(Agent& a) override { if (on_step) on_step(a); }
   bool receive(Agent& a, const Message& m) override { return on_receive && on_receive(a, m); }
   void end_tick(Agent& a) override { if (on_end) on_end(a); }
+  OnBoard on_board() const override { return controls; }
+  void control(Agent& a, double step) override { if (on_control) on_control(a, step); }
   double period() const override { return step_period; }
   bool omniscient() const override { return sees_all; }
+  OnBoard controls;
+  std::function<void(Agent&, double)> on_control;
   double step_period = 0;
   bool sees_all = false;
 };
@@ -57,8 +61,11 @@ class Theatre {
     if (auto failure = minds->act(*world, ActStage::latches); !failure.ok()) return failure;
     world->update_docks(events);
     if (auto failure = minds->act(*world, ActStage::motion); !failure.ok()) return failure;
-    world->move(begin, end);
-    world->break_docks(begin, end, events);
+    MindFailure on_board;
+    if (!minds->any_on_board()) world->move(begin, end);
+    else world->move(begin, end, 1.0 / 240, [&](Time substep, double step) { return (on_board = minds->control(*world, substep, step, threads)).ok(); });
+    if (!on_board.ok()) return on_board;
+    world->break_docks(events);
     auto failure = minds->deliver(*world, end, now);
     ++now;
     return failure;

@@ -21,6 +21,7 @@ class ViewedRun {
   ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end);
   // Until `stop`. A run that has come to its end stays to be looked at.
   void loop(const std::atomic<bool>& stop);
+  void set_speed(double factor) { playback_.set_speed(factor, run_->simulation().now().seconds()); }
   sim::Run& run() { return *run_; }
 
  private:

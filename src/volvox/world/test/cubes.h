@@ -61,7 +61,7 @@ class Bench {
       world_->update_docks(events);
       const physics::StepStatus status = world_->move(begin, end);
       if (!status.ok()) throw std::runtime_error(status.what);
-      world_->break_docks(begin, end, events);
+      world_->break_docks(events);
       ++tick_;
     }
   }

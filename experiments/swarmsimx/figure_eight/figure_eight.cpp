@@ -1,0 +1,92 @@
+#include "figure_eight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "flight.h"
+#include "vouivre/plot.h"
+
+namespace volvox::experiments::swarmsimx {
+namespace {
+
+// What figure 4 says: mean and deviation in m.
+struct Published {
+  double mean, deviation;
+};
+constexpr Published simulated[2] = {{0.1245, 0.0444}, {0.0546, 0.0131}}, real[2] = {{0.0919, 0.0412}, {0.0654, 0.0179}};
+
+}  // namespace
+
+double FigureEight::Track::mean() const {
+  double sum = 0;
+  for (const double e : errors) sum += e;
+  return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
+}
+
+double FigureEight::Track::deviation() const {
+  double sum = 0;
+  const double middle = mean();
+  for (const double e : errors) sum += (e - middle) * (e - middle);
+  return errors.empty() ? 0 : std::sqrt(sum / static_cast<double>(errors.size()));
+}
+
+void FigureEight::begin(const sim::Simulation&) {
+  for (Track& track : tracks_) track.errors.clear();
+}
+
+void FigureEight::observe(const sim::Simulation& simulation) {
+  const double now = simulation.now().seconds();
+  const mind::Minds& minds = simulation.minds();
+  for (std::size_t i = 0; i < minds.size(); ++i) {
+    const auto* eight = dynamic_cast<const robots::FigureEight*>(minds.behavior(i));
+    if (eight == nullptr || now < eight->begins()) continue;
+    const std::uint32_t placement = minds.agent(i).placement();
+    const Vec3 place = simulation.world().link_pose(simulation.world().part(placement).first_link).position;
+    for (Track& track : tracks_)
+      if (track.name == minds.agent(i).name()) track.errors.push_back(length(place - eight->target(now).position));
+  }
+}
+
+void FigureEight::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
+  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+    const Track& track = tracks_[k];
+    metrics.set_beside_paper(track.name + "_mean_m", track.mean(), simulated[k].mean,
+                             fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].mean));
+    metrics.set_beside_paper(track.name + "_std_m", track.deviation(), simulated[k].deviation,
+                             fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].deviation));
+    metrics.set(track.name + "_max_m", track.errors.empty() ? 0 : *std::max_element(track.errors.begin(), track.errors.end()), "the largest error");
+  }
+}
+
+// Figure 4: the part of the time in which the quadrotor was closer than a distance.
+Result<void> FigureEight::write(const std::filesystem::path& folder) const {
+  if (tracks_[0].errors.empty() || tracks_[1].errors.empty()) return {};  // it ended before an eight began
+  constexpr std::size_t steps = 200;  // of the curve: more cannot be seen
+  constexpr const char* colors[2] = {"#0072b2", "#d55e00"};
+  std::string table = "part_of_time,horizontal_error_m,vertical_error_m\n";
+  vouivre::Chart chart{"Tracking error of the two eights (seed 003, figure 4)", "distance from where it should be (m)", "part of the time closer", 1, false, {}, ""};
+  std::array<std::vector<double>, 2> sorted;
+  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+    sorted[k] = tracks_[k].errors;
+    std::sort(sorted[k].begin(), sorted[k].end());
+    chart.curves.push_back({fmt::format("{}: {:.3f} ± {:.3f} m", tracks_[k].name, tracks_[k].mean(), tracks_[k].deviation()), colors[k], {}});
+  }
+  for (std::size_t i = 1; i <= steps; ++i) {
+    const double part = static_cast<double>(i) / steps;
+    const auto error = [&](std::size_t k) { return sorted[k][(sorted[k].size() * i + steps - 1) / steps - 1]; };
+    for (std::size_t k = 0; k < 2; ++k) chart.curves[k].points.push_back({error(k), part});
+    table += fmt::format("{:.3f},{:.4f},{:.4f}\n", part, error(0), error(1));
+  }
+  chart.note = fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", simulated[0].mean, simulated[0].deviation, simulated[1].mean,
+                           simulated[1].deviation, real[0].mean, real[0].deviation, real[1].mean, real[1].deviation);
+  if (auto written = vouivre::write_text(folder / "figure4.csv", table); !written.ok()) return written;
+  return vouivre::write_text(folder / "figure4.svg", vouivre::svg(chart));
+}
+
+void FigureEight::archive_state(Archive& ar) {
+  for (Track& track : tracks_) ar("errors", track.errors);
+}
+
+}  // namespace volvox::experiments::swarmsimx

@@ -1,0 +1,119 @@
+#include "formation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sphere_formation.h"
+#include "volvox/base/platform/clock.h"
+#include "vouivre/plot.h"
+
+namespace volvox::experiments::swarmsimx {
+namespace {
+
+constexpr double spacing = 1.6;  // m, between neighbours at rest
+
+// Points that lie evenly on a sphere: a spiral of golden angles.
+Vec3 on_sphere(int i, int count) {
+  const double z = 1 - (2 * i + 1) / static_cast<double>(count), ring = std::sqrt(1 - z * z);
+  const double angle = i * pi * (3 - std::sqrt(5.0));
+  return {ring * volvox::cos(angle), ring * volvox::sin(angle), z};
+}
+
+// In a triangular lattice each robot has 0.866 spacing^2 of the surface to itself.
+double radius_for(int robots) { return std::max(1.8, spacing * std::sqrt(0.866 * robots / (4 * pi))); }
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Formation::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{{"robots", "70", 2, 10'000, {}, "how many quadrotors", 0},
+                                           {"pillars", "6", 0, 100, {}, "how many pillars stand about the sphere", 0},
+                                           {"sway", "3", 0, 10, {}, "how far the sphere wanders to and fro, in m", 0}};
+}
+
+Result<model::WorldModel> Formation::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment swarmsimx/formation");
+  const auto robots = static_cast<int>(parameters.integer("robots", 70));
+  const auto pillars = static_cast<int>(parameters.integer("pillars", 6));
+  const double sway = parameters.number("sway", 3);
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  auto model = setup.library.load("quadrotor");
+  if (!model.ok()) return model.error();
+  const double radius = radius_for(robots);
+  const Vec3 middle{0, 0, radius + 1.5};
+  model::SceneBuilder scene("formation");
+  scene.add_ground();
+  RandomStream random(setup.seed, 0, "formation");
+  model::PlacementOptions options;
+  options.mind = model::Mind{"formation",
+                             {{"z", fmt::format("{:.6f}", middle.z)}, {"radius", fmt::format("{:.6f}", radius)}, {"sway", fmt::format("{:.6f}", sway)},
+                              {"period", "40"}, {"spacing", fmt::format("{}", spacing)}, {"clearance", "1.6"}}, {}, 0};
+  std::vector<Vec3> places;
+  for (int i = 0; i < robots; ++i) {
+    const Vec3 jitter{random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2)};
+    places.push_back(middle + on_sphere(i, robots) * radius + jitter);
+  }
+  // Pillars stand beside the sphere, which then wanders over them, to and fro.
+  pillars_.clear();
+  for (int tries = 0; static_cast<int>(pillars_.size()) < pillars && tries < 10'000; ++tries) {
+    const double away = radius + 1.5 + random.uniform(0, 1), angle = random.uniform(-1, 1) + (tries % 2 == 0 ? 0 : pi);
+    const Pillar pillar{away * volvox::cos(angle), away * volvox::sin(angle)};
+    if (std::all_of(pillars_.begin(), pillars_.end(), [&](const Pillar& p) { return std::hypot(p.x - pillar.x, p.y - pillar.y) > 2.5; }))
+      pillars_.push_back(pillar);
+  }
+  const double height = 2 * radius + 3;
+  for (const Pillar& p : pillars_) scene.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}}, 0, {}, {0.80, 0.76, 0.68, 1});
+  for (int i = 0; i < robots; ++i) scene.add(*model, Pose{places[static_cast<std::size_t>(i)], {}}, "q" + std::to_string(i), options);
+  model::RunSettings run;
+  run.duration = Time::seconds(100);
+  run.dt = {1, 50};
+  run.max_substep = 1.0 / 250;
+  scene.set_run(run);
+  return scene.build();
+}
+
+void Formation::before_tick(sim::Simulation&) { tick_begin_ = platform::monotonic_seconds(); }
+
+void Formation::observe(const sim::Simulation& simulation) {
+  const double took = platform::monotonic_seconds() - tick_begin_, dt = simulation.settings().dt.seconds();
+  tick_times_.add(Time::seconds(took).ns);
+  backlog_ = std::max(0.0, backlog_ + took - dt);
+  if (took > dt) ++late_ticks_;
+  const world::World& world = simulation.world();
+  double error = 0;
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const mind::Agent& agent = simulation.minds().agent(i);
+    const auto& neighbors = agent.percept<std::vector<Vec3>>("neighbors");
+    if (!neighbors.empty()) min_distance_ = std::min(min_distance_, length(neighbors.front()));
+    const Vec3 place = world.link_pose(world.part(agent.placement()).first_link).position;
+    for (const Pillar& p : pillars_) min_obstacle_ = std::min(min_obstacle_, std::hypot(place.x - p.x, place.y - p.y) - pillar_radius);
+    if (const auto* flyer = dynamic_cast<const robots::SphereFormation*>(simulation.minds().behavior(i)))
+      error += std::fabs(length(place - flyer->centre(simulation.now().seconds())) - flyer->radius());
+  }
+  sphere_error_ = error / static_cast<double>(simulation.minds().size());
+}
+
+void Formation::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
+  metrics.set("min_distance_m", min_distance_, "between the centres of any two robots, at any time");
+  metrics.set("min_obstacle_m", min_obstacle_, "from the centre of any robot to the nearest pillar, at any time");
+  metrics.set("sphere_error_m", sphere_error_, "from the sphere's surface, the mean over all robots at the end");
+  metrics.set("tick_median_ms", 1e3 * tick_times_.quantile(0.5), "by the wall clock");
+  metrics.set("tick_p99_ms", 1e3 * tick_times_.quantile(0.99), "by the wall clock");
+  metrics.set("late_ticks", static_cast<double>(late_ticks_), "that took longer than they lasted");
+  metrics.set("drift_s", backlog_, "by which a run paced to real time would be late at the end");
+}
+
+// Of figure 5, the one box that a run can draw.
+Result<void> Formation::write(const std::filesystem::path& folder) const {
+  const sim::Box box = tick_times_.box("this run");
+  return vouivre::write_text(folder / "tick_times.svg", sim::box_plot("What a tick took", "", {box}, {{0.02, "a tick of 50 Hz"}}));
+}
+
+void Formation::archive_state(Archive& ar) {
+  ar("min distance", min_distance_);
+  ar("min obstacle", min_obstacle_);
+  ar("sphere error", sphere_error_);
+}
+
+}  // namespace volvox::experiments::swarmsimx

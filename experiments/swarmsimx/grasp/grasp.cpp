@@ -1,0 +1,71 @@
+#include "grasp.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::experiments::swarmsimx {
+namespace {
+
+std::uint32_t placement_named(const world::World& world, std::string_view name) {
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    if (world.name(p) == name) return p;
+  return world::nobody;
+}
+
+std::uint32_t joint_named(const world::World& world, std::uint32_t placement, std::string_view name) {
+  const auto& joints = world.module_model(placement).joints;
+  const auto found = std::find_if(joints.begin(), joints.end(), [&](const model::Joint& j) { return j.name == name; });
+  return world.part(placement).first_joint + static_cast<std::uint32_t>(found - joints.begin());
+}
+
+}  // namespace
+
+void Grasp::begin(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  const std::uint32_t bar = placement_named(world, "bar");
+  bar_ = world.part(bar).first_link;
+  dock_front_ = world.part(bar).first_dock;
+  dock_rear_ = dock_front_ + 1;
+  door_ = joint_named(world, placement_named(world, "door"), "slide");
+  start_ = world.link_pose(bar_).position;
+  last_x_ = start_.x;
+}
+
+void Grasp::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  const Vec3 place = world.link_pose(bar_).position;
+  const auto held = [&](std::uint32_t dock) { return world.dock_status(dock).phase == world::DockPhase::engaged; };
+  if (held(dock_front_) && held(dock_rear_)) carried_ += place.x - last_x_;
+  last_x_ = place.x;
+  lifted_ = std::max(lifted_, place.z - start_.z);
+  door_open_ = std::max(door_open_, world.joint_state(door_).position);
+  for (const std::uint32_t dock : {dock_front_, dock_rear_}) {
+    if (!held(dock)) continue;
+    const std::uint32_t gripper = world.graph().partner(dock);
+    load_ = std::max(load_, world.dock_load(gripper).utilisation(world.dock_model(gripper).strength));
+  }
+}
+
+void Grasp::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const world::World& world = simulation.world();
+  const Vec3 moved = world.link_pose(bar_).position - start_;
+  metrics.set("grasps", static_cast<double>(world.docks_formed()), "docks that took hold");
+  metrics.set("lifted_m", lifted_, "the middle of the bar, at most");
+  metrics.set("carried_m", carried_, "the middle of the bar along x, while both robots held it");
+  metrics.set("moved_m", moved.x, "along x, from where it stood to where it was put down");
+  metrics.set("aside_m", std::fabs(moved.y), "off the straight line, at the end");
+  metrics.set("gripper_load", load_, "the most that a gripper bore, as a part of its strength");
+  metrics.set("door_open_m", door_open_, "the widest");
+  metrics.set("door_end_m", world.joint_state(door_).position, "how far it stands open at the end");
+}
+
+void Grasp::archive_state(Archive& ar) {
+  ar("start", start_);
+  ar("lifted", lifted_);
+  ar("carried", carried_);
+  ar("last x", last_x_);
+  ar("door", door_open_);
+  ar("load", load_);
+}
+
+}  // namespace volvox::experiments::swarmsimx

@@ -1,0 +1,164 @@
+// What seed 003 reports, as far as the model bears it out, on native and on another engine; and the
+// same bits at one and two threads and after a restore.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "attitude_controller.h"
+#include "behaviors.h"
+#include "experiments.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::experiments::swarmsimx {
+namespace {
+
+const sim::Library& library() {
+  static const sim::Library all = [] {
+    sim::Library made;
+    robots::register_behaviors(made.minds.behaviors);
+    experiments::register_experiments(made.experiments);
+    return made;
+  }();
+  return all;
+}
+
+sim::RunReport run(sim::RunOptions options) {
+  Log log([](LogLevel, std::string_view) {});
+  auto prepared = sim::Run::prepare(options, library(), log);
+  if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
+  (*prepared)->finish();
+  if (options.save_to)
+    if (auto written = (*prepared)->write(options.save_to->parent_path()); !written.ok()) throw std::runtime_error(written.error().text());
+  const sim::RunReport& report = (*prepared)->report();
+  EXPECT_EQ(report.status, "done") << report.failure;
+  return report;
+}
+
+double value(const sim::RunReport& report, const std::string& metric) {
+  const sim::Metric* found = report.metrics.find(metric);
+  if (found == nullptr) throw std::runtime_error("there is no metric " + metric);
+  return found->value;
+}
+
+// Another number of threads, and a restore half way, give the same bits.
+void expect_the_same_bits(sim::RunOptions options, double duration) {
+  options.duration = duration;
+  const std::uint64_t one = run(options).state_hash;
+  options.threads = 2;
+  EXPECT_EQ(run(options).state_hash, one);
+
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / ("swarmsimx_" + options.engine);
+  std::filesystem::create_directories(folder);
+  options.duration = duration / 2;
+  options.save_to = folder / "half.snap";
+  run(options);
+  options.duration = duration;
+  options.restore_from = options.save_to;
+  std::uint64_t rest[2];
+  for (int threads : {1, 2}) {
+    options.threads = threads;
+    options.save_to = folder / "end.snap";
+    rest[threads - 1] = run(options).state_hash;
+  }
+  EXPECT_EQ(rest[0], rest[1]);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(AttitudeController, RootsAreWhole) {
+  for (std::int64_t n : {0LL, 1LL, 2LL, 3LL, 4LL, 15LL, 16LL, 640000LL, 1LL << 40, (1LL << 40) - 1}) {
+    const std::int64_t root = robots::integer_root(n);
+    EXPECT_LE(root * root, n);
+    EXPECT_GT((root + 1) * (root + 1), n);
+  }
+}
+
+// Turned by a gyroscope alone it knows where up is to a tenth of a degree after ten turns.
+TEST(AttitudeController, KnowsWhereUpIs) {
+  robots::AttitudeController controller(robots::AttitudeGains{96, 800, 2500, 0, 640000});
+  const double rate = 1024 * 2 * pi / 10;  // Q10: ten seconds a turn
+  for (int i = 0; i < 2500 * 10 + 625; ++i) controller.step({static_cast<std::int32_t>(std::lround(rate)), 0, 0}, {}, {0, 0, 0, 200000}, 4000);
+  const robots::FixedVector up = controller.up();  // a quarter turn about x past level: up is along +y
+  const double turned = std::lround(rate) / 1024.0 * 0.004 * (2500 * 10 + 625);
+  EXPECT_NEAR(up.y / 16384.0, std::sin(turned), 2e-3);
+  EXPECT_NEAR(up.z / 16384.0, std::cos(turned), 2e-3);
+}
+
+TEST(AttitudeController, RightsItself) {
+  robots::AttitudeController controller(robots::AttitudeGains{96, 800, 2500, 20'000'000, 640000});
+  const auto level = controller.step({}, {0, 0, 2511}, {0, 0, 0, 222'784}, 4000);
+  EXPECT_EQ(level[0], level[2]);
+  EXPECT_NEAR(level[0] / 4.0, 472, 0.3);
+  const auto rolling = controller.step({512, 0, 0}, {0, 0, 2511}, {0, 0, 0, 222'784}, 4000);  // to the right: the right must push
+  EXPECT_GT(rolling[3], rolling[1]);
+  const auto leaning = controller.step({}, {0, 0, 2511}, {-2000, 0, 0, 222'784}, 4000);  // towards +x: the back must push
+  EXPECT_GT(leaning[2], leaning[0]);
+  const auto turning = controller.step({}, {0, 0, 2511}, {0, 0, 512, 222'784}, 4000);  // to the left: those that turn right push
+  EXPECT_GT(turning[1] + turning[3], turning[0] + turning[2]);
+}
+
+class OnEngine : public testing::TestWithParam<const char*> {
+ protected:
+  sim::RunOptions options(const char* experiment) const {
+    sim::RunOptions options;
+    options.experiment = experiment;
+    options.engine = GetParam();
+    return options;
+  }
+};
+
+// The paper's order of errors, and its main finding: the standing eight is flown better.
+TEST_P(OnEngine, EightsAreFlownAsInFigure4) {
+  sim::RunOptions eights = options("swarmsimx/figure_eight");
+  eights.duration = 32;  // two eights
+  const sim::RunReport report = run(eights);
+  for (const char* metric : {"horizontal_mean_m", "horizontal_std_m", "vertical_mean_m", "vertical_std_m"}) {
+    const double ours = value(report, metric), paper = *report.metrics.find(metric)->paper;
+    EXPECT_GT(ours, paper / 3) << metric;
+    EXPECT_LT(ours, paper * 3) << metric;
+  }
+  EXPECT_LT(value(report, "vertical_mean_m"), 0.8 * value(report, "horizontal_mean_m"));
+  EXPECT_LT(value(report, "vertical_std_m"), value(report, "horizontal_std_m"));
+}
+
+TEST_P(OnEngine, EightsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/figure_eight"), 4); }
+
+// Nobody touches anybody (rotors reach 0.33 m), or a pillar, while the sphere wanders over these; and
+// they lie on it.
+TEST_P(OnEngine, AFormationKeepsItsDistances) {
+  sim::RunOptions formation = options("swarmsimx/formation");
+  formation.settings["robots"] = "30";
+  formation.duration = 14;  // the sphere is at its farthest at 10 s
+  const sim::RunReport report = run(formation);
+  EXPECT_GT(value(report, "min_distance_m"), 0.66);
+  EXPECT_GT(value(report, "min_obstacle_m"), 0.33);
+  EXPECT_LT(value(report, "min_obstacle_m"), 1.6);  // or nothing had to be avoided
+  EXPECT_LT(value(report, "sphere_error_m"), 0.5);
+  EXPECT_GT(value(report, "tick_median_ms"), 0);
+}
+
+TEST_P(OnEngine, FormationsHaveTheSameBits) {
+  sim::RunOptions formation = options("swarmsimx/formation");
+  formation.settings["robots"] = "40";  // enough to be worth two threads
+  expect_the_same_bits(formation, 1);
+}
+
+// Figure 3, the middle: both take hold, and the bar goes through the door, which closes behind them.
+TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
+  const sim::RunReport report = run(options("swarmsimx/grasp"));
+  EXPECT_EQ(value(report, "grasps"), 2);
+  EXPECT_GT(value(report, "lifted_m"), 0.15);
+  EXPECT_NEAR(value(report, "carried_m"), 4.5, 0.3);
+  EXPECT_LT(value(report, "aside_m"), 0.2);
+  EXPECT_LT(value(report, "gripper_load"), 1);
+  EXPECT_GT(value(report, "door_open_m"), 1.35);
+  EXPECT_LT(value(report, "door_end_m"), 0.05);
+}
+
+TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }
+
+INSTANTIATE_TEST_SUITE_P(Engines, OnEngine, testing::Values("native", "bullet"), [](const auto& on) { return std::string(on.param); });
+
+}  // namespace
+}  // namespace volvox::experiments::swarmsimx

@@ -1,0 +1,94 @@
+#include "attitude_controller.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace volvox::robots {
+namespace {
+
+constexpr std::int64_t second_us = 1'000'000;
+constexpr std::int64_t one = std::int64_t{1} << 28;
+
+std::int32_t narrow(std::int64_t value) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, INT32_MIN, INT32_MAX));
+}
+
+}  // namespace
+
+std::int64_t integer_root(std::int64_t square) {
+  if (square <= 0) return 0;
+  std::int64_t root = 0, bit = std::int64_t{1} << ((std::bit_width(static_cast<std::uint64_t>(square)) - 1) & ~1);
+  for (; bit != 0; bit >>= 2) {
+    if (square >= root + bit) {
+      square -= root + bit;
+      root = (root >> 1) + bit;
+    } else {
+      root >>= 1;
+    }
+  }
+  return root;
+}
+
+// d up / dt = up x rates: the world's up turns against the body. Q14 by Q10 is Q24; 4 bits to Q28.
+void AttitudeController::turn(const FixedVector& rates, std::int32_t step_us) {
+  const FixedVector u = up();
+  const auto change = [&](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+    return static_cast<std::int32_t>((a * b - c * d) * 16 * step_us / second_us);
+  };
+  up_.x += change(u.y, rates.z, u.z, rates.y);
+  up_.y += change(u.z, rates.x, u.x, rates.z);
+  up_.z += change(u.x, rates.y, u.y, rates.x);
+}
+
+// At rest the specific force points up. In flight it tells of the thrust instead, so that it may
+// only lead slowly, and not at all where it is far from 1 g.
+void AttitudeController::level(const FixedVector& force, std::int32_t step_us) {
+  constexpr std::int64_t gravity = 2511;  // 9.81 m/s^2 in Q8
+  const auto square = [](std::int64_t v) { return v * v; };
+  const std::int64_t size = integer_root(square(force.x) + square(force.y) + square(force.z));
+  if (gains_.leveling_us <= 0 || size < gravity * 7 / 8 || size > gravity * 9 / 8) return;
+  const auto follow = [&](std::int32_t& estimate, std::int64_t measured) {
+    estimate += static_cast<std::int32_t>((measured * one / size - estimate) * step_us / gains_.leveling_us);
+  };
+  follow(up_.x, force.x);
+  follow(up_.y, force.y);
+  follow(up_.z, force.z);
+}
+
+void AttitudeController::normalise() {
+  const std::int64_t x = up_.x >> 4, y = up_.y >> 4, z = up_.z >> 4;
+  const std::int64_t size = std::max<std::int64_t>(1, integer_root(x * x + y * y + z * z));
+  up_ = {narrow(x * one / size), narrow(y * one / size), narrow(z * one / size)};
+}
+
+std::array<std::int32_t, 4> AttitudeController::step(const FixedVector& rates, const FixedVector& force,
+                                                     const AttitudeSetpoint& wanted, std::int32_t step_us) {
+  turn(rates, step_us);
+  level(force, step_us);
+  normalise();
+
+  // The turn that takes up to where it should be is their cross product.
+  const FixedVector u = up();
+  const std::int64_t tilt_z = integer_root((std::int64_t{1} << 28) - std::int64_t{wanted.tilt_x} * wanted.tilt_x - std::int64_t{wanted.tilt_y} * wanted.tilt_y);
+  const std::int64_t error_x = (wanted.tilt_y * std::int64_t{u.z} - tilt_z * u.y) >> 14;
+  const std::int64_t error_y = (tilt_z * u.x - wanted.tilt_x * std::int64_t{u.z}) >> 14;
+  // Q14 by Q4 is Q18; 8 bits to the Q10 of rates.
+  const std::int64_t rate_x = (error_x * gains_.attitude) >> 8, rate_y = (error_y * gains_.attitude) >> 8;
+
+  // What the rotors must do differently, as squared speeds. Roll and pitch, which keep it in the
+  // air, may take all that there is; yaw a quarter.
+  const std::int64_t base = std::clamp(wanted.square, 0, gains_.max_square);
+  const std::int64_t room = std::min<std::int64_t>(base, gains_.max_square - base);
+  const std::int64_t roll = std::clamp(((rate_x - rates.x) * gains_.roll_pitch) >> 4, -room, room);
+  const std::int64_t pitch = std::clamp(((rate_y - rates.y) * gains_.roll_pitch) >> 4, -room, room);
+  const std::int64_t yaw = std::clamp(((std::int64_t{wanted.yaw_rate} - rates.z) * gains_.yaw) >> 4, -base / 4, base / 4);
+
+  // Up on the left rolls to the right (about +x), up at the back pitches down (about +y); front and
+  // back turn to the left and push the body to the right.
+  const auto speed = [&](std::int64_t square) {
+    return static_cast<std::int32_t>(integer_root(std::clamp<std::int64_t>(square, 0, gains_.max_square) << (2 * speed_bits)));
+  };
+  return {speed(base - pitch - yaw), speed(base + roll + yaw), speed(base + pitch - yaw), speed(base - roll + yaw)};
+}
+
+}  // namespace volvox::robots

@@ -1,0 +1,85 @@
+// How a quadrotor flies: the outer loop, which turns a wanted place into a wanted attitude and
+// thrust once a tick, over the inner one (attitude_controller.h), which runs on board at every
+// substep. Behaviours that fly derive from Flyer and say where to be.
+#pragma once
+
+#include <array>
+
+#include "attitude_controller.h"
+#include "volvox/mind/behavior.h"
+
+namespace volvox::robots {
+
+// Where to be, and how to move there.
+struct FlightTarget {
+  Vec3 position, velocity;
+  double yaw = 0, yaw_rate = 0;
+};
+
+class Flyer : public mind::Behavior {
+ public:
+  void start(mind::Agent& agent) override;
+  OnBoard on_board() const override { return {{"gyroscope", "accelerometer"}, {"front", "left", "back", "right"}}; }
+  void control(mind::Agent& agent, double step) override;
+
+ protected:
+  // Towards the target, by position and velocity.
+  void fly_to(mind::Agent& agent, const FlightTarget& target);
+  // By an acceleration alone (m/s^2, without gravity), for those who have their own outer loop.
+  void accelerate(mind::Agent& agent, const Vec3& acceleration, double yaw, double yaw_rate);
+  // How much it carries beyond itself, kg.
+  void carry(double mass) { load_ = mass; }
+
+  const Pose& pose(const mind::Agent& agent) const { return agent.percept(pose_); }
+  const Twist& velocity(const mind::Agent& agent) const { return agent.percept(velocity_); }
+
+  void archive_flight(Archive& ar);
+
+ private:
+  mind::Percept<Pose> pose_;
+  mind::Percept<Twist> velocity_;
+  mind::Percept<Vec3> gyroscope_, accelerometer_;
+  std::array<mind::Action<double>, 4> rotors_;
+
+  // Of the airframe, and of the outer loop: parameters.
+  double mass_ = 1, thrust_ = 1.1e-5, max_tilt_ = 0.6;
+  Vec3 stiffness_, damping_, integral_;  // 1/s^2, 1/s, 1/s^3
+
+  double load_ = 0;  // kg
+  Vec3 error_sum_;   // m s
+  AttitudeSetpoint wanted_;
+  AttitudeController controller_;
+};
+
+// Stays where it began, or at x, y, z, yaw.
+class Hover final : public Flyer {
+ public:
+  void start(mind::Agent& agent) override;
+  void step(mind::Agent& agent) override { fly_to(agent, target_); }
+  bool lists_state() const override { return true; }
+  void archive_state(Archive& ar) override { archive_flight(ar); }
+
+ private:
+  FlightTarget target_;
+};
+
+// Flies an eight of the given period about the place where it began: lying or, if it is to be
+// vertical, standing; at a constant rate of yaw. It hovers first, and begins gently.
+class FigureEight final : public Flyer {
+ public:
+  void start(mind::Agent& agent) override;
+  void step(mind::Agent& agent) override { fly_to(agent, target(agent.time())); }
+  FlightTarget target(double time) const;
+  double begins() const { return hover_ + period_; }  // s: from here on at full speed
+  bool lists_state() const override { return true; }
+  void archive_state(Archive& ar) override { archive_flight(ar); }
+
+ private:
+  Vec3 centre_;
+  double length_ = 1, width_ = 0.5;  // m, half of the eight's
+  double period_ = 10, hover_ = 2;   // s
+  double yaw_rate_ = 0;
+  bool vertical_ = false;
+};
+
+}  // namespace volvox::robots

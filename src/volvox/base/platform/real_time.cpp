@@ -1,0 +1,76 @@
+#include "volvox/base/platform/real_time.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace volvox::platform {
+namespace {
+
+// Above ordinary threads, below what the kernel itself runs at 50 and more.
+constexpr int fifo_priority = 10;
+
+std::uint64_t address_space_bytes() {
+  long pages = 0;
+  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+void sleep_until_ns(std::int64_t moment) {
+  const timespec at{static_cast<time_t>(moment / 1'000'000'000), static_cast<long>(moment % 1'000'000'000)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+}
+
+RealTimePriority::RealTimePriority() {
+  sched_param before{};
+  pthread_getschedparam(pthread_self(), &policy_before_, &before);
+  priority_before_ = before.sched_priority;
+  slack_before_ = prctl(PR_GET_TIMERSLACK);
+  prctl(PR_SET_TIMERSLACK, 1);  // ns; ordinary threads are woken up to 50 us late otherwise
+  const sched_param wanted{fifo_priority};
+  const int refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted);
+  scheduling_ = refused == 0 ? "SCHED_FIFO" : std::string("ordinary (SCHED_FIFO was refused: ") + std::strerror(refused) + "; allow it with: ulimit -r 10)";
+}
+
+RealTimePriority::~RealTimePriority() {
+  const sched_param before{priority_before_};
+  pthread_setschedparam(pthread_self(), policy_before_, &before);
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slack_before_));
+}
+
+LockedMemory::LockedMemory() {
+  if (mlockall(MCL_CURRENT) != 0) {
+    outcome_ = std::string("not locked (") + std::strerror(errno) + "; allow it with: ulimit -l unlimited)";
+    return;
+  }
+  outcome_ = "locked";
+  // What is allocated later is locked too, but only where no limit can make that allocation fail.
+  rlimit limit{};
+  getrlimit(RLIMIT_MEMLOCK, &limit);
+  if (limit.rlim_cur == RLIM_INFINITY || address_space_bytes() > limit.rlim_cur) mlockall(MCL_CURRENT | MCL_FUTURE);
+}
+
+LockedMemory::~LockedMemory() {
+  if (outcome_ == "locked") munlockall();
+}
+
+}  // namespace volvox::platform
