@@ -8,7 +8,7 @@ namespace volvox::sim {
 namespace {
 
 // Changes when a snapshot of an older version can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 3;
+constexpr std::uint64_t snapshot_version = 4;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 std::string failure(const mind::MindFailure& failure, double time) {
