@@ -1,9 +1,13 @@
 #include "behaviors.h"
 
 #include "alternate.h"
+#include "crawl.h"
 #include "flood.h"
+#include "hold.h"
+#include "rover.h"
 #include "snake.h"
 #include "spin.h"
+#include "stride.h"
 #include "wander.h"
 
 namespace volvox::robots {
@@ -26,6 +30,10 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
   registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
+  registry.add("crawl", make<Crawl>(), "a snake of SuperBots that keeps its wave by messages: amplitude, wavelength, frequency");
+  registry.add("hold", make<Hold>(), "holds every motor where it is");
+  registry.add("rover", make<Rover>(), "rolls ATRONs on those at their sides as wheels: speed, turn, waist, stand");
+  registry.add("stride", make<Stride>(), "walks SuperBots on legs at the sides of a spine: frequency, swing, lift, stand");
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "volvox/sim/experiment.h"
+#include "volvox/sim/load_peaks.h"
 #include "volvox/sim/recorder.h"
 
 namespace volvox::sim {
@@ -118,6 +119,7 @@ class Run {
   double wall_begin_ = 0, sim_begin_ = 0;
   std::int64_t sample_every_ = 1;
   Vec3 start_centre_;
+  LoadPeaks loads_;
   RunReport report_;
 };
 
