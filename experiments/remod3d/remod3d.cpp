@@ -1,12 +1,22 @@
+#include "breakage/breakage.h"
 #include "experiments.h"
 #include "scatter/scatter.h"
 #include "snake/snake.h"
+#include "terrain/terrain.h"
+#include "travel.h"
+#include "wheelbot/wheelbot.h"
 
 namespace volvox::experiments::remod3d {
 
 void register_experiments(ExperimentRegistry& registry) {
   registry.add("remod3d/snake", make<Snake>(), "a chain of 3 to 1000 SuperBots that crawls by a sinusoidal gait");
   registry.add("remod3d/scatter", make<Scatter>(), "disconnected modules that move all their motors");
+  registry.add("remod3d/breakage", make<Breakage>(), "45 docked SuperBots in zero gravity, hit by heavy spheres");
+  registry.add("remod3d/terrain", make<Terrain>(), "a snake of five SuperBots crosses hills among 220 loose obstacles");
+  registry.add("remod3d/wheelbot", make<Wheelbot>(), "drives among obstacles by its range sensor");
+  registry.add("remod3d/atron_car", make<Travel>(), "five ATRONs drive on four of them as wheels");
+  registry.add("remod3d/eight_shape", make<Travel>(), "seven ATRONs in the shape of an 8 stand, twist and roll");
+  registry.add("remod3d/complex_structure", make<Travel>(), "fifteen SuperBots, a spine on six legs, stand and walk");
 }
 
 }  // namespace volvox::experiments::remod3d

@@ -6,9 +6,13 @@
 #include "flight.h"
 #include "flood.h"
 #include "roll_on.h"
+#include "crawl.h"
+#include "hold.h"
+#include "rover.h"
 #include "snake.h"
 #include "sphere_formation.h"
 #include "spin.h"
+#include "stride.h"
 #include "wander.h"
 
 namespace volvox::robots {
@@ -40,6 +44,10 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, stiffness, damping, integral, ...");
   registry.add("formation", make<SphereFormation>(),
                "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, spacing, clearance");
+  registry.add("crawl", make<Crawl>(), "a snake of SuperBots that keeps its wave by messages: amplitude, wavelength, frequency");
+  registry.add("hold", make<Hold>(), "holds every motor where it is");
+  registry.add("rover", make<Rover>(), "rolls ATRONs on those at their sides as wheels: speed, turn, waist, stand");
+  registry.add("stride", make<Stride>(), "walks SuperBots on legs at the sides of a spine: frequency, swing, lift, stand");
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
   registry.add("roll_on", make<RollOn>(), "Scouts roll on, alone or in a row: speed, yaw, bend (of the hinge), ramp");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");

@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from command import CommandTest
 
-COMMANDS = ["run", "list", "info", "bench", "new", "replay", "view", "export", "completion"]
+COMMANDS = ["run", "list", "info", "bench", "sweep", "new", "replay", "view", "export", "completion"]
 SHORT = ["remod3d/snake", "--set", "modules=3", "--duration", "0.2"]
 
 
@@ -297,13 +297,14 @@ class Completion(CommandTest):
         self.assertEqual(self.complete("run", "remod3d/sn"), ["remod3d/snake"])
         self.assertEqual(self.complete("run", "remod3d/snake", "--engine", "bu"), ["bullet"])
         self.assertEqual(self.complete("run", "remod3d/snake", "--set", "mod"), ["modules="])
+        self.assertEqual(self.complete("sweep", "remod3d/snake", "--vary", "amp"), ["amplitude="])
         self.assertEqual(self.complete("info", "super"), ["superbot"])
         self.assertEqual(self.complete("new", "rob"), ["robot"])
         self.write("my_world.sdf", "")
         self.assertEqual(self.complete("run", "my_"), ["my_world.sdf"])
 
     def test_it_knows_every_option(self):
-        for command in ["run", "bench"]:
+        for command in ["run", "bench", "sweep"]:
             offered = self.complete(command, "--")
             for option in [word.strip(",") for word in self.run_program(command, "--help").stdout.split() if word.startswith("--")]:
                 self.assertIn(option.split("=")[0], [*offered, "--version", "--set"], command)

@@ -57,6 +57,18 @@ Examples:
 A run writes a folder (runs/NAME/001, ... or --out DIR) with summary.json and metrics.csv.
 Exit status: 0 done; 1 the run failed; 2 bad input.)";
 
+constexpr const char* sweep_examples = R"(
+Examples:
+  volvox sweep remod3d/snake --vary amplitude=0.1:0.5:5 --seeds 10
+  volvox sweep remod3d/scatter --seeds 20
+  volvox sweep remod3d/snake --vary modules=4,8,16 --vary engine=native,bullet --seeds 5 --jobs 2 --duration 5
+  volvox sweep remod3d/breakage --vary dt=1/60,1/120,1/240 --seeds 3 --out breakage
+
+The folder gets runs/NNN_KEY=VALUE_seed=N/ with the results of each run, sweep.csv with a row a run,
+by_KEY.svg and plots/METRIC_by_KEY.svg with means and 95 % confidence bands.
+If it is stopped or killed, the same command with --out DIR goes on: what has finished is not repeated.
+Exit status: 0 all runs done; 1 one failed, or it was stopped; 2 bad input.)";
+
 constexpr const char* bench_engines_examples = R"(
 Examples:
   volvox bench engines
@@ -122,6 +134,7 @@ CLI::Validator whole_number() {
 struct Arguments {
   RunArguments run;
   PictureArguments picture;
+  SweepArguments sweep;
   BenchArguments bench;
   BenchEnginesArguments bench_engines;
   CrosscheckArguments crosscheck;
@@ -152,6 +165,9 @@ void add_run_options(CLI::App& command, RunArguments& run) {
   command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
       ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+}
+
+void add_restore(CLI::App& command, RunArguments& run) {
   command.add_option("--restore", run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
 }
 
@@ -169,6 +185,7 @@ void add_run(CLI::App& app, Arguments& a) {
   CLI::App* run = app.add_subcommand("run", "run an experiment or a world file");
   run->footer(run_examples);
   add_run_options(*run, a.run);
+  add_restore(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
   run->add_flag("--real-time{1}", a.run.real_time, "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")->type_name("[=FACTOR]");
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
@@ -196,11 +213,26 @@ void add_bench_engines(CLI::App& bench, Arguments& a) {
   engines->add_flag("--json", a.bench_engines.json, "print one JSON object on standard output and nothing else there");
 }
 
+void add_sweep(CLI::App& app, Arguments& a) {
+  CLI::App* sweep = app.add_subcommand("sweep", "run an experiment over values of its parameters and over seeds, a process a run");
+  sweep->footer(sweep_examples);
+  add_run_options(*sweep, a.sweep.run);
+  sweep->get_option("--seed")->description("of the first run of each setting; the others count on from it");
+  sweep->add_option("--vary", a.sweep.vary, "KEY=A:B:N, N values from A to B, or KEY=a,b,c; may be repeated, and all are combined; without it, only the seeds differ. KEY is a parameter, or engine, dt, substep, duration")
+      ->type_name("KEY=VALUES")->allow_extra_args(false);
+  sweep->add_option("--seeds", a.sweep.seeds, "runs of each setting, each with its own seed")->capture_default_str()->type_name("N")->check(between(1, 1e6))->check(whole_number());
+  sweep->add_option("--jobs", a.sweep.jobs, "runs at once (default: as many as the machine has threads for)")->type_name("N")->check(between(1, 1024))->check(whole_number());
+  sweep->add_option("--out", a.sweep.run.out, "folder for the results (default: runs/sweep_NAME/001, ...); one that a sweep began in is gone on with")->type_name("DIR");
+  sweep->add_flag("--json", a.sweep.run.json, "print one JSON object on standard output and nothing else there");
+  sweep->add_flag("--quiet", a.sweep.run.quiet, "no progress, no table");
+}
+
 void add_picture(CLI::App& app, Arguments& a) {
   CLI::App* picture = app.add_subcommand("picture", "draw a run at a time, without a display");
   picture->footer("\nExamples:\n  volvox picture remod3d/snake --at 3 -o snake.png\n  volvox picture remod3d/snake --at 10 --strobe 5 --camera left -o gait.png\n"
                   "  volvox picture my_robot.sdf -o robot.png --size 800x600 --camera 0.3,-0.3,0.2\n  volvox picture remod3d/snake --at 5 --docks load -o loads.png");
   add_run_options(*picture, a.picture.run);
+  add_restore(*picture, a.picture.run);
   picture->add_option("--at", a.picture.at, "the time in seconds")->capture_default_str()->type_name("T")->check(between(0, 1e9));
   picture->add_option("-o,--output", a.picture.file, "the file to write: .png or .jpg")->required()->type_name("FILE");
   picture->add_option("--strobe", a.picture.strobe, "so many instants in one picture, from the start to T, the older the paler")->capture_default_str()->type_name("N")->check(between(1, 1000));
@@ -287,6 +319,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   app.get_formatter()->column_width(30);
   Arguments a;
   add_run(app, a);
+  add_sweep(app, a);
   add_picture(app, a);
   add_scan(app, a.scan);
   add_others(app, a);
@@ -300,7 +333,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "picture", "list", "info", "bench", "crosscheck", "net", "scan", "new", "replay", "view", "export", "completion"};
+    const std::vector<std::string> commands = {"run", "sweep", "picture", "list", "info", "bench", "crosscheck", "net", "scan", "new", "replay", "view", "export", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
@@ -310,9 +343,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   }
   Log log([](LogLevel level, std::string_view line) {
     std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
-  }, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet));
+  }, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
+  if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
   if (app.got_subcommand("list")) return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
   if (app.got_subcommand("info")) return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);

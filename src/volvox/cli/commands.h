@@ -51,6 +51,15 @@ struct RunArguments {
 Result<sim::RunOptions> run_options(const RunArguments& arguments);
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);
 
+// `volvox sweep`: an experiment over values and seeds, a process a run.
+struct SweepArguments {
+  RunArguments run;  // its seed is the first one
+  std::vector<std::string> vary;
+  int seeds = 1;
+  int jobs = 0;  // 0: as many as the machine has threads for
+};
+int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log);
+
 struct PictureArguments {
   RunArguments run;
   std::string file;

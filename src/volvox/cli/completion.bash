@@ -4,7 +4,7 @@ _volvox() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} volvox=${COMP_WORDS[0]}
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "run picture list info bench crosscheck net scan new replay view export completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "run sweep picture list info bench crosscheck net scan new replay view export completion --help --version" -- "$word"))
     return
   fi
   case $previous in
@@ -13,12 +13,12 @@ _volvox() {
     --camera) COMPREPLY=($(compgen -W "corner front back left right top" -- "$word")); return ;;
     --docks) COMPREPLY=($(compgen -W "none state load" -- "$word")); return ;;
     --save|--restore|--video|-o|--output) COMPREPLY=($(compgen -f -- "$word")); return ;;
-    --set) COMPREPLY=($(compgen -W "$("$volvox" info "${COMP_WORDS[2]}" --names 2>/dev/null)" -S = -- "$word")); compopt -o nospace; return ;;
+    --set|--vary) COMPREPLY=($(compgen -W "$("$volvox" info "${COMP_WORDS[2]}" --names 2>/dev/null)" -S = -- "$word")); compopt -o nospace; return ;;
   esac
   case $command in
-    run|picture|bench|crosscheck)
+    run|sweep|picture|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --real-time --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --real-time --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
       else
         [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
         COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))

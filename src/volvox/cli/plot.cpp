@@ -84,7 +84,12 @@ std::string axes(const Frame& f, const PlotPanel& panel) {
     out += line(f.x, f.at_y(tick), f.x + f.width, f.at_y(tick), "#e4e4e4");
     out += text(f.x - 6, f.at_y(tick) + 4, tick_text(tick, ticks_y.size() > 1 ? ticks_y[1] - ticks_y[0] : 1), {11, "end"});
   }
+  for (std::size_t i = 0; i < panel.x_names.size(); ++i) {
+    const double at = f.at_x(static_cast<double>(i));
+    out += line(at, f.y + f.height, at, f.y + f.height + 4, "#222") + text(at, f.y + f.height + 17, panel.x_names[i], {11, "middle"});
+  }
   for (const double tick : ticks_x) {
+    if (!panel.x_names.empty()) break;
     out += line(f.at_x(tick), f.y + f.height, f.at_x(tick), f.y + f.height + 4, "#222");
     out += text(f.at_x(tick), f.y + f.height + 17, tick_text(tick, ticks_x.size() > 1 ? ticks_x[1] - ticks_x[0] : 1), {11, "middle"});
   }
@@ -103,6 +108,22 @@ std::string curve(const Frame& f, const PlotSeries& series, std::size_t style) {
   const std::string dash = dashes[style % styles];
   return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.7\" stroke-linejoin=\"round\"{}/>\n", points, colours[style % styles],
                      dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+}
+
+// The band around a curve; where nothing lies between two points, a bar at each. And the points.
+std::string band(const Frame& f, const PlotSeries& series, std::size_t style, bool between) {
+  std::string upper, lower, out;
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const auto [x, y] = series.points[i];
+    const double half = series.half_widths[i];
+    if (!std::isfinite(x) || !std::isfinite(y + half)) continue;
+    upper += fmt::format("{:.1f},{:.1f} ", f.at_x(x), f.at_y(y + half));
+    lower = fmt::format("{:.1f},{:.1f} ", f.at_x(x), f.at_y(y - half)) + lower;
+    if (!between || series.points.size() == 1) out += line(f.at_x(x), f.at_y(y - half), f.at_x(x), f.at_y(y + half), colours[style % styles], 1.7);
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", f.at_x(x), f.at_y(y), colours[style % styles]);
+  }
+  if (between) out = fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", upper, lower, colours[style % styles]) + out;
+  return out;
 }
 
 // A little more than any of the fonts needs.
@@ -132,17 +153,27 @@ std::string line_plots(const std::string& title, const std::vector<PlotPanel>& p
   double x = left;
   for (std::size_t s = 0; !panels.empty() && s < panels.front().series.size(); ++s) {
     const std::string dash = dashes[s % styles], &name = panels.front().series[s].name;
+    if (name.empty()) continue;  // alone, it needs none
     body += line(x, 46, x + 30, 46, colours[s % styles], 1.7, dash) + text(x + 36, 50, name, {12});
     x += 36 + text_width(name, 12) + 24;
   }
   for (std::size_t p = 0; p < panels.size(); ++p) {
     Frame f{left + panel_width * static_cast<double>(p % columns), top + panel_height * static_cast<double>(p / columns), inner_width, inner_height, {}, {}};
+    const bool words = !panels[p].x_names.empty();
     for (const PlotSeries& series : panels[p].series)
-      for (const auto& [time, value] : series.points) f.across.add(time), f.up.add(value);
+      for (std::size_t i = 0; i < series.points.size(); ++i) {
+        const double half = series.half_widths.empty() ? 0 : series.half_widths[i];
+        f.across.add(series.points[i].first), f.up.add(series.points[i].second - half), f.up.add(series.points[i].second + half);
+      }
+    if (words) f.across.add(-0.5), f.across.add(static_cast<double>(panels[p].x_names.size()) - 0.5);
     f.across.widen(0), f.up.widen(0.06);
     if (f.across.high <= f.across.low) f.across.high = f.across.low + 1;
     body += axes(f, panels[p]);
-    for (std::size_t s = 0; s < panels[p].series.size(); ++s) body += curve(f, panels[p].series[s], s);
+    for (std::size_t s = 0; s < panels[p].series.size(); ++s) {
+      const PlotSeries& series = panels[p].series[s];
+      if (!series.half_widths.empty()) body += band(f, series, s, !words);
+      if (!words) body += curve(f, series, s);
+    }
   }
   return document(width, top + panel_height * static_cast<double>(rows), body);
 }

@@ -11,12 +11,14 @@ namespace volvox::cli {
 struct PlotSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;
+  std::vector<double> half_widths = {};  // of a band around the curve, by point; empty: none. Points are marked then.
 };
 
 struct PlotPanel {
   std::string title;          // "Lift"
   std::string x_label, y_label;  // with their units: "time (s)"
   std::vector<PlotSeries> series;
+  std::vector<std::string> x_names = {};  // words instead of numbers: x is their index, and nothing lies between two
 };
 
 // Panels in two columns under one title, with one legend: the series of all panels are the same.

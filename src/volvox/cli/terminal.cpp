@@ -19,6 +19,8 @@ std::string styled(const char* code, const std::string& text) {
   return wanted ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
 }
 
+}  // namespace
+
 std::string rough_duration(double seconds) {
   if (!(seconds < 86400)) return "a long time";
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
@@ -26,7 +28,12 @@ std::string rough_duration(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-}  // namespace
+std::string bar_text(double part) {
+  const int width = 28, full = static_cast<int>(part * width);
+  std::string bar;
+  for (int i = 0; i < width; ++i) bar += i < full ? "━" : "─";
+  return bar;
+}
 
 std::string bold(const std::string& text) { return styled("1", text); }
 std::string dim(const std::string& text) { return styled("2", text); }
@@ -41,10 +48,7 @@ void ProgressBar::show(const sim::Progress& p) {
   const double left = part > 0 ? p.wall_time * (1 - part) / part : 0;
   const double factor = p.wall_time > 0 ? p.sim_time / p.wall_time : 0;
   if (terminal_) {
-    const int width = 28, full = static_cast<int>(part * width);
-    std::string bar;
-    for (int i = 0; i < width; ++i) bar += i < full ? "━" : "─";
-    std::fputs(fmt::format("\r\x1b[K{} {} {:3.0f} %  {:.1f} s simulated, {:.2g}x real time, {} left", label_, bar,
+    std::fputs(fmt::format("\r\x1b[K{} {} {:3.0f} %  {:.1f} s simulated, {:.2g}x real time, {} left", label_, bar_text(part),
                            100 * part, p.sim_time, factor, rough_duration(left)).c_str(), stderr);
     std::fflush(stderr);
     drawn_ = true;

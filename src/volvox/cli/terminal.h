@@ -15,6 +15,11 @@ std::string bold(const std::string& text);
 std::string dim(const std::string& text);
 std::string red(const std::string& text);
 
+// "━━━━━────": how much of something is done, from 0 to 1.
+std::string bar_text(double part);
+// "12 s", "3 min"
+std::string rough_duration(double seconds);
+
 class ProgressBar {
  public:
   ProgressBar(std::string label, bool quiet);

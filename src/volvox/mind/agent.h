@@ -252,8 +252,10 @@ class Agent {
     ar("open", open_);
     ar("outbox", outbox_);
     ar("dropped", dropped_);
-    ar.section(name_, "models and random streams");
+    ar.section(name_, "models, random streams and clock");
     for (Program& p : programs_) p.archive(ar);
+    ar("clock offset", clock_.offset);
+    ar("clock drift", clock_.drift_ppm);
     if (ar.loading()) log_.clear();
   }
 

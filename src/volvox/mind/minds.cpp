@@ -35,6 +35,15 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
   return minds;
 }
 
+namespace {
+
+model::Clock draw_clock(const model::ClockSpread& spread, RandomStream random) {
+  const double offset = random.uniform(0, spread.offset);
+  return {offset, random.uniform(-spread.drift_ppm, spread.drift_ppm)};
+}
+
+}  // namespace
+
 Result<void> Minds::add(const world::World& world, std::uint32_t placement, const Registries& registries,
                         std::uint64_t seed) {
   const model::Placement& placed = world.model().placements[placement];
@@ -43,7 +52,7 @@ Result<void> Minds::add(const world::World& world, std::uint32_t placement, cons
   const Anatomy& anatomy = *agent.anatomy_;
   agent.name_ = placed.name;
   agent.placement_ = placement;
-  agent.clock_ = placed.clock;
+  agent.clock_ = placed.clock ? *placed.clock : draw_clock(world.model().clocks, RandomStream(seed, placement, "clock"));
   agent.address_ = static_cast<int>(agents_.size()) - 1;
   for (const auto& sensor : anatomy.sensors) agent.percepts_.push_back(Value::of(sensor->type()));
   for (const auto& actuator : anatomy.actuators) agent.actions_.push_back(Value::of(actuator->type()));

@@ -20,7 +20,7 @@ struct PlacementOptions {
   std::map<std::string, double> positions;  // joint -> rad or m at the start; the others are 0
   Twist velocity;
   std::optional<Mind> mind;  // instead of the model's
-  Clock clock;
+  std::optional<Clock> clock;  // nothing: drawn from the world's clocks
   std::string file;  // where this was asked for, for diagnostics
   int line = 0;
 };
@@ -69,6 +69,7 @@ class SceneBuilder {
 
   void add_channel(Channel channel) { world_.channels.push_back(std::move(channel)); }
   void set_gravity(const Vec3& gravity) { world_.gravity = gravity; }
+  void set_clocks(const ClockSpread& clocks) { world_.clocks = clocks; }
   void set_run(const RunSettings& run) { world_.run = run; }
   const RunSettings& run() const { return world_.run; }
 

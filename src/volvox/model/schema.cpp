@@ -48,6 +48,7 @@ constexpr ElementRule rules[] = {
     {"module", "world", "name robot pose velocity"},
     {"joint", placed, "name position"},
     {"clock", placed, "offset drift_ppm"},
+    {"clocks", "world", "offset drift_ppm"},
     {"connect", "world", "from to turn"},
     {"population", "world",
      "name type robot count pose velocity from to turn count_x count_y count_z spacing_x spacing_y spacing_z jitter "

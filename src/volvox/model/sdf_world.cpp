@@ -40,6 +40,7 @@ class WorldReader {
     else if (name == "volvox:population") read_population(e);
     else if (name == "volvox:run") read_run(e);
     else if (name == "volvox:channel") read_channel(e);
+    else if (name == "volvox:clocks") read_clocks(e);
     else if (name == "plugin") report_.warn(e, "plugins of other simulators are not run", "remove it; Volvox needs none");
     else if (name == "actor") report_.warn(e, "actors are ignored", "use a <model> with a <volvox:mind>");
     else if (name == "physics") report_.warn(e, "<physics> is ignored", "use <volvox:run dt= substep=>, and --engine NAME");
@@ -67,7 +68,7 @@ class WorldReader {
     }
     if (const XMLElement* clock = e.FirstChildElement("volvox:clock")) {
       const Attributes attributes(*clock, report_);
-      options.clock = {attributes.number("offset", 0, Range::any()), attributes.number("drift_ppm", 0, Range::any())};
+      options.clock = Clock{attributes.number("offset", 0, Range::any()), attributes.number("drift_ppm", 0, Range::any())};
     }
     return options;
   }
@@ -245,6 +246,13 @@ class WorldReader {
     scene_.set_run(run);
   }
 
+  void read_clocks(const XMLElement& e) {
+    if (has_clocks_) report_.error(e, "there are two <volvox:clocks>", "keep one");
+    has_clocks_ = true;
+    const Attributes attributes(e, report_);
+    scene_.set_clocks({attributes.number("offset", 0, Range::between(0, 1e9)), attributes.number("drift_ppm", 0, Range::between(0, 1e5))});
+  }
+
   void read_channel(const XMLElement& e) {
     const Attributes attributes(e, report_);
     Channel channel;
@@ -281,7 +289,7 @@ class WorldReader {
   std::map<std::string, Model> models_;    // by the name that was asked for
   std::map<Model, Model> variants_;        // looked up only, never walked: pointers have no fixed order
   std::set<std::string> channels_;
-  bool has_run_ = false;
+  bool has_run_ = false, has_clocks_ = false;
 };
 
 // A file with a model alone: the model on a ground, standing on its lowest point.

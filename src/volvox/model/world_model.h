@@ -18,6 +18,13 @@ struct Clock {
   double drift_ppm = 0;  // fast by so many parts in a million
 };
 
+// From what the clocks of modules are drawn that have been given none: whoever made and switched on
+// the modules did it one by one, and quartzes differ. Each draws from its own random stream.
+struct ClockSpread {
+  double offset = 0;     // s: each offset lies between 0 and this
+  double drift_ppm = 0;  // and each drift between minus and plus this
+};
+
 struct Placement {
   std::string name;  // unique in the world
   std::shared_ptr<const ModuleModel> model;
@@ -25,7 +32,7 @@ struct Placement {
   std::vector<double> positions;  // of its joints; empty: all zero
   Twist velocity;                 // of the whole, at the start; linear is that of the frame's origin
   std::optional<Mind> mind;       // instead of the model's
-  Clock clock;
+  std::optional<Clock> clock;     // nothing: drawn from the world's clocks
   bool posed = true;  // false until a connection gives the pose
   std::string file;
   int line = 0;
@@ -73,6 +80,7 @@ struct WorldModel {
   std::vector<Placement> placements;
   std::vector<Connection> connections;
   std::vector<Channel> channels;  // of radios
+  ClockSpread clocks;             // by default all are exact
   RunSettings run;
 };
 

@@ -109,6 +109,7 @@ std::uint64_t seal_of(std::span<const std::byte> bytes) {
 void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
   ar("simulation", simulation);
   ar("start", start_centre_);
+  loads_.archive(ar);
   experiment_->archive_state(ar);
 }
 
@@ -183,6 +184,7 @@ StepStatus Run::step() {
     return status;
   }
   experiment_->observe(*simulation_);
+  loads_.observe(simulation_->world(), simulation_->now().seconds());
   if (simulation_->tick() % sample_every_ == 0) sample();
   return status;
 }
@@ -266,6 +268,14 @@ void Run::end() {
   add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
   add("docks_released", static_cast<double>(world.docks_released()), "during the run");
   add("docks_broken", static_cast<double>(world.docks_broken()), "during the run");
+  if (world.graph().connections() > 0 || world.docks_broken() + world.docks_released() > 0) {
+    const std::string where = loads_.where(world);
+    add("dock_axial_max_N", loads_.highest().axial, "the highest pull on any dock in any tick");
+    add("dock_shear_max_N", loads_.highest().shear, "likewise");
+    add("dock_bending_max_Nm", loads_.highest().bending, "likewise");
+    add("dock_torsion_max_Nm", loads_.highest().torsion, "likewise");
+    add("dock_load_max", loads_.utilisation(), where.empty() ? "against its strength: 1 breaks it" : ("against its strength, 1 breaks it: " + where).c_str());
+  }
   const mind::NetworkCounters& network = simulation_->minds().network();
   add("messages_sent", static_cast<double>(network.sent), "");
   add("messages_lost", static_cast<double>(network.lost), "");

@@ -11,6 +11,7 @@
 
 #include "volvox/sim/experiment.h"
 #include "volvox/sim/pacing.h"
+#include "volvox/sim/load_peaks.h"
 #include "volvox/sim/recorder.h"
 
 namespace volvox::sim {
@@ -123,6 +124,7 @@ class Run {
   double wall_begin_ = 0, sim_begin_ = 0;
   std::int64_t sample_every_ = 1;
   Vec3 start_centre_;
+  LoadPeaks loads_;
   RunReport report_;
 };
 

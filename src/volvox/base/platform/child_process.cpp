@@ -1,5 +1,6 @@
 #include "volvox/base/platform/child_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,9 @@ namespace {
   // It ends with its parent, however that ends.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
+  // The parent's handlers are not ours, and a terminal sends Ctrl-C to both.
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_DFL);
   std::string text;
   int status = 0;
   try {
@@ -39,55 +43,83 @@ namespace {
   _exit(status);  // neither the parent's buffers nor its destructors
 }
 
-// Reads until the other end is closed. False if that takes longer than the limit.
-bool read_all(int pipe, double limit, std::string& text) {
-  const double end = monotonic_seconds() + limit;
-  for (;;) {
-    const double left = end - monotonic_seconds();
-    if (left <= 0) return false;
-    pollfd waiting{pipe, POLLIN, 0};
-    if (poll(&waiting, 1, static_cast<int>(std::min(left, 3600.0) * 1e3) + 1) <= 0) continue;
-    char buffer[4096];
-    const ssize_t count = read(pipe, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return true;
-    text.append(buffer, static_cast<std::size_t>(count));
-  }
-}
-
 }  // namespace
 
-ChildOutcome run_in_child(const std::function<std::string()>& work, double limit) {
-  ChildOutcome outcome;
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::function<std::string()>& work) {
+  const auto failed = [] { return Error(fmt::format("no new process can be started: {}", std::strerror(errno)), "let fewer of them run at once"); };
   int ends[2];
-  if (pipe(ends) != 0) {
-    outcome.failure = fmt::format("no pipe to a new process: {}", std::strerror(errno));
-    return outcome;
-  }
+  if (pipe(ends) != 0) return failed();
   std::fflush(nullptr);
   const pid_t parent = getpid(), child = fork();
   if (child < 0) {
-    outcome.failure = fmt::format("no new process: {}", std::strerror(errno));
+    const Error error = failed();
     close(ends[0]), close(ends[1]);
-    return outcome;
+    return error;
   }
   if (child == 0) {
     close(ends[0]);
     be_the_child(work, ends[1], parent);
   }
   close(ends[1]);
-  const bool ended = read_all(ends[0], limit, outcome.text);
-  close(ends[0]);
-  if (!ended) kill(child, SIGKILL);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  std::unique_ptr<ChildProcess> process(new ChildProcess);
+  process->process_ = child;
+  process->pipe_ = ends[0];
+  return process;
+}
+
+ChildProcess::~ChildProcess() { end("was not wanted any more"); }
+
+bool ChildProcess::ended() {
+  while (!ended_) {
+    char buffer[4096];
+    const ssize_t count = read(pipe_, buffer, sizeof buffer);
+    if (count > 0) {
+      outcome_.text.append(buffer, static_cast<std::size_t>(count));
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      reap({});
+    } else if (errno == EAGAIN) {
+      break;
+    }
+  }
+  return ended_;
+}
+
+void ChildProcess::end(const std::string& why) {
+  if (ended()) return;
+  kill(process_, SIGKILL);
+  reap(why);
+}
+
+void ChildProcess::reap(const std::string& why) {
+  close(pipe_);
   int status = 0;
   rusage usage{};
-  while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+  while (wait4(process_, &status, 0, &usage) < 0 && errno == EINTR) {
   }
-  outcome.peak_memory_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-  if (!ended) outcome.failure = fmt::format("did not end within {:.0f} s", limit);
-  else if (WIFSIGNALED(status)) outcome.failure = fmt::format("crashed (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  else if (WEXITSTATUS(status) != 0) outcome.failure = outcome.text.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : outcome.text;
-  return outcome;
+  ended_ = true;
+  outcome_.peak_memory_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  if (!why.empty()) outcome_.failure = why;
+  else if (WIFSIGNALED(status)) outcome_.failure = fmt::format("crashed (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else if (WEXITSTATUS(status) != 0) outcome_.failure = outcome_.text.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : outcome_.text;
+}
+
+void ChildProcess::wait_for_any(const std::vector<const ChildProcess*>& children, double seconds) {
+  std::vector<pollfd> waiting;
+  for (const ChildProcess* child : children) {
+    if (child->ended_) return;
+    waiting.push_back({child->pipe_, POLLIN, 0});
+  }
+  poll(waiting.data(), waiting.size(), static_cast<int>(std::clamp(seconds, 0.0, 3600.0) * 1e3) + 1);
+}
+
+ChildOutcome run_in_child(const std::function<std::string()>& work, double limit) {
+  const double end = monotonic_seconds() + limit;
+  auto child = ChildProcess::start(work);
+  if (!child.ok()) return {.text = {}, .failure = child.error().diagnostics().front().what};
+  while (!(*child)->ended() && monotonic_seconds() < end) ChildProcess::wait_for_any({child->get()}, end - monotonic_seconds());
+  (*child)->end(fmt::format("did not end within {:.0f} s", limit));
+  return (*child)->outcome();
 }
 
 }  // namespace volvox::platform

@@ -148,12 +148,77 @@ TEST(Minds, APeriodAndAClockOfItsOwn) {
   model::SceneBuilder scene("clock");
   scene.set_gravity({});
   model::PlacementOptions options;
-  options.clock = {5.0, 1000};  // 5 s ahead, and 0.1 % fast
+  options.clock = model::Clock{5.0, 1000};  // 5 s ahead, and 0.1 % fast
   scene.add(world::share(actor()), Pose{}, "m", options);
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(61);
   EXPECT_EQ(steps, 11);  // at 0, 0.1, ..., 1.0 s
   EXPECT_NEAR(time, 5.0 + 1.0 * 1.001, 1e-9);
+}
+
+// What clocks of their own show at 1 s; the last module was given an exact one.
+std::vector<double> times_after_a_second(std::uint64_t seed) {
+  Theatre theatre;
+  std::vector<double> times;
+  theatre.prepare = [&](Scripted& b) { b.on_step = [&](Agent& agent) { times.push_back(agent.time()); }; };
+  model::SceneBuilder scene("clocks");
+  scene.set_gravity({});
+  scene.set_clocks({2.5, 50});
+  const auto model = world::share(actor());
+  for (int i = 0; i < 20; ++i) scene.add(model, Pose{{i * 1.0, 0, 0}, {}}, "m" + std::to_string(i));
+  model::PlacementOptions exact;
+  exact.clock = model::Clock{};
+  scene.add(model, Pose{{0, 5, 0}, {}}, "exact", exact);
+  EXPECT_TRUE(theatre.open(scene, seed).ok());
+  theatre.ticks(60);
+  times.clear();
+  theatre.ticks(1);
+  return times;
+}
+
+TEST(Minds, ClocksAreDrawnOnceFromTheSeed) {
+  const std::vector<double> times = times_after_a_second(1);
+  ASSERT_EQ(times.size(), 21u);
+  EXPECT_EQ(times.back(), 1.0);
+  const auto [least, most] = std::minmax_element(times.begin(), times.end() - 1);
+  EXPECT_GE(*least, 1.0 - 50e-6);
+  EXPECT_LE(*most, 3.5 + 50e-6);
+  EXPECT_GT(*most - *least, 1.5) << "20 draws fill the spread";
+  EXPECT_EQ(times, times_after_a_second(1));
+  EXPECT_NE(times, times_after_a_second(2));
+}
+
+TEST(Minds, ClocksDriftApartAndAreSaved) {
+  Theatre theatre;
+  std::vector<double> times;
+  theatre.prepare = [&](Scripted& b) { b.on_step = [&](Agent& agent) { times.push_back(agent.time()); }; };
+  const auto open = [&](const model::ClockSpread& clocks) {
+    auto scene = chain_of(2);
+    scene.set_clocks(clocks);
+    ASSERT_TRUE(theatre.open(scene).ok());
+    theatre.now = 0;
+  };
+  const auto apart_after = [&](std::int64_t tick) {
+    theatre.now = tick;
+    times.clear();
+    theatre.ticks(1);
+    return times[1] - times[0];
+  };
+  open({0, 50});
+  EXPECT_EQ(apart_after(0), 0) << "without offsets they start together";
+  const double an_hour = std::abs(apart_after(60 * 3600));
+  EXPECT_GT(an_hour, 1e-3);
+  EXPECT_LE(an_hour, 2 * 50e-6 * 3600);
+
+  SaveArchive saved;
+  theatre.minds->archive(saved);
+  const std::vector<std::byte> bytes = saved.take();
+  open({0, 0});
+  EXPECT_EQ(apart_after(60 * 3600), 0);
+  LoadArchive loaded(bytes);
+  theatre.minds->archive(loaded);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(std::abs(apart_after(60 * 3600)), an_hour);
 }
 
 TEST(Minds, OnlyTheOmniscientSeeOthers) {

@@ -20,7 +20,7 @@ Pose dock_pose(const WorldModel& w, int placement, const std::string& dock) {
 
 TEST_F(ReaderTest, ReadsAWorld) {
   const Result<WorldModel> w = read(world(R"(<gravity>0 0 -1.62</gravity>
-<volvox:run duration="20" dt="1/50" substep="1/500"/>
+<volvox:run duration="20" dt="1/50" substep="1/500"/><volvox:clocks offset="2.5" drift_ppm="40"/>
 <volvox:module name="a" robot="hinge" pose="1 2 3 0 0 1.5707963267948966" velocity="1 0 0 0 0 2">
   <volvox:joint name="pitch" position="0.3"/>
   <volvox:mind behavior="snake"><volvox:parameter name="amplitude" value="0.3"/></volvox:mind>
@@ -41,7 +41,11 @@ TEST_F(ReaderTest, ReadsAWorld) {
   EXPECT_EQ(a.velocity.angular.z, 2);
   EXPECT_EQ(a.positions, std::vector<double>{0.3});
   EXPECT_EQ(a.effective_mind()->behavior, "snake");
-  EXPECT_EQ(a.clock.drift_ppm, 50);
+  ASSERT_TRUE(a.clock.has_value());
+  EXPECT_EQ(a.clock->drift_ppm, 50);
+  EXPECT_FALSE(w->placements[2].clock.has_value());
+  EXPECT_EQ(w->clocks.offset, 2.5);
+  EXPECT_EQ(w->clocks.drift_ppm, 40);
   EXPECT_EQ(a.line, 5);
   EXPECT_FALSE(w->placements[1].is_module());
   EXPECT_EQ(w->placements[1].pose.position.x, 5);

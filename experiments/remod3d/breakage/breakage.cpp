@@ -1,0 +1,83 @@
+#include "breakage.h"
+
+#include <algorithm>
+
+#include "volvox/world/measures.h"
+
+namespace volvox::experiments::remod3d {
+
+Result<std::vector<model::ParameterDesc>> Breakage::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"spheres", "5", 1, 9, {}, "how many spheres", 0},
+      {"mass", "20", 0.1, 1000, {}, "of a sphere, in kg", 0},
+      {"speed", "3", 0, 50, {}, "of the spheres, in m/s", 0},
+      {"strength", "0.3", 0.01, 1000, {}, "of the docks, times that of a SuperBot's", 0}};
+}
+
+Result<model::WorldModel> Breakage::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment remod3d/breakage");
+  const auto spheres = static_cast<int>(parameters.integer("spheres", 5));
+  const double mass = parameters.number("mass", 20), speed = parameters.number("speed", 3), strength = parameters.number("strength", 0.3);
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  auto loaded = setup.library.load("superbot");
+  if (!loaded.ok()) return loaded.error();
+  auto superbot = std::make_shared<model::ModuleModel>(**loaded);
+  for (model::Dock& dock : superbot->docks) {
+    dock.strength.axial *= strength, dock.strength.shear *= strength;
+    dock.strength.bending *= strength, dock.strength.torsion *= strength;
+  }
+
+  model::SceneBuilder scene("breakage");
+  scene.set_gravity({});
+  model::GridOptions grid;
+  grid.count_x = 5, grid.count_y = 9;
+  grid.spacing = {0.168, 0.084, 0.084};
+  model::PlacementOptions options;
+  options.mind = model::Mind{"hold", {}, {}, 0};
+  scene.add_lattice(superbot, grid, {}, "m", options);
+  RandomStream random(setup.seed, 0, "spheres");
+  constexpr double radius = 0.06;
+  for (int i = 0; i < spheres; ++i) {
+    // Spread over the grid; they arrive one shortly after the other.
+    const Vec3 aim{0.14 * (i % 5 - 2) + random.uniform(-0.03, 0.03), 0.17 * ((2 * i) % 5 - 2) + random.uniform(-0.03, 0.03), 0.15 + 0.05 * i};
+    const int sphere = scene.add_obstacle(model::Sphere{radius}, {aim, {}}, mass, {}, {0.85, 0.45, 0.1, 1}, "sphere" + std::to_string(i));
+    scene.placement(sphere).velocity.linear = {0, 0, -speed};
+  }
+  model::RunSettings run;
+  run.duration = Time::seconds(1);
+  scene.set_run(run);
+  return scene.build();
+}
+
+void Breakage::begin(const sim::Simulation& simulation) {
+  momentum_ = world::momentum(simulation.world());
+  spin_ = world::angular_momentum(simulation.world(), {});
+  docks_ = static_cast<std::int64_t>(simulation.world().graph().connections());
+}
+
+void Breakage::observe(const sim::Simulation& simulation) {
+  const double scale = std::max(length(momentum_), 1e-12);
+  momentum_error_ = std::max(momentum_error_, length(world::momentum(simulation.world()) - momentum_) / scale);
+  spin_error_ = std::max(spin_error_, length(world::angular_momentum(simulation.world(), {}) - spin_) / scale);
+  if (first_break_ < 0 && simulation.world().docks_broken() > 0) first_break_ = simulation.now().seconds();
+}
+
+void Breakage::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const auto broken = static_cast<double>(simulation.world().docks_broken());
+  metrics.set("docks_broken", broken, "connections that broke by their load");
+  metrics.set("broken_fraction", docks_ > 0 ? broken / static_cast<double>(docks_) : 0, "of those that were engaged at the start");
+  metrics.set("first_break_s", first_break_, "-1: none broke");
+  metrics.set("momentum_error", momentum_error_, "the largest change of the linear momentum, as a part of it");
+  metrics.set("angular_momentum_error_m", spin_error_, "the largest change of the angular momentum, as a part of the linear one: an arm in m");
+}
+
+void Breakage::archive_state(Archive& ar) {
+  ar("momentum", momentum_);
+  ar("spin", spin_);
+  ar("momentum error", momentum_error_);
+  ar("spin error", spin_error_);
+  ar("docks", docks_);
+  ar("first break", first_break_);
+}
+
+}  // namespace volvox::experiments::remod3d

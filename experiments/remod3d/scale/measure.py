@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Section IV.G of seed 000, measured: frames a second at dt = 1/30, and the largest populations in real time.
+
+  python3 measure.py build/release/bin/volvox [--threads N] [--json]
+
+A frame costs the processor time of a long run less that of a short one, so that neither loading nor what
+else runs on the machine counts (with several threads, divided by their number: an ideal that a free machine
+comes near). The largest population that holds real time is found by doubling and halving.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+DT = 1 / 30
+CASES = [  # what, the paper's modules and frames a second, its modules in real time, how to run it
+    ("disconnected SuperBots", 1000, 4, 200, ["remod3d/scatter"]),
+    ("snake of SuperBots", 1000, 3, 150, ["remod3d/snake"]),
+    ("disconnected ATRONs", 1500, 3, 275, ["remod3d/scatter", "--set", "robot=atron"]),
+]
+
+
+def cpu_seconds(volvox, arguments, modules, seconds, threads):
+    """Of the whole process."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [volvox, "run", *arguments, "--set", f"modules={modules}", "--dt", "1/30", "--duration", str(seconds),
+                   "--threads", str(threads), "--quiet", "--out", folder]
+        process = subprocess.Popen(command)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status != 0:
+            sys.exit(f"{' '.join(command)} failed")
+        return usage.ru_utime + usage.ru_stime
+
+
+def frames_a_second(volvox, arguments, modules, threads, seconds, settle):
+    short = cpu_seconds(volvox, arguments, modules, settle, threads)
+    spent = cpu_seconds(volvox, arguments, modules, settle + seconds, threads) - short
+    return seconds / DT / max(spent, 1e-9) * threads
+
+
+def largest_in_real_time(frames, begin, most):
+    """The most modules that run at 30 frames a second, to a tenth."""
+    low, high = 1, begin
+    while high < most and frames(high) >= 30:
+        low, high = high, min(2 * high, most)
+    if high == most and frames(most) >= 30:
+        return most
+    while high - low > max(1, low // 10):
+        middle = (low + high) // 2
+        low, high = (middle, high) if frames(middle) >= 30 else (low, middle)
+    return low
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("volvox", help="the command")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=2, help="simulated for each figure")
+    parser.add_argument("--settle", type=float, default=1, help="simulated before, and not counted")
+    parser.add_argument("--scale", type=float, default=1, help="a part of the paper's modules, to try the script")
+    parser.add_argument("--no-largest", action="store_true", help="leave out the search for the largest population")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rows = []
+    for what, modules, paper_frames, paper_largest, arguments in CASES:
+        count = max(3, round(modules * options.scale))
+        measure = lambda n, arguments=arguments: frames_a_second(options.volvox, arguments, n, options.threads, options.seconds, options.settle)
+        frames = measure(count)
+        # A snake has at most 1000 modules; the others stop where memory, not time, would be measured.
+        most = 1000 if "snake" in arguments[0] else 100_000
+        largest = None if options.no_largest else largest_in_real_time(measure, min(most, max(3, round(count * frames / 30))), most)
+        rows.append({"what": what, "modules": count, "frames_a_second": frames, "paper_frames_a_second": paper_frames,
+                     "times_real_time": frames * DT, "largest_in_real_time": largest, "paper_largest_in_real_time": paper_largest})
+    if options.json:
+        print(json.dumps({"threads": options.threads, "results": rows}, indent=2))
+        return
+    print("| | modules | frames/s | paper | times real time | largest in real time | paper |\n|---|---|---|---|---|---|---|")
+    for r in rows:
+        print(f"| {r['what']} | {r['modules']} | {r['frames_a_second']:.0f} | {r['paper_frames_a_second']} | {r['times_real_time']:.1f} | "
+              f"{r['largest_in_real_time'] or '-'} | {r['paper_largest_in_real_time']} |")
+
+
+if __name__ == "__main__":
+    main()

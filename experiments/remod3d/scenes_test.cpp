@@ -1,0 +1,153 @@
+// What the experiments of seed 000 come to, on native and on another engine. Figures over many seeds
+// are measured with `volvox sweep` and stand in the experiments' READMEs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include "behaviors.h"
+#include "experiments.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::experiments::remod3d {
+namespace {
+
+const sim::Library& library() {
+  static const sim::Library all = [] {
+    sim::Library made;
+    robots::register_behaviors(made.minds.behaviors);
+    register_experiments(made.experiments);
+    return made;
+  }();
+  return all;
+}
+
+struct Outcome {
+  std::map<std::string, double> metrics;
+  std::uint64_t hash = 0;
+  double operator[](const std::string& name) const { return metrics.at(name); }
+};
+
+Outcome run(const sim::RunOptions& options) {
+  Log silent;
+  auto prepared = sim::Run::prepare(options, library(), silent);
+  if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
+  (*prepared)->finish();
+  const sim::RunReport& report = (*prepared)->report();
+  if (report.status != "done") throw std::runtime_error(report.failure);
+  Outcome outcome{{}, report.state_hash};
+  for (const sim::Metric& metric : report.metrics.all()) outcome.metrics[metric.name] = metric.value;
+  return outcome;
+}
+
+Outcome run(const std::string& experiment, const std::string& engine, double duration, std::map<std::string, std::string> settings = {}, int threads = 1) {
+  sim::RunOptions options;
+  options.experiment = experiment;
+  options.engine = engine;
+  options.duration = duration;
+  options.settings = std::move(settings);
+  options.threads = threads;
+  return run(options);
+}
+
+TEST(Breakage, DocksBreakAndMomentumStays) {
+  for (const char* engine : {"native", "ode"}) {
+    const Outcome hit = run("remod3d/breakage", engine, 0.5);
+    EXPECT_GE(hit["docks_broken"], 20) << engine;
+    EXPECT_LE(hit["docks_broken"], 70) << engine;
+    EXPECT_LT(hit["momentum_error"], 1e-3) << engine;
+  }
+  EXPECT_EQ(run("remod3d/breakage", "native", 0.5, {{"strength", "1000"}})["docks_broken"], 0);
+}
+
+TEST(Breakage, WhatBreaksDoesNotDependOnTheTick) {
+  std::map<std::string, double> broken;
+  for (const char* dt : {"1/60", "1/120", "1/240"}) {
+    sim::RunOptions options;
+    options.experiment = "remod3d/breakage";
+    options.dt = *TickLength::parse(dt);
+    const Outcome hit = run(options);
+    broken[dt] = hit["docks_broken"];
+    EXPECT_LT(hit["momentum_error"], 1e-3) << dt;
+  }
+  EXPECT_NEAR(broken["1/60"], broken["1/240"], 0.1 * broken["1/240"]);
+  EXPECT_NEAR(broken["1/120"], broken["1/240"], 0.1 * broken["1/240"]);
+}
+
+TEST(Breakage, EveryRunValidatesItsGait) {
+  const Outcome gait = run("remod3d/complex_structure", "native", 4);
+  EXPECT_EQ(gait["docks_broken"], 0);
+  EXPECT_GT(gait["dock_load_max"], 0.01);
+  EXPECT_LT(gait["dock_load_max"], 1);
+  // The bending of a SuperBot's dock, and what it bears: 20 N m.
+  EXPECT_GE(gait["dock_load_max"], gait["dock_bending_max_Nm"] / 20 * 0.999);
+  const Outcome hit = run("remod3d/breakage", "native", 0.2, {{"strength", "1000"}});
+  EXPECT_GT(hit["dock_bending_max_Nm"], 0.3 * 20) << "more than those docks bear that break by default";
+}
+
+TEST(Wheelbot, DrivesAmongObstaclesAndTouchesNone) {
+  for (const char* engine : {"native", "bullet"}) {
+    const Outcome drive = run("remod3d/wheelbot", engine, 40);
+    EXPECT_GT(drive["path_m"], 6) << engine;
+    EXPECT_GT(drive["gap_min_m"], 0.02) << engine;
+    EXPECT_GT(drive["visited"], 0.15) << engine;
+  }
+  // It drives by what it senses: with ranges that are mostly noise it turns more than it drives.
+  EXPECT_LT(run("remod3d/wheelbot", "native", 40, {{"noise", "1"}})["path_m"], 6);
+}
+
+TEST(AtronCar, DrivesOnItsWheels) {
+  for (const char* engine : {"native", "bullet"}) {
+    const Outcome ahead = run("remod3d/atron_car", engine, 10);
+    EXPECT_GT(ahead["forward_m"], 0.15) << engine;
+    EXPECT_GT(ahead["forward_m"], 0.95 * ahead["distance_m"]) << engine;
+    EXPECT_EQ(ahead["docks_engaged"], 4) << engine;
+    EXPECT_LT(run("remod3d/atron_car", engine, 10, {{"speed", "-1"}})["forward_m"], -0.15) << engine;
+  }
+}
+
+TEST(EightShape, StandsTwistsAndRolls) {
+  for (const char* engine : {"native", "bullet"}) {
+    const Outcome still = run("remod3d/eight_shape", engine, 3, {{"waist", "0"}, {"speed", "0"}});
+    EXPECT_LT(still["distance_m"], 0.01) << engine;
+    EXPECT_EQ(still["docks_engaged"], 8) << engine;
+    const Outcome rolls = run("remod3d/eight_shape", engine, 10);
+    EXPECT_GT(rolls["forward_m"], 0.2) << engine;
+    EXPECT_EQ(rolls["docks_engaged"], 8) << engine;
+  }
+}
+
+TEST(ComplexStructure, StandsAndWalksInStepByMessages) {
+  for (const char* engine : {"native", "bullet"}) {
+    const Outcome walks = run("remod3d/complex_structure", engine, 10);
+    EXPECT_GT(walks["forward_m"], 0.1) << engine;
+    EXPECT_GT(walks["height_min_m"], 0.13) << engine << ": it stands on its legs all the time";
+    EXPECT_EQ(walks["docks_broken"], 0) << engine;
+    EXPECT_LT(walks["phase_spread_rad"], 1e-3) << engine;
+  }
+  const Outcome deaf = run("remod3d/complex_structure", "native", 5, {{"listens", "false"}});
+  EXPECT_GT(deaf["phase_spread_rad"], 1) << "clocks that started apart stay apart";
+}
+
+TEST(Terrain, TheSnakeGetsOnOverHillsAndObstacles) {
+  for (const char* engine : {"native", "bullet"}) {
+    const Outcome crawls = run("remod3d/terrain", engine, 8);
+    EXPECT_GT(crawls["forward_m"], 0.2) << engine;
+    EXPECT_GE(crawls["obstacles"], 200) << engine;
+    EXPECT_LE(crawls["below_ground_m"], 0) << engine;
+    EXPECT_LT(crawls["phase_spread_rad"], 1e-3) << engine;
+    EXPECT_EQ(crawls["docks_broken"], 0) << engine;
+  }
+  const Outcome deaf = run("remod3d/terrain", "native", 8, {{"listens", "false"}, {"obstacles", "0"}});
+  EXPECT_GT(deaf["phase_spread_rad"], 1);
+  EXPECT_LT(deaf["forward_m"], 0.2) << "waves that do not belong together go nowhere";
+}
+
+TEST(Experiments, AreTheSameAtAnyNumberOfThreads) {
+  for (const char* experiment : {"remod3d/breakage", "remod3d/eight_shape", "remod3d/complex_structure"})
+    EXPECT_EQ(run(experiment, "native", 0.5).hash, run(experiment, "native", 0.5, {}, 3).hash) << experiment;
+}
+
+}  // namespace
+}  // namespace volvox::experiments::remod3d

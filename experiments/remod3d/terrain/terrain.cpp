@@ -1,0 +1,109 @@
+#include "terrain.h"
+
+#include <algorithm>
+
+#include "volvox/world/measures.h"
+
+namespace volvox::experiments::remod3d {
+namespace {
+
+constexpr double far_side = 0.5;  // m: x of the crest behind which the far side begins
+
+const model::HeightFieldData& hills(const model::WorldModel& world) {
+  for (const model::Placement& placement : world.placements)
+    for (const model::Link& link : placement.model->links)
+      for (const model::Collider& collider : link.geometry->colliders)
+        if (const auto* field = std::get_if<model::HeightField>(&collider.shape)) return **field;
+  VOLVOX_CHECK(false, "terrain/world.sdf has no height field");
+}
+
+// Boxes, balls, rods and tins of 2 to 6 cm, of wood, dropped from a hand's breadth.
+model::Shape random_shape(RandomStream& random) {
+  const double size = random.uniform(0.01, 0.03);
+  switch (random.below(4)) {
+    case 0: return model::Box{{2 * size, 2 * size * random.uniform(0.5, 1), 2 * size * random.uniform(0.5, 1)}};
+    case 1: return model::Sphere{size};
+    case 2: return model::Capsule{0.6 * size, 2 * size};
+    default: return model::Cylinder{size, 1.5 * size};
+  }
+}
+
+double volume_bound(const model::Shape& shape) {
+  const model::Bounds box = model::bounds(shape, {});
+  const Vec3 size = box.high - box.low;
+  return size.x * size.y * size.z;
+}
+
+}  // namespace
+
+Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
+  auto world = Experiment::init(setup);
+  if (!world.ok()) return world;
+  const int count = std::stoi(setup.settings.at("obstacles"));
+  const model::HeightFieldData& field = hills(*world);
+  model::SceneBuilder strewn("obstacles");
+  RandomStream random(setup.seed, 0, "obstacles");
+  for (int i = 0; i < count; ++i) {
+    // Not where the snake lies at the start.
+    Vec3 at;
+    do at = {random.uniform(-1.4, 1.4), random.uniform(-1.4, 1.4), 0};
+    while (at.x < -0.5 && std::fabs(at.y) < 0.15);
+    at.z = field.height_at(at.x, at.y) + 0.06;
+    const model::Shape shape = random_shape(random);
+    const double shade = random.uniform(0.35, 0.8);
+    const Quat attitude = normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
+    strewn.add_obstacle(shape, Pose{at, attitude}, 600 * 0.6 * volume_bound(shape), {}, {shade, 0.6 * shade, 0.25 * shade, 1}, "obstacle" + std::to_string(i));
+  }
+  auto obstacles = strewn.build();
+  if (!obstacles.ok()) return obstacles.error();
+  for (model::Placement& placement : obstacles->placements) world->placements.push_back(std::move(placement));
+  return world;
+}
+
+void Terrain::begin(const sim::Simulation& simulation) {
+  Travel::begin(simulation);
+  const world::World& world = simulation.world();
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    if (world.name(p).starts_with("obstacle")) obstacles_.push_back(world::centre_of_mass(world, p));
+}
+
+void Terrain::observe(const sim::Simulation& simulation) {
+  Travel::observe(simulation);
+  const world::World& world = simulation.world();
+  const model::HeightFieldData& field = hills(world.model());
+  double rear = 1e300;
+  for (const std::uint32_t module : world.modules()) {
+    rear = std::min(rear, world::centre_of_mass(world, module).x);
+    for (std::uint32_t i = 0; i < world.module_model(module).links.size(); ++i) {
+      const Vec3 at = world.link_pose(world.part(module).first_link + i).position;
+      if (std::max(std::fabs(at.x), std::fabs(at.y)) < 1.5) below_ = std::max(below_, field.height_at(at.x, at.y) - at.z);
+    }
+  }
+  if (crossed_at_ < 0 && rear > far_side) crossed_at_ = simulation.now().seconds();
+}
+
+void Terrain::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  Travel::shutdown(simulation, metrics);
+  const world::World& world = simulation.world();
+  int moved = 0;
+  std::size_t next = 0;
+  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+    if (!world.name(p).starts_with("obstacle") || next >= obstacles_.size()) continue;
+    const Vec3 way = world::centre_of_mass(world, p) - obstacles_[next++];
+    moved += std::hypot(way.x, way.y) > 0.1;
+  }
+  metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake has passed the crests");
+  metrics.set("crossed_at_s", crossed_at_, "-1: it has not");
+  metrics.set("obstacles", static_cast<double>(obstacles_.size()), "loose bodies");
+  metrics.set("obstacles_moved", moved, "by more than 10 cm over the ground: pushed, or rolled away");
+  metrics.set("below_ground_m", below_, "how far any link's joint went below the surface: 0 if none did");
+}
+
+void Terrain::archive_state(Archive& ar) {
+  Travel::archive_state(ar);
+  ar("crossed", crossed_at_);
+  ar("below", below_);
+  ar("obstacles", obstacles_);
+}
+
+}  // namespace volvox::experiments::remod3d

@@ -1,0 +1,69 @@
+#include "travel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "beat.h"
+#include "volvox/world/measures.h"
+
+namespace volvox::experiments::remod3d {
+
+Vec3 Travel::centre_of_modules(const world::World& world) {
+  Vec3 sum;
+  double mass = 0;
+  for (const std::uint32_t module : world.modules()) {
+    double own = 0;
+    for (const model::Link& link : world.module_model(module).links) own += link.mass;
+    sum += own * world::centre_of_mass(world, module);
+    mass += own;
+  }
+  return mass > 0 ? sum * (1 / mass) : sum;
+}
+
+// Those that keep a rhythm show it; nothing: none does.
+std::optional<double> Travel::phase_spread(const sim::Simulation& simulation) {
+  std::optional<double> first;
+  double spread = 0;
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const auto* beat = simulation.minds().agent(i).find_model<robots::Beat>();
+    if (beat == nullptr) continue;
+    if (!first) first = beat->phase;
+    spread = std::max(spread, std::fabs(std::remainder(beat->phase - *first, 2 * pi)));
+  }
+  return first ? std::optional(spread) : std::nullopt;
+}
+
+void Travel::begin(const sim::Simulation& simulation) { start_ = centre_of_modules(simulation.world()); }
+
+void Travel::observe(const sim::Simulation& simulation) {
+  const double height = centre_of_modules(simulation.world()).z;
+  height_sum_ += height, ++ticks_;
+  lowest_ = std::min(lowest_, height);
+  const world::World::DockError error = simulation.world().largest_dock_error();
+  dock_distance_ = std::max(dock_distance_, error.distance);
+  dock_angle_ = std::max(dock_angle_, error.angle);
+}
+
+void Travel::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const Vec3 moved = centre_of_modules(simulation.world()) - start_;
+  const double distance = std::hypot(moved.x, moved.y), time = simulation.now().seconds();
+  metrics.set("distance_m", distance, "over the ground, of the centre of mass");
+  metrics.set("forward_m", moved.x, "of that, along the way that the robot faces at the start");
+  metrics.set("speed_m_s", time > 0 ? distance / time : 0, "mean");
+  metrics.set("height_mean_m", ticks_ > 0 ? height_sum_ / static_cast<double>(ticks_) : 0, "of the centre of mass");
+  metrics.set("height_min_m", ticks_ > 0 ? lowest_ : 0, "of the centre of mass, in any tick");
+  if (const auto spread = phase_spread(simulation)) metrics.set("phase_spread_rad", *spread, "how far any module's phase is from the first one's, at the end");
+  metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
+  metrics.set("dock_error_max_deg", degrees(dock_angle_), "of any dock in any tick");
+}
+
+void Travel::archive_state(Archive& ar) {
+  ar("start", start_);
+  ar("height sum", height_sum_);
+  ar("lowest", lowest_);
+  ar("ticks", ticks_);
+  ar("distance", dock_distance_);
+  ar("angle", dock_angle_);
+}
+
+}  // namespace volvox::experiments::remod3d

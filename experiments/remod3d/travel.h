@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "volvox/sim/experiment.h"
+
+namespace volvox::experiments::remod3d {
+
+// How far one robot of a world.sdf gets, and how it stands: what the experiments share that are
+// about moving. The obstacles of the world do not count.
+class Travel : public sim::Experiment {
+ public:
+  void begin(const sim::Simulation& simulation) override;
+  void observe(const sim::Simulation& simulation) override;
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+  void archive_state(Archive& ar) override;
+
+ protected:
+  static Vec3 centre_of_modules(const world::World& world);
+  static std::optional<double> phase_spread(const sim::Simulation& simulation);
+
+ private:
+  Vec3 start_;                             // of the modules' centre of mass
+  double height_sum_ = 0, lowest_ = 1e300; // m, of the same, over all ticks
+  std::int64_t ticks_ = 0;
+  double dock_distance_ = 0, dock_angle_ = 0;  // the largest errors of any dock in any tick
+};
+
+}  // namespace volvox::experiments::remod3d

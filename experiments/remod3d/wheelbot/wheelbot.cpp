@@ -1,0 +1,103 @@
+#include "wheelbot.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::experiments::remod3d {
+namespace {
+
+constexpr double arena = 4;         // m, the side of the square between the walls
+constexpr int squares = 8;          // a side, for what it has visited
+constexpr double pillar_radius = 0.12;  // m: wider than the gap between two rays where it turns away
+constexpr double half_length = 0.148, half_width = 0.1;  // m, of its outline, wheels and all
+
+// Between a point and the robot's outline, seen from above.
+double gap_to(const Pose& robot, const Vec3& point) {
+  const Vec3 p = robot.inverse() * point;
+  return std::hypot(std::max(0.0, std::fabs(p.x) - half_length), std::max(0.0, std::fabs(p.y) - half_width));
+}
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Wheelbot::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"obstacles", "10", 0, 40, {}, "pillars in the arena", 0},
+      {"speed", "6", 0, 20, {}, "of the wheels, in rad/s", 0},
+      {"noise", "0.01", 0, 1, {}, "deviation of the ranges, in m", 0}};
+}
+
+Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment remod3d/wheelbot");
+  const auto obstacles = static_cast<int>(parameters.integer("obstacles", 10));
+  const double noise = parameters.number("noise", 0.01);
+  const std::string speed = parameters.text("speed", "6");
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  auto loaded = setup.library.load("wheelbot");
+  if (!loaded.ok()) return loaded.error();
+  auto wheelbot = std::make_shared<model::ModuleModel>(**loaded);
+  if (noise > 0) wheelbot->percept_noise["range"] = {{"gaussian", {{"deviation", std::to_string(noise)}}, 0}};
+
+  model::SceneBuilder scene("wheelbot");
+  scene.add_ground();
+  for (int side = 0; side < 4; ++side) {
+    const Quat turn = Quat::axis_angle({0, 0, 1}, side * pi / 2);
+    scene.add_obstacle(model::Box{{0.1, arena + 0.2, 0.3}}, Pose{turn * Vec3{arena / 2 + 0.05, 0, 0.15}, turn}, 0, {}, {0.8, 0.8, 0.78, 1}, "wall" + std::to_string(side));
+  }
+  RandomStream random(setup.seed, 0, "arena");
+  std::vector<Vec3> places;
+  for (int tries = 0; static_cast<int>(places.size()) < obstacles && tries < 10000; ++tries) {
+    const Vec3 at{random.uniform(-1.6, 1.6), random.uniform(-1.6, 1.6), 0.15};
+    // Room to pass between any two, and to start in the middle.
+    const bool crowded = length(at) < 0.8 || std::any_of(places.begin(), places.end(), [&](const Vec3& other) { return length(at - other) < 0.65; });
+    if (crowded) continue;
+    scene.add_obstacle(model::Cylinder{pillar_radius, 0.3}, Pose{at, {}}, 0, {}, {0.75, 0.45, 0.3, 1}, "pillar" + std::to_string(places.size()));
+    places.push_back(at);
+  }
+  model::PlacementOptions options;
+  options.mind = model::Mind{"wander", {{"speed", speed}}, {}, 0};
+  scene.add(wheelbot, Pose{{0, 0, 0.046}, Quat::axis_angle({0, 0, 1}, random.uniform(0, 2 * pi))}, "wheelbot", options);
+  scene.set_clocks({5, 50});
+  model::RunSettings run;
+  run.duration = Time::seconds(60);
+  scene.set_run(run);
+  return scene.build();
+}
+
+void Wheelbot::begin(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  last_ = world.link_pose(world.part(world.modules().front()).first_link).position;
+  visited_.assign(static_cast<std::size_t>(squares * squares), 0);
+}
+
+void Wheelbot::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  const Pose robot = world.link_pose(world.part(world.modules().front()).first_link);
+  path_ += std::hypot(robot.position.x - last_.x, robot.position.y - last_.y);
+  last_ = robot.position;
+  const auto square = [](double x) { return std::clamp(static_cast<int>((x / arena + 0.5) * squares), 0, squares - 1); };
+  visited_[static_cast<std::size_t>(square(last_.y) * squares + square(last_.x))] = 1;
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    if (world.name(p).starts_with("pillar")) gap_ = std::min(gap_, gap_to(robot, world.link_pose(world.part(p).first_link).position) - pillar_radius);
+  for (const double x : {-half_length, half_length})
+    for (const double y : {-half_width, half_width}) {
+      const Vec3 corner = robot * Vec3{x, y, 0};
+      gap_ = std::min(gap_, arena / 2 - std::max(std::fabs(corner.x), std::fabs(corner.y)));
+    }
+}
+
+void Wheelbot::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const double time = simulation.now().seconds();
+  metrics.set("path_m", path_, "driven over the ground");
+  metrics.set("speed_m_s", time > 0 ? path_ / time : 0, "mean");
+  metrics.set("gap_min_m", gap_, "between its outline and any wall or pillar, in any tick; 0 or less: it touched");
+  metrics.set("visited", static_cast<double>(std::count(visited_.begin(), visited_.end(), 1)) / (squares * squares), "of the squares of half a metre");
+}
+
+void Wheelbot::archive_state(Archive& ar) {
+  ar("last", last_);
+  ar("path", path_);
+  ar("gap", gap_);
+  ar("visited", visited_);
+}
+
+}  // namespace volvox::experiments::remod3d

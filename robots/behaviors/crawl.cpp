@@ -1,0 +1,45 @@
+#include "crawl.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::robots {
+
+void Crawl::read_parameters(mind::Agent& agent) {
+  amplitude_ = agent.parameter("amplitude", 0.4);
+  wavelength_ = agent.parameter("wavelength", 4.0);
+  frequency_ = agent.parameter("frequency", 1.2);
+  listens_ = agent.parameter("listens", true);
+}
+
+void Crawl::start(mind::Agent& agent) {
+  read_parameters(agent);
+  begin_ = agent.time();
+  rhythm_.begin(begin_, frequency_);
+}
+
+// At rest an accelerometer feels the push of the ground, upwards; jolts pass within the half second.
+void Crawl::feel(mind::Agent& agent) {
+  const Vec3& felt = agent.percept<Vec3>("accelerometer");
+  up_ = up_ + std::min(1.0, agent.dt() / 0.5) * (felt * (1 / 9.81) - up_);
+  heading_ += agent.dt() * dot(agent.percept<Vec3>("gyroscope"), up_) / std::max(0.1, length(up_));
+}
+
+void Crawl::step(mind::Agent& agent) {
+  rhythm_.advance(agent.time(), frequency_);
+  while (const auto message = agent.read("front"))
+    if (const auto beat = message->as<Beat>(); beat && listens_) rhythm_.follow(*beat, frequency_, agent.dt());
+  feel(agent);
+  if (!agent.dock("front").engaged) rhythm_.steer(std::clamp(-0.5 * heading_, -0.3, 0.3));
+  agent.send("back", rhythm_.beat());
+  agent.model<Beat>() = rhythm_.beat();  // for those who look on
+  const double rise = std::min(1.0, agent.time() - begin_);  // over the first second
+  const double bend = rise * amplitude_ * volvox::sin(rhythm_.phase() + 2 * pi * rhythm_.place() / wavelength_);
+  // The level axis across the module, and the upright one, out of those of pitch (y) and yaw (z).
+  const double across = std::max(1e-6, std::hypot(up_.y, up_.z));
+  agent.move_to("pitch", (bend * up_.z + rise * rhythm_.steering() * up_.y) / across);
+  agent.move_to("yaw", (rise * rhythm_.steering() * up_.z - bend * up_.y) / across);
+  agent.move_to("roll", 0);
+}
+
+}  // namespace volvox::robots

@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "volvox/cli/sweep.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+namespace {
+
+constexpr std::size_t most_runs = 1'000'000;
+
+std::optional<double> to_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+// A:B:N as N values at equal distances, both ends among them.
+Result<std::vector<std::string>> parse_range(const std::string& text) {
+  const Error bad(fmt::format("'{}' is not a range A:B:N", text), "write N values from A to B as --vary KEY=A:B:N, such as modules=4:20:5, or list them, as in KEY=a,b,c");
+  const auto first = text.find(':'), second = text.find(':', first + 1);
+  if (second == std::string::npos) return bad;
+  const auto low = to_number(text.substr(0, first)), high = to_number(text.substr(first + 1, second - first - 1));
+  std::size_t count = 0;
+  const std::string n = text.substr(second + 1);
+  const auto [end, error] = std::from_chars(n.data(), n.data() + n.size(), count);
+  if (!low || !high || error != std::errc{} || end != n.data() + n.size() || count < 1 || count > most_runs) return bad;
+  if (count == 1 && *low != *high) return Error(fmt::format("'{}' asks for one value between two ends", text), "ask for at least two, or write KEY=VALUE");
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = count == 1 ? *low : *low + (*high - *low) * static_cast<double>(i) / static_cast<double>(count - 1);
+    // 0.1 + 2 * 0.1 is meant to be 0.3; what is left of the digits is rounding.
+    values.push_back(fmt::format("{:.12g}", value));
+  }
+  return values;
+}
+
+// An option of `run` that may be varied too, unless the experiment has a parameter of that name.
+bool is_run_option(const std::string& key) { return key == "engine" || key == "dt" || key == "substep" || key == "duration"; }
+
+Result<void> apply(RunArguments& run, const std::string& key, const std::string& value, bool is_parameter) {
+  if (is_parameter || !is_run_option(key)) run.set.push_back(key + "=" + value);
+  else if (key == "engine") run.engine = value;
+  else if (key == "dt") run.dt = value;
+  else if (key == "substep") run.substep = value;
+  else {
+    const auto seconds = to_number(value);
+    if (!seconds || *seconds < 0) return Error(fmt::format("--vary duration: '{}' is not a number of seconds", value), "give seconds, such as duration=5,10");
+    run.duration = *seconds;
+  }
+  return {};
+}
+
+// A part of a file's name that says what the run is.
+std::string file_name_of(const std::string& text) {
+  std::string name;
+  for (const char c : text.substr(0, 40)) name += std::isalnum(static_cast<unsigned char>(c)) || std::string_view("._-+").find(c) != std::string_view::npos ? c : '-';
+  return name;
+}
+
+ordered_json identity(const SweepArguments& arguments, const std::string& experiment, const std::vector<Varied>& varied) {
+  const RunArguments& run = arguments.run;
+  std::vector<std::string> set = run.set;
+  std::sort(set.begin(), set.end());
+  ordered_json json = {{"experiment", experiment}, {"engine", run.engine}, {"duration", run.duration ? ordered_json(*run.duration) : ordered_json(nullptr)},
+                       {"dt", run.dt.value_or("")}, {"substep", run.substep.value_or("")}, {"set", set}, {"vary", ordered_json::object()},
+                       {"seed", run.seed}, {"seeds", arguments.seeds}};
+  for (const Varied& v : varied) json["vary"][v.key] = v.values;
+  return json;
+}
+
+// Reads the world of each value once, the others at their first: what an experiment refuses is
+// told before anything runs.
+Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, const sim::Library& library) {
+  std::map<std::string, std::string> declared;
+  auto parameters = sim::make_experiment(located, library)->parameters(located.folder);
+  if (!parameters.ok()) return parameters.error();
+  for (const model::ParameterDesc& parameter : *parameters) declared.emplace(parameter.name, parameter.value);
+  for (const SweepRun& run : plan.runs) {
+    if (run.options.seed != plan.runs.front().options.seed) continue;
+    int unlike_the_first = 0;
+    for (std::size_t k = 0; k < plan.varied.size(); ++k) unlike_the_first += run.values[k] != plan.varied[k].values.front();
+    if (unlike_the_first > 1) continue;
+    const std::string declared_in = located.file.empty() ? "experiment " + located.name : located.file.string();
+    if (auto checked = model::check_settings(*parameters, run.options.settings, declared_in); !checked.ok()) return checked;
+    if (!run.options.engine.empty())
+      if (const auto engine = library.engines.make(run.options.engine, {}); !engine.ok()) return engine.error();
+    model::ModelLibrary models;
+    mind::Registries registries = library.minds;
+    std::vector<Diagnostic> warnings;
+    std::map<std::string, std::string> settings = run.options.settings;
+    settings.insert(declared.begin(), declared.end());
+    sim::Setup setup{located.folder, settings, run.options.seed, models, registries, warnings};
+    if (auto world = sim::make_experiment(located, library)->init(setup); !world.ok()) return world.error();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Varied> parse_varied(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return Error(fmt::format("'--vary {}' is not KEY=A:B:N or KEY=a,b,c", text), "write it as --vary modules=4:20:5 or --vary engine=native,bullet");
+  Varied varied;
+  varied.key = text.substr(0, equals);
+  const std::string values = text.substr(equals + 1);
+  if (values.find(':') != std::string::npos) {
+    auto range = parse_range(values);
+    if (!range.ok()) return range.error();
+    varied.values = std::move(*range);
+  } else {
+    varied.values = split_list(values);
+  }
+  std::vector<std::string> sorted = varied.values;
+  std::sort(sorted.begin(), sorted.end());
+  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    return Error(fmt::format("'--vary {}' has the value '{}' twice", text, *twice), "give each value once; --seeds repeats runs with other seeds");
+  if (varied.values.empty()) return Error(fmt::format("'--vary {}' has no values", text), "write it as --vary modules=4:20:5 or --vary engine=native,bullet");
+  varied.numbers = std::all_of(varied.values.begin(), varied.values.end(), [](const std::string& v) { return to_number(v).has_value(); });
+  return varied;
+}
+
+std::optional<double> SweepRun::metric(const std::string& name) const {
+  for (const auto& [known, value] : metrics)
+    if (known == name) return value;
+  return {};
+}
+
+Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library& library) {
+  auto located = sim::locate_experiment(arguments.run.experiment, library);
+  if (!located.ok()) return located.error();
+  auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
+  if (!parameters.ok()) return parameters.error();
+  auto set = parse_settings(arguments.run.set);
+  if (!set.ok()) return set.error();
+
+  SweepPlan plan;
+  plan.experiment = located->name;
+  std::size_t count = static_cast<std::size_t>(arguments.seeds);
+  for (const std::string& text : arguments.vary) {
+    auto varied = parse_varied(text);
+    if (!varied.ok()) return varied.error();
+    const bool again = std::any_of(plan.varied.begin(), plan.varied.end(), [&](const Varied& v) { return v.key == varied->key; });
+    if (again || set->contains(varied->key))
+      return Error(fmt::format("'{}' is given twice", varied->key), "vary it once, and do not --set what is varied");
+    count *= varied->values.size();
+    if (count > most_runs) return Error("these are more than a million runs", "vary fewer values, or use fewer seeds");
+    plan.varied.push_back(std::move(*varied));
+  }
+
+  const int digits = static_cast<int>(std::to_string(count).size());
+  for (std::size_t i = 0; i < count; ++i) {
+    RunArguments run_arguments = arguments.run;
+    const std::size_t seed_index = i % static_cast<std::size_t>(arguments.seeds);
+    run_arguments.seed += seed_index;
+    SweepRun run;
+    run.values.resize(plan.varied.size());
+    run.folder = fmt::format("{:0{}}", i + 1, std::max(3, digits));
+    std::size_t rest = i / static_cast<std::size_t>(arguments.seeds);
+    for (std::size_t k = plan.varied.size(); k-- > 0;) {
+      run.values[k] = plan.varied[k].values[rest % plan.varied[k].values.size()];
+      rest /= plan.varied[k].values.size();
+    }
+    for (std::size_t k = 0; k < plan.varied.size(); ++k) {
+      const std::string& key = plan.varied[k].key;
+      const bool is_parameter = std::any_of(parameters->begin(), parameters->end(), [&](const model::ParameterDesc& p) { return p.name == key; });
+      if (auto applied = apply(run_arguments, key, run.values[k], is_parameter); !applied.ok()) return applied.error();
+      run.folder += fmt::format("_{}={}", file_name_of(key), file_name_of(run.values[k]));
+    }
+    run.folder += fmt::format("_seed={}", run_arguments.seed);
+    auto options = run_options(run_arguments);
+    if (!options.ok()) return options.error();
+    run.options = std::move(*options);
+    plan.runs.push_back(std::move(run));
+  }
+  plan.identity = identity(arguments, plan.experiment, plan.varied).dump(2);
+  if (auto tried = try_settings(plan, *located, library); !tried.ok()) return tried.error();
+  return plan;
+}
+
+Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
+  const fs::path file = folder / "sweep.json";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (std::ifstream in(file); in) {
+    const ordered_json found = ordered_json::parse(in, nullptr, false), ours = ordered_json::parse(plan.identity);
+    if (!found.is_object())
+      return Diagnostic{file.string(), 0, "this is no description of a sweep", "remove the file, or give another folder with --out DIR"};
+    for (const auto& [key, value] : ours.items())
+      if (!found.contains(key) || found[key] != value)
+        return Diagnostic{file.string(), 0, fmt::format("the folder holds another sweep: its {} is {}, and here it is {}", key, found.contains(key) ? found[key].dump() : "missing", value.dump()),
+                          "give the same settings to go on with it, or another folder with --out DIR"};
+    return {};
+  }
+  std::ofstream out(file);
+  out << plan.identity << '\n';
+  out.flush();
+  if (error || !out) return Diagnostic{folder.string(), 0, "no results can be written into this folder", "give another one with --out DIR"};
+  return {};
+}
+
+bool read_outcome(const fs::path& folder, SweepRun& run) {
+  std::ifstream in(folder / "summary.json");
+  const ordered_json json = ordered_json::parse(in, nullptr, false);
+  // Only a run that ended by itself leaves all of these.
+  for (const char* key : {"seed", "status", "state_hash", "sim_time_s", "wall_time_s", "metrics", "settings", "memory_bytes"})
+    if (!json.is_object() || !json.contains(key)) return false;
+  if (json["seed"] != run.options.seed || !json["metrics"].is_object()) return false;
+  for (const auto& [key, value] : run.options.settings)
+    if (!json["settings"].contains(key) || json["settings"][key] != value) return false;
+  const auto number = [](const ordered_json& value) { return value.is_number() ? value.get<double>() : std::nan(""); };
+  run.status = json["status"].get<std::string>();
+  run.failure = json.value("failure", "");
+  run.state_hash = json["state_hash"].get<std::string>();
+  run.sim_time = number(json["sim_time_s"]);
+  run.wall_time = number(json["wall_time_s"]);
+  run.metrics.clear();
+  for (const auto& [name, value] : json["metrics"].items()) run.metrics.emplace_back(name, number(value));
+  return true;
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "volvox/cli/plot.h"
+#include "volvox/cli/sweep.h"
+#include "volvox/cli/terminal.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+namespace {
+
+// Student's t at 97.5 %: a table where the series below is not yet good to a part in a thousand.
+double student_t(std::size_t degrees_of_freedom) {
+  constexpr double table[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469};
+  if (degrees_of_freedom <= std::size(table)) return table[degrees_of_freedom - 1];
+  const double z = 1.959964, n = static_cast<double>(degrees_of_freedom);
+  return z + (std::pow(z, 3) + z) / (4 * n) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * n * n);
+}
+
+// All metrics of all runs, in the order in which they are first met.
+std::vector<std::string> metric_names(const SweepPlan& plan) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const SweepRun& run : plan.runs)
+    for (const auto& [name, value] : run.metrics)
+      if (known.insert(name).second) names.push_back(name);
+  return names;
+}
+
+// Those with something to see.
+std::vector<std::string> changing_metrics(const SweepPlan& plan) {
+  std::vector<std::string> names;
+  for (const std::string& name : metric_names(plan)) {
+    std::set<double> values;
+    for (const SweepRun& run : plan.runs)
+      if (const auto value = run.metric(name); value && std::isfinite(*value) && run.status == "done") values.insert(*value);
+    if (values.size() > 1) names.push_back(name);
+  }
+  return names;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+template <class Wanted>
+Estimate estimate_of(const SweepPlan& plan, const std::string& metric, Wanted&& wanted) {
+  std::vector<double> values;
+  for (const SweepRun& run : plan.runs)
+    if (const auto value = run.metric(metric); run.status == "done" && value && std::isfinite(*value) && wanted(run)) values.push_back(*value);
+  return estimate(values);
+}
+
+// The other keys' values beside the one on the axis: a curve each, unless they are too many.
+std::vector<std::vector<std::string>> curves_beside(const SweepPlan& plan, std::size_t axis) {
+  std::vector<std::vector<std::string>> curves;
+  for (const SweepRun& run : plan.runs) {
+    std::vector<std::string> others = run.values;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));
+    if (std::find(curves.begin(), curves.end(), others) == curves.end()) curves.push_back(std::move(others));
+  }
+  constexpr std::size_t most_curves = 6;
+  if (curves.size() > most_curves) curves = {{}};
+  return curves;
+}
+
+PlotPanel panel_of(const SweepPlan& plan, std::size_t axis, const std::string& metric) {
+  const Varied& varied = plan.varied[axis];
+  PlotPanel panel{metric, varied.key, metric, {}};
+  if (!varied.numbers) panel.x_names = varied.values;
+  for (const std::vector<std::string>& others : curves_beside(plan, axis)) {
+    PlotSeries series;
+    for (std::size_t k = 0, o = 0; k < plan.varied.size() && !others.empty(); ++k)
+      if (k != axis) series.name += fmt::format("{}{} = {}", series.name.empty() ? "" : ", ", plan.varied[k].key, others[o++]);
+    for (std::size_t i = 0; i < varied.values.size(); ++i) {
+      const Estimate e = estimate_of(plan, metric, [&](const SweepRun& run) {
+        std::vector<std::string> rest = run.values;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
+        return run.values[axis] == varied.values[i] && (others.empty() || rest == others);
+      });
+      if (e.count == 0) continue;
+      series.points.emplace_back(varied.numbers ? std::stod(varied.values[i]) : static_cast<double>(i), e.mean);
+      series.half_widths.push_back(e.half_width.value_or(0));
+    }
+    panel.series.push_back(std::move(series));
+  }
+  return panel;
+}
+
+}  // namespace
+
+Estimate estimate(const std::vector<double>& values) {
+  Estimate e;
+  e.count = values.size();
+  for (const double value : values) e.mean += value / static_cast<double>(values.size());
+  if (values.size() < 2) return e;
+  double squares = 0;
+  for (const double value : values) squares += (value - e.mean) * (value - e.mean);
+  const double n = static_cast<double>(values.size());
+  e.half_width = student_t(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  return e;
+}
+
+std::string sweep_csv(const SweepPlan& plan) {
+  const std::vector<std::string> names = metric_names(plan);
+  std::string csv = "run";
+  for (const Varied& varied : plan.varied) csv += "," + csv_cell(varied.key);
+  csv += ",seed,status,failure,state_hash,sim_time_s,wall_time_s";
+  for (const std::string& name : names) csv += "," + csv_cell(name);
+  csv += "\n";
+  for (const SweepRun& run : plan.runs) {
+    csv += csv_cell(run.folder);
+    for (const std::string& value : run.values) csv += "," + csv_cell(value);
+    csv += fmt::format(",{},{},{},{},{},{}", run.options.seed, run.status, csv_cell(run.failure), run.state_hash, run.sim_time, run.wall_time);
+    for (const std::string& name : names) {
+      const auto value = run.metric(name);
+      csv += value && std::isfinite(*value) ? fmt::format(",{}", *value) : ",";
+    }
+    csv += "\n";
+  }
+  return csv;
+}
+
+std::string sweep_table(const SweepPlan& plan) {
+  std::vector<std::string> names = changing_metrics(plan);
+  constexpr std::size_t most_columns = 6;
+  if (names.size() > most_columns) names.resize(most_columns);
+  std::vector<std::vector<std::string>> rows(1);
+  for (const Varied& varied : plan.varied) rows[0].push_back(varied.key);
+  rows[0].push_back("runs");
+  rows[0].insert(rows[0].end(), names.begin(), names.end());
+  std::vector<std::string> last;
+  for (const SweepRun& first : plan.runs) {
+    if (!rows.empty() && rows.size() > 1 && first.values == last) continue;
+    last = first.values;
+    rows.push_back(first.values);
+    const auto same = [&](const SweepRun& run) { return run.values == first.values; };
+    rows.back().push_back(std::to_string(std::count_if(plan.runs.begin(), plan.runs.end(), [&](const SweepRun& run) { return same(run) && run.status == "done"; })));
+    for (const std::string& name : names) {
+      const Estimate e = estimate_of(plan, name, same);
+      rows.back().push_back(e.count == 0 ? "-" : e.half_width ? fmt::format("{} +- {}", number(e.mean), number(*e.half_width, 2)) : number(e.mean));
+    }
+  }
+  return table(rows);
+}
+
+Result<std::vector<std::string>> write_plots(const fs::path& folder, const SweepPlan& plan) {
+  std::vector<std::string> written;
+  const auto write = [&](const std::string& name, const std::string& content) {
+    std::ofstream out(folder / name);
+    out << content;
+    written.push_back(name);
+    return static_cast<bool>(out.flush());
+  };
+  std::error_code error;
+  fs::create_directories(folder / "plots", error);
+  const std::vector<std::string> names = changing_metrics(plan);
+  const std::size_t done_runs = static_cast<std::size_t>(std::count_if(plan.runs.begin(), plan.runs.end(), [](const SweepRun& run) { return run.status == "done"; }));
+  bool good = !error;
+  for (std::size_t k = 0; k < plan.varied.size() && !names.empty(); ++k) {
+    const std::string title = fmt::format("{}: {} runs, means with 95 % confidence", plan.experiment, done_runs);
+    std::vector<PlotPanel> panels;
+    for (const std::string& name : names) {
+      panels.push_back(panel_of(plan, k, name));
+      good = good && write(fmt::format("plots/{}_by_{}.svg", name, plan.varied[k].key), line_plots(title, {panels.back()}));
+    }
+    good = good && write(fmt::format("by_{}.svg", plan.varied[k].key), line_plots(title, panels));
+  }
+  if (!good) return Diagnostic{folder.string(), 0, "the plots cannot be written", "give another folder with --out DIR"};
+  return written;
+}
+
+}  // namespace volvox::cli

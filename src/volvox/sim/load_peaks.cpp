@@ -1,0 +1,28 @@
+#include "volvox/sim/load_peaks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace volvox::sim {
+
+void LoadPeaks::observe(const world::World& world, double time) {
+  for (std::uint32_t dock = 0; dock < world.docks(); ++dock) {
+    const world::DockStatus& status = world.dock_status(dock);
+    if (!status.carrier || status.phase != world::DockPhase::engaged) continue;
+    const world::DockLoad load = world.dock_load(dock);
+    highest_.axial = std::max(highest_.axial, load.axial);
+    highest_.shear = std::max(highest_.shear, load.shear);
+    highest_.bending = std::max(highest_.bending, load.bending);
+    highest_.torsion = std::max(highest_.torsion, load.torsion);
+    const double part = std::max(load.utilisation(world.dock_model(dock).strength),
+                                 load.utilisation(world.dock_model(world.graph().partner(dock)).strength));
+    if (part > utilisation_) utilisation_ = part, dock_ = dock, time_ = time;
+  }
+}
+
+std::string LoadPeaks::where(const world::World& world) const {
+  return utilisation_ > 0 && dock_ < world.docks() ? fmt::format("{} at {:.2f} s", world.dock_name(dock_), time_) : "";
+}
+
+}  // namespace volvox::sim

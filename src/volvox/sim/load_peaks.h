@@ -1,0 +1,37 @@
+// The highest loads of docks in a run, per axis, and the highest against the docks' strength: what
+// validates a gait (seed 000, section IV.F) before anybody tries it on hardware.
+#pragma once
+
+#include <string>
+
+#include "volvox/world/world.h"
+
+namespace volvox::sim {
+
+class LoadPeaks {
+ public:
+  void observe(const world::World& world, double time);
+
+  const world::DockLoad& highest() const { return highest_; }    // each over all docks and ticks
+  double utilisation() const { return utilisation_; }            // 1 breaks a dock
+  std::string where(const world::World& world) const;            // "s3.front at 4.2 s"; empty: nowhere
+
+  template <class A>
+  void archive(A& ar) {
+    ar("axial", highest_.axial);
+    ar("shear", highest_.shear);
+    ar("bending", highest_.bending);
+    ar("torsion", highest_.torsion);
+    ar("utilisation", utilisation_);
+    ar("dock", dock_);
+    ar("time", time_);
+  }
+
+ private:
+  world::DockLoad highest_;
+  double utilisation_ = 0;
+  std::uint32_t dock_ = 0;  // that bore it
+  double time_ = 0;         // s
+};
+
+}  // namespace volvox::sim
