@@ -4,6 +4,7 @@ namespace volvox::experiments {
 
 void register_experiments(ExperimentRegistry& registry) {
   remod3d::register_experiments(registry);
+  roles::register_experiments(registry);
   vouivre::register_experiments(registry);
 }
 

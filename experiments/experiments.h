@@ -10,6 +10,7 @@ using ExperimentRegistry = Registry<sim::ExperimentFactory>;
 void register_experiments(ExperimentRegistry& registry);
 
 namespace remod3d { void register_experiments(ExperimentRegistry& registry); }
+namespace roles { void register_experiments(ExperimentRegistry& registry); }
 namespace vouivre { void register_experiments(ExperimentRegistry& registry); }
 
 template <class E>
