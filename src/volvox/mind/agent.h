@@ -256,6 +256,7 @@ class Agent {
     for (Program& p : programs_) p.archive(ar);
     ar("clock offset", clock_.offset);
     ar("clock drift", clock_.drift_ppm);
+    ar("off", off_);
     if (ar.loading()) log_.clear();
   }
 
@@ -267,6 +268,7 @@ class Agent {
   std::vector<Program> programs_;  // one for each behaviour, and one if there is none
   std::size_t running_ = 0;        // the behaviour whose code runs
   model::Clock clock_;
+  bool off_ = false;  // its power has failed
   Time now_;
   double dt_ = 0;
 

@@ -130,6 +130,7 @@ void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& c
 
 template <class Call>
 void Minds::each_behavior(std::size_t i, const char* doing, Call&& call) {
+  if (agents_[i].off_) return;
   for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1] && failures_[i].empty(); ++slot) guarded(i, slot, doing, call);
 }
 
@@ -436,7 +437,7 @@ void Minds::hand_over(std::size_t i, Message message) {
   agent.now_ = message.arrived;
   ++network_.delivered;
   if (watch_arrivals_) arrivals_.push_back({static_cast<std::uint32_t>(i), message.outlet, message.sent, message.arrived, static_cast<std::uint32_t>(message.payload.size())});
-  const int owner = agent.owner_of(message.mailbox);
+  const int owner = agent.off_ ? -1 : agent.owner_of(message.mailbox);
   if (owner < 0) {
     ++network_.lost;
     return;
@@ -498,6 +499,19 @@ void Minds::publish_logs(Log& log, Time tick_begin) {
       log_lines_.push_back({static_cast<std::uint32_t>(i), std::move(line)});
     }
     agents_[i].log_.clear();
+  }
+}
+
+void Minds::switch_off(std::size_t i) {
+  Agent& agent = agents_[i];
+  agent.off_ = true;
+  agent.mailbox_.clear();
+  agent.outbox_.clear();
+  for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
+    JointCommand* motor = agent.actions_[a].get<JointCommand>();
+    if (motor == nullptr) continue;
+    *motor = {physics::Control::off, 0};
+    agent.action_set_[a] = 1;
   }
 }
 

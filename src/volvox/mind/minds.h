@@ -57,6 +57,11 @@ class Minds {
   // name, or does not take the value; then it keeps the one that it had.
   bool tune(std::size_t agent, const std::string& parameter, const std::string& value);
 
+  // A module whose power fails, between two ticks: its behaviours stop for good, it says and hears
+  // nothing more, and its motors go limp. Its docks stay as they are.
+  void switch_off(std::size_t agent);
+  bool is_off(std::size_t agent) const { return agents_[agent].off_; }
+
   // What agents logged and what messages arrived in the last tick, for recorders and viewers.
   struct LogLine {
     std::uint32_t agent = 0;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "gait_roles.h"
+#include "synchrony.h"
+#include "volvox/sim/experiment.h"
+
+namespace volvox::experiments::roles {
+
+// Seed 004, section 2.2: five modules in a chain, three of which see the same around them, find by induction
+// from the root which part of an arm each is.
+class Arm final : public sim::Experiment {
+ public:
+  Arm() : synchrony_(robots::arm_roles()) {}
+  void observe(const sim::Simulation& simulation) override;
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+  void archive_state(Archive& ar) override;
+
+ private:
+  Synchrony synchrony_;
+  int right_ = 0;          // modules that play the part where they are
+  double wrong_until_ = 0; // s
+};
+
+}  // namespace volvox::experiments::roles

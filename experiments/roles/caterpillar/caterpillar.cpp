@@ -1,0 +1,44 @@
+#include "caterpillar.h"
+
+#include "gait_roles.h"
+
+namespace volvox::experiments::roles {
+namespace {
+
+struct Body {  // where a chain of this robot is joined, and how high its middle lies
+  const char *parent, *child;
+  double height;  // m
+};
+Body body_of(const std::string& robot) { return robot == "conro" ? Body{"s", "n", 0.0226} : Body{"back", "front", 0.0425}; }
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Caterpillar::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"robot", "conro", {}, {}, {"conro", "superbot"}, "whose chain crawls", 0},
+      {"modules", "8", 2, 1000, {}, "how many it has", 0},
+      {"friction", "0.5", 0.05, 3, {}, "between modules and ground", 0},
+      {"loss", "0", 0, 1, {}, "the part of all signals that gets lost", 0}};
+}
+
+Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {
+  const std::string& robot = setup.settings.at("robot");
+  const Body body = body_of(robot);
+  const auto model = setup.library.load(robot, setup.folder, &setup.warnings);
+  if (!model.ok()) return model.error();
+  watch(robots::caterpillar_roles(body.parent, body.child, "pitch"));
+
+  model::SceneBuilder scene("caterpillar");
+  model::RunSettings run;
+  run.duration = Time::seconds(20);
+  run.dt = TickLength{1, 72};
+  scene.set_run(run);
+  scene.set_clocks({2.5, 50});
+  scene.add_ground();
+  model::PlacementOptions options;
+  options.mind = model::Mind{robot + "_caterpillar", {}, {}, 0};
+  scene.add_chain(*model, std::strtol(setup.settings.at("modules").c_str(), nullptr, 10), body.child, body.parent, 0, Pose{{0, 0, body.height}, {}}, "m", options);
+  return scene.build();
+}
+
+}  // namespace volvox::experiments::roles

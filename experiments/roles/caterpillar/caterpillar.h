@@ -1,0 +1,17 @@
+#pragma once
+
+#include "gait.h"
+
+namespace volvox::experiments::roles {
+
+// The caterpillar that seed 004 quotes (section 2.1) with one code of roles on two robots.
+class Caterpillar final : public Gait {
+ public:
+  Caterpillar() : Gait({}, {}) {}
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
+
+ protected:
+  Result<model::WorldModel> make_world(sim::Setup& setup) override;
+};
+
+}  // namespace volvox::experiments::roles

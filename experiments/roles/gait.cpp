@@ -1,0 +1,145 @@
+#include "gait.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "rivals.h"
+#include "volvox/world/measures.h"
+
+namespace volvox::experiments::roles {
+namespace {
+
+double number(const sim::Setup& setup, const std::string& name, double fallback) {
+  const auto given = setup.settings.find(name);
+  return given == setup.settings.end() ? fallback : std::strtod(given->second.c_str(), nullptr);  // checked before
+}
+
+// Two materials rub by the geometric mean of their frictions: the ground's is chosen so that modules rub on
+// it by this much.
+void set_friction(model::WorldModel& world, double friction) {
+  double of_modules = 0;
+  for (const model::Placement& placement : world.placements)
+    if (placement.is_module()) of_modules = placement.model->links.front().geometry->colliders.front().material.friction;
+  for (model::Placement& placement : world.placements) {
+    if (placement.name != "ground" || of_modules <= 0) continue;
+    auto ground = std::make_shared<model::ModuleModel>(*placement.model);
+    auto geometry = std::make_shared<model::Geometry>(*ground->links.front().geometry);
+    for (model::Collider& part : geometry->colliders) part.material.friction = friction * friction / of_modules;
+    ground->links.front().geometry = std::move(geometry);
+    placement.model = std::move(ground);
+  }
+}
+
+// The paper starts the root by an infra-red signal: it is at t = 0 when the run begins. The others were
+// switched on at any time before.
+void start_root(model::WorldModel& world, std::uint64_t seed) {
+  std::vector<bool> has_parent(world.placements.size(), false);
+  for (const model::Connection& c : world.connections) has_parent[static_cast<std::size_t>(c.b)] = true;  // they name the parent's dock first
+  for (std::size_t i = 0; i < has_parent.size(); ++i) {
+    model::Placement& placement = world.placements[i];
+    if (!placement.is_module() || has_parent[i]) continue;
+    RandomStream random(seed, i, "clock of the root");
+    placement.clock = model::Clock{0, random.uniform(-world.clocks.drift_ppm, world.clocks.drift_ppm)};
+  }
+}
+
+}  // namespace
+
+void lose_messages(model::WorldModel& world, double probability) {
+  if (probability <= 0) return;
+  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> lossy;
+  for (model::Placement& placement : world.placements) {
+    if (!placement.is_module()) continue;
+    auto& model = lossy[placement.model];
+    if (!model) {
+      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
+      model::NoiseSpec dropout;
+      dropout.type = "dropout";
+      dropout.parameters["probability"] = fmt::format("{}", probability);
+      copy->message_noise["*"].push_back(dropout);
+      model = std::move(copy);
+    }
+    placement.model = model;
+  }
+}
+
+Result<model::WorldModel> Gait::init(sim::Setup& setup) {
+  register_rivals(setup.registries.behaviors);
+  auto world = make_world(setup);
+  if (!world.ok()) return world;
+  set_friction(*world, number(setup, "friction", 0.7));
+  start_root(*world, setup.seed);
+  lose_messages(*world, number(setup, "loss", 0));
+  dead_ = number(setup, "dead", -1);
+  dead_at_ = number(setup, "dead_at", 5);
+  silent_ = number(setup, "silent", -1);
+  silent_at_ = number(setup, "silent_at", 8);
+  silent_for_ = number(setup, "silent_for", 2.5);
+  settle_ = number(setup, "settle", 5);
+  if (const auto control = setup.settings.find("control"); control != setup.settings.end() && control->second != "roles")
+    hand_over(*world, control->second, setup.settings.at("shuffled") == "true", setup.seed);
+  return world;
+}
+
+void Gait::begin(const sim::Simulation& simulation) {
+  start_ = settled_ = world::centre_of_mass(simulation.world());
+  if (course_.synchronising) started_at_ = 0;
+}
+
+void Gait::before_tick(sim::Simulation& simulation) {
+  const double now = simulation.now().seconds();
+  mind::Minds& minds = simulation.minds();
+  if (const auto dead = static_cast<std::size_t>(dead_); dead_ >= 0 && now >= dead_at_ && dead < minds.size() && !minds.is_off(dead)) minds.switch_off(dead);
+  if (const auto silent = static_cast<std::size_t>(silent_); silent_ >= 0 && silent < minds.size()) {
+    const bool speaks = now < silent_at_ || now >= silent_at_ + silent_for_;
+    if (speaks != speaks_) minds.tune(silent, "transmits", speaks ? "true" : "false");
+    speaks_ = speaks;
+  }
+}
+
+void Gait::observe(const sim::Simulation& simulation) {
+  synchrony_.observe(simulation);
+  const double now = simulation.now().seconds();
+  const Vec3 centre = world::centre_of_mass(simulation.world());
+  if (now <= settle_) settled_ = centre;
+  if (started_at_ < 0) {  // the course begins with the run, or when all are in step
+    start_ = centre;
+    if (synchrony_.all_in_step()) started_at_ = now;
+  }
+  if (covered_at_ < 0 && course_.distance > 0 && std::hypot(centre.x - start_.x, centre.y - start_.y) >= course_.distance) covered_at_ = now;
+}
+
+void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const double now = simulation.now().seconds(), nothing = std::numeric_limits<double>::quiet_NaN();
+  const Vec3 centre = world::centre_of_mass(simulation.world()), moved = centre - settled_;
+  const auto speed = [&](const Vec3& way, double time) { return time > 0 ? std::hypot(way.x, way.y) / time : nothing; };
+  const double gait_speed = speed(moved, now - settle_);
+  if (course_.distance > 0) {
+    const bool covered = covered_at_ >= 0;
+    const double time = covered ? covered_at_ - started_at_ : nothing;
+    metrics.set_beside_paper("speed_m_s", covered ? course_.distance / time : started_at_ < 0 ? nothing : speed(centre - start_, now - started_at_), course_.paper_speed,
+                             fmt::format("over a course of {:g} m{}; {}", course_.distance, course_.synchronising ? ", synchronising included" : "", course_.source));
+    metrics.set_beside_paper("course_time_s", time, course_.paper_time, "null: not covered within the run; " + course_.source);
+  } else {
+    metrics.set("speed_m_s", gait_speed, fmt::format("of the centre of mass, after {:g} s", settle_));
+  }
+  metrics.set("gait_speed_m_s", gait_speed, fmt::format("of the centre of mass, from {:g} s to the end", settle_));
+  metrics.set("sync_time_s", synchrony_.since(), "from the start of the run to when all were in step for good; null: they are not");
+  metrics.set("sync_error_max_steps", synchrony_.largest_error(), "at the end, of any child from where its parent should have it");
+  metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");
+  metrics.set("children", synchrony_.children(), "modules that have a parent that plays");
+  metrics.set("heading_deg", degrees(std::atan2(moved.y, moved.x)), "of the way; 0: to where the root's n points at the start");
+}
+
+void Gait::archive_state(Archive& ar) {
+  synchrony_.archive(ar);
+  ar("start", start_);
+  ar("settled", settled_);
+  ar("started at", started_at_);
+  ar("covered at", covered_at_);
+  ar("speaks", speaks_);
+}
+
+}  // namespace volvox::experiments::roles

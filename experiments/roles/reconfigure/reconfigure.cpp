@@ -1,0 +1,140 @@
+#include "reconfigure.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "volvox/world/measures.h"
+
+namespace volvox::experiments::roles {
+namespace {
+
+constexpr double winding_course = 0.63, walking_course = 0.87;  // m
+// Figure 6, by experiment.
+constexpr double paper_winding[] = {13, 11, 13, 12}, paper_walking[] = {25, 30, 28, 30};  // s
+
+// m0 is the chain's root. Every one ends as a body of two with four legs and a head.
+std::vector<Move> sequence(int number) {
+  switch (number) {
+    case 1: return {{"m6", "m0.e"}, {"m5", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // figure 4, as we read it: from the end
+    case 2: return {{"m6", "m1.w"}, {"m5", "m1.e"}, {"m4", "m0.w"}, {"m3", "m0.e"}};  // the front pair first
+    case 3: return {{"m5", "m0.e"}, {"m6", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // first a pair that hangs together
+    case 4: return {{"m0", "m2.e"}, {"m1", "m2.w"}, {"m6", "m3.e"}, {"m5", "m3.w"}};  // from the root: two others lead in turn
+    default: return {{"m4", ""}, {"m3", ""}, {"spare", "m2.n"}, {"m4", "spare.n"}};    // m3 is replaced, the rest put back
+  }
+}
+
+// A person gives way where a joint to the world does not: what a waving leg meets in a hand must not tear docks.
+void make_docks_unbreakable(model::WorldModel& world) {
+  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> strong;
+  for (model::Placement& placement : world.placements) {
+    auto& model = strong[placement.model];
+    if (!model) {
+      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
+      for (model::Dock& dock : copy->docks) dock.strength = {};
+      model = std::move(copy);
+    }
+    placement.model = model;
+  }
+}
+
+// Nobody puts a robot down twice in the same place: up to 2 cm and 10 degrees off, by the seed.
+void shift_start(model::WorldModel& world, std::uint64_t seed) {
+  RandomStream random(seed, 0, "start pose");
+  Pose off;
+  off.position = {random.uniform(-0.02, 0.02), random.uniform(-0.02, 0.02), 0};
+  off.rotation = Quat::axis_angle({0, 0, 1}, random.uniform(-radians(10), radians(10)));
+  for (model::Placement& placement : world.placements)
+    if (placement.is_module()) placement.pose = off * placement.pose;
+}
+
+}  // namespace
+
+Result<model::WorldModel> Reconfigure::init(sim::Setup& setup) {
+  const std::string& wanted = setup.settings.at("sequence");
+  sequence_ = wanted == "replace" ? 5 : std::atoi(wanted.c_str());
+  script_ = Script(sequence(sequence_));
+  auto world = Experiment::init(setup);
+  if (!world.ok()) return world;
+  if (sequence_ != 5) world->placements.pop_back();  // the spare is the last in world.sdf
+  make_docks_unbreakable(*world);
+  shift_start(*world, setup.seed);
+  return world;
+}
+
+Vec3 Reconfigure::robot(const sim::Simulation& simulation) const {
+  const world::World& world = simulation.world();
+  std::map<std::uint32_t, std::vector<std::uint32_t>> organisms;
+  for (const std::uint32_t module : world.modules()) organisms[world.graph().organisms()[module]].push_back(module);
+  const std::vector<std::uint32_t>* largest = nullptr;
+  for (const auto& [lowest, modules] : organisms)
+    if (largest == nullptr || modules.size() > largest->size()) largest = &modules;
+  Vec3 sum;
+  for (const std::uint32_t module : *largest) sum += world::centre_of_mass(world, module);
+  return sum * (1.0 / static_cast<double>(largest->size()));
+}
+
+void Reconfigure::begin(const sim::Simulation& simulation) { from_ = robot(simulation); }
+
+void Reconfigure::before_tick(sim::Simulation& simulation) {
+  if (part_ != Part::by_hand || !failure_.empty()) return;
+  if (auto went = script_.before_tick(simulation); !went.ok()) failure_ = went.error().text();
+}
+
+void Reconfigure::observe(const sim::Simulation& simulation) {
+  synchrony_.observe(simulation);
+  const double now = simulation.now().seconds();
+  const Vec3 at = robot(simulation), way = at - from_;
+  const double distance = std::hypot(way.x, way.y);
+  const auto over = [&](double& time, Part next) {
+    time = now - since_;
+    part_ = next;
+    since_ = now;
+    from_ = at;
+  };
+  switch (part_) {
+    case Part::winding: if (distance >= winding_course) over(winding_time_, Part::by_hand); break;
+    case Part::by_hand: if (script_.done()) over(handling_time_, Part::finding_step); break;
+    case Part::finding_step: if (synchrony_.all_in_step()) over(step_time_, Part::walking); break;
+    case Part::walking: if (distance >= (sequence_ == 5 ? winding_course : walking_course)) over(walking_time_, Part::arrived); break;
+    case Part::arrived: break;
+  }
+}
+
+void Reconfigure::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const auto time = [](double t) { return t < 0 ? std::numeric_limits<double>::quiet_NaN() : t; };
+  const std::string experiment = "seed 004, figure 6, experiment " + std::to_string(sequence_) + "; null: not within the run";
+  if (sequence_ <= 4) {
+    metrics.set_beside_paper("sidewinder_time_s", time(winding_time_), paper_winding[sequence_ - 1], "to find into step and wind 0.63 m; " + experiment);
+    metrics.set_beside_paper("walker_time_s", time(walking_time_), paper_walking[sequence_ - 1], "to walk 0.87 m; " + experiment);
+    metrics.set("speed_m_s", time(walking_time_) > 0 ? walking_course / walking_time_ : time(-1), "of the walker");
+  } else {
+    metrics.set("sidewinder_time_s", time(winding_time_), "to find into step and wind 0.63 m");
+    metrics.set("sidewinder_again_time_s", time(walking_time_), "to wind 0.63 m with a spare in place of a module");
+    metrics.set("speed_m_s", time(walking_time_) > 0 ? winding_course / walking_time_ : time(-1), "with the spare");
+  }
+  metrics.set("handling_time_s", time(handling_time_), "from the first grip to when the hands let go");
+  metrics.set("sync_time_s", time(step_time_), "from there until all were in step");
+  metrics.set("moves_made", static_cast<double>(script_.moves_made()), "of four");
+  metrics.set("retries", script_.retries(), "times that a hand had to try a dock again");
+  int changes = 0;
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i)
+    if (const auto* played = simulation.minds().agent(i).find_model<mind::RolePlayed>()) changes += played->changes;
+  metrics.set("role_changes", changes, "of all modules");
+  metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");
+  metrics.set("children", synchrony_.children());
+}
+
+void Reconfigure::archive_state(Archive& ar) {
+  script_.archive(ar);
+  synchrony_.archive(ar);
+  ar("part", part_);
+  ar("from", from_);
+  ar("since", since_);
+  ar("winding", winding_time_);
+  ar("handling", handling_time_);
+  ar("step", step_time_);
+  ar("walking", walking_time_);
+}
+
+}  // namespace volvox::experiments::roles

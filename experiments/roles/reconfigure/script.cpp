@@ -1,0 +1,161 @@
+#include "script.h"
+
+#include <cmath>
+
+namespace volvox::experiments::roles {
+namespace {
+
+constexpr double held_height = 0.12, standing_height = 0.08;  // m, of the module that a hand holds
+constexpr double above = 0.25, before = 0.04, aside = 0.7;    // m
+constexpr double patience = 6;                                // s, for one stage
+
+std::uint32_t find(const world::World& world, const std::string& module) {
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    if (world.name(p) == module) return p;
+  return world::nobody;
+}
+std::uint32_t dock_of(const world::World& world, std::uint32_t module, const std::string& dock) {
+  const int index = world.module_model(module).dock_index(dock);
+  return index < 0 ? world::nobody : world.part(module).first_dock + static_cast<std::uint32_t>(index);
+}
+std::uint32_t link_of_dock(const world::World& world, std::uint32_t module, const std::string& dock) {
+  const model::ModuleModel& model = world.module_model(module);
+  return world.part(module).first_link + static_cast<std::uint32_t>(model.docks[static_cast<std::size_t>(model.dock_index(dock))].link);
+}
+// As it lies, but level and at a height.
+Pose level(const Pose& pose, double height) {
+  const Vec3 forward = pose.rotation * Vec3{1, 0, 0};
+  return {{pose.position.x, pose.position.y, height}, Quat::axis_angle({0, 0, 1}, volvox::atan2(forward.y, forward.x))};
+}
+Pose moved(Pose pose, const Vec3& by) {
+  pose.position += by;
+  return pose;
+}
+// Where the link that carries dock s must be for s to be closed on the target.
+Pose closed_base(const world::World& world, std::uint32_t module, std::uint32_t target) {
+  const model::Dock& s = world.dock_model(dock_of(world, module, "s"));
+  return world.dock_pose(target) * model::engaged_dock(s.symmetry, 0) * s.pose.inverse();
+}
+
+}  // namespace
+
+// Finds what the move speaks of, and reaches for it.
+Result<void> Script::begin_move(sim::Simulation& simulation) {
+  world::World& world = simulation.world();
+  const Move& move = moves_[next_];
+  module_ = find(world, move.module);
+  target_ = receiver_ = world::nobody;
+  if (!move.to.empty()) {
+    const std::size_t point = move.to.find('.');
+    receiver_ = find(world, move.to.substr(0, point));
+    if (receiver_ != world::nobody) target_ = dock_of(world, receiver_, move.to.substr(point + 1));
+  }
+  if (module_ == world::nobody || (!move.to.empty() && target_ == world::nobody))
+    return Error("the hands cannot move " + move.module + " to " + move.to, "name modules and docks that are there");
+  return {};
+}
+
+Result<void> Script::before_tick(sim::Simulation& simulation) {
+  if (done()) return {};
+  if (next_ < moves_.size())
+    if (auto found = begin_move(simulation); !found.ok()) return found;
+  while (advance(simulation)) {
+    if (next_ < moves_.size())
+      if (auto found = begin_move(simulation); !found.ok()) return found;
+    if (done()) break;
+  }
+  return {};
+}
+
+// One stage further, if this one is over.
+bool Script::advance(sim::Simulation& simulation) {
+  world::World& world = simulation.world();
+  const double now = simulation.now().seconds();
+  const bool late = now - since_ > patience;
+  if (next_ >= moves_.size()) {  // set it down
+    if (stage_ != Stage::down) {
+      holder_.carry(world, holder_.link(), level(world.link_pose(holder_.link()), standing_height), 0.1);
+      enter(Stage::down, now);
+      return false;
+    }
+    if (!holder_.arrived(world) && !late) return false;
+    holder_.let_go(world);
+    enter(Stage::reach, now);
+    return false;
+  }
+  const std::uint32_t base = link_of_dock(world, module_, "s"), own = dock_of(world, module_, "s"), north = dock_of(world, module_, "n");
+  switch (stage_) {
+    case Stage::reach: {
+      const std::uint32_t head = receiver_ == world::nobody ? holder_.link() : link_of_dock(world, receiver_, "n");
+      if (head != holder_.link()) {
+        holder_.carry(world, head, level(world.link_pose(head), held_height), 0.15);
+        since_ = now;
+        return false;
+      }
+      if (holder_.holds() && !holder_.arrived(world) && !late) return false;
+      // It is taken and undocked at once: two hands on one chain would pull it apart. It comes with its children,
+      // unless it is the root of those that it is to join.
+      carrier_.hold(world, base);
+      const auto organisms = world.graph().organisms();
+      const bool root_of_them = world.graph().partner(own) == world::nobody && receiver_ != world::nobody && organisms[module_] == organisms[receiver_];
+      world.enable_dock(root_of_them ? north : own, false);
+      enter(Stage::free, now);
+      return false;
+    }
+    case Stage::free:
+      if (world.graph().partner(own) != world::nobody) return false;
+      carrier_.carry(world, base, moved(level(world.link_pose(base), held_height), {0, 0, above}));
+      enter(Stage::lift, now);
+      return false;
+    case Stage::lift: {
+      if (!carrier_.arrived(world) && !late) return false;
+      // A dock that broke takes hold again once it has been opened.
+      if (target_ != world::nobody) world.enable_dock(target_, false), world.enable_dock(target_, true);
+      world.enable_dock(own, true);
+      world.enable_dock(north, true);
+      const Vec3 out = target_ == world::nobody ? Vec3{} : world.dock_pose(target_).rotation * Vec3{before, 0, 0};
+      const Pose over = target_ == world::nobody ? moved(world.link_pose(base), world.link_pose(base).rotation * Vec3{0, aside, 0})
+                                                 : moved(closed_base(world, module_, target_), out + Vec3{0, 0, above});
+      carrier_.carry(world, base, over);
+      enter(Stage::over, now);
+      return false;
+    }
+    case Stage::over:
+      if (!carrier_.arrived(world) && !late) return false;
+      if (target_ == world::nobody) {
+        carrier_.carry(world, base, level(world.link_pose(base), 0.04));
+        enter(Stage::drop, now);
+      } else {
+        carrier_.carry(world, base, moved(closed_base(world, module_, target_), world.dock_pose(target_).rotation * Vec3{before, 0, 0}), 0.2);
+        enter(Stage::align, now);
+      }
+      return false;
+    case Stage::align:
+      if (!carrier_.arrived(world) && !late) return false;
+      carrier_.carry(world, base, closed_base(world, module_, target_), 0.05);
+      enter(Stage::push, now);
+      return false;
+    case Stage::push:
+      // From the moment that it is captured the dock pulls: a hand that held on would pull against it.
+      if (world.dock_status(own).phase == world::DockPhase::latching) carrier_.let_go(world);
+      if (world.dock_status(own).phase != world::DockPhase::engaged) {
+        if (late) {  // once more, from above
+          ++retries_;
+          carrier_.carry(world, base, moved(closed_base(world, module_, target_), world.dock_pose(target_).rotation * Vec3{before, 0, 0} + Vec3{0, 0, above}));
+          enter(Stage::over, now);
+        }
+        return false;
+      }
+      break;
+    case Stage::drop:
+      if (!carrier_.arrived(world) && !late) return false;
+      break;
+    case Stage::down: return false;
+  }
+  carrier_.let_go(world);
+  ++next_;
+  enter(Stage::reach, now);
+  return next_ < moves_.size();
+}
+
+}  // namespace volvox::experiments::roles

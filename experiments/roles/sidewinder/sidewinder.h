@@ -1,0 +1,14 @@
+#pragma once
+
+#include "gait.h"
+#include "gait_roles.h"
+
+namespace volvox::experiments::roles {
+
+// Seed 004, section 5 and figure 6: 63 cm in 12.3 s.
+class Sidewinder final : public Gait {
+ public:
+  Sidewinder() : Gait(robots::conro_roles(), {0.63, 12.3, 0.051, true, "seed 004, figure 6"}) {}
+};
+
+}  // namespace volvox::experiments::roles

@@ -1,0 +1,42 @@
+#include "synchrony.h"
+
+#include <cmath>
+#include <limits>
+
+namespace volvox::experiments::roles {
+
+void Synchrony::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  const mind::Minds& minds = simulation.minds();
+  const double now = simulation.now().seconds();
+  std::vector<const mind::RolePlayed*> played(world.placements(), nullptr);
+  for (std::size_t i = 0; i < minds.size(); ++i)
+    if (!minds.is_off(i)) played[minds.agent(i).placement()] = minds.agent(i).find_model<mind::RolePlayed>();
+
+  children_ = in_step_ = 0;
+  largest_error_ = 0;
+  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+    if (played[p] == nullptr) continue;
+    const model::ModuleModel& model = world.module_model(p);
+    const std::uint32_t dock = world.part(p).first_dock + static_cast<std::uint32_t>(model.dock_index(book_.parent));
+    const std::uint32_t at = world.graph().partner(dock);
+    const std::uint32_t parent = world.graph().neighbor(dock);
+    if (parent == world::nobody) continue;
+    if (played[parent] == nullptr) continue;  // a dead parent leads nobody, and its child leads on
+    ++children_;
+    const mind::Role& leading = book_.roles[static_cast<std::size_t>(book_.role_index(played[parent]->role))];
+    const auto delay = leading.delays.find(world.dock_model(at).name);
+    double error = leading.period / 2;
+    if (delay != leading.delays.end()) {
+      const double off = played[p]->t - (played[parent]->t - delay->second);
+      error = std::abs(off - leading.period * std::round(off / leading.period));
+    }
+    largest_error_ = std::max(largest_error_, error);
+    if (error <= tolerance(simulation)) ++in_step_;
+  }
+  if (!all_in_step()) last_out_ = now;
+}
+
+double Synchrony::since() const { return all_in_step() ? last_out_ : std::numeric_limits<double>::infinity(); }
+
+}  // namespace volvox::experiments::roles

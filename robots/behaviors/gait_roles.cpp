@@ -1,0 +1,86 @@
+#include "gait_roles.h"
+
+namespace volvox::robots {
+namespace {
+
+using mind::Situation;
+
+constexpr double T = 180;  // steps, about 2.5 s
+
+double wave(double (*function)(double), double t) { return function(2 * pi * t / T); }
+
+// The paper counts pitch upwards; CONRO's pitch turns the head down (robots/conro/README.md).
+double pitch_up(double degrees) { return radians(-degrees); }
+double yaw_west(double degrees) { return radians(degrees); }
+
+double leg_pitch(double t) { return pitch_up(35 * wave(volvox::cos, t) - 55); }
+double leg_yaw(double t) { return yaw_west(40 * wave(volvox::sin, t)); }
+
+bool at_side(const Situation& s, const char* side) { return s.neighbor("s") == side; }
+bool is_side(const Situation& s) { return at_side(s, "e") || at_side(s, "w"); }
+bool has_sides(const Situation& s) { return s.connected("e") || s.connected("w"); }
+
+}  // namespace
+
+mind::RoleBook conro_roles() {
+  mind::RoleBook book;
+  book.parent = "s";
+  book.step = 2.5 / T;
+  book.roles = {
+      {"sw", T, {{"pitch", [](double t) { return pitch_up(20 * wave(volvox::cos, t)); }},
+                 {"yaw", [](double t) { return yaw_west(50 * wave(volvox::sin, t)); }}}, {{"n", T / 5}}},
+      {"sp", T, {{"pitch", [](double) { return 0.0; }},
+                 {"yaw", [](double t) { return yaw_west(-25 * wave(volvox::cos, t)); }}}, {{"e", T / 4}, {"n", 2 * T / 4}, {"w", 3 * T / 4}}},
+      {"eleg", T, {{"pitch", leg_pitch}, {"yaw", leg_yaw}}, {}},
+      {"wleg", T, {{"pitch", [](double t) { return leg_pitch(T - t); }}, {"yaw", [](double t) { return leg_yaw(T - t); }}}, {}}};
+
+  const std::vector<std::string> legs = {"eleg", "wleg"};
+  const auto follows = [](const char* role) {
+    return [role](const Situation& s) { return at_side(s, "n") && s.neighbor_role("s") == role; };
+  };
+  book.rules = {
+      // Not in the paper: who is at somebody's side stays a leg, whatever is at its own.
+      {{"sw"}, "sp", [](const Situation& s) { return has_sides(s) && !is_side(s); }},
+      {{"sp"}, "sw", [](const Situation& s) { return !has_sides(s); }},
+      {{"sw", "sp"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+      {{"sw", "sp"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }},
+      {legs, "sw", follows("sw")},
+      {legs, "sp", follows("sp")},
+      {legs, "sw", [](const Situation& s) { return s.is_root() && s.connected("n"); }},
+      // The paper leaves out the leg that changes sides.
+      {{"eleg"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+      {{"wleg"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }}};
+  return book;
+}
+
+mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint) {
+  mind::RoleBook book;
+  book.parent = parent;
+  book.step = 2.5 / T;
+  book.roles = {{"caterpillar", T, {{joint, [](double t) { return radians(25) * wave(volvox::sin, t); }}}, {{child, T / 5}}}};
+  return book;
+}
+
+mind::RoleBook arm_roles() {
+  // Where each holds itself on an upright base, and how far it waves: the wrist most.
+  struct Part {
+    const char* name;
+    double pitch, wave;  // degrees, up
+  };
+  constexpr Part parts[] = {{"shoulder", 10, 5}, {"upper arm", 10, 5}, {"elbow", -35, 10}, {"lower arm", -25, 10}, {"wrist", 0, 40}};
+  mind::RoleBook book;
+  book.parent = "s";
+  book.step = 2.5 / T;
+  book.roles.push_back({"unknown", T, {{"pitch", [](double) { return 0.0; }}, {"yaw", [](double) { return 0.0; }}}, {}});
+  for (const Part& part : parts)
+    book.roles.push_back({part.name, T, {{"pitch", [part](double) { return pitch_up(part.pitch); }},
+                                         {"yaw", [part](double t) { return yaw_west(part.wave * wave(volvox::sin, t)); }}}, {{"n", T / 8}}});
+  book.rules.push_back({{}, "shoulder", [](const Situation& s) { return s.is_root() || s.neighbor("s") == "socket"; }});
+  for (std::size_t k = 1; k < std::size(parts); ++k) {
+    const std::string parent = parts[k - 1].name;
+    book.rules.push_back({{}, parts[k].name, [parent](const Situation& s) { return s.neighbor_role("s") == parent; }});
+  }
+  return book;
+}
+
+}  // namespace volvox::robots

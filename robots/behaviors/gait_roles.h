@@ -1,0 +1,19 @@
+// The roles of seed 004 (section 4), with its slips mended (docs/decisions/0040), and of the caterpillar
+// that it quotes. Every module of a robot runs the same book.
+#pragma once
+
+#include "volvox/mind/roles.h"
+
+namespace volvox::robots {
+
+// sw, sp, eleg and wleg for CONRO: a chain winds sideways, a body with legs walks.
+mind::RoleBook conro_roles();
+
+// A wave of pitch that travels along a chain, for any robot: `child` of one holds `parent` of the next.
+mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint);
+
+// Section 2.2's arm of five for CONRO: shoulder, upper arm, elbow, lower arm and wrist, told apart by
+// induction from the root, which stands alone or in a base's dock `socket`.
+mind::RoleBook arm_roles();
+
+}  // namespace volvox::robots

@@ -1,0 +1,166 @@
+#include "volvox/mind/roles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::mind {
+
+std::string_view Situation::neighbor(std::string_view dock) const {
+  const DockState& state = agent_.dock(dock);
+  return state.engaged ? std::string_view(state.neighbor) : std::string_view();
+}
+
+std::string_view Situation::neighbor_role(std::string_view dock) const {
+  const std::vector<model::Dock>& docks = agent_.docks();
+  for (std::size_t d = 0; d < docks.size(); ++d) {
+    if (docks[d].name != dock) continue;
+    const int role = player_.neighbors_[d].role;
+    return role < 0 ? std::string_view() : std::string_view(player_.book_->roles[static_cast<std::size_t>(role)].name);
+  }
+  throw AgentError(fmt::format("a rule asked for its neighbor at '{}', and it has no such dock", dock));
+}
+
+bool Situation::is_root() const { return !connected(player_.book_->parent); }
+
+double Situation::time_in_role() const { return agent_.time() - player_.since_; }
+
+int RoleBook::role_index(std::string_view name) const {
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    if (roles[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+Result<void> RoleBook::check() const {
+  const auto wrong = [](const std::string& what, const std::string& fix) { return Error("a book of roles: " + what, fix); };
+  if (roles.empty()) return wrong("it has no roles", "give at least one");
+  if (!(step > 0 && step < 1e9)) return wrong(fmt::format("a step of {} s", step), "give a positive time");
+  for (const Role& role : roles) {
+    if (role.name.empty()) return wrong("a role has no name", "name it");
+    if (&role != &roles[static_cast<std::size_t>(role_index(role.name))])
+      return wrong(fmt::format("there are two roles '{}'", role.name), "give each its own name");
+    if (!(role.period >= 1 && role.period < 1e9))
+      return wrong(fmt::format("role '{}' has a period of {} steps", role.name, role.period), "give at least 1");
+    for (const auto& [dock, delay] : role.delays) {
+      if (!(delay >= 0 && delay < role.period))
+        return wrong(fmt::format("role '{}' signals at '{}' after {} steps", role.name, dock, delay), fmt::format("give less than its period, {}", role.period));
+      if (dock == parent) return wrong(fmt::format("role '{}' signals at '{}', where its parent is", role.name, dock), "signal at docks that lead to children");
+    }
+    for (const auto& [joint, angle] : role.motion)
+      if (!angle) return wrong(fmt::format("role '{}' does not say how '{}' moves", role.name, joint), "give it a function");
+  }
+  for (const RoleRule& rule : rules) {
+    if (!rule.when) return wrong(fmt::format("a rule that leads to '{}' has no condition", rule.to), "give it one");
+    std::vector<std::string> named = rule.from;
+    named.push_back(rule.to);
+    for (const std::string& name : named)
+      if (role_index(name) < 0) return wrong(fmt::format("a rule names the role '{}', and there is none", name), "declare it");
+  }
+  return {};
+}
+
+void RolePlayer::start(Agent& agent) {
+  if (auto good = book_->check(); !good.ok()) throw AgentError(good.error().text());
+  const std::vector<model::Dock>& docks = agent.docks();
+  for (const model::Dock& dock : docks) docks_.push_back(agent.find_percept<DockState>(dock.name + ".dock"));
+  const auto dock_named = [&](const std::string& name) {
+    const auto at = std::find_if(docks.begin(), docks.end(), [&](const model::Dock& dock) { return dock.name == name; });
+    if (at == docks.end()) throw AgentError(fmt::format("its roles speak of the dock '{}', and it has none of that name", name));
+    return static_cast<std::size_t>(at - docks.begin());
+  };
+  parent_ = dock_named(book_->parent);
+  for (const Role& role : book_->roles)
+    for (const auto& [dock, delay] : role.delays) dock_named(dock);
+  neighbors_.resize(docks.size());
+  transmits_ = agent.parameter("transmits", true);
+  since_ = agent.time();
+  const double period = role().period * book_->step;
+  zero_ = std::floor(agent.time() / period) * period;
+  done_ = std::floor((agent.time() - zero_) / book_->step);
+}
+
+void RolePlayer::step(Agent& agent) {
+  look(agent);
+  listen(agent);
+  select(agent);
+  play(agent);
+  agent.model<RolePlayed>() = {role().name, std::max(0.0, agent.time() - zero_) / book_->step, changes_, beats_};
+}
+
+// Who is new is told the role; who has left is forgotten.
+void RolePlayer::look(Agent& agent) {
+  for (std::size_t d = 0; d < docks_.size(); ++d) {
+    const bool there = agent.percept(docks_[d]).engaged;
+    if (there == neighbors_[d].there) continue;
+    neighbors_[d] = {there, -1};
+    if (there) tell(agent, d, false);
+  }
+}
+
+void RolePlayer::listen(Agent& agent) {
+  while (const auto message = agent.read()) {
+    const auto signal = message->as<RoleSignal>();
+    const std::size_t dock = static_cast<std::size_t>(message->outlet);
+    if (!signal || dock >= neighbors_.size() || signal->role < 0 || signal->role >= static_cast<int>(book_->roles.size())) continue;
+    neighbors_[dock].role = signal->role;
+    if (!signal->beat || dock != parent_) continue;
+    zero_ = agent.time();
+    done_ = -1;
+    ++beats_;
+  }
+}
+
+void RolePlayer::select(Agent& agent) {
+  const Situation situation(agent, *this);
+  for (const RoleRule& rule : book_->rules) {
+    const int to = book_->role_index(rule.to);
+    const bool applies = rule.from.empty() ? to != role_ : std::find(rule.from.begin(), rule.from.end(), role().name) != rule.from.end();
+    if (!applies || !rule.when(situation)) continue;
+    role_ = to;
+    since_ = agent.time();
+    ++changes_;
+    for (std::size_t d = 0; d < docks_.size(); ++d)
+      if (neighbors_[d].there) tell(agent, d, false);
+    return;
+  }
+}
+
+// Through the steps that the clock has gone on by since the last tick: signals where t comes to d_i, and
+// over the end of the period.
+void RolePlayer::play(Agent& agent) {
+  const double now = agent.time();
+  const double early = 0.5 * agent.dt() / book_->step;  // what is due goes out in the nearest tick
+  double t = (now - zero_) / book_->step;
+  while (t + early >= role().period) {
+    pass(agent, role().period - 1);
+    zero_ += role().period * book_->step;
+    done_ = -1;
+    t = (now - zero_) / book_->step;
+  }
+  pass(agent, std::floor(t + early));
+  for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(std::max(t, 0.0)));
+}
+
+// Deals with the whole steps after done_, up to `step`.
+void RolePlayer::pass(Agent& agent, double step) {
+  const auto crossed = [&](double at) { return std::ceil(at) > done_ && std::ceil(at) <= step; };
+  const std::vector<model::Dock>& docks = agent.docks();
+  for (std::size_t d = 0; d < docks.size(); ++d) {
+    if (!neighbors_[d].there) continue;
+    const auto delay = role().delays.find(docks[d].name);
+    const bool beat = delay != role().delays.end();
+    // Where there is no beat, the neighbour still hears once a period what it stands beside.
+    if (crossed(beat ? delay->second : 0)) tell(agent, d, beat);
+  }
+  done_ = std::max(done_, step);
+}
+
+void RolePlayer::tell(Agent& agent, std::size_t dock, bool beat) {
+  if (transmits_) agent.send(agent.docks()[dock].name, RoleSignal{role_, beat});
+}
+
+BehaviorFactory role_player(RoleBook book) {
+  auto shared = std::make_shared<const RoleBook>(std::move(book));
+  return [shared] { return std::unique_ptr<Behavior>(std::make_unique<RolePlayer>(shared)); };
+}
+
+}  // namespace volvox::mind

@@ -1,0 +1,222 @@
+#include "volvox/mind/roles.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fixture.h"
+
+namespace volvox::mind {
+namespace {
+
+constexpr double period = 60, delay = 12;  // steps of one tick
+
+// Everybody plays the same, and whoever hangs to the east is `delay` steps behind.
+RoleBook follow() {
+  RoleBook book;
+  book.parent = "west";
+  book.step = 1.0 / 60;
+  book.roles = {{"follow", period, {}, {{"east", delay}}}};
+  return book;
+}
+
+struct Chain {
+  Theatre theatre;
+  std::uint64_t seed = 1;
+
+  // m0 is the root. Clocks start anywhere within a period, unless they are said to be exact.
+  void open(const RoleBook& book, int count, std::map<std::string, std::string> parameters = {}, model::ClockSpread clocks = {1, 50}) {
+    theatre.registries.behaviors.add("player", role_player(book));
+    model::ModuleModel player = actor();
+    player.mind = model::Mind{"player", std::move(parameters), "actor.sdf", 3};
+    model::SceneBuilder scene("chain");
+    scene.set_gravity({});
+    scene.set_clocks(clocks);
+    scene.add_chain(world::share(std::move(player)), count, "east", "west", 0, Pose{}, "m");
+    const auto opened = theatre.open(scene, seed);
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
+  }
+  const RolePlayed& played(std::size_t i) const { return std::as_const(*theatre.minds).agent(i).model<RolePlayed>(); }
+  // How far a module is from where its parent should have it, in steps, between -T/2 and T/2.
+  double error(std::size_t i) const {
+    const double off = played(i).t - (played(i - 1).t - delay);
+    return off - period * std::round(off / period);
+  }
+  bool in_step() const {
+    for (std::size_t i = 1; i < theatre.minds->size(); ++i)
+      if (std::abs(error(i)) > 1.5) return false;  // a signal takes a tick to cross a dock
+    return true;
+  }
+};
+
+TEST(Roles, ChildrenFollowByTheirDelays) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    Chain chain;
+    chain.seed = seed;
+    chain.open(follow(), 7);
+    double begun = -1;
+    for (double last = -1; begun < 0; last = chain.played(0).t) {
+      chain.theatre.ticks(1);
+      if (chain.played(0).t < last) begun = static_cast<double>(chain.theatre.now);
+    }
+    // The root's first period: every module is right delay and a tick after its parent, for good.
+    while (!chain.in_step()) chain.theatre.ticks(1);
+    EXPECT_LE(static_cast<double>(chain.theatre.now) - begun, 6 * (delay + 1) + 1) << "seed " << seed;
+    for (int tick = 0; tick < 600; ++tick) {
+      chain.theatre.ticks(1);
+      ASSERT_TRUE(chain.in_step()) << "seed " << seed << ", tick " << chain.theatre.now;
+    }
+  }
+}
+
+TEST(Roles, WithoutSignalsNothingIsInStep) {
+  Chain chain;
+  chain.open(follow(), 7, {{"transmits", "false"}});
+  for (int tick = 0; tick < 600; ++tick) {
+    chain.theatre.ticks(1);
+    ASSERT_FALSE(chain.in_step()) << tick;
+  }
+  EXPECT_EQ(chain.played(6).beats, 0);
+}
+
+// What clocks lose in ten minutes, signals make good every period.
+TEST(Roles, SignalsHoldDriftingClocksTogether) {
+  Chain chain;
+  chain.open(follow(), 3, {}, {0, 5000});
+  chain.theatre.ticks(600);
+  ASSERT_TRUE(chain.in_step());
+  for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(chain.theatre.minds->tune(i, "transmits", "false"));
+  chain.theatre.ticks(60 * 60);
+  EXPECT_FALSE(chain.in_step()) << "clocks that differ by parts in a thousand lose a tick in ten seconds";
+  for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(chain.theatre.minds->tune(i, "transmits", "true"));
+  chain.theatre.ticks(200);
+  EXPECT_TRUE(chain.in_step());
+}
+
+// Whoever loses its parent's signals leads its own subtree on.
+TEST(Roles, ADeadModuleLeavesTheOthersInStep) {
+  Chain chain;
+  chain.open(follow(), 6);
+  chain.theatre.ticks(400);
+  ASSERT_TRUE(chain.in_step());
+  chain.theatre.minds->switch_off(2);
+  const double t = chain.played(2).t;
+  const int beats = chain.played(3).beats;
+  chain.theatre.ticks(300);
+  EXPECT_TRUE(chain.theatre.minds->is_off(2));
+  EXPECT_EQ(chain.played(2).t, t) << "its behaviour stands still";
+  EXPECT_LE(chain.played(3).beats, beats + 1);
+  for (const std::size_t i : {1, 4, 5}) EXPECT_LT(std::abs(chain.error(i)), 1.5) << i;
+  // 3 hears nobody, and is where the dead one would have it.
+  const double apart = chain.played(3).t - (chain.played(1).t - 2 * delay);
+  EXPECT_LT(std::abs(apart - period * std::round(apart / period)), 3);
+}
+
+// Section 2.2: the three in the middle see the same around them, and are told apart by induction.
+RoleBook arm() {
+  RoleBook book;
+  book.parent = "west";
+  book.step = 1.0 / 60;
+  for (const char* name : {"unknown", "shoulder", "upper arm", "elbow", "lower arm", "wrist"}) book.roles.push_back({name, period, {}, {{"east", 0}}});
+  book.rules.push_back({{}, "shoulder", [](const Situation& s) { return s.is_root(); }});
+  const char* order[] = {"shoulder", "upper arm", "elbow", "lower arm", "wrist"};
+  for (int k = 1; k < 5; ++k) {
+    const std::string parent = order[k - 1];
+    book.rules.push_back({{}, order[k], [parent](const Situation& s) { return s.neighbor_role("west") == parent; }});
+  }
+  return book;
+}
+
+TEST(Roles, AnArmFindsItsPartsByInduction) {
+  Chain chain;
+  chain.open(arm(), 5);
+  chain.theatre.ticks(2 * 5);
+  std::string found;
+  for (std::size_t i = 0; i < 5; ++i) found += chain.played(i).role + " ";
+  EXPECT_EQ(found, "shoulder upper arm elbow lower arm wrist ");
+  const int changes = chain.played(4).changes;
+  chain.theatre.ticks(300);
+  EXPECT_EQ(chain.played(4).changes, changes) << "and they stay";
+}
+
+TEST(Roles, ChangeOnTimeOnAPerceptAndOnNeighbors) {
+  RoleBook book;
+  book.parent = "west";
+  book.step = 1.0 / 60;
+  for (const char* name : {"fresh", "ripe", "cut off", "beside ripe"}) book.roles.push_back({name, period, {}, {}});
+  book.rules = {{{"fresh"}, "cut off", [](const Situation& s) { return !s.percept<DockState>("east.dock").enabled; }},
+                {{"fresh"}, "ripe", [](const Situation& s) { return s.is_root() && s.time_in_role() > 0.5; }},
+                {{"fresh"}, "beside ripe", [](const Situation& s) { return s.neighbor_role("west") == "ripe" && s.neighbor("west") == "east"; }}};
+  Chain chain;
+  chain.open(book, 3);
+  chain.theatre.ticks(30);
+  EXPECT_EQ(chain.played(0).role, "fresh");
+  EXPECT_EQ(chain.played(1).role, "fresh");
+  chain.theatre.ticks(5);
+  EXPECT_EQ(chain.played(0).role, "ripe");
+  EXPECT_EQ(chain.played(1).role, "beside ripe");
+  EXPECT_EQ(chain.played(2).role, "fresh");
+  chain.theatre.world->enable_dock(chain.theatre.world->part(2).first_dock + static_cast<std::uint32_t>(actor().dock_index("east")), false);
+  chain.theatre.ticks(2);
+  EXPECT_EQ(chain.played(2).role, "cut off");
+  EXPECT_EQ(chain.played(2).changes, 1);
+}
+
+TEST(Roles, GoOnAfterARestore) {
+  const auto hash = [](Chain& chain) {
+    HashArchive ar;
+    chain.theatre.minds->archive(ar);
+    return ar.value();
+  };
+  Chain chain, restored;
+  chain.open(arm(), 5);
+  chain.theatre.ticks(3);  // in the middle of finding their roles
+  SaveArchive saved;
+  chain.theatre.minds->archive(saved);
+  restored.seed = 2;  // other clocks, until the snapshot brings those that were
+  restored.open(arm(), 5);
+  restored.theatre.ticks(3);
+  ASSERT_NE(hash(chain), hash(restored));
+  const std::vector<std::byte> bytes = saved.take();
+  LoadArchive load(bytes);
+  restored.theatre.minds->archive(load);
+  ASSERT_TRUE(load.ok());
+  ASSERT_EQ(hash(chain), hash(restored));
+  chain.theatre.ticks(100);
+  restored.theatre.ticks(100);
+  EXPECT_EQ(hash(chain), hash(restored));
+  EXPECT_EQ(restored.played(4).role, "wrist");
+}
+
+TEST(Roles, BadBooksAreRefused) {
+  const auto refusal = [](const std::function<void(RoleBook&)>& spoil) {
+    RoleBook book = follow();
+    spoil(book);
+    const auto checked = book.check();
+    return checked.ok() ? std::string() : checked.error().text();
+  };
+  EXPECT_EQ(refusal([](RoleBook&) {}), "");
+  EXPECT_NE(refusal([](RoleBook& b) { b.roles.clear(); }).find("no roles"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].period = 0; }).find("period of 0"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].delays["east"] = 60; }).find("less than its period"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].delays["west"] = 1; }).find("parent"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.roles.push_back(b.roles[0]); }).find("two roles 'follow'"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.rules.push_back({{}, "lead", [](const Situation&) { return true; }}); }).find("'lead'"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.rules.push_back({{}, "follow", nullptr}); }).find("condition"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.step = 0; }).find("step"), std::string::npos);
+
+  Theatre theatre;
+  RoleBook book = follow();
+  book.parent = "tail";
+  theatre.registries.behaviors.add("player", role_player(book));
+  model::ModuleModel player = actor();
+  player.mind = model::Mind{"player", {}, "actor.sdf", 3};
+  model::SceneBuilder scene("one");
+  scene.add(world::share(std::move(player)), Pose{}, "m");
+  const auto opened = theatre.open(scene);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().text().find("'tail'"), std::string::npos) << opened.error().text();
+}
+
+}  // namespace
+}  // namespace volvox::mind
