@@ -25,7 +25,7 @@ _volvox() {
       fi ;;
     list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise renderers --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
-    net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --seed --pcap --json --help" -- "$word")) ;;
+    net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --dimension --spacing --range --cull --seed --pcap --json --help" -- "$word")) ;;
     new) COMPREPLY=($(compgen -W "behavior robot experiment --in" -- "$word")) ;;
     replay) COMPREPLY=($(compgen -W "--verify --threads --json --quiet --help" -- "$word") $(compgen -d -- "$word")) ;;
     view) COMPREPLY=($(compgen -W "$("$volvox" list robots --names 2>/dev/null) --host --port --no-browser --help" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
