@@ -336,7 +336,11 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
 int main(int argc, char** argv, sim::Library& library) {
   // Users' experiments run in here too: whatever they throw ends the run, with a message.
   try {
-    return parse_and_run(argc, argv, library);
+    const int status = parse_and_run(argc, argv, library);
+    // What the buffer still holds may not find room any more.
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    std::fputs("volvox: the output could not be written\n  fix: see whether the disk is full\n", stderr);
+    return status == done ? run_failed : status;
   } catch (const std::bad_alloc&) {
     std::fputs("volvox: the memory of this machine is not enough for this run\n  fix: use fewer modules\n", stderr);
   } catch (const std::exception& error) {
