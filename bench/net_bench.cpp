@@ -142,15 +142,18 @@ int run(bool json, bool quick, const std::string& folder) {
   add(flood("wired 40,000", {.nodes = 40'000, .mode = FloodMode::wired}, 0.05));
   add(flood("culled 10,000", {.nodes = 10'000, .mode = FloodMode::culled}, 0.1));
   add(flood("culled 40,000", {.nodes = 40'000, .mode = FloodMode::culled}, 0.5));
-  add(flood("culled 40,000 random 3-D",
-            {.nodes = 40'000,
-             .mode = FloodMode::culled,
-             .layout = FloodLayout::random,
-             .range_spacings = 1.9,
-             .cull_spacings = 5},
-            0.5));
+  const FloodOptions in_space{.mode = FloodMode::culled, .layout = FloodLayout::random, .dimension = 3};
+  const auto in_space_with = [&](std::uint32_t nodes) {
+    FloodOptions options = in_space;
+    options.nodes = nodes;
+    return options;
+  };
+  add(flood("culled 40,000 random 3-D", in_space_with(40'000), 0.5));
   add(flood("exact 10,000", {.nodes = 10'000, .mode = FloodMode::exact}, 3));
-  if (!quick) add(flood("culled 1,000,000", {.nodes = 1'000'000, .mode = FloodMode::culled}, 15, 200));
+  if (!quick) {
+    add(flood("culled 1,000,000", {.nodes = 1'000'000, .mode = FloodMode::culled}, 15, 200));
+    add(flood("culled 1,000,000 3-D", in_space_with(1'000'000), 15, 200));
+  }
   const double kernel = events_per_second(10'000, 5'000'000);
   if (!json)
     fmt::print("{:<24} {:>9.1f} M events/s with callbacks (>= 5 {})\n", "event kernel, 10,000", kernel / 1e6,

@@ -171,7 +171,7 @@ Result<void> draw(const std::filesystem::path& folder, int seeds) {
 int main(int argc, char** argv) {
   const int seeds = argc > 2 ? std::atoi(argv[2]) : 101;
   if (argc < 2 || seeds < 1) {
-    fmt::print(stderr, "usage: vouivre_figures FOLDER [SEEDS]\n  draws figures 10, 12 and 14 of seed 001 into the folder, with their data\n");
+    fmt::print(stderr, "usage: vouivre_figures FOLDER [SEEDS]\n  draws figures 10, 12 and 14 of the Vouivre paper (Dhoutaut et al.) into the folder, with their data\n");
     return 2;
   }
   if (const auto drawn = draw(argv[1], seeds); !drawn.ok()) {

@@ -54,7 +54,7 @@ void Flooding::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   metrics.set("coloured", static_cast<double>(result_.reached()), "catoms that have the packet");
   for (const int percent : {50, 95, 100})
     metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0), "null: not reached");
-  metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing, "ours: seed 001 gives none");
+  metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing, "ours: the paper gives none");
 }
 
 Result<void> Flooding::write(const std::filesystem::path& folder) const {

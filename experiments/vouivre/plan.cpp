@@ -128,7 +128,8 @@ Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& libr
   model::SceneBuilder scene("vouivre");
   scene.set_gravity({});
   scene.set_run({Time::seconds(plan.longest), TickLength{1, 10}, 1.0 / 240, "none"});
-  scene.add_channel({.name = "air", .frequency = plan.assumed.frequency});
+  if (std::find(plan.radio.begin(), plan.radio.end(), true) != plan.radio.end())
+    scene.add_channel({.name = "air", .frequency = plan.assumed.frequency});
   const auto text = [](bool flag) { return std::string(flag ? "true" : "false"); };
   const auto name = [](const Cell& cell) { return fmt::format("c{}_{}", cell.x, cell.y); };
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {

@@ -263,6 +263,19 @@ class ListInfoBench(CommandTest):
             self.assertEqual(json.load(file)["status"], "stopped")
         self.assertGreater(os.path.getsize(os.path.join(self.folder, "stop.snap")), 1000)
 
+    def test_a_full_disk_is_a_failure(self):
+        for arguments in [["list"], ["info", "superbot"], ["net", "flood", "--nodes", "9", "--json"],
+                          ["run", "remod3d/snake", "--set", "modules=2", "--duration", "0.1", "--json"]]:
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([self.program, *arguments], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn("volvox:", done.stderr)
+
+    def test_info_shows_the_interfaces(self):
+        said = self.run_program("info", "catom").stdout
+        self.assertRegex(said, r"f0\s+wire")
+        self.assertRegex(said, r"radio\s+radio")
+
     def test_net_flood(self):
         flood = json.loads(self.run_program("net", "flood", "--nodes", "100", "--mode", "wired", "--json").stdout)
         self.assertEqual(flood["reached"], 100)
@@ -271,6 +284,10 @@ class ListInfoBench(CommandTest):
         self.assertIn("100 of 100", self.run_program("net", "flood", "--nodes", "100", "--mode", "wired", "--pcap", "f.pcapng").stdout)
         self.assertGreater(os.path.getsize(os.path.join(self.folder, "f.pcapng")), 1000)
         self.run_program("net", "flood", "--mode", "psychic", status=2)
+        cloud = json.loads(self.run_program("net", "flood", "--nodes", "2000", "--mode", "culled", "--layout", "random", "--dimension", "3", "--spacing", "2", "--json").stdout)
+        self.assertEqual((cloud["layout"], cloud["dimension"]), ("random", 3))
+        self.assertAlmostEqual(cloud["cull_radius_m"], 10 ** 0.5 * cloud["range_m"])
+        self.run_program("net", "flood", "--dimension", "4", status=2)
 
     def test_bench_of_a_world_without_parameters(self):
         self.write("empty.sdf", '<sdf version="1.9"><world name="empty"/></sdf>')

@@ -39,6 +39,7 @@ class Recording(CommandTest):
         with open(file, "rb") as recording:
             recording.seek(-8, os.SEEK_END)
             self.assertNotEqual(recording.read(), b"\x89MCAP0\r\n", "it was not closed")
+        self.assertEqual(json.loads(self.read("results", "summary.json"))["status"], "running", "it did not end")
         done = self.run_program("export", "results", "--csv")
         self.assertIn("cut off", done.stderr)
         rows = self.read("results", "csv", "state.csv").splitlines()
@@ -47,6 +48,23 @@ class Recording(CommandTest):
         self.assertTrue(found["same"])
         self.assertFalse(found["complete"])
         self.assertEqual(found["ticks"], len(rows) - 1)
+
+    def test_a_reused_folder_keeps_no_other_runs_recording(self):
+        self.run_program(*SNAKE, "--duration", "0.5", "--seed", "5")
+        self.run_program("run", "remod3d/snake", "--set", "modules=4", "--duration", "0.5", "--quiet", "--out", "results")
+        self.assertIn("recording", self.run_program("replay", "results", "--verify", "--quiet", status=2).stderr)
+
+    def test_damage_beside_the_ticks_is_noticed(self):
+        self.run_program(*SNAKE, "--duration", "0.2")
+        file = os.path.join(self.folder, "results", "recording.mcap")
+        with open(file, "rb") as recording:
+            whole = recording.read()
+        for place, where in [(whole.index(b"names.json") + 40, "names"), (len(whole) - 60, "index"), (whole.index(b"foxglove.FrameTransforms") + 40, "schema")]:
+            damaged = bytearray(whole)
+            damaged[place] ^= 0x11
+            with open(file, "wb") as recording:
+                recording.write(damaged)
+            self.assertIn("damaged", self.run_program("replay", "results", "--verify", "--quiet", status=2).stderr, where)
 
     def test_what_has_changed_is_named(self):
         world = """<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w">
@@ -72,6 +90,7 @@ class Recording(CommandTest):
             rows = list(csv.DictReader(file))
         self.assertEqual(len({row["time_s"] for row in rows}), 31)
         self.assertIn("s0.head", {row["link"] for row in rows})
+        self.assertTrue(self.read("tables", "messages.csv").startswith("sent_s,arrived_s,receiver,outlet,bytes\n"))
         hashes = self.read("tables", "state.csv").split()
         self.assertEqual(hashes[-1].split(",")[2], json.loads(self.read("results", "summary.json"))["state_hash"])
 

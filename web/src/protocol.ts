@@ -24,6 +24,7 @@ export interface Frame {
   rays: Float32Array;       // 6 a ray
   messages: Uint32Array;    // 2 a message: from dock, to dock
   colors: Uint8Array;       // 4 a placement, or none
+  rings: Float32Array;      // 4 a ring around an antenna that transmits: centre, radius
 }
 
 export const DOCK = { enabled: 1, latching: 2, engaged: 4, broken: 8 };
@@ -70,6 +71,7 @@ export function decode(buffer: ArrayBuffer): { scene: Scene } | { frame: Frame }
   const take = (bytes: number) => { const begin = at; at = Math.ceil((at + bytes) / 4) * 4; return begin; };
   const link_values = new Float32Array(buffer, take(links * 28), links * 7);
   const dock_bytes = take(docks * 2);
+  const rings = () => { const count = at + 4 <= buffer.byteLength ? view.getUint32(take(4), true) : 0; return new Float32Array(buffer, take(count * 16), count * 4); };
   return {
     frame: {
       time, tick, links: link_values,
@@ -77,6 +79,7 @@ export function decode(buffer: ArrayBuffer): { scene: Scene } | { frame: Frame }
       rays: new Float32Array(buffer, take(rays * 24), rays * 6),
       messages: new Uint32Array(buffer, take(messages * 8), messages * 2),
       colors: new Uint8Array(buffer, take(colors * 4), colors * 4),
+      rings: rings(),
     },
   };
 }

@@ -21,6 +21,21 @@ function drawnByProcessor() {
 
 interface Group { mesh: number; level: number; instances: THREE.InstancedMesh; count: number }
 
+// Level circles, as segments; four numbers a ring.
+function circles(rings: Float32Array, sides = 64) {
+  const points = new Float32Array((rings.length / 4) * sides * 6);
+  let at = 0;
+  for (let ring = 0; ring < rings.length; ring += 4)
+    for (let side = 0; side < sides; ++side)
+      for (const corner of [side, side + 1]) {
+        const angle = (2 * Math.PI * corner) / sides;
+        points[at++] = rings[ring] + rings[ring + 3] * Math.cos(angle);
+        points[at++] = rings[ring + 1] + rings[ring + 3] * Math.sin(angle);
+        points[at++] = rings[ring + 2];
+      }
+  return points;
+}
+
 function dockColor(gender: number, flags: number, load: number, byLoad: boolean, out: THREE.Color) {
   if (byLoad && flags & DOCK.engaged) {
     const u = load / 255;  // blue, green, yellow, red
@@ -50,6 +65,7 @@ export class Stage {
   private dockPoses: THREE.Matrix4[] = [];
   private world = new THREE.Group();
   private rays = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xe8590c, transparent: true, opacity: 0.55 }));
+  private rings = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9, transparent: true, opacity: 0.4 }));
   private messages = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9 }));
   private trails = new Map<number, { points: number[]; line: THREE.Line }>();
   private halo: THREE.Mesh;
@@ -75,8 +91,8 @@ export class Stage {
     this.sun = new THREE.DirectionalLight(0xffffff, 2.1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
-    this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages);
-    for (const lines of [this.rays, this.messages]) lines.frustumCulled = false;
+    this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages, this.rings);
+    for (const lines of [this.rays, this.messages, this.rings]) lines.frustumCulled = false;
     this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9 }));
     this.halo.visible = false;
     this.scene.add(this.halo);
@@ -338,7 +354,8 @@ export class Stage {
       }
       for (let i = 2; i < points.length; i += 3) points[i] += 0.06;  // above the bodies, so that it is seen
       this.setLines(this.messages, points);
-    } else this.setLines(this.messages, new Float32Array());
+      this.setLines(this.rings, circles(this.frame!.rings));
+    } else for (const lines of [this.messages, this.rings]) this.setLines(lines, new Float32Array());
     this.halo.visible = this.picked >= 0;
     if (this.picked < 0) return;
     this.place(this.picked, this.halo.position);

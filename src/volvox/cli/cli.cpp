@@ -282,10 +282,14 @@ void add_others(CLI::App& app, Arguments& a) {
   CLI::App* net = app.add_subcommand("net", "run a network scenario without robots");
   net->require_subcommand(1);
   CLI::App* flood = net->add_subcommand("flood", "one node sends a packet; all that receive it pass it on once");
-  flood->footer("\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox net flood --nodes 100 --pcap flood.pcapng    (opens in Wireshark)");
+  flood->footer("\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox net flood --nodes 1000000 --mode culled --layout random --dimension 3\n  volvox net flood --nodes 100 --pcap flood.pcapng    (opens in Wireshark)");
   flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(CLI::Range(1, 100'000'000));
   flood->add_option("--mode", a.net.mode, "exact (every radio hears every other), culled (only the near ones), wired")->capture_default_str();
-  flood->add_option("--layout", a.net.layout, "grid, cube or random")->capture_default_str();
+  flood->add_option("--layout", a.net.layout, "grid, or random (uniform, one node a spacing squared or cubed)")->capture_default_str();
+  flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")->capture_default_str()->check(CLI::Range(2, 3));
+  flood->add_option("--spacing", a.net.spacing, "between neighbours of the grid, m")->capture_default_str()->check(CLI::PositiveNumber);
+  flood->add_option("--range", a.net.range, "of a radio, in spacings (default: 28 neighbours hear it: 3.05 in a plane, 1.88 in space)")->check(CLI::PositiveNumber);
+  flood->add_option("--cull", a.net.cull, "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, 3.16 ranges)")->check(CLI::PositiveNumber);
   flood->add_option("--seed", a.net.seed, "of the random backoffs")->capture_default_str()->check(CLI::NonNegativeNumber);
   flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng");
   flood->add_flag("--json", a.net.json, "print JSON");
@@ -371,7 +375,11 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
 int main(int argc, char** argv, sim::Library& library) {
   // Users' experiments run in here too: whatever they throw ends the run, with a message.
   try {
-    return parse_and_run(argc, argv, library);
+    const int status = parse_and_run(argc, argv, library);
+    // What the buffer still holds may not find room any more.
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    std::fputs("volvox: the output could not be written\n  fix: see whether the disk is full\n", stderr);
+    return status == done ? run_failed : status;
   } catch (const std::bad_alloc&) {
     std::fputs("volvox: the memory of this machine is not enough for this run\n  fix: use fewer modules\n", stderr);
   } catch (const std::exception& error) {

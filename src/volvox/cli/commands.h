@@ -134,6 +134,8 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
 struct NetArguments {
   std::uint32_t nodes = 400;
   std::string mode = "exact", layout = "grid", pcap;
+  int dimension = 2;
+  double spacing = 1, range = 0, cull = 0;
   std::uint64_t seed = 1;
   bool json = false;
 };

@@ -134,6 +134,23 @@ int info_robot(const std::string& name, const sim::Library& library) {
                     dock.symmetry == 0 ? "any" : std::to_string(dock.symmetry), limit(dock.strength.axial),
                     limit(dock.strength.shear), limit(dock.strength.bending), limit(dock.strength.torsion)});
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  rows = {{"interface", "kind", "bit/s", "reach or timing", "queue", "largest B"}};
+  const auto sizes = [](std::uint32_t queue, std::uint32_t largest) { return std::pair(std::to_string(queue), std::to_string(largest)); };
+  for (const model::Wire& wire : robot.wires) {
+    const auto [queue, largest] = sizes(wire.queue, wire.largest_payload);
+    rows.push_back({robot.docks[static_cast<std::size_t>(wire.dock)].name, "wire", limit(wire.bit_rate),
+                    wire.timing == model::WireTiming::delayed ? fmt::format("delayed, {} B a tick", wire.capacity) : "live", queue, largest});
+  }
+  for (const model::Radio& radio : robot.radios) {
+    const auto [queue, largest] = sizes(radio.queue, radio.largest_payload);
+    rows.push_back({radio.name, "radio", limit(radio.bit_rate), fmt::format("channel {}, {} W, hears {} W", radio.channel, number(radio.power), number(radio.receive_threshold)), queue, largest});
+  }
+  for (const model::Bus& bus : robot.buses) {
+    const auto [queue, largest] = sizes(bus.queue, bus.largest_payload);
+    rows.push_back({bus.name, bus.kind == model::BusKind::can ? "CAN bus" : "serial bus", limit(bus.bit_rate),
+                    bus.scope == model::BusScope::world ? "the world" : "its organism", queue, largest});
+  }
+  if (rows.size() > 1) fmt::print("{}\n", table(rows));
   rows = {{"sensor", "type", "on"}};
   for (const model::Sensor& sensor : robot.sensors) rows.push_back({sensor.name, sensor.type, robot.links[sensor.link].name});
   if (rows.size() > 1) fmt::print("{}\n", table(rows));

@@ -17,6 +17,10 @@ int net_flood_command(const NetArguments& arguments) {
   const auto layout = net::parse_flood_layout(arguments.layout);
   if (!layout.ok()) return complain(layout.error());
   options.layout = *layout;
+  options.dimension = arguments.dimension;
+  options.spacing = arguments.spacing;
+  options.range_spacings = arguments.range;
+  options.cull_spacings = arguments.cull;
 
   net::FrameLog log;
   const auto flood = net::run_flood(options, arguments.pcap.empty() ? nullptr : &log);
@@ -29,7 +33,8 @@ int net_flood_command(const NetArguments& arguments) {
   }
   const net::FloodReport& r = *flood;
   const auto count = [](std::uint64_t n) { return std::to_string(n); };
-  std::vector<std::vector<std::string>> rows = {{"flood", r.mode + ", " + r.layout},
+  std::vector<std::vector<std::string>> rows = {{"flood", fmt::format("{}, {} in {} dimensions", r.mode, r.layout, r.dimension)},
+                                                {"range, culled at", r.range_m == 0 ? "no radio" : fmt::format("{} m, {}", number(r.range_m), r.cull_radius_m == 0 ? "nowhere" : number(r.cull_radius_m) + " m")},
                                                 {"nodes reached", count(r.reached) + " of " + count(r.nodes)},
                                                 {"transmissions", count(r.transmissions)},
                                                 {"deliveries", count(r.deliveries)},

@@ -38,12 +38,13 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
   if (arguments.save && !std::ofstream(*arguments.save, std::ios::binary | std::ios::app))
     return Diagnostic{*arguments.save, 0, "the snapshot cannot be written", "give --save a path that can be written"};
   if (!arguments.out) return make_next_run_folder(experiment);
-  const fs::path folder = *arguments.out;
+  return fs::path(*arguments.out);
+}
+
+// What an earlier run left in the folder must not be taken for this one's.
+void clear_results(const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || !std::ofstream(folder / "summary.json", std::ios::app))
-    return Diagnostic{folder.string(), 0, "no results can be written into this folder", "give another one with --out DIR"};
-  return folder;
+  for (const char* old : {sim::format::file_name, "report.html", "metrics.csv"}) fs::remove(folder / old, error);
 }
 
 }  // namespace
@@ -118,8 +119,6 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
 }
 
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log) {
-  if (arguments.show && arguments.video)
-    return complain(Error("--view and --video cannot be had at once", "record what you watch with --record, and film the run without --view"));
   if (arguments.show)
     if (auto built = viewer_is_built(); !built.ok()) return complain(built.error());
   const auto options = run_options(arguments);
@@ -129,17 +128,25 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   for (const Diagnostic& warning : (*run)->report().warnings) log.warning(warning.text());
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
+  if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
+  clear_results(*folder);
   std::unique_ptr<Film> film;
   if (arguments.video) {
     auto made = Film::create(*arguments.video, arguments.view, (*run)->simulation());
     if (!made.ok()) return complain(made.error());
     film = std::move(*made);
-    (*run)->simulation().add_observer([&](const sim::Simulation& simulation) { film->observe(simulation); });
+    (*run)->add_onlooker([&](const sim::Simulation& simulation) { film->observe(simulation); });
   }
   if (arguments.record)
     if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return complain(recorded.error());
   if (arguments.record) attach_scene(**run);
-  if (arguments.show) return view_run(std::move(*run), arguments, *options, folder->string(), library, log);
+  const auto end_film = [&](int status) {
+    if (!film) return status;
+    if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
+    return status;
+  };
+  // The film shows the run up to its end or its first reset.
+  if (arguments.show) return end_film(view_run(std::move(*run), arguments, *options, folder->string(), library, log));
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
@@ -151,14 +158,13 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());
-  if (!written.ok()) return complain(written.error());
-  if (film)
-    if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
+  if (!written.ok()) return complain(written.error()), run_failed;
   if (report.status != "done") {
+    end_film(run_failed);
     std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end", report.failure).c_str(), stderr);
     return run_failed;
   }
-  return done;
+  return end_film(done);
 }
 
 }  // namespace volvox::cli

@@ -79,8 +79,17 @@ std::size_t Agent::waiting() const {
   }));
 }
 
+std::map<std::string, std::string> Agent::behavior_parameters() const {
+  std::map<std::string, std::string> all;
+  for (const Program& p : programs_) {
+    const auto& given = p.parameters.given();
+    for (const std::string& name : p.parameters.asked()) all.emplace(name, given.contains(name) ? given.at(name) : "");
+  }
+  return all;
+}
+
 const Agent& Agent::look_at(std::size_t module) const {
-  if (everyone_ == nullptr)
+  if (!sees_all())
     throw AgentError("it looked at another module's percepts; only a behavior whose omniscient() returns true may");
   if (module >= everyone_->size())
     throw AgentError(fmt::format("there is no module {}; there are {}", module, everyone_->size()));
@@ -88,7 +97,7 @@ const Agent& Agent::look_at(std::size_t module) const {
 }
 
 std::size_t Agent::module_count() const {
-  if (everyone_ == nullptr)
+  if (!sees_all())
     throw AgentError("it counted the other modules; only a behavior whose omniscient() returns true may");
   return everyone_->size();
 }

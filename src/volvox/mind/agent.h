@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -174,7 +175,10 @@ class Agent {
     }
     return nothing;
   }
-  const Parameters& behavior_parameters() const { return programs_.front().parameters; }
+  // The parameters that its behaviours asked for, which can be tuned; "" where none was given.
+  // Of a name that several behaviours know, the first one's value.
+  std::map<std::string, std::string> behavior_parameters() const;
+  const std::vector<std::string>& outlets() const { return anatomy_->outlet_names; }
   std::uint32_t placement() const { return placement_; }
 
   // For a behaviour that is declared omniscient: another module's percept in this tick.
@@ -192,6 +196,7 @@ class Agent {
     mutable Value model;
     mutable Payload restored_model;
     RandomStream random;
+    bool omniscient = false;
     double period = 0;  // s; 0: every tick
     Time next_step;
     std::map<std::string, std::string> tuned;  // parameters that were changed while the run went on
@@ -238,6 +243,7 @@ class Agent {
   int action_index(std::string_view name) const;
   int outlet_index(std::string_view name) const;
   const Agent& look_at(std::size_t module) const;
+  bool sees_all() const { return everyone_ != nullptr && programs_[running_].omniscient; }
   [[noreturn]] static void wrong_type(const char* kind, std::string_view name, const Value& value, const std::string& wanted);
 
   template <class A>
@@ -253,6 +259,7 @@ class Agent {
     ar("outbox", outbox_);
     ar("dropped", dropped_);
     ar.section(name_, "models, random streams and clock");
+    ar("now", now_);
     for (Program& p : programs_) p.archive(ar);
     ar("clock offset", clock_.offset);
     ar("clock drift", clock_.drift_ppm);
@@ -263,7 +270,7 @@ class Agent {
   std::string name_;
   std::uint32_t placement_ = 0;
   std::shared_ptr<const Anatomy> anatomy_;
-  const std::vector<Agent>* everyone_ = nullptr;  // null unless the behaviour is omniscient
+  const std::vector<Agent>* everyone_ = nullptr;  // null unless a behaviour is omniscient
   int address_ = 0;
   std::vector<Program> programs_;  // one for each behaviour, and one if there is none
   std::size_t running_ = 0;        // the behaviour whose code runs

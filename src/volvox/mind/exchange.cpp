@@ -323,12 +323,12 @@ net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
 }
 
 void Exchange::update_links(const world::World& world) {
-  std::vector<std::uint32_t> partners(world.docks(), world::nobody);
-  for (std::uint32_t d = 0; d < partners.size(); ++d)
-    if (world.dock_status(d).phase == world::DockPhase::engaged) partners[d] = world.graph().partner(d);
-  if (looked_ && partners == partners_) return;
+  seen_.assign(world.docks(), world::nobody);
+  for (std::uint32_t d = 0; d < seen_.size(); ++d)
+    if (world.dock_status(d).phase == world::DockPhase::engaged) seen_[d] = world.graph().partner(d);
+  if (looked_ && seen_ == partners_) return;
   looked_ = true;
-  partners_ = std::move(partners);
+  partners_.swap(seen_);
   // First all that let go, then all that meet: a dock may change its partner in one tick.
   for (const DockWire& wire : wires_)
     if (network_.peer(wire.id).valid() && network_.peer(wire.id) != wanted_peer(wire.dock))

@@ -121,6 +121,7 @@ class Exchange final : private net::Listener {
 
   std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, when links were last looked at
   bool looked_ = false;                  // whether they were
+  std::vector<std::uint32_t> seen_;      // scratch: partners at this look
   const Callbacks* callbacks_ = nullptr;  // while the network runs
   net::FrameLog frames_;
 };

@@ -79,7 +79,8 @@ Result<void> Minds::add_behavior(const model::Mind& spec, const Registries& regi
   const auto factory = registries.behaviors.find(spec.behavior, spec.file, spec.line);
   if (!factory.ok()) return factory.error();
   slots_.push_back({(**factory)(), spec.behavior});
-  if (slots_.back().behavior->omniscient()) agent.everyone_ = &agents_;
+  program.omniscient = slots_.back().behavior->omniscient();
+  if (program.omniscient) agent.everyone_ = &agents_;
   return {};
 }
 
@@ -435,13 +436,13 @@ void Minds::hand_over(std::size_t i, Message message) {
   if (!failures_[i].empty()) return;
   Agent& agent = agents_[i];
   agent.now_ = message.arrived;
-  ++network_.delivered;
-  if (watch_arrivals_) arrivals_.push_back({static_cast<std::uint32_t>(i), message.outlet, message.sent, message.arrived, static_cast<std::uint32_t>(message.payload.size())});
   const int owner = agent.off_ ? -1 : agent.owner_of(message.mailbox);
   if (owner < 0) {
     ++network_.lost;
     return;
   }
+  ++network_.delivered;
+  if (watch_arrivals_) arrivals_.push_back({static_cast<std::uint32_t>(i), message.outlet, message.sent, message.arrived, static_cast<std::uint32_t>(message.payload.size())});
   bool taken = false;
   if (const std::size_t slot = first_slot_[i] + static_cast<std::size_t>(owner); slot < first_slot_[i + 1])
     guarded(i, slot, "receive", [&](Behavior& b, Agent& a) { taken = b.receive(a, message); });
@@ -525,8 +526,10 @@ bool Minds::tune(std::size_t i, const std::string& name, const std::string& valu
 bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, const std::string& value) {
   Agent::Program& program = agents_[i].programs_[slot - first_slot_[i]];
   if (!program.parameters.asked().contains(name)) return false;
-  const auto& given = program.parameters.given();
-  const auto before = given.contains(name) ? std::optional(given.at(name)) : std::nullopt;
+  const Agent before = agents_[i];
+  Behavior& behavior = *slots_[slot].behavior;
+  SaveArchive state;
+  if (behavior.lists_state()) behavior.archive_state(state);
   const auto tell = [&] { guarded(i, slot, "tune", [](Behavior& b, Agent& a) { b.tune(a); }); };
   program.parameters.set(name, value);
   tell();
@@ -534,11 +537,14 @@ bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, 
     program.tuned[name] = value;
     return true;
   }
-  failures_[i].clear();
-  program.parameters.forget_errors();
-  if (before) program.parameters.set(name, *before);
-  else program.parameters.unset(name);
+  // A refusal leaves no trace: the behaviour is told the old value, for what it takes from
+  // parameters, and whatever it or its module did meanwhile is undone.
+  agents_[i] = before;
   tell();
+  failures_[i].clear();
+  agents_[i] = before;
+  LoadArchive load(state.bytes());
+  if (behavior.lists_state()) behavior.archive_state(load);
   return false;
 }
 

@@ -5,12 +5,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "volvox/base/platform/memory.h"
 #include "volvox/net/vector_clones.h"
 
 namespace volvox::net {
 namespace {
-
-constexpr std::size_t block_size = 64;
 
 // The hot loops. Pointers never overlap; plain loops that the compiler turns into vector
 // instructions, and that give the same bits if it does not.
@@ -39,57 +38,82 @@ struct Tally {
 };
 
 VOLVOX_VECTOR_CLONES
-Tally add_powers(const PowerUnits* __restrict power, PowerUnits* __restrict sum, const PowerUnits* __restrict up,
-                 PowerUnits least_decodable, PowerUnits least_noise, std::size_t count) {
+Tally add_powers(const PowerUnits* __restrict power, Medium::Air* __restrict air, PowerUnits least_decodable,
+                 PowerUnits least_noise, std::size_t count) {
   Tally tally;
   for (std::size_t i = 0; i < count; ++i) {
-    const PowerUnits total = sum[i] + power[i];
-    sum[i] = total;
-    tally.hits += (total >= up[i]) | (power[i] >= least_decodable);
+    const PowerUnits total = air[i].sum + power[i];
+    air[i].sum = total;
+    tally.hits += (total >= air[i].limit) | (power[i] >= least_decodable);
     tally.heard += power[i] >= least_noise;
   }
   return tally;
 }
 
 VOLVOX_VECTOR_CLONES
-std::int64_t remove_powers(const PowerUnits* __restrict power, PowerUnits* __restrict sum,
-                           const PowerUnits* __restrict down, std::size_t count) {
+std::int64_t remove_powers(const PowerUnits* __restrict power, Medium::Air* __restrict air,
+                           const std::uint8_t* __restrict awaits_quiet, PowerUnits carrier, std::size_t count) {
   std::int64_t hits = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const PowerUnits total = sum[i] - power[i];
-    sum[i] = total;
-    hits += total < down[i];
+    const PowerUnits total = air[i].sum - power[i];
+    air[i].sum = total;
+    hits += (total < carrier) & awaits_quiet[i];
   }
   return hits;
 }
 
-// Short runs far apart are too short for the processor to guess: ask for the next one early.
+// Short runs far apart are too short for the processor to guess: ask for those to come early.
 template <class T>
 void prefetch(const std::vector<T>& values, Links::Run run) {
   constexpr std::size_t a_line = 64 / sizeof(T);
-  const std::size_t end = run.begin + std::min<std::size_t>(run.count, block_size);
+  constexpr std::size_t enough = 64;  // from there on the processor guesses well
+  const std::size_t end = run.begin + std::min<std::size_t>(run.count, enough);
   for (std::size_t i = run.begin; i < end; i += a_line) fetch_early(&values[i]);
 }
 
+// In place, along the cycles of the permutation: a second copy of a million radios would be
+// the most memory that a flood ever needs.
 template <class T>
-void permute(std::vector<T>& values, const std::vector<std::uint32_t>& old_slot, std::vector<T>& scratch) {
-  scratch.resize(values.size());
-  for (std::size_t slot = 0; slot < values.size(); ++slot) scratch[slot] = values[old_slot[slot]];
-  values.swap(scratch);
+void permute(std::vector<T>& values, const std::vector<std::uint32_t>& old_slot) {
+  std::vector<bool> done(values.size());
+  for (std::uint32_t first = 0; first < values.size(); ++first) {
+    if (done[first]) continue;
+    const T displaced = values[first];
+    std::uint32_t slot = first;
+    for (; old_slot[slot] != first; slot = old_slot[slot]) {
+      values[slot] = values[old_slot[slot]];
+      done[slot] = true;
+    }
+    values[slot] = displaced;
+    done[slot] = true;
+  }
 }
 
 }  // namespace
 
+// What arrives at the receivers of several runs, one behind another; small enough for the
+// nearest cache.
+struct Medium::Block {
+  static constexpr std::uint32_t capacity = 256;
+  std::vector<Links::Run> runs;
+  std::uint32_t count = 0;  // of receivers
+  alignas(64) double x[capacity], y[capacity], z[capacity], antenna_gain[capacity];
+  alignas(64) double squared[capacity], gain[capacity];
+  std::uint32_t radio[capacity];
+  void clear() { runs.clear(), count = 0; }
+};
+
 Medium::Medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation)
-    : options_(options), propagation_(std::move(propagation)) {
+    : options_(options), propagation_(std::move(propagation)), block_(std::make_unique<Block>()) {
   adds_noise_ = propagation_->added_noise_w(1, 1e12) > 0;  // most models add none: asked once
   if (options_.cull_radius == 0) unsorted_ = false;  // exact: one run over all, in any order
 }
+Medium::~Medium() = default;
 
 void Medium::reserve(std::size_t radios) {
-  slot_of_.reserve(radios), radio_at_.reserve(radios);
-  x_.reserve(radios), y_.reserve(radios), z_.reserve(radios);
-  sum_.reserve(radios), up_.reserve(radios), down_.reserve(radios);
+  slot_of_.reserve(radios);
+  places_.reserve(radios), air_.reserve(radios), awaits_quiet_.reserve(radios);
+  platform::prefer_huge_pages(places_), platform::prefer_huge_pages(air_);
 }
 
 void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& position) {
@@ -97,31 +121,29 @@ void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& p
   const PowerUnits noise = to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
   slot_of_.resize(radio + 1, nothing);
   slot_of_[radio] = slot;
-  radio_at_.push_back(radio);
-  x_.push_back(position.x), y_.push_back(position.y), z_.push_back(position.z);
-  sum_.push_back(noise), up_.push_back(never_above), down_.push_back(never_below);
+  places_.push_back({position, radio});
+  air_.push_back({noise, never_above});
+  awaits_quiet_.push_back(0);
   least_decodable_ = std::min(least_decodable_, std::max<PowerUnits>(1, to_units(options.receive_threshold_w)));
   least_noise_ = std::min(least_noise_, std::max<PowerUnits>(1, noise));
+  highest_carrier_ = std::max(highest_carrier_, to_units(options.carrier_threshold_w, never_above));
   if (slot == 0) antenna_gain_ = options.antenna_gain;
   if (options.antenna_gain != antenna_gain_ && antenna_gain_at_.empty()) antenna_gain_at_.assign(slot, antenna_gain_);
   if (!antenna_gain_at_.empty()) antenna_gain_at_.push_back(options.antenna_gain);
   unsorted_ = options_.cull_radius > 0;
 }
 
-Vec3 Medium::position(std::uint32_t radio) const {
-  const std::uint32_t slot = slot_of_[radio];
-  return {x_[slot], y_[slot], z_[slot]};
-}
+Vec3 Medium::position(std::uint32_t radio) const { return places_[slot_of_[radio]].position; }
 
 void Medium::move(std::uint32_t radio, const Vec3& to) {
   const std::uint32_t slot = slot_of_[radio];
   if (options_.cull_radius > 0 && !unsorted_) {
-    const bool inside = to.x >= origin_.x && to.y >= origin_.y && to.z >= origin_.z &&
-                        to.x < origin_.x + cell_size_ * cells_[0] && to.y < origin_.y + cell_size_ * cells_[1] &&
-                        to.z < origin_.z + cell_size_ * cells_[2];
+    bool inside = true;
+    for (int axis = 0; axis < 3; ++axis)
+      inside = inside && to[axis] >= origin_[axis] && to[axis] < origin_[axis] + cell_size_[axis] * cells_[axis];
     if (!inside || cell_of(to) != cell_of(position(radio))) unsorted_ = true;
   }
-  x_[slot] = to.x, y_[slot] = to.y, z_[slot] = to.z;
+  places_[slot].position = to;
 }
 
 PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, double bandwidth_hz) const {
@@ -129,10 +151,10 @@ PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, dou
   return to_units(propagation_->added_noise_w(length(position(receiver) - position(sender)), bandwidth_hz));
 }
 
-void Medium::watch(std::uint32_t radio, PowerUnits up, PowerUnits down) {
+void Medium::watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet) {
   const std::uint32_t slot = slot_of_[radio];
-  up_[slot] = up;
-  down_[slot] = down;
+  air_[slot].limit = limit;
+  awaits_quiet_[slot] = awaits_quiet ? 1 : 0;
 }
 
 // --- transmissions -----------------------------------------------------------------------
@@ -141,52 +163,74 @@ void Medium::start(const Emission& emission, Links& links, std::vector<Hit>& hit
   VOLVOX_ASSERT(!unsorted_);
   const Vec3 from = position(emission.radio);
   links.clear();
-  find_runs(from, links.runs);
-  std::size_t total = 0;
+  // A little more than the radius, so that rounding cannot hide a cell: to_power decides exactly.
+  find_runs(from, options_.cull_radius * (1 + 1e-9), links.runs);
+  std::uint32_t total = 0;
   for (const Links::Run& run : links.runs) total += run.count;
+  if (links.power.capacity() < total) links.power.reserve(total + total / 16);  // hardly more than needed
   links.power.resize(total);
   links.updates = total - 1;  // all but the sender itself
   heard_weakly_ = 0;
+
+  for (const Links::Run& run : links.runs) prefetch(places_, run);
+  // Gather until a block is full, then work on it; a long run fills several blocks.
   PowerUnits* power = links.power.data();
+  const auto work = [&] {
+    arriving_power(emission, from, power);
+    for (const Links::Run run : block_->runs) add(run, power, hits), power += run.count;
+    block_->clear();
+  };
   for (std::size_t k = 0; k < links.runs.size(); ++k) {
-    if (k + 1 < links.runs.size()) {
-      const Links::Run next = links.runs[k + 1];
-      for (const auto* values : {&x_, &y_, &z_}) prefetch(*values, next);
-      for (const auto* values : {&sum_, &up_}) prefetch(*values, next);
+    prefetch(air_, links.runs[k]);
+    for (std::uint32_t done = 0; done < links.runs[k].count;) {
+      const std::uint32_t count = std::min(links.runs[k].count - done, Block::capacity - block_->count);
+      gather({links.runs[k].begin + done, count});
+      done += count;
+      if (block_->count == Block::capacity) work();
     }
-    start_run(emission, from, links.runs[k], power, hits);
-    power += links.runs[k].count;
   }
+  work();
 }
 
-void Medium::start_run(const Emission& emission, const Vec3& from, Links::Run run, PowerUnits* power,
-                       std::vector<Hit>& hits) {
-  alignas(64) double squared[block_size];
-  alignas(64) double gain[block_size];
+void Medium::gather(Links::Run run) {
+  Block& block = *block_;
+  for (std::uint32_t i = 0; i < run.count; ++i) {
+    const Place& place = places_[run.begin + i];
+    block.x[block.count + i] = place.position.x;
+    block.y[block.count + i] = place.position.y;
+    block.z[block.count + i] = place.position.z;
+    block.radio[block.count + i] = place.radio;
+  }
+  if (!antenna_gain_at_.empty())
+    std::copy_n(antenna_gain_at_.data() + run.begin, run.count, block.antenna_gain + block.count);
+  block.runs.push_back(run);
+  block.count += run.count;
+}
+
+void Medium::arriving_power(const Emission& emission, const Vec3& from, PowerUnits* power) {
+  Block& block = *block_;
   const double cull_squared = options_.cull_radius > 0 ? options_.cull_radius * options_.cull_radius
                                                        : std::numeric_limits<double>::infinity();
   const double scale = emission.power_w * units_per_watt * (antenna_gain_at_.empty() ? antenna_gain_ : 1.0);
-  const std::uint32_t own_slot = slot_of_[emission.radio];
-  for (std::uint32_t done = 0; done < run.count; done += block_size, power += block_size) {
-    const std::uint32_t slot = run.begin + done;
-    const std::size_t count = std::min<std::size_t>(block_size, run.count - done);
-    squared_distances(from, &x_[slot], &y_[slot], &z_[slot], squared, count);
-    propagation_->gains(
-        {from, emission.radio, emission.frame, &x_[slot], &y_[slot], &z_[slot], squared, &radio_at_[slot], count},
-        gain);
-    if (!antenna_gain_at_.empty())
-      for (std::size_t i = 0; i < count; ++i) gain[i] *= antenna_gain_at_[slot + i];
-    to_power(gain, squared, cull_squared, scale, power, count);
-    if (own_slot - slot < count) power[own_slot - slot] = 0;
-    const Tally tally = add_powers(power, &sum_[slot], &up_[slot], least_decodable_, least_noise_, count);
-    heard_weakly_ += static_cast<std::uint64_t>(tally.heard);
-    if (tally.hits == 0) continue;
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool decodable = power[i] >= least_decodable_;
-      heard_weakly_ -= decodable && power[i] >= least_noise_;
-      if (decodable || sum_[slot + i] >= up_[slot + i])
-        hits.push_back({slot + static_cast<std::uint32_t>(i), power[i]});
-    }
+  squared_distances(from, block.x, block.y, block.z, block.squared, block.count);
+  propagation_->gains(
+      {from, emission.radio, emission.frame, block.x, block.y, block.z, block.squared, block.radio, block.count},
+      block.gain);
+  if (!antenna_gain_at_.empty())
+    for (std::uint32_t i = 0; i < block.count; ++i) block.gain[i] *= block.antenna_gain[i];
+  to_power(block.gain, block.squared, cull_squared, scale, power, block.count);
+  const auto* own = std::find(block.radio, block.radio + block.count, emission.radio);
+  if (own != block.radio + block.count) power[own - block.radio] = 0;
+}
+
+void Medium::add(Links::Run run, const PowerUnits* power, std::vector<Hit>& hits) {
+  const Tally tally = add_powers(power, &air_[run.begin], least_decodable_, least_noise_, run.count);
+  heard_weakly_ += static_cast<std::uint64_t>(tally.heard);
+  if (tally.hits == 0) return;
+  for (std::uint32_t i = 0; i < run.count; ++i) {
+    const bool decodable = power[i] >= least_decodable_;
+    heard_weakly_ -= decodable && power[i] >= least_noise_;
+    if (decodable || reached_limit(run.begin + i)) hits.push_back({run.begin + i, power[i]});
   }
 }
 
@@ -194,28 +238,24 @@ void Medium::stop(const Links& links, std::vector<std::uint32_t>& hits) {
   const PowerUnits* power = links.power.data();
   for (std::size_t i = 0; i < links.radios.size(); ++i) {
     const std::uint32_t slot = slot_of_[links.radios[i]];
-    sum_[slot] -= power[i];
-    if (sum_[slot] < down_[slot]) hits.push_back(links.radios[i]);
+    air_[slot].sum -= power[i];
+    if (awaits_quiet_[slot] != 0 && sum_at(slot) < highest_carrier_) hits.push_back(links.radios[i]);
   }
-  for (std::size_t k = 0; k < links.runs.size(); ++k) {
-    const Links::Run run = links.runs[k];
-    if (k + 1 < links.runs.size())
-      for (const auto* values : {&sum_, &down_}) prefetch(*values, links.runs[k + 1]);
-    for (std::uint32_t done = 0; done < run.count; done += block_size, power += block_size) {
-      const std::uint32_t slot = run.begin + done;
-      const std::size_t count = std::min<std::size_t>(block_size, run.count - done);
-      if (remove_powers(power, &sum_[slot], &down_[slot], count) == 0) continue;
-      for (std::size_t i = 0; i < count; ++i)
-        if (sum_[slot + i] < down_[slot + i]) hits.push_back(radio_at_[slot + i]);
-    }
-    if (const std::uint32_t rest = run.count % block_size; rest != 0) power -= block_size - rest;
+  for (const Links::Run& run : links.runs) prefetch(air_, run), prefetch(awaits_quiet_, run);
+  for (const Links::Run& run : links.runs) {
+    const std::int64_t quiet =
+        remove_powers(power, &air_[run.begin], &awaits_quiet_[run.begin], highest_carrier_, run.count);
+    power += run.count;
+    if (quiet == 0) continue;
+    for (std::uint32_t slot = run.begin; slot < run.begin + run.count; ++slot)
+      if (awaits_quiet_[slot] != 0 && sum_at(slot) < highest_carrier_) hits.push_back(radio_at(slot));
   }
 }
 
 // --- cells -------------------------------------------------------------------------------
 
 int Medium::cell_coordinate(double position, int axis) const {
-  const double cell = std::floor((position - origin_[axis]) / cell_size_);
+  const double cell = std::floor((position - origin_[axis]) / cell_size_[axis]);
   return cell <= 0 ? 0 : cell >= cells_[axis] - 1 ? cells_[axis] - 1 : static_cast<int>(cell);
 }
 
@@ -225,24 +265,28 @@ std::uint32_t Medium::cell_of(const Vec3& p) const {
 }
 
 void Medium::choose_cells() {
-  Vec3 low{x_[0], y_[0], z_[0]}, high = low;
-  for (std::size_t i = 0; i < x_.size(); ++i) {
-    low = {std::min(low.x, x_[i]), std::min(low.y, y_[i]), std::min(low.z, z_[i])};
-    high = {std::max(high.x, x_[i]), std::max(high.y, y_[i]), std::max(high.z, z_[i])};
+  Vec3 low = places_[0].position, high = low;
+  for (const Place& place : places_) {
+    const Vec3& p = place.position;
+    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
   }
-  // A quarter of the radius wastes little around the edge; the cells must not outnumber the
+  // Narrow rows waste little around the edge, but in space they would be many, and each costs
+  // its own cache misses. Along a row narrow cells cost nothing. Cells must not outnumber the
   // radios by much, however far apart a few of them are.
   origin_ = low;
-  cell_size_ = options_.cull_radius / 4;
-  const double most = 2.0 * static_cast<double>(x_.size()) + 64;
+  const bool flat = high.z - low.z <= options_.cull_radius;
+  const double width = options_.cull_radius / (flat ? 4 : 2);
+  cell_size_ = {options_.cull_radius / 8, width, width};
+  const double most = 2.0 * static_cast<double>(size()) + 64;
   for (;;) {
     double count = 1;
-    for (int axis = 0; axis < 3; ++axis) count *= std::floor((high[axis] - low[axis]) / cell_size_) + 1;
+    for (int axis = 0; axis < 3; ++axis) count *= std::floor((high[axis] - low[axis]) / cell_size_[axis]) + 1;
     if (count <= most) break;
-    cell_size_ *= 1.5;
+    cell_size_ = 1.5 * cell_size_;
   }
   for (int axis = 0; axis < 3; ++axis)
-    cells_[axis] = static_cast<int>(std::floor((high[axis] - low[axis]) / cell_size_)) + 1;
+    cells_[axis] = static_cast<int>(std::floor((high[axis] - low[axis]) / cell_size_[axis])) + 1;
 }
 
 void Medium::sort() {
@@ -251,7 +295,7 @@ void Medium::sort() {
   choose_cells();
   // Counting sort, radios in order within a cell.
   cell_begin_.assign(static_cast<std::size_t>(cells_[0]) * cells_[1] * cells_[2] + 1, 0);
-  for (std::size_t slot = 0; slot < size(); ++slot) ++cell_begin_[cell_of({x_[slot], y_[slot], z_[slot]}) + 1];
+  for (const Place& place : places_) ++cell_begin_[cell_of(place.position) + 1];
   std::partial_sum(cell_begin_.begin(), cell_begin_.end(), cell_begin_.begin());
   std::vector<std::uint32_t> old_slot(size());
   {
@@ -259,57 +303,52 @@ void Medium::sort() {
     for (std::uint32_t radio = 0; radio < slot_of_.size(); ++radio)
       if (has(radio)) old_slot[next[cell_of(position(radio))]++] = slot_of_[radio];
   }
-  std::vector<double> doubles;
-  for (auto* values : {&x_, &y_, &z_}) permute(*values, old_slot, doubles);
-  if (!antenna_gain_at_.empty()) permute(antenna_gain_at_, old_slot, doubles);
-  doubles = {};
-  std::vector<PowerUnits> units;
-  for (auto* values : {&sum_, &up_, &down_}) permute(*values, old_slot, units);
-  units = {};
-  std::vector<std::uint32_t> indices;
-  permute(radio_at_, old_slot, indices);
-  for (std::uint32_t slot = 0; slot < size(); ++slot) slot_of_[radio_at_[slot]] = slot;
+  permute(places_, old_slot);
+  permute(air_, old_slot);
+  permute(awaits_quiet_, old_slot);
+  if (!antenna_gain_at_.empty()) permute(antenna_gain_at_, old_slot);
+  for (std::uint32_t slot = 0; slot < size(); ++slot) slot_of_[radio_at(slot)] = slot;
 }
 
-void Medium::find_runs(const Vec3& from, std::vector<Links::Run>& runs) const {
+void Medium::find_runs(const Vec3& from, double radius, std::vector<Links::Run>& runs) const {
   if (options_.cull_radius == 0) {
     runs.push_back({0, static_cast<std::uint32_t>(size())});
     return;
   }
-  // A little more than the radius, so that rounding cannot hide a cell; the loop over the
-  // slots decides exactly.
-  const double radius = options_.cull_radius * (1 + 1e-9);
-  const auto gap = [&](int cell, int axis) {
-    const double low = origin_[axis] + cell * cell_size_, high = low + cell_size_;
-    return std::max({0.0, low - from[axis], from[axis] - high});
+  const auto gap_squared = [&](int cell, int axis) {
+    const double low = origin_[axis] + cell * cell_size_[axis], high = low + cell_size_[axis];
+    const double gap = std::max({0.0, low - from[axis], from[axis] - high});
+    return gap * gap;
   };
-  const int z_end = cell_coordinate(from.z + radius, 2), y_end = cell_coordinate(from.y + radius, 1);
-  for (int cz = cell_coordinate(from.z - radius, 2); cz <= z_end; ++cz) {
-    for (int cy = cell_coordinate(from.y - radius, 1); cy <= y_end; ++cy) {
-      const double gap_y = gap(cy, 1), gap_z = gap(cz, 2);
-      const double rest = radius * radius - gap_y * gap_y - gap_z * gap_z;
+  const int y_begin = cell_coordinate(from.y - radius, 1), y_end = cell_coordinate(from.y + radius, 1);
+  const int z_begin = cell_coordinate(from.z - radius, 2), z_end = cell_coordinate(from.z + radius, 2);
+  for (int cz = z_begin; cz <= z_end; ++cz) {
+    const double rest_of_plane = radius * radius - gap_squared(cz, 2);
+    for (int cy = y_begin; cy <= y_end; ++cy) {
+      const double rest = rest_of_plane - gap_squared(cy, 1);
       if (rest < 0) continue;
       const double half = std::sqrt(rest) * (1 + 1e-9);
-      const int row = (cz * cells_[1] + cy) * cells_[0];
-      const std::uint32_t begin = cell_begin_[static_cast<std::size_t>(row + cell_coordinate(from.x - half, 0))];
-      const std::uint32_t end = cell_begin_[static_cast<std::size_t>(row + cell_coordinate(from.x + half, 0)) + 1];
+      const std::size_t row = (static_cast<std::size_t>(cz) * cells_[1] + cy) * cells_[0];
+      const std::uint32_t begin = cell_begin_[row + cell_coordinate(from.x - half, 0)];
+      const std::uint32_t end = cell_begin_[row + cell_coordinate(from.x + half, 0) + 1];
       if (end > begin) runs.push_back({begin, end - begin});
     }
   }
 }
 
 std::size_t Medium::crowded(double distance) const {
-  if (!(distance > 0)) return 0;
+  if (!(distance > 0) || size() == 0) return 0;
+  if (options_.cull_radius > 0 && !unsorted_) return crowded_by_cells(distance);
   // Sorted into cells of that size: only the 27 cells around a radio can hold one that is near.
   using Cell = std::array<double, 3>;
   std::vector<std::pair<Cell, std::uint32_t>> cells(size());
-  for (std::uint32_t slot = 0; slot < size(); ++slot)
-    cells[slot] = {{std::floor(x_[slot] / distance), std::floor(y_[slot] / distance), std::floor(z_[slot] / distance)},
-                   slot};
+  for (std::uint32_t slot = 0; slot < size(); ++slot) {
+    const Vec3& p = places_[slot].position;
+    cells[slot] = {{std::floor(p.x / distance), std::floor(p.y / distance), std::floor(p.z / distance)}, slot};
+  }
   std::sort(cells.begin(), cells.end());
   const auto near = [&](std::uint32_t a, std::uint32_t b) {
-    const Vec3 gap{x_[a] - x_[b], y_[a] - y_[b], z_[a] - z_[b]};
-    return a != b && length_squared(gap) < distance * distance;
+    return a != b && length_squared(places_[a].position - places_[b].position) < distance * distance;
   };
   const auto has_neighbor = [&](const std::pair<Cell, std::uint32_t>& entry) {
     const auto& [cell, slot] = entry;
@@ -325,6 +364,27 @@ std::size_t Medium::crowded(double distance) const {
   return static_cast<std::size_t>(std::count_if(cells.begin(), cells.end(), has_neighbor));
 }
 
+// The same by the cells that are there: no copy of a million positions.
+std::size_t Medium::crowded_by_cells(double distance) const {
+  std::vector<Links::Run> runs;
+  std::size_t count = 0;
+  for (std::uint32_t slot = 0; slot < size(); ++slot) {
+    const Vec3 here = places_[slot].position;
+    runs.clear();
+    find_runs(here, distance * (1 + 1e-9), runs);
+    const auto near = [&](std::uint32_t other) {
+      return other != slot && length_squared(places_[other].position - here) < distance * distance;
+    };
+    const auto holds_one = [&](Links::Run run) {
+      for (std::uint32_t other = run.begin; other < run.begin + run.count; ++other)
+        if (near(other)) return true;
+      return false;
+    };
+    count += std::any_of(runs.begin(), runs.end(), holds_one);
+  }
+  return count;
+}
+
 // --- snapshots and new orders ------------------------------------------------------------
 
 std::vector<std::pair<std::uint32_t, PowerUnits>> Medium::list(const Links& links) const {
@@ -333,7 +393,7 @@ std::vector<std::pair<std::uint32_t, PowerUnits>> Medium::list(const Links& link
   for (const std::uint32_t radio : links.radios) result.push_back({radio, *power++});
   for (const Links::Run& run : links.runs)
     for (std::uint32_t slot = run.begin; slot < run.begin + run.count; ++slot, ++power)
-      if (*power != 0) result.push_back({radio_at_[slot], *power});
+      if (*power != 0) result.push_back({radio_at(slot), *power});
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -353,7 +413,7 @@ void Medium::adopt(Links& links, const std::vector<std::pair<std::uint32_t, Powe
   for (const auto& [radio, power] : list) {
     links.radios.push_back(radio);
     links.power.push_back(power);
-    sum_[slot_of_[radio]] += power;
+    air_[slot_of_[radio]].sum += power;
   }
 }
 

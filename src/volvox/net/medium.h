@@ -2,9 +2,10 @@
 // when it starts and takes exactly the same power away when it ends. Internal.
 //
 // Receivers live in arrays sorted by cell, so that a transmission touches a few contiguous
-// runs; the loops over them have no branches and no calls. Everything rare (a frame loud
-// enough to decode, a sum that crosses a limit somebody watches) is found by one comparison
-// in those loops and handled outside.
+// runs; the loops over them have no branches and no calls. In space a run is short, so the
+// arithmetic works on blocks of many runs, gathered. Everything rare (a frame loud enough to
+// decode, a sum that crosses a limit somebody watches) is found by one comparison in those
+// loops and handled outside.
 #pragma once
 
 #include <limits>
@@ -18,7 +19,6 @@
 namespace volvox::net {
 
 inline constexpr PowerUnits never_above = std::numeric_limits<PowerUnits>::max();
-inline constexpr PowerUnits never_below = std::numeric_limits<PowerUnits>::min();
 
 // The power that one transmission lends to each receiver. Kept, not computed again at the
 // end: robots may move while the frame is on the air.
@@ -36,6 +36,10 @@ struct Links {
 
 class Medium {
  public:
+  struct Air {
+    PowerUnits sum = 0;              // noise and all signals
+    PowerUnits limit = never_above;  // somebody wants to hear when the sum reaches this
+  };
   struct Emission {
     std::uint32_t radio = 0;
     double power_w = 0;  // with the sender's antenna
@@ -47,6 +51,7 @@ class Medium {
   };
 
   Medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation);
+  ~Medium();
 
   const MediumOptions& options() const { return options_; }
   const Propagation& propagation() const { return *propagation_; }
@@ -54,22 +59,23 @@ class Medium {
   // Radios are known by their number in the network; not all of them are on this medium.
   void add(std::uint32_t radio, const RadioOptions& options, const Vec3& position);
   void reserve(std::size_t radios);
-  std::size_t size() const { return radio_at_.size(); }
+  std::size_t size() const { return places_.size(); }
   bool has(std::uint32_t radio) const { return radio < slot_of_.size() && slot_of_[radio] != nothing; }
-  std::uint32_t radio_at(std::uint32_t slot) const { return radio_at_[slot]; }
+  std::uint32_t radio_at(std::uint32_t slot) const { return places_[slot].radio; }
   Vec3 position(std::uint32_t radio) const;
   void move(std::uint32_t radio, const Vec3& position);
 
   // Noise and all signals.
-  PowerUnits sum(std::uint32_t radio) const { return sum_[slot_of_[radio]]; }
-  PowerUnits sum_at(std::uint32_t slot) const { return sum_[slot]; }
-  bool reached_limit(std::uint32_t slot) const { return sum_[slot] >= up_[slot]; }
+  PowerUnits sum(std::uint32_t radio) const { return air_[slot_of_[radio]].sum; }
+  PowerUnits sum_at(std::uint32_t slot) const { return air_[slot].sum; }
+  bool reached_limit(std::uint32_t slot) const { return air_[slot].sum >= air_[slot].limit; }
   // How many radios have another nearer than `distance`.
   std::size_t crowded(double distance) const;
   // That the channel adds at `receiver` while it decodes `sender`.
   PowerUnits added_noise(std::uint32_t sender, std::uint32_t receiver, double bandwidth_hz) const;
-  // Ask to hear when the sum reaches `up`, or falls under `down`.
-  void watch(std::uint32_t radio, PowerUnits up, PowerUnits down);
+  // Ask to hear when the sum reaches `limit`, and when it may have fallen under the radio's
+  // carrier threshold.
+  void watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet);
 
   // Radios have left their cells. Before the next start, `scatter` the links of everything
   // on the air, then `sort`.
@@ -79,7 +85,8 @@ class Medium {
 
   // `hits`: slots that can decode the frame or whose sum reached its upper limit.
   void start(const Emission& emission, Links& links, std::vector<Hit>& hits);
-  // `hits`: radios whose sum fell under its lower limit.
+  // `hits`: radios that await quiet and whose sum is under the highest carrier threshold of all
+  // (usually the only one).
   void stop(const Links& links, std::vector<std::uint32_t>& hits);
   bool decodable(PowerUnits power) const { return power >= least_decodable_; }  // by some radio of the medium
   // How many radios the last start reached above the noise but below any decoding.
@@ -87,7 +94,7 @@ class Medium {
 
   // The links as (radio, power), sorted by radio; and back. For snapshots.
   std::vector<std::pair<std::uint32_t, PowerUnits>> list(const Links& links) const;
-  void silence(std::uint32_t radio, PowerUnits noise) { sum_[slot_of_[radio]] = noise; }
+  void silence(std::uint32_t radio, PowerUnits noise) { air_[slot_of_[radio]].sum = noise; }
   void adopt(Links& links, const std::vector<std::pair<std::uint32_t, PowerUnits>>& list);
 
   template <class Archive>
@@ -102,8 +109,16 @@ class Medium {
   }
 
  private:
-  void find_runs(const Vec3& from, std::vector<Links::Run>& runs) const;
-  void start_run(const Emission& emission, const Vec3& from, Links::Run run, PowerUnits* power, std::vector<Hit>& hits);
+  struct Place {
+    Vec3 position;
+    std::uint32_t radio = nothing;
+  };
+  struct Block;
+  void find_runs(const Vec3& from, double radius, std::vector<Links::Run>& runs) const;
+  void gather(Links::Run run);
+  void arriving_power(const Emission& emission, const Vec3& from, PowerUnits* power);
+  void add(Links::Run run, const PowerUnits* power, std::vector<Hit>& hits);
+  std::size_t crowded_by_cells(double distance) const;
   void choose_cells();
   std::uint32_t cell_of(const Vec3& position) const;
   int cell_coordinate(double position, int axis) const;
@@ -112,22 +127,25 @@ class Medium {
   std::unique_ptr<Propagation> propagation_;
   PowerUnits least_decodable_ = never_above;  // over all radios
   PowerUnits least_noise_ = never_above;
+  PowerUnits highest_carrier_ = 0;
   std::uint64_t heard_weakly_ = 0;
   bool adds_noise_ = false;
 
   std::vector<std::uint32_t> slot_of_;  // by radio; nothing: on another medium
-  // By slot.
-  std::vector<double> x_, y_, z_;
-  std::vector<PowerUnits> sum_, up_, down_;
-  std::vector<std::uint32_t> radio_at_;
+  // By slot. What is needed together lies together: runs are short and scattered, so the time
+  // goes into fetching cache lines, not into arithmetic.
+  std::vector<Place> places_;
+  std::vector<Air> air_;
+  std::vector<std::uint8_t> awaits_quiet_;
   // The gain of the receiving antennas: one for all, or one a slot where they differ.
   double antenna_gain_ = 1;
   std::vector<double> antenna_gain_at_;
 
+  std::unique_ptr<Block> block_;  // scratch
   // Cells in rows along x; cell c holds the slots cell_begin_[c] .. cell_begin_[c + 1].
   bool unsorted_ = true;
   Vec3 origin_;
-  double cell_size_ = 1;
+  Vec3 cell_size_{1, 1, 1};
   int cells_[3] = {1, 1, 1};
   std::vector<std::uint32_t> cell_begin_;
 };

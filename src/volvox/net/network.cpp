@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "volvox/base/platform/memory.h"
 #include "volvox/net/can_bits.h"
 #include "volvox/net/checks.h"
 #include "volvox/net/network_state.h"
@@ -104,6 +105,7 @@ Result<InterfaceId> Network::add_radio(NodeId node, MediumId medium, const Radio
 void Network::reserve(std::size_t nodes, std::size_t interfaces) {
   state_->nodes.reserve(nodes);
   state_->core.interfaces.reserve(interfaces);
+  platform::prefer_huge_pages(state_->core.interfaces);
 }
 void Network::reserve_wires(std::size_t wires) { state_->wires.reserve(wires); }
 void Network::reserve_radios(MediumId medium, std::size_t radios) { state_->radios.reserve(medium.index, radios); }

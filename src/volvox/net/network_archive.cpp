@@ -156,21 +156,28 @@ bool Radios::waits_for(const Event& event) const {
   }
 }
 
-// `locked_on` crosses as the radio that transmits: places in the pool are nobody's business.
+// A reception crosses with the radio that transmits: places in pools are nobody's business.
 void Radios::archive_radio(Archive& ar, Radio& radio) {
-  std::uint32_t heard = radio.locked_on == nothing ? nothing : transmissions_[radio.locked_on].radio;
+  Reception reception;
+  if (radio.reception != nothing && !ar.loading()) reception = receptions_[radio.reception];
+  std::uint32_t heard = reception.transmission == nothing ? nothing : transmissions_[reception.transmission].radio;
   ar("backoff", radio.backoff), ar("countdown", radio.countdown), ar("armed", radio.armed);
-  ar("lock_power", radio.lock_power), ar("lock_limit", radio.lock_limit);
-  archive_flag(ar, radio.spoiled);
+  ar("lock_power", reception.power), ar("lock_limit", reception.limit);
+  archive_flag(ar, reception.spoiled);
   ar("state", state(radio)), ar("contention", radio.contention), ar("heard", heard);
   if (!ar.loading()) return;
-  radio.locked_on = heard;  // a radio until all transmissions are in
+  radio.reception = nothing;
   if (state(radio) > State::transmitting || radio.contention > Contention::awaiting_acknowledgement ||
       (heard != nothing && heard >= radios_.size()) || (state(radio) == State::receiving) != (heard != nothing) ||
       (radio.contention != Contention::none && queue(radio).empty())) {
     ar.fail("the snapshot has a radio in an impossible state");
-    state(radio) = State::idle, radio.contention = Contention::none, radio.locked_on = nothing;
+    state(radio) = State::idle, radio.contention = Contention::none;
+    return;
   }
+  if (heard == nothing) return;
+  reception.transmission = heard;  // a radio until all transmissions are in
+  radio.reception = static_cast<std::uint32_t>(receptions_.size());
+  receptions_.push_back(reception);
 }
 
 void Radios::archive_transmission(Archive& ar, Radio& radio) {
@@ -205,6 +212,7 @@ void Radios::archive_transmission(Archive& ar, Radio& radio) {
 void Radios::archive(Archive& ar) {
   if (ar.loading()) {
     transmissions_.clear(), free_transmissions_.clear(), arrivals_.clear();
+    receptions_.clear(), free_receptions_.clear();
     receptions_due_ = false;
     for (const Radio& radio : radios_) medium_of(radio).silence(index(radio), limits(radio).noise);
   }
@@ -217,10 +225,11 @@ void Radios::archive(Archive& ar) {
   }
   if (!ar.loading()) return;
   for (Radio& radio : radios_) {
-    if (radio.locked_on != nothing) {
-      radio.locked_on = radios_[radio.locked_on].transmission;
-      if (radio.locked_on == nothing) return ar.fail("the snapshot receives what nobody sends");
-      transmissions_[radio.locked_on].locked.push_back(index(radio));
+    if (radio.reception != nothing) {
+      std::uint32_t& heard = receptions_[radio.reception].transmission;
+      heard = radios_[heard].transmission;
+      if (heard == nothing) return ar.fail("the snapshot receives what nobody sends");
+      transmissions_[heard].locked.push_back(index(radio));
     }
     update_watch(radio);
   }

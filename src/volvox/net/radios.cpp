@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/platform/memory.h"
+
 namespace volvox::net {
 
 std::uint32_t Radios::add_medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation) {
@@ -32,6 +34,7 @@ void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptio
 
 void Radios::reserve(std::uint32_t medium, std::size_t radios) {
   radios_.reserve(radios);
+  platform::prefer_huge_pages(radios_);
   state_.reserve(radios);
   media_[medium]->reserve(radios);
 }
@@ -58,11 +61,12 @@ PowerUnits Radios::bearable(PowerUnits power, std::uint32_t capture_q16) {
 }
 
 void Radios::update_watch(const Radio& radio) {
-  PowerUnits up = never_above, down = never_below;
-  if (state(radio) == State::receiving && !radio.spoiled) up = radio.lock_limit;
-  if (radio.contention == Contention::running) up = std::min(up, limits(radio).carrier);
-  if (radio.contention == Contention::frozen && state(radio) != State::transmitting) down = limits(radio).carrier;
-  medium_of(radio).watch(index(radio), up, down);
+  PowerUnits limit = never_above;
+  if (state(radio) == State::receiving && !receptions_[radio.reception].spoiled)
+    limit = receptions_[radio.reception].limit;
+  if (radio.contention == Contention::running) limit = std::min(limit, limits(radio).carrier);
+  const bool awaits_quiet = radio.contention == Contention::frozen && state(radio) != State::transmitting;
+  medium_of(radio).watch(index(radio), limit, awaits_quiet);
 }
 
 void Radios::frame_queued(std::uint32_t interface) {
@@ -188,7 +192,10 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
 void Radios::power_rose(Radio& radio) {
   const PowerUnits sum = medium_of(radio).sum(index(radio));
   bool changed = false;
-  if (state(radio) == State::receiving && !radio.spoiled && sum >= radio.lock_limit) changed = radio.spoiled = true;
+  if (state(radio) == State::receiving) {
+    Reception& reception = receptions_[radio.reception];
+    if (!reception.spoiled && sum >= reception.limit) changed = reception.spoiled = true;
+  }
   // A backoff that expires at this very instant is not stopped any more.
   if (radio.contention == Contention::running && sum >= limits(radio).carrier && radio.countdown > core_.now.ns) {
     freeze(radio);
@@ -219,14 +226,7 @@ void Radios::notice(const Arrival& arrival) {
   const PowerUnits others = medium.sum_at(arrival.slot) - arrival.power + added;
   const PowerUnits most = bearable(arrival.power, limit.capture_q16);
   if (state_[receiver] == State::idle && others <= most) {
-    Radio& radio = radios_[receiver];
-    state_[receiver] = State::receiving;
-    radio.locked_on = arrival.transmission;
-    radio.lock_power = arrival.power;
-    radio.lock_limit = arrival.power + most - added + 1;
-    radio.spoiled = false;
-    transmission.locked.push_back(receiver);
-    update_watch(radio);
+    lock(radios_[receiver], {arrival.transmission, arrival.power, arrival.power + most - added + 1, false});
   } else if (limit.noise + added > most) {
     ++core_.counters.weak;
   } else {
@@ -235,11 +235,31 @@ void Radios::notice(const Arrival& arrival) {
   }
 }
 
+void Radios::lock(Radio& radio, const Reception& reception) {
+  state(radio) = State::receiving;
+  if (free_receptions_.empty()) {
+    radio.reception = static_cast<std::uint32_t>(receptions_.size());
+    receptions_.push_back(reception);
+  } else {
+    radio.reception = free_receptions_.back();
+    free_receptions_.pop_back();
+    receptions_[radio.reception] = reception;
+  }
+  transmissions_[reception.transmission].locked.push_back(index(radio));
+  update_watch(radio);
+}
+
+// Whoever calls says what the radio does next.
+Radios::Reception Radios::unlock(Radio& radio) {
+  const std::uint32_t place = radio.reception;
+  free_receptions_.push_back(place);
+  radio.reception = nothing;
+  return receptions_[place];
+}
+
 void Radios::lose_lock(Radio& radio, LogKind why, std::uint64_t& counter) {
   ++counter;
-  core_.record(why, radio.interface, transmissions_[radio.locked_on].frame);
-  radio.locked_on = nothing;
-  radio.spoiled = false;
+  core_.record(why, radio.interface, transmissions_[unlock(radio).transmission].frame);
 }
 
 // --- the end of a frame ------------------------------------------------------------------
@@ -264,7 +284,8 @@ void Radios::end_transmission(Radio& radio, bool cut) {
   medium.stop(transmissions_[place].links, fallen_);
   core_.counters.link_updates += transmissions_[place].links.updates;
   for (const std::uint32_t receiver : transmissions_[place].locked) end_reception(radios_[receiver], place, cut);
-  for (const std::uint32_t waiting : fallen_) resume(radios_[waiting]);
+  for (const std::uint32_t waiting : fallen_)
+    if (!busy(radios_[waiting])) resume(radios_[waiting]);
 
   const bool acknowledgement = transmissions_[place].acknowledgement;
   transmissions_[place].radio = nothing;
@@ -285,15 +306,13 @@ void Radios::end_transmission(Radio& radio, bool cut) {
 }
 
 void Radios::end_reception(Radio& receiver, std::uint32_t place, bool cut) {
-  if (receiver.locked_on != place) return;  // it began to transmit, or was switched off
+  // Or else it began to transmit, or was switched off.
+  if (receiver.reception == nothing || receptions_[receiver.reception].transmission != place) return;
   const Transmission& transmission = transmissions_[place];
-  const bool good = !receiver.spoiled && !cut;
-  const PowerUnits power = receiver.lock_power;
+  const Reception reception = unlock(receiver);
   state(receiver) = State::idle;
-  receiver.locked_on = nothing;
-  receiver.spoiled = false;
   update_watch(receiver);
-  if (good) return decoded(receiver, transmission, power);
+  if (!reception.spoiled && !cut) return decoded(receiver, transmission, reception.power);
   ++(cut ? core_.counters.switched_off : core_.counters.collisions);
   core_.record(cut ? LogKind::cut : LogKind::collided, receiver.interface, transmission.frame);
 }

@@ -62,16 +62,21 @@ class Radios {
   struct Radio {
     RandomStream backoff;
     std::int64_t countdown = 0;  // running: when it expires, ns; frozen: slots left
-    PowerUnits lock_power = 0;   // of the frame it is locked on
-    PowerUnits lock_limit = 0;   // the sum, that frame included, that spoils it
     std::uint32_t interface = nothing;
-    std::uint32_t armed = nothing;          // the event that contention waits for
-    std::uint32_t transmission = nothing;   // its own
-    std::uint32_t locked_on = nothing;      // another's
+    std::uint32_t armed = nothing;         // the event that contention waits for
+    std::uint32_t transmission = nothing;  // its own
+    std::uint32_t reception = nothing;     // of another's: what it is locked on
     std::uint32_t profile = 0;
     std::uint16_t medium = 0;
     Contention contention = Contention::none;
-    bool spoiled = false;                   // the locked frame has met too much interference
+  };
+  static_assert(sizeof(RandomStream) > 16 || sizeof(Radio) <= 48);  // a million of them are meant to be cheap
+  // Few radios receive at once, so this is pooled and not a part of each.
+  struct Reception {
+    std::uint32_t transmission = nothing;
+    PowerUnits power = 0;
+    PowerUnits limit = 0;                  // the sum, that frame included, that spoils it
+    bool spoiled = false;                  // the frame has met too much interference
   };
   struct Transmission {
     std::uint32_t radio = nothing;
@@ -126,6 +131,8 @@ class Radios {
   void transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowledges, bool acknowledgement);
   void power_rose(Radio& radio);
   void notice(const Arrival& arrival);
+  void lock(Radio& radio, const Reception& reception);
+  Reception unlock(Radio& radio);
   void lose_lock(Radio& radio, LogKind why, std::uint64_t& counter);
   void end_transmission(Radio& radio, bool cut);
   void end_reception(Radio& receiver, std::uint32_t transmission, bool cut);
@@ -145,6 +152,8 @@ class Radios {
   std::vector<State> state_;
   std::vector<Transmission> transmissions_;
   std::vector<std::uint32_t> free_transmissions_;
+  std::vector<Reception> receptions_;
+  std::vector<std::uint32_t> free_receptions_;
   // Only addressed frames with acknowledgement touch these, so they cost nothing in floods.
   std::map<std::uint32_t, OwedAcknowledgement> owed_;                               // by interface
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last_received_;  // (receiver, sender) -> frame

@@ -24,6 +24,7 @@ enum Opcode : std::uint8_t {
 // CRC-32 of zlib and PNG, which MCAP uses too.
 class Crc {
  public:
+  explicit Crc(std::uint32_t before = 0) : value_(~before) {}  // goes on where another's value() stood
   void add(std::string_view bytes) {
     for (const char c : bytes) value_ = table()[(value_ ^ static_cast<std::uint8_t>(c)) & 0xff] ^ (value_ >> 8);
   }
@@ -42,8 +43,14 @@ class Crc {
     }();
     return made;
   }
-  std::uint32_t value_ = ~0u;
+  std::uint32_t value_;
 };
+
+std::uint32_t crc_of(std::string_view bytes, std::uint32_t before) {
+  Crc crc(before);
+  crc.add(bytes);
+  return crc.value();
+}
 
 // Little-endian fields, one after another.
 class Fields {
@@ -247,6 +254,7 @@ void McapWriter::work() {
 void McapWriter::put(std::string_view bytes) {
   file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   position_ += bytes.size();
+  sum_ = crc_of(bytes, sum_);
 }
 
 void McapWriter::write_between(const Chunk& between) {
@@ -331,7 +339,7 @@ Result<void> McapWriter::close() {
     }
     wake_.notify_one();
     worker_.join();
-    put(record(Opcode::data_end, Fields().number(std::uint32_t{0}).bytes()));
+    put(record(Opcode::data_end, Fields().number(sum_).bytes()));
     put(summary(position_));
     put(magic);
     file_.close();
@@ -389,6 +397,7 @@ Result<void> McapReader::scan() {
     if (length > size_ - offset - record_head) break;  // cut off in the middle of this one
     if (opcode == Opcode::data_end) {
       complete_ = true;
+      data_end_ = offset;
       break;
     }
     if (!take_record(opcode, offset, length)) return damaged(fmt::format("the record at byte {} makes no sense", offset));
@@ -447,6 +456,35 @@ bool McapReader::take_record(std::uint8_t opcode, std::uint64_t offset, std::uin
     metadata_[std::move(name)] = fields.map();
   }
   return fields.ok();
+}
+
+// Messages are checked as they are read; this is for the rest.
+Result<void> McapReader::check() {
+  for (const auto& [name, place] : attachments_)
+    if (auto read = attachment(name); !read.ok()) return read.error();
+  if (!complete_) return {};  // a run that was killed leaves no sums and no index
+  std::uint32_t sum = 0;
+  constexpr std::uint64_t piece = 1 << 20;
+  for (std::uint64_t offset = 0; offset < data_end_; offset += piece) {
+    auto bytes = read_at(offset, std::min(piece, data_end_ - offset));
+    if (!bytes.ok()) return bytes.error();
+    sum = crc_of(*bytes, sum);
+  }
+  auto data_end = read_at(data_end_ + record_head, 4);
+  if (!data_end.ok()) return data_end.error();
+  const auto expected = FieldReader(*data_end).number<std::uint32_t>();
+  if (expected != 0 && expected != sum) return damaged("the sum of its data is wrong");
+
+  // The index and the footer, whose last field sums up both.
+  constexpr std::uint64_t footer = record_head + 20;
+  const std::uint64_t begin = data_end_ + record_head + 4;
+  if (size_ < begin + footer + magic.size()) return damaged("its index is cut off");
+  auto index = read_at(begin, size_ - begin);
+  if (!index.ok()) return index.error();
+  const std::string_view all = *index, summed = all.substr(0, all.size() - magic.size() - 4);
+  if (all.substr(all.size() - magic.size()) != magic) return damaged("its end is not that of a recording");
+  if (FieldReader(all.substr(summed.size(), 4)).number<std::uint32_t>() != crc_of(summed, 0)) return damaged("the sum of its index is wrong");
+  return {};
 }
 
 Result<std::optional<std::string>> McapReader::attachment(const std::string& name) {

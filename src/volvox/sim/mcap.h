@@ -101,6 +101,7 @@ class McapWriter {
   std::ofstream file_;
   std::filesystem::path path_;
   std::uint64_t position_ = 0;
+  std::uint32_t sum_ = 0;  // of all bytes so far
   bool failed_ = false;
   std::map<std::uint8_t, std::string> indexes_;  // records of the summary by their kind
   std::uint32_t chunks_ = 0, attachments_ = 0, metadata_ = 0;
@@ -132,6 +133,8 @@ class McapReader {
   const std::map<std::string, Metadata>& metadata() const { return metadata_; }
   // Read when asked for; empty if there is none of this name.
   Result<std::optional<std::string>> attachment(const std::string& name);
+  // Whether attachments, metadata and index are as they were written.
+  Result<void> check();
 
   // Calls visit for every message of a chunk, in the order in which they were written.
   Result<void> read_chunk(const McapChunk& chunk, const std::function<void(const McapMessage&)>& visit);
@@ -146,6 +149,7 @@ class McapReader {
   std::ifstream file_;
   std::uint64_t size_ = 0;
   bool complete_ = false;
+  std::uint64_t data_end_ = 0;  // where that record is, in a complete file
   std::vector<McapSchema> schemas_;
   std::vector<McapChannel> channels_;
   std::vector<McapChunk> chunks_;

@@ -60,14 +60,19 @@ Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& 
 std::string Recorder::names(const Simulation& simulation) const {
   const world::World& world = simulation.world();
   nlohmann::json json;
-  for (const char* list : {"modules", "links", "joints", "docks", "agents", "sections"}) json[list] = nlohmann::json::array();
+  for (const char* list : {"modules", "links", "joints", "docks", "agents", "outlets", "first_outlet", "sections"}) json[list] = nlohmann::json::array();
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
     json["modules"].push_back(world.name(p));
     for (const model::Link& link : world.module_model(p).links) json["links"].push_back(world.name(p) + "." + link.name);
     for (const model::Joint& joint : world.module_model(p).joints) json["joints"].push_back(world.name(p) + "." + joint.name);
     for (const model::Dock& dock : world.module_model(p).docks) json["docks"].push_back(world.name(p) + "." + dock.name);
   }
-  for (std::size_t i = 0; i < simulation.minds().size(); ++i) json["agents"].push_back(simulation.minds().agent(i).name());
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const mind::Agent& agent = simulation.minds().agent(i);
+    json["agents"].push_back(agent.name());
+    for (const std::string& outlet : agent.outlets()) json["outlets"].push_back(agent.name() + "." + outlet);
+    json["first_outlet"].push_back(json["outlets"].size() - agent.outlets().size());
+  }
   HashArchive sections(HashArchive::Names::keep);
   simulation.hash(sections);
   for (const HashArchive::Name& name : sections.names()) json["sections"].push_back({name.owner, name.part});

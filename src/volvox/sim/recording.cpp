@@ -14,6 +14,11 @@ Error Recording::damaged(const std::string& what) const {
   return Diagnostic{file_.string(), 0, "the recording is damaged: " + what, "record the run again"};
 }
 
+std::string RecordedNames::outlet(std::size_t agent, std::size_t outlet) const {
+  const std::size_t place = agent < first_outlet.size() ? first_outlet[agent] + outlet : outlets.size();
+  return place < outlets.size() ? outlets[place] : std::to_string(outlet);
+}
+
 Result<std::unique_ptr<Recording>> Recording::open(const fs::path& folder_or_file) {
   std::unique_ptr<Recording> recording(new Recording);
   recording->file_ = fs::is_directory(folder_or_file) ? folder_or_file / format::file_name : folder_or_file;
@@ -46,6 +51,10 @@ Result<void> Recording::read_description() {
     for (const auto& [key, list] : {std::pair{"modules", &names_.modules}, {"links", &names_.links}, {"joints", &names_.joints},
                                     {"docks", &names_.docks}, {"agents", &names_.agents}})
       *list = json.at(key).get<std::vector<std::string>>();
+    if (json.contains("outlets") && json.at("first_outlet").size() == names_.agents.size()) {
+      names_.outlets = json.at("outlets").get<std::vector<std::string>>();
+      names_.first_outlet = json.at("first_outlet").get<std::vector<std::size_t>>();
+    }
     for (const auto& section : json.at("sections")) names_.sections.push_back({section.at(0), section.at(1)});
   } catch (const nlohmann::json::exception& error) {
     return damaged(error.what());

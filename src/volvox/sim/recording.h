@@ -16,6 +16,10 @@ namespace volvox::sim {
 // Who is who, in the world's numbers.
 struct RecordedNames {
   std::vector<std::string> modules, links, joints, docks, agents;
+  // Docks, radios and buses of agent i from first_outlet[i]; empty in old recordings.
+  std::vector<std::string> outlets;
+  std::vector<std::size_t> first_outlet;
+  std::string outlet(std::size_t agent, std::size_t outlet) const;
   struct Section {
     std::string owner, part;
   };
@@ -44,7 +48,7 @@ struct RecordedTick {
   std::vector<Dock> docks;
   // What happened in the tick that ended here.
   struct Arrival {
-    std::uint32_t agent = 0, dock = 0, bytes = 0;
+    std::uint32_t agent = 0, outlet = 0, bytes = 0;
     Time sent, arrived;
   };
   std::vector<Arrival> arrivals;
@@ -71,6 +75,7 @@ class Recording {
   std::int64_t first_tick() const { return first_tick_; }
   std::int64_t last_tick() const { return last_tick_; }
   Result<std::optional<std::string>> attachment(const std::string& name) { return reader_->attachment(name); }
+  Result<void> check() { return reader_->check(); }  // what no tick needs: attachments and index
 
   // The state at a tick; it stays valid until the next call. Fast from one tick to the next.
   Result<const RecordedTick*> tick(std::int64_t tick);

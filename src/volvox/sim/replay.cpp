@@ -124,6 +124,7 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
 
 Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads, const std::function<void(const Progress&)>& progress,
                             const std::atomic<bool>* stop) {
+  if (auto whole = recording.check(); !whole.ok()) return whole.error();
   auto options = options_of(recording);
   if (!options.ok()) return options.error();
   options->threads = threads;
@@ -197,7 +198,7 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
   auto& links = table("links", "time_s,link,x_m,y_m,z_m,qx,qy,qz,qw");
   auto& joints = table("joints", "time_s,joint,position,velocity,torque");
   auto& docks = table("docks", "time_s,dock,enabled,latching,engaged,broken,partner,load");
-  auto& messages = table("messages", "sent_s,arrived_s,receiver,dock,bytes");
+  auto& messages = table("messages", "sent_s,arrived_s,receiver,outlet,bytes");
   auto& lines = table("log", "time_s,module,text");
   auto& inputs = table("inputs", "time_s,kind,module,name,text,value,force_x_N,force_y_N,force_z_N");
   auto& metrics = table("metrics", metric_heading);
@@ -226,7 +227,7 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     }
     last_docks = now.docks;
     for (const RecordedTick::Arrival& m : now.arrivals)
-      messages << fmt::format("{},{},{},{},{}\n", m.sent.seconds(), m.arrived.seconds(), csv_text(names.agents[m.agent]), m.dock, m.bytes);
+      messages << fmt::format("{},{},{},{},{}\n", m.sent.seconds(), m.arrived.seconds(), csv_text(names.agents[m.agent]), csv_text(names.outlet(m.agent, m.outlet)), m.bytes);
     for (const RecordedTick::LogLine& line : now.log) lines << fmt::format("{},{},{}\n", time, csv_text(line.module), csv_text(line.text));
     for (const Input& i : now.inputs)
       inputs << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, i.kind, csv_text(i.module), csv_text(i.name), csv_text(i.text), i.value, i.force.x, i.force.y, i.force.z);

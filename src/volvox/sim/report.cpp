@@ -166,12 +166,18 @@ std::string metrics_table(const RunReport& report) {
   return out + "</tbody></table>\n";
 }
 
+const char* media_type(const fs::path& picture) {
+  const std::string ending = picture.extension().string();
+  return ending == ".png" ? "png" : ending == ".svg" ? "svg+xml" : "jpeg";
+}
+
+// What the experiment drew, and what people put beside it.
 std::string pictures(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const std::string ending = entry->path().extension().string();
-    if (ending == ".png" || ending == ".jpg" || ending == ".jpeg") files.push_back(entry->path());
+    if (ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".svg") files.push_back(entry->path());
   }
   std::sort(files.begin(), files.end());
   std::string out;
@@ -182,7 +188,7 @@ std::string pictures(const fs::path& folder) {
     std::ifstream in(file, std::ios::binary);
     const std::string content((std::istreambuf_iterator<char>(in)), {});
     out += fmt::format("<figure class=\"picture\"><img alt=\"{0}\" src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption></figure>\n",
-                       escape(file.filename().string()), file.extension() == ".png" ? "png" : "jpeg", base64(content));
+                       escape(file.filename().string()), media_type(file), base64(content));
   }
   return out.empty() ? "" : "<h2>Pictures</h2>\n" + out;
 }

@@ -175,6 +175,14 @@ Result<void> Run::record(const fs::path& file) {
   return {};
 }
 
+void Run::add_onlooker(std::function<void(const Simulation&)> look) {
+  simulation_->add_observer([this, look = std::move(look)](const Simulation& simulation) {
+    const double begin = platform::monotonic_seconds();
+    look(simulation);
+    onlooking_ += platform::monotonic_seconds() - begin;
+  });
+}
+
 StepStatus Run::step() {
   experiment_->before_tick(*simulation_);
   const StepStatus status = simulation_->step();
@@ -191,6 +199,7 @@ StepStatus Run::step() {
 
 void Run::finish(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
   wall_begin_ = platform::monotonic_seconds();
+  onlooking_ = 0;
   if (options_.real_time) return finish_paced(progress, stop);
   double last_report = wall_begin_;
   while (simulation_->tick() < ticks_ && step().ok()) {
@@ -249,7 +258,7 @@ void Run::stop() {
 
 void Run::end() {
   const world::World& world = simulation_->world();
-  report_.wall_time = platform::monotonic_seconds() - wall_begin_;
+  report_.wall_time = platform::monotonic_seconds() - wall_begin_ - onlooking_;
   report_.ticks = simulation_->tick();
   report_.sim_time = simulation_->now().seconds();
   report_.sim_time_here = report_.sim_time - sim_begin_;
@@ -363,17 +372,48 @@ nlohmann::ordered_json summary(const RunReport& report) {
   return json;
 }
 
+// A file is there whole or not at all: neither a reader nor a crash meets half of it.
+Result<void> write_whole(const fs::path& file, const std::string& text) {
+  const auto bad = [&](const std::string& what) {
+    return Diagnostic{file.string(), 0, what, "see whether the disk is full, or give a folder that can be written, with --out DIR"};
+  };
+  const fs::path part = file.string() + ".part";
+  std::error_code error;
+  {
+    std::ofstream out(part, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) {
+      fs::remove(part, error);
+      return bad("the results cannot be written");
+    }
+  }
+  fs::rename(part, file, error);
+  if (error) return bad("the results cannot be written: " + error.message());
+  return {};
+}
+
+Result<void> make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return Diagnostic{folder.string(), 0, "the output folder cannot be made: " + error.message(), "give a folder that can be written, with --out DIR"};
+  return {};
+}
+
 }  // namespace
 
 std::string RunReport::json() const { return summary(*this).dump(2); }
 
+Result<void> Run::announce(const fs::path& folder) const {
+  if (auto made = make_folder(folder); !made.ok()) return made;
+  const nlohmann::ordered_json json = {{"experiment", report_.experiment}, {"engine", report_.engine}, {"seed", report_.seed}, {"dt", report_.dt.text()},
+                                       {"threads", report_.threads}, {"modules", report_.modules}, {"status", "running"}};
+  return write_whole(folder / "summary.json", json.dump(2) + "\n");
+}
+
 Result<void> Run::write(const fs::path& folder) {
-  const auto bad = [&](const std::string& what) {
-    return Error(Diagnostic{folder.string(), 0, what, "give a folder that can be written, with --out DIR"});
-  };
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return bad("the output folder cannot be made: " + error.message());
+  if (auto made = make_folder(folder); !made.ok()) return made;
 
   nlohmann::ordered_json json = summary(report_);
   json["file"] = report_.file;
@@ -383,25 +423,19 @@ Result<void> Run::write(const fs::path& folder) {
   for (std::size_t i = 0; i < phase_count; ++i)
     json["phase_times_s"][std::string(phase_names[i])] = number(report_.phases.seconds[i]);
   json["memory_bytes"] = report_.memory_bytes;
-  std::ofstream summary_file(folder / "summary.json");
-  summary_file << json.dump(2) << '\n';
-  summary_file.flush();
+  if (auto written = write_whole(folder / "summary.json", json.dump(2) + "\n"); !written.ok()) return written;
 
-  std::ofstream csv(folder / "metrics.csv");
-  csv << "time_s";
-  for (const char* name : format::metric_names) csv << ',' << name;
-  csv << '\n';
+  std::string csv = "time_s";
+  for (const char* name : format::metric_names) csv += fmt::format(",{}", name);
+  csv += '\n';
   for (const TimePoint& p : report_.history) {
-    csv << fmt::format("{}", p.time);
-    for (const double value : p.values()) csv << fmt::format(",{}", value);
-    csv << '\n';
+    csv += fmt::format("{}", p.time);
+    for (const double value : p.values()) csv += fmt::format(",{}", value);
+    csv += '\n';
   }
-  csv.flush();
+  if (auto written = write_whole(folder / "metrics.csv", csv); !written.ok()) return written;
   if (auto written = experiment_->write(folder); !written.ok()) return written;
-  std::ofstream page(folder / "report.html");
-  page << report_html(report_, folder);
-  page.flush();
-  if (!csv || !summary_file || !page) return bad("the results cannot be written");
+  if (auto written = write_whole(folder / "report.html", report_html(report_, folder)); !written.ok()) return written;
   if (recorder_)
     if (auto recorded = recorder_->finish({{"summary", report_.json()}}); !recorded.ok()) return recorded;
   if (options_.save_to && report_.status != "failed") return save(*options_.save_to);

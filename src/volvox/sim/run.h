@@ -88,6 +88,10 @@ class Run {
   void stop();        // it ends here, on request: before end()
   std::int64_t ticks() const { return ticks_; }
 
+  // Leaves a summary.json that says "running", so that a folder of a run that was killed tells so.
+  Result<void> announce(const std::filesystem::path& folder) const;
+  // Somebody looks on in every publish phase, and may take long: that is not the run's time.
+  void add_onlooker(std::function<void(const Simulation&)> look);
   // Records the run into this file from here on; before the first step.
   Result<void> record(const std::filesystem::path& file);
   Recorder* recorder() { return recorder_.get(); }  // null: it is not recorded
@@ -122,6 +126,7 @@ class Run {
   std::unique_ptr<Recorder> recorder_;
   std::int64_t ticks_ = 0;
   double wall_begin_ = 0, sim_begin_ = 0;
+  double onlooking_ = 0;  // s, of the wall time
   std::int64_t sample_every_ = 1;
   Vec3 start_centre_;
   LoadPeaks loads_;

@@ -15,74 +15,98 @@ namespace volvox::net {
 namespace {
 
 constexpr std::string_view mode_names[] = {"exact", "culled", "wired"};
-constexpr std::string_view layout_names[] = {"grid", "cube", "random"};
+constexpr std::string_view layout_names[] = {"grid", "random"};
 constexpr std::uint32_t most_nodes = 10'000'000;
 
 template <class Enum, std::size_t N>
 Result<Enum> parse(std::string_view text, const std::string_view (&names)[N], std::string_view what) {
   for (std::size_t i = 0; i < N; ++i)
     if (names[i] == text) return static_cast<Enum>(i);
-  return Error(fmt::format("'{}' is not a {} of the flood", text, what),
-               fmt::format("give {}, {} or {}", names[0], names[1], names[2]));
+  return Error(fmt::format("'{}' is not a {} of the flood", text, what), 
+               fmt::format("give one of: {}", fmt::join(names, ", ")));
+}
+
+constexpr double neighbors_in_range = 28;
+
+double range_spacings(const FloodOptions& options) {
+  if (options.range_spacings > 0) return options.range_spacings;
+  return options.dimension == 2 ? 3.05 : std::cbrt(3 * neighbors_in_range / (4 * pi));
+}
+double cull_spacings(const FloodOptions& options) {
+  return options.cull_spacings > 0 ? options.cull_spacings : range_spacings(options) * std::sqrt(options.capture_ratio);
 }
 
 // The side of the square or cube that holds n nodes.
-std::uint32_t side_of(std::uint32_t n, FloodLayout layout) {
-  const bool flat = layout == FloodLayout::grid;
+std::uint32_t side_of(const FloodOptions& options) {
   std::uint64_t side = 1;
-  while ((flat ? side * side : side * side * side) < n) ++side;
+  while ((options.dimension == 2 ? side * side : side * side * side) < options.nodes) ++side;
   return static_cast<std::uint32_t>(side);
 }
 
-// Where the nodes are, one after another: a million positions need not be kept twice.
+// Uniform; in rows of cells of a few spacings, because who talks to each other should be near
+// in memory, as the nodes of a lattice are.
+std::vector<Vec3> random_places(const FloodOptions& options) {
+  RandomStream random(options.seed, 0, "flood:layout");
+  const double extent = options.spacing * side_of(options);
+  std::vector<Vec3> places;
+  places.reserve(options.nodes);
+  for (std::uint32_t i = 0; i < options.nodes; ++i) {
+    const double x = extent * random.uniform(), y = extent * random.uniform();
+    places.push_back({x, y, options.dimension == 2 ? 0 : extent * random.uniform()});
+  }
+  const double cell = 4 * options.spacing;
+  const auto row = [&](const Vec3& p) { return std::pair(std::floor(p.z / cell), std::floor(p.y / cell)); };
+  std::sort(places.begin(), places.end(), [&](const Vec3& a, const Vec3& b) {
+    const auto row_a = row(a), row_b = row(b);
+    return row_a != row_b ? row_a < row_b : a.x < b.x;
+  });
+  return places;
+}
+
+// Where the nodes are. A lattice computes them, the others keep them.
 class Places {
  public:
-  explicit Places(const FloodOptions& options)
-      : options_(options), side_(side_of(options.nodes, options.layout)), random_(options.seed, 0, "flood:layout") {}
+  explicit Places(const FloodOptions& options) : options_(options), side_(side_of(options)) {
+    if (options.positions.empty() && options.layout == FloodLayout::random) random_ = random_places(options);
+  }
 
   std::uint32_t count() const {
     return options_.positions.empty() ? options_.nodes : static_cast<std::uint32_t>(options_.positions.size());
   }
-  Vec3 next() {
-    const std::uint32_t i = index_++;
+  Vec3 operator[](std::uint32_t i) const {
     if (!options_.positions.empty()) return options_.positions[i];
-    const double s = options_.spacing, extent = s * side_;
-    if (options_.layout != FloodLayout::random)
-      return {s * (i % side_), s * (i / side_ % side_), s * (i / side_ / side_)};
-    const double x = extent * random_.uniform(), y = extent * random_.uniform(), z = extent * random_.uniform();
-    return {x, y, z};
+    if (!random_.empty()) return random_[i];
+    const double s = options_.spacing;
+    if (options_.dimension == 2) return {s * (i % side_), s * (i / side_), 0};
+    return {s * (i % side_), s * (i / side_ % side_), s * (i / side_ / side_)};
   }
 
  private:
   const FloodOptions& options_;
-  std::uint32_t side_, index_ = 0;
-  RandomStream random_;
+  std::uint32_t side_;
+  std::vector<Vec3> random_;
 };
 
 // The node next to the middle of them all.
-std::uint32_t middle(const FloodOptions& options) {
+std::uint32_t middle(const FloodOptions& options, const Places& places) {
   if (options.source >= 0) return static_cast<std::uint32_t>(options.source);
-  Vec3 low{1e300, 1e300, 1e300}, high = -low;
-  Places first(options), second(options);
-  for (std::uint32_t i = 0; i < first.count(); ++i) {
-    const Vec3 p = first.next();
+  Vec3 low = places[0], high = low;
+  for (std::uint32_t i = 0; i < places.count(); ++i) {
+    const Vec3 p = places[i];
     low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
     high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
   }
   const Vec3 center = 0.5 * (low + high);
   std::uint32_t best = 0;
-  double least = 1e300;
-  for (std::uint32_t i = 0; i < second.count(); ++i) {
-    const double distance = length_squared(second.next() - center);
-    if (distance < least) best = i, least = distance;
-  }
+  for (std::uint32_t i = 1; i < places.count(); ++i)
+    if (length_squared(places[i] - center) < length_squared(places[best] - center)) best = i;
   return best;
 }
 
 RadioOptions radio_options(const FloodOptions& options) {
   RadioOptions radio;
   const double at_range =
-      options.power_w * Friis(options.frequency_hz).gain({}, {options.range_spacings * options.spacing, 0, 0});
+      options.power_w * Friis(options.frequency_hz).gain({}, {range_spacings(options) * options.spacing, 0, 0});
   const double noise = at_range / options.capture_ratio;
   radio.power_w = options.power_w;
   radio.bit_rate = options.bit_rate;
@@ -98,16 +122,15 @@ RadioOptions radio_options(const FloodOptions& options) {
   return radio;
 }
 
-Result<void> add_radios(Network& network, const FloodOptions& options) {
-  Places places(options);
-  const double cull = options.mode == FloodMode::culled ? options.cull_spacings * options.spacing : 0;
+Result<void> add_radios(Network& network, const FloodOptions& options, const Places& places) {
+  const double cull = options.mode == FloodMode::culled ? cull_spacings(options) * options.spacing : 0;
   const auto air = network.add_medium({.frequency_hz = options.frequency_hz, .cull_radius = cull});
   if (!air) return air.error();
   const RadioOptions radio = radio_options(options);
   network.reserve(places.count(), places.count());
   network.reserve_radios(*air, places.count());
   for (std::uint32_t i = 0; i < places.count(); ++i)
-    if (const auto added = network.add_radio(network.add_node(), *air, radio, places.next()); !added)
+    if (const auto added = network.add_radio(network.add_node(), *air, radio, places[i]); !added)
       return added.error();
   return {};
 }
@@ -115,13 +138,13 @@ Result<void> add_radios(Network& network, const FloodOptions& options) {
 Result<void> add_wires(Network& network, const FloodOptions& options) {
   const WireOptions options_of_wire{.bit_rate = options.bit_rate, .queue_limit = 4,
                                     .largest_payload = std::max(options.payload, 65535u)};
-  const std::uint32_t side = side_of(options.nodes, options.layout);
-  const std::size_t wires = std::size_t{options.nodes} * (options.layout == FloodLayout::grid ? 4 : 6);
+  const std::uint32_t side = side_of(options);
+  const std::size_t wires = std::size_t{options.nodes} * 2 * static_cast<std::size_t>(options.dimension);
   network.reserve(options.nodes, wires);
   network.reserve_wires(wires);
   // The wires of a node one after another, so that what a node does stays near in memory:
   // first those to its lower neighbours along each axis, plugged as soon as both ends are there.
-  const int axes = options.layout == FloodLayout::grid ? 2 : 3;
+  const int axes = options.dimension;
   const std::uint64_t steps[] = {1, side, std::uint64_t{side} * side};
   std::vector<InterfaceId> upward(std::size_t{options.nodes} * 3);  // to the next neighbour along an axis
   for (std::uint32_t i = 0; i < options.nodes; ++i) {
@@ -169,6 +192,7 @@ class Flooder final : public Listener {
   }
   std::vector<double> latencies(std::uint32_t source) const {
     std::vector<double> all;
+    all.reserve(first_.size() - static_cast<std::size_t>(std::count(first_.begin(), first_.end(), Time{-1})));
     for (std::uint32_t i = 0; i < first_.size(); ++i)
       if (i != source && first_[i].ns >= 0) all.push_back(first_[i].seconds());
     std::sort(all.begin(), all.end());
@@ -204,11 +228,16 @@ Result<void> check(const FloodOptions& options) {
     return Error(fmt::format("a flood over {} nodes", nodes), fmt::format("give from 1 to {} nodes", most_nodes));
   if (options.source >= static_cast<std::int64_t>(nodes))
     return Error(fmt::format("the source, node {}, is not among the {} nodes", options.source, nodes), "count from 0");
-  if (!(options.spacing > 0) || !std::isfinite(options.spacing) || !(options.range_spacings > 0) ||
-      !(options.cull_spacings > 0))
-    return Error("spacing, range and culling radius must be positive", "give the spacing in m, the others in spacings");
+  const auto sound = [](double value) { return value >= 0 && std::isfinite(value); };
+  if (!(options.spacing > 0) || !sound(options.spacing) || !sound(options.range_spacings) ||
+      !sound(options.cull_spacings))
+    return Error("spacing, range and culling radius must be positive",
+                 "give the spacing in m, the others in spacings (0: the default)");
+  if (!(options.capture_ratio >= 1)) return Error("the capture ratio is below 1", "give a power ratio, such as 10");
+  if (options.dimension != 2 && options.dimension != 3)
+    return Error(fmt::format("a flood in {} dimensions", options.dimension), "give 2 (a plane) or 3 (space)");
   if (options.mode == FloodMode::wired && (options.layout == FloodLayout::random || !options.positions.empty()))
-    return Error("a wired flood has no neighbours without a lattice", "use the layout grid or cube, or a radio mode");
+    return Error("a wired flood has no neighbours without a lattice", "use the layout grid, or a radio mode");
   if (options.longest.ns <= 0) return Error("the longest time is not positive", "give a time in s");
   return {};
 }
@@ -244,15 +273,22 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   if (const auto checked = check(options); !checked) return checked.error();
   const double start = platform::process_cpu_seconds();
   Network network({.seed = options.seed});
-  const std::uint32_t source = middle(options);
-  const auto added = options.mode == FloodMode::wired ? add_wires(network, options) : add_radios(network, options);
-  if (!added) return added.error();
+  std::uint32_t source = 0;
+  {
+    const Places places(options);  // not kept during the run: a million of them are 24 MB
+    source = middle(options, places);
+    const auto added =
+        options.mode == FloodMode::wired ? add_wires(network, options) : add_radios(network, options, places);
+    if (!added) return added.error();
+  }
   FloodReport report;
   report.nodes = static_cast<std::uint32_t>(network.nodes());
   report.mode = name(options.mode);
   report.layout = options.positions.empty() ? name(options.layout) : "given";
   report.seed = options.seed;
-  report.cull_radius_m = options.mode == FloodMode::culled ? options.cull_spacings * options.spacing : 0;
+  report.dimension = options.dimension;
+  report.range_m = options.mode == FloodMode::wired ? 0 : range_spacings(options) * options.spacing;
+  report.cull_radius_m = options.mode == FloodMode::culled ? cull_spacings(options) * options.spacing : 0;
   Flooder flooder(network, network.nodes(), options.mode == FloodMode::wired);
   network.set_listener(&flooder);
   network.set_log(log);
@@ -266,20 +302,21 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   if (!flooder.failure().empty()) return Error(flooder.failure(), "change the options of the flood");
   report.sim_time_s = ended->seconds();
   report.cpu_s = platform::process_cpu_seconds() - start;
-  report.peak_mb = static_cast<double>(platform::peak_memory_bytes()) / (1024.0 * 1024.0);
   fill(report, network, flooder.latencies(source));
   report.state_hash = network.hash();
   report.warnings = network.warnings();
+  report.peak_mb = static_cast<double>(platform::peak_memory_bytes()) / 1e6;
   return report;
 }
 
 std::string FloodReport::json() const {
   std::string text = fmt::format(
-      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"nodes\":{},\"seed\":{},\"cull_radius_m\":{},"
+      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"range_m\":{},"
+      "\"cull_radius_m\":{},"
       "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
       "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
       "\"peak_mb\":{:.1f},",
-      mode, layout, nodes, seed, cull_radius_m, reached, transmissions, deliveries, collisions, weak, transmit_aborts,
+      mode, layout, dimension, nodes, seed, range_m, cull_radius_m, reached, transmissions, deliveries, collisions, weak, transmit_aborts,
       drops, sim_time_s, cpu_s, setup_cpu_s, link_updates, events, peak_mb);
   text += fmt::format(
       "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"

@@ -17,10 +17,12 @@ namespace volvox::net {
 
 enum class FloodMode : std::uint8_t {
   exact,   // radio; every transmission is felt by every radio
-  culled,  // radio; nothing is felt beyond cull_spacings (changes the results: see docs/network.md)
+  culled,  // radio; nothing is felt beyond a radius (changes the results: see docs/network.md)
   wired,   // wires between neighbours of the lattice
 };
-enum class FloodLayout : std::uint8_t { grid, cube, random };  // random: in a cube, as dense as the lattice
+// grid: a lattice. random: uniform in the square or cube that the lattice would fill, numbered
+// along rows, so that neighbours have near numbers.
+enum class FloodLayout : std::uint8_t { grid, random };
 
 Result<FloodMode> parse_flood_mode(std::string_view text);
 Result<FloodLayout> parse_flood_layout(std::string_view text);
@@ -31,6 +33,7 @@ struct FloodOptions {
   std::uint32_t nodes = 400;
   FloodMode mode = FloodMode::exact;
   FloodLayout layout = FloodLayout::grid;
+  int dimension = 2;                // a plane, or space
   std::vector<Vec3> positions{};    // instead of a layout: radio modes only
   std::int64_t source = -1;         // node; negative: the one in the middle
   std::uint64_t seed = 1;
@@ -41,16 +44,20 @@ struct FloodOptions {
   double bit_rate = 6e3;
   Time slot{4'000'000};
   std::uint32_t window = 30;
-  // The receive threshold is the power at this distance (28 neighbours on the grid), the
-  // carrier threshold the same above the noise, and the noise a capture ratio below it.
-  double range_spacings = 3.05;
-  double cull_spacings = 9.5;
+  // The receive threshold is the power at the range, the carrier threshold the same above the
+  // noise, and the noise a capture ratio below it. 0: about 28 neighbours are in range, which
+  // is 3.05 spacings in the plane and 1.88 in space.
+  double range_spacings = 0;
+  // Culled mode. 0: where a signal sinks below the noise, sqrt(capture ratio) times the range
+  // (9.64 spacings in the plane, 5.96 in space): no single signal from beyond can matter.
+  double cull_spacings = 0;
   double capture_ratio = 10;
   Time longest{std::int64_t{3600} * 1'000'000'000};
 };
 
 struct FloodReport {
   std::string mode, layout;
+  int dimension = 0;
   std::uint32_t nodes = 0;
   std::uint64_t seed = 0;
   std::uint64_t reached = 0, transmissions = 0, deliveries = 0, collisions = 0, weak = 0, transmit_aborts = 0,
@@ -60,6 +67,7 @@ struct FloodReport {
   double setup_cpu_s = 0;   // the part of it before the first event
   std::uint64_t link_updates = 0, events = 0;
   double peak_mb = 0;
+  double range_m = 0;        // 0: wired
   double cull_radius_m = 0;  // 0: exact
   // Time from the source's send to the first reception, over the nodes that were reached.
   double latency_p50_s = 0, latency_p90_s = 0, latency_p95_s = 0, latency_p99_s = 0, latency_max_s = 0;

@@ -125,6 +125,8 @@ TEST(BadInput, Floods) {
   expect_error(run_flood({.nodes = 10, .bit_rate = 0}), "rate");
   expect_error(run_flood({.nodes = 10, .spacing = -1}), "positive");
   expect_error(parse_flood_mode("fast"), "fast");
+  expect_error(run_flood({.dimension = 4}), "dimensions");
+  expect_error(run_flood({.range_spacings = -1}), "range");
   expect_error(parse_flood_layout("ring"), "ring");
   for (const FloodMode mode : {FloodMode::exact, FloodMode::culled, FloodMode::wired})
     ASSERT_TRUE(run_flood({.nodes = 1, .mode = mode}));

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "volvox/base/random.h"
 #include "volvox/net/scenarios/flood.h"
 #include "volvox/net/test/recorder.h"
@@ -18,7 +20,7 @@ TEST(Flood, WiredBoardOf20By20) {
 }
 
 TEST(Flood, WiredCubeTakesAsManyHopsAsItsDiameter) {
-  const auto report = run_flood({.nodes = 125, .mode = FloodMode::wired, .layout = FloodLayout::cube, .source = 0});
+  const auto report = run_flood({.nodes = 125, .mode = FloodMode::wired, .dimension = 3, .source = 0});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->reached, 125u);
   EXPECT_NEAR(report->latency_max_s, 12 * 53 * 8 / 6e3, 1e-6);
@@ -38,18 +40,24 @@ TEST(Flood, SameSeedSameBits) {
 
 // Baseline, AVX2 and whatever comes: integer powers and unfused IEEE arithmetic give one
 // answer. A golden value, so that another machine or compiler that differs is noticed.
-constexpr std::uint64_t golden_deliveries = 2958;
+constexpr std::uint64_t golden_deliveries = 4260;
 
 TEST(Flood, TheSameBitsOnEveryMachine) {
-  const auto exact = run_flood({.nodes = 900, .mode = FloodMode::exact, .layout = FloodLayout::random});
+  const auto exact = run_flood({.nodes = 900, .mode = FloodMode::exact, .layout = FloodLayout::random, .dimension = 3,
+                                .range_spacings = 3.05});
   ASSERT_TRUE(exact);
   EXPECT_EQ(exact->deliveries, golden_deliveries);
 }
 
 // Culling beyond the whole scene changes nothing; culling within it does, and the report says so.
 TEST(Flood, CullingIsExactWhenItCutsNothing) {
-  for (const FloodLayout layout : {FloodLayout::grid, FloodLayout::cube, FloodLayout::random}) {
-    FloodOptions options{.nodes = 300, .mode = FloodMode::exact, .layout = layout, .seed = 8};
+  for (int scene = 0; scene < 4; ++scene) {
+    FloodOptions options{.nodes = 300,
+                         .mode = FloodMode::exact,
+                         .layout = scene % 2 == 0 ? FloodLayout::grid : FloodLayout::random,
+                         .dimension = 2 + scene / 2,
+                         .seed = 8,
+                         .range_spacings = 3.05};
     const auto exact = run_flood(options);
     options.mode = FloodMode::culled;
     options.cull_spacings = 100;
@@ -62,6 +70,36 @@ TEST(Flood, CullingIsExactWhenItCutsNothing) {
     EXPECT_EQ(exact->cull_radius_m, 0);
     EXPECT_EQ(narrow->cull_radius_m, 3.5);
   }
+}
+
+// The defaults mean what they say, in the plane and in space.
+TEST(Flood, About28NeighborsAreInRangeAndCullingStartsAtTheNoise) {
+  for (const int dimension : {2, 3}) {
+    const auto flood = run_flood({.nodes = 8000, .mode = FloodMode::culled, .layout = FloodLayout::random,
+                                  .dimension = dimension, .source = -1, .spacing = 2, .longest = Time{1}});
+    ASSERT_TRUE(flood);
+    EXPECT_NEAR(flood->cull_radius_m, flood->range_m * std::sqrt(10.0), 1e-9);
+    const double in_range = dimension == 2 ? pi * flood->range_m * flood->range_m / 4
+                                           : 4.0 / 3 * pi * std::pow(flood->range_m / 2, 3);
+    EXPECT_NEAR(in_range, 28, 1.5);
+  }
+}
+
+// A volume full of nodes, none on a lattice: exact and culled agree where the radius cuts
+// nothing, down to the last bit, and the order of the given positions is the nodes' own.
+TEST(Flood, ArbitraryPositionsInSpace) {
+  FloodOptions options{.mode = FloodMode::exact, .dimension = 3, .seed = 5};
+  RandomStream random(9, 0, "cloud");
+  for (int i = 0; i < 1500; ++i)
+    options.positions.push_back({random.uniform(-6, 6), random.uniform(-6, 6), random.uniform(100, 112)});
+  const auto exact = run_flood(options);
+  options.mode = FloodMode::culled;
+  options.cull_spacings = 25;
+  const auto culled = run_flood(options);
+  ASSERT_TRUE(exact && culled);
+  EXPECT_GT(exact->reached, 1u);
+  EXPECT_EQ(exact->state_hash, culled->state_hash);
+  EXPECT_EQ(exact->latency_max_s, culled->latency_max_s);
 }
 
 // The cells against the plain definition: everybody within the radius, nobody else.

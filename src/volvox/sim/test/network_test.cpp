@@ -132,6 +132,7 @@ TEST(NetworkInTheLoop, AFloodIsTheFloodOfTheNetworkAlone) {
   alone.nodes = 100;
   alone.source = 0;
   alone.seed = 5;
+  alone.range_spacings = 3.05;
   const auto report = net::run_flood(alone);
   ASSERT_TRUE(report.ok());
 

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "volvox/base/platform/clock.h"
 #include "worlds.h"
 
 namespace volvox::sim {
@@ -38,6 +40,51 @@ constexpr const char* world_text = R"(<?xml version="1.0"?>
 </world>
 </sdf>)";
 
+// Whoever looks on may take long: the run was not slower for it.
+TEST(Run, OnlookersDoNotCount) {
+  Folder folder;
+  std::ofstream(folder / "pair.sdf") << world_text;
+  Stage stage;
+  RunOptions options;
+  options.experiment = (folder / "pair.sdf").string();
+  auto run = Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  double looked = 0;
+  (*run)->add_onlooker([&](const Simulation&) {
+    const double begin = platform::monotonic_seconds();
+    while (platform::monotonic_seconds() - begin < 0.005) {}
+    looked += platform::monotonic_seconds() - begin;
+  });
+  const double begin = platform::monotonic_seconds();
+  (*run)->finish();
+  const double passed = platform::monotonic_seconds() - begin;
+  EXPECT_GE(looked, 0.1);
+  EXPECT_LE((*run)->report().wall_time, passed - looked);
+  EXPECT_GT((*run)->report().wall_time, 0);
+}
+
+// A run that is killed leaves a folder that says so.
+TEST(Run, SaysThatItIsRunning) {
+  Folder folder;
+  std::ofstream(folder / "pair.sdf") << world_text;
+  Stage stage;
+  RunOptions options;
+  options.experiment = (folder / "pair.sdf").string();
+  auto run = Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok());
+  const auto status = [&] {
+    std::ifstream in(folder / "out/summary.json");
+    return nlohmann::json::parse(in)["status"].get<std::string>();
+  };
+  ASSERT_TRUE((*run)->announce(folder / "out").ok());
+  EXPECT_EQ(status(), "running");
+  (*run)->finish();
+  ASSERT_TRUE((*run)->write(folder / "out").ok());
+  EXPECT_EQ(status(), "done");
+  std::ofstream(folder / "file") << "not a folder";
+  EXPECT_FALSE((*run)->announce(folder / "file").ok());
+}
+
 TEST(Run, AWorldFileRunsAndWritesItsResults) {
   Folder folder;
   std::ofstream(folder / "pair.sdf") << world_text;
@@ -55,11 +102,13 @@ TEST(Run, AWorldFileRunsAndWritesItsResults) {
   ASSERT_TRUE((*run)->write(folder / "out").ok());
   EXPECT_TRUE(fs::exists(folder / "out/summary.json"));
   EXPECT_TRUE(fs::exists(folder / "out/metrics.csv"));
-  // A second time, with a picture there: the report takes it in, and asks nothing of a network.
+  // A second time, with pictures there: the report takes them in, and asks nothing of a network.
   std::ofstream(folder / "out/a.png", std::ios::binary) << "\x89PNG";
+  std::ofstream(folder / "out/curve.svg") << "<svg/>";
   ASSERT_TRUE((*run)->write(folder / "out").ok());
   std::ifstream in(folder / "out/report.html");
   const std::string page((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(page.find("data:image/svg+xml;base64,PHN2Zy8+"), std::string::npos);
   for (const char* part : {"<td>docks_engaged</td><td class=\"number\">2</td>", "<polyline", "data:image/png;base64,iVBORw==", "</html>"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   for (const char* part : {"http:", "https:", "src=\"/", "<script"}) EXPECT_EQ(page.find(part), std::string::npos) << part;

@@ -346,7 +346,8 @@ class PictureEngine final : public RenderEngine {
   void draw_marks_inside(const Viewpoint& view, const Instances& instances) {
     glUseProgram(marks_);
     set(marks_, "to_clip", view.to_clip());
-    glDisable(GL_DEPTH_TEST);
+    set(marks_, "eye", view.eye);
+    glDepthMask(GL_FALSE);
     glEnable(GL_CULL_FACE);  // of the two docks of a pair, the one that faces the camera
     glEnable(GL_BLEND);
     glBlendFunc(GL_CONSTANT_ALPHA, GL_ONE_MINUS_CONSTANT_ALPHA);
@@ -355,7 +356,7 @@ class PictureEngine final : public RenderEngine {
       if (batch.inside) draw_batch(batch);
     glDisable(GL_BLEND);
     glDisable(GL_CULL_FACE);
-    glEnable(GL_DEPTH_TEST);
+    glDepthMask(GL_TRUE);
   }
 
   void draw_rays(const Viewpoint& view) {

@@ -121,13 +121,18 @@ void main() {
 }
 )";
 
-// Marks of docks that hold each other, seen through the modules: colours mean something, light would
-// spoil them.
+// Marks of docks that hold each other: colours mean something, light would spoil them. Their depth is
+// as if they stood some widths of a dock nearer: the two modules that they join do not hide them, others do.
 inline constexpr const char* mark_vertex = R"(
+uniform vec3 eye;
 out vec4 shade;
 void main() {
   shade = vec4(mix(color.rgb, tint.rgb, tint.a), 1.0);
-  gl_Position = to_clip * vec4(placed(), 1.0);
+  vec3 at = placed();
+  float nearer = min(2.5 * place.w, 0.5 * distance(eye, at));
+  vec4 raised = to_clip * vec4(at + normalize(eye - at) * nearer, 1.0);
+  gl_Position = to_clip * vec4(at, 1.0);
+  gl_Position.z = raised.z / raised.w * gl_Position.w;
 }
 )";
 

@@ -72,7 +72,7 @@ std::string encode_scene(const Scene& scene) {
 
 std::string encode_frame(const Frame& frame, const FrameExtras& extras) {
   std::string out;
-  out.reserve(48 + frame.links.size() * sizeof(LinkPose) + frame.docks.size() * 2 + frame.rays.size() * 24 + extras.messages.size() * 8 + frame.colors.size() * 4);
+  out.reserve(48 + frame.links.size() * sizeof(LinkPose) + frame.docks.size() * 2 + frame.rays.size() * 24 + extras.messages.size() * 8 + frame.colors.size() * 4 + extras.rings.size() * sizeof(FrameExtras::Ring));
   out = "VXF1";
   for (const std::size_t count : {frame.links.size(), frame.docks.size(), frame.rays.size(), extras.messages.size(), frame.colors.size()})
     put(out, static_cast<std::uint32_t>(count));
@@ -85,6 +85,8 @@ std::string encode_frame(const Frame& frame, const FrameExtras& extras) {
   for (const RayView& ray : frame.rays) put(out, ray.from), put(out, ray.to);
   for (const auto& [from, to] : extras.messages) put(out, from), put(out, to);
   for (const Rgba& color : frame.colors) put(out, color);
+  put(out, static_cast<std::uint32_t>(extras.rings.size()));
+  put_all(out, extras.rings);
   return out;
 }
 

@@ -107,7 +107,7 @@ void ViewedRecording::show() {
   capture(**tick, frame_);
   FrameExtras extras;
   for (const sim::RecordedTick::Arrival& arrival : (*tick)->arrivals) {
-    const std::uint32_t to = first_dock_[arrival.agent] + arrival.dock;
+    const std::uint32_t to = first_dock_[arrival.agent] + arrival.outlet;
     if (arrival.agent + 1 < first_dock_.size() && to >= first_dock_[arrival.agent + 1]) continue;  // by bus or radio
     if (to < (*tick)->docks.size() && (*tick)->docks[to].partner < (*tick)->docks.size()) extras.messages.emplace_back((*tick)->docks[to].partner, to);
   }

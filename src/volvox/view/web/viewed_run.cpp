@@ -49,10 +49,7 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
                                {"load", status.phase == world::DockPhase::free ? 0 : world.dock_load(dock).utilisation(world.dock_model(dock).strength)}});
   }
   module["parameters"] = json::object();
-  for (const std::string& name : agent.behavior_parameters().asked()) {
-    const auto& given = agent.behavior_parameters().given();
-    module["parameters"][name] = given.contains(name) ? given.at(name) : "";
-  }
+  for (const auto& [name, value] : agent.behavior_parameters()) module["parameters"][name] = value;
   return module;
 }
 
@@ -66,6 +63,7 @@ ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prep
 void ViewedRun::introduce() {
   const sim::Simulation& simulation = run_->simulation();
   run_->simulation().minds().watch_arrivals();
+  on_the_way_.begin(run_->simulation());
   json hello = {{"type", "hello"}, {"mode", "run"}, {"name", run_->report().experiment}, {"engine", run_->report().engine}, {"seed", run_->report().seed},
                 {"dt", simulation.settings().dt.seconds()}, {"ticks", run_->ticks()}, {"modules", run_->report().modules}, {"recorded", run_->recorder() != nullptr}};
   hello["metrics"] = sim::format::metric_names;
@@ -77,8 +75,7 @@ void ViewedRun::introduce() {
   // Parameters of behaviours, which can be driven while the run goes on.
   std::map<std::string, std::string> live;
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
-    const Parameters& parameters = simulation.minds().agent(i).behavior_parameters();
-    for (const std::string& name : parameters.asked()) live.emplace(name, parameters.given().contains(name) ? parameters.given().at(name) : "");
+    live.merge(simulation.minds().agent(i).behavior_parameters());
   }
   hello["live"] = live;
   viewer_.set_scene(hello, encode_scene(Scene::of(simulation.world())));
@@ -124,6 +121,7 @@ void ViewedRun::step() {
       const std::uint32_t from = to < world.docks() ? world.graph().partner(to) : world::nobody;
       if (from != world::nobody) extras_.messages.emplace_back(from, to);
     }
+    on_the_way_.look(run_->simulation());
     for (const mind::Minds::LogLine& line : minds.log_lines())
       viewer_.tell({{"type", "log"}, {"time", run_->simulation().now().seconds()}, {"module", minds.agent(line.agent).name()}, {"text", line.text}});
   }
@@ -148,8 +146,9 @@ void ViewedRun::show(bool all) {
   capture(run_->simulation(), frame_);
   frame_.rays.clear();
   if (rays_) capture_rays(run_->simulation().minds(), frame_);
+  on_the_way_.add_to(extras_, run_->simulation());
   viewer_.publish(encode_frame(frame_, extras_));
-  extras_.messages.clear();
+  extras_.clear();
   last_frame_ = now;
   if (fresh || (all && playback_.paused()) || now - last_details_ >= detail_interval) {
     tell_state();
@@ -193,7 +192,7 @@ void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebSer
   }
   run_ = std::move(*made);
   ended_ = false;
-  extras_.messages.clear();
+  extras_.clear();
   playback_.play(run_->simulation().now().seconds());
   introduce();
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "volvox/sim/run.h"
+#include "volvox/view/web/on_the_way.h"
 #include "volvox/view/web/playback.h"
 #include "volvox/view/web/viewer.h"
 
@@ -45,6 +46,7 @@ class ViewedRun {
   std::size_t metrics_told_ = 0;
   Frame frame_;
   FrameExtras extras_;
+  OnTheWay on_the_way_;
   Playback::Clock::time_point last_frame_{}, last_details_{};
   std::int64_t shown_tick_ = -1;
 };

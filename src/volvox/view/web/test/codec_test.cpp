@@ -5,6 +5,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "volvox/net/propagation.h"
+#include "volvox/view/web/on_the_way.h"
 #include "volvox/view/web/web_engine.h"
 
 namespace volvox::view {
@@ -58,7 +60,7 @@ TEST(Codec, AFrameHasItsPlaces) {
   frame.docks.resize(3);
   frame.docks[2] = {DockView::engaged, 0.5f};
   frame.docks[0].load = 7;  // more than it bears: shown as all
-  const std::string bytes = encode_frame(frame, {{{4, 5}}});
+  const std::string bytes = encode_frame(frame, {{{4, 5}}, {{1, 2, 3, 40}}});
   ASSERT_EQ(bytes.substr(0, 4), "VXF1");
   const auto at = [&]<class T>(std::size_t offset, T value) { std::memcpy(&value, bytes.data() + offset, sizeof value); return value; };
   EXPECT_EQ(at(4, std::uint32_t{}), 2u);
@@ -71,7 +73,17 @@ TEST(Codec, AFrameHasItsPlaces) {
   EXPECT_EQ(static_cast<std::uint8_t>(bytes[96 + 3]), 255);
   EXPECT_EQ(static_cast<std::uint8_t>(bytes[96 + 5]), 127);
   EXPECT_EQ(at(104 + 4, std::uint32_t{}), 5u);
-  EXPECT_EQ(bytes.size(), 112u);
+  EXPECT_EQ(at(112, std::uint32_t{}), 1u);
+  EXPECT_EQ(at(112 + 4 + 12, 0.0f), 40);
+  EXPECT_EQ(bytes.size(), 132u);
+}
+
+// The ring ends where the frame is just decoded.
+TEST(OnTheWay, RingsReachAsFarAsARadioIsHeard) {
+  model::Radio radio;
+  radio.receive_threshold = 1e-9;
+  const double range = free_space_range(radio, 2.4e9);
+  EXPECT_NEAR(radio.power * net::Friis(2.4e9).gain({}, {range, 0, 0}), radio.receive_threshold, 1e-18);
 }
 
 // The engine is chosen by name, like any other, and shows what it is given.

@@ -1,0 +1,95 @@
+// What mistakes and bad input get.
+#include "volvox/mind/exchange.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "network_fixture.h"
+
+namespace volvox::mind {
+namespace {
+
+std::string failure_of(model::SceneBuilder scene, const std::function<void(Agent&)>& step) {
+  Theatre theatre;
+  theatre.prepare = [&](Scripted& b) { b.on_step = step; };
+  if (const auto opened = theatre.open(scene); !opened.ok()) return opened.error().text();
+  for (int i = 0; i < 3; ++i)
+    if (const MindFailure failure = theatre.tick(); !failure.ok()) return failure.module + ": " + failure.what;
+  return {};
+}
+
+TEST(Exchange, MistakesNameTheModule) {
+  const auto radio = [](auto step) { return failure_of(spread({0, 1}, with_radio()), step); };
+  EXPECT_NE(radio([](Agent& a) { a.send("radio", Bytes(128)); }).find("m0: a message at 'radio' cannot be sent: a payload of 128 bytes"), std::string::npos);
+  EXPECT_NE(radio([](Agent& a) { a.send("radoi", 1.0); }).find("did you mean 'radio'?"), std::string::npos);
+  EXPECT_NE(radio([](Agent& a) { a.send("radio", 1.0, {.to = 2}); }).find("it sent to the address 2; the modules have the addresses 0 to 1"), std::string::npos);
+  EXPECT_NE(radio([](Agent& a) { a.send("radio", 1.0, {.to = -7}); }).find("address -7"), std::string::npos);
+  EXPECT_NE(radio([](Agent& a) { a.send("radio", 1.0, {.mailbox = 40000}); }).find("mailbox 40000"), std::string::npos);
+  EXPECT_NE(radio([](Agent& a) { a.poll("radio", 1); }).find("polled"), std::string::npos);
+  EXPECT_NE(failure_of(chain_of(2, with_bus()), [](Agent& a) { a.send("bus", 1.0, {.priority = 0x20000000}); }).find("29 bits"), std::string::npos);
+  model::SceneBuilder mixed = spread({0}, with_radio());
+  mixed.add(world::share(actor()), Pose{{1, 0, 0}, {}}, "deaf");
+  EXPECT_NE(failure_of(std::move(mixed), [](Agent& a) { if (a.name() == "m0") a.send("radio", 1.0, {.to = 1}); }).find("that module has no radio there"), std::string::npos);
+}
+
+TEST(Exchange, BadOptionsNameFileAndLine) {
+  const auto error = [](auto change) {
+    model::ModuleModel model = with_radio(wired());
+    change(model);
+    Theatre theatre;
+    auto scene = spread({0}, model);
+    const auto opened = theatre.open(scene);
+    return opened.ok() ? std::string() : opened.error().text();
+  };
+  EXPECT_EQ(error([](auto&) {}), "");
+  EXPECT_NE(error([](auto& m) { m.radios[0].power = -1; }).find("actor.sdf:9: radio 'radio': the transmitting power in W is -1"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.wires[0].bit_rate = 0; }).find("actor.sdf:7: <volvox:wire>: the bit rate of the wire is 0"), std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.radios[0].carrier_threshold = 1e-30; }).find("busy for ever"), std::string::npos);
+}
+
+TEST(Exchange, WarnsOfWhatIsHardlyMeant) {
+  Theatre theatre;
+  auto scene = spread({0, 0.001}, with_radio());  // 1 mm apart: nearer than the far field of 2.4 GHz
+  scene.add_channel({.name = "ari"});
+  ASSERT_TRUE(theatre.open(scene).ok());
+  const auto warnings = theatre.minds->exchange()->warnings(*theatre.world);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].find("2 radios have another within"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("no radio uses the channel 'ari'"), std::string::npos) << warnings[1];
+}
+
+TEST(Exchange, CallbacksThatSendForEverAtOneInstantAreStopped) {
+  Theatre theatre;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_start = [](Agent& agent) { agent.broadcast(1.0); };
+    b.on_receive = [](Agent& agent, const Message& message) {
+      agent.send(agent.where(message), 1.0);
+      return true;
+    };
+  };
+  auto scene = chain_of(2, wired(std::numeric_limits<double>::infinity()));
+  ASSERT_TRUE(theatre.open(scene).ok());
+  const MindFailure failure = theatre.tick();
+  EXPECT_FALSE(failure.ok());
+  EXPECT_NE(failure.what.find("time does not pass"), std::string::npos) << failure.what;
+}
+
+TEST(Exchange, AFullQueueDropsAndCounts) {
+  Theatre theatre;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now == 0)
+        for (int i = 0; i < 100; ++i) agent.send("radio", 1.0);
+    };
+  };
+  auto scene = spread({0, 1}, with_radio());
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(2);
+  EXPECT_EQ(theatre.minds->network().lost, 100 - 64);  // as many as wait
+  EXPECT_EQ(theatre.minds->agent(0).signal("radio").lost, 36);
+}
+
+}  // namespace
+}  // namespace volvox::mind

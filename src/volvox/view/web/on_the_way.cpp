@@ -1,0 +1,69 @@
+#include "volvox/view/web/on_the_way.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "volvox/net/power.h"
+
+namespace volvox::view {
+namespace {
+
+double frequency_of(const world::World& world, const std::string& channel) {
+  const auto& channels = world.model().channels;
+  const auto found = std::find_if(channels.begin(), channels.end(), [&](const model::Channel& c) { return c.name == channel; });
+  return found == channels.end() ? model::Channel{}.frequency : found->frequency;
+}
+
+}  // namespace
+
+double free_space_range(const model::Radio& radio, double frequency_hz) {
+  const double wavelength = net::speed_of_light / frequency_hz;
+  return wavelength / (4 * pi) * std::sqrt(radio.power * radio.gain * radio.gain / radio.receive_threshold);
+}
+
+void OnTheWay::begin(sim::Simulation& simulation) {
+  sending_.clear(), sent_.clear();
+  simulation.minds().keep_frames(true);
+}
+
+void OnTheWay::look(const sim::Simulation& simulation) {
+  const mind::Exchange* exchange = simulation.minds().exchange();
+  if (exchange == nullptr) return;
+  for (const net::LogEntry& entry : exchange->frames().entries()) {
+    switch (entry.kind) {
+      case net::LogKind::transmit_start:
+      case net::LogKind::acknowledgement:
+        sending_.insert(entry.interface);
+        sent_.insert(entry.interface);
+        break;
+      case net::LogKind::transmit_end:
+      case net::LogKind::cut: sending_.erase(entry.interface); break;
+      default: break;
+    }
+  }
+}
+
+void OnTheWay::add_to(FrameExtras& extras, const sim::Simulation& simulation) {
+  const mind::Exchange* exchange = simulation.minds().exchange();
+  if (exchange == nullptr) return;
+  const world::World& world = simulation.world();
+  for (const std::uint32_t interface : sent_) {
+    const mind::Exchange::Owner owner = exchange->owner(interface);
+    const std::uint32_t placement = simulation.minds().agent(owner.agent).placement();
+    const model::ModuleModel& module = world.module_model(placement);
+    const std::size_t outlet = static_cast<std::size_t>(owner.outlet), docks = module.docks.size();
+    if (outlet < docks) {
+      const std::uint32_t from = world.part(placement).first_dock + static_cast<std::uint32_t>(outlet);
+      const std::uint32_t to = world.graph().partner(from);
+      if (to != world::nobody) extras.messages.emplace_back(from, to);
+    } else if (outlet < docks + module.radios.size()) {
+      const model::Radio& radio = module.radios[outlet - docks];
+      const Vec3 at = exchange->network().position({interface, 0});
+      const double range = free_space_range(radio, frequency_of(world, radio.channel));
+      extras.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z), static_cast<float>(range)});
+    }
+  }
+  sent_ = sending_;
+}
+
+}  // namespace volvox::view
