@@ -1,6 +1,7 @@
 #include "behaviors.h"
 
 #include "alternate.h"
+#include "convoy.h"
 #include "crawl.h"
 #include "flood.h"
 #include "hold.h"
@@ -30,6 +31,8 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
   registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
+  registry.add("convoy_hub", make<ConvoyHub>(), "the hub of an ATRON car that docks and parts: speed, right, open, last");
+  registry.add("convoy_coupling", make<ConvoyCoupling>(), "passes on what hubs of an ATRON car say to each other: open");
   registry.add("crawl", make<Crawl>(), "a snake of SuperBots that keeps its wave by messages: amplitude, wavelength, frequency");
   registry.add("hold", make<Hold>(), "holds every motor where it is");
   registry.add("rover", make<Rover>(), "rolls ATRONs on those at their sides as wheels: speed, turn, waist, stand");
