@@ -1,4 +1,5 @@
 #include "breakage/breakage.h"
+#include "car_dock/car_dock.h"
 #include "experiments.h"
 #include "scatter/scatter.h"
 #include "snake/snake.h"
@@ -15,6 +16,7 @@ void register_experiments(ExperimentRegistry& registry) {
   registry.add("remod3d/terrain", make<Terrain>(), "a snake of five SuperBots crosses hills among 220 loose obstacles");
   registry.add("remod3d/wheelbot", make<Wheelbot>(), "drives among obstacles by its range sensor");
   registry.add("remod3d/atron_car", make<Travel>(), "five ATRONs drive on four of them as wheels");
+  registry.add("remod3d/car_dock", make<CarDock>(), "two ATRON cars dock into one of fifteen modules; the last three part and drive away");
   registry.add("remod3d/eight_shape", make<Travel>(), "seven ATRONs in the shape of an 8 stand, twist and roll");
   registry.add("remod3d/complex_structure", make<Travel>(), "fifteen SuperBots, a spine on six legs, stand and walk");
 }

@@ -144,8 +144,47 @@ TEST(Terrain, TheSnakeGetsOnOverHillsAndObstacles) {
   EXPECT_LT(deaf["forward_m"], 0.2) << "waves that do not belong together go nowhere";
 }
 
+TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
+  for (const char* engine : {"native", "bullet"})
+    for (std::uint64_t seed = 1; seed <= (engine == std::string("native") ? 4u : 1u); ++seed) {
+      sim::RunOptions options;
+      options.experiment = "remod3d/car_dock";
+      options.engine = engine;
+      options.seed = seed;
+      options.duration = 20;
+      const Outcome cars = run(options);
+      EXPECT_EQ(cars["docked"], 1) << engine << seed;
+      EXPECT_EQ(cars["succeeded"], 1) << engine << seed;
+      EXPECT_EQ(cars["docks_broken"], 0) << engine << seed;
+      EXPECT_EQ(cars["organisms"], 2) << engine << seed;
+    }
+}
+
+// What is measured goes on, too, as if the run had never stopped.
+TEST(Experiments, GoOnFromASnapshotAsIfNothingHadBeen) {
+  for (const char* experiment : {"remod3d/breakage", "remod3d/complex_structure", "remod3d/car_dock", "remod3d/wheelbot"}) {
+    Log silent;
+    sim::RunOptions options;
+    options.experiment = experiment;
+    options.duration = 0.3;
+    options.save_to = testing::TempDir() + "half.snap";
+    auto half = sim::Run::prepare(options, library(), silent);
+    ASSERT_TRUE(half.ok());
+    (*half)->finish();
+    ASSERT_TRUE((*half)->write(testing::TempDir() + "half").ok());
+    options.duration = 0.6;
+    options.restore_from = options.save_to;
+    options.save_to = {};
+    const Outcome second = run(options);
+    options.restore_from = {};
+    const Outcome whole = run(options);
+    EXPECT_EQ(second.hash, whole.hash) << experiment;
+    EXPECT_EQ(second.metrics, whole.metrics) << experiment;
+  }
+}
+
 TEST(Experiments, AreTheSameAtAnyNumberOfThreads) {
-  for (const char* experiment : {"remod3d/breakage", "remod3d/eight_shape", "remod3d/complex_structure"})
+  for (const char* experiment : {"remod3d/breakage", "remod3d/eight_shape", "remod3d/complex_structure", "remod3d/car_dock"})
     EXPECT_EQ(run(experiment, "native", 0.5).hash, run(experiment, "native", 0.5, {}, 3).hash) << experiment;
 }
 

@@ -3,6 +3,7 @@
 #include "alternate.h"
 #include "automatic_door.h"
 #include "carry.h"
+#include "convoy.h"
 #include "crawl.h"
 #include "flight.h"
 #include "flood.h"
@@ -45,6 +46,8 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, stiffness, damping, integral, ...");
   registry.add("formation", make<SphereFormation>(),
                "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, spacing, clearance");
+  registry.add("convoy_hub", make<ConvoyHub>(), "the hub of an ATRON car that docks and parts: speed, right, open, last");
+  registry.add("convoy_coupling", make<ConvoyCoupling>(), "passes on what hubs of an ATRON car say to each other: open");
   registry.add("crawl", make<Crawl>(), "a snake of SuperBots that keeps its wave by messages: amplitude, wavelength, frequency");
   registry.add("hold", make<Hold>(), "holds every motor where it is");
   registry.add("rover", make<Rover>(), "rolls ATRONs on those at their sides as wheels: speed, turn, waist, stand");
