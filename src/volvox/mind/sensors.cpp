@@ -234,6 +234,16 @@ SensorFactory with_parameters() {
 
 }  // namespace
 
+namespace {
+
+// What a person or a device outside says: an input of kind "percept" writes it, and it stays.
+class ExternalSensor final : public TypedSensor<double> {
+ public:
+  void measure(const SenseContext&, double&) const override {}
+};
+
+}  // namespace
+
 SensorRegistry built_in_sensors() {
   SensorRegistry registry("sensor type");
   registry.add("accelerometer", plain<Accelerometer>(), "specific force, Vec3 in m/s^2");
@@ -244,6 +254,8 @@ SensorRegistry built_in_sensors() {
   registry.add("obstacle", with_parameters<ObstacleSensor>(),
                "the features of the nearest obstacle: max_range, rays, field_of_view");
   registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
+  registry.add("external", [](const model::Sensor&, const Parameters&) { return std::make_unique<ExternalSensor>(); },
+               "a number that comes from outside: a joystick, a socket, a viewer");
   return registry;
 }
 
