@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,12 +63,29 @@ def check_pkg_config(prefix, folder):
     run(folder / "main")
 
 
+# A plugin is a project of its own, built against what is installed and nothing else.
+def check_plugin(volvox, prefix, folder):
+    project = folder / "plugin"
+    shutil.copytree(pathlib.Path(sys.argv[2]) / "examples" / "07_plugin", project)
+    expect(len((project / "CMakeLists.txt").read_text().splitlines()) <= 20, "twenty lines of CMake are enough")
+    run("cmake", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
+    expect("warning" not in run("cmake", "--build", "build", cwd=project), "the plugin builds without a warning")
+    environment = {**os.environ, "VOLVOX_PLUGIN_PATH": str(project / "build")}
+    told = run(volvox, "info", "patrol", cwd=project, env=environment)
+    done = subprocess.run([volvox, "run", "world.sdf", "--json"], cwd=project, env=environment, text=True, capture_output=True, timeout=120)
+    expect("log book: 8 turns" in done.stderr and json.loads(done.stdout)["status"] == "done", f"the plugin runs: {done.stdout}{done.stderr}")
+    again = json.loads(run(volvox, "run", "world.sdf", "--json", "--threads", "2", cwd=project, env=environment))
+    expect(again["state_hash"] == json.loads(done.stdout)["state_hash"], "the plugin is deterministic")
+    print(f"plugin: {re.search('loaded in .*', told).group()}")
+
+
 with tempfile.TemporaryDirectory(prefix="volvox install ") as temporary:  # with a space: it must not matter
     folder = pathlib.Path(temporary)
     prefix = folder / "prefix"
     run("cmake", "--install", sys.argv[1], "--prefix", prefix)
     volvox = check_installed(prefix, folder)
     check_pkg_config(prefix, folder)
+    check_plugin(volvox, prefix, folder)
     for kind in ["behavior", "robot", "experiment"]:
         report = check_project(volvox, prefix, folder, kind)
         print(f"{kind}: {report['modules']} modules, {report['ticks']} ticks, state {report['state_hash']}")

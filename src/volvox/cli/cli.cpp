@@ -15,6 +15,9 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/cli/version.h"
+#include "volvox/device/devices.h"
+#include "volvox/plugin/plugins.h"
+#include "volvox/view/web/web_engine.h"
 
 namespace volvox::cli {
 
@@ -22,6 +25,10 @@ sim::Library standard_library() {
   sim::Library library;
   robots::register_behaviors(library.minds.behaviors);
   experiments::register_experiments(library.experiments);
+  device::register_extensions(library.extensions);
+  auto plugins = std::make_shared<plugin::Plugins>();
+  view::add_web_engine(plugins->renderers());
+  library.plugins = std::move(plugins);
   return library;
 }
 
@@ -165,6 +172,7 @@ void add_run_options(CLI::App& command, RunArguments& run) {
   command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
       ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+  command.add_option("--plugin", run.plugins, "load this plugin too: a file, or a name to look for along VOLVOX_PLUGIN_PATH; may be repeated")->type_name("FILE")->allow_extra_args(false);
 }
 
 void add_restore(CLI::App& command, RunArguments& run) {
@@ -178,7 +186,7 @@ void add_view_options(CLI::App& command, ViewArguments& view) {
   command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
       ->capture_default_str()->type_name("HOW");
   command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
-  command.add_option("--renderer", view.renderer, "render engine (volvox list renderers)")->capture_default_str()->type_name("NAME");
+  command.add_option("--renderer", view.renderer, "render engine (volvox list renderers); picture,other@2.5: another one from 2.5 s on")->capture_default_str()->type_name("NAME");
 }
 
 void add_run(CLI::App& app, Arguments& a) {
@@ -187,7 +195,8 @@ void add_run(CLI::App& app, Arguments& a) {
   add_run_options(*run, a.run);
   add_restore(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
-  run->add_flag("--real-time{1}", a.run.real_time, "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")->type_name("[=FACTOR]");
+  run->add_flag("--real-time", a.run.real_time, "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")->type_name("[=FACTOR]");
+  run->add_flag("--isolate", a.run.isolate, "run behaviors of plugins in processes of their own: one that crashes, or takes longer than S seconds (1) for a call, is disabled, and the run goes on")->type_name("[=S]");
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
@@ -241,12 +250,12 @@ void add_picture(CLI::App& app, Arguments& a) {
 }
 
 void add_others(CLI::App& app, Arguments& a) {
-  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers");
+  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers, extensions, plugins");
   list->add_option("what", a.list_what, "one of those; otherwise all");
   list->add_flag("--json", a.list_json, "print JSON");
   list->add_flag("--names", a.list_names, "print the bare names, one a line");
 
-  CLI::App* info = app.add_subcommand("info", "tell more about an experiment, a robot, an engine, ...");
+  CLI::App* info = app.add_subcommand("info", "tell more about an experiment, a robot, an engine, a plugin, ...");
   info->add_option("thing", a.info_thing, "its name, or 'engines' for all engines")->required();
   info->add_flag("--names", a.info_names, "print the bare names of an experiment's parameters");
 
@@ -349,6 +358,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
   }, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
+  if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get())) plugins->load_users(seconds_of_isolation(a.run), library, log);
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);

@@ -11,6 +11,7 @@
 #include "volvox/sim/experiment.h"
 #include "volvox/sim/recording.h"
 #include "volvox/sim/run.h"
+#include "volvox/view/render_engine.h"
 
 namespace CLI {
 class App;
@@ -37,16 +38,19 @@ struct RunArguments {
   std::string experiment, engine;
   std::optional<std::string> dt, substep, out, save, restore;
   std::optional<double> duration;
-  std::string real_time;  // the factor, as it was given; empty: as fast as it goes
+  // As given; "true": without a value; empty: not at all.
+  std::string real_time, isolate;
   std::uint64_t seed = 1;
   int threads = 1;
-  std::vector<std::string> set;
+  std::vector<std::string> set, plugins;
   bool json = false, quiet = false;
   bool record = false, show = false;  // show: in a browser
   ViewerArguments viewer;
   std::optional<std::string> video;
   ViewArguments view;
 };
+// s that a plugin may take for a call; none: it runs in this process, or the number is bad.
+std::optional<double> seconds_of_isolation(const RunArguments& arguments);
 // What prepares a run, out of what was asked for.
 Result<sim::RunOptions> run_options(const RunArguments& arguments);
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);
@@ -158,6 +162,9 @@ int scan_command(const CLI::App& scan, const ScanArguments& arguments, sim::Libr
 int new_command(const std::string& kind, const std::string& name, const std::string& folder);
 int completion_command(const std::string& shell);
 
+// Those of Volvox and of the plugins that are loaded.
+view::RenderEngineRegistry render_engines(const sim::Library& library);
+
 // Prints an error as everybody expects it, and returns the exit status of bad input.
 int complain(const Error& error);
 
@@ -167,6 +174,9 @@ std::vector<std::string> split_list(const std::string& list);
 // runs/remod3d_snake/001, 002, ...: makes the first that is free. Making it claims it: runs
 // that go on at the same time never write into one folder.
 Result<std::filesystem::path> make_next_run_folder(std::string experiment);
+
+// A number within bounds, and nothing else.
+std::optional<double> parse_number(const std::string& text, double low, double high);
 
 // KEY=VALUE pairs.
 Result<std::map<std::string, std::string>> parse_settings(const std::vector<std::string>& set);

@@ -12,18 +12,18 @@ _volvox() {
     --out|--in) COMPREPLY=($(compgen -d -- "$word")); return ;;
     --camera) COMPREPLY=($(compgen -W "corner front back left right top" -- "$word")); return ;;
     --docks) COMPREPLY=($(compgen -W "none state load" -- "$word")); return ;;
-    --save|--restore|--video|-o|--output) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --save|--restore|--video|--plugin|-o|--output) COMPREPLY=($(compgen -f -- "$word")); return ;;
     --set|--vary) COMPREPLY=($(compgen -W "$("$volvox" info "${COMP_WORDS[2]}" --names 2>/dev/null)" -S = -- "$word")); compopt -o nospace; return ;;
   esac
   case $command in
     run|sweep|picture|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --real-time --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --plugin --isolate --real-time --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
       else
         [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
         COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
       fi ;;
-    list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise renderers --json --names" -- "$word")) ;;
+    list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise renderers extensions plugins --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
     net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --dimension --spacing --range --cull --seed --pcap --json --help" -- "$word")) ;;
     scan)

@@ -14,24 +14,56 @@ namespace volvox::cli {
 
 #ifdef VOLVOX_HAS_PICTURE
 
-Result<Studio> Studio::create(const ViewArguments& arguments, const world::World& world, double detail) {
+Result<std::vector<RendererChange>> parse_renderers(const std::string& text, const view::RenderEngineRegistry& engines) {
+  std::vector<RendererChange> changes;
+  for (const std::string& part : split_list(text)) {
+    const auto at = part.find('@');
+    RendererChange change{0, part.substr(0, at)};
+    if (const auto known = engines.find(change.name); !known.ok()) return known.error();
+    if (at != std::string::npos) {
+      const auto time = parse_number(part.substr(at + 1), 0, 1e9);
+      if (!time || changes.empty() || *time < changes.back().from)
+        return Error(fmt::format("'{}' does not say which render engine draws when", text), "write it as picture,other@2.5: the first from the start, the others in the order of their times");
+      change.from = *time;
+    } else if (!changes.empty()) {
+      return Error(fmt::format("'{}' does not say when '{}' takes over", text, part), fmt::format("write it as {},{}@2.5", changes.front().name, part));
+    }
+    changes.push_back(std::move(change));
+  }
+  if (changes.empty()) return Error("no render engine is named", "see: volvox list renderers");
+  return changes;
+}
+
+Result<Studio> Studio::create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines, const world::World& world, double detail) {
   const auto size = view::picture::parse_size(arguments.size);
   if (!size.ok()) return size.error();
-  const view::RenderEngineRegistry engines = view::built_in_render_engines();
-  const auto factory = engines.find(arguments.renderer);
-  if (!factory.ok()) return factory.error();
-  const Parameters parameters({{"width", std::to_string(size->width)}, {"height", std::to_string(size->height)}, {"detail", fmt::format("{}", detail)},
-                               {"docks", arguments.docks}, {"rays", arguments.rays ? "true" : "false"}},
-                              "render engine '" + arguments.renderer + "'");
-  auto engine = (**factory)(parameters);
-  if (!engine.ok()) return engine.error();
+  auto renderers = parse_renderers(arguments.renderer, engines);
+  if (!renderers.ok()) return renderers.error();
   Studio studio;
-  studio.engine = std::move(*engine);
+  studio.renderers = std::move(*renderers);
+  studio.engines = engines;
+  studio.settings = Parameters({{"width", std::to_string(size->width)}, {"height", std::to_string(size->height)}, {"detail", fmt::format("{}", detail)},
+                                {"docks", arguments.docks}, {"rays", arguments.rays ? "true" : "false"}},
+                               "render engine '" + arguments.renderer + "'");
   studio.scene = std::make_shared<const view::Scene>(view::Scene::of(world));
   studio.width = size->width, studio.height = size->height;
   studio.aspect = static_cast<double>(size->width) / size->height;
-  if (auto loaded = studio.engine->load(studio.scene); !loaded.ok()) return loaded.error();
+  if (auto ready = studio.use_renderer_of(0); !ready.ok()) return ready.error();
   return studio;
+}
+
+Result<void> Studio::use_renderer_of(double time) {
+  std::size_t wanted = current;
+  while (wanted + 1 < renderers.size() && renderers[wanted + 1].from <= time + 1e-9) ++wanted;
+  if (engine && wanted == current) return {};
+  const auto factory = engines.find(renderers[wanted].name);
+  if (!factory.ok()) return factory.error();
+  auto made = (**factory)(settings);
+  if (!made.ok()) return made.error();
+  if (auto loaded = (*made)->load(scene); !loaded.ok()) return loaded;
+  engine = std::move(*made);  // the old one goes when the new one is ready
+  current = wanted;
+  return {};
 }
 
 model::Bounds Studio::subject(const view::Frame& frame) const {
@@ -39,10 +71,10 @@ model::Bounds Studio::subject(const view::Frame& frame) const {
   return modules.empty() ? view::bounds(*scene, frame, false) : modules;
 }
 
-Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments, const sim::Simulation& simulation) {
+Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments, const view::RenderEngineRegistry& engines, const sim::Simulation& simulation) {
   std::unique_ptr<Film> film(new Film);
   film->arguments_ = arguments;
-  auto studio = Studio::create(arguments, simulation.world(), 1);
+  auto studio = Studio::create(arguments, engines, simulation.world(), 1);
   if (!studio.ok()) return studio.error();
   film->studio_ = std::move(*studio);
   auto writer = view::picture::VideoWriter::create(file, film->studio_.width, film->studio_.height, frames_per_second);
@@ -74,6 +106,7 @@ Result<view::Camera> Film::follow(const sim::Simulation& simulation) {
 Result<void> Film::take(const sim::Simulation& simulation) {
   view::capture(simulation, frame_);
   if (arguments_.rays) view::capture_rays(simulation.minds(), frame_);
+  if (auto changed = studio_.use_renderer_of(simulation.now().seconds()); !changed.ok()) return changed;
   if (auto shown = studio_.engine->show(frame_); !shown.ok()) return shown;
   auto camera = follow(simulation);
   if (!camera.ok()) return camera.error();
@@ -100,9 +133,11 @@ namespace {
 Error no_pictures() { return Error("this build of Volvox makes no pictures and no videos", "install libepoxy-dev and build again"); }
 }  // namespace
 
-Result<Studio> Studio::create(const ViewArguments&, const world::World&, double) { return no_pictures(); }
+Result<std::vector<RendererChange>> parse_renderers(const std::string&, const view::RenderEngineRegistry&) { return no_pictures(); }
+Result<void> Studio::use_renderer_of(double) { return no_pictures(); }
+Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const world::World&, double) { return no_pictures(); }
 model::Bounds Studio::subject(const view::Frame&) const { return {}; }
-Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const sim::Simulation&) { return no_pictures(); }
+Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&, const sim::Simulation&) { return no_pictures(); }
 Film::~Film() = default;
 void Film::observe(const sim::Simulation&) {}
 Result<void> Film::finish() { return {}; }

@@ -8,6 +8,7 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
+#include "volvox/plugin/plugins.h"
 #include "volvox/view/render_engine.h"
 
 namespace volvox::cli {
@@ -46,6 +47,15 @@ Rows engines(const sim::Library& library) {
     const auto engine = library.engines.make(name, {});
     rows.emplace_back(name, engine.ok() ? (*engine)->info().description : "cannot be made");
   }
+  return rows;
+}
+
+// Those along the path, also the broken ones: who misses a plugin looks here.
+Rows plugins(const sim::Library& library) {
+  Rows rows;
+  if (auto* host = dynamic_cast<plugin::Plugins*>(library.plugins.get()))
+    for (const auto& [file, facts] : host->find_all())
+      rows.emplace_back(facts.ok() ? facts->name : file.filename().string(), facts.ok() ? facts->description : "cannot be loaded: see volvox info " + file.string());
   return rows;
 }
 
@@ -109,6 +119,30 @@ Result<void> print_percepts_and_actions(const std::shared_ptr<const model::Modul
   for (std::size_t i = 0; i < (*anatomy)->actuators.size(); ++i) rows.push_back(name_and_shape((*anatomy)->action_names[i], (*anatomy)->actuators[i]->type()));
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
   return {};
+}
+
+// By the name that it has for itself, or by its file.
+std::optional<int> info_plugin(const std::string& thing, const sim::Library& library) {
+  auto* host = dynamic_cast<plugin::Plugins*>(library.plugins.get());
+  if (host == nullptr) return std::nullopt;
+  std::optional<Result<plugin::PluginFacts>> found;
+  for (auto& [file, facts] : host->find_all())
+    if ((facts.ok() && facts->name == thing) || file.filename() == thing) found = facts;
+  if (!found && thing.ends_with(".so")) {
+    const auto file = plugin::find_plugin({thing, {}, {}, {}, 0});
+    if (!file.ok()) return complain(file.error());
+    auto loaded = plugin::load_plugin(*file);
+    if (!loaded.ok()) return complain(loaded.error());
+    found = loaded->facts;
+  }
+  if (!found) return std::nullopt;
+  if (!found->ok()) return complain(found->error());
+  const plugin::PluginFacts& facts = **found;
+  fmt::print("{}  plugin: {}\n{}\n", bold(facts.name), facts.description, dim(facts.file.string()));
+  print_indented("built with: " + facts.build);
+  print_indented(fmt::format("loaded in {:.2f} ms", facts.load_time * 1e3));
+  for (const auto& [kind, names] : facts.offers) print_indented(fmt::format("{}: {}", kind, fmt::join(names, ", ")));
+  return done;
 }
 
 int info_robot(const std::string& name, const sim::Library& library) {
@@ -190,7 +224,9 @@ int list_command(const std::string& what, bool json, const sim::Library& library
       {"sensors", registered(library.minds.sensors)},
       {"actuators", registered(library.minds.actuators)},
       {"noise", registered(library.minds.noise)},
-      {"renderers", registered(view::built_in_render_engines())}};
+      {"renderers", registered(render_engines(library))},
+      {"extensions", registered(library.extensions)},
+      {"plugins", plugins(library)}};
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   bool found = false;
   for (const auto& [name, rows] : all) {
@@ -230,11 +266,13 @@ int info_command(const std::string& thing, const sim::Library& library) {
   const std::vector<std::string> robots = models.names();
   if (std::find(robots.begin(), robots.end(), thing) != robots.end() || thing.ends_with(".sdf") || thing.ends_with(".urdf"))
     return info_robot(thing, library);
+  if (const auto told = info_plugin(thing, library)) return *told;
   if (library.minds.behaviors.contains(thing)) return one(library.minds.behaviors, "behavior");
   if (library.minds.sensors.contains(thing)) return one(library.minds.sensors, "sensor");
   if (library.minds.actuators.contains(thing)) return one(library.minds.actuators, "actuator");
   if (library.minds.noise.contains(thing)) return one(library.minds.noise, "noise model");
-  if (const auto renderers = view::built_in_render_engines(); renderers.contains(thing)) return one(renderers, "render engine");
+  if (library.extensions.contains(thing)) return one(library.extensions, "extension");
+  if (const auto renderers = render_engines(library); renderers.contains(thing)) return one(renderers, "render engine");
   std::vector<std::string> names = robots;
   for (const sim::Located& located : sim::find_experiments(library)) names.push_back(located.name);
   for (const std::string& name : library.engines.names()) names.push_back(name);

@@ -39,7 +39,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   if (!(arguments.at >= begin && arguments.at <= end + 1e-9))
     return complain(Error(fmt::format("there is no picture at {} s: the run goes from {:.6g} to {:.6g} s", arguments.at, begin, end),
                           "give --at a time within it, or a longer --duration"));
-  auto studio = Studio::create(arguments.run.view, run.simulation().world(), fine);
+  auto studio = Studio::create(arguments.run.view, render_engines(library), run.simulation().world(), fine);
   if (!studio.ok()) return complain(studio.error());
 
   std::vector<view::Frame> frames(static_cast<std::size_t>(arguments.strobe));
@@ -57,6 +57,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   if (arguments.run.view.rays) view::capture_rays(run.simulation().minds(), last);
   const auto camera = view::parse_camera(arguments.run.view.camera, box, studio->aspect, run.simulation().world(), last);
   if (!camera.ok()) return complain(camera.error());
+  if (auto ready = studio->use_renderer_of(last.time.seconds()); !ready.ok()) return complain(ready.error());
   if (auto shown = studio->engine->show(last); !shown.ok()) return complain(shown.error());
   const auto image = studio->engine->image(*camera, std::span(frames).first(frames.size() - 1));
   if (!image.ok()) return complain(image.error());

@@ -10,6 +10,7 @@
 #include "volvox/cli/film.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/plugin/plugins.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/run.h"
 
@@ -68,6 +69,11 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
   fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder);
 }
 
+view::RenderEngineRegistry render_engines(const sim::Library& library) {
+  const auto* plugins = dynamic_cast<const plugin::Plugins*>(library.plugins.get());
+  return plugins != nullptr ? plugins->renderers() : view::built_in_render_engines();
+}
+
 int complain(const Error& error) {
   std::fputs(fmt::format("{} {}\n", red("volvox:"), error.text()).c_str(), stderr);
   return bad_input;
@@ -84,6 +90,18 @@ Result<std::map<std::string, std::string>> parse_settings(const std::vector<std:
   return settings;
 }
 
+std::optional<double> parse_number(const std::string& text, double low, double high) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped_at, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stopped_at != end || !(value >= low && value <= high)) return std::nullopt;
+  return value;
+}
+
+std::optional<double> seconds_of_isolation(const RunArguments& arguments) {
+  return arguments.isolate == "true" ? std::optional(1.0) : parse_number(arguments.isolate, 1e-3, 3600);
+}
+
 Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   sim::RunOptions options;
   options.experiment = arguments.experiment;
@@ -92,12 +110,14 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   options.threads = arguments.threads;
   options.duration = arguments.duration;
   if (!arguments.real_time.empty()) {
-    double factor = 0;
-    const char* end = arguments.real_time.data() + arguments.real_time.size();
-    const auto [stopped_at, error] = std::from_chars(arguments.real_time.data(), end, factor);
-    if (error != std::errc{} || stopped_at != end || !(factor >= 1e-3 && factor <= 1e3))
+    options.real_time = arguments.real_time == "true" ? std::optional(1.0) : parse_number(arguments.real_time, 1e-3, 1e3);
+    if (!options.real_time)
       return Error(fmt::format("'{}' is not a speed", arguments.real_time), "give simulated seconds to a second, from 0.001 to 1000, such as --real-time=0.5");
-    options.real_time = factor;
+  }
+  if (!arguments.isolate.empty()) {
+    options.isolate = seconds_of_isolation(arguments);
+    if (!options.isolate)
+      return Error(fmt::format("'{}' is not a time for a call", arguments.isolate), "give the seconds that a plugin may take, from 0.001 to 3600, such as --isolate=0.1");
   }
   if (arguments.substep) {
     auto substep = TickLength::parse(*arguments.substep);
@@ -113,6 +133,11 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   auto settings = parse_settings(arguments.set);
   if (!settings.ok()) return settings.error();
   options.settings = std::move(*settings);
+  for (const std::string& plugin : arguments.plugins) {
+    // A file is named as the user sees it, also when the run is replayed from elsewhere.
+    std::error_code error;
+    options.plugins.push_back(fs::is_regular_file(plugin, error) ? fs::absolute(plugin).string() : plugin);
+  }
   options.save_to = arguments.save;
   options.restore_from = arguments.restore;
   return options;
@@ -132,7 +157,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   clear_results(*folder);
   std::unique_ptr<Film> film;
   if (arguments.video) {
-    auto made = Film::create(*arguments.video, arguments.view, (*run)->simulation());
+    auto made = Film::create(*arguments.video, arguments.view, render_engines(library), (*run)->simulation());
     if (!made.ok()) return complain(made.error());
     film = std::move(*made);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { film->observe(simulation); });

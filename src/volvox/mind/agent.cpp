@@ -88,6 +88,26 @@ std::map<std::string, std::string> Agent::behavior_parameters() const {
   return all;
 }
 
+bool Agent::set_external(std::string_view percept, double value) {
+  for (std::size_t i = 0; i < anatomy_->percept_names.size(); ++i) {
+    const bool external = std::any_of(anatomy_->model->sensors.begin(), anatomy_->model->sensors.end(),
+                                      [&](const model::Sensor& s) { return s.name == percept && s.type == "external"; });
+    double* reading = anatomy_->percept_names[i] == percept && external ? percepts_[i].get<double>() : nullptr;
+    if (reading == nullptr) continue;
+    *reading = value;
+    return true;
+  }
+  return false;
+}
+
+Extension* Agent::find_extension(std::string_view name) const {
+  if (Extension* known = extensions_ == nullptr ? nullptr : extensions_->find(name)) return known;
+  std::string all;
+  if (extensions_ != nullptr)
+    for (const std::string& known : extensions_->names()) all += (all.empty() ? "" : ", ") + known;
+  throw AgentError(fmt::format("the run has no extension '{}'; {}", name, all.empty() ? "it has none at all" : "it has " + all));
+}
+
 const Agent& Agent::look_at(std::size_t module) const {
   if (!sees_all())
     throw AgentError("it looked at another module's percepts; only a behavior whose omniscient() returns true may");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -142,6 +143,13 @@ class Agent {
     }
     return nullptr;
   }
+  // Something that serves the whole run, by name: agent.extension<Joystick>("joystick").axis(0).
+  template <class T>
+  T& extension(std::string_view name) const {
+    T* known = dynamic_cast<T*>(find_extension(name));
+    if (known == nullptr) throw AgentError("the extension '" + std::string(name) + "' is of another type");
+    return *known;
+  }
   // Parameters of the behaviour, as given in SDF.
   double parameter(const std::string& name, double fallback) const { return parameters().number(name, fallback); }
   std::int64_t parameter(const std::string& name, std::int64_t fallback) const { return parameters().integer(name, fallback); }
@@ -161,6 +169,8 @@ class Agent {
   const Value& action_value(std::size_t i) const { return actions_[i]; }
   bool action_was_set(std::size_t i) const { return action_set_[i] != 0; }
   const std::vector<Message>& mailbox() const { return mailbox_; }
+  // From outside, in the input phase. False: it has no such percept, or it is of another type.
+  bool set_external(std::string_view percept, double value);
   // The model of the first behaviour that has one, as JSON; empty: none has.
   std::string describe_model() const {
     for (const Program& p : programs_) {
@@ -181,6 +191,15 @@ class Agent {
   const std::vector<std::string>& outlets() const { return anatomy_->outlet_names; }
   std::uint32_t placement() const { return placement_; }
 
+  // --- Who wants to be called (seed 003's SensorCallbacks) -------------------------------------
+  // In start(): from then on callback(const T&) is called with that percept in every tick, noise and
+  // all, once everybody has sensed and before step, whatever the behaviour's period. Nothing is copied.
+  template <class T, class Callback>
+  void observe(std::string_view name, Callback callback) { watch<T>(*this, name, std::move(callback)); }
+  // Of another module: for a behaviour that is declared omniscient.
+  template <class T, class Callback>
+  void observe(std::size_t module, std::string_view name, Callback callback) { watch<T>(look_at(module), name, std::move(callback)); }
+
   // For a behaviour that is declared omniscient: another module's percept in this tick.
   template <class T>
   const T& other(std::size_t module, std::string_view name) const { return look_at(module).template percept<T>(name); }
@@ -188,6 +207,7 @@ class Agent {
 
  private:
   friend class Minds;
+  friend class AgentTransfer;
 
   // What each behaviour on the module has for itself.
   struct Program {
@@ -231,6 +251,18 @@ class Agent {
     void archive(A& ar) { ar("number", number); ar("program", program); }
   };
 
+  struct Observation {
+    const Agent* of = nullptr;
+    std::size_t percept = 0, program = 0;  // program: whose callback it is
+    std::function<void(const Value&)> call;
+  };
+  template <class T, class Callback>
+  void watch(const Agent& of, std::string_view name, Callback callback) {
+    const Percept<T> percept = of.find_percept<T>(name);
+    observations_.push_back({&of, static_cast<std::size_t>(percept.index), running_, [callback = std::move(callback)](const Value& value) { callback(*value.template get<T>()); }});
+  }
+  Extension* find_extension(std::string_view name) const;
+
   Program& program() { return programs_[running_]; }
   const Parameters& parameters() const { return programs_[running_].parameters; }
   // The behaviour whose mailbox that is; negative: nobody's.
@@ -270,6 +302,8 @@ class Agent {
   std::string name_;
   std::uint32_t placement_ = 0;
   std::shared_ptr<const Anatomy> anatomy_;
+  const Extensions* extensions_ = nullptr;
+  std::vector<Observation> observations_;
   const std::vector<Agent>* everyone_ = nullptr;  // null unless a behaviour is omniscient
   int address_ = 0;
   std::vector<Program> programs_;  // one for each behaviour, and one if there is none

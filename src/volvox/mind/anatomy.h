@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "volvox/mind/actuator.h"
+#include "volvox/mind/extension.h"
 #include "volvox/mind/noise.h"
 #include "volvox/mind/sensor.h"
+#include "volvox/net/propagation.h"
 
 namespace volvox::mind {
 
@@ -20,12 +22,19 @@ class Agent;
 using BehaviorFactory = std::function<std::unique_ptr<Behavior>()>;
 using BehaviorRegistry = Registry<BehaviorFactory>;
 
+// Laws by which radio waves lose power, beside our own: the frequency (Hz) of the channel and its
+// further attributes make one.
+using PropagationFactory = std::function<std::unique_ptr<net::Propagation>(double frequency, const Parameters&)>;
+using PropagationRegistry = Registry<PropagationFactory>;
+
 // All that can be named in a module's description.
 struct Registries {
   SensorRegistry sensors = built_in_sensors();
   ActuatorRegistry actuators = built_in_actuators();
   NoiseRegistry noise = built_in_noise();
   BehaviorRegistry behaviors{"behavior"};
+  PropagationRegistry propagations{"law of propagation, beside friis, log_distance, two_ray and terahertz,"};
+  const Extensions* extensions = nullptr;  // of the run; may be null
 };
 
 // Names that can be looked up by string_view without making a string.

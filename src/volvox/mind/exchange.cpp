@@ -49,9 +49,19 @@ net::BusOptions options_of(const model::Bus& bus) {
 
 bool same_bus(const model::Bus& a, const model::Bus& b) { return options_of(a) == options_of(b) && a.scope == b.scope; }
 
-std::unique_ptr<net::Propagation> propagation_of(const model::Channel& channel, std::uint64_t seed) {
+Result<std::unique_ptr<net::Propagation>> propagation_of(const model::Channel& channel, const PropagationRegistry& laws, const std::string& file, std::uint64_t seed) {
   std::unique_ptr<net::Propagation> law;
-  switch (channel.law) {
+  if (!channel.custom_law.empty()) {
+    const auto factory = laws.find(channel.custom_law, file, channel.line);
+    if (!factory.ok()) return factory.error();
+    const Parameters parameters(channel.custom_parameters, fmt::format("propagation '{}'", channel.custom_law), file, channel.line);
+    try {
+      law = (**factory)(channel.frequency, parameters);
+    } catch (const std::exception& error) {
+      return Diagnostic{file, channel.line, fmt::format("propagation '{}' cannot be made: {}", channel.custom_law, error.what()), "correct the plugin that has it"};
+    }
+    if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  } else switch (channel.law) {
     case model::PropagationLaw::friis: law = std::make_unique<net::Friis>(channel.frequency); break;
     case model::PropagationLaw::log_distance:
       law = std::make_unique<net::LogDistance>(channel.frequency, channel.exponent, channel.reference_distance);
@@ -105,7 +115,7 @@ Payload from_frame(std::span<const std::byte> frame, std::uint16_t port) {
 
 // --- setting up ------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, std::uint64_t seed) {
+Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed) {
   const auto has_any = [&](std::uint32_t placement) {
     const model::ModuleModel& m = world.module_model(placement);
     return !m.wires.empty() || !m.radios.empty() || !m.buses.empty();
@@ -113,7 +123,7 @@ Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, st
   const std::vector<std::uint32_t>& modules = world.modules();
   if (std::none_of(modules.begin(), modules.end(), has_any)) return std::unique_ptr<Exchange>{};
   std::unique_ptr<Exchange> exchange(new Exchange(seed));
-  if (auto added = exchange->add_channels(world, seed); !added.ok()) return added.error();
+  if (auto added = exchange->add_channels(world, laws, seed); !added.ok()) return added.error();
   exchange->wire_of_dock_.assign(world.docks(), world::nobody);
   for (std::uint32_t agent = 0; agent < modules.size(); ++agent)
     if (auto added = exchange->add_module(world, agent); !added.ok()) return added.error();
@@ -123,7 +133,7 @@ Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, st
   return exchange;
 }
 
-Result<void> Exchange::add_channels(const world::World& world, std::uint64_t seed) {
+Result<void> Exchange::add_channels(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed) {
   std::map<std::string, model::Channel> channels;  // those that radios use
   for (const std::uint32_t placement : world.modules())
     for (const model::Radio& radio : world.module_model(placement).radios) channels[radio.channel].name = radio.channel;
@@ -131,7 +141,9 @@ Result<void> Exchange::add_channels(const world::World& world, std::uint64_t see
     if (const auto used = channels.find(channel.name); used != channels.end()) used->second = channel;
   for (const auto& [name, channel] : channels) {
     ChannelUse use{name, {}, nullptr};
-    auto propagation = propagation_of(channel, seed);
+    auto law = propagation_of(channel, laws, world.model().file, seed);
+    if (!law.ok()) return law.error();
+    std::unique_ptr<net::Propagation> propagation = std::move(*law);
     if (channel.passes_bodies < 1) {
       use.occlusion = std::make_shared<Occlusion>(channel.passes_bodies);
       propagation = dimmed(std::move(propagation), use.occlusion);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "volvox/mind/anatomy.h"
 #include "volvox/mind/message.h"
 #include "volvox/mind/occlusion.h"
 #include "volvox/mind/sensor.h"
@@ -21,7 +22,7 @@ class Exchange final : private net::Listener {
  public:
   // Null if no module has an interface. Bad values come back with the file and line of the
   // element that gave them.
-  static Result<std::unique_ptr<Exchange>> create(const world::World& world, std::uint64_t seed);
+  static Result<std::unique_ptr<Exchange>> create(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed);
 
   // Whether what goes out there is the network's; otherwise it is the ideal network's.
   bool carries(std::uint32_t agent, int outlet) const { return interface(agent, outlet).valid(); }
@@ -64,7 +65,7 @@ class Exchange final : private net::Listener {
 
  private:
   explicit Exchange(std::uint64_t seed) : network_({.seed = seed}) {}
-  Result<void> add_channels(const world::World& world, std::uint64_t seed);
+  Result<void> add_channels(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed);
   Result<void> add_module(const world::World& world, std::uint32_t agent);
   Result<void> add_bus_port(const world::World& world, std::uint32_t agent, int outlet, const model::Bus& bus);
   void add_interface(std::uint32_t agent, int outlet, net::InterfaceId id);

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
   }
   minds->first_slot_.push_back(static_cast<std::uint32_t>(minds->slots_.size()));
   minds->failures_.resize(minds->agents_.size());
-  auto exchange = Exchange::create(world, seed);
+  auto exchange = Exchange::create(world, registries.propagations, seed);
   if (!exchange.ok()) return exchange.error();
   minds->exchange_ = std::move(*exchange);
   return minds;
@@ -54,6 +54,7 @@ Result<void> Minds::add(const world::World& world, std::uint32_t placement, cons
   agent.placement_ = placement;
   agent.clock_ = placed.clock ? *placed.clock : draw_clock(world.model().clocks, RandomStream(seed, placement, "clock"));
   agent.address_ = static_cast<int>(agents_.size()) - 1;
+  agent.extensions_ = registries.extensions;
   for (const auto& sensor : anatomy.sensors) agent.percepts_.push_back(Value::of(sensor->type()));
   for (const auto& actuator : anatomy.actuators) agent.actions_.push_back(Value::of(actuator->type()));
   agent.action_set_.assign(agent.actions_.size(), 0);
@@ -78,7 +79,11 @@ Result<void> Minds::add_behavior(const model::Mind& spec, const Registries& regi
   if (spec.behavior.empty()) return program.parameters.check();
   const auto factory = registries.behaviors.find(spec.behavior, spec.file, spec.line);
   if (!factory.ok()) return factory.error();
-  slots_.push_back({(**factory)(), spec.behavior});
+  try {
+    slots_.push_back({(**factory)(), spec.behavior});
+  } catch (const std::exception& error) {
+    return Diagnostic{spec.file, spec.line, fmt::format("behavior '{}' cannot be made: {}", spec.behavior, error.what()), "correct the behavior"};
+  }
   program.omniscient = slots_.back().behavior->omniscient();
   if (program.omniscient) agent.everyone_ = &agents_;
   return {};
@@ -97,6 +102,9 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   };
   for (const auto& [name, specs] : model.percept_noise) {
     const int index = anatomy.percepts.find(name)->second;
+    for (const model::Sensor& sensor : model.sensors)
+      if (sensor.name == name && sensor.type == "external")  // what comes from outside stays until more comes: noise would add up
+        return Diagnostic{model.file, sensor.line, fmt::format("the percept '{}' comes from outside and takes no noise", name), "leave its <volvox:noise> out"};
     if (auto ok = add_slot(noises.percepts, index, specs, &anatomy.sensors[index]->type(), "percept:" + name); !ok.ok()) return ok;
   }
   for (const auto& [name, specs] : model.action_noise) {
@@ -143,7 +151,8 @@ MindFailure Minds::first_failure() {
 
 Result<void> Minds::start(const world::World& world, double dt) {
   ThreadPool alone(1);
-  sense(world, dt, alone);
+  if (const MindFailure failure = sense(world, dt, alone); !failure.ok())
+    return Error(fmt::format("module '{}': {}", failure.module, failure.what), "correct the sensor, or leave it out");
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].dt_ = dt;
     each_behavior(i, "start", [](Behavior& b, Agent& a) {
@@ -283,13 +292,20 @@ void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
   for (NoiseSlot& slot : noises_[i].percepts) slot.chain.apply(agent.percepts_[static_cast<std::size_t>(slot.index)]);
 }
 
-void Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
+MindFailure Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
   if (casts_rays_) cast_rays(world, dt, threads);
   if (needs_contacts_) collect_contacts(world);
   if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
   threads.parallel_for(agents_.size(), 64, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) sense_one(world, dt, i);
+    for (std::size_t i = begin; i < end; ++i) {
+      try {
+        sense_one(world, dt, i);
+      } catch (const std::exception& error) {
+        failures_[i] = error.what();
+      }
+    }
   });
+  return first_failure();
 }
 
 MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
@@ -298,6 +314,10 @@ MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
       const std::size_t i = order_.empty() ? k : order_[k];
       agents_[i].now_ = tick_begin;
       agents_[i].dt_ = dt;
+      for (const Agent::Observation& seen : agents_[i].observations_) {
+        if (!failures_[i].empty()) break;
+        guarded(i, first_slot_[i] + seen.program, "an observer", [&](Behavior&, Agent&) { seen.call(seen.of->percepts_[seen.percept]); });
+      }
       each_behavior(i, "step", [tick_begin](Behavior& b, Agent& a) {
         Agent::Program& program = a.program();
         // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
@@ -423,9 +443,13 @@ MindFailure Minds::act(world::World& world, ActStage stage) {
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
       if (!agent.action_set_[a] || anatomy.actuators[a]->stage() != stage) continue;
       if (controller && controller->on_board(a)) continue;  // its turn comes with every substep
-      const Value& command = disturbed(i, a, room);
-      if (std::string problem = command_problem(i, a, command); !problem.empty()) return {agent.name_, std::move(problem)};
-      anatomy.actuators[a]->apply({world, agent.placement_}, command);
+      try {
+        const Value& command = disturbed(i, a, room);
+        if (std::string problem = command_problem(i, a, command); !problem.empty()) return {agent.name_, std::move(problem)};
+        anatomy.actuators[a]->apply({world, agent.placement_}, command);
+      } catch (const std::exception& error) {
+        return {agent.name_, fmt::format("noise on the action '{}': {}", anatomy.action_names[a], error.what())};
+      }
     }
   }
   return {};

@@ -43,7 +43,7 @@ class Minds {
   Result<void> start(const world::World& world, double dt);
 
   // The phases.
-  void sense(const world::World& world, double dt, ThreadPool& threads);
+  MindFailure sense(const world::World& world, double dt, ThreadPool& threads);
   MindFailure think(Time tick_begin, double dt, ThreadPool& threads);
   MindFailure send(const world::World& world, std::int64_t tick, double dt);
   MindFailure act(world::World& world, ActStage stage);

@@ -164,6 +164,16 @@ SensorFactory plain() {
 
 }  // namespace
 
+namespace {
+
+// What a person or a device outside says: an input of kind "percept" writes it, and it stays.
+class ExternalSensor final : public TypedSensor<double> {
+ public:
+  void measure(const SenseContext&, double&) const override {}
+};
+
+}  // namespace
+
 SensorRegistry built_in_sensors() {
   SensorRegistry registry("sensor type");
   registry.add("accelerometer", plain<Accelerometer>(), "specific force, Vec3 in m/s^2");
@@ -176,6 +186,8 @@ SensorRegistry built_in_sensors() {
   }, "where the nearest other modules are, a list of Vec3 from the sensor: max_range, count");
   registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
   add_range_sensors(registry);
+  registry.add("external", [](const model::Sensor&, const Parameters&) { return std::make_unique<ExternalSensor>(); },
+               "a number that comes from outside: a joystick, a socket, a viewer");
   return registry;
 }
 

@@ -169,9 +169,19 @@ struct Bus {
   int line = 0;
 };
 
+// A library to be loaded, or an extension to be made: <plugin filename="libmine.so" name="mine">.
+struct PluginSpec {
+  std::string filename;  // empty: an extension that is there already
+  std::string name;      // of the extension to make, where there is one of this name
+  std::map<std::string, std::string> parameters;  // of the extension: child elements by name
+  std::string file;      // where it was declared
+  int line = 0;
+};
+
 struct ModuleModel {
   std::string name;
   std::string file;
+  std::vector<PluginSpec> plugins;
   std::vector<Link> links;
   std::vector<Joint> joints;
   std::vector<Dock> docks;
@@ -185,6 +195,7 @@ struct ModuleModel {
   std::map<std::string, NoiseChainSpec> percept_noise, action_noise, message_noise;
   std::optional<Mind> mind;   // has a mind: it is a module; otherwise an obstacle or a base
   bool fixed_in_place = false;  // SDF's <static>
+  bool driven = false;          // moved from outside (Input "pose"): pushes, is not pushed
   bool self_collide = true;     // links that no joint connects touch each other (SDF says false if not told)
   Pose default_pose;            // the <pose> of the file's <model>; a placement has its own
 

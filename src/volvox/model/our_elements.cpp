@@ -29,6 +29,10 @@ class OurElements {
     for (const XMLElement* e : model_children(source_.element, "volvox:wire")) add_wire(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:radio")) add_radio(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:bus")) add_bus(*e);
+    for (const XMLElement* e : model_children(source_.element, "volvox:driven")) {
+      model_.driven = true;
+      if (model_.links.size() != 1 || model_.fixed_in_place) report_.error(*e, "only a model of one link that is not static can be driven from outside", "make it one link, or leave <volvox:driven/> out");
+    }
     std::sort(model_.wires.begin(), model_.wires.end(), [](const Wire& a, const Wire& b) { return a.dock < b.dock; });
     check_names();
     add_noise("volvox:percept", "name", percepts(), model_.percept_noise);
@@ -342,6 +346,18 @@ Mind read_behavior(const XMLElement& element, const char* name_attribute, Report
 }
 
 }  // namespace
+
+void read_plugin(const XMLElement& element, std::vector<PluginSpec>& plugins, Report& report) {
+  PluginSpec spec{Attributes(element, report).required("filename"), Attributes(element, report).required("name"), {}, report.file(), element.GetLineNum()};
+  // Models that were made for Gazebo name its own.
+  for (const char* theirs : {"libgazebo", "gazebo", "libgz-", "gz-", "libignition", "ignition-", "libIgn", "libhector_gazebo"})
+    if (spec.filename.starts_with(theirs)) return report.warn(element, fmt::format("the plugin {} of another simulator is not run", spec.filename), "give the model a <volvox:mind>");
+  for (const XMLElement* child = element.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
+    if (child->FirstChildElement() != nullptr) report.error(*child, fmt::format("<{}> in a <plugin> holds elements", child->Name()), "give it a text: parameters have a name and a value");
+    if (!spec.parameters.emplace(child->Name(), text_of(child)).second) report.error(*child, fmt::format("<{}> is given twice", child->Name()), "keep one of them");
+  }
+  plugins.push_back(std::move(spec));
+}
 
 std::optional<Mind> read_mind(const XMLElement& parent, Report& report) {
   const XMLElement* element = parent.FirstChildElement("volvox:mind");

@@ -34,6 +34,7 @@ constexpr ElementRule rules[] = {
      "name link pose channel power gain bit_rate bandwidth noise_factor receive_threshold carrier_threshold "
      "capture_ratio window largest_window slot queue largest_payload overhead acknowledge turnaround timeout retries"},
     {"bus", in_model, "name kind scope bit_rate stuffing queue largest_payload master"},
+    {"driven", in_model, ""},
     {"percept", in_model, "name"},
     {"action", in_model, "name"},
     {"message", in_model, "dock"},
@@ -44,7 +45,9 @@ constexpr ElementRule rules[] = {
     {"parameter", "world", "name value min max choices"},
     {"run", "world", "duration dt substep engine"},
     {"channel", "world",
-     "name frequency propagation exponent reference_distance absorption shadowing_db fading cull_radius passes_bodies"},
+     "name frequency propagation exponent reference_distance absorption shadowing_db fading cull_radius passes_bodies",
+     true},
+    {"extension", "world", "name", true},
     {"module", "world", "name robot pose velocity"},
     {"joint", placed, "name position"},
     {"clock", placed, "offset drift_ppm"},

@@ -46,9 +46,7 @@ class ModelConverter {
     model_.default_pose = to_pose(sdf_.RawPose());
     for (std::uint64_t i = 0; i < sdf_.LinkCount(); ++i) add_link(*sdf_.LinkByIndex(i));
     for (std::uint64_t i = 0; i < sdf_.JointCount(); ++i) add_joint(*sdf_.JointByIndex(i));
-    if (const XMLElement* plugin = source_.element.FirstChildElement("plugin")) {
-      report_.warn(*plugin, "plugins of other simulators are not run", "give the model a <volvox:mind>");
-    }
+    for (const XMLElement* plugin : children(source_.element, "plugin")) read_plugin(*plugin, model_.plugins, report_);
     return std::move(model_);
   }
 

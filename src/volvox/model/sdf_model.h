@@ -27,6 +27,9 @@ ModuleModel convert_model(const sdf::Model& model, const ModelSource& source, Re
 // The part of it that sdformat knows nothing of: motors, docks, sensors, noise, the mind.
 void add_our_elements(ModuleModel& model, const ModelSource& source, Report& report);
 
+// <plugin>: of ours, or, with a warning, of another simulator.
+void read_plugin(const XMLElement& element, std::vector<PluginSpec>& plugins, Report& report);
+
 // <volvox:mind> below an element; none if there is none.
 std::optional<Mind> read_mind(const XMLElement& element, Report& report);
 

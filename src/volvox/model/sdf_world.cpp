@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sdf/World.hh>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -28,7 +29,9 @@ class WorldReader {
     // Last, because a connection may stand before the modules that it names.
     for (const XMLElement* e : children(element_, "volvox:connect")) read_connect(*e);
     if (!report_.ok()) return report_.error();
-    return scene_.build();
+    Result<WorldModel> world = scene_.build();
+    if (world.ok()) world->plugins = std::move(plugins_);
+    return world;
   }
 
  private:
@@ -41,7 +44,8 @@ class WorldReader {
     else if (name == "volvox:run") read_run(e);
     else if (name == "volvox:channel") read_channel(e);
     else if (name == "volvox:clocks") read_clocks(e);
-    else if (name == "plugin") report_.warn(e, "plugins of other simulators are not run", "remove it; Volvox needs none");
+    else if (name == "plugin") read_plugin(e, plugins_, report_);
+    else if (name == "volvox:extension") read_extension(e);
     else if (name == "actor") report_.warn(e, "actors are ignored", "use a <model> with a <volvox:mind>");
     else if (name == "physics") report_.warn(e, "<physics> is ignored", "use <volvox:run dt= substep=>, and --engine NAME");
     else if (name == "joint") report_.error(e, "joints between models are not supported", "use docks and <volvox:connect>");
@@ -258,7 +262,12 @@ class WorldReader {
     Channel channel;
     channel.name = attributes.required("name");
     channel.frequency = attributes.number("frequency", channel.frequency, Range::positive());
-    channel.law = static_cast<PropagationLaw>(attributes.choice("propagation", 0, {"friis", "log_distance", "two_ray", "terahertz"}));
+    constexpr const char* laws[] = {"friis", "log_distance", "two_ray", "terahertz"};
+    const std::string law = attributes.text("propagation", laws[0]);
+    const auto known = std::find(std::begin(laws), std::end(laws), law);
+    if (known != std::end(laws)) channel.law = static_cast<PropagationLaw>(known - std::begin(laws));
+    else channel.custom_law = law;
+    read_further_attributes(e, channel);
     channel.exponent = attributes.number("exponent", channel.exponent, {0, 20, true});
     channel.reference_distance = attributes.number("reference_distance", channel.reference_distance, Range::positive());
     channel.absorption = attributes.number("absorption", channel.absorption, Range::not_negative());
@@ -270,6 +279,23 @@ class WorldReader {
     if (!channels_.insert(channel.name).second)
       report_.error(e, fmt::format("the channel {} is declared twice", channel.name), "keep one of them");
     scene_.add_channel(std::move(channel));
+  }
+
+  // What a channel has beyond ours is for the law of a plugin; our own laws want no more.
+  void read_further_attributes(const XMLElement& e, Channel& channel) {
+    static const std::vector<std::string> ours = {"name", "frequency", "propagation", "exponent", "reference_distance", "absorption", "shadowing_db", "fading", "cull_radius", "passes_bodies"};
+    for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
+      if (std::find(ours.begin(), ours.end(), a->Name()) != ours.end() || std::string_view(a->Name()).starts_with("xmlns")) continue;
+      if (channel.custom_law.empty()) report_.error(e, fmt::format("<volvox:channel> has no attribute {}=", a->Name()), suggest(a->Name(), ours));
+      else channel.custom_parameters[a->Name()] = a->Value();
+    }
+  }
+
+  void read_extension(const XMLElement& e) {
+    PluginSpec spec{{}, Attributes(e, report_).required("name"), {}, report_.file(), e.GetLineNum()};
+    for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next())
+      if (std::string_view(a->Name()) != "name") spec.parameters[a->Name()] = a->Value();
+    plugins_.push_back(std::move(spec));
   }
 
   std::optional<TickLength> length_of(const XMLElement& e, const char* name) {
@@ -289,6 +315,7 @@ class WorldReader {
   std::map<std::string, Model> models_;    // by the name that was asked for
   std::map<Model, Model> variants_;        // looked up only, never walked: pointers have no fixed order
   std::set<std::string> channels_;
+  std::vector<PluginSpec> plugins_;
   bool has_run_ = false, has_clocks_ = false;
 };
 

@@ -63,6 +63,9 @@ struct Channel {
   double cull_radius = 0;     // m; 0: exact, every radio hears every other
   // The fraction of the power that passes each body between two radios; 1: nothing is in the way.
   double passes_bodies = 1;
+  // A law that a plugin brought, instead of `law`, and what it is told.
+  std::string custom_law{};
+  std::map<std::string, std::string> custom_parameters{};
   int line = 0;
 };
 
@@ -81,6 +84,7 @@ struct WorldModel {
   std::vector<Connection> connections;
   std::vector<Channel> channels;  // of radios
   ClockSpread clocks;             // by default all are exact
+  std::vector<PluginSpec> plugins;  // in the order of the file; those of the models come after them
   RunSettings run;
 };
 

@@ -13,6 +13,7 @@
 #include "volvox/mind/anatomy.h"
 #include "volvox/model/reader.h"
 #include "volvox/model/scene.h"
+#include "volvox/sim/extension.h"
 #include "volvox/sim/metrics.h"
 #include "volvox/sim/simulation.h"
 
@@ -52,11 +53,26 @@ class Experiment {
 
 using ExperimentFactory = std::function<std::unique_ptr<Experiment>()>;
 
+struct Library;
+
+// Loads shared libraries that add to a library of factories (src/volvox/plugin has the one there is).
+class PluginHost {
+ public:
+  virtual ~PluginHost() = default;
+  // Its factories keep the shared library in memory. With `isolate`, its behaviours run in a process
+  // of their own, which may take so many seconds for a call.
+  virtual Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, Library& into, Log& log) = 0;
+  // What isolation cost the runs that are still there.
+  virtual void add_metrics(Metrics&) const {}
+};
+
 // Everything that can be named on the command line, and that a user's program can add to.
 struct Library {
   physics::EngineRegistry engines = physics::built_in_engines();
   mind::Registries minds;
   Registry<ExperimentFactory> experiments{"experiment"};
+  ExtensionRegistry extensions{"extension"};
+  std::shared_ptr<PluginHost> plugins{};  // null: none can be loaded
 };
 
 // An experiment as it is found by name or by file.

@@ -27,6 +27,7 @@ Result<RunOptions> options_of(Recording& recording) {
     options.max_substep = std::stod(text("substep_s"));
     options.duration = std::stod(text("duration_s"));
     options.settings = nlohmann::json::parse(text("settings")).get<std::map<std::string, std::string>>();
+    if (given.contains("plugins")) options.plugins = nlohmann::json::parse(text("plugins")).get<std::vector<std::string>>();
   } catch (const std::exception& error) {
     return Diagnostic{recording.file().string(), 0, std::string("the description of the run makes no sense: ") + error.what(), "record the run again"};
   }
@@ -128,6 +129,7 @@ Result<Verification> verify(Recording& recording, const Library& library, Log& l
   auto options = options_of(recording);
   if (!options.ok()) return options.error();
   options->threads = threads;
+  options->replay = true;
   auto run = Run::prepare(*options, library, log);
   if (!run.ok()) return run.error();
   Simulation& simulation = (*run)->simulation();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
@@ -27,7 +28,8 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   const double begin = platform::monotonic_seconds();
   options_ = options;
   log_ = &log;
-  registries_ = library.minds;
+  library_ = library;
+  library_.minds.extensions = &extensions_;
   auto located = locate_experiment(options.experiment, library);
   if (!located.ok()) return located.error();
   experiment_ = make_experiment(*located, library);
@@ -41,13 +43,14 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   model::ModelLibrary models;
   std::map<std::string, std::string> settings = options.settings;
   for (const model::ParameterDesc& parameter : *parameters) settings.emplace(parameter.name, parameter.value);
-  Setup setup{located->folder, settings, options.seed, models, registries_, report_.warnings};
+  Setup setup{located->folder, settings, options.seed, models, library_.minds, report_.warnings};
   auto world = experiment_->init(setup);
   if (!world.ok()) return world.error();
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
   if (options.max_substep) world->run.max_substep = *options.max_substep;
   auto shared = std::make_shared<const model::WorldModel>(std::move(*world));
+  if (auto loaded = load_plugins(*shared); !loaded.ok()) return loaded;
 
   const std::string wanted = !options.engine.empty() ? options.engine : shared->run.engine;
   const std::string engine = wanted.empty() ? physics::default_engine : wanted;
@@ -55,7 +58,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   // The threads of the simulation are made here: they inherit what the loop itself takes while it runs.
   std::optional<platform::RealTimePriority> priority;
   if (options.real_time) priority.emplace();
-  auto made = Simulation::create(shared, simulation, library.engines, registries_, log);
+  auto made = Simulation::create(shared, simulation, library_.engines, library_.minds, log);
   priority.reset();
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
@@ -73,6 +76,11 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   sample_every_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(0.05 / shared->run.dt.seconds())));
   start_centre_ = world::centre_of_mass(simulation_->world());
   experiment_->begin(*simulation_);
+  try {
+    each_extension([&](Extension& e) { e.begin(*simulation_); });
+  } catch (const std::exception& error) {
+    return Error(error.what(), "");
+  }
   const bool restores = options.restore_from || options.restore_bytes;
   if (restores) {
     std::string name = "the snapshot in the recording";
@@ -93,6 +101,53 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   report_.load_time = platform::monotonic_seconds() - begin;
   wall_begin_ = platform::monotonic_seconds();
   return {};
+}
+
+// Plugins, then the extensions that the world asks for, in its order.
+Result<void> Run::load_plugins(const model::WorldModel& world) {
+  std::vector<model::PluginSpec> wanted;
+  for (const std::string& file : options_.plugins) wanted.push_back({file, {}, {}, {}, 0});
+  wanted.insert(wanted.end(), world.plugins.begin(), world.plugins.end());
+  std::set<const model::ModuleModel*> models;
+  for (const model::Placement& placement : world.placements)
+    if (models.insert(placement.model.get()).second) wanted.insert(wanted.end(), placement.model->plugins.begin(), placement.model->plugins.end());
+  for (const model::PluginSpec& plugin : wanted) {
+    if (plugin.filename.empty()) continue;
+    if (!library_.plugins) return Diagnostic{plugin.file, plugin.line, "this program loads no plugins", "use the volvox command, or give the Library a PluginHost"};
+    if (auto loaded = library_.plugins->load(plugin, options_.isolate, library_, *log_); !loaded.ok()) return loaded;
+  }
+  for (const model::PluginSpec& plugin : wanted) {
+    if (plugin.name.empty() || (!plugin.filename.empty() && !library_.extensions.contains(plugin.name))) continue;
+    const auto factory = library_.extensions.find(plugin.name, plugin.file, plugin.line);
+    if (!factory.ok()) return factory.error();
+    const Parameters parameters(plugin.parameters, fmt::format("extension '{}'", plugin.name), plugin.file, plugin.line);
+    std::unique_ptr<mind::Extension> extension;
+    try {
+      extension = (**factory)({parameters, fs::path(plugin.file).parent_path(), options_.replay});
+    } catch (const std::exception& error) {
+      return Diagnostic{plugin.file, plugin.line, fmt::format("extension '{}' cannot be made: {}", plugin.name, error.what()), "correct the extension, or leave it out"};
+    }
+    if (auto checked = parameters.check(); !checked.ok()) return checked;
+    if (auto added = extensions_.add(plugin.name, std::move(extension)); !added.ok()) {
+      Error error(Diagnostic{plugin.file, plugin.line, fmt::format("extension '{}' is not ready", plugin.name), ""});
+      error.add(added.error());
+      return error;
+    }
+  }
+  return {};
+}
+
+template <class Call>
+void Run::each_extension(Call&& call) {
+  if (options_.replay) return;
+  for (const auto& [name, extension] : extensions_.all())
+    if (auto* in_loop = dynamic_cast<Extension*>(extension.get())) {
+      try {
+        call(*in_loop);
+      } catch (const std::exception& error) {
+        throw std::runtime_error(fmt::format("extension '{}': {}", name, error.what()));
+      }
+    }
 }
 
 namespace {
@@ -159,6 +214,7 @@ Result<void> Run::record(const fs::path& file) {
       {"name", report_.experiment},
       {"settings", nlohmann::json(report_.settings).dump()},
       {"engine", options_.engine},
+      {"plugins", nlohmann::json(options_.plugins).dump()},
       {"seed", std::to_string(options_.seed)},
       {"dt", world.run.dt.text()},
       {"substep_s", fmt::format("{}", world.run.max_substep)},
@@ -184,8 +240,15 @@ void Run::add_onlooker(std::function<void(const Simulation&)> look) {
 }
 
 StepStatus Run::step() {
-  experiment_->before_tick(*simulation_);
-  const StepStatus status = simulation_->step();
+  StepStatus status;
+  try {
+    each_extension([&](Extension& e) { e.before_tick(*simulation_); });
+    experiment_->before_tick(*simulation_);
+    status = simulation_->step();
+    if (status.ok()) each_extension([&](Extension& e) { e.after_tick(*simulation_); });
+  } catch (const std::exception& error) {  // of a plugin: an engine, an extension, a law of propagation
+    status.what = fmt::format("at {:.3f} s: {}", simulation_->now().seconds(), error.what());
+  }
   if (!status.ok()) {
     report_.status = "failed";
     report_.failure = status.what;
@@ -302,6 +365,7 @@ void Run::end() {
     add("late_ticks", static_cast<double>(report_.pacing->late_ticks), "ended after their deadline");
     add("drift_s", report_.pacing->drift, "behind real time at the end");
   }
+  if (library_.plugins) library_.plugins->add_metrics(report_.metrics);
   report_.state_hash = simulation_->hash();
   report_.inputs = simulation_->inputs_so_far();
 }

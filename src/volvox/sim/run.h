@@ -25,6 +25,9 @@ struct RunOptions {
   std::uint64_t seed = 1;
   int threads = 1;
   std::map<std::string, std::string> settings;
+  std::vector<std::string> plugins;    // further ones, beside those that the world names
+  std::optional<double> isolate;       // behaviours of plugins in processes of their own; s for one call
+  bool replay = false;                 // of a recording: extensions touch nothing outside
   std::optional<double> real_time;     // simulated seconds to a second on the wall; none: as fast as it goes
   std::optional<std::filesystem::path> save_to;       // a snapshot of the last tick
   std::optional<std::filesystem::path> restore_from;  // begin where that one ended
@@ -114,10 +117,15 @@ class Run {
   Result<void> save(const std::filesystem::path& file);
   void archive(Archive& ar, std::vector<std::byte>& simulation);
   void sample();
+  Result<void> load_plugins(const model::WorldModel& world);
+  template <class Call>
+  void each_extension(Call&& call);
   void finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop);
 
   Log* log_ = nullptr;
-  mind::Registries registries_;  // the library's, with what the experiment adds
+  // First in, last out: what is declared first is freed last.
+  Library library_;  // the one given, with what the experiment and plugins add
+  mind::Extensions extensions_;
   RunOptions options_;
   std::vector<model::ParameterDesc> parameters_;
   std::string restored_;  // the snapshot that the run began with, for its recording

@@ -52,7 +52,8 @@ StepStatus Simulation::step() {
   dock_events_.clear();
 
   timed(Phase::input, [&] { take_inputs(); });
-  timed(Phase::sense, [&] { minds_->sense(*world_, dt, threads_); });
+  timed(Phase::sense, [&] { mind = minds_->sense(*world_, dt, threads_); });
+  if (!mind.ok()) return {failure(mind, begin.seconds())};
   timed(Phase::think, [&] { mind = minds_->think(begin, dt, threads_); });
   if (!mind.ok()) return {failure(mind, begin.seconds())};
   timed(Phase::send, [&] { mind = minds_->send(*world_, tick_, dt); });

@@ -46,7 +46,7 @@ Result<void> World::add_placement(std::uint32_t p) {
   for (std::size_t i = 0; i < module.links.size(); ++i) {
     const model::Link& link = module.links[i];
     physics::BodyDesc body;
-    body.motion = module.fixed_in_place ? physics::Motion::fixed : physics::Motion::dynamic;
+    body.motion = module.fixed_in_place ? physics::Motion::fixed : module.driven ? physics::Motion::kinematic : physics::Motion::dynamic;
     body.pose = placement.pose * link_poses[i];
     body.mass = link.mass;
     body.inertial = link.inertial;

@@ -23,7 +23,27 @@ std::filesystem::path this_library() {
   return error ? executable() : file;
 }
 
+std::vector<std::filesystem::path> folders_of(const char* variable) {
+  std::vector<std::filesystem::path> folders;
+  const char* value = std::getenv(variable);
+  std::string rest = value == nullptr ? "" : value;
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    if (const std::string folder = rest.substr(0, colon); !folder.empty()) folders.emplace_back(folder);
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return folders;
+}
+
 }  // namespace
+
+std::vector<std::filesystem::path> users_plugin_path() { return folders_of("VOLVOX_PLUGIN_PATH"); }
+
+std::vector<std::filesystem::path> plugin_path() {
+  std::vector<std::filesystem::path> path = users_plugin_path();
+  path.push_back(this_library().parent_path() / "volvox" / "plugins");
+  return path;
+}
 
 std::vector<std::filesystem::path> resource_path() {
   std::vector<std::filesystem::path> path;
@@ -32,15 +52,8 @@ std::vector<std::filesystem::path> resource_path() {
     if (!folder.empty() && std::filesystem::is_directory(folder / "robots", error))
       path.push_back(std::filesystem::weakly_canonical(folder, error));
   };
-  if (const char* variable = std::getenv("VOLVOX_RESOURCE_PATH")) {
-    std::string rest = variable;
-    while (!rest.empty()) {
-      const auto colon = rest.find(':');
-      // What the user names is kept even if it has no robots/: it may have experiments/ only.
-      if (const std::string folder = rest.substr(0, colon); !folder.empty()) path.emplace_back(folder);
-      rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-    }
-  }
+  // What the user names is kept even if it has no robots/: it may have experiments/ only.
+  path = folders_of("VOLVOX_RESOURCE_PATH");
   // Volvox's own: above the library (installed: PREFIX/lib[/ARCH] beside PREFIX/share/volvox;
   // built: build/PRESET/lib or bin in the source tree), whatever program uses it.
   for (std::filesystem::path folder = this_library().parent_path(), last; folder != last;

@@ -13,4 +13,10 @@ std::filesystem::path executable();
 // installed, or the source tree in which it was built.
 std::vector<std::filesystem::path> resource_path();
 
+// Where plugins are looked for: the folders of VOLVOX_PLUGIN_PATH (separated by ':'), then
+// volvox/plugins beside our own library, where those that come with Volvox are.
+std::vector<std::filesystem::path> plugin_path();
+// Of these, those that the user has named.
+std::vector<std::filesystem::path> users_plugin_path();
+
 }  // namespace volvox::platform

@@ -87,7 +87,11 @@ TEST_F(NetworkReader, Channels) {
     expect_error(this->read(world("<volvox:channel name=\"air\" " + attributes + "/>")), 3, what);
   };
   bad("frequency=\"0\"", "frequency=\"0\"");
-  bad("propagation=\"fris\"", "propagation=\"fris\"");
+  bad("exponnt=\"2\"", "no attribute exponnt=");
+  const auto law = read_world(folder.write("w.sdf", world("<volvox:channel name=\"air\" propagation=\"mine\" walls=\"3\"/>")), {}, library);
+  ASSERT_TRUE(law.ok()) << law.error().text();  // a plugin may bring it
+  EXPECT_EQ(law->channels[0].custom_law, "mine");
+  EXPECT_EQ(law->channels[0].custom_parameters.at("walls"), "3");
   bad("passes_bodies=\"2\"", "passes_bodies=\"2\"");
   bad("cull_radius=\"-1\"", "cull_radius=\"-1\"");
   bad("shadowing_db=\"nan\"", "shadowing_db=\"nan\"");

@@ -1,0 +1,43 @@
+// Joysticks and other input devices of Linux, and force feedback to those that have it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "volvox/base/result.h"
+
+namespace volvox::platform {
+
+class InputDevice {
+ public:
+  // /dev/input/event5; also a FIFO or a file with the same bytes, as it was once recorded.
+  static Result<std::unique_ptr<InputDevice>> open(const std::filesystem::path& file);
+  ~InputDevice();
+  InputDevice(const InputDevice&) = delete;
+  InputDevice& operator=(const InputDevice&) = delete;
+
+  struct Event {
+    enum Kind { axis, button } kind;
+    int number;  // axis: ABS_X is 0, ...; button: from the first of a joystick or gamepad
+    std::int32_t value;
+  };
+  std::optional<Event> next();  // that has come; never waits
+
+  struct AxisRange {
+    std::int32_t low = -32767, high = 32767;
+  };
+  AxisRange range(int axis) const;  // as the device says, where it does
+
+  bool has_force() const { return effect_ >= 0; }
+  void push(double force);  // along x, from -1 to 1
+
+ private:
+  InputDevice() = default;
+  int file_ = -1;
+  int effect_ = -1;  // constant force, if the device has it
+  double pushed_ = 0;
+};
+
+}  // namespace volvox::platform

@@ -1,0 +1,15 @@
+// People and hardware in the loop: extensions that come with Volvox.
+#pragma once
+
+#include "volvox/sim/extension.h"
+
+namespace volvox::device {
+
+// joystick: axes and buttons of a Linux input device become percepts or set joints, and a percept
+// becomes its force. udp: text lines in datagrams become inputs, and percepts are sent back.
+void register_extensions(sim::ExtensionRegistry& extensions);
+
+std::unique_ptr<mind::Extension> make_joystick(const sim::ExtensionSetup& setup);
+std::unique_ptr<mind::Extension> make_udp(const sim::ExtensionSetup& setup);
+
+}  // namespace volvox::device

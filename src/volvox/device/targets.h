@@ -1,0 +1,33 @@
+// What a value from outside goes to, and what a value for outside is read from, by name.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "volvox/sim/simulation.h"
+
+namespace volvox::device {
+
+// "rover.stick_x": a sensor of type external, or the motor of a joint; the error says what there is.
+struct Target {
+  std::string kind, module, name;  // as in sim::Input
+  double scale = 1;
+
+  // "rover.stick_x" or, with a factor, "rover.neck 1.57".
+  static Result<Target> find(const std::string& text, const sim::Simulation& simulation);
+  sim::Input input(double value) const { return {kind, module, name, {}, scale * value, {}}; }
+};
+
+// "rover.range": a percept.
+struct Source {
+  std::size_t agent = 0, percept = 0;
+  std::string text;
+  double scale = 1;
+
+  static Result<Source> find(const std::string& text, const sim::Simulation& simulation);
+  const Value& value(const sim::Simulation& simulation) const { return simulation.minds().agent(agent).percept_value(percept); }
+  // Its first number, scaled; 0 if it has none.
+  double number(const sim::Simulation& simulation) const;
+};
+
+}  // namespace volvox::device

@@ -1,0 +1,269 @@
+#include "volvox/plugin/isolated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/platform/child_process.h"
+#include "volvox/base/platform/real_time.h"
+#include "volvox/mind/transfer.h"
+#include "volvox/plugin/guards.h"
+
+namespace volvox::plugin {
+namespace {
+
+using nlohmann::json;
+constexpr std::size_t capacity = 64 << 20;  // bytes of one call; memory that is not used costs nothing
+constexpr double listing_limit = 10;        // s, to load a library and ask it
+
+// In a process of its own: what there is, without any of it coming here.
+std::string list_offers(const std::filesystem::path& file) {
+  auto loaded = load_plugin(file);
+  if (!loaded.ok()) return json{{"error", loaded.error().text()}}.dump();
+  json listed = {{"name", loaded->facts.name}, {"description", loaded->facts.description}, {"build", loaded->facts.build}, {"offers", loaded->facts.offers}};
+  listed["behaviors"] = json::array();
+  for (const std::string& name : loaded->offered->behaviors.names()) {
+    std::unique_ptr<mind::Behavior> made;
+    try {
+      made = (**loaded->offered->behaviors.find(name))();
+    } catch (...) {
+      // It will fail again when it is wanted, and then its module can be named.
+    }
+    listed["behaviors"].push_back({{"name", name}, {"description", loaded->offered->behaviors.description(name)},
+                                   {"lists_state", made != nullptr && made->lists_state()}, {"omniscient", made != nullptr && made->omniscient()}});
+  }
+  return listed.dump();
+}
+
+}  // namespace
+
+// In this process, in the place of a behaviour that runs in the other.
+class IsolatedBehavior final : public mind::Behavior {
+ public:
+  IsolatedBehavior(std::shared_ptr<IsolatedLibrary> library, std::uint32_t number, bool lists_state)
+      : library_(std::move(library)), number_(number), lists_state_(lists_state) {}
+
+  void start(mind::Agent& agent) override { call(IsolatedLibrary::Operation::start, agent); }
+  void step(mind::Agent& agent) override { call(IsolatedLibrary::Operation::step, agent); }
+  bool receive(mind::Agent& agent, const mind::Message& message) override {
+    SaveArchive more;
+    more("message", message);
+    call(IsolatedLibrary::Operation::receive, agent, more.take());
+    return reply_.taken;
+  }
+  void sent(mind::Agent& agent, const mind::SendReport& report) override {
+    SaveArchive more;
+    more("outlet", report.outlet);
+    more("fate", report.fate);
+    more("attempts", report.attempts);
+    call(IsolatedLibrary::Operation::sent, agent, more.take());
+  }
+  void end_tick(mind::Agent& agent) override { call(IsolatedLibrary::Operation::end_tick, agent); }
+  void tune(mind::Agent& agent) override {
+    SaveArchive more;
+    more("given", mind::AgentTransfer::parameters(agent).given());
+    call(IsolatedLibrary::Operation::tune, agent, more.take());
+  }
+  double period() const override { return reply_.period; }
+  bool lists_state() const override { return lists_state_; }
+  // The same bytes as those of a behaviour that is not isolated: the same hash, the same snapshot.
+  void archive_state(Archive& ar) override {
+    if (ar.loading()) return ar.fail("a behavior of an isolated plugin takes no snapshot in; restore it without --isolate");
+    ar.raw(reply_.state.data(), reply_.state.size());
+  }
+
+ private:
+  void call(IsolatedLibrary::Operation operation, mind::Agent& agent, std::vector<std::byte> more = {}) {
+    reply_.taken = false;
+    library_->call(operation, number_, agent, more, reply_);
+  }
+
+  std::shared_ptr<IsolatedLibrary> library_;
+  std::uint32_t number_;
+  bool lists_state_;
+  IsolatedLibrary::Reply reply_;
+};
+
+Result<std::shared_ptr<IsolatedLibrary>> IsolatedLibrary::create(const std::filesystem::path& file, double limit, Log& log) {
+  std::shared_ptr<IsolatedLibrary> library(new IsolatedLibrary(file, limit, log));
+  const auto bad = [&](const std::string& what) { return Diagnostic{file.string(), 0, what, "correct the plugin, or leave it out"}; };
+  const platform::ChildOutcome outcome = platform::run_in_child([&] { return list_offers(file); }, listing_limit);
+  if (!outcome.failure.empty()) return bad("the plugin cannot be loaded: its process " + outcome.failure);
+  const json listed = json::parse(outcome.text, nullptr, false);
+  if (!listed.is_object()) return bad("the plugin says nothing of itself");
+  if (listed.contains("error")) return Error(listed["error"].get<std::string>(), "");
+  const auto text = [](const json& from, const char* key) { return from.value(key, std::string()); };
+  library->facts_ = {text(listed, "name"), text(listed, "description"), text(listed, "build"), file,
+                     listed["offers"].get<std::vector<std::pair<std::string, std::vector<std::string>>>>(), 0};
+  for (const json& behavior : listed["behaviors"])
+    library->known_.push_back({text(behavior, "name"), text(behavior, "description"), behavior.value("lists_state", false), behavior.value("omniscient", false)});
+  return library;
+}
+
+std::vector<std::string> IsolatedLibrary::behaviors() const {
+  std::vector<std::string> names;
+  for (const Known& known : known_) names.push_back(known.name);
+  return names;
+}
+
+const IsolatedLibrary::Known& IsolatedLibrary::known(const std::string& behavior) const {
+  return *std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.name == behavior; });
+}
+
+const std::string& IsolatedLibrary::description(const std::string& behavior) const { return known(behavior).description; }
+
+mind::BehaviorFactory IsolatedLibrary::factory(const std::string& behavior) {
+  return [self = shared_from_this(), behavior]() -> std::unique_ptr<mind::Behavior> {
+    const Known& known = self->known(behavior);
+    if (known.omniscient) throw PluginError(fmt::format("plugin '{}': it looks at other modules, which are not there in another process; run it without --isolate", self->facts_.name));
+    self->names_.push_back(behavior);
+    return std::make_unique<IsolatedBehavior>(self, static_cast<std::uint32_t>(self->names_.size() - 1), known.lists_state);
+  };
+}
+
+sim::TimeDistribution IsolatedLibrary::round_trips() const {
+  const std::lock_guard lock(mutex_);
+  return round_trips_;
+}
+
+// --- in this process ----------------------------------------------------------------------------
+
+void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Agent& agent, const std::vector<std::byte>& more, Reply& reply) {
+  const std::lock_guard lock(mutex_);
+  if (!disabled_.empty()) return;
+  const std::int64_t begin = platform::monotonic_ns();
+  const auto disable = [&](const std::string& how) {
+    disabled_ = how;
+    log_.warning(fmt::format("plugin '{}' ({}) {} in behavior '{}' of module '{}': it is disabled, and the run goes on", facts_.name, file_.string(), how, names_[behavior], agent.name()));
+  };
+  // Made at the first call: by then all agents are there, and so they are in the companion.
+  if (!companion_) {
+    auto started = platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); }, capacity);
+    if (!started.ok()) return disable("has no process: " + started.error().text());
+    companion_ = std::move(*started);
+  }
+  SaveArchive ar;
+  auto number = behavior;
+  auto address = reinterpret_cast<std::uintptr_t>(&agent);  // the same there: it is a copy of this process
+  std::vector<std::byte> rest = more;
+  ar("operation", operation);
+  ar("behavior", number);
+  ar("agent", address);
+  ar("more", rest);
+  mind::AgentTransfer::archive(agent, ar);
+  const auto answered = companion_->call(ar.bytes(), limit_);
+  if (!answered.ok()) return disable(answered.error().diagnostics().front().what);
+  LoadArchive back(*answered);
+  std::string failure;
+  std::vector<std::string> asked;
+  back("failure", failure);
+  if (!failure.empty()) throw PluginError(failure);
+  back("taken", reply.taken);
+  back("period", reply.period);
+  back("state", reply.state);
+  back("asked", asked);
+  mind::AgentTransfer::archive(agent, back);
+  if (!back.ok()) return disable("gave an answer that makes no sense");
+  for (const std::string& key : asked) mind::AgentTransfer::parameters(agent).text(key, "");
+  if (operation != Operation::start) round_trips_.add(platform::monotonic_ns() - begin);
+}
+
+// --- in the companion ---------------------------------------------------------------------------
+
+mind::Behavior& IsolatedLibrary::behavior_here(std::uint32_t number) {
+  if (!loaded_) {
+    auto loaded = load_plugin(file_);
+    if (!loaded.ok()) throw PluginError(loaded.error().text());
+    loaded_ = std::make_unique<LoadedPlugin>(std::move(*loaded));
+  }
+  running_.resize(names_.size());
+  if (!running_[number]) {
+    const Guard guard{fmt::format("plugin '{}' ({})", facts_.name, file_.string()), loaded_->library};
+    running_[number] = guard.behavior(**loaded_->offered->behaviors.find(names_[number]))();
+  }
+  return *running_[number];
+}
+
+std::vector<std::byte> IsolatedLibrary::answer(std::span<const std::byte> call) {
+  SaveArchive back;
+  std::string failure;
+  try {
+    Operation operation{};
+    std::uint32_t number = 0;
+    std::uintptr_t address = 0;
+    std::vector<std::byte> more;
+    LoadArchive ar(call);
+    ar("operation", operation);
+    ar("behavior", number);
+    ar("agent", address);
+    ar("more", more);
+    auto& agent = *reinterpret_cast<mind::Agent*>(address);
+    mind::AgentTransfer::archive(agent, ar);
+    Reply reply = carry_out(operation, behavior_here(number), agent, more);
+    Parameters& parameters = mind::AgentTransfer::parameters(agent);
+    const auto checked = parameters.check(false);
+    parameters.forget_errors();
+    if (!checked.ok()) throw PluginError(checked.error().text());
+    std::vector<std::string> asked(parameters.asked().begin(), parameters.asked().end());
+    if (running_[number]->lists_state()) {
+      SaveArchive state;
+      running_[number]->archive_state(state);
+      reply.state = state.take();
+    }
+    back("failure", failure);
+    back("taken", reply.taken);
+    back("period", reply.period);
+    back("state", reply.state);
+    back("asked", asked);
+    mind::AgentTransfer::archive(agent, back);
+    return back.take();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  SaveArchive failed;
+  failed("failure", failure);
+  return failed.take();
+}
+
+IsolatedLibrary::Reply IsolatedLibrary::carry_out(Operation operation, mind::Behavior& behavior, mind::Agent& agent, std::span<const std::byte> more) {
+  Reply reply;
+  LoadArchive ar(more);
+  switch (operation) {
+    case Operation::start: behavior.start(agent); break;
+    case Operation::step:
+      mind::AgentTransfer::call_observers(agent);
+      behavior.step(agent);
+      break;
+    case Operation::receive: {
+      mind::Message message;
+      ar("message", message);
+      reply.taken = behavior.receive(agent, message);
+      break;
+    }
+    case Operation::sent: {
+      mind::SendReport report;
+      ar("outlet", report.outlet);
+      ar("fate", report.fate);
+      ar("attempts", report.attempts);
+      behavior.sent(agent, report);
+      break;
+    }
+    case Operation::end_tick: behavior.end_tick(agent); break;
+    case Operation::tune: {
+      std::map<std::string, std::string> given;
+      ar("given", given);
+      Parameters& parameters = mind::AgentTransfer::parameters(agent);
+      const auto before = parameters.given();
+      for (const auto& [key, value] : before)
+        if (!given.contains(key)) parameters.unset(key);
+      for (const auto& [key, value] : given) parameters.set(key, value);
+      behavior.tune(agent);
+      break;
+    }
+  }
+  reply.period = behavior.period();
+  return reply;
+}
+
+}  // namespace volvox::plugin

@@ -1,0 +1,83 @@
+// All that a plugin includes. In one of its source files:
+//
+//   #include <volvox/plugin/plugin.h>
+//   VOLVOX_PLUGIN("patrol", "walks along fences") {
+//     plugin.behaviors.add("patrol", [] { return std::make_unique<Patrol>(); }, "along the nearest fence");
+//   }
+//
+// What it throws is caught and reported with its name. docs/plugins.md says how to build one.
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "volvox/mind/behavior.h"
+#include "volvox/plugin/abi.h"
+#include "volvox/sim/experiment.h"
+#include "volvox/view/render_engine.h"
+
+namespace volvox::plugin {
+
+// What a plugin fills. Names that there are already are replaced by its own, with a warning.
+struct Registrations {
+  mind::BehaviorRegistry behaviors{"behavior"};
+  mind::SensorRegistry sensors{"sensor type"};
+  mind::ActuatorRegistry actuators{"actuator type"};
+  mind::NoiseRegistry noise{"noise model"};
+  mind::PropagationRegistry propagations{"law of propagation"};
+  Registry<physics::EngineFactory> engines{"physics engine"};
+  view::RenderEngineRegistry renderers{"render engine"};
+  sim::ExtensionRegistry extensions{"extension"};
+  Registry<sim::ExperimentFactory> experiments{"experiment"};
+};
+
+// What must be the same in Volvox and in a plugin: the compiler, its standard library, and how large
+// the classes are that cross. Each side compiles its own.
+inline std::string build_id() {
+  std::uint64_t layout = 0;
+  for (const std::size_t size : {sizeof(mind::Agent), sizeof(mind::Behavior), sizeof(mind::SenseContext), sizeof(mind::Registries), sizeof(world::World),
+                                 sizeof(model::ModuleModel), sizeof(model::WorldModel), sizeof(physics::BodyDesc), sizeof(physics::JointDesc), sizeof(sim::Simulation),
+                                 sizeof(sim::Library), sizeof(view::Scene), sizeof(view::Frame), sizeof(Value), sizeof(TypeInfo), sizeof(Registrations)})
+    layout = layout * 1099511628211u + size;
+#if defined(__clang__)
+  const std::string compiler = "clang " + std::to_string(__clang_major__);
+#else
+  const std::string compiler = "gcc " + std::to_string(__GNUC__);
+#endif
+#ifdef _GLIBCXX_USE_CXX11_ABI
+  const std::string library = "libstdc++ (cxx11 " + std::to_string(_GLIBCXX_USE_CXX11_ABI) + ")";
+#else
+  const std::string library = "another standard library";
+#endif
+  char text[32];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(layout));
+  return compiler + ", " + library + ", layout " + text;
+}
+
+// The shim around a plugin's own code: no exception crosses the C function.
+inline int add_all(void (*fill)(Registrations&), void* registrations, char* error, std::size_t error_size) {
+  try {
+    fill(*static_cast<Registrations*>(registrations));
+    return 0;
+  } catch (const std::exception& thrown) {
+    std::snprintf(error, error_size, "%s", thrown.what());
+  } catch (...) {
+    std::snprintf(error, error_size, "an exception of an unknown type");
+  }
+  return 1;
+}
+
+}  // namespace volvox::plugin
+
+#define VOLVOX_PLUGIN(NAME, DESCRIPTION)                                                                                          \
+  static void volvox_plugin_fill(volvox::plugin::Registrations& plugin);                                                          \
+  extern "C" __attribute__((visibility("default"))) const volvox_plugin_info* volvox_plugin() {                                   \
+    static const std::string build = volvox::plugin::build_id();                                                                  \
+    static const volvox_plugin_info info = {VOLVOX_PLUGIN_ABI_VERSION, sizeof(volvox_plugin_info), build.c_str(), NAME, DESCRIPTION, \
+                                            [](void* registrations, char* error, size_t size) {                                   \
+                                              return volvox::plugin::add_all(volvox_plugin_fill, registrations, error, size);     \
+                                            }};                                                                                   \
+    return &info;                                                                                                                 \
+  }                                                                                                                               \
+  static void volvox_plugin_fill([[maybe_unused]] volvox::plugin::Registrations& plugin)

@@ -1,0 +1,165 @@
+"""People and hardware in the loop: a joystick's bytes through a FIFO, and UDP both ways, recorded and replayed."""
+import fcntl
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from command import CommandTest
+
+EV_SYN, EV_KEY, EV_ABS, BTN_JOYSTICK = 0, 1, 3, 0x120
+
+WORLD = """<?xml version="1.0"?>
+<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
+<world name="w">
+  <volvox:run duration="{duration}" dt="1/50"/>
+  {extension}
+  <model name="ground"><static>true</static><link name="ground">
+    <collision name="plane"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
+  <model name="wall"><static>true</static><pose>2 0 1 0 0 0</pose><link name="wall">
+    <collision name="box"><geometry><box><size>0.2 20 2</size></box></geometry></collision></link></model>
+  <model name="robot"><pose>0 0 0.5 0 0 0</pose>
+    <link name="body"><inertial><mass>1</mass><inertia><ixx>0.01</ixx><iyy>0.01</iyy><izz>0.01</izz></inertia></inertial>
+      <collision name="box"><geometry><box><size>0.2 0.2 0.2</size></box></geometry></collision></link>
+    <volvox:driven/>
+    <volvox:sensor name="range" type="range" link="body" max_range="10"/>
+    <volvox:sensor name="stick" type="external" link="body"/>
+    <volvox:sensor name="trigger" type="external" link="body"/>
+    <volvox:mind behavior="idle"/>
+  </model>
+  <model name="arm"><pose>0 5 0.05 0 0 0</pose>
+    <link name="foot"><inertial><mass>2</mass><inertia><ixx>0.004</ixx><iyy>0.004</iyy><izz>0.006</izz></inertia></inertial>
+      <collision name="foot"><geometry><box><size>0.2 0.2 0.1</size></box></geometry></collision></link>
+    <link name="head"><pose>0 0 0.08 0 0 0</pose>
+      <inertial><mass>0.2</mass><inertia><ixx>0.0002</ixx><iyy>0.0002</iyy><izz>0.0003</izz></inertia></inertial></link>
+    <joint name="neck" type="revolute"><parent>foot</parent><child>head</child>
+      <axis><xyz>0 0 1</xyz><limit><lower>-2</lower><upper>2</upper><effort>1</effort><velocity>6</velocity></limit></axis></joint>
+    <volvox:motor joint="neck" kp="2" kd="0.2"/>
+    <volvox:mind behavior="idle"/>
+  </model>
+</world>
+</sdf>
+"""
+
+
+class DeviceTest(CommandTest):
+    def world(self, extension, duration=1):
+        return self.write("world.sdf", WORLD.format(extension=extension, duration=duration))
+
+    def start(self, world, *arguments):
+        self.process = subprocess.Popen([self.program, "run", world, "--real-time", "--record", "--json", "--out", "out", *arguments], cwd=self.folder,
+                                        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.process.kill)
+
+    def finish(self):
+        out, errors = self.process.communicate(timeout=60)
+        self.assertEqual(self.process.returncode, 0, errors)
+        report = json.loads(out)
+        self.assertEqual(report["reproducible"], "with_inputs")
+        # The same inputs at the same ticks, without the device: the same bits.
+        self.run_program("replay", "out", "--verify", "--quiet")
+        self.run_program("export", "out", "--csv")
+        return self.read("out", "csv", "inputs.csv").split("\n")[1:-1]
+
+
+def event(kind, code, value):
+    return struct.pack("llHHi", 0, 0, kind, code, value)
+
+
+class Joystick(DeviceTest):
+    def wait_until_read(self, fifo):
+        waiting = bytearray(4)
+        for _ in range(2000):
+            fcntl.ioctl(fifo, termios.FIONREAD, waiting)
+            if int.from_bytes(waiting, sys.byteorder) == 0:
+                return
+            time.sleep(0.01)
+        self.fail("nobody reads the device")
+
+    def test_axes_and_buttons_become_percepts_and_set_joints(self):
+        fifo = os.path.join(self.folder, "event0")
+        os.mkfifo(fifo)
+        keep_open = os.open(fifo, os.O_RDWR)  # a FIFO without a writer is at its end
+        self.addCleanup(os.close, keep_open)
+        self.start(self.world(f'<volvox:extension name="joystick" device="{fifo}" axis0="robot.stick" axis1="arm.neck 1.5" button0="robot.trigger" force="arm.neck.torque"/>'))
+        os.write(keep_open, event(EV_ABS, 0, 32767) + event(EV_ABS, 1, -32767) + event(EV_KEY, BTN_JOYSTICK, 1) + event(EV_SYN, 0, 0))
+        self.wait_until_read(keep_open)
+        time.sleep(0.4)
+        os.write(keep_open, event(EV_ABS, 0, 100) + event(EV_SYN, 0, 0) + b"\\0" * 7)  # within the dead zone; and a piece of an event
+        inputs = self.finish()
+        told = [line.split(",")[1:4] + [float(line.split(",")[5])] for line in inputs]
+        self.assertIn(["percept", "robot", "stick", 1.0], told)
+        self.assertIn(["joint", "arm", "neck", -1.5], told)
+        self.assertIn(["percept", "robot", "trigger", 1.0], told)
+        joints = [float(line.split(",")[2]) for line in self.read("out", "csv", "joints.csv").split("\n")[1:-1] if "neck" in line]
+        self.assertLess(min(joints), -1)
+
+    def test_what_is_wrong_is_said(self):
+        for attributes, words in {'': "no device", 'device="/nowhere/event7"': "/nowhere/event7", 'device="world.sdf" axis0="robot.stik"': "choose one of: stick, trigger",
+                                  'device="world.sdf" axis0="robt.stick"': "did you mean 'robot'", 'device="world.sdf" axis0="stick"': "MODULE.NAME",
+                                  'device="world.sdf" axsi0="robot.stick"': "axsi0"}.items():
+            done = self.run_program("run", self.world(f'<volvox:extension name="joystick" {attributes}/>'), "--quiet", status=2)
+            self.assertIn(words, done.stderr)
+
+
+class Udp(DeviceTest):
+    def setUp(self):
+        super().setUp()
+        self.socket = self.enterContext(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.settimeout(20)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind(("127.0.0.1", 0))
+            self.port = other.getsockname()[1]
+
+    def hear(self):
+        lines = dict(line.split(" ", 1) for line in self.socket.recv(65536).decode().split("\n") if line)
+        return {name: json.loads(value) for name, value in lines.items()}
+
+    def test_a_real_robot_in_a_virtual_world(self):
+        """Its pose comes from outside; what its simulated range sensor sees of the virtual wall goes back out."""
+        own = self.socket.getsockname()[1]
+        self.start(self.world(f'<volvox:extension name="udp" port="{self.port}" to="127.0.0.1:{own}" send="robot.range arm.neck.torque"/>', duration=1.5))
+        seen = []
+        for i in range(30):
+            self.hear()
+            x = 0.03 * i
+            self.socket.sendto(f"pose robot {x} 0 0.5 0 0 0 1\npercept robot stick 0.5\njoint arm neck 1\nnonsense\n".encode(), ("127.0.0.1", self.port))
+            heard = self.hear()
+            seen.append(heard["robot.range"][0])
+            self.assertIsInstance(heard["arm.neck.torque"], (int, float))  # the force to feel
+        self.assertAlmostEqual(max(seen), 1.9, places=2)  # the wall's face is at 1.9 m
+        self.assertLess(min(seen), 1.2)
+        inputs = self.finish()
+        self.assertTrue(any("pose,robot" in line for line in inputs))
+
+    def test_bad_datagrams_do_no_harm(self):
+        own = self.socket.getsockname()[1]
+        self.start(self.world(f'<volvox:extension name="udp" port="{self.port}" to="127.0.0.1:{own}" send="robot.range"/>', duration=1.5))
+        self.hear()  # it runs
+        for bad in [b"", b"\\xff" * 5000, b"joint arm neck nan", b"joint arm neck 1e999", b"joint nobody neck 1", b"pose robot 1 2 3", b"pose arm 0 0 0 0 0 0 1",
+                    b"pose robot 1e300 0 0 0 0 0 1", b"percept robot range 1", b"push robot body 1 2", b"parameter * x", b"joint arm neck 1 2"] * 3:
+            self.socket.sendto(bad, ("127.0.0.1", self.port))
+            time.sleep(0.005)
+        self.socket.sendto(b"percept robot stick 1", ("127.0.0.1", self.port))
+        self.assertGreater(self.hear()["robot.range"][0], 1)
+        inputs = self.finish()
+        self.assertEqual({line.split(",")[3] for line in inputs}, {"stick"})
+
+    def test_what_is_wrong_is_said(self):
+        self.socket.close()
+        for attributes, words in {'port="99999"': "99999", 'host="everywhere"': "not an address", 'send="robot.rnge"': "choose one of", 'to="x"': "not an address"}.items():
+            done = self.run_program("run", self.world(f'<volvox:extension name="udp" {attributes}/>'), "--quiet", status=2)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    CommandTest.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

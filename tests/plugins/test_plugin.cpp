@@ -1,0 +1,229 @@
+// Plugins for plugins_test.py, out of one source: what PLUGIN_KIND says. The good one offers something of
+// everything, and things that go wrong at run time.
+#include <volvox/physics/none/none_engine.h>
+#include <volvox/plugin/plugin.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+
+using namespace volvox;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// A line in the file that VOLVOX_TEST_JOURNAL names: who came and went, in which order.
+void write_down(const std::string& line) {
+  const char* name = std::getenv("VOLVOX_TEST_JOURNAL");
+  if (std::FILE* file = name == nullptr ? nullptr : std::fopen(name, "a")) {
+    std::fprintf(file, "%s\n", line.c_str());
+    std::fclose(file);
+  }
+}
+
+struct Unloaded {
+  ~Unloaded() { write_down("library gone"); }
+} unloaded;
+
+// Turns its neck, until it does what its parameter says.
+class Actor final : public mind::Behavior {
+ public:
+  Actor() { write_down("behavior made"); }
+  ~Actor() override { write_down("behavior gone"); }
+  void start(mind::Agent& agent) override {
+    deed_ = agent.parameter("deed", "none");
+    speed_ = agent.parameter("speed", 1.0);
+    if (deed_ == "throw in start") throw std::runtime_error("thrown in start");
+  }
+  void step(mind::Agent& agent) override {
+    ++steps_;
+    agent.turn("neck", speed_ * (1 + 0.1 * agent.random().uniform()));
+    if (agent.time() < 0.1) return;
+    if (deed_ == "throw") throw std::runtime_error("thrown on purpose");
+    if (deed_ == "throw a number") throw 42;
+    if (deed_ == "nan") agent.turn("neck", not_a_number);
+    if (deed_ == "crash") std::raise(SIGSEGV);
+    if (deed_ == "hang")
+      for (volatile bool forever = true; forever;) {
+      }
+    if (deed_ == "exit") std::_Exit(7);
+  }
+  VOLVOX_STATE(deed_, speed_, steps_)
+
+ private:
+  std::string deed_;
+  double speed_ = 0;
+  int steps_ = 0;
+};
+
+class ThrowsWhenMade final : public mind::Behavior {
+ public:
+  ThrowsWhenMade() { throw std::runtime_error("no behavior today"); }
+  void step(mind::Agent&) override {}
+};
+
+// Looks at the other module's neck by being called back, and does the same as it did.
+class Mimic final : public mind::Behavior {
+ public:
+  bool omniscient() const override { return true; }
+  void start(mind::Agent& agent) override {
+    agent.observe<double>(0, "neck.angle", [this](const double& angle) { seen_ = &angle; });
+  }
+  void step(mind::Agent& agent) override {
+    if (seen_ != &agent.other<double>(0, "neck.angle")) throw std::runtime_error("the reading was copied");
+    agent.move_to("neck", *seen_);
+  }
+  bool lists_state() const override { return true; }
+
+ private:
+  const double* seen_ = nullptr;
+};
+
+class Reading final : public mind::Sensor {
+ public:
+  explicit Reading(double value) : value_(value) {}
+  const TypeInfo& type() const override { return type_of<double>(); }
+  void read(const mind::SenseContext& context, Value& reading) const override {
+    if (value_ < 0) throw std::runtime_error("the sensor is blind");
+    *reading.get<double>() = value_ + context.world.link_pose(context.link(0)).position.z;
+  }
+
+ private:
+  double value_;
+};
+
+class Shift final : public mind::Noise {
+ public:
+  explicit Shift(double by) : by_(by) {}
+  void apply(Value& value, RandomStream&) override {
+    value.each_number([this](double& x) { x += by_; });
+  }
+  bool lists_state() const override { return true; }
+  void archive_state(Archive&) override {}
+
+ private:
+  double by_;
+};
+
+class Constant final : public net::Propagation {
+ public:
+  explicit Constant(double gain) : gain_(gain) {}
+  void gains(const net::LinkBlock& block, double* gain) const override {
+    for (std::size_t i = 0; i < block.count; ++i) gain[i] = gain_;
+  }
+
+ private:
+  double gain_;
+};
+
+class Journal final : public sim::Extension {
+ public:
+  Journal(std::string name, std::string deed) : name_(std::move(name)), deed_(std::move(deed)) {}
+  ~Journal() override { write_down(name_ + " gone"); }
+  Result<void> init() override {
+    if (deed_ == "fail") return Error("the journal is full", "turn the page");
+    if (deed_ == "throw") throw std::runtime_error("no ink");
+    write_down(name_ + " init");
+    return {};
+  }
+  void after_tick(const sim::Simulation&) override {
+    if (deed_ == "throw later") throw std::runtime_error("out of ink");
+  }
+  void shutdown() override { write_down(name_ + " shutdown"); }
+
+ private:
+  std::string name_, deed_;
+};
+
+// The engine `none`, which says when it comes and goes, and can lose its way.
+class Still final : public physics::Engine {
+ public:
+  Still(const physics::EngineSettings& settings, bool loses_its_way) : inner_(physics::make_none_engine(settings)), loses_its_way_(loses_its_way) {
+    info_ = inner_->info();
+    info_.name = "still";
+    write_down("engine made");
+  }
+  ~Still() override { write_down("engine gone"); }
+  const physics::EngineInfo& info() const override { return info_; }
+  Result<physics::BodyId> add_body(const physics::BodyDesc& desc) override { return inner_->add_body(desc); }
+  void remove_body(physics::BodyId id) override { inner_->remove_body(id); }
+  physics::JointId add_joint(const physics::JointDesc& desc) override { return inner_->add_joint(desc); }
+  void remove_joint(physics::JointId id) override { inner_->remove_joint(id); }
+  void set_body(physics::BodyId id, const Pose& pose, const Twist& velocity) override { inner_->set_body(id, pose, velocity); }
+  void set_gravity(const Vec3& gravity) override { inner_->set_gravity(gravity); }
+  std::span<physics::MotorCommand> motors() override { return inner_->motors(); }
+  std::span<Wrench> forces() override { return inner_->forces(); }
+  physics::StepStatus advance(Time begin, Time end) override {
+    const physics::StepStatus status = inner_->advance(begin, end);
+    if (loses_its_way_) const_cast<Pose&>(inner_->poses().back()).position.x = not_a_number;
+    return status;
+  }
+  std::span<const Pose> poses() const override { return inner_->poses(); }
+  std::span<const Twist> velocities() const override { return inner_->velocities(); }
+  std::span<const physics::JointState> joints() const override { return inner_->joints(); }
+  std::span<const Wrench> loads() const override { return inner_->loads(); }
+  bool has(physics::JointId id) const override { return inner_->has(id); }
+  std::span<const std::uint8_t> latched() const override { return inner_->latched(); }
+  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override { inner_->cast_rays(rays, hits); }
+  void contacts(std::vector<physics::Contact>& out) const override { inner_->contacts(out); }
+  void archive(Archive& ar) override { inner_->archive(ar); }
+
+ private:
+  std::unique_ptr<physics::Engine> inner_;
+  physics::EngineInfo info_;
+  bool loses_its_way_;
+};
+
+// Draws nothing but a grey picture.
+class Fog final : public view::RenderEngine {
+ public:
+  explicit Fog(const Parameters& parameters)
+      : width_(static_cast<int>(parameters.integer("width", 16))), height_(static_cast<int>(parameters.integer("height", 16))) {}
+  const view::RenderEngineInfo& info() const override { return info_; }
+  Result<void> load(std::shared_ptr<const view::Scene>) override { return {}; }
+  Result<void> show(const view::Frame&) override { return {}; }
+  Result<view::Image> image(const view::Camera&, std::span<const view::Frame>) override {
+    return view::Image{width_, height_, std::vector<std::uint8_t>(static_cast<std::size_t>(3 * width_ * height_), 128)};
+  }
+
+ private:
+  view::RenderEngineInfo info_{"fog", "grey", "nothing", true};
+  int width_, height_;
+};
+
+}  // namespace
+
+#if PLUGIN_KIND == 1  // good
+VOLVOX_PLUGIN("good", "something of everything") {
+  plugin.behaviors.add("actor", [] { return std::make_unique<Actor>(); }, "turns its neck");
+  plugin.behaviors.add("throws_when_made", [] { return std::make_unique<ThrowsWhenMade>(); });
+  plugin.behaviors.add("nothing", [] { return std::unique_ptr<mind::Behavior>(); });
+  plugin.behaviors.add("mimic", [] { return std::make_unique<Mimic>(); });
+  const auto reading = [](double value) { return [value](const model::Sensor&, const Parameters&) { return std::make_unique<Reading>(value); }; };
+  plugin.sensors.add("altitude", reading(0), "height above the ground, in m");
+  plugin.sensors.add("altitude_nan", reading(not_a_number));
+  plugin.sensors.add("altitude_blind", reading(-1));
+  const auto shift = [](double by) { return [by](const Parameters&, const TypeInfo*) { return std::make_unique<Shift>(by); }; };
+  plugin.noise.add("shift", shift(0.5), "adds 0.5");
+  plugin.noise.add("shift_nan", shift(not_a_number));
+  const auto constant = [](double gain) { return [gain](double, const Parameters& p) { return std::make_unique<Constant>(p.number("gain", gain)); }; };
+  plugin.propagations.add("constant", constant(1), "the same everywhere: gain");
+  plugin.engines.add("still", [](const physics::EngineSettings& s) { return std::make_unique<Still>(s, false); }, "nothing moves");
+  plugin.engines.add("lost", [](const physics::EngineSettings& s) { return std::make_unique<Still>(s, true); });
+  plugin.renderers.add("fog", [](const Parameters& p) -> Result<std::unique_ptr<view::RenderEngine>> { return std::unique_ptr<view::RenderEngine>(std::make_unique<Fog>(p)); }, "grey pictures");
+  for (const char* name : {"journal_a", "journal_b"})
+    plugin.extensions.add(name, [name](const sim::ExtensionSetup& setup) { return std::make_unique<Journal>(name, setup.parameters.text("deed", "")); });
+}
+#elif PLUGIN_KIND == 2  // goes wrong while it is loaded
+VOLVOX_PLUGIN("moody", "goes wrong while it is loaded") {
+  if (std::getenv("VOLVOX_TEST_CRASH") != nullptr) std::raise(SIGSEGV);
+  throw std::runtime_error("not in the mood");
+}
+#else  // only behaviours, so that nothing of it need be in the run's process
+VOLVOX_PLUGIN("actors", "behaviors alone") {
+  plugin.behaviors.add("actor", [] { return std::make_unique<Actor>(); }, "turns its neck");
+  plugin.behaviors.add("mimic", [] { return std::make_unique<Mimic>(); });
+}
+#endif
