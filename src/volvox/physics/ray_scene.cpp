@@ -41,10 +41,25 @@ Vec3 RayScene::hold_before_obstacles(const Scene& scene, std::size_t body, const
   return hit.hit() ? from + ray.direction * std::max(0.0, hit.distance - margin) : to;
 }
 
+// Rays that leave from one place, as those of a range sensor do, share the bodies within reach.
 void RayScene::cast(const Scene& scene, std::span<const Ray> rays, std::span<RayHit> hits) const {
-  for (std::size_t i = 0; i < rays.size(); ++i) {
-    const std::uint32_t ignored = rays[i].ignore_owner;
-    hits[i] = cast(scene, rays[i], [&](std::size_t body) { return ignored == 0 || scene.bodies[body].owner != ignored; });
+  std::vector<std::size_t> near;
+  for (std::size_t first = 0, last; first < rays.size(); first = last) {
+    const Ray& fan = rays[first];
+    double range = fan.range;
+    for (last = first + 1; last < rays.size() && rays[last].origin == fan.origin && rays[last].ignore_owner == fan.ignore_owner; ++last)
+      range = std::max(range, rays[last].range);
+    near.clear();
+    for (std::size_t body = 0; body < rays_.size(); ++body) {
+      if (!rays_[body] || (fan.ignore_owner != 0 && scene.bodies[body].owner == fan.ignore_owner)) continue;
+      const double reach = (range + rays_[body]->radius()) * (1 + 1e-6);
+      if (length_squared(scene.poses[body].position - fan.origin) <= reach * reach) near.push_back(body);
+    }
+    for (std::size_t i = first; i < last; ++i) {
+      hits[i] = {};
+      double left = rays[i].range;
+      for (const std::size_t body : near) try_body(scene, body, rays[i], left, hits[i]);
+    }
   }
 }
 
