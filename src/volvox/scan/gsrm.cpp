@@ -15,17 +15,12 @@ model::Bounds bounds_of(const Cloud& cloud) {
   return box;
 }
 
-NodeIndex make(const Cloud& cloud, double nodes) {
-  const model::Bounds box = bounds_of(cloud);
-  return NodeIndex(box.low, box.high, index_cell(cloud, nodes));
-}
-
 }  // namespace
 
 std::size_t gsrm_nodes_for(std::size_t triangles) { return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.515 * static_cast<double>(triangles))) + 8); }
 
 GsrmNet::GsrmNet(const Cloud& cloud, const GsrmOptions& options)
-    : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:gsrm"), index_(make(cloud, 12)), indexed_for_(12) {
+    : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:gsrm"), box_(bounds_of(cloud)), lone_cell_(index_cell(cloud, 1)), index_(box_.low, box_.high, lone_cell_ / std::sqrt(12.0)), indexed_for_(12) {
   for (int i = 0; i < 3; ++i) {
     const std::uint32_t node = net_.add_node();
     nodes_.push_back(cloud.points[random_.below(cloud.points.size())]);
@@ -99,7 +94,7 @@ void GsrmNet::insert_node() {
 }
 
 void GsrmNet::make_index(double nodes) {
-  index_ = make(cloud_, nodes);
+  index_ = NodeIndex(box_.low, box_.high, lone_cell_ / std::sqrt(nodes));
   indexed_for_ = static_cast<std::size_t>(nodes);
   for (std::uint32_t n = 0; n < nodes_.size(); ++n)
     if (alive_[n]) index_.insert(n, nodes_[n]);
@@ -157,6 +152,7 @@ void GsrmNet::learn_topology() {
     if (waiting.size() == before) break;
   }
   patch_holes();
+  points_.reset();
 }
 
 // The faces that points speak for, and that fit together, in an order in which the net can take them.
@@ -259,11 +255,10 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
 
 void GsrmNet::patch_holes() {
   // Only where the cloud is: the open top of a room is no hole.
-  const double spacing = cell_for(cloud_.points, 1);
-  const PointGrid grid(cloud_.points, 2 * spacing);
+  if (!points_) points_.emplace(cloud_.points, 2 * cell_for(cloud_.points, 1));
   const auto on_cloud = [&](const Vec3& p) {
     bool found = false;
-    grid.near(p, 2 * spacing, [&](std::uint32_t, double) { found = true; });
+    points_->near(p, points_->cell_size(), [&](std::uint32_t, double) { found = true; });
     return found;
   };
   const double longest = 2.5 * index_.cell();
