@@ -8,6 +8,7 @@
 #include "volvox/scan/gsrm.h"
 #include "volvox/scan/plane_fitting.h"
 #include "volvox/scan/point_grid.h"
+#include "volvox/scan/settle.h"
 
 namespace volvox::scan {
 
@@ -43,14 +44,15 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
   if (!prepared.ok()) return prepared.error();
   Built built;
   built.notes = prepared->notes;
-  const Cloud& clean = prepared->cloud;
+  Cloud& clean = prepared->cloud;
   if (options.method == Method::plane_fitting) {
     PlaneModel model = fit_planes(clean, {options.seed, options.noise});
     built.planes = model.set.planes.size();
     built.noise = model.set.noise;
     built.mesh = std::move(model.mesh);
   } else {
-    const PlaneSet planes = find_planes(clean.points, {options.seed, options.noise});
+    PlaneSet planes = find_planes(clean.points, {options.seed, options.noise});
+    if (options.filter) remove_strays(clean, planes);
     built.planes = planes.planes.size();
     built.noise = planes.noise;
     if (options.method == Method::gsrm) {

@@ -115,11 +115,39 @@ Cloud without_duplicates(const Cloud& cloud) {
   return chosen(cloud, [&](std::size_t i) { return !repeated[i]; });
 }
 
+Cloud evened(const Cloud& cloud) {
+  constexpr std::uint32_t usual = 2, most = 10;
+  double cell = cell_for(cloud.points, 4);
+  for (int round = 0; round < 5; ++round) {
+    const PointGrid grid(cloud.points, cell);
+    std::vector<std::uint32_t> counts;
+    for (const PointGrid::Cell& c : grid.cells()) counts.push_back(c.count);
+    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+    std::nth_element(counts.begin(), middle, counts.end());
+    if (*middle >= usual) break;
+    cell *= std::sqrt(static_cast<double>(usual) / *middle);
+  }
+  const PointGrid grid(cloud.points, cell);
+  std::vector<bool> keep(cloud.points.size());
+  for (const PointGrid::Cell& c : grid.cells()) {
+    const auto members = grid.members(c);
+    const auto count = std::min(c.count, most);
+    for (std::uint32_t k = 0; k < count; ++k) keep[members[std::size_t{k} * c.count / count]] = true;
+  }
+  return chosen(cloud, [&](std::size_t i) { return keep[i]; });
+}
+
 Result<Prepared> prepare(const Cloud& cloud, bool filter) {
   Prepared result;
   result.cloud = without_duplicates(cloud);
   if (const std::size_t lost = cloud.points.size() - result.cloud.points.size(); lost > 0)
     result.notes.push_back(fmt::format("{} points lay exactly on others and were left out", lost));
+  if (result.cloud.points.size() >= 100) {
+    const std::size_t before = result.cloud.points.size();
+    result.cloud = evened(result.cloud);
+    if (const std::size_t lost = before - result.cloud.points.size(); lost > before / 20)
+      result.notes.push_back(fmt::format("{} of {} points were left out where the cloud is densest", lost, before));
+  }
   if (filter) {
     const std::size_t before = result.cloud.points.size();
     result.cloud = histogram_filter(result.cloud, {});

@@ -27,7 +27,11 @@ Result<Cloud> cloud_of(const ScanLog& log);
 // make every neighbourhood search a long one.
 Cloud without_duplicates(const Cloud& cloud);
 
-// Ready to build from: no duplicates, no outliers. Refuses what no surface can be made of.
+// A scanner sees a hundred times more points near by than far away. Leaves out points where they are
+// densest: of cells of which half hold two points, none keeps more than ten.
+Cloud evened(const Cloud& cloud);
+
+// Ready to build from: no duplicates, even, no outliers. Refuses what no surface can be made of.
 struct Prepared {
   Cloud cloud;
   std::vector<std::string> notes;  // what was left out

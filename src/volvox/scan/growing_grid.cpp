@@ -110,8 +110,8 @@ class Grid {
         else faces.insert(faces.end(), {{a, b, d}, {b, c, d}});
       }
     }
-    const std::size_t refused = net.add_faces(std::move(faces));
-    VOLVOX_CHECK(refused == 0, "a grid is a two-manifold");
+    const std::vector<Triangle> refused = net.add_faces(std::move(faces));
+    VOLVOX_CHECK(refused.empty(), "a grid is a two-manifold");
     TriangleMesh mesh;
     if (options_.sharpen) stretch_boundary(cloud_, planes, node_planes, index_, net, nodes_);
     mesh.vertices = nodes_;

@@ -15,17 +15,12 @@ model::Bounds bounds_of(const Cloud& cloud) {
   return box;
 }
 
-NodeIndex make(const Cloud& cloud, double nodes) {
-  const model::Bounds box = bounds_of(cloud);
-  return NodeIndex(box.low, box.high, index_cell(cloud, nodes));
-}
-
 }  // namespace
 
 std::size_t gsrm_nodes_for(std::size_t triangles) { return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.515 * static_cast<double>(triangles))) + 8); }
 
 GsrmNet::GsrmNet(const Cloud& cloud, const GsrmOptions& options)
-    : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:gsrm"), index_(make(cloud, 12)), indexed_for_(12) {
+    : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:gsrm"), box_(bounds_of(cloud)), lone_cell_(index_cell(cloud, 1)), index_(box_.low, box_.high, lone_cell_ / std::sqrt(12.0)), indexed_for_(12) {
   for (int i = 0; i < 3; ++i) {
     const std::uint32_t node = net_.add_node();
     nodes_.push_back(cloud.points[random_.below(cloud.points.size())]);
@@ -99,7 +94,7 @@ void GsrmNet::insert_node() {
 }
 
 void GsrmNet::make_index(double nodes) {
-  index_ = make(cloud_, nodes);
+  index_ = NodeIndex(box_.low, box_.high, lone_cell_ / std::sqrt(nodes));
   indexed_for_ = static_cast<std::size_t>(nodes);
   for (std::uint32_t n = 0; n < nodes_.size(); ++n)
     if (alive_[n]) index_.insert(n, nodes_[n]);
@@ -109,6 +104,18 @@ void GsrmNet::place_nodes(const PlaneSet& planes) {
   make_index(static_cast<double>(living_));
   planes_ = &planes;
   node_planes_ = settle(cloud_, planes, index_, nodes_, alive_, 3, options_.sharpen);
+  // Two nodes that came to the same corner are one.
+  const double same = 0.2 * index_.cell();
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    if (!alive_[n]) continue;
+    const auto near = index_.nearest<2>(nodes_[n]);
+    if (near[1].node == NodeIndex::none || near[1].distance_squared > same * same) continue;
+    const std::uint32_t other = near[0].node == n ? near[1].node : near[0].node;
+    const std::uint32_t gone = node_planes_[other].size() < node_planes_[n].size() ? other : n;
+    alive_[gone] = false;
+    --living_;
+    index_.erase(gone);
+  }
 }
 
 // Whether two faces at the edge u-v lie upon each other, by the directions to their third corners.
@@ -118,7 +125,7 @@ bool GsrmNet::lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std
     const Vec3 d = nodes_[node] - nodes_[u];
     return normalized(d - along * dot(d, along));
   };
-  return dot(across(one), across(other)) > 0.5;
+  return dot(across(one), across(other)) > 0.75;
 }
 
 // Whether a face would lie upon one that it shares an edge with.
@@ -135,37 +142,63 @@ bool GsrmNet::folds(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
 
 void GsrmNet::learn_topology() {
   net_.remove_all_faces();
-  // Nodes that are the first and second of a point have an edge (competitive Hebbian learning).
-  const double reach = 1.5 * index_.cell();
-  std::vector<std::uint64_t> pairs;
-  for (const Vec3& p : cloud_.points) {
-    const auto near = index_.nearest<2>(p);
-    if (near[1].node == NodeIndex::none || near[0].distance_squared > reach * reach) continue;
-    const auto [low, high] = std::minmax(near[0].node, near[1].node);
-    if (length(nodes_[low] - nodes_[high]) < 2 * reach) pairs.push_back(std::uint64_t{low} << 32 | high);
+  std::vector<Triangle> waiting = net_.add_faces(witnessed_faces());
+  // Faces that met others at single nodes fit once what lies between is patched.
+  for (int round = 0; round < 4; ++round) {
+    patch_holes();
+    std::erase_if(waiting, [&](const Triangle& t) { return folds(t[0], t[1], t[2]); });
+    const std::size_t before = waiting.size();
+    waiting = net_.add_faces(std::move(waiting));
+    if (waiting.size() == before) break;
   }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  std::vector<std::vector<std::uint32_t>> higher(nodes_.size());  // sorted, as the pairs are
-  for (const std::uint64_t pair : pairs) higher[pair >> 32].push_back(static_cast<std::uint32_t>(pair));
-  // Three nodes with three edges may be a face; small ones first, so that one around others comes last.
+  patch_holes();
+  points_.reset();
+}
+
+// The faces that points speak for, and that fit together, in an order in which the net can take them.
+std::vector<Triangle> GsrmNet::witnessed_faces() const {
+  const double reach = 1.5 * index_.cell();
   struct Candidate {
+    int rank;  // 0: all three edges join the first and second of some point; 1: the three nearest of one
     double size;
     Triangle corners;
   };
   std::vector<Candidate> candidates;
+  const auto add_candidate = [&](int rank, Triangle t) {
+    std::sort(t.begin(), t.end());
+    const double ab = length(nodes_[t[0]] - nodes_[t[1]]), bc = length(nodes_[t[1]] - nodes_[t[2]]), ca = length(nodes_[t[2]] - nodes_[t[0]]);
+    if (std::max({ab, bc, ca}) < 2 * reach) candidates.push_back({rank, ab + bc + ca, t});
+  };
+  const auto key = [](std::uint32_t u, std::uint32_t v) { return std::uint64_t{std::min(u, v)} << 32 | std::max(u, v); };
+  std::vector<std::uint64_t> pairs;
+  for (const Vec3& p : cloud_.points) {
+    const auto near = index_.nearest<3>(p);
+    if (near[2].node == NodeIndex::none || near[0].distance_squared > reach * reach) continue;
+    pairs.push_back(key(near[0].node, near[1].node));
+    add_candidate(1, {near[0].node, near[1].node, near[2].node});
+  }
+  const auto make_unique = [](auto& all) {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+  };
+  make_unique(pairs);
+  std::vector<std::vector<std::uint32_t>> higher(nodes_.size());  // sorted, as the pairs are
+  for (const std::uint64_t pair : pairs) higher[pair >> 32].push_back(static_cast<std::uint32_t>(pair));
   for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
     for (std::size_t i = 0; i < higher[a].size(); ++i) {
-      const std::uint32_t b = higher[a][i];
-      for (std::size_t k = i + 1; k < higher[a].size(); ++k) {
-        const std::uint32_t c = higher[a][k];
-        if (!std::binary_search(higher[b].begin(), higher[b].end(), c)) continue;
-        const double size = length(nodes_[a] - nodes_[b]) + length(nodes_[b] - nodes_[c]) + length(nodes_[c] - nodes_[a]);
-        candidates.push_back({size, {a, b, c}});
-      }
+      const auto& beyond = higher[higher[a][i]];
+      for (std::size_t k = i + 1; k < higher[a].size(); ++k)
+        if (std::binary_search(beyond.begin(), beyond.end(), higher[a][k])) add_candidate(0, {a, higher[a][i], higher[a][k]});
     }
   }
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) { return x.size != y.size ? x.size < y.size : x.corners < y.corners; });
+  // Small ones first, so that one around others comes last.
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) {
+    return x.rank != y.rank ? x.rank < y.rank : x.size != y.size ? x.size < y.size : x.corners < y.corners;
+  });
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) { return x.corners == y.corners; }), candidates.end());
+  for (const Candidate& c : candidates)
+    for (int i = 0; i < 3; ++i) pairs.push_back(key(c.corners[i], c.corners[(i + 1) % 3]));
+  make_unique(pairs);
   // Which of them fit together: at most two at an edge, and these not upon each other.
   struct Edge {
     std::array<std::uint32_t, 2> faces{};
@@ -173,14 +206,16 @@ void GsrmNet::learn_topology() {
   };
   std::vector<Edge> edges(pairs.size());
   const auto edge_of = [&](std::uint32_t u, std::uint32_t v) -> Edge& {
-    const std::uint64_t pair = std::uint64_t{std::min(u, v)} << 32 | std::max(u, v);
-    return edges[static_cast<std::size_t>(std::lower_bound(pairs.begin(), pairs.end(), pair) - pairs.begin())];
+    return edges[static_cast<std::size_t>(std::lower_bound(pairs.begin(), pairs.end(), key(u, v)) - pairs.begin())];
   };
   const auto third_of = [](const Triangle& t, std::uint32_t u, std::uint32_t v) { return t[0] != u && t[0] != v ? t[0] : t[1] != u && t[1] != v ? t[1] : t[2]; };
   std::vector<Triangle> chosen;
   for (const Candidate& candidate : candidates) {
     const Triangle& t = candidate.corners;
     bool fits = true;
+    // One that came in as both ranks is there already.
+    const Edge& first = edge_of(t[0], t[1]);
+    for (int k = 0; k < first.count; ++k) fits = fits && chosen[first.faces[k]] != t;
     for (int i = 0; i < 3 && fits; ++i) {
       const Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
       fits = edge.count < 2;
@@ -215,16 +250,15 @@ void GsrmNet::learn_topology() {
   }
   std::vector<Triangle> ordered;
   for (const std::uint32_t f : order) ordered.push_back(chosen[f]);
-  net_.add_faces(std::move(ordered));
+  return ordered;
 }
 
 void GsrmNet::patch_holes() {
   // Only where the cloud is: the open top of a room is no hole.
-  const double spacing = cell_for(cloud_.points, 1);
-  const PointGrid grid(cloud_.points, 2 * spacing);
+  if (!points_) points_.emplace(cloud_.points, 2 * cell_for(cloud_.points, 1));
   const auto on_cloud = [&](const Vec3& p) {
     bool found = false;
-    grid.near(p, 2 * spacing, [&](std::uint32_t, double) { found = true; });
+    points_->near(p, points_->cell_size(), [&](std::uint32_t, double) { found = true; });
     return found;
   };
   const double longest = 2.5 * index_.cell();
@@ -314,7 +348,6 @@ TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOp
   net.place_nodes(planes);
   if (progress) progress(0.85);
   net.learn_topology();
-  net.patch_holes();
   net.flip_edges();
   if (progress) progress(1);
   return net.mesh();

@@ -4,13 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 
 #include "volvox/scan/cloud.h"
 #include "volvox/scan/evaluate.h"
 #include "volvox/scan/manifold_mesh.h"
 #include "volvox/scan/node_index.h"
 #include "volvox/scan/planes.h"
+#include "volvox/scan/point_grid.h"
 
 namespace volvox::scan {
 
@@ -36,10 +37,8 @@ class GsrmNet {
   std::size_t living() const { return living_; }
   const ManifoldMesh& net() const { return net_; }
 
-  // Forgets the faces and learns them anew from all points, the nodes standing still.
+  // Forgets the faces and learns them anew from all points, the nodes standing still, and patches holes.
   void learn_topology();
-  // The seed's patch: a node with two edges of one face each gets a face between them.
-  void patch_holes();
   void place_nodes(const PlaneSet& planes);
   // Edges that cut across an edge of the room are turned to run along it.
   void flip_edges();
@@ -48,6 +47,9 @@ class GsrmNet {
  private:
   void insert_node();
   void make_index(double nodes);
+  std::vector<Triangle> witnessed_faces() const;
+  // The seed's patch: a node with two edges of one face each gets a face between them.
+  void patch_holes();
   bool lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other) const;
   bool folds(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
 
@@ -55,7 +57,10 @@ class GsrmNet {
   GsrmOptions options_;
   RandomStream random_;
   ManifoldMesh net_;
+  model::Bounds box_;
+  double lone_cell_;  // of an index for one node; for n, this over the root of n
   NodeIndex index_;
+  std::optional<PointGrid> points_;  // while holes are patched
   std::vector<Vec3> nodes_;
   std::vector<double> error_;  // divided by scale_
   std::vector<bool> alive_;

@@ -22,14 +22,19 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
     const double a = ray_angle(mounting, i, n);
     points[i] = Vec2{volvox::cos(a), volvox::sin(a)} * sweep.ranges[i];
   }
-  constexpr std::size_t reach = 4;
+  const double step = mounting.field_of_view / static_cast<double>(std::max<std::size_t>(1, n - 1));
   std::vector<WallPoint> result;
-  for (std::size_t i = reach; i + reach < n; i += 2) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (sweep.ranges[i] < 0.02 || sweep.ranges[i] >= mounting.largest_range) continue;
+    // As many neighbours as ten centimetres of a wall have: fewer close by would lie within the noise.
+    const auto reach = static_cast<std::size_t>(clamp(0.05 / (sweep.ranges[i] * step), 4, 24));
+    if (i < reach || i + reach >= n) continue;
+    const auto count = static_cast<double>(2 * reach + 1);
     Vec2 mean;
     bool together = true;
     for (std::size_t k = i - reach; k <= i + reach; ++k) {
       together = together && sweep.ranges[k] > 0.02 && sweep.ranges[k] < mounting.largest_range && std::fabs(sweep.ranges[k] - sweep.ranges[i]) < 0.15;
-      mean = mean + points[k] * (1.0 / (2 * reach + 1));
+      mean = mean + points[k] * (1 / count);
     }
     if (!together) continue;
     double xx = 0, xy = 0, yy = 0;
@@ -39,9 +44,9 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
     }
     const double angle = 0.5 * volvox::atan2(2 * xy, xx - yy);  // of the wall
     const Vec2 normal{-volvox::sin(angle), volvox::cos(angle)};
-    double off = 0;
-    for (std::size_t k = i - reach; k <= i + reach; ++k) off = std::max(off, std::fabs(dot(points[k] - mean, normal)));
-    if (off < 0.03) result.push_back({mean, normal});
+    double squares = 0;
+    for (std::size_t k = i - reach; k <= i + reach; ++k) squares += dot(points[k] - mean, normal) * dot(points[k] - mean, normal);
+    if (squares < count * 0.012 * 0.012) result.push_back({mean, normal});
   }
   return result;
 }
@@ -108,7 +113,7 @@ Pose2 matched(const Map& map, const std::vector<WallPoint>& points, Pose2 pose) 
     }
     if (count < 10) return pose;
     // A corridor says nothing of the way along it: there the odometry stays.
-    for (int i = 0; i < 3; ++i) a[i][i] += 1e-3 * count;
+    for (int i = 0; i < 3; ++i) a[i][i] += 1e-4 * count;
     double x[3];
     const double det = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
     if (!(std::fabs(det) > 1e-12)) return pose;

@@ -67,12 +67,17 @@ bool ManifoldMesh::add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return true;
 }
 
-std::size_t ManifoldMesh::add_faces(std::vector<Triangle> faces) {
+std::vector<Triangle> ManifoldMesh::add_faces(std::vector<Triangle> faces) {
+  // Beside those that are there, as long as that goes: islands would meet at single nodes, where
+  // neither could be continued to the other.
+  const auto is_beside = [&](const Triangle& f) { return find(f[0], f[1]) != nullptr || find(f[1], f[2]) != nullptr || find(f[2], f[0]) != nullptr; };
   while (!faces.empty()) {
-    const std::size_t added = std::erase_if(faces, [&](const Triangle& f) { return add_face(f[0], f[1], f[2]); });
-    if (added == 0) break;
+    if (std::erase_if(faces, [&](const Triangle& f) { return is_beside(f) && add_face(f[0], f[1], f[2]); }) > 0) continue;
+    const auto seed = std::find_if(faces.begin(), faces.end(), [&](const Triangle& f) { return add_face(f[0], f[1], f[2]); });
+    if (seed == faces.end()) break;
+    faces.erase(seed);
   }
-  return faces.size();
+  return faces;
 }
 
 std::vector<Triangle> ManifoldMesh::smaller_part(std::uint32_t node) const {

@@ -31,8 +31,8 @@ class ManifoldMesh {
 
   bool can_add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
   bool add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c);  // false: refused
-  // Adds faces in an order in which each may be added, and returns how many never could.
-  std::size_t add_faces(std::vector<Triangle> faces);
+  // Adds faces in an order in which each may be added, and returns those that never could.
+  std::vector<Triangle> add_faces(std::vector<Triangle> faces);
   // Removes the face, edges that lose their last one, and of a fan that falls in two the smaller part.
   void remove_face(std::uint32_t a, std::uint32_t b, std::uint32_t c);
   void remove_edge(std::uint32_t a, std::uint32_t b);  // with its faces

@@ -31,10 +31,12 @@ double cell_for(std::span<const Vec3> points, double points_a_cell) {
   const double size = std::max(length(high - low), 1e-6);
   double cell = size / 100;
   // Cells that hold points count the surface's area; a few rounds bring their mean to what is wanted.
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 5; ++round) {
     const PointGrid grid(points, cell);
     const double mean = static_cast<double>(points.size()) / static_cast<double>(grid.cells().size());
-    cell = clamp(cell * clamp(std::sqrt(points_a_cell / mean), 0.25, 4), size * 1e-5, size);
+    const double change = clamp(std::sqrt(points_a_cell / mean), 0.25, 4);
+    cell = clamp(cell * change, size * 1e-5, size);
+    if (change > 0.9 && change < 1.1) break;
   }
   return cell;
 }
@@ -193,39 +195,41 @@ class PlaneFinder {
     clusters_.push_back({moments, plane, std::move(members)});
   }
 
-  // Two clusters are one plane if they touch and a common plane fits them about as well as their own.
-  void merge() {
-    bool again = true;
-    while (again) {
-      again = false;
-      for (std::size_t a = 0; a < clusters_.size() && !again; ++a) {
-        if (clusters_[a].members.empty()) continue;
-        std::vector<std::int32_t> touching;
-        for (const std::uint32_t c : clusters_[a].members)
-          neighbours(c, 2, [&](std::size_t near) {
-            const std::int32_t b = places_[near].plane;
-            if (b >= 0 && b != static_cast<std::int32_t>(a)) touching.push_back(b);
-          });
-        std::sort(touching.begin(), touching.end());
-        touching.erase(std::unique(touching.begin(), touching.end()), touching.end());
-        for (const std::int32_t b : touching) {
-          Cluster &one = clusters_[a], &other = clusters_[b];
-          if (std::fabs(dot(one.plane.normal, other.plane.normal)) < 0.97) continue;
-          Moments both = one.moments;
-          both.add(other.moments);
-          const FittedPlane joint = fit_plane(both);
-          // The smaller one must fit as well: a large one would hide it in the mean.
-          const Cluster& small = one.moments.count < other.moments.count ? one : other;
-          if (joint.rms > 1.25 * set_.noise || std::fabs(joint.distance(small.moments.mean())) > 0.7 * set_.noise) continue;
-          for (const std::uint32_t c : other.members) places_[c].plane = static_cast<std::int32_t>(a);
-          one.members.insert(one.members.end(), other.members.begin(), other.members.end());
-          one.moments = both;
-          one.plane = joint;
-          other.members.clear();
-          again = true;
-        }
-      }
+  // Whether a cluster has taken in others: those that it touches, if a common plane fits both about as
+  // well as their own.
+  bool merge_into(std::size_t a) {
+    std::vector<std::int32_t> touching;
+    for (const std::uint32_t c : clusters_[a].members)
+      neighbours(c, 2, [&](std::size_t near) {
+        const std::int32_t b = places_[near].plane;
+        if (b >= 0 && b != static_cast<std::int32_t>(a)) touching.push_back(b);
+      });
+    std::sort(touching.begin(), touching.end());
+    touching.erase(std::unique(touching.begin(), touching.end()), touching.end());
+    bool merged = false;
+    for (const std::int32_t b : touching) {
+      Cluster &one = clusters_[a], &other = clusters_[b];
+      if (std::fabs(dot(one.plane.normal, other.plane.normal)) < 0.97) continue;
+      Moments both = one.moments;
+      both.add(other.moments);
+      const FittedPlane joint = fit_plane(both);
+      // The smaller one must fit as well: a large one would hide it in the mean.
+      const Cluster& small = one.moments.count < other.moments.count ? one : other;
+      if (joint.rms > 1.25 * set_.noise || std::fabs(joint.distance(small.moments.mean())) > 0.7 * set_.noise) continue;
+      for (const std::uint32_t c : other.members) places_[c].plane = static_cast<std::int32_t>(a);
+      one.members.insert(one.members.end(), other.members.begin(), other.members.end());
+      one.moments = both;
+      one.plane = joint;
+      other.members.clear();
+      merged = true;
     }
+    return merged;
+  }
+
+  void merge() {
+    for (std::size_t a = 0; a < clusters_.size(); ++a)
+      while (merge_into(a)) {
+      }
     std::vector<std::int32_t> number(clusters_.size(), -1);
     std::vector<Cluster> kept;
     set_.planes.clear();

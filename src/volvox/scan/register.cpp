@@ -27,6 +27,18 @@ std::vector<Vec3> thinned(const std::vector<Vec3>& points, double cell) {
   return result;
 }
 
+// The size of the space that nine tenths of the points lie in.
+double middle_size(const std::vector<Vec3>& points) {
+  Vec3 size;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<double> x;
+    for (const Vec3& p : points) x.push_back(p[i]);
+    std::sort(x.begin(), x.end());
+    size[i] = x[x.size() * 19 / 20] - x[x.size() / 20];
+  }
+  return std::max(length(size), 1e-6);
+}
+
 struct Surface {
   std::vector<Vec3> points, normals;  // normals of length 0: not flat there
 };
@@ -86,10 +98,12 @@ class Plan {
   std::vector<int> count_;
 };
 
+bool is_wall(const Vec3& normal) { return normal != Vec3{} && std::fabs(normal.z) < 0.3; }
+
 std::vector<Vec2> walls_of(const Surface& surface) {
   std::vector<Vec2> walls;
   for (std::size_t i = 0; i < surface.points.size(); ++i)
-    if (surface.normals[i] != Vec3{} && std::fabs(surface.normals[i].z) < 0.3) walls.push_back({surface.points[i].x, surface.points[i].y});
+    if (is_wall(surface.normals[i])) walls.push_back({surface.points[i].x, surface.points[i].y});
   return walls;
 }
 
@@ -143,14 +157,30 @@ Registration refine(const Surface& fixed, const PointGrid& grid, const Surface& 
   return result;
 }
 
+// The part of the walls that lie on walls which run the same way. Floors and ceilings fit at any turn:
+// they do not tell a room from itself the other way round.
+double walls_on_walls(const Surface& fixed, const PointGrid& grid, const Surface& moving, const Pose& pose, double reach) {
+  double walls = 0, met = 0;
+  for (std::size_t i = 0; i < moving.points.size(); ++i) {
+    if (!is_wall(moving.normals[i])) continue;
+    const Vec3 normal = pose.rotation * moving.normals[i];
+    bool found = false;
+    grid.near(pose * moving.points[i], reach, [&](std::uint32_t k, double) { found = found || (is_wall(fixed.normals[k]) && std::fabs(dot(fixed.normals[k], normal)) > 0.9); });
+    walls += 1;
+    met += found;
+  }
+  return walls > 0 ? met / walls : 0;
+}
+
 }  // namespace
 
 Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, const Progress& progress) {
-  const auto first = prepare(fixed, true), second = prepare(moving, true);
-  if (!first.ok()) return first.error();
-  if (!second.ok()) return second.error();
-  const double cell = 1.5 * cell_for(first->cloud.points, 6);
-  const Surface to = surface_of(first->cloud.points, cell), from = surface_of(second->cloud.points, cell);
+  // Only to refuse what is no surface; the cells below even out the rest.
+  for (const Cloud* cloud : {&fixed, &moving})
+    if (const auto sound = prepare(*cloud, false); !sound.ok()) return sound.error();
+  const std::vector<Vec3> first = histogram_filter(without_duplicates(fixed), {}).points, second = histogram_filter(without_duplicates(moving), {}).points;
+  const double cell = middle_size(first) / 100;
+  const Surface to = surface_of(first, cell), from = surface_of(second, cell);
   const std::vector<Vec2> walls = walls_of(to), other = walls_of(from);
   if (walls.size() < 50 || other.size() < 50) return Error("the clouds show too few walls to lay one on the other", "give scans of a room");
   const Plan plan(walls, 2 * cell), strong_plan(other, 2 * cell);
@@ -198,11 +228,18 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   const double reach = 1.5 * cell;
   const PointGrid grid(to.points, 2 * cell);
   Registration best;
-  for (std::size_t g = 0; g < std::min<std::size_t>(6, guesses.size()); ++g) {
-    const Pose pose{{guesses[g].shift.x, guesses[g].shift.y, lift}, Quat::rpy(0, 0, guesses[g].yaw)};
+  std::vector<double> tried;
+  double most = 0;
+  for (const Guess& guess : guesses) {
+    // Turns close to each other end in the same place.
+    if (tried.size() >= 6) break;
+    if (std::any_of(tried.begin(), tried.end(), [&](double yaw) { return std::fabs(wrapped(yaw - guess.yaw)) < radians(20); })) continue;
+    tried.push_back(guess.yaw);
+    const Pose pose{{guess.shift.x, guess.shift.y, lift}, Quat::rpy(0, 0, guess.yaw)};
     const Registration candidate = refine(to, grid, from, pose, reach);
-    if (candidate.overlap > best.overlap) best = candidate;
-    if (progress) progress(0.7 + 0.05 * static_cast<double>(g + 1));
+    const double fits = walls_on_walls(to, grid, from, candidate.pose, reach);
+    if (fits > most) most = fits, best = candidate;
+    if (progress) progress(0.7 + 0.05 * static_cast<double>(tried.size()));
   }
   if (best.overlap < 0.2) return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap), "give scans that see the same room");
   return best;

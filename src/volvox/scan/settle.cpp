@@ -3,7 +3,40 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/scan/point_grid.h"
+
 namespace volvox::scan {
+
+void remove_strays(Cloud& cloud, PlaneSet& planes) {
+  std::vector<Vec3> free;
+  std::vector<std::uint32_t> number;
+  for (std::uint32_t i = 0; i < cloud.points.size(); ++i) {
+    if (planes.label[i] >= 0) continue;
+    free.push_back(cloud.points[i]);
+    number.push_back(i);
+  }
+  if (free.empty() || planes.density <= 0) return;
+  const double reach = 1.5 * planes.cell;
+  // A third of what a surface of the cloud's density has there.
+  const double least = planes.density * pi * reach * reach / 3;
+  const PointGrid grid(free, reach);
+  std::vector<bool> stray(cloud.points.size());
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    double around = 0;
+    grid.near(free[k], reach, [&](std::uint32_t, double) { around += 1; });
+    stray[number[k]] = around < least;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < cloud.points.size(); ++i) {
+    if (stray[i]) continue;
+    cloud.points[kept] = cloud.points[i];
+    if (!cloud.colors.empty()) cloud.colors[kept] = cloud.colors[i];
+    planes.label[kept++] = planes.label[i];
+  }
+  cloud.points.resize(kept);
+  if (!cloud.colors.empty()) cloud.colors.resize(kept);
+  planes.label.resize(kept);
+}
 
 double index_cell(const Cloud& cloud, double nodes) {
   const double cell = cell_for(cloud.points, 4);

@@ -13,6 +13,10 @@
 
 namespace volvox::scan {
 
+// A self-organizing map sends nodes to whatever is far from all others. Takes away the points that are
+// of no plane and have few of their kind around them: outliers close to a surface.
+void remove_strays(Cloud& cloud, PlaneSet& planes);
+
 // Planes that a node lies on: none, one, two at an edge, three at a corner.
 using NodePlanes = std::vector<std::vector<std::int32_t>>;
 

@@ -1,0 +1,215 @@
+#include "volvox/scan/build.h"
+
+#include <gtest/gtest.h>
+
+#include "volvox/base/hash.h"
+#include "volvox/base/random.h"
+#include "volvox/scan/arena.h"
+#include "volvox/scan/clean.h"
+#include "volvox/scan/files.h"
+#include "volvox/scan/gsrm.h"
+#include "volvox/scan/manifold_mesh.h"
+#include "volvox/scan/plane_fitting.h"
+
+namespace volvox::scan {
+namespace {
+
+struct Case {
+  TriangleMesh truth;
+  Cloud cloud;
+};
+
+Case pit_arena(std::uint64_t seed) {
+  Case c;
+  c.truth = make_arena({.seed = seed})->mesh;
+  c.cloud = sample_cloud(c.truth, {.seed = seed});
+  return c;
+}
+
+Cloud sphere(std::size_t points, double noise) {
+  RandomStream random(1, 0, "sphere");
+  Cloud cloud;
+  for (std::size_t i = 0; i < points; ++i) cloud.points.push_back(normalized(Vec3{random.normal(), random.normal(), random.normal()}) * (1 + noise * random.normal()));
+  return cloud;
+}
+
+std::uint64_t hash_of_mesh(const TriangleMesh& mesh) { return hash_of(ply_of(mesh)); }
+
+TriangleMesh mesh_of(const ManifoldMesh& net) {
+  TriangleMesh mesh;
+  mesh.vertices.resize(net.nodes());
+  mesh.triangles = net.triangles();
+  return mesh;
+}
+
+TEST(ManifoldMesh, StaysTwoManifoldUnderAnyChange) {
+  RandomStream random(7, 0, "changes");
+  ManifoldMesh net;
+  for (int i = 0; i < 12; ++i) net.add_node();
+  std::size_t refused = 0, largest = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const auto any = [&] { return static_cast<std::uint32_t>(random.below(net.nodes())); };
+    const std::uint32_t a = any();
+    const auto& spokes = net.spokes(a);
+    switch (random.below(20)) {
+      case 0:
+        if (!spokes.empty() && net.nodes() < 60) net.split_edge(a, spokes[random.below(spokes.size())].to);
+        break;
+      case 1:
+        if (!spokes.empty()) net.remove_edge(a, spokes[random.below(spokes.size())].to);
+        break;
+      case 2:
+        if (!spokes.empty()) {
+          const auto spoke = spokes[random.below(spokes.size())];
+          net.remove_face(a, spoke.to, spoke.third[0]);
+        }
+        break;
+      case 3:
+      case 4:
+        if (!spokes.empty()) net.flip_edge(a, spokes[random.below(spokes.size())].to);
+        break;
+      default: refused += !net.add_face(a, any(), any());
+    }
+    largest = std::max(largest, net.faces());
+    const TriangleMesh mesh = mesh_of(net);
+    ASSERT_EQ(mesh.triangles.size(), net.faces()) << i;
+    ASSERT_TRUE(topology(mesh).two_manifold()) << i;
+  }
+  EXPECT_GT(refused, 1000u);  // or nothing was tried
+  EXPECT_GT(largest, 10u);
+}
+
+TEST(Gsrm, IsTwoManifoldAfterEverySignal) {
+  const Cloud cloud = sphere(5000, 0.01);
+  GsrmNet net(cloud, {.nodes = 150});
+  for (int i = 0; i < 20000 && !net.grown(); ++i) {
+    net.step();
+    const TriangleMesh mesh = mesh_of(net.net());
+    ASSERT_TRUE(topology(mesh).two_manifold()) << "after signal " << i;
+  }
+  EXPECT_TRUE(net.grown());
+}
+
+TEST(Gsrm, ASphereIsClosed) {
+  const auto built = build(sphere(60'000, 0), {.method = Method::gsrm, .nodes = 500});
+  ASSERT_TRUE(built.ok()) << built.error().text();
+  const Topology shape = topology(built->mesh);
+  EXPECT_TRUE(shape.two_manifold());
+  // V nodes have 2 V - 4 faces; a small hole may stay.
+  EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()), 2.0 * static_cast<double>(built->mesh.vertices.size()) - 4, 12);
+  EXPECT_LE(shape.boundary_edges, 12u);
+  for (const Vec3& v : built->mesh.vertices) EXPECT_NEAR(length(v), 1, 0.03);
+}
+
+// The bars of the issue, on the pit arena of the reference figures: 98,000 points, 7 mm noise, 2,000
+// outliers. Statistics over more seeds are in docs/scan.md.
+TEST(Build, PlaneFittingFindsEveryPlane) {
+  for (const std::uint64_t seed : {1, 2, 5}) {
+    const Case c = pit_arena(seed);
+    const auto built = build(c.cloud, {.method = Method::plane_fitting});
+    ASSERT_TRUE(built.ok()) << built.error().text();
+    const Evaluation e = evaluate(built->mesh, c.truth, 1000);
+    EXPECT_EQ(e.planes_found, 25u) << seed;
+    EXPECT_LE(e.triangles, 80u) << seed;
+    EXPECT_LT(e.accuracy_mean, 0.0005) << seed;
+    EXPECT_LT(e.completeness_mean, 0.0005) << seed;
+    EXPECT_LT(e.hausdorff, 0.010) << seed;
+    EXPECT_EQ(e.non_manifold_edges, 0u) << seed;
+    EXPECT_EQ(e.boundary_edges, 4u) << "only the open top has an end; seed " << seed;
+  }
+}
+
+TEST(Build, GsrmMeetsItsBars) {
+  const Case c = pit_arena(3);
+  const auto built = build(c.cloud, {.method = Method::gsrm, .triangles = 4175});
+  ASSERT_TRUE(built.ok()) << built.error().text();
+  const Evaluation e = evaluate(built->mesh, c.truth, 1000);
+  EXPECT_NEAR(static_cast<double>(e.triangles), 4175, 420);
+  EXPECT_EQ(e.non_manifold_edges, 0u);
+  EXPECT_TRUE(topology(built->mesh).two_manifold());
+  EXPECT_LT(e.accuracy_mean, 0.002);
+  EXPECT_GT(e.f_2cm, 0.995);
+}
+
+TEST(Build, GrowingGridMeetsItsBars) {
+  const Case c = pit_arena(4);
+  const auto built = build(c.cloud, {.method = Method::growing_grid});
+  ASSERT_TRUE(built.ok()) << built.error().text();
+  const Evaluation e = evaluate(built->mesh, c.truth, 1000);
+  EXPECT_NEAR(static_cast<double>(e.triangles), 13'860, 300);
+  EXPECT_EQ(e.non_manifold_edges, 0u);
+  EXPECT_GT(e.f_2cm, 0.95);
+}
+
+TEST(Build, LevelsOfDetailAreAsAskedFor) {
+  const Case c = pit_arena(6);
+  for (const std::size_t wanted : {210, 576}) {
+    const auto built = build(c.cloud, {.method = Method::growing_grid, .triangles = wanted});
+    ASSERT_TRUE(built.ok());
+    EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()), static_cast<double>(wanted), 0.2 * static_cast<double>(wanted));
+  }
+  const auto coarse = build(c.cloud, {.method = Method::gsrm, .triangles = 1011});
+  ASSERT_TRUE(coarse.ok());
+  EXPECT_NEAR(static_cast<double>(coarse->mesh.triangles.size()), 1011, 110);
+}
+
+TEST(Build, SameSeedSameBits) {
+  Case c = pit_arena(8);
+  c.cloud.points.resize(20'000);
+  for (const Method method : {Method::gsrm, Method::growing_grid, Method::plane_fitting}) {
+    BuildOptions options{.method = method, .seed = 5};
+    if (method != Method::plane_fitting) options.triangles = 600;
+    const auto one = build(c.cloud, options), two = build(c.cloud, options);
+    ASSERT_TRUE(one.ok() && two.ok());
+    EXPECT_EQ(hash_of_mesh(one->mesh), hash_of_mesh(two->mesh)) << name(method);
+    options.seed = 6;
+    const auto other = build(c.cloud, options);
+    ASSERT_TRUE(other.ok());
+    if (method != Method::plane_fitting) EXPECT_NE(hash_of_mesh(one->mesh), hash_of_mesh(other->mesh)) << name(method);
+  }
+}
+
+TEST(Build, BadCloudsAreRefusedOrMended) {
+  Cloud cloud;
+  EXPECT_FALSE(build(cloud, {}).ok());
+  for (int i = 0; i < 5000; ++i) cloud.points.push_back({1, 2, 3});
+  EXPECT_FALSE(build(cloud, {}).ok());
+  for (int i = 0; i < 5000; ++i) cloud.points.push_back({1e-3 * i, 2, 3});
+  for (const Method method : {Method::gsrm, Method::growing_grid, Method::plane_fitting}) {
+    const auto line = build(cloud, {.method = method});
+    ASSERT_FALSE(line.ok());
+    EXPECT_NE(line.error().text().find("line"), std::string::npos);
+  }
+  // A flat square with a million points on one of its corners.
+  cloud.points.assign(1'000'000, {0, 0, 0});
+  RandomStream random(1, 0, "square");
+  for (int i = 0; i < 4000; ++i) cloud.points.push_back({random.uniform(), random.uniform(), 0});
+  const auto square = build(cloud, {.method = Method::plane_fitting});
+  ASSERT_TRUE(square.ok()) << square.error().text();
+  EXPECT_NE(square->notes[0].find("999999"), std::string::npos);
+  EXPECT_NEAR(area(square->mesh), 1, 0.05);
+  // Points far out must not make the grid large.
+  cloud.points.push_back({1e7, 1e7, -1e7});
+  EXPECT_TRUE(build(cloud, {.method = Method::gsrm, .nodes = 50}).ok());
+  EXPECT_FALSE(build(cloud, {.method = Method::plane_fitting, .triangles = 5}).ok());
+  EXPECT_FALSE(build(cloud, {.method = Method::gsrm, .triangles = 50, .nodes = 50}).ok());
+}
+
+TEST(Build, ColoursOfTheCloudComeToTheMesh) {
+  Cloud cloud;
+  RandomStream random(1, 0, "square");
+  for (int i = 0; i < 4000; ++i) {
+    cloud.points.push_back({random.uniform(), random.uniform(), 0});
+    cloud.colors.push_back(cloud.points.back().x < 0.5 ? Rgb{200, 0, 0} : Rgb{0, 0, 200});
+  }
+  const auto built = build(cloud, {.method = Method::gsrm, .nodes = 100});
+  ASSERT_TRUE(built.ok()) << built.error().text();
+  ASSERT_EQ(built->mesh.colors.size(), built->mesh.vertices.size());
+  for (std::size_t i = 0; i < built->mesh.vertices.size(); ++i) {
+    if (built->mesh.vertices[i].x < 0.35) EXPECT_GT(built->mesh.colors[i].r, 150);
+    if (built->mesh.vertices[i].x > 0.65) EXPECT_GT(built->mesh.colors[i].b, 150);
+  }
+}
+
+}  // namespace
+}  // namespace volvox::scan
