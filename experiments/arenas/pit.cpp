@@ -1,6 +1,6 @@
 #include "pit.h"
 
-#include <fmt/format.h>
+#include "volvox/scan/arena.h"
 
 namespace volvox::experiments::arenas {
 namespace {
@@ -62,12 +62,25 @@ scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail) {
 }
 
 std::vector<model::ParameterDesc> arena_parameters() {
-  return {{"arena", "simple", {}, {}, {"simple"}, "which arena", 0},
-          {"detail", "1", 1, 200, {}, "each triangle is cut into detail x detail", 0}};
+  return {{"arena", "simple", {}, {}, {"simple", "gsrm", "gg", "pf"}, "made by hand, or built from a noisy cloud by one of three methods", 0},
+          {"detail", "1", 1, 200, {}, "of the simple arena: each triangle is cut into detail x detail", 0}};
 }
 
-Result<scan::TriangleMesh> arena_named(const std::string&, int detail, const Pit& pit, std::uint64_t) {
-  return subdivided(simple_arena(pit), detail);
+Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& method, std::size_t triangles, double noise, std::uint64_t seed) {
+  auto parsed = scan::parse_method(method);
+  if (!parsed.ok()) return parsed.error();
+  scan::BuildOptions options;
+  options.method = *parsed;
+  options.seed = seed;
+  if (options.method != scan::Method::plane_fitting) options.triangles = triangles > 0 ? triangles : options.method == scan::Method::gsrm ? 4'175 : 13'860;
+  return scan::build(scan::sample_cloud(truth, {.seed = seed, .noise = noise}), options);
+}
+
+Result<scan::TriangleMesh> arena_named(const std::string& name, int detail, const Pit& pit, std::uint64_t seed) {
+  if (name == "simple") return subdivided(simple_arena(pit), detail);
+  auto built = rebuilt(simple_arena(pit), name, 0, 0.007, seed);
+  if (!built.ok()) return built.error();
+  return std::move(built->mesh);
 }
 
 void add_arena(model::SceneBuilder& scene, const scan::TriangleMesh& mesh) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "volvox/base/result.h"
+#include "volvox/scan/build.h"
 #include "volvox/scan/mesh.h"
 #include "volvox/sim/experiment.h"
 
@@ -20,6 +21,10 @@ scan::TriangleMesh simple_arena(const Pit& pit);
 
 // Every triangle cut into detail * detail equal ones.
 scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail);
+
+// The same from a cloud of 98,000 points with noise and 2,000 outliers, by "gsrm", "gg" or "pf"; about
+// so many triangles, or as many as the paper has where that is 0 (a matter of course for pf).
+Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& method, std::size_t triangles, double noise, std::uint64_t seed);
 
 // What --set arena= and detail= stand for, the same for all experiments on the pit.
 std::vector<model::ParameterDesc> arena_parameters();

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "pit.h"
+#include "volvox/scan/evaluate.h"
+
+namespace volvox::experiments::arenas {
+
+// Seed 002, table 1 and figures 3 to 5: the arena with the pit, built from a cloud of points by one of
+// the three methods, and measured against what it really is.
+class Reconstruct final : public sim::Experiment {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
+  Result<model::WorldModel> init(sim::Setup& setup) override;
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+
+ private:
+  std::string method_;
+  std::size_t triangles_ = 0;
+  double cpu_ = 0;  // s
+  scan::Evaluation found_;
+};
+
+}  // namespace volvox::experiments::arenas
