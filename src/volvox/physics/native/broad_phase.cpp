@@ -8,11 +8,6 @@ namespace {
 
 double size_of(const Box3& box) { return 2 * std::max({box.half.x, box.half.y, box.half.z}); }
 
-bool overlap(const Box3& a, const Box3& b) {
-  return std::fabs(a.centre.x - b.centre.x) <= a.half.x + b.half.x && std::fabs(a.centre.y - b.centre.y) <= a.half.y + b.half.y &&
-         std::fabs(a.centre.z - b.centre.z) <= a.half.z + b.half.z;
-}
-
 Box3 around(const Box3& a, const Box3& b) {
   const auto low = [](double x, double h, double y, double g) { return std::min(x - h, y - g); };
   const auto high = [](double x, double h, double y, double g) { return std::max(x + h, y + g); };
@@ -41,10 +36,11 @@ void BroadPhase::make_clusters(std::span<const Item> items) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     const bool joins = i > 0 && item.owner != 0 && item.owner == items[i - 1].owner;
-    if (!joins) clusters_.push_back({i, i, false, true, item.box});
+    if (!joins) clusters_.push_back({i, i, false, true, false, item.box});
     Cluster& cluster = clusters_.back();
     cluster.last = i + 1;
     cluster.moves = cluster.moves || item.moves;
+    cluster.asks = cluster.asks || item.asks;
     cluster.quiet = cluster.quiet && item.quiet;
     if (joins) cluster.box = around(cluster.box, item.box);
   }
@@ -126,12 +122,13 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
   fill_grid();
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
     const Cluster& cluster = clusters_[i];
+    if (!cluster.asks) continue;
     if (cluster.last - cluster.first > 1 && !cluster.quiet) pair_up(items, cluster, cluster, pairs);
     if (!cluster.moves) continue;
     for_near(i, [&](std::size_t other) {
       const Cluster& o = clusters_[other];
-      // Of two that move, the first finds the second.
-      if (other != i && (!o.moves || i < other) && overlap(cluster.box, o.box)) pair_up(items, cluster, o, pairs);
+      // Of two that move and ask, the first finds the second.
+      if (other != i && (!o.moves || !o.asks || i < other) && overlap(cluster.box, o.box)) pair_up(items, cluster, o, pairs);
     });
   }
   std::sort(pairs.begin(), pairs.end());
@@ -144,7 +141,7 @@ void BroadPhase::pair_up(std::span<const Item> items, const Cluster& x, const Cl
     if (!overlap(items[i].box, y.box)) continue;
     for (std::size_t k = &x == &y ? i + 1 : y.first; k < y.last; ++k) {
       const Item &a = items[i], &b = items[k];
-      if ((!a.moves && !b.moves) || !overlap(a.box, b.box)) continue;
+      if ((!a.moves && !b.moves) || (!a.asks && !b.asks) || !overlap(a.box, b.box)) continue;
       const bool in_order = a.moves && (!b.moves || a.body < b.body);
       pairs.push_back(in_order ? Pair{a.body, b.body} : Pair{b.body, a.body});
     }

@@ -18,6 +18,7 @@ class BroadPhase {
     bool moves = false;     // of two bodies that do not, nothing is asked
     std::uint32_t owner = 0;  // 0: nobody
     bool quiet = false;     // does not touch others of its owner that are quiet, too
+    bool asks = true;       // of two bodies that do not, nothing is asked either
     Box3 box;
   };
   struct Pair {
@@ -31,7 +32,7 @@ class BroadPhase {
  private:
   struct Cluster {
     std::size_t first = 0, last = 0;  // items
-    bool moves = false, quiet = true;
+    bool moves = false, quiet = true, asks = false;
     Box3 box;
   };
   struct Entry {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 
 #include "volvox/physics/native/surface.h"
 
@@ -13,7 +15,11 @@ using NormalOf = ContactPoint::NormalOf;
 constexpr std::size_t pairs_of_a_chunk = 64;
 // Points nearer to each other than this may stand for each other.
 constexpr double beside = 0.005;  // m
+// Of bodies that turn more than this, other corners may soon be the ones that touch.
+constexpr double hasty_turn = 0.05;  // rad
 constexpr std::uint64_t taken = ~std::uint64_t{0};
+
+bool before(const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 
 // How fast the surface of a body may move.
 double turning_speed(const Body& body, const Shape& shape) { return length(body.angular) * shape.reach; }
@@ -21,25 +27,32 @@ double turning_speed(const Body& body, const Shape& shape) { return length(body.
 // Builds the contacts of one pair of bodies.
 class PairCollision final : public TriangleSink {
  public:
-  PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, std::vector<ContactPoint>& out)
+  PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack, std::vector<ContactPoint>& out)
       : pair_(pair), a_(view.bodies[static_cast<std::size_t>(pair.a)]), b_(view.bodies[static_cast<std::size_t>(pair.b)]),
         shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]), shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]), out_(out) {
-    horizon_ = horizon;
+    horizon_ = horizon, slack_ = slack;
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
-    margin_ = Detector::slack + horizon * (length(a_.linear - b_.linear) + turning_);
-    // b in a's frame, and back.
+    margin_ = slack + horizon * (length(a_.linear - b_.linear) + turning_);
     const V3<double> c0{b_.axes.r0.x, b_.axes.r1.x, b_.axes.r2.x}, c1{b_.axes.r0.y, b_.axes.r1.y, b_.axes.r2.y};
     const V3<double> c2{b_.axes.r0.z, b_.axes.r1.z, b_.axes.r2.z};
     const V3<double> x = transposed_times(a_.axes, c0), y = transposed_times(a_.axes, c1), z = transposed_times(a_.axes, c2);
     place_.axes = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
     place_.position = plain(transposed_times(a_.axes, lane(b_.position - a_.position)));
+    back_.axes = {x, y, z};
+    back_.position = place_.to_second({});
   }
 
   void run() {
     for (const HalfSpace& plane : shape_b_.half_spaces) collide_with(plane);
-    for (const Convex& a : shape_a_.convexes) {
-      for (const Convex& b : shape_b_.convexes) collide_with(a, b);
-      for (const Surface& b : shape_b_.surfaces) collide_with(a, b);
+    if (far_apart(shape_a_.bounds, shape_b_.bounds)) return;
+    for (const Convex& b : shape_b_.convexes) {
+      const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
+      for (const Convex& a : shape_a_.convexes) {
+        if (overlap(a.bounds, box) && overlap(b.bounds, bounds_in(a.bounds, back_.axes, back_.position, margin_))) collide_with(a, b);
+      }
+    }
+    for (const Surface& b : shape_b_.surfaces) {
+      for (const Convex& a : shape_a_.convexes) collide_with(a, b);
     }
   }
 
@@ -52,12 +65,13 @@ class PairCollision final : public TriangleSink {
   void collide_with(const HalfSpace& plane) {
     const Vec3 normal = plain(b_.axes * lane(plane.normal));
     const double closing = std::max(0.0, -dot(normal, a_.linear - b_.linear));
-    const double margin = Detector::slack + horizon_ * (closing + turning_);
+    const double margin = slack_ + horizon_ * (closing + turning_);
     const double offset = plane.offset + dot(normal, b_.position - a_.position);
     const Vec3 in_a = place_.turn_to_first(plane.normal);
     Manifold manifold;
     int convex[Manifold::most_found];
-    collide_half_space(shape_a_, in_a, offset, margin, manifold, convex);
+    const Vec3 turning = plain(transposed_times(a_.axes, lane(a_.angular - b_.angular)));
+    collide_half_space(shape_a_, in_a, offset, margin, cross(in_a, turning) * horizon_, manifold, convex);
     for (int i = 0; i < manifold.count; ++i) {
       const Convex& c = shape_a_.convexes[static_cast<std::size_t>(convex[i])];
       friction_of(c.material, plane.material);
@@ -68,7 +82,6 @@ class PairCollision final : public TriangleSink {
   }
 
   void collide_with(const Convex& a, const Convex& b) {
-    if (far_apart(a, b)) return;
     Manifold manifold;
     if (!collide(a, b, place_, margin_, manifold)) return;
     friction_of(a.material, b.material);
@@ -79,32 +92,16 @@ class PairCollision final : public TriangleSink {
   }
 
   void collide_with(const Convex& a, const Surface& b) {
-    // a's bounds in b's frame.
-    const M3<double>& m = place_.axes;
-    const M3<double> back{{m.r0.x, m.r1.x, m.r2.x}, {m.r0.y, m.r1.y, m.r2.y}, {m.r0.z, m.r1.z, m.r2.z}};
-    const Box3 box = bounds_in(a.bounds, back, place_.to_second({}), margin_);
+    const Box3 box = bounds_in(a.bounds, back_.axes, back_.position, margin_);
     friction_of(a.material, b.material);
     radius_ = radius_a_ = a.radius;
     convex_ = &a;
     collide_surface({a, b, place_, margin_, box}, *this);
   }
 
-  // By the balls around them, and by the box of each in the other's frame.
-  bool far_apart(const Convex& a, const Convex& b) const {
-    const Vec3 between = place_.to_first(b.bounds.centre) - a.bounds.centre;
-    const double ball = a.extent + b.extent + margin_;
-    if (dot(between, between) > ball * ball) return true;
-    const M3<double>& m = place_.axes;
-    const auto reach = [](const V3<double>& row, const Vec3& half) { return std::fabs(row.x) * half.x + std::fabs(row.y) * half.y + std::fabs(row.z) * half.z; };
-    const Vec3 &x = a.bounds.half, &y = b.bounds.half;
-    if (std::fabs(between.x) > x.x + reach(m.r0, y) + margin_ || std::fabs(between.y) > x.y + reach(m.r1, y) + margin_ ||
-        std::fabs(between.z) > x.z + reach(m.r2, y) + margin_) {
-      return true;
-    }
-    const Vec3 back = place_.turn_to_second(between);
-    const V3<double> c0{m.r0.x, m.r1.x, m.r2.x}, c1{m.r0.y, m.r1.y, m.r2.y}, c2{m.r0.z, m.r1.z, m.r2.z};
-    return std::fabs(back.x) > y.x + reach(c0, x) + margin_ || std::fabs(back.y) > y.y + reach(c1, x) + margin_ ||
-           std::fabs(back.z) > y.z + reach(c2, x) + margin_;
+  // By the sides of the two boxes, the first in a's frame, the second in b's.
+  bool far_apart(const Box3& a, const Box3& b) const {
+    return !overlap(a, bounds_in(b, place_.axes, place_.position, margin_)) || !overlap(b, bounds_in(a, back_.axes, back_.position, margin_));
   }
 
   void friction_of(const model::Material& a, const model::Material& b) {
@@ -131,8 +128,8 @@ class PairCollision final : public TriangleSink {
   const Body &a_, &b_;
   const Shape &shape_a_, &shape_b_;
   std::vector<ContactPoint>& out_;
-  double horizon_ = 0, turning_ = 0, margin_ = 0;
-  Placement place_;  // of b in a's frame
+  double horizon_ = 0, slack_ = 0, turning_ = 0, margin_ = 0;
+  Placement place_, back_;  // of b in a's frame, and of a in b's
   const Convex* convex_ = nullptr;
   double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
   std::uint64_t feature_base_ = 0;
@@ -141,48 +138,76 @@ class PairCollision final : public TriangleSink {
 }  // namespace
 
 void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
-  collect_items(view, horizon);
-  broad_phase_.find_pairs(items_, pairs_);
-  std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return !may_touch(view, pair.a, pair.b); });
-  add_half_spaces(view, horizon);
-  set_hasty_apart(view, horizon);
+  slack_ = slack;
+  hasty_.clear();
+  find_pairs(view, {}, horizon);
   old_.swap(contacts);
   sort_by_bodies(old_);
   collide_pairs(view, pairs_, horizon, threads, contacts);
   keep_impulses(old_, contacts);
   keep_sleeping(view, contacts);
   calm_count_ = contacts.size();
-  if (hasty_.empty()) return;
-  collide_pairs(view, hasty_, step, threads, fresh_);
+  add_hasty(view, step, threads, old_, contacts);
+}
+
+void Detector::detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+  const auto stale = [&](int a, int b) { return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)]; };
+  // Whoever is met may have used up half of what is bearable since it was looked at.
+  slack_ = slack + bearable_surprise / 2;
+  std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
+  find_pairs(view, alarmed, horizon);
+  old_.clear(), kept_.clear();
+  for (std::size_t i = 0; i < contacts.size(); ++i) (i >= calm_count_ || stale(contacts[i].a, contacts[i].b) ? old_ : kept_).push_back(contacts[i]);
+  sort_by_bodies(old_);
+  collide_pairs(view, pairs_, horizon, threads, fresh_);
   keep_impulses(old_, fresh_);
-  contacts.insert(contacts.end(), fresh_.begin(), fresh_.end());
+  contacts.resize(kept_.size() + fresh_.size());
+  std::merge(kept_.begin(), kept_.end(), fresh_.begin(), fresh_.end(), contacts.begin(), before);
+  calm_count_ = contacts.size();
+  add_hasty(view, step, threads, old_, contacts);
 }
 
 void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
-  collide_pairs(view, hasty_, step, threads, fresh_);
-  keep_impulses(std::span(contacts).subspan(calm_count_), fresh_);
+  old_.assign(contacts.begin() + static_cast<std::ptrdiff_t>(calm_count_), contacts.end());
   contacts.resize(calm_count_);
+  add_hasty(view, step, threads, old_, contacts);
+}
+
+void Detector::add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old, std::vector<ContactPoint>& contacts) {
+  if (hasty_.empty()) return;
+  collide_pairs(view, hasty_, step, threads, fresh_);
+  keep_impulses(old, fresh_);
   contacts.insert(contacts.end(), fresh_.begin(), fresh_.end());
 }
 
-void Detector::set_hasty_apart(const View& view, double horizon) {
-  hasty_.clear();
-  is_hasty_.assign(view.bodies.size(), 0);
-  for (const BroadPhase::Pair& pair : pairs_) {
-    if (!hasty(view, pair, horizon)) continue;
-    hasty_.push_back(pair);
-    is_hasty_[static_cast<std::size_t>(pair.a)] = is_hasty_[static_cast<std::size_t>(pair.b)] = 1;
-  }
-  if (!hasty_.empty()) std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return hasty(view, pair, horizon); });
+void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon) {
+  collect_items(view, alarmed, horizon);
+  broad_phase_.find_pairs(items_, pairs_);
+  std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return !may_touch(view, pair.a, pair.b); });
+  add_half_spaces(view, horizon);
+  set_hasty_apart(view, horizon);
 }
 
-// Nothing gets through a half-space, and all of a body's points are tried against it.
+// Adds them to those that are hasty already.
+void Detector::set_hasty_apart(const View& view, double horizon) {
+  const auto calm = [&](const BroadPhase::Pair& pair) { return !hasty(view, pair, horizon); };
+  const std::size_t before = hasty_.size();
+  std::copy_if(pairs_.begin(), pairs_.end(), std::back_inserter(hasty_), std::not_fn(calm));
+  if (hasty_.size() > before) std::erase_if(pairs_, std::not_fn(calm));
+  std::sort(hasty_.begin(), hasty_.end());
+  is_hasty_.assign(view.bodies.size(), 0);
+  for (const BroadPhase::Pair& pair : hasty_) is_hasty_[static_cast<std::size_t>(pair.a)] = is_hasty_[static_cast<std::size_t>(pair.b)] = 1;
+}
+
+// Nothing gets through a half-space, and all of a body's points are tried against it, with
+// regard to how it turns.
 bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) const {
   const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
   const Shape &x = *view.shapes[a], &y = *view.shapes[b];
   const bool flat = y.convexes.empty() && y.surfaces.empty();
   const double thick = flat ? x.reach : y.surfaces.empty() ? std::min(x.core, y.core) : x.core;
-  return length(view.bodies[a].linear - view.bodies[b].linear) * horizon > thick;
+  if (length(view.bodies[a].linear - view.bodies[b].linear) * horizon > thick) return true;
+  return !flat && length(view.bodies[a].angular - view.bodies[b].angular) * horizon > hasty_turn;
 }
 
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
@@ -195,7 +220,7 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     for (std::size_t chunk = begin; chunk < end; ++chunk) {
       found_[chunk].clear();
       const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
-      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i) PairCollision(view, pairs[i], horizon, found_[chunk]).run();
+      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i) PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
     }
   };
   if (threads) threads->parallel_for(chunks, 1, std::ref(work)); else work(0, chunks);
@@ -231,7 +256,8 @@ void Detector::keep_sleeping(const View& view, std::vector<ContactPoint>& contac
   contacts.swap(merged_);
 }
 
-void Detector::collect_items(const View& view, double horizon) {
+// `alarmed`: only those ask who they may touch; empty: all do.
+void Detector::collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon) {
   items_.clear();
   flat_bodies_.clear();
   for (std::size_t i = 0; i < view.bodies.size(); ++i) {
@@ -242,7 +268,8 @@ void Detector::collect_items(const View& view, double horizon) {
     if (shape.convexes.empty() && shape.surfaces.empty()) continue;
     const double turning = turning_speed(body, shape);
     const BodyDesc& desc = view.scene.bodies[i];
-    BroadPhase::Item item{static_cast<int>(i), body.dynamic && body.awake, desc.owner, desc.quiet, bounds_in(shape.bounds, body.axes, body.position, slack / 2 + horizon * turning)};
+    const bool asks = alarmed.empty() || alarmed[i];
+    BroadPhase::Item item{static_cast<int>(i), body.dynamic && body.awake, desc.owner, desc.quiet, asks, bounds_in(shape.bounds, body.axes, body.position, slack_ / 2 + horizon * turning)};
     item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
     items_.push_back(item);
   }
@@ -252,14 +279,14 @@ void Detector::collect_items(const View& view, double horizon) {
 void Detector::add_half_spaces(const View& view, double horizon) {
   if (flat_bodies_.empty()) return;
   for (const BroadPhase::Item& item : items_) {
-    if (!item.moves) continue;
+    if (!item.moves || !item.asks) continue;
     for (int flat : flat_bodies_) {
       const Body& ground = view.bodies[static_cast<std::size_t>(flat)];
       for (const HalfSpace& plane : view.shapes[static_cast<std::size_t>(flat)]->half_spaces) {
         const Vec3 n = plain(ground.axes * lane(plane.normal));
         const double height = dot(n, item.box.centre - ground.position) - plane.offset;
         const double down = std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
-        if (height - down > slack + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
+        if (height - down > slack_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
         pairs_.push_back({item.body, flat});
         break;
       }
@@ -286,7 +313,6 @@ bool Detector::may_touch(const View& view, int a, int b) const {
 // lay beside it and that nobody else takes: clipping renames the corners of faces that
 // coincide.
 void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const {
-  const auto before = [](const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; };
   std::size_t old_first = 0;
   for (std::size_t first = 0, last = 0; first < contacts.size(); first = last) {
     while (old_first < old.size() && before(old[old_first], contacts[first])) ++old_first;

@@ -33,8 +33,8 @@ int move_flock(Flock<double>& flock, FlockRoom<double>& room, double step, int s
 template <class T>
 class Loader {
  public:
-  Loader(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step)
-      : world_(world), points_(points), shapes_(shapes), step_(step) {}
+  Loader(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step)
+      : world_(world), points_(points), shapes_(shapes), seen_(seen), step_(step) {}
 
   void load(Flock<T>& flock, FlockRoom<T>& room) {
     const Tree& pattern = flock.pattern();
@@ -57,7 +57,7 @@ class Loader {
   void load_tree(Flock<T>& flock, int lane, const Tree& tree) {
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
       const std::size_t index = at(tree.bodies()[i]);
-      load_body(flock.bodies[i], lane, world_.bodies[index], world_.scene.forces[index], shapes_[index] ? shapes_[index]->reach : 0);
+      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.scene.forces[index], shapes_[index] ? shapes_[index]->reach : 0);
       if (i == 0) continue;
       const std::size_t joint = at(tree.joints()[i]);
       FlockJoint<T>& j = flock.joints[i];
@@ -69,11 +69,11 @@ class Loader {
     }
   }
 
-  void load_body(FlockBody<T>& to, int lane, const Body& body, const Wrench& force, double reach) {
+  void load_body(FlockBody<T>& to, int lane, const Body& body, const Twist& seen, const Wrench& force, double reach) {
     put(to.x, lane, body.position);
     put(to.q, lane, body.rotation);
     put(to.v.a, lane, body.angular), put(to.v.l, lane, body.linear);
-    put(to.seen.a, lane, body.angular), put(to.seen.l, lane, body.linear);
+    put(to.seen.a, lane, seen.angular), put(to.seen.l, lane, seen.linear);
     put(to.spin, lane, body.spin);
     put(to.weight, lane, body.weight);
     put(to.outside.a, lane, force.torque * step_), put(to.outside.l, lane, (body.weight + force.force) * step_);
@@ -153,6 +153,7 @@ class Loader {
   const World& world_;
   const std::vector<ContactPoint>& points_;
   std::span<const std::shared_ptr<const Shape>> shapes_;
+  std::span<const Twist> seen_;
   double step_;
 };
 
@@ -259,11 +260,11 @@ static FlockRoom<T>& own_room() {
   return room;
 }
 
-int Flocks::run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step, int substeps,
+int Flocks::run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
                 double time_left, ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     FlockRoom<T>& room = own_room<T>();
-    Loader<T>(world, points, shapes, step).load(flock, room);
+    Loader<T>(world, points, shapes, seen, step).load(flock, room);
     flock.moved = move_flock(flock, room, step, substeps, time_left);
   });
   int calm = substeps;
@@ -272,12 +273,12 @@ int Flocks::run(const World& world, const std::vector<ContactPoint>& points, std
   return calm;
 }
 
-void Flocks::commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step, int substeps,
+void Flocks::commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
                     ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.moved != substeps) {
       FlockRoom<T>& room = own_room<T>();
-      Loader<T>(world, points, shapes, step).load(flock, room);
+      Loader<T>(world, points, shapes, seen, step).load(flock, room);
       // It went this far without alarm before.
       flock.moved = move_flock(flock, room, step, substeps, 0);
     }

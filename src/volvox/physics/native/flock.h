@@ -78,10 +78,10 @@ class Flocks {
   void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector);
   // Moves the flocks by as many substeps; fewer if somebody is hit so hard that contacts must
   // be looked for again. Nothing is written to the world: it can be run anew with fewer.
-  int run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step, int substeps,
+  int run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
           double time_left, ThreadPool* threads);
   // Writes the state after so many substeps, no more than run() said.
-  void commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, double step, int substeps,
+  void commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
               ThreadPool* threads);
 
  private:

@@ -317,6 +317,8 @@ class FlockStep {
 
   // See wide_solve.
   VOLVOX_KERNEL T solve_one(FlockContact<T>& c, const Mask& going) {
+    const Mask works = going & c.active;
+    if (!any(works)) return T{};
     const std::size_t node = static_cast<std::size_t>(c.node);
     const int columns = plan_.count(node);
     const int* index = plan_.columns.data() + plan_.first[node];
@@ -328,7 +330,6 @@ class FlockStep {
       n = n + x * row[0], s = s + x * row[1], t = t + x * row[2];
     }
     const T normal = larger(T{}, c.along[0] * c.keep - (c.free[0] + n - c.target) * c.normal_gain);
-    const Mask works = going & c.active;
     const T dn = choose(works, normal - c.along[0], T{});
     T lt = c.along[1] - c.tangent_gain * (c.free[1] + s + c.gram[1] * dn);
     T lu = c.along[2] - c.tangent_gain * (c.free[2] + t + c.gram[2] * dn);

@@ -15,14 +15,19 @@ constexpr int disc_corners = 12;
 // The part of a core that faces a direction: a point, a segment or a polygon.
 struct Feature {
   static constexpr int most = 32;
-  Vec3 points[most];
-  std::uint32_t ids[most];
+  struct Corner {
+    double x, y, z;
+    std::uint32_t id;
+    Vec3 at() const { return {x, y, z}; }
+  };
+  Corner corners[most];  // left as they are: most are never used
   int count = 0;
-  Vec3 normal;          // of a polygon
-  double alignment = 0; // of its normal with the direction
+  Vec3 normal;           // of a polygon
+  double alignment = 0;  // of its normal with the direction
 
+  Vec3 point(int i) const { return corners[i].at(); }
   void add(const Vec3& p, std::uint32_t id) {
-    if (count < most) points[count] = p, ids[count++] = id;
+    if (count < most) corners[count++] = {p.x, p.y, p.z, id};
   }
 };
 
@@ -66,45 +71,53 @@ Feature feature(const Convex& c, const Vec3& direction) {
 
 // Cuts away what lies outside of the plane through `origin` with an outward normal.
 void cut(Feature& f, const Vec3& origin, const Vec3& outward, std::uint32_t plane) {
-  Feature kept;
-  kept.normal = f.normal;
-  const int edges = f.count > 2 ? f.count : f.count - 1;
+  double beyond[Feature::most];
+  bool any = false;
   for (int i = 0; i < f.count; ++i) {
-    const double here = dot(f.points[i] - origin, outward);
-    if (here <= 0) kept.add(f.points[i], f.ids[i]);
+    beyond[i] = dot(f.point(i) - origin, outward);
+    any = any || beyond[i] > 0;
+  }
+  if (!any) return;
+  Feature::Corner whole[Feature::most];
+  const int count = f.count, edges = count > 2 ? count : count - 1;
+  std::copy(f.corners, f.corners + count, whole);
+  f.count = 0;
+  for (int i = 0; i < count; ++i) {
+    if (beyond[i] <= 0) f.add(whole[i].at(), whole[i].id);
     if (i >= edges) continue;
-    const int j = (i + 1) % f.count;
-    const double there = dot(f.points[j] - origin, outward);
-    if ((here < 0 && there > 0) || (here > 0 && there < 0)) {
-      const double t = here / (here - there);
-      kept.add(f.points[i] + (f.points[j] - f.points[i]) * t, (plane + 1) << 8 | f.ids[i]);
+    const int j = i + 1 < count ? i + 1 : 0;
+    if ((beyond[i] < 0 && beyond[j] > 0) || (beyond[i] > 0 && beyond[j] < 0)) {
+      const double t = beyond[i] / (beyond[i] - beyond[j]);
+      f.add(whole[i].at() + (whole[j].at() - whole[i].at()) * t, (plane + 1) << 8 | whole[i].id);
     }
   }
-  f = kept;
 }
 
 // Clips `incident` to the prism that stands on `reference`.
 void clip(Feature& incident, const Feature& reference, const Vec3& up) {
   if (reference.count == 2) {
-    const Vec3 along = reference.points[1] - reference.points[0];
-    cut(incident, reference.points[0], -along, 0);
-    cut(incident, reference.points[1], along, 1);
+    const Vec3 along = reference.point(1) - reference.point(0);
+    cut(incident, reference.point(0), -along, 0);
+    cut(incident, reference.point(1), along, 1);
     return;
   }
   for (int i = 0; i < reference.count && incident.count > 0; ++i) {
-    const Vec3& p = reference.points[i];
-    cut(incident, p, cross(reference.points[(i + 1) % reference.count] - p, up), static_cast<std::uint32_t>(i));
+    const Vec3 p = reference.point(i);
+    cut(incident, p, cross(reference.point((i + 1) % reference.count) - p, up), static_cast<std::uint32_t>(i));
   }
 }
 
 bool parallel(const Feature& a, const Feature& b) {
   if (a.count != 2 || b.count != 2) return false;
-  const Vec3 u = normalized(a.points[1] - a.points[0]), v = normalized(b.points[1] - b.points[0]);
+  const Vec3 u = normalized(a.point(1) - a.point(0)), v = normalized(b.point(1) - b.point(0));
   return std::fabs(dot(u, v)) > aligned;
 }
 
 void turn_to_first(Feature& f, const Placement& place) {
-  for (int i = 0; i < f.count; ++i) f.points[i] = place.to_first(f.points[i]);
+  for (Feature::Corner* c = f.corners; c != f.corners + f.count; ++c) {
+    const Vec3 p = place.to_first(c->at());
+    c->x = p.x, c->y = p.y, c->z = p.z;
+  }
   f.normal = place.turn_to_first(f.normal);
 }
 
@@ -144,16 +157,16 @@ void clip_features(const Convex& a, const Convex& b, const Placement& place, con
   if (face_b && (!face_a || on_b.alignment >= on_a.alignment - 1e-3)) {
     clip(on_a, on_b, on_b.normal);
     for (int i = 0; i < on_a.count; ++i) {
-      const double s = dot(on_a.points[i] - on_b.points[0], on_b.normal) / dot(n, on_b.normal);
-      if (s - radius <= margin) out.add({on_a.points[i], on_a.points[i] - n * s, s - radius, on_a.ids[i]});
+      const double s = dot(on_a.point(i) - on_b.point(0), on_b.normal) / dot(n, on_b.normal);
+      if (s - radius <= margin) out.add({on_a.point(i), on_a.point(i) - n * s, s - radius, on_a.corners[i].id});
     }
   } else if (face_a || segments) {
     const Vec3 up = face_a ? on_a.normal : -n;
     clip(on_b, on_a, up);
     if (face_a) out.normal_of = NormalOf::a;
     for (int i = 0; i < on_b.count; ++i) {
-      const double s = -dot(on_b.points[i] - on_a.points[0], up) / dot(n, up);
-      if (s - radius <= margin) out.add({on_b.points[i] + n * s, on_b.points[i], s - radius, 0x10000u | on_b.ids[i]});
+      const double s = -dot(on_b.point(i) - on_a.point(0), up) / dot(n, up);
+      if (s - radius <= margin) out.add({on_b.point(i) + n * s, on_b.point(i), s - radius, 0x10000u | on_b.corners[i].id});
     }
   }
   if (out.count == 0) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <vector>
@@ -16,6 +17,18 @@ namespace volvox::physics::native {
 struct Box3 {
   Vec3 centre, half;
 };
+inline bool overlap(const Box3& a, const Box3& b) {
+  return std::fabs(a.centre.x - b.centre.x) <= a.half.x + b.half.x && std::fabs(a.centre.y - b.centre.y) <= a.half.y + b.half.y &&
+         std::fabs(a.centre.z - b.centre.z) <= a.half.z + b.half.z;
+}
+
+// The bounds of a box in another frame.
+inline Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& position, double margin) {
+  const auto spread = [&](const V3<double>& row) {
+    return std::fabs(row.x) * box.half.x + std::fabs(row.y) * box.half.y + std::fabs(row.z) * box.half.z + margin;
+  };
+  return {plain(axes * lane(box.centre)) + position, {spread(axes.r0), spread(axes.r1), spread(axes.r2)}};
+}
 
 // A convex collider: the points within `radius` of its core. The core is a point (sphere), a
 // segment (capsule), a polyhedron, or a disc swept along its axis (cylinder).
@@ -34,7 +47,6 @@ struct Convex {
 
   Vec3 centre;
   Box3 bounds;
-  double extent = 0;           // of the ball about the bounds' centre that contains it
   int collider = 0;
   model::Material material;
 

@@ -20,6 +20,7 @@ StepStatus Simulator::advance(double tick) {
   const int count = substep_count(tick, max_substep_);
   const double step = tick / count;
   begin_tick(step);
+  alarm_ = false;
   for (int left = count; left > 0;) left -= substeps(step, left);
   end_tick(tick, step);
   return problem_with_state(world_.scene);
@@ -51,24 +52,30 @@ void Simulator::begin_tick(double step) {
 }
 
 // From one detection to the next, at most to the end of the tick. Contacts found at its start
-// hold that long, unless something is hit so hard that it may get where nobody looked. What
-// is alone (Flocks) goes ahead and waits for the rest. Returns how many substeps that were.
+// hold that long, but for those of bodies that are hit so hard that they may get where nobody
+// looked. What is alone (Flocks) goes ahead and waits for the rest. Returns how many substeps
+// that were.
 int Simulator::substeps(double step, int left) {
   detect_contacts(step, left * step);
-  const int calm = flocks_.run(world_, contacts_.points(), shapes_, step, left, left * step, threads_);
+  const int calm = flocks_.run(world_, contacts_.points(), shapes_, seen_, step, left, left * step, threads_);
   const int done = advance_groups(step, calm, left);
-  flocks_.commit(world_, contacts_.points(), shapes_, step, done, threads_);
+  flocks_.commit(world_, contacts_.points(), shapes_, seen_, step, done, threads_);
+  raise_alarms((left - done) * step);
   return done;
 }
 
 void Simulator::detect_contacts(double step, double time_left) {
   for_each(world_.bodies.size(), [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
-  detector_.detect({world_.scene, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points());
+  const Detector::View view{world_.scene, world_.bodies, shapes_};
+  if (alarm_) detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points());
+  else detector_.detect(view, time_left, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands());
   flocks_.gather(world_, topology_.islands(), contacts_, detector_);
   seen_.resize(world_.bodies.size());
-  for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
+    if (!alarm_ || alarmed_[i]) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
+  }
 }
 
 // Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do
@@ -88,19 +95,25 @@ int Simulator::advance_groups(double step, int substeps, int left) {
     if (done > 1 && detector_.any_hasty()) detect_hasty_contacts(step);
     advance_groups(step);
     move_kinematic_bodies(step);
-    if (done < substeps && alarmed((left - done) * step)) return done;
+    if (done == substeps) break;
+    raise_alarms((left - done) * step);
+    if (alarm_) return done;
   }
   return substeps;
 }
 
-bool Simulator::alarmed(double time_left) const {
-  double most = 0;
+void Simulator::raise_alarms(double time_left) {
+  alarm_ = false;
+  alarmed_.assign(world_.bodies.size(), 0);
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
     if (!shapes_[i]) continue;
     const Body& body = world_.bodies[i];
-    most = std::max(most, length(body.linear - seen_[i].linear) + length(body.angular - seen_[i].angular) * shapes_[i]->reach);
+    const double surprise = length(body.linear - seen_[i].linear) + length(body.angular - seen_[i].angular) * shapes_[i]->reach;
+    // Two may surprise each other.
+    if (2 * surprise * time_left <= Detector::bearable_surprise) continue;
+    alarmed_[i] = 1;
+    alarm_ = true;
   }
-  return 2 * most * time_left > Detector::bearable_surprise;
 }
 
 void Simulator::advance_groups(double step) {

@@ -42,7 +42,7 @@ class Simulator {
 
   template <class Work>
   void for_each(std::size_t count, const Work& work);
-  bool alarmed(double time_left) const;
+  void raise_alarms(double time_left);
   void report_contacts(double step);
   void take_over_joints();
   bool sound(const ContactPoint& contact) const;
@@ -62,7 +62,9 @@ class Simulator {
   Detector detector_;
   ContactSolver contacts_;
   Flocks flocks_;
-  std::vector<Twist> seen_;      // velocities at the last detection
+  std::vector<Twist> seen_;             // velocities when their contacts were last looked for, by body
+  std::vector<std::uint8_t> alarmed_;   // by body: hit so hard since that it may get where nobody looked
+  bool alarm_ = false;                  // anybody is
   std::vector<MotorCommand> commands_;  // of the last tick, by joint index
   Vec3 gravity_;                        // of the last tick
 };

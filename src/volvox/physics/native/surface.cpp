@@ -143,13 +143,6 @@ void collide_field(const SurfaceQuery& query, TriangleTest& test, TriangleSink& 
 
 }  // namespace
 
-Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& position, double margin) {
-  const auto spread = [&](const V3<double>& row) {
-    return std::fabs(row.x) * box.half.x + std::fabs(row.y) * box.half.y + std::fabs(row.z) * box.half.z + margin;
-  };
-  return {plain(axes * lane(box.centre)) + position, {spread(axes.r0), spread(axes.r1), spread(axes.r2)}};
-}
-
 std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int column, int row) {
   const double cell_x = field.size_x / (field.columns - 1), cell_y = field.size_y / (field.rows - 1);
   const auto corner = [&](int c, int r) -> Vec3 {

@@ -23,7 +23,5 @@ class TriangleSink {
 
 void collide_surface(const SurfaceQuery& query, TriangleSink& sink);
 
-// The bounds of a box in another frame.
-Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& position, double margin);
 
 }  // namespace volvox::physics::native

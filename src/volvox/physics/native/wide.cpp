@@ -117,7 +117,28 @@ VOLVOX_WIDE void wide_gram(const double* rows, int width, double (&gram)[6]) {
 // ln' = max(0, keep ln - (vn - target) / G_nn), then, with the normal's part in v_t,
 // lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
 // purpose: a step by G_tt^-1 with a radial projection points the wrong way.
+// The normal velocity alone.
+VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
+  Eight n = {};
+  for (int k = 0; k < c.width_a; k += 8) {
+    Eight a, x;
+    load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k);
+    n += a * x;
+  }
+  for (int k = 0; k < c.width_b; k += 8) {
+    Eight b, x;
+    load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k);
+    n += b * x;
+  }
+  return c.free[0] + sum(n);
+}
+
 VOLVOX_WIDE double wide_solve(RowContact& c) {
+  // Most contacts do not touch, and stay so.
+  if (c.impulse[0] == 0 && normal_velocity(c) >= c.target) {
+    c.impulse[1] = c.impulse[2] = 0;
+    return 0;
+  }
   Eight n = {}, s = {}, t = {};
   for (int k = 0; k < c.width_a; k += 8) {
     Eight a, x, y, z;
