@@ -62,7 +62,7 @@ TEST(Arenas, the_fineness_of_a_mesh_changes_neither_the_outcome_nor_a_reading) {
   EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "8"}, {"detail", "20"}}, 10).metric("crossed"), 1);
   for (const char* detail : {"1", "20"}) {
     const Outcome seen = run("arenas/rangefinder", "native", {{"detail", detail}}, 2);
-    EXPECT_EQ(seen.metric("returned"), 1);
+    EXPECT_GT(seen.metric("returned"), 0.99);
     EXPECT_LT(seen.metric("range_error_max_mm"), 1e-6);
   }
 }
