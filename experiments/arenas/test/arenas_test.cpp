@@ -67,6 +67,20 @@ TEST(Arenas, the_fineness_of_a_mesh_changes_neither_the_outcome_nor_a_reading) {
   }
 }
 
+TEST(Arenas, what_is_built_from_points_serves_as_well) {
+  const Outcome planes = run("arenas/reconstruct", "native", {{"method", "pf"}}, 0.1);
+  EXPECT_LE(planes.metric("triangles"), 80);
+  EXPECT_LT(planes.metric("hausdorff_mm"), 10);
+  EXPECT_EQ(planes.metric("planes_found"), planes.metric("planes"));
+  const Outcome net = run("arenas/reconstruct", "native", {{"method", "gsrm"}, {"triangles", "2000"}}, 0.1);
+  EXPECT_EQ(net.metric("non_manifold_edges"), 0);
+  EXPECT_GT(net.metric("f_2cm"), 0.99);
+  for (const char* arena : {"pf", "gsrm"}) {
+    EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "8"}, {"arena", arena}}, 10).metric("crossed"), 1) << arena;
+    EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "5"}, {"arena", arena}}, 7).metric("crossed"), 0) << arena;
+  }
+}
+
 TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_count) {
   const std::map<std::string, std::string> settings{{"noise", "0.007"}, {"divergence", "0.01"}};
   const Outcome one = run("arenas/rangefinder", "native", settings, 1), three = run("arenas/rangefinder", "native", settings, 1, 3);
