@@ -43,7 +43,8 @@ class WorkProgress {
     const double elapsed = platform::monotonic_seconds() - start_;
     const double due = terminal_ ? last_ + 0.1 : next_line_;
     if (elapsed < due) return;
-    std::fputs(fmt::format(terminal_ ? "\r\x1b[K{} {:3.0f} %" : "{}: {:.0f} %\n", label_, 100 * clamp(part, 0, 1)).c_str(), stderr);
+    const double percent = 100 * clamp(part, 0, 1);
+    std::fputs((terminal_ ? fmt::format("\r\x1b[K{} {:3.0f} %", label_, percent) : fmt::format("{}: {:.0f} %\n", label_, percent)).c_str(), stderr);
     std::fflush(stderr);
     drawn_ = terminal_;
     last_ = elapsed;

@@ -22,7 +22,7 @@ struct BuildOptions {
   std::uint64_t seed = 1;
   // The level of detail, at most one of them: about so many triangles (gsrm, gg), so many nodes (gsrm),
   // so many growth signals (gg).
-  std::optional<std::size_t> triangles, nodes, steps;
+  std::optional<std::size_t> triangles = std::nullopt, nodes = std::nullopt, steps = std::nullopt;
   double noise = 0;     // of the points, m; 0: estimated
   bool filter = true;   // leaves out points that stand alone
   bool sharpen = true;  // gsrm, gg: brings nodes to the planes, edges and corners that they are near

@@ -9,6 +9,9 @@
 namespace volvox::scan {
 namespace {
 
+// Faces at 41 degrees to each other may be an edge of the room; at last, to close a hole, at 20.
+constexpr double sharp_fold = 0.75, last_fold = 0.94;
+
 model::Bounds bounds_of(const Cloud& cloud) {
   model::Bounds box;
   for (const Vec3& p : cloud.points) box.add(p);
@@ -119,40 +122,117 @@ void GsrmNet::place_nodes(const PlaneSet& planes) {
 }
 
 // Whether two faces at the edge u-v lie upon each other, by the directions to their third corners.
-bool GsrmNet::lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other) const {
+bool GsrmNet::lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other, double fold) const {
   const Vec3 along = normalized(nodes_[v] - nodes_[u]);
   const auto across = [&](std::uint32_t node) {
     const Vec3 d = nodes_[node] - nodes_[u];
     return normalized(d - along * dot(d, along));
   };
-  return dot(across(one), across(other)) > 0.75;
+  return dot(across(one), across(other)) > fold;
 }
 
 // Whether a face would lie upon one that it shares an edge with.
-bool GsrmNet::folds(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
+bool GsrmNet::folds(std::uint32_t a, std::uint32_t b, std::uint32_t c, double fold) const {
   const std::uint32_t corners[3] = {a, b, c};
   for (int i = 0; i < 3; ++i) {
     const std::uint32_t u = corners[i], v = corners[(i + 1) % 3], w = corners[(i + 2) % 3];
     const ManifoldMesh::Spoke* edge = net_.find(u, v);
     for (int k = 0; edge != nullptr && k < edge->faces; ++k)
-      if (lies_upon(u, v, w, edge->third[k])) return true;
+      if (lies_upon(u, v, w, edge->third[k], fold)) return true;
   }
   return false;
 }
 
 void GsrmNet::learn_topology() {
+  std::vector<Triangle> faces = witnessed_faces();
+  // How much fits depends on where one begins: of three beginnings the one that leaves the fewest ends.
+  ManifoldMesh best;
+  std::size_t fewest = SIZE_MAX;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    if (attempt == 1) std::reverse(faces.begin(), faces.end());
+    if (attempt == 2) std::rotate(faces.begin(), faces.begin() + static_cast<std::ptrdiff_t>(faces.size() / 2), faces.end());
+    const std::size_t ends = assemble(faces);
+    if (ends < fewest) fewest = ends, best = net_;
+  }
+  net_ = std::move(best);
+  points_.reset();
+}
+
+// Puts the faces together, patches what is open between them, and returns the number of open edges.
+std::size_t GsrmNet::assemble(const std::vector<Triangle>& faces) {
   net_.remove_all_faces();
-  std::vector<Triangle> waiting = net_.add_faces(witnessed_faces());
+  std::vector<Triangle> waiting = net_.add_faces(faces);
   // Faces that met others at single nodes fit once what lies between is patched.
   for (int round = 0; round < 4; ++round) {
-    patch_holes();
-    std::erase_if(waiting, [&](const Triangle& t) { return folds(t[0], t[1], t[2]); });
+    patch_holes(sharp_fold);
+    std::erase_if(waiting, [&](const Triangle& t) { return folds(t[0], t[1], t[2], sharp_fold); });
     const std::size_t before = waiting.size();
     waiting = net_.add_faces(std::move(waiting));
     if (waiting.size() == before) break;
   }
-  patch_holes();
-  points_.reset();
+  patch_holes(last_fold);
+  remove_islands();
+  close_small_holes();
+  std::size_t open = 0;
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+    for (const ManifoldMesh::Spoke& spoke : net_.spokes(n)) open += spoke.faces == 1;
+  return open / 2;
+}
+
+void GsrmNet::remove_islands() {
+  constexpr std::size_t least = 8;
+  std::vector<bool> reached(nodes_.size());
+  for (std::uint32_t seed = 0; seed < nodes_.size(); ++seed) {
+    if (reached[seed] || net_.spokes(seed).empty()) continue;
+    reached[seed] = true;
+    std::vector<std::uint32_t> part = {seed};
+    std::size_t corners = 0;  // three a face
+    for (std::size_t n = 0; n < part.size(); ++n) {
+      for (const ManifoldMesh::Spoke& spoke : net_.spokes(part[n])) {
+        corners += spoke.faces;
+        if (!reached[spoke.to]) reached[spoke.to] = true, part.push_back(spoke.to);
+      }
+    }
+    if (corners / 6 >= least) continue;  // each face is seen by two spokes of each corner
+    for (const std::uint32_t n : part)
+      while (!net_.spokes(n).empty()) net_.remove_edge(n, net_.spokes(n)[0].to);
+  }
+}
+
+void GsrmNet::close_small_holes() {
+  constexpr std::size_t most = 12;
+  const auto next_on_boundary = [&](std::uint32_t from, std::uint32_t at) {
+    for (const ManifoldMesh::Spoke& spoke : net_.spokes(at))
+      if (spoke.faces == 1 && spoke.to != from) return spoke.to;
+    return from;
+  };
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    if (!net_.on_boundary(n)) continue;
+    std::vector<std::uint32_t> loop = {n};
+    std::uint32_t before = n, at = next_on_boundary(n, n);
+    while (at != n && loop.size() <= most) {
+      loop.push_back(at);
+      const std::uint32_t next = next_on_boundary(before, at);
+      before = at;
+      at = next;
+    }
+    if (loop.size() > most || loop.size() < 3) continue;
+    while (loop.size() >= 3) {
+      // The shortest new edge first.
+      std::size_t best = loop.size();
+      double least = 1e300;
+      const std::size_t size = loop.size();
+      for (std::size_t i = 0; i < size; ++i) {
+        const std::uint32_t a = loop[(i + size - 1) % size], c = loop[(i + 1) % size];
+        const double distance = length(nodes_[a] - nodes_[c]);
+        if (distance < least && net_.can_add_face(a, loop[i], c)) least = distance, best = i;
+      }
+      if (best == size) break;
+      net_.add_face(loop[(best + size - 1) % size], loop[best], loop[(best + 1) % size]);
+      if (size == 3) break;
+      loop.erase(loop.begin() + static_cast<std::ptrdiff_t>(best));
+    }
+  }
 }
 
 // The faces that points speak for, and that fit together, in an order in which the net can take them.
@@ -219,7 +299,7 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
     for (int i = 0; i < 3 && fits; ++i) {
       const Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
       fits = edge.count < 2;
-      for (int k = 0; k < edge.count && fits; ++k) fits = !lies_upon(t[i], t[(i + 1) % 3], t[(i + 2) % 3], third_of(chosen[edge.faces[k]], t[i], t[(i + 1) % 3]));
+      for (int k = 0; k < edge.count && fits; ++k) fits = !lies_upon(t[i], t[(i + 1) % 3], t[(i + 2) % 3], third_of(chosen[edge.faces[k]], t[i], t[(i + 1) % 3]), sharp_fold);
     }
     if (!fits) continue;
     for (int i = 0; i < 3; ++i) {
@@ -253,7 +333,7 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
   return ordered;
 }
 
-void GsrmNet::patch_holes() {
+void GsrmNet::patch_holes(double fold) {
   // Only where the cloud is: the open top of a room is no hole.
   if (!points_) points_.emplace(cloud_.points, 2 * cell_for(cloud_.points, 1));
   const auto on_cloud = [&](const Vec3& p) {
@@ -280,7 +360,7 @@ void GsrmNet::patch_holes() {
     bool patched = false;
     for (const Gap& gap : gaps) {
       const auto [n, a, b] = gap.corners;
-      if (!net_.can_add_face(n, a, b) || net_.find(n, a) == nullptr || net_.find(n, b) == nullptr || folds(n, a, b)) continue;
+      if (!net_.can_add_face(n, a, b) || net_.find(n, a) == nullptr || net_.find(n, b) == nullptr || folds(n, a, b, fold)) continue;
       if (!on_cloud((nodes_[n] + nodes_[a] + nodes_[b]) / 3) || !on_cloud((nodes_[a] + nodes_[b]) / 2)) continue;
       net_.add_face(n, a, b);
       patched = true;

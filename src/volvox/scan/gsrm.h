@@ -48,10 +48,16 @@ class GsrmNet {
   void insert_node();
   void make_index(double nodes);
   std::vector<Triangle> witnessed_faces() const;
+  std::size_t assemble(const std::vector<Triangle>& faces);
   // The seed's patch: a node with two edges of one face each gets a face between them.
-  void patch_holes();
-  bool lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other) const;
-  bool folds(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
+  void patch_holes(double fold);
+  // Faces that hang together in fewer than eight are no surface.
+  void remove_islands();
+  // What is left: holes of few edges, which the patch could only close with a fold.
+  void close_small_holes();
+  // `fold`: the cosine between directions across an edge, above which two faces lie upon each other.
+  bool lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other, double fold) const;
+  bool folds(std::uint32_t a, std::uint32_t b, std::uint32_t c, double fold) const;
 
   const Cloud& cloud_;
   GsrmOptions options_;

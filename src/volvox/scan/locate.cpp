@@ -24,6 +24,7 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
   }
   const double step = mounting.field_of_view / static_cast<double>(std::max<std::size_t>(1, n - 1));
   std::vector<WallPoint> result;
+  std::vector<double> roughness;
   for (std::size_t i = 0; i < n; ++i) {
     if (sweep.ranges[i] < 0.02 || sweep.ranges[i] >= mounting.largest_range) continue;
     // As many neighbours as ten centimetres of a wall have: fewer close by would lie within the noise.
@@ -46,8 +47,17 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
     const Vec2 normal{-volvox::sin(angle), volvox::cos(angle)};
     double squares = 0;
     for (std::size_t k = i - reach; k <= i + reach; ++k) squares += dot(points[k] - mean, normal) * dot(points[k] - mean, normal);
-    if (squares < count * 0.012 * 0.012) result.push_back({mean, normal});
+    result.push_back({mean, normal});
+    roughness.push_back(std::sqrt(squares / count));
   }
+  // Most places are flat; what is rougher than usual is at a corner, and lies beside the walls.
+  std::vector<double> sorted = roughness;
+  std::sort(sorted.begin(), sorted.end());
+  const double limit = sorted.empty() ? 0 : 1.3 * sorted[sorted.size() / 2];
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < result.size(); ++i)
+    if (roughness[i] <= limit) result[kept++] = result[i];
+  result.resize(kept);
   return result;
 }
 

@@ -60,7 +60,7 @@ TEST(ScanLog, SurvivesWhatIsBroken) {
 // The seed's robot was located to 1 cm and 0.5 degrees.
 TEST(Locate, FindsThePathAsWellAsThePaper) {
   const auto arena = make_arena({.seed = 3});
-  const Drive d = drive(*arena, {.seed = 3, .speed = 0.5, .rays = 181});
+  const Drive d = drive(*arena, {.seed = 3});
   const auto located = locate(d.log);
   ASSERT_TRUE(located.ok());
   double odometry = 0, most = 0, turn = 0;
