@@ -41,10 +41,11 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   truth_->add({geometry, {}, 0, false});
   truth_->update();
 
-  // A Scout with a laser on top, and nothing else to cast rays. All around: the last ray is one step
-  // short of the first.
-  auto carrier = std::make_shared<model::ModuleModel>(**scout);
-  std::erase_if(carrier->sensors, [](const model::Sensor& sensor) { return sensor.type == "proximity"; });
+  // Two Scouts in a row, because one alone tips on its two wheels; the first has a laser on top, and
+  // nothing else casts rays. All around: the last ray is one step short of the first.
+  auto pusher = std::make_shared<model::ModuleModel>(**scout);
+  std::erase_if(pusher->sensors, [](const model::Sensor& sensor) { return sensor.type == "proximity"; });
+  auto carrier = std::make_shared<model::ModuleModel>(*pusher);
   const double view = 2 * pi * static_cast<double>(rays - 1) / static_cast<double>(rays);
   carrier->sensors.push_back({laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
                               {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(view)}, {"max_range", "8"}, {"divergence", divergence}}, 0});
@@ -55,6 +56,8 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   model::PlacementOptions options;
   options.mind = model::Mind{"roll_on", {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, {}, 0};
   scene.add(carrier, Pose{{-1.1, -0.3, 0.049}, {}}, "scout", options);
+  scene.add(pusher, std::nullopt, "pusher", options);
+  scene.connect("scout.back", "pusher.front");
   model::RunSettings run;
   run.duration = Time::seconds(10);
   scene.set_run(run);

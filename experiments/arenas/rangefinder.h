@@ -9,7 +9,7 @@
 namespace volvox::experiments::arenas {
 
 // Seed 002, section 3.2 and table 3: a laser rangefinder of 360 rays, on arenas of few and of many
-// triangles. A Scout carries it in a circle before the pit.
+// triangles. A pair of Scouts carries it in a circle before the pit.
 class Rangefinder final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
