@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -78,6 +79,9 @@ Result<model::WorldModel> Gait::init(sim::Setup& setup) {
   silent_at_ = number(setup, "silent_at", 8);
   silent_for_ = number(setup, "silent_for", 2.5);
   settle_ = number(setup, "settle", 5);
+  const auto modules = std::count_if(world->placements.begin(), world->placements.end(), [](const model::Placement& p) { return p.is_module(); });
+  if (const double last = static_cast<double>(modules) - 1; dead_ > last || silent_ > last)
+    return Error(fmt::format("there is no module {:g} that could be dead or silent", std::max(dead_, silent_)), fmt::format("give dead= and silent= from 0 to {:g}", last));
   if (const auto control = setup.settings.find("control"); control != setup.settings.end() && control->second != "roles")
     hand_over(*world, control->second, setup.settings.at("shuffled") == "true", setup.seed);
   return world;
@@ -91,8 +95,8 @@ void Gait::begin(const sim::Simulation& simulation) {
 void Gait::before_tick(sim::Simulation& simulation) {
   const double now = simulation.now().seconds();
   mind::Minds& minds = simulation.minds();
-  if (const auto dead = static_cast<std::size_t>(dead_); dead_ >= 0 && now >= dead_at_ && dead < minds.size() && !minds.is_off(dead)) minds.switch_off(dead);
-  if (const auto silent = static_cast<std::size_t>(silent_); silent_ >= 0 && silent < minds.size()) {
+  if (const auto dead = static_cast<std::size_t>(dead_); dead_ >= 0 && now >= dead_at_ && !minds.is_off(dead)) minds.switch_off(dead);
+  if (const auto silent = static_cast<std::size_t>(silent_); silent_ >= 0) {
     const bool speaks = now < silent_at_ || now >= silent_at_ + silent_for_;
     if (speaks != speaks_) minds.tune(silent, "transmits", speaks ? "true" : "false");
     speaks_ = speaks;

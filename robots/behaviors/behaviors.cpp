@@ -55,8 +55,8 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
   registry.add("roll_on", make<RollOn>(), "Scouts roll on, alone or in a row: speed, yaw, bend (of the hinge), ramp");
   registry.add("conro_roles", mind::role_player(conro_roles()), "role-based control of CONRO: a chain winds sideways, a body with legs walks");
-  registry.add("conro_caterpillar", mind::role_player(caterpillar_roles("s", "n", "pitch")), "role-based control: a chain of CONROs crawls by a wave of pitch");
-  registry.add("superbot_caterpillar", mind::role_player(caterpillar_roles("back", "front", "pitch")), "the same roles on SuperBots");
+  registry.add("conro_caterpillar", mind::role_player(conro_caterpillar()), "role-based control: a chain of CONROs crawls by a wave of pitch");
+  registry.add("superbot_caterpillar", mind::role_player(superbot_caterpillar()), "the same roles on SuperBots");
   registry.add("conro_arm", mind::role_player(arm_roles()), "role-based control: five CONROs find which part of an arm they are");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");

@@ -53,13 +53,16 @@ mind::RoleBook conro_roles() {
   return book;
 }
 
-mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint) {
+mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint, const std::vector<std::string>& held) {
   mind::RoleBook book;
   book.parent = parent;
   book.step = 2.5 / T;
   book.roles = {{"caterpillar", T, {{joint, [](double t) { return radians(25) * wave(volvox::sin, t); }}}, {{child, T / 5}}}};
+  for (const std::string& still : held) book.roles.front().motion[still] = [](double) { return 0.0; };
   return book;
 }
+mind::RoleBook conro_caterpillar() { return caterpillar_roles("s", "n", "pitch", {"yaw"}); }
+mind::RoleBook superbot_caterpillar() { return caterpillar_roles("back", "front", "pitch", {"yaw", "roll"}); }
 
 mind::RoleBook arm_roles() {
   // Where each holds itself on an upright base, and how far it waves: the wrist most.

@@ -18,7 +18,8 @@ Result<std::vector<model::ParameterDesc>> Caterpillar::parameters(const std::fil
       {"robot", "conro", {}, {}, {"conro", "superbot"}, "whose chain crawls", 0},
       {"modules", "8", 2, 1000, {}, "how many it has", 0},
       {"friction", "0.5", 0.05, 3, {}, "between modules and ground", 0},
-      {"loss", "0", 0, 1, {}, "the part of all signals that gets lost", 0}};
+      {"loss", "0", 0, 1, {}, "the part of all signals that gets lost", 0},
+      {"settle", "5", 0, 1e6, {}, "the speed is measured from then on, s", 0}};
 }
 
 Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {
@@ -26,7 +27,7 @@ Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {
   const Body body = body_of(robot);
   const auto model = setup.library.load(robot, setup.folder, &setup.warnings);
   if (!model.ok()) return model.error();
-  watch(robots::caterpillar_roles(body.parent, body.child, "pitch"));
+  watch(robot == "conro" ? robots::conro_caterpillar() : robots::superbot_caterpillar());
 
   model::SceneBuilder scene("caterpillar");
   model::RunSettings run;

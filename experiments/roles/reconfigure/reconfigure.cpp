@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "volvox/base/check.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::roles {
@@ -77,8 +78,9 @@ Vec3 Reconfigure::robot(const sim::Simulation& simulation) const {
 void Reconfigure::begin(const sim::Simulation& simulation) { from_ = robot(simulation); }
 
 void Reconfigure::before_tick(sim::Simulation& simulation) {
-  if (part_ != Part::by_hand || !failure_.empty()) return;
-  if (auto went = script_.before_tick(simulation); !went.ok()) failure_ = went.error().text();
+  if (part_ != Part::by_hand) return;
+  const auto went = script_.before_tick(simulation);
+  VOLVOX_CHECK(went.ok(), "a sequence names a module or a dock that is not there");
 }
 
 void Reconfigure::observe(const sim::Simulation& simulation) {

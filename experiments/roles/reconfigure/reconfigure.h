@@ -30,7 +30,6 @@ class Reconfigure final : public sim::Experiment {
   Vec3 from_;                   // where this part began
   double since_ = 0;            // s: and when
   double winding_time_ = -1, handling_time_ = -1, step_time_ = -1, walking_time_ = -1;  // s
-  std::string failure_;
 };
 
 }  // namespace volvox::experiments::roles

@@ -1,7 +1,6 @@
 // What seed 004 reports of its gaits and of their robustness, on two engines.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "gait_roles.h"
@@ -47,18 +46,22 @@ TEST_P(Engines, WalkerFindsIntoStepAndWalks) {
 }
 
 // One code of roles, two robots.
-TEST(Roles, CaterpillarsCrawlOnTwoRobots) {
-  const std::vector<std::string> built = physics::built_in_engines().names();
-  for (const char* engine : {"native", "mujoco"}) {
-    if (std::find(built.begin(), built.end(), engine) == built.end()) continue;  // MuJoCo may be left out of a build
-    for (const char* robot : {"conro", "superbot"}) {
-      const auto report = study().run("caterpillar", {{"robot", robot}}, 15, 1, engine);
-      EXPECT_EQ(metric(report, "in_step"), 7) << robot << ", " << engine;
-      EXPECT_LE(metric(report, "sync_time_s"), 7 * T / 5 + 7 * tick + tick) << robot << ", " << engine;
-      EXPECT_GT(metric(report, "speed_m_s"), 0.01) << robot << ", " << engine;
-      EXPECT_LT(std::abs(metric(report, "heading_deg")), 10) << robot << ", " << engine;
-    }
+TEST_P(Engines, CaterpillarsCrawlOnTwoRobots) {
+  for (const char* robot : {"conro", "superbot"}) {
+    const auto report = study().run("caterpillar", {{"robot", robot}}, 12, 1, GetParam());
+    EXPECT_EQ(metric(report, "in_step"), 7) << robot;
+    EXPECT_LE(metric(report, "sync_time_s"), 7 * T / 5 + 7 * tick + tick) << robot;
+    EXPECT_GT(metric(report, "speed_m_s"), 0.01) << robot;
+    EXPECT_LT(std::abs(metric(report, "heading_deg")), 10) << robot;
   }
+}
+
+// Section 6: a signal a module and period, so the speed is that of any number of modules.
+TEST(Roles, SpeedDoesNotDependOnTheNumberOfModules) {
+  const auto speed = [](const char* modules) { return metric(study().run("caterpillar", {{"modules", modules}, {"settle", "18"}}, 28), "speed_m_s"); };
+  const double few = speed("8");
+  EXPECT_NEAR(speed("16") / few, 1, 0.1);
+  EXPECT_NEAR(speed("30") / few, 1, 0.1);
 }
 
 // Section 2.2: three of five see the same around them.
@@ -151,6 +154,15 @@ TEST(Roles, WhatALostWordDoesToEachControl) {
   EXPECT_GT(speed_after("roles", no_head), 0.01);
   EXPECT_LT(speed_after("tables", no_head), 0.003) << "nobody says the time";
   EXPECT_LT(speed_after("hormones", no_head), 0.003);
+}
+
+TEST(Roles, AModuleThatIsNotThereCannotDie) {
+  try {
+    study().run("sidewinder", {{"dead", "7"}}, 1);
+    FAIL() << "the chain ends with module 6";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("from 0 to 6"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Roles, SameBitsAtAnyNumberOfThreads) {
