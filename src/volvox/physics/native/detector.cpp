@@ -15,6 +15,8 @@ using NormalOf = ContactPoint::NormalOf;
 constexpr std::size_t pairs_of_a_chunk = 64;
 // Points nearer to each other than this may stand for each other.
 constexpr double beside = 0.005;  // m
+// Of bodies that turn more than this, other corners may soon be the ones that touch.
+constexpr double hasty_turn = 0.05;  // rad
 constexpr std::uint64_t taken = ~std::uint64_t{0};
 
 bool before(const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
@@ -68,7 +70,8 @@ class PairCollision final : public TriangleSink {
     const Vec3 in_a = place_.turn_to_first(plane.normal);
     Manifold manifold;
     int convex[Manifold::most_found];
-    collide_half_space(shape_a_, in_a, offset, margin, manifold, convex);
+    const Vec3 turning = plain(transposed_times(a_.axes, lane(a_.angular - b_.angular)));
+    collide_half_space(shape_a_, in_a, offset, margin, cross(in_a, turning) * horizon_, manifold, convex);
     for (int i = 0; i < manifold.count; ++i) {
       const Convex& c = shape_a_.convexes[static_cast<std::size_t>(convex[i])];
       friction_of(c.material, plane.material);
@@ -196,13 +199,15 @@ void Detector::set_hasty_apart(const View& view, double horizon) {
   for (const BroadPhase::Pair& pair : hasty_) is_hasty_[static_cast<std::size_t>(pair.a)] = is_hasty_[static_cast<std::size_t>(pair.b)] = 1;
 }
 
-// Nothing gets through a half-space, and all of a body's points are tried against it.
+// Nothing gets through a half-space, and all of a body's points are tried against it, with
+// regard to how it turns.
 bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) const {
   const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
   const Shape &x = *view.shapes[a], &y = *view.shapes[b];
   const bool flat = y.convexes.empty() && y.surfaces.empty();
   const double thick = flat ? x.reach : y.surfaces.empty() ? std::min(x.core, y.core) : x.core;
-  return length(view.bodies[a].linear - view.bodies[b].linear) * horizon > thick;
+  if (length(view.bodies[a].linear - view.bodies[b].linear) * horizon > thick) return true;
+  return !flat && length(view.bodies[a].angular - view.bodies[b].angular) * horizon > hasty_turn;
 }
 
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {

@@ -72,8 +72,10 @@ class Detector {
 };
 
 // The points of a body's convex cores against a half-space, at most four for the whole body.
-// The plane is given in the body's frame: its points p have dot(normal, p) = offset. `convex`
-// says which convex each point of the manifold belongs to.
-void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, Manifold& out, int (&convex)[Manifold::most_found]);
+// The plane is given in the body's frame: its points p have dot(normal, p) = offset, and as the
+// body turns, a point will rise by dot(lean, p). `convex` says which convex each point of the
+// manifold belongs to.
+void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, const Vec3& lean, Manifold& out,
+                        int (&convex)[Manifold::most_found]);
 
 }  // namespace volvox::physics::native

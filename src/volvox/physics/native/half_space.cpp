@@ -89,7 +89,7 @@ void add_cloud(const Shape& shape, const Vec3& normal, double offset, double mar
 
 }  // namespace
 
-void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, Manifold& out, int (&convex)[Manifold::most_found]) {
+void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, const Vec3& lean, Manifold& out, int (&convex)[Manifold::most_found]) {
   out.count = 0;
   out.normal = normal;
   out.normal_of = ContactPoint::NormalOf::b;
@@ -99,7 +99,7 @@ void collide_half_space(const Shape& shape, const Vec3& normal, double offset, d
     if (shape.convexes[i].cylinder()) add_cylinder(shape.convexes[i], static_cast<int>(i), normal, offset, margin, candidates);
   }
   if (candidates.count() == 0) return;
-  int chosen[1 + tips], count = 0;
+  int chosen[3 + tips], count = 0;
   const auto choose = [&](int i) {
     if (std::find(chosen, chosen + count, i) == chosen + count) chosen[count++] = i;
   };
@@ -108,17 +108,18 @@ void collide_half_space(const Shape& shape, const Vec3& normal, double offset, d
   } else {
     candidates.pad();
     choose(candidates.lowest({}));
+    if (lean != Vec3{}) choose(candidates.lowest(lean * 0.5)), choose(candidates.lowest(lean));
     const Vec3 u = perpendicular(normal), v = cross(normal, u);
     for (int k = 0; k < tips; ++k) {
-      const Vec3 lean = (u * tip_cosine[k] + v * tip_cosine[(k + 6) % tips]) * tip;
-      choose(candidates.lowest(lean));
+      choose(candidates.lowest((u * tip_cosine[k] + v * tip_cosine[(k + 6) % tips]) * tip));
     }
   }
   // The candidate's place in the list rides along in the id, so that its convex is found again.
   for (int i = 0; i < count; ++i) {
     const Candidate c = candidates[chosen[i]];
     const double radius = shape.convexes[static_cast<std::size_t>(c.convex)].radius;
-    out.add({c.point, c.point - normal * (c.height + radius), c.height, static_cast<std::uint32_t>(chosen[i])});
+    const double lowest = c.height + std::min(0.0, dot(lean, c.point));
+    out.add({c.point, c.point - normal * (c.height + radius), lowest, static_cast<std::uint32_t>(chosen[i])});
   }
   out.reduce();
   for (int i = 0; i < out.count; ++i) {
