@@ -30,7 +30,7 @@ void Crawl::step(mind::Agent& agent) {
   while (const auto message = agent.read("front"))
     if (const auto beat = message->as<Beat>(); beat && listens_) rhythm_.follow(*beat, frequency_, agent.dt());
   feel(agent);
-  if (!agent.dock("front").engaged) rhythm_.steer(std::clamp(-0.5 * heading_, -0.3, 0.3));
+  if (!agent.dock("front").engaged) rhythm_.steer(std::clamp(-0.3 * heading_, -0.15, 0.15));
   agent.send("back", rhythm_.beat());
   agent.model<Beat>() = rhythm_.beat();  // for those who look on
   const double rise = std::min(1.0, agent.time() - begin_);  // over the first second

@@ -1,9 +1,12 @@
 #include "volvox/base/platform/child_process.h"
 
+#include "volvox/base/platform/file_lock.h"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <vector>
 
@@ -40,6 +43,30 @@ TEST(ChildProcess, MemoryIsItsOwn) {
   };
   const std::int64_t large = peak_of(200u << 20), small = peak_of(1u << 20);
   EXPECT_GT(large - small, std::int64_t{150} << 20);
+}
+
+TEST(ChildProcess, CanBeLookedAtAndEnded) {
+  auto sleeper = ChildProcess::start([]() -> std::string { for (;;) pause(); });
+  auto talker = ChildProcess::start([] { return std::string("done"); });
+  ASSERT_TRUE(sleeper.ok() && talker.ok());
+  while (!(*talker)->ended()) ChildProcess::wait_for_any({sleeper->get(), talker->get()}, 20);
+  EXPECT_EQ((*talker)->outcome().text, "done");
+  EXPECT_FALSE((*sleeper)->ended());
+  (*sleeper)->end("enough");
+  EXPECT_TRUE((*sleeper)->ended());
+  EXPECT_EQ((*sleeper)->outcome().failure, "enough");
+}
+
+TEST(FileLock, HoldsOneAtATime) {
+  const std::string file = testing::TempDir() + "lock";
+  std::ofstream(file).flush();
+  {
+    const auto first = FileLock::take(file, 0);
+    EXPECT_TRUE(first.ok());
+    EXPECT_FALSE(FileLock::take(file, 0).ok());
+  }
+  EXPECT_TRUE(FileLock::take(file, 0).ok());
+  EXPECT_FALSE(FileLock::take(file + " that is not there", 0).ok());
 }
 
 }  // namespace
