@@ -15,6 +15,8 @@
 #include "sphere_formation.h"
 #include "spin.h"
 #include "stride.h"
+#include "track.h"
+#include "track_to_snake.h"
 #include "wander.h"
 
 namespace volvox::robots {
@@ -35,7 +37,7 @@ mind::BehaviorFactory make() {
 
 void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
-  registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency");
+  registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency, sync");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
   registry.add("automatic_door", make<AutomaticDoor>(), "slides open when something comes near: width, hold, NAME_distance of each range sensor");
   registry.add("carry_in_air", make<CarryInAir>(),
@@ -59,6 +61,8 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("superbot_caterpillar", mind::role_player(superbot_caterpillar()), "the same roles on SuperBots");
   registry.add("conro_arm", mind::role_player(arm_roles()), "role-based control: five CONROs find which part of an arm they are");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
+  registry.add("track", make<Track>(), "rolls a ring of SuperBots by their accelerometers: speed, lean, stretch");
+  registry.add("track_to_snake", make<TrackToSnake>(), "rolls as track, then opens the ring and crawls: opener, opens_after, amplitude, wavelength, frequency");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
 }
 

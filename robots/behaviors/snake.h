@@ -1,24 +1,33 @@
 // Sinusoidal snake locomotion (seed 000, section IV.B): every module of a chain follows the
-// one before it with a constant delay in phase, so that waves of pitch and yaw travel along.
+// one at its front with a constant delay in phase, so that waves of pitch and yaw travel along, and the
+// snake with them. What phase it is, modules hear from the end where the waves begin (sync="messages"), or
+// know from their clocks and the place that they were told, as a gait control table does (sync="clock").
 #pragma once
 
-#include "volvox/mind/behavior.h"
+#include "chain_phase.h"
 
 namespace volvox::robots {
 
 class Snake final : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override;
-  void tune(mind::Agent& agent) override { start(agent); }
+  void tune(mind::Agent& agent) override { read_parameters(agent); }
   void step(mind::Agent& agent) override;
-  VOLVOX_STATE(index_)
+  bool receive(mind::Agent& agent, const mind::Message& message) override { return phase_.receive(agent, message); }
+  VOLVOX_STATE(index_, began_, phase_)
 
  private:
-  int index_ = 0;  // its place in the chain, 0 at the head
+  void read_parameters(mind::Agent& agent);
+
+  int index_ = 0;  // its place in the chain, 0 where the waves begin
   double pitch_amplitude_ = 0, pitch_wavelength_ = 0;  // rad, modules
   double yaw_amplitude_ = 0, yaw_wavelength_ = 0;
   double frequency_ = 0;  // Hz
   double ramp_ = 0;       // s, over which the waves rise to their amplitudes
+  bool by_messages_ = false;
+  double patience_ = 0;   // s, for which it keeps straight if it hears nothing; then it goes by its own clock
+  double began_ = 0;      // s, by its own clock
+  ChainPhase phase_;
 };
 
 }  // namespace volvox::robots

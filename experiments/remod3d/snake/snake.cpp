@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chain_phase.h"
+#include "disturbance.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
@@ -29,17 +31,42 @@ Result<model::WorldModel> Snake::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
   if (setup.settings.at("breakable") == "false") make_docks_unbreakable(*world);
-  // Each module is told its place in the chain, as a gait control table does.
+  // Each module is told its place in the chain, as a gait control table does; with sync="messages" none uses it.
   int index = 0;
   for (model::Placement& placement : world->placements)
     if (placement.mind && placement.mind->behavior == "snake")
       placement.mind->parameters["index"] = std::to_string(index++);
+  if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
+  if (setup.settings.at("messages") == "false") cut_messages(*world);
   return world;
 }
 
-void Snake::begin(const sim::Simulation& simulation) { start_ = world::centre_of_mass(simulation.world()); }
+void Snake::begin(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  start_ = synced_ = world::centre_of_mass(world);
+  for (const std::uint32_t module : world.modules())
+    if (world.name(module) == "s0") forward_ = normalized(start_ - world::centre_of_mass(world, module));
+}
+
+// How much modules agree on the phase of the head: 1 wholly, about 0 by chance.
+double Snake::synchrony(const sim::Simulation& simulation, bool& all_know) const {
+  double real = 0, imaginary = 0;
+  all_know = true;
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const auto* belief = simulation.minds().agent(i).find_model<robots::PhaseModel>();
+    if (belief == nullptr) return 0;
+    all_know = all_know && belief->known;
+    real += volvox::cos(belief->phase);
+    imaginary += volvox::sin(belief->phase);
+  }
+  return std::hypot(real, imaginary) / static_cast<double>(simulation.minds().size());
+}
 
 void Snake::observe(const sim::Simulation& simulation) {
+  if (bool all_know = true; synced_at_ < 0 && synchrony(simulation, all_know) > 0.999 && all_know) {
+    synced_at_ = simulation.now().seconds();
+    synced_ = world::centre_of_mass(simulation.world());
+  }
   // The waves take their first second to rise; what the arches reach is seen after it.
   if (simulation.now() > Time::seconds(1)) lift_ = std::max(lift_, world::highest_link(simulation.world()));
   const world::World::DockError error = simulation.world().largest_dock_error();
@@ -53,6 +80,12 @@ void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const double time = simulation.now().seconds();
   metrics.set("distance_m", distance, "over the ground, of the centre of mass");
   metrics.set("speed_m_s", time > 0 ? distance / time : 0, "mean");
+  bool all_know = false;
+  metrics.set("synchrony", synchrony(simulation, all_know), "of what modules believe of the phase, at the end: 1 they agree, 0 they do not");
+  metrics.set("sync_time_s", synced_at_, "until all had heard of the phase; -1: they have not");
+  const double since = time - std::max(synced_at_, 0.0);
+  metrics.set("forward_speed_m_s", since > 0 ? dot(world::centre_of_mass(simulation.world()) - synced_, forward_) / since : 0,
+              "mean in the direction of the waves, from the first module to the last, since all had heard of the phase");
   metrics.set("lift_m", lift_, "the highest centre of a link after the first second");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
   metrics.set("dock_error_max_deg", degrees(dock_angle_), "of any dock in any tick");
@@ -60,6 +93,9 @@ void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
 
 void Snake::archive_state(Archive& ar) {
   ar("start", start_);
+  ar("synced", synced_);
+  ar("synced at", synced_at_);
+  ar("forward", forward_);
   ar("lift", lift_);
   ar("distance", dock_distance_);
   ar("angle", dock_angle_);

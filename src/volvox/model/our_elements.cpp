@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "volvox/model/mass.h"
+#include "volvox/model/elongate.h"
 #include "volvox/model/sdf_model.h"
 
 namespace volvox::model {
@@ -112,8 +112,9 @@ class OurElements {
     if (dock.extension == 0 && (attributes.has("extension_mass") || attributes.has("extension_radius"))) {
       report_.error(element, fmt::format("dock {} has a bar but no extension=", dock.name), "give extension= its length in m");
     }
-    if (dock.link >= 0 && dock.extension > 0) extend(dock, mass, radius);
+    const double extension = dock.link >= 0 ? dock.extension : 0;
     model_.docks.push_back(std::move(dock));
+    if (extension > 0) elongate(model_, model_.docks.size() - 1, extension, mass, radius);
   }
 
   void set_gender(const XMLElement& element, const std::string& text, Dock& dock) {
@@ -121,20 +122,6 @@ class OurElements {
     else if (text == "female") dock.gender = Gender::female;
     else if (text == "both") dock.gender = Gender::both;
     else report_.error(element, fmt::format("there is no gender \"{}\"", text), suggest(text, {"male", "female", "both"}));
-  }
-
-  // An elongated dock: a bar from where the dock would be to where it is.
-  void extend(Dock& dock, double mass, double radius) {
-    const Pose foot = dock.pose;
-    const Pose middle = foot * Pose{{dock.extension / 2, 0, 0}, Quat::axis_angle({0, 1, 0}, pi / 2)};
-    dock.pose = foot * Pose{{dock.extension, 0, 0}, {}};
-    const Shape bar = Cylinder{radius, dock.extension};
-    Link& link = model_.links[static_cast<std::size_t>(dock.link)];
-    auto geometry = std::make_shared<Geometry>(*link.geometry);
-    geometry->colliders.push_back({dock.name + "_bar", bar, middle, {}});
-    link.geometry = std::move(geometry);
-    link.visuals.push_back({dock.name + "_bar", bar, middle, {0.35, 0.35, 0.38, 1}});
-    if (!model_.fixed_in_place) set_mass_properties(link, sum(mass_properties(link), placed(solid(bar, mass), middle)));
   }
 
   // A sensor or an actuator: named, typed, mounted on a link; further attributes are its own.

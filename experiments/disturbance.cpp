@@ -1,0 +1,117 @@
+#include "disturbance.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "volvox/base/random.h"
+
+namespace volvox::experiments {
+namespace {
+
+// All modules of one model go on sharing one.
+void change_models(model::WorldModel& world, const std::function<void(model::ModuleModel&)>& change) {
+  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> changed;
+  for (model::Placement& placement : world.placements) {
+    if (!placement.is_module()) continue;
+    auto& model = changed[placement.model];
+    if (!model) {
+      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
+      change(*copy);
+      model = std::move(copy);
+    }
+    placement.model = model;
+  }
+}
+
+// By placement: the lowest placement that it is connected with.
+std::vector<std::size_t> organisms(const model::WorldModel& world) {
+  std::vector<std::size_t> root(world.placements.size());
+  std::iota(root.begin(), root.end(), std::size_t{0});
+  for (bool changing = true; changing;) {
+    changing = false;
+    for (const model::Connection& c : world.connections) {
+      std::size_t &a = root[static_cast<std::size_t>(c.a)], &b = root[static_cast<std::size_t>(c.b)];
+      if (a == b) continue;
+      a = b = std::min(a, b);
+      changing = true;
+    }
+  }
+  return root;
+}
+
+model::NoiseSpec noise(const char* type, double deviation) { return {type, {{"deviation", std::to_string(deviation)}}, 0}; }
+
+}  // namespace
+
+void set_clocks_apart(model::WorldModel& world) { world.clocks = {.offset = 10, .drift_ppm = 50}; }
+
+void move_starts(model::WorldModel& world, std::uint64_t seed, double distance, double angle) {
+  const std::vector<std::size_t> organism = organisms(world);
+  std::set<std::size_t> robots, fixed;
+  for (std::size_t i = 0; i < organism.size(); ++i) {
+    if (world.placements[i].is_module()) robots.insert(organism[i]);
+    if (world.placements[i].model->fixed_in_place) fixed.insert(organism[i]);
+  }
+  const std::vector<model::Placement> meant = world.placements;
+  for (std::size_t i = 0; i < organism.size(); ++i) {
+    if (!robots.contains(organism[i]) || fixed.contains(organism[i])) continue;
+    RandomStream random(seed, organism[i], "start");
+    const double way = random.uniform(-pi, pi), turn = random.chance(0.5) ? angle : -angle;
+    const Pose about{meant[organism[i]].pose.position, {}};
+    const Pose moved{about.position + Vec3{volvox::cos(way), volvox::sin(way), 0} * distance,
+                     Quat::axis_angle({0, 0, 1}, turn)};
+    model::Placement& placement = world.placements[i];
+    placement.pose = moved * about.inverse() * placement.pose;
+    placement.pose.rotation = normalized(placement.pose.rotation);
+  }
+}
+
+void permute_modules(model::WorldModel& world, std::uint64_t seed) {
+  std::vector<std::size_t> places;  // that modules have now
+  for (std::size_t i = 0; i < world.placements.size(); ++i)
+    if (world.placements[i].is_module()) places.push_back(i);
+  std::vector<std::size_t> shuffled = places;
+  RandomStream random(seed, 0, "permutation");
+  for (std::size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random.below(i)]);
+
+  std::vector<int> moved_to(world.placements.size());
+  std::iota(moved_to.begin(), moved_to.end(), 0);
+  std::vector<model::Placement> placements = world.placements;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    placements[shuffled[i]] = world.placements[places[i]];
+    moved_to[places[i]] = static_cast<int>(shuffled[i]);
+  }
+  world.placements = std::move(placements);
+  for (model::Connection& c : world.connections) {
+    c.a = moved_to[static_cast<std::size_t>(c.a)];
+    c.b = moved_to[static_cast<std::size_t>(c.b)];
+  }
+}
+
+void add_percept_noise(model::WorldModel& world) {
+  change_models(world, [](model::ModuleModel& model) {
+    for (const model::Joint& joint : model.joints) model.percept_noise[joint.name + ".angle"].push_back(noise("gaussian", 0.005));
+    for (const model::Sensor& sensor : model.sensors) {
+      model::NoiseChainSpec& chain = model.percept_noise[sensor.name];
+      if (sensor.type == "accelerometer") chain.push_back(noise("gaussian", 0.3));
+      if (sensor.type == "gyroscope") chain.insert(chain.end(), {noise("gaussian", 0.02), noise("bias", 0.02)});
+    }
+  });
+}
+
+void cut_messages(model::WorldModel& world) {
+  change_models(world, [](model::ModuleModel& model) {
+    model.message_noise["*"].push_back({"dropout", {{"probability", "1"}}, 0});
+  });
+}
+
+void disturb(model::WorldModel& world, std::uint64_t seed) {
+  permute_modules(world, seed);
+  move_starts(world, seed);
+  set_clocks_apart(world);
+  add_percept_noise(world);
+}
+
+}  // namespace volvox::experiments

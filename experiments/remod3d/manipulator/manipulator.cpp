@@ -1,0 +1,150 @@
+#include "manipulator.h"
+
+#include <algorithm>
+
+#include "disturbance.h"
+#include "volvox/model/elongate.h"
+
+namespace volvox::experiments::remod3d {
+namespace {
+
+constexpr int modules = 3;
+constexpr double height = 0.9;            // m, of the column: more than the arm is long, so that it cannot reach the ground
+constexpr double within = 5e-3;           // m, seed 000, IV.C
+constexpr double bar_mass = 0.02, bar_radius = 0.01;
+
+using Model = std::shared_ptr<const model::ModuleModel>;
+
+// A column with a dock on its top that looks up.
+Model column() {
+  auto model = std::make_shared<model::ModuleModel>();
+  model->name = "column";
+  model->fixed_in_place = true;
+  model::Link link;
+  link.name = "column";
+  const model::Shape box = model::Box{{0.084, 0.084, height}};
+  auto geometry = std::make_shared<model::Geometry>();
+  geometry->colliders.push_back({"column", box, Pose{{0, 0, height / 2}, {}}, {}});
+  link.geometry = std::move(geometry);
+  link.visuals.push_back({"column", box, Pose{{0, 0, height / 2}, {}}, {0.35, 0.37, 0.42, 1}});
+  model->links.push_back(std::move(link));
+  model::Dock dock;
+  dock.name = "mount";
+  dock.kind = "superbot";
+  dock.pose = {{0, 0, height}, Quat::axis_angle({0, 1, 0}, -pi / 2)};
+  model->docks.push_back(std::move(dock));
+  return model;
+}
+
+Result<std::shared_ptr<robots::ArmMission>> make_mission(const model::ModuleModel& superbot, const model::Dock& mount, int targets, std::uint64_t seed) {
+  auto mission = std::make_shared<robots::ArmMission>();
+  mission->foot = {0, 0, 0};
+  mission->chain = model::Chain(mount.pose * model::engaged_dock(mount.symmetry, 0));
+  for (int i = 0; i < modules; ++i)
+    if (auto added = mission->chain.append(superbot, "back", "front"); !added.ok()) return added.error();
+  // Reachable poses: those that some posture has which does not touch itself.
+  RandomStream random(seed, 0, "targets");
+  while (static_cast<int>(mission->targets.size()) < targets) {
+    const std::vector<double> posture = mission->chain.random_positions(random);
+    if (robots::clearance(*mission, posture) >= robots::least_clearance) mission->targets.push_back(mission->chain.tip(posture));
+  }
+  return mission;
+}
+
+double part_of(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Manipulator::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"targets", "200", 1, 10'000, {}, "how many random poses the tip is sent to, 4.5 s each", 0},
+      {"extension", "0.05", 0, 0.08, {}, "by how much the docks are elongated, in m", 0},
+      {"gravity", "9.81", 0, 20, {}, "in m/s^2; the DARPA Phoenix arm was meant for orbit: 0", 0},
+      {"disturbed", "true", {}, {}, {"true", "false"}, "clocks apart, sensors that err, modules in any order", 0},
+      {"messages", "true", {}, {}, {"true", "false"}, "whether modules hear each other", 0}};
+}
+
+Result<model::WorldModel> Manipulator::init(sim::Setup& setup) {
+  const auto number = [&](const char* name) { return std::stod(setup.settings.at(name)); };
+  auto superbot = setup.library.load("superbot");
+  if (!superbot.ok()) return superbot.error();
+  auto elongated = std::make_shared<model::ModuleModel>(**superbot);
+  if (number("extension") > 0)
+    model::elongate(*elongated, static_cast<std::size_t>(elongated->dock_index("front")), number("extension"), bar_mass, bar_radius);
+  elongated->mind = model::Mind{"arm", {}, {}, 0};
+
+  const Model base = column();
+  auto mission = make_mission(*elongated, base->docks.front(), static_cast<int>(number("targets")), setup.seed);
+  if (!mission.ok()) return mission.error();
+  mission_ = *mission;
+  setup.registries.behaviors.add("arm", [mission = mission_] { return std::make_unique<robots::Arm>(mission); },
+                                 "moves the tip of an arm to poses by inverse kinematics");
+
+  model::SceneBuilder scene("manipulator");
+  scene.add_ground();
+  scene.add(base, Pose{}, "base");
+  scene.add_chain(elongated, modules, "front", "back", 0, std::nullopt, "m");
+  scene.connect("base.mount", "m0.back");
+  scene.set_gravity({0, 0, -number("gravity")});
+  scene.set_run({Time::seconds(number("targets") * mission_->target_time + 0.1), {1, 60}, 1.0 / 240});
+  auto world = scene.build();
+  if (!world.ok()) return world;
+  if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
+  if (setup.settings.at("messages") == "false") cut_messages(*world);
+  return world;
+}
+
+void Manipulator::begin(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const mind::Agent& agent = simulation.minds().agent(i);
+    if (agent.name() == "m0") first_ = i;
+    if (agent.name() == "m" + std::to_string(modules - 1))
+      tip_ = world.part(agent.placement()).first_dock + static_cast<std::uint32_t>(world.module_model(agent.placement()).dock_index("front"));
+  }
+}
+
+void Manipulator::observe(const sim::Simulation& simulation) {
+  const auto* arm = simulation.minds().agent(first_).find_model<robots::ArmModel>();
+  if (arm == nullptr || arm->target < 0) return;
+  if (arm->target != target_) {
+    if (target_ >= 0) misses_.push_back(now_);
+    target_ = arm->target;
+    solved_ += arm->solved;
+  }
+  const Pose tip = simulation.world().dock_pose(tip_), &wanted = mission_->targets[static_cast<std::size_t>(target_)];
+  now_ = {length(tip.position - wanted.position), angle(wanted.rotation.conjugate() * tip.rotation)};
+}
+
+void Manipulator::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  // The last target counts if its time is over.
+  const double slots = simulation.now().seconds() / mission_->target_time;
+  if (target_ >= 0 && slots > target_ + 1) misses_.push_back(now_);
+  std::vector<double> distances, angles;
+  for (const Miss& miss : misses_) {
+    distances.push_back(miss.distance * 1e3);
+    angles.push_back(degrees(miss.angle));
+  }
+  const auto count = static_cast<double>(misses_.size());
+  const auto reached = static_cast<double>(std::count_if(misses_.begin(), misses_.end(), [](const Miss& m) { return m.distance <= within; }));
+  metrics.set("targets", count, "random poses whose time was over");
+  metrics.set("reached_fraction", count > 0 ? reached / count : 0, "of the targets, within 5 mm when their time was over");
+  metrics.set_beside_paper("error_median_mm", part_of(distances, 0.5), 5, "section IV.C: within 5 mm of the target");
+  metrics.set("error_95_mm", part_of(distances, 0.95), "19 of 20 are nearer");
+  metrics.set("error_angle_median_deg", part_of(angles, 0.5));
+  metrics.set("solved_fraction", target_ >= 0 ? static_cast<double>(solved_) / (target_ + 1) : 0, "of the targets, by inverse kinematics, clear of the arm itself");
+  metrics.set("docks_broken", static_cast<double>(simulation.world().docks_broken()));
+}
+
+void Manipulator::archive_state(Archive& ar) {
+  ar("target", target_);
+  ar("now", now_);
+  ar("misses", misses_);
+  ar("solved", solved_);
+}
+
+}  // namespace volvox::experiments::remod3d

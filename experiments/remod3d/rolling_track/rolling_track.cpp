@@ -1,0 +1,95 @@
+#include "rolling_track.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "disturbance.h"
+#include "track.h"
+#include "volvox/world/measures.h"
+
+namespace volvox::experiments::remod3d {
+namespace {
+
+constexpr double toppled = radians(45);
+
+// Smooth hills: heights at every quarter of a metre, drawn from the seed, level where the track starts.
+Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {
+  constexpr double spacing = 0.25, length = 20, width = 20;
+  auto field = std::make_shared<model::HeightFieldData>();
+  field->columns = static_cast<std::uint32_t>(length / spacing) + 1;
+  field->rows = static_cast<std::uint32_t>(width / spacing) + 1;
+  field->size_x = length;
+  field->size_y = width;
+  RandomStream random(seed, 0, "ground");
+  for (std::uint32_t row = 0; row < field->rows; ++row) {
+    for (std::uint32_t column = 0; column < field->columns; ++column) {
+      const double height = random.uniform(0, roughness);
+      const bool level = std::hypot(column * spacing - length / 2, row * spacing - width / 2) < 2.5 * spacing;
+      field->heights.push_back(static_cast<float>(level ? 0 : height));
+    }
+  }
+  model::SceneBuilder scene;
+  scene.add_terrain(std::move(field), {}, {.friction = 0.7});
+  auto built = scene.build();
+  if (!built.ok()) return built.error();
+  return built->placements.front();
+}
+
+// Where the middle of a module points in the plane of its loop, as TrackModel has it, but true.
+double true_direction(const world::World& world, std::uint32_t module) {
+  const std::uint32_t middle = world.part(module).first_link + static_cast<std::uint32_t>(world.module_model(module).link_index("tail_core"));
+  const Vec3 up = world.link_pose(middle).rotation.conjugate() * Vec3{0, 0, 1};
+  return volvox::atan2(up.x, up.y);
+}
+
+}  // namespace
+
+Result<model::WorldModel> RollingTrack::init(sim::Setup& setup) {
+  auto world = Experiment::init(setup);
+  if (!world.ok()) return world;
+  if (setup.settings.at("ground") == "uneven") {
+    auto ground = uneven_ground(std::stod(setup.settings.at("roughness")), setup.seed);
+    if (!ground.ok()) return ground.error();
+    world->placements.front() = std::move(*ground);
+  }
+  if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
+  if (setup.settings.at("messages") == "false") cut_messages(*world);
+  return world;
+}
+
+void RollingTrack::begin(const sim::Simulation& simulation) { start_ = world::centre_of_mass(simulation.world()); }
+
+void RollingTrack::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
+    const mind::Agent& agent = simulation.minds().agent(i);
+    const Vec3 axis = world.link_pose(world.part(agent.placement()).first_link).rotation * Vec3{0, 0, 1};
+    tilt_ = std::max(tilt_, std::fabs(volvox::asin(clamp(axis.z, -1, 1))));
+    const auto* belief = agent.find_model<robots::TrackModel>();
+    if (belief == nullptr) continue;
+    const double error = belief->direction - true_direction(world, agent.placement());
+    error_squares_ += std::pow(error - 2 * pi * std::round(error / (2 * pi)), 2);
+    ++errors_;
+  }
+}
+
+void RollingTrack::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
+  const double distance = std::hypot(moved.x, moved.y), time = simulation.now().seconds();
+  metrics.set("distance_m", distance, "over the ground, of the centre of mass");
+  metrics.set("speed_m_s", time > 0 ? distance / time : 0, "mean");
+  metrics.set("tilt_max_deg", degrees(tilt_), "of the loop's plane from the vertical");
+  metrics.set("toppled", tilt_ > toppled ? 1 : 0, "1: it tilted by more than 45 degrees");
+  metrics.set("direction_error_deg", errors_ > 0 ? degrees(std::sqrt(error_squares_ / static_cast<double>(errors_))) : 0,
+              "rms over modules and ticks: what they believe of the vertical against the truth");
+  metrics.set("docks_broken", static_cast<double>(simulation.world().docks_broken()));
+}
+
+void RollingTrack::archive_state(Archive& ar) {
+  ar("start", start_);
+  ar("tilt", tilt_);
+  ar("error squares", error_squares_);
+  ar("errors", errors_);
+}
+
+}  // namespace volvox::experiments::remod3d

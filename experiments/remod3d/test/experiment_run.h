@@ -1,0 +1,80 @@
+// Runs an experiment by name, for tests of what comes out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "behaviors.h"
+#include "experiments.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::experiments {
+
+struct ExperimentRun {
+  std::string name;
+  std::map<std::string, std::string> settings{};
+  std::string engine = "native";
+  std::uint64_t seed = 1;
+  double duration = 0;  // s; 0: the experiment's own
+  int threads = 1;
+};
+
+inline const sim::Library& library() {
+  static const sim::Library all = [] {
+    sim::Library made;
+    robots::register_behaviors(made.minds.behaviors);
+    register_experiments(made.experiments);
+    return made;
+  }();
+  return all;
+}
+
+inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) {
+  static Log log;
+  sim::RunOptions options;
+  options.experiment = wanted.name;
+  options.settings = wanted.settings;
+  options.engine = wanted.engine;
+  options.seed = wanted.seed;
+  options.threads = wanted.threads;
+  if (wanted.duration > 0) options.duration = wanted.duration;
+  auto run = sim::Run::prepare(options, library(), log);
+  if (!run.ok()) throw std::runtime_error(run.error().text());
+  return std::move(*run);
+}
+
+// The metrics of a run to its end.
+inline std::map<std::string, double> outcome(const ExperimentRun& wanted) {
+  const auto run = prepared(wanted);
+  run->finish();
+  if (run->report().status != "done") throw std::runtime_error(run->report().failure);
+  std::map<std::string, double> values;
+  for (const sim::Metric& metric : run->report().metrics.all()) values[metric.name] = metric.value;
+  return values;
+}
+
+// The same bits at any number of threads, and after a snapshot.
+inline void expect_repeats(ExperimentRun wanted, int ticks) {
+  const auto first = prepared(wanted);
+  wanted.threads = 3;
+  const auto threaded = prepared(wanted);
+  for (int i = 0; i < ticks; ++i) {
+    ASSERT_TRUE(first->step().ok());
+    ASSERT_TRUE(threaded->step().ok());
+  }
+  EXPECT_EQ(first->simulation().hash(), threaded->simulation().hash());
+  const auto snapshot = first->simulation().save();
+  ASSERT_TRUE(snapshot.ok()) << snapshot.error().text();
+  const auto restored = prepared(wanted);
+  const auto good = restored->simulation().restore(*snapshot);
+  ASSERT_TRUE(good.ok()) << good.error().text();
+  for (int i = 0; i < ticks; ++i) {
+    ASSERT_TRUE(first->step().ok());
+    ASSERT_TRUE(restored->step().ok());
+  }
+  EXPECT_EQ(first->simulation().hash(), restored->simulation().hash());
+}
+
+}  // namespace volvox::experiments

@@ -1,0 +1,34 @@
+// A rolling track opens, unrolls and crawls on.
+#include "experiment_run.h"
+
+namespace volvox::experiments {
+namespace {
+
+using Case = std::pair<const char*, std::uint64_t>;  // engine, seed
+class TrackToSnake : public testing::TestWithParam<Case> {};
+
+TEST_P(TrackToSnake, BecomesASnakeThatMovesOn) {
+  const auto metrics = outcome({.name = "remod3d/track_to_snake", .engine = GetParam().first, .seed = GetParam().second});
+  EXPECT_GT(metrics.at("rolled_m"), 0.5);
+  EXPECT_EQ(metrics.at("docks_released"), 1);
+  EXPECT_EQ(metrics.at("docks_engaged"), 5);
+  EXPECT_GT(metrics.at("unrolled_s"), metrics.at("opened_s"));
+  EXPECT_GT(metrics.at("crawled_m"), 0.5);
+  EXPECT_EQ(metrics.at("reconfigured"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, TrackToSnake, testing::Values(Case{"native", 1}, Case{"native", 2}, Case{"bullet", 1}),
+                         [](const auto& test) { return std::string(test.param.first) + "_" + std::to_string(test.param.second); });
+
+// The opener lets go, but nobody learns of it.
+TEST(TrackToSnakeMessages, AreNeeded) {
+  const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"messages", "false"}}, .duration = 25});
+  EXPECT_EQ(metrics.at("docks_released"), 1);
+  EXPECT_EQ(metrics.at("unrolled_s"), -1);
+  EXPECT_EQ(metrics.at("reconfigured"), 0);
+}
+
+TEST(TrackToSnakeRun, Repeats) { expect_repeats({.name = "remod3d/track_to_snake", .settings = {{"opens_after", "0.2"}}}, 150); }
+
+}  // namespace
+}  // namespace volvox::experiments

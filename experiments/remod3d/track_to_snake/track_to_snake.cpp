@@ -1,0 +1,84 @@
+#include "track_to_snake.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "disturbance.h"
+#include "volvox/world/measures.h"
+
+namespace volvox::experiments::remod3d {
+namespace {
+
+constexpr double straight = 0.15;       // rad: a chain whose joints all bend less lies straight
+constexpr double toppled = radians(45);
+constexpr double moved_on = 0.5;        // m
+
+double over_ground(const Vec3& a, const Vec3& b) { return std::hypot(a.x - b.x, a.y - b.y); }
+
+double largest_bend(const world::World& world) {
+  double bend = 0;
+  for (const std::uint32_t module : world.modules())
+    for (const char* joint : {"yaw", "pitch"}) {
+      const auto number = static_cast<std::uint32_t>(world.module_model(module).joint_index(joint));
+      bend = std::max(bend, std::fabs(world.joint_state(world.part(module).first_joint + number).position));
+    }
+  return bend;
+}
+
+}  // namespace
+
+Result<model::WorldModel> TrackToSnake::init(sim::Setup& setup) {
+  auto world = Experiment::init(setup);
+  if (!world.ok()) return world;
+  for (model::Placement& placement : world->placements)
+    if (placement.name == "t" + setup.settings.at("opener")) placement.mind->parameters["opener"] = "true";
+  if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
+  if (setup.settings.at("messages") == "false") cut_messages(*world);
+  return world;
+}
+
+void TrackToSnake::begin(const sim::Simulation& simulation) { start_ = world::centre_of_mass(simulation.world()); }
+
+void TrackToSnake::observe(const sim::Simulation& simulation) {
+  const world::World& world = simulation.world();
+  for (const std::uint32_t module : world.modules()) {
+    const Vec3 axis = world.link_pose(world.part(module).first_link).rotation * Vec3{0, 0, 1};
+    tilt_ = std::max(tilt_, std::fabs(volvox::asin(clamp(axis.z, -1, 1))));
+  }
+  if (opened_at_ < 0 && world.docks_released() > 0) {
+    opened_at_ = simulation.now().seconds();
+    opened_ = world::centre_of_mass(world);
+  } else if (opened_at_ >= 0 && unrolled_at_ < 0 && largest_bend(world) < straight) {
+    unrolled_at_ = simulation.now().seconds();
+    unrolled_ = world::centre_of_mass(world);
+  }
+}
+
+void TrackToSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
+  const world::World& world = simulation.world();
+  const Vec3 now = world::centre_of_mass(world);
+  const double rolled = over_ground(opened_at_ >= 0 ? opened_ : now, start_);
+  const double crawled = unrolled_at_ >= 0 ? over_ground(now, unrolled_) : 0;
+  const double crawling = simulation.now().seconds() - unrolled_at_;
+  const bool whole = world.organism_count() == 1 && world.docks_broken() == 0;
+  metrics.set("rolled_m", rolled, "as a track, over the ground");
+  metrics.set("opened_s", opened_at_, "when the ring opened; -1: it did not");
+  metrics.set("unrolled_s", unrolled_at_, "when the chain lay straight; -1: it never did");
+  metrics.set("crawled_m", crawled, "as a snake, over the ground");
+  metrics.set("crawl_speed_m_s", unrolled_at_ >= 0 && crawling > 0 ? crawled / crawling : 0, "mean since it lay straight");
+  metrics.set("tilt_max_deg", degrees(tilt_), "of the plane of the joints from the vertical");
+  metrics.set("reconfigured", opened_at_ >= 0 && whole && crawled > moved_on && tilt_ < toppled ? 1 : 0,
+              "1: the ring opened, the chain held and stayed upright, and crawled on by more than half a metre");
+  metrics.set("docks_broken", static_cast<double>(world.docks_broken()));
+}
+
+void TrackToSnake::archive_state(Archive& ar) {
+  ar("start", start_);
+  ar("opened", opened_);
+  ar("unrolled", unrolled_);
+  ar("opened at", opened_at_);
+  ar("unrolled at", unrolled_at_);
+  ar("tilt", tilt_);
+}
+
+}  // namespace volvox::experiments::remod3d

@@ -1,0 +1,121 @@
+#include "arm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace volvox::robots {
+namespace {
+
+constexpr std::array<const char*, 3> joint_names = {"yaw", "roll", "pitch"};
+constexpr double integral_gain = 3;      // 1/s
+constexpr double largest_integral = 0.2; // rad: what full torque bends a motor by, three times over
+constexpr double near_enough = 0.15;     // rad: farther away a joint is still on its way
+constexpr int attempts = 40;             // starts of the inverse kinematics, beside where the arm stands
+
+double distance(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1) {
+  const Vec3 a = a1 - a0, b = b1 - b0, between = a0 - b0;
+  const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), ar = dot(a, between), br = dot(b, between);
+  const double across = aa * bb - ab * ab;
+  double s = across > 1e-12 ? clamp((ab * br - ar * bb) / across, 0, 1) : 0;
+  const double t = bb > 0 ? clamp((ab * s + br) / bb, 0, 1) : 0;
+  s = aa > 0 ? clamp((ab * t - ar) / aa, 0, 1) : 0;
+  return length(a0 + a * s - (b0 + b * t));
+}
+
+// Straight in the space of joints; speed and acceleration begin and end at nothing.
+std::vector<double> between(const std::vector<double>& from, const std::vector<double>& to, double part) {
+  std::vector<double> at(from.size());
+  for (std::size_t k = 0; k < at.size(); ++k) at[k] = from[k] + (to[k] - from[k]) * part;
+  return at;
+}
+double eased(double part) { return part * part * part * (10 + part * (6 * part - 15)); }
+
+bool clear_between(const ArmMission& mission, const std::vector<double>& from, const std::vector<double>& to) {
+  constexpr int samples = 16;
+  for (int i = 1; i <= samples; ++i)
+    if (clearance(mission, between(from, to, static_cast<double>(i) / samples)) < least_clearance) return false;
+  return true;
+}
+
+}  // namespace
+
+double clearance(const ArmMission& mission, const std::vector<double>& angles) {
+  std::vector<Vec3> corners = {mission.foot};
+  for (const Pose& frame : mission.chain.frames(angles))
+    if (length(frame.position - corners.back()) > 1e-6) corners.push_back(frame.position);
+  double nearest = 1e9;
+  // Parts with one other between them cannot meet within the limits of the joints.
+  for (std::size_t i = 0; i + 1 < corners.size(); ++i)
+    for (std::size_t j = i + 3; j + 1 < corners.size(); ++j)
+      nearest = std::min(nearest, distance(corners[i], corners[i + 1], corners[j], corners[j + 1]));
+  return nearest;
+}
+
+void Arm::start(mind::Agent& agent) {
+  began_ = agent.time();
+  for (const char* joint : joint_names) command_.push_back(agent.angle(joint));
+  integral_.assign(joint_names.size(), 0);
+}
+
+bool Arm::receive(mind::Agent&, const mind::Message& message) {
+  if (const auto report = message.as<ArmReport>()) behind_ = report->angles;
+  else if (const auto command = message.as<ArmCommand>(); command && command->angles.size() >= joint_names.size()) command_ = command->angles;
+  else return false;
+  return true;
+}
+
+void Arm::step(mind::Agent& agent) {
+  std::vector<double> angles;
+  for (const char* joint : joint_names) angles.push_back(agent.angle(joint));
+  angles.insert(angles.end(), behind_.begin(), behind_.end());
+  if (agent.dock("back").neighbor == "mount") lead(agent, angles);
+  else agent.send("back", ArmReport{angles});
+  if (command_.size() > joint_names.size()) agent.send("front", ArmCommand{{command_.begin() + joint_names.size(), command_.end()}});
+  hold(agent);
+}
+
+// Integral action where the joint is about to arrive: what gravity and friction hold it back by, it learns.
+void Arm::hold(mind::Agent& agent) {
+  for (std::size_t k = 0; k < joint_names.size(); ++k) {
+    const double error = command_[k] - agent.angle(joint_names[k]);
+    if (std::fabs(error) < near_enough)
+      integral_[k] = clamp(integral_[k] + integral_gain * agent.dt() * error, -largest_integral, largest_integral);
+    agent.move_to(joint_names[k], command_[k] + integral_[k]);
+  }
+}
+
+void Arm::lead(mind::Agent& agent, const std::vector<double>& angles) {
+  if (angles.size() != mission_->chain.size()) return;  // somebody has not reported yet
+  const double time = agent.time() - began_;
+  const int target = static_cast<int>(time / mission_->target_time);
+  if (target >= static_cast<int>(mission_->targets.size())) return;
+  if (target != agent.model<ArmModel>().target) plan(agent, target, way_.empty() ? angles : way_.back());
+  command_ = on_the_way((time - target * mission_->target_time) / mission_->move_time);
+}
+
+std::vector<double> Arm::on_the_way(double part) const {
+  const double legs = static_cast<double>(way_.size() - 1);
+  const double at = legs * clamp(part, 0, 1);
+  const auto leg = static_cast<std::size_t>(std::min(std::floor(at), legs - 1));
+  return between(way_[leg], way_[leg + 1], eased(at - static_cast<double>(leg)));
+}
+
+void Arm::plan(mind::Agent& agent, int number, const std::vector<double> from) {
+  const Pose& target = mission_->targets[static_cast<std::size_t>(number)];
+  const std::vector<double> straight(from.size(), 0.0);
+  ArmModel& model = agent.model<ArmModel>();
+  model = {number, false, 1e9};
+  way_ = {from, from};
+  for (int attempt = 0; attempt <= attempts && !model.solved; ++attempt) {
+    const model::Reach found = model::reach(mission_->chain, target, attempt == 0 ? from : mission_->chain.random_positions(agent.random()));
+    if (!found.reached && found.distance * 1e3 >= model.planned_mm) continue;
+    const bool direct = clear_between(*mission_, from, found.positions);
+    const bool stretched = clear_between(*mission_, from, straight) && clear_between(*mission_, straight, found.positions);
+    if (!direct && !stretched) continue;
+    way_ = direct ? std::vector{from, found.positions} : std::vector{from, straight, found.positions};
+    model = {number, found.reached, found.distance * 1e3};
+  }
+}
+
+}  // namespace volvox::robots

@@ -1,0 +1,76 @@
+#include "track.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace volvox::robots {
+namespace {
+
+constexpr double gravity_weight = 1.5;    // 1/s: how fast the accelerometer corrects the gyroscope
+constexpr double neighbour_weight = 0.3;  // of what a neighbour says against what a module believes
+constexpr double rate_memory = 0.3;       // s, over which a module averages its own gyroscope
+constexpr double stretch_gain = 0.5;      // s/rad: stretch for a lack of speed
+constexpr double stretch_speed = 1.0;     // 1/s, at most: a shape that jumps would kick the ground
+
+double wrapped(double angle) { return angle - 2 * pi * std::round(angle / (2 * pi)); }
+
+}  // namespace
+
+void Track::start(mind::Agent& agent) {
+  speed_ = agent.parameter("speed", 2.0);
+  lean_ = agent.parameter("lean", 0.8);
+  largest_stretch_ = agent.parameter("stretch", 0.5);
+  modules_ = agent.parameter("modules", 6);
+}
+
+void Track::sense(mind::Agent& agent, TrackModel& model) const {
+  const Vec3& force = agent.percept<Vec3>("accelerometer");
+  const double turning = agent.percept<Vec3>("gyroscope").z;
+  const double felt = volvox::atan2(force.x, force.y);  // the accelerometer points up when at rest
+  if (!model.known) model = {true, felt, 0};
+  model.direction += agent.dt() * (turning + gravity_weight * wrapped(felt - model.direction));
+  model.rate += agent.dt() / rate_memory * (turning - model.rate);
+  if (heard_.count > 0) {
+    model.direction += neighbour_weight * heard_.direction / heard_.count;
+    model.rate += neighbour_weight * heard_.rate / heard_.count;
+  }
+  model.direction = wrapped(model.direction);
+}
+
+double Track::bend(double direction) const {
+  return pi / modules_ * (1 - stretch_ * volvox::cos(2 * (direction - lean_)));
+}
+
+void Track::step(mind::Agent& agent) {
+  TrackModel& model = agent.model<TrackModel>();
+  sense(agent, model);
+  heard_ = {};
+
+  // Forward is where directions fall. A loop that is too slow leans on its front, one that is too fast
+  // stretches across, and so brakes.
+  const double lack = (halted_ ? 0 : speed_) + model.rate;
+  const double wanted = clamp(stretch_gain * lack, -largest_stretch_, largest_stretch_);
+  const double change = stretch_speed * agent.dt();
+  stretch_ += clamp(wanted - stretch_, -change, change);
+
+  const double yaw = agent.angle("yaw"), pitch = agent.angle("pitch");
+  agent.move_to("yaw", bend(model.direction - yaw / 2));
+  agent.move_to("pitch", bend(model.direction + pitch / 2));
+  agent.move_to("roll", pi / 2);
+  agent.send("back", TrackMessage{model.direction - yaw, model.rate});
+  agent.send("front", TrackMessage{model.direction + pitch, model.rate});
+}
+
+bool Track::receive(mind::Agent& agent, const mind::Message& message) {
+  const auto said = message.as<TrackMessage>();
+  const TrackModel& model = agent.model<TrackModel>();
+  if (!said || !model.known) return said.has_value();
+  const bool at_back = agent.where(message) == "back";
+  const double here = model.direction + (at_back ? -agent.angle("yaw") : agent.angle("pitch"));
+  heard_.direction += wrapped(said->direction - here);
+  heard_.rate += said->rate - model.rate;
+  ++heard_.count;
+  return true;
+}
+
+}  // namespace volvox::robots

@@ -1,0 +1,45 @@
+// A rolling track that becomes a snake (seed 000, figure 5, middle). One module, the opener, decides when: the
+// track halts, the opener lets go of what its front dock holds, all unroll, and the chain crawls on by a wave
+// that travels from its tail to the opener, which is now its head. Modules tell their neighbours how far the
+// change has got, and whoever hears of a later stage joins it.
+#pragma once
+
+#include "chain_phase.h"
+#include "track.h"
+
+namespace volvox::robots {
+
+enum class TrackStage : std::int32_t { rolling, halting, unrolling, crawling };
+
+struct StageMessage {
+  std::int32_t stage = 0;
+};
+VOLVOX_TYPE(StageMessage, stage)
+
+class TrackToSnake final : public mind::Behavior {
+ public:
+  void start(mind::Agent& agent) override;
+  void step(mind::Agent& agent) override;
+  bool receive(mind::Agent& agent, const mind::Message& message) override;
+  VOLVOX_STATE(track_, phase_, stage_, since_, still_since_, yaw_, pitch_)
+
+ private:
+  void enter(mind::Agent& agent, TrackStage stage);
+  void decide(mind::Agent& agent);
+  void unroll(mind::Agent& agent);
+  void crawl(mind::Agent& agent);
+
+  bool opener_ = false;
+  double opens_after_ = 0;  // s
+  double amplitude_ = 0;    // rad
+  double wavelength_ = 0;   // joints
+  double frequency_ = 0;    // Hz
+  Track track_;
+  ChainPhase phase_;
+  TrackStage stage_ = TrackStage::rolling;
+  double since_ = 0;        // s by its own clock, of this stage
+  double still_since_ = 0;  // s by its own clock: the track has not turned since then
+  double yaw_ = 0, pitch_ = 0;  // rad, from where it unrolls
+};
+
+}  // namespace volvox::robots
