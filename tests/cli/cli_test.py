@@ -265,7 +265,7 @@ class ListInfoBench(CommandTest):
 
     def test_a_full_disk_is_a_failure(self):
         for arguments in [["list"], ["info", "superbot"], ["net", "flood", "--nodes", "9", "--json"],
-                          ["run", "remod3d/snake", "--set", "modules=2", "--duration", "0.1", "--json"]]:
+                          ["run", "remod3d/snake", "--set", "modules=3", "--duration", "0.1", "--json"]]:
             with open("/dev/full", "w") as full:
                 done = subprocess.run([self.program, *arguments], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
             self.assertEqual(done.returncode, 1, arguments)

@@ -65,7 +65,8 @@ export class Stage {
   private dockPoses: THREE.Matrix4[] = [];
   private world = new THREE.Group();
   private rays = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xe8590c, transparent: true, opacity: 0.55 }));
-  private rings = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9, transparent: true, opacity: 0.4 }));
+  // Above all bodies: who sends is often in the midst of them.
+  private rings = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9, transparent: true, opacity: 0.5, depthTest: false }));
   private messages = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9 }));
   private trails = new Map<number, { points: number[]; line: THREE.Line }>();
   private halo: THREE.Mesh;
