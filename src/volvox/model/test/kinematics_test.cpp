@@ -84,10 +84,10 @@ TEST_F(ChainTest, ReachesWhatItCanReach) {
 }
 
 TEST_F(ChainTest, ComesAsNearAsItCan) {
-  // Twice its length away: straight towards it, and no farther.
+  // Twice its length away (a dock looks out of its module, so the chain leads to -x): straight towards it, and no farther.
   Chain chain;
   ASSERT_TRUE(chain.append(*superbot, "back", "front").ok());
-  const Reach far = reach(chain, Pose{{0.4, 0, 0.01}, {}}, {0.3, 0.2, -0.4}, {.radian_weight = 0, .iterations = 500});
+  const Reach far = reach(chain, Pose{{-0.4, 0, 0.01}, {}}, {0.3, 0.2, -0.4}, {.radian_weight = 0, .iterations = 500});
   EXPECT_FALSE(far.reached);
   EXPECT_NEAR(far.distance, 0.4 - 0.168, 1e-3);
   // A position alone is easier than a pose.
