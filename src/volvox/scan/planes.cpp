@@ -30,12 +30,13 @@ double cell_for(std::span<const Vec3> points, double points_a_cell) {
     for (int i = 0; i < 3; ++i) low[i] = std::min(low[i], p[i]), high[i] = std::max(high[i], p[i]);
   const double size = std::max(length(high - low), 1e-6);
   double cell = size / 100;
-  // Cells that hold points count the surface's area; a few rounds bring their mean to what is wanted.
-  for (int round = 0; round < 5; ++round) {
+  // Cells that hold points count the surface's area; a few rounds bring their mean to what is wanted (more
+  // where a few points are very far out).
+  for (int round = 0; round < 24; ++round) {
     const PointGrid grid(points, cell);
     const double mean = static_cast<double>(points.size()) / static_cast<double>(grid.cells().size());
     const double change = clamp(std::sqrt(points_a_cell / mean), 0.25, 4);
-    cell = clamp(cell * change, size * 1e-5, size);
+    cell = clamp(cell * change, size * 1e-10, size);
     if (change > 0.9 && change < 1.1) break;
   }
   return cell;
