@@ -165,7 +165,9 @@ TEST(Build, SameSeedSameBits) {
     options.seed = 6;
     const auto other = build(c.cloud, options);
     ASSERT_TRUE(other.ok());
-    if (method != Method::plane_fitting) EXPECT_NE(hash_of_mesh(one->mesh), hash_of_mesh(other->mesh)) << name(method);
+    if (method != Method::plane_fitting) {
+      EXPECT_NE(hash_of_mesh(one->mesh), hash_of_mesh(other->mesh)) << name(method);
+    }
   }
 }
 
@@ -206,8 +208,12 @@ TEST(Build, ColoursOfTheCloudComeToTheMesh) {
   ASSERT_TRUE(built.ok()) << built.error().text();
   ASSERT_EQ(built->mesh.colors.size(), built->mesh.vertices.size());
   for (std::size_t i = 0; i < built->mesh.vertices.size(); ++i) {
-    if (built->mesh.vertices[i].x < 0.35) EXPECT_GT(built->mesh.colors[i].r, 150);
-    if (built->mesh.vertices[i].x > 0.65) EXPECT_GT(built->mesh.colors[i].b, 150);
+    if (built->mesh.vertices[i].x < 0.35) {
+      EXPECT_GT(built->mesh.colors[i].r, 150);
+    }
+    if (built->mesh.vertices[i].x > 0.65) {
+      EXPECT_GT(built->mesh.colors[i].b, 150);
+    }
   }
 }
 
