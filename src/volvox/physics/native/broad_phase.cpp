@@ -8,14 +8,6 @@ namespace {
 
 double size_of(const Box3& box) { return 2 * std::max({box.half.x, box.half.y, box.half.z}); }
 
-Box3 around(const Box3& a, const Box3& b) {
-  const auto low = [](double x, double h, double y, double g) { return std::min(x - h, y - g); };
-  const auto high = [](double x, double h, double y, double g) { return std::max(x + h, y + g); };
-  const Vec3 lowest{low(a.centre.x, a.half.x, b.centre.x, b.half.x), low(a.centre.y, a.half.y, b.centre.y, b.half.y), low(a.centre.z, a.half.z, b.centre.z, b.half.z)};
-  const Vec3 highest{high(a.centre.x, a.half.x, b.centre.x, b.half.x), high(a.centre.y, a.half.y, b.centre.y, b.half.y), high(a.centre.z, a.half.z, b.centre.z, b.half.z)};
-  return {(lowest + highest) * 0.5, (highest - lowest) * 0.5};
-}
-
 constexpr std::int64_t offset = 1 << 20;  // cells are counted from -offset; 21 bits a coordinate
 
 std::uint64_t pack(std::int64_t x, std::int64_t y, std::int64_t z) {

@@ -78,11 +78,13 @@ struct Builder {
   void operator()(const model::Mesh& mesh) {
     Surface& surface = add_surface();
     surface.triangles = mesh_triangles(*mesh, pose);
+    std::vector<Box3> boxes;
     for (const Triangle& t : surface.triangles) {
       model::Bounds bounds;
       for (const Vec3& corner : t.corners) bounds.add(corner);
-      surface.boxes.push_back(box_of(bounds));
+      boxes.push_back(box_of(bounds));
     }
+    surface.tree = BoxTree(boxes);
   }
   void operator()(const model::HeightField& field) { add_surface().field = field; }
 };

@@ -3,32 +3,15 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "volvox/model/shape.h"
+#include "volvox/physics/native/box_tree.h"
 #include "volvox/physics/native/spatial.h"
 
 namespace volvox::physics::native {
-
-// A box with axes parallel to those of its frame.
-struct Box3 {
-  Vec3 centre, half;
-};
-inline bool overlap(const Box3& a, const Box3& b) {
-  return std::fabs(a.centre.x - b.centre.x) <= a.half.x + b.half.x && std::fabs(a.centre.y - b.centre.y) <= a.half.y + b.half.y &&
-         std::fabs(a.centre.z - b.centre.z) <= a.half.z + b.half.z;
-}
-
-// The bounds of a box in another frame.
-inline Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& position, double margin) {
-  const auto spread = [&](const V3<double>& row) {
-    return std::fabs(row.x) * box.half.x + std::fabs(row.y) * box.half.y + std::fabs(row.z) * box.half.z + margin;
-  };
-  return {plain(axes * lane(box.centre)) + position, {spread(axes.r0), spread(axes.r1), spread(axes.r2)}};
-}
 
 // A convex collider: the points within `radius` of its core. The core is a point (sphere), a
 // segment (capsule), a polyhedron, or a disc swept along its axis (cylinder).
@@ -69,7 +52,7 @@ struct Surface {
   model::Material material;
   Pose pose;                             // from the surface's frame to the body's
   std::vector<Triangle> triangles;       // of a mesh, in the body's frame
-  std::vector<Box3> boxes;               // their bounds
+  BoxTree tree;                          // of their bounds
   model::HeightField field;              // or a height field, in its own frame
   Box3 bounds;
 };

@@ -7,12 +7,6 @@
 
 namespace volvox::physics::native {
 namespace {
-
-bool apart(const Box3& a, const Box3& b) {
-  return std::fabs(a.centre.x - b.centre.x) > a.half.x + b.half.x || std::fabs(a.centre.y - b.centre.y) > a.half.y + b.half.y ||
-         std::fabs(a.centre.z - b.centre.z) > a.half.z + b.half.z;
-}
-
 // A triangle as a convex core of no thickness.
 struct Tile {
   Convex convex;
@@ -171,10 +165,9 @@ void collide_surface(const SurfaceQuery& query, TriangleSink& sink) {
     collide_field(query, test, sink);
     return;
   }
-  for (std::size_t i = 0; i < query.surface.triangles.size(); ++i) {
-    if (apart(query.surface.boxes[i], query.bounds)) continue;
-    test.run(query.surface.triangles[i], static_cast<std::uint32_t>(i), sink);
-  }
+  static thread_local std::vector<std::uint32_t> near;
+  query.surface.tree.find(query.bounds, near);
+  for (std::uint32_t i : near) test.run(query.surface.triangles[i], i, sink);
 }
 
 }  // namespace volvox::physics::native
