@@ -7,6 +7,7 @@
 
 namespace volvox::physics::native {
 namespace {
+
 // A triangle as a convex core of no thickness.
 struct Tile {
   Convex convex;
