@@ -315,7 +315,7 @@ class Completion(CommandTest):
         self.assertEqual(self.complete("run", "remod3d/snake", "--engine", "bu"), ["bullet"])
         self.assertEqual(self.complete("run", "remod3d/snake", "--set", "mod"), ["modules="])
         self.assertEqual(self.complete("sweep", "remod3d/snake", "--vary", "amp"), ["amplitude="])
-        self.assertEqual(self.complete("info", "super"), ["superbot"])
+        self.assertEqual(self.complete("info", "wheel"), ["wheelbot"])
         self.assertEqual(self.complete("new", "rob"), ["robot"])
         self.write("my_world.sdf", "")
         self.assertEqual(self.complete("run", "my_"), ["my_world.sdf"])

@@ -24,6 +24,7 @@ class Chatter final : public mind::Behavior {
   void start(mind::Agent& agent) override {
     // It stands in for behaviours that have parameters; one that nobody asks for is an error.
     for (const char* name : {"index", "amplitude", "wavelength", "frequency"}) agent.parameter(name, 0.0);
+    agent.parameter("sync", "");
   }
   void step(mind::Agent& agent) override {
     Gossip& model = agent.model<Gossip>();

@@ -62,6 +62,8 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   priority.reset();
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
+  if (const std::string why = simulation_->minds().cannot_save(); options.save_to && !why.empty())
+    return Error("this run cannot be saved: " + why, "or run it without --save");
   ticks_ = shared->run.dt.ticks_in(shared->run.duration);
 
   report_.experiment = located->name;
