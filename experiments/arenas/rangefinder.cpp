@@ -59,7 +59,7 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   scene.add(pusher, std::nullopt, "pusher", options);
   scene.connect("scout.back", "pusher.front");
   model::RunSettings run;
-  run.duration = Time::seconds(10);
+  run.duration = Time::seconds(6);  // later it would roll into the pit
   scene.set_run(run);
   return scene.build();
 }

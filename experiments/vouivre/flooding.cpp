@@ -53,8 +53,8 @@ void Flooding::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   metrics.set("catoms", static_cast<double>(plan_.cells.size()));
   metrics.set("coloured", static_cast<double>(result_.reached()), "catoms that have the packet");
   for (const int percent : {50, 95, 100})
-    metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0), "null: not reached");
-  metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing, "ours: the paper gives none");
+    metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0), "- where that is never reached");
+  metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing * std::sqrt(plan_.power / 1e-3), "of the radios; ours: the paper gives none");
 }
 
 Result<void> Flooding::write(const std::filesystem::path& folder) const {

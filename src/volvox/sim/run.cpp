@@ -336,7 +336,7 @@ void Run::end() {
   const auto add = [&](const char* name, double value, const char* note) {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
-  if (report_.metrics.find("distance_m") == nullptr) add("moved_m", std::hypot(moved.x, moved.y), "how far the centre of mass went over the ground");
+  if (report_.metrics.find("distance_m") == nullptr) add("moved_m", std::hypot(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
   add("organisms", static_cast<double>(world.organism_count()), "robots: connected components of modules");
   add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
   add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
@@ -348,11 +348,12 @@ void Run::end() {
     add("dock_shear_max_N", loads_.highest().shear, "likewise");
     add("dock_bending_max_Nm", loads_.highest().bending, "likewise");
     add("dock_torsion_max_Nm", loads_.highest().torsion, "likewise");
-    add("dock_load_max", loads_.utilisation(), where.empty() ? "against its strength: 1 breaks it" : ("against its strength, 1 breaks it: " + where).c_str());
+    // Docks that cannot break have no strength to compare with.
+    if (!where.empty()) add("dock_load_max", loads_.utilisation(), ("against its strength, 1 breaks it: " + where).c_str());
   }
   const mind::NetworkCounters& network = simulation_->minds().network();
   add("messages_sent", static_cast<double>(network.sent), "");
-  add("messages_lost", static_cast<double>(network.lost), "");
+  add("messages_lost", static_cast<double>(network.lost), "also those sent to a dock where nobody was");
   if (const mind::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
     add("frames_sent", static_cast<double>(frames.transmissions), "started on a wire, bus or antenna");
