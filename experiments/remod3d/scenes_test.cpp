@@ -6,22 +6,10 @@
 #include <map>
 #include <stdexcept>
 
-#include "behaviors.h"
-#include "experiments.h"
-#include "volvox/sim/run.h"
+#include "test/library.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
-
-const sim::Library& library() {
-  static const sim::Library all = [] {
-    sim::Library made;
-    robots::register_behaviors(made.minds.behaviors);
-    register_experiments(made.experiments);
-    return made;
-  }();
-  return all;
-}
 
 struct Outcome {
   std::map<std::string, double> metrics;

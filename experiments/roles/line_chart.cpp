@@ -5,18 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ticks.h"
+
 namespace volvox::experiments::roles {
-namespace {
-
-// A round step that gives about as many ticks.
-double tick_step(double span, int ticks) {
-  const double raw = span / ticks, power = std::pow(10.0, std::floor(std::log10(raw)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= raw * 0.999) return factor * power;
-  return 10 * power;
-}
-
-}  // namespace
 
 std::string svg(const LineChart& chart) {
   constexpr double width = 760, height = 400, left = 70, right = 220, top = 44, bottom = 76;

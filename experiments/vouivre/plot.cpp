@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "flood.h"
+#include "ticks.h"
 
 namespace volvox::experiments::vouivre {
 
@@ -48,14 +49,6 @@ std::vector<Point> median_steps(const std::vector<FloodResult>& results) {
 }
 
 namespace {
-
-// A round step that gives about as many ticks.
-double tick_step(double span, int ticks) {
-  const double raw = span / ticks, power = std::pow(10.0, std::floor(std::log10(raw)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= raw * 0.999) return factor * power;
-  return 10 * power;
-}
 
 std::string escaped(const std::string& text) {
   std::string out;

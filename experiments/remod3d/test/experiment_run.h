@@ -6,9 +6,7 @@
 #include <map>
 #include <string>
 
-#include "behaviors.h"
-#include "experiments.h"
-#include "volvox/sim/run.h"
+#include "test/library.h"
 
 namespace volvox::experiments {
 
@@ -20,16 +18,6 @@ struct ExperimentRun {
   double duration = 0;  // s; 0: the experiment's own
   int threads = 1;
 };
-
-inline const sim::Library& library() {
-  static const sim::Library all = [] {
-    sim::Library made;
-    robots::register_behaviors(made.minds.behaviors);
-    register_experiments(made.experiments);
-    return made;
-  }();
-  return all;
-}
 
 inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) {
   static Log log;

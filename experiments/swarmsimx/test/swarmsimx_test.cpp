@@ -7,22 +7,10 @@
 #include <fstream>
 
 #include "attitude_controller.h"
-#include "behaviors.h"
-#include "experiments.h"
-#include "volvox/sim/run.h"
+#include "test/library.h"
 
 namespace volvox::experiments::swarmsimx {
 namespace {
-
-const sim::Library& library() {
-  static const sim::Library all = [] {
-    sim::Library made;
-    robots::register_behaviors(made.minds.behaviors);
-    experiments::register_experiments(made.experiments);
-    return made;
-  }();
-  return all;
-}
 
 sim::RunReport run(sim::RunOptions options) {
   Log log([](LogLevel, std::string_view) {});

@@ -7,11 +7,8 @@
 #include <map>
 
 #include "../plot.h"
-#include "behaviors.h"
 #include "flood.h"
-#include "volvox/sim/run.h"
-
-#include "experiments.h"
+#include "test/library.h"
 
 namespace volvox::experiments::vouivre {
 namespace {
@@ -21,15 +18,6 @@ using Floods = std::vector<FloodResult>;
 
 class Vouivre : public testing::Test {
  protected:
-  static const sim::Library& library() {
-    static const sim::Library all = [] {
-      sim::Library made;
-      robots::register_behaviors(made.minds.behaviors);
-      register_experiments(made.experiments);
-      return made;
-    }();
-    return all;
-  }
   static Floods run(const Plan& plan, int count = seeds) {
     model::ModelLibrary models;
     auto world = make_world(plan, models);

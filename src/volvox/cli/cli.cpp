@@ -13,6 +13,7 @@
 #include "behaviors.h"
 #include "experiments.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/cli/version.h"
 #include "volvox/device/devices.h"
@@ -117,25 +118,6 @@ int print_parameter_names(const std::string& experiment, const sim::Library& lib
   if (!parameters.ok()) return bad_input;
   for (const model::ParameterDesc& parameter : *parameters) fmt::print("{}\n", parameter.name);
   return done;
-}
-
-// A number within bounds. CLI11's own check lets NaN through.
-CLI::Validator between(double low, double high) {
-  return CLI::Validator([low, high](std::string& text) {
-    double value = 0;
-    const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
-    return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, low, high);
-  }, "");
-}
-
-// CLI11 would take -1, and what is too large, for the largest number there is.
-CLI::Validator whole_number() {
-  return CLI::Validator([](std::string& text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool good = error == std::errc{} && end == text.data() + text.size();
-    return good ? std::string() : fmt::format("'{}' is not a whole number from 0 to {}", text, UINT64_MAX);
-  }, "");
 }
 
 struct Arguments {
@@ -280,10 +262,10 @@ void add_others(CLI::App& app, Arguments& a) {
   crosscheck->footer("\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set robot=atron --engines native,bullet --csv histories.csv");
   crosscheck->add_option("experiment", a.crosscheck.experiment, "an experiment or a world file")->required();
   crosscheck->add_option("--engines", a.crosscheck.engines, "comma-separated, the reference first (default: all that move things)");
-  crosscheck->add_option("--duration", a.crosscheck.duration, "seconds to simulate")->check(CLI::Range(0.0, 1e9));
-  crosscheck->add_option("--seed", a.crosscheck.seed, "of everything random")->capture_default_str()->check(CLI::NonNegativeNumber);
+  crosscheck->add_option("--duration", a.crosscheck.duration, "seconds to simulate")->check(between(0, 1e9));
+  crosscheck->add_option("--seed", a.crosscheck.seed, "of everything random")->capture_default_str()->check(whole_number());
   crosscheck->add_option("--set", a.crosscheck.set, "KEY=VALUE: change a parameter; may be repeated")->allow_extra_args(false);
-  crosscheck->add_option("--tolerance", a.crosscheck.tolerance, "a metric that differs by more than this part is called a disagreement")->capture_default_str()->check(CLI::Range(0.0, 1.0));
+  crosscheck->add_option("--tolerance", a.crosscheck.tolerance, "a metric that differs by more than this part is called a disagreement")->capture_default_str()->check(between(0, 1));
   crosscheck->add_option("--csv", a.crosscheck.csv, "write the time histories of all engines to this file too");
   crosscheck->add_option("--out", a.crosscheck.out, "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...)")->type_name("DIR");
   crosscheck->add_flag("--json", a.crosscheck.json, "print JSON");
@@ -292,14 +274,14 @@ void add_others(CLI::App& app, Arguments& a) {
   net->require_subcommand(1);
   CLI::App* flood = net->add_subcommand("flood", "one node sends a packet; all that receive it pass it on once");
   flood->footer("\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox net flood --nodes 1000000 --mode culled --layout random --dimension 3\n  volvox net flood --nodes 100 --pcap flood.pcapng    (opens in Wireshark)");
-  flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(CLI::Range(1, 100'000'000));
+  flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(between(1, 1e7))->check(whole_number());
   flood->add_option("--mode", a.net.mode, "exact (every radio hears every other), culled (only the near ones), wired")->capture_default_str();
   flood->add_option("--layout", a.net.layout, "grid, or random (uniform, one node a spacing squared or cubed)")->capture_default_str();
-  flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")->capture_default_str()->check(CLI::Range(2, 3));
-  flood->add_option("--spacing", a.net.spacing, "between neighbours of the grid, m")->capture_default_str()->check(CLI::PositiveNumber);
-  flood->add_option("--range", a.net.range, "of a radio, in spacings (default: 28 neighbours hear it: 3.05 in a plane, 1.88 in space)")->check(CLI::PositiveNumber);
-  flood->add_option("--cull", a.net.cull, "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, 3.16 ranges)")->check(CLI::PositiveNumber);
-  flood->add_option("--seed", a.net.seed, "of the random backoffs")->capture_default_str()->check(CLI::NonNegativeNumber);
+  flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")->capture_default_str()->check(between(2, 3))->check(whole_number());
+  flood->add_option("--spacing", a.net.spacing, "between neighbours of the grid, m")->capture_default_str()->check(between(1e-9, 1e9));
+  flood->add_option("--range", a.net.range, "of a radio, in spacings (default: 28 neighbours hear it: 3.05 in a plane, 1.88 in space)")->check(between(1e-9, 1e9));
+  flood->add_option("--cull", a.net.cull, "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, 3.16 ranges)")->check(between(1e-9, 1e9));
+  flood->add_option("--seed", a.net.seed, "of the random backoffs")->capture_default_str()->check(whole_number());
   flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng");
   flood->add_flag("--json", a.net.json, "print JSON");
 

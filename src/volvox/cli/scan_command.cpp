@@ -9,6 +9,7 @@
 
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/scan/arena.h"
 #include "volvox/scan/build.h"
@@ -357,15 +358,6 @@ int run(const ScanArguments& a, sim::Library& library, Log& log) {
   arguments.json = a.json;
   arguments.quiet = a.quiet;
   return run_command(arguments, library, log);
-}
-
-// CLI11's own check lets NaN through.
-CLI::Validator between(double low, double high) {
-  return CLI::Validator([low, high](std::string& text) {
-    double value = 0;
-    const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
-    return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, low, high);
-  }, "");
 }
 
 void add_common(CLI::App& command, ScanArguments& a, bool seed) {

@@ -22,6 +22,7 @@
 #include "volvox/base/result.h"
 #include "volvox/base/thread_pool.h"
 #include "volvox/base/time.h"
+#include "volvox/model/ray.h"
 #include "volvox/model/shape.h"
 
 namespace volvox::physics {
@@ -89,12 +90,7 @@ struct JointState {
 
 // A ray sees solids from outside only: one that starts inside a shape, or below a plane,
 // passes out of it unseen. Meshes and height fields are seen from both sides.
-struct Ray {
-  Vec3 origin;
-  Vec3 direction;  // unit
-  double range = 100;
-  std::uint32_t ignore_owner = 0;  // 0: ignores nothing
-};
+using Ray = model::Ray;
 
 struct RayHit {
   double distance = -1;  // negative: nothing within the range

@@ -13,16 +13,12 @@
 #include <span>
 
 #include "volvox/base/thread_pool.h"
+#include "volvox/model/ray.h"
 #include "volvox/model/shape.h"
 
 namespace volvox::scan {
 
-struct Ray {
-  Vec3 origin;
-  Vec3 direction;  // unit
-  double range = 100;
-  std::uint32_t ignore_owner = 0;  // 0: ignores nothing
-};
+using Ray = model::Ray;
 
 struct RayHit {
   double distance = -1;  // negative: nothing within the range

@@ -1,0 +1,31 @@
+// What numbers options take.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+
+namespace volvox::cli {
+
+// A number within bounds. CLI11's own check lets NaN through.
+inline CLI::Validator between(double low, double high) {
+  return CLI::Validator([low, high](std::string& text) {
+    double value = 0;
+    const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+    return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, low, high);
+  }, "");
+}
+
+// CLI11 would take -1, and what is too large, for the largest number there is.
+inline CLI::Validator whole_number() {
+  return CLI::Validator([](std::string& text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = error == std::errc{} && end == text.data() + text.size();
+    return good ? std::string() : fmt::format("'{}' is not a whole number from 0 to {}", text, UINT64_MAX);
+  }, "");
+}
+
+}  // namespace volvox::cli
