@@ -144,6 +144,19 @@ TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
   EXPECT_LT(value(report, "door_end_m"), 0.05);
 }
 
+// Nobody sets off by the clock: a Wheelbot that begins farther away comes later, and the quadrotor waits for it.
+TEST(Grasp, WaitsForWhoComesLate) {
+  sim::RunOptions late;
+  late.experiment = "swarmsimx/grasp";
+  late.settings = {{"wheels_at", "-1.75"}, {"way", "0.6"}};  // 8 s more at 0.1 m/s
+  late.duration = 26;
+  const sim::RunReport report = run(late);
+  EXPECT_EQ(value(report, "grasps"), 2);
+  EXPECT_NEAR(value(report, "carried_m"), 0.6, 0.1);
+  EXPECT_GT(value(report, "lifted_m"), 0.15);
+  EXPECT_EQ(value(report, "docks_released"), 1);  // put down
+}
+
 TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }
 
 INSTANTIATE_TEST_SUITE_P(Engines, OnEngine, testing::Values("native", "bullet"), [](const auto& on) { return std::string(on.param); });
