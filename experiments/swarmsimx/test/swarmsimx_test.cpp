@@ -55,11 +55,18 @@ void expect_the_same_bits(sim::RunOptions options, double duration) {
 }
 
 TEST(AttitudeController, RootsAreWhole) {
-  for (std::int64_t n : {0LL, 1LL, 2LL, 3LL, 4LL, 15LL, 16LL, 640000LL, 1LL << 40, (1LL << 40) - 1}) {
-    const std::int64_t root = robots::integer_root(n);
-    EXPECT_LE(root * root, n);
-    EXPECT_GT((root + 1) * (root + 1), n);
-  }
+  const auto expect_root = [](std::int64_t n) {
+    const auto root = static_cast<std::uint64_t>(robots::integer_root(n));
+    ASSERT_LE(root * root, static_cast<std::uint64_t>(n));
+    ASSERT_GT((root + 1) * (root + 1), static_cast<std::uint64_t>(n));
+  };
+  for (std::int64_t n = 0; n < 100'000; ++n) expect_root(n);
+  for (std::int64_t root = 1; root < 3'037'000'000; root = root * 17 / 16 + 1)
+    for (const std::int64_t off : {-1, 0, 1}) expect_root(root * root + off);
+  for (int bit = 1; bit < 63; ++bit)
+    for (const std::int64_t off : {-1, 0, 1}) expect_root((std::int64_t{1} << bit) + off);
+  expect_root(INT64_MAX);
+  EXPECT_EQ(robots::integer_root(-4), 0);
 }
 
 // Turned by a gyroscope alone it knows where up is to a tenth of a degree after ten turns.
