@@ -15,18 +15,18 @@ std::int32_t narrow(std::int64_t value) {
 
 }  // namespace
 
+// Newton from above, in whole numbers: the mean of a power of two and the square over it is no smaller than
+// the root and near it, each step comes closer, and the first that does not is the root.
 std::int64_t integer_root(std::int64_t square) {
   if (square <= 0) return 0;
-  std::int64_t root = 0, bit = std::int64_t{1} << ((std::bit_width(static_cast<std::uint64_t>(square)) - 1) & ~1);
-  for (; bit != 0; bit >>= 2) {
-    if (square >= root + bit) {
-      square -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
+  const auto n = static_cast<std::uint64_t>(square);
+  const int half = (static_cast<int>(std::bit_width(n)) + 1) / 2;
+  std::uint64_t root = ((std::uint64_t{1} << half) + (n >> half)) / 2 + 1;
+  for (;;) {
+    const std::uint64_t next = (root + n / root) / 2;
+    if (next >= root) return static_cast<std::int64_t>(root);
+    root = next;
   }
-  return root;
 }
 
 // d up / dt = up x rates: the world's up turns against the body. Q14 by Q10 is Q24; 4 bits to Q28.

@@ -41,8 +41,9 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
   registry.add("automatic_door", make<AutomaticDoor>(), "slides open when something comes near: width, hold, NAME_distance of each range sensor");
   registry.add("carry_in_air", make<CarryInAir>(),
-               "a Quadrotor that takes one end of a load, lifts it and moves it along x: x, y, z, length, load, lift, lift_at, speed, go_at, way");
-  registry.add("carry_on_wheels", make<CarryOnWheels>(), "a Wheelbot that takes the other end: speed, go_at, way");
+               "a Quadrotor that takes one end of a load, lifts it when the other end is held too, and goes along: x, y, z, lift, length, load");
+  registry.add("carry_on_wheels", make<CarryOnWheels>(), "a Wheelbot that takes the other end and leads, once it hears that the load is lifted: speed, way");
+  registry.add("pass_on", make<PassOn>(), "the load between the two: what is said at one handle is heard at the other");
   registry.add("hover", make<Hover>(), "a Quadrotor that stays in its place: x, y, z, yaw, and gains as of figure_eight");
   registry.add("figure_eight", make<FigureEight>(),
                "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, stiffness, damping, integral, ...");

@@ -18,72 +18,119 @@ Ramp ramp(double time, double from, double to) {
   return {s * s * (3 - 2 * s), 6 * s * (1 - s) / (to - from)};
 }
 
-constexpr double sink_time = 2, lift_time = 2;  // s
-constexpr double press = 0.01;                  // m
-constexpr double wheel_radius = 0.045;          // m, of the Wheelbot
+constexpr double settle_time = 2, sink_time = 2, lift_time = 2;  // s
+constexpr double approach = 0.4;        // m above the handle, to begin with
+constexpr double gripper = 0.09;        // m, from the quadrotor's frame down to its gripper
+constexpr double press = 0.01;          // m, by which it presses while it takes hold and puts down
+constexpr double wheel_radius = 0.045;  // m, of the Wheelbot
 
 }  // namespace
+
+bool PassOn::receive(mind::Agent& agent, const mind::Message& message) {
+  const auto word = message.as<CarryWord>();
+  if (!word) return false;
+  for (const auto& dock : agent.docks())
+    if (dock.name != agent.where(message) && agent.dock(dock.name).engaged) agent.send(dock.name, *word);
+  return true;
+}
+
+bool Partner::hear(const mind::Message& message, double now) {
+  const auto word = message.as<CarryWord>();
+  if (!word) return false;
+  word_ = *word;
+  heard_ = now;
+  return true;
+}
 
 void CarryInAir::start(mind::Agent& agent) {
   Flyer::start(agent);
   handle_ = {agent.parameter("x", 0.0), agent.parameter("y", 0.0), agent.parameter("z", 0.1)};
   lift_ = agent.parameter("lift", 0.4);
   length_ = agent.parameter("length", 0.87);
-  speed_ = agent.parameter("speed", 0.3);
-  way_ = agent.parameter("way", 3.0);
   load_ = agent.parameter("load", 0.2);
-  lift_at_ = agent.parameter("lift_at", 8.0);
-  go_at_ = agent.parameter("go_at", 11.0);
   if (!(lift_ >= 0 && lift_ < length_)) throw mind::AgentError("it cannot lift its end higher than the load is long");
-  if (!(speed_ > 0 && lift_at_ >= down_at_ + sink_time && go_at_ >= lift_at_ + lift_time))
-    throw mind::AgentError("its plan does not fit: speed must be positive, lift_at 4 s or later, and go_at 2 s after it or later");
 }
 
-FlightTarget CarryInAir::plan(double time) const {
-  const double there = go_at_ + way_ / speed_;
-  const Ramp sink = ramp(time, down_at_, down_at_ + sink_time), lift = ramp(time, lift_at_, lift_at_ + lift_time);
-  const Ramp put = ramp(time, there + 1, there + 1 + lift_time), leave = ramp(time, there + 4, there + 6);
-  FlightTarget target;
-  const bool moving = time > go_at_ && time < there;
-  target.position = handle_ + Vec3{speed_ * clamp(time - go_at_, 0, there - go_at_), 0, gripper_};
+bool CarryInAir::receive(mind::Agent& agent, const mind::Message& message) { return partner_.hear(message, agent.time()); }
+
+CarryInAir::Stage CarryInAir::next_stage(const mind::Agent& agent, double since, const CarryWord* other) const {
+  switch (stage_) {
+    case Stage::above: return since >= settle_time ? Stage::down : stage_;
+    case Stage::down: return since >= sink_time && agent.dock("gripper").engaged && other != nullptr && other->ready ? Stage::lifting : stage_;
+    case Stage::lifting: return since >= lift_time ? Stage::carrying : stage_;
+    case Stage::carrying: return other != nullptr && other->there ? Stage::putting : stage_;
+    case Stage::putting: return since >= lift_time + 1 ? Stage::leaving : stage_;
+    case Stage::leaving: break;
+  }
+  return stage_;
+}
+
+FlightTarget CarryInAir::target(double since, const CarryWord* other) const {
+  Ramp sink{1, 0}, lift{1, 0}, put{0, 0}, leave{0, 0};
+  if (stage_ == Stage::above) sink = {0, 0};
+  if (stage_ == Stage::down) sink = ramp(since, 0, sink_time);
+  if (stage_ <= Stage::down) lift = {0, 0};
+  if (stage_ == Stage::lifting) lift = ramp(since, 0, lift_time);
+  if (stage_ == Stage::putting) put = ramp(since, 0, lift_time);
+  if (stage_ == Stage::leaving) put = {1, 0}, leave = ramp(since, 0, lift_time);
   const double height = lift_ * (lift.value - put.value), rising = lift_ * (lift.rate - put.rate);
   const double reach = std::sqrt(length_ * length_ - height * height);
-  // It presses a little while it takes hold and while it puts down.
-  target.position += {reach - length_, 0, height + approach_ * (1 - sink.value + leave.value) - press * (sink.value - lift.value + put.value - leave.value)};
-  target.velocity = {(moving ? speed_ : 0) - height * rising / reach, 0, rising + approach_ * (leave.rate - sink.rate)};
+  FlightTarget target;
+  target.position = handle_ + Vec3{driven_ + reach - length_, 0, gripper + height};
+  target.position.z += approach * (1 - sink.value + leave.value) - press * (sink.value - lift.value + put.value - leave.value);
+  target.velocity = {(stage_ == Stage::carrying && other != nullptr ? other->speed : 0) - height * rising / reach, 0, rising + approach * (leave.rate - sink.rate)};
   return target;
 }
 
 void CarryInAir::step(mind::Agent& agent) {
-  const double time = agent.time(), leaves = go_at_ + way_ / speed_ + 4;
-  agent.enable_dock("gripper", time > down_at_ && time < leaves);
+  const double now = agent.time();
+  const CarryWord* other = partner_.word(now);
+  if (other != nullptr) driven_ = other->driven;
+  if (const Stage next = next_stage(agent, now - begun_, other); next != stage_) {
+    stage_ = next;
+    begun_ = now;
+  }
+  agent.enable_dock("gripper", stage_ != Stage::above && stage_ != Stage::leaving);
   const bool held = std::exchange(holds_, agent.dock("gripper").engaged);
   if (holds_ != held) carry(holds_ ? load_ : 0);
-  fly_to(agent, plan(time));
+  if (holds_) agent.send("gripper", CarryWord{stage_ == Stage::carrying, stage_ >= Stage::putting, driven_, 0});
+  fly_to(agent, target(now - begun_, other));
 }
 
 void CarryInAir::archive_state(Archive& ar) {
   archive_flight(ar);
+  ar("stage", stage_);
+  ar("begun", begun_);
+  ar("driven", driven_);
   ar("holds", holds_);
+  partner_.archive(ar);
 }
 
 void CarryOnWheels::start(mind::Agent& agent) {
   speed_ = agent.parameter("speed", 0.3);
   way_ = agent.parameter("way", 3.0);
-  go_at_ = agent.parameter("go_at", 11.0);
 }
+
+bool CarryOnWheels::receive(mind::Agent& agent, const mind::Message& message) { return partner_.hear(message, agent.time()); }
 
 void CarryOnWheels::step(mind::Agent& agent) {
   agent.enable_dock("gripper");
-  const mind::DockState& gripper = agent.dock("gripper");
+  const mind::DockState& gripper_state = agent.dock("gripper");
+  const CarryWord* other = partner_.word(agent.time());
   double speed = 0;
-  if (!gripper.engaged && !gripper.latching && agent.time() < go_at_) {
+  if (!gripper_state.engaged && !gripper_state.latching && driven_ == 0) {
     speed = 0.1;  // m/s: up to the load
-  } else if (gripper.engaged && agent.time() >= go_at_ && driven_ < way_) {
+  } else if (gripper_state.engaged && other != nullptr && other->ready && driven_ < way_) {
     speed = speed_;
     driven_ += speed_ * agent.dt();
   }
+  if (gripper_state.engaged) agent.send("gripper", CarryWord{true, driven_ >= way_, driven_, speed});
   for (const char* wheel : {"wheel_front_left", "wheel_front_right", "wheel_rear_left", "wheel_rear_right"}) agent.turn(wheel, speed / wheel_radius);
+}
+
+void CarryOnWheels::archive_state(Archive& ar) {
+  ar("driven", driven_);
+  partner_.archive(ar);
 }
 
 }  // namespace volvox::robots

@@ -1,8 +1,11 @@
-"""People and hardware in the loop: a joystick's bytes through a FIFO, and UDP both ways, recorded and replayed."""
+"""People and hardware in the loop: a joystick's bytes through a FIFO, UDP and a serial line both ways, recorded and replayed."""
 import fcntl
 import json
 import os
 import pathlib
+import pty
+import re
+import select
 import socket
 import struct
 import subprocess
@@ -109,7 +112,7 @@ class Joystick(DeviceTest):
             self.assertIn(words, done.stderr)
 
 
-class Udp(DeviceTest):
+class SocketTest(DeviceTest):
     def setUp(self):
         super().setUp()
         self.socket = self.enterContext(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -123,6 +126,8 @@ class Udp(DeviceTest):
         lines = dict(line.split(" ", 1) for line in self.socket.recv(65536).decode().split("\n") if line)
         return {name: json.loads(value) for name, value in lines.items()}
 
+
+class Udp(SocketTest):
     def test_a_real_robot_in_a_virtual_world(self):
         """Its pose comes from outside; what its simulated range sensor sees of the virtual wall goes back out."""
         own = self.socket.getsockname()[1]
@@ -153,11 +158,117 @@ class Udp(DeviceTest):
         inputs = self.finish()
         self.assertEqual({line.split(",")[3] for line in inputs}, {"stick"})
 
+    def test_a_force_to_feel_is_told(self):
+        own = self.socket.getsockname()[1]
+        self.start(self.world(f'<volvox:extension name="udp" port="{self.port}" to="127.0.0.1:{own}" force="arm.neck.torque 100"/>'))
+        self.hear()
+        self.socket.sendto(b"joint arm neck 1.5", ("127.0.0.1", self.port))
+        self.assertEqual(max(self.hear()["force"] for _ in range(25)), 1)  # no more than that
+        self.finish()
+
     def test_what_is_wrong_is_said(self):
         self.socket.close()
         for attributes, words in {'port="99999"': "99999", 'host="everywhere"': "not an address", 'send="robot.rnge"': "choose one of", 'to="x"': "not an address"}.items():
             done = self.run_program("run", self.world(f'<volvox:extension name="udp" {attributes}/>'), "--quiet", status=2)
             self.assertIn(words, done.stderr)
+
+
+class Serial(DeviceTest):
+    """A pseudo terminal: what is written at one end is read at the other, as on a real line."""
+
+    def setUp(self):
+        super().setUp()
+        self.line, other = pty.openpty()
+        self.device = os.ttyname(other)
+        self.addCleanup(os.close, self.line)
+        self.addCleanup(os.close, other)
+        self.heard = b""
+
+    def hear(self):
+        """The lines of one report."""
+        end = time.monotonic() + 20
+        while self.heard.count(b"time ") < 2:
+            self.assertLess(time.monotonic(), end, f"nothing is told: {self.heard}")
+            if select.select([self.line], [], [], 1)[0]:
+                self.heard += os.read(self.line, 65536)
+        first, second = [match.start() for match in re.finditer(b"time ", self.heard)][:2]
+        report, self.heard = self.heard[first:second], self.heard[second:]
+        return {name: json.loads(value) for name, value in (line.split(" ", 1) for line in report.decode().split("\n") if line)}
+
+    def extension(self, attributes):
+        return f'<volvox:extension name="serial" device="{self.device}" {attributes}/>'
+
+    def test_both_ways_with_a_force_to_feel(self):
+        self.start(self.world(self.extension('baud="921600" send="robot.range" force="arm.neck.torque 2"'), duration=1.5))
+        self.assertAlmostEqual(self.hear()["robot.range"][0], 1.9, places=2)
+        os.write(self.line, b"pose robot 0.9 0 0.5 0 0 0 1\r\npercept robot st")  # a line may come in pieces
+        time.sleep(0.1)
+        os.write(self.line, b"ick 0.5\njoint arm neck 1.5\n")
+        reports = [self.hear() for _ in range(40)]
+        self.assertLess(min(report["robot.range"][0] for report in reports), 1.2)
+        forces = [report["force"] for report in reports]
+        self.assertGreater(max(forces), 0.1)  # the motor pushes, and the hand feels it
+        self.assertLessEqual(max(forces), 1)
+        inputs = self.finish()
+        self.assertTrue(any(line.split(",")[1:4] == ["percept", "robot", "stick"] for line in inputs))
+
+    def test_bad_bytes_are_counted_and_do_no_harm(self):
+        self.start(self.world(self.extension('send="robot.range"'), duration=1.5))
+        self.hear()
+        bad = [bytes(range(128, 256)), b"\0\1\2", b"joint arm neck", b"joint arm neck x", b"hello", b"x" * 3000, b"percept \xffrobot stick 1", b"joint arm neck 1 2"]
+        os.write(self.line, b"".join(line + b"\n" for line in bad) + b"\n\r\n" + b"percept robot stick 1\n")
+        for _ in range(20):
+            self.hear()
+        out, errors = self.process.communicate(timeout=60)
+        self.assertEqual(self.process.returncode, 0, errors)
+        report = json.loads(out)
+        self.assertEqual(report["metrics"]["serial_bad_lines"], len(bad))
+        self.run_program("export", "out", "--csv")
+        self.assertEqual([line.split(",")[3] for line in self.read("out", "csv", "inputs.csv").split("\n")[1:-1]], ["stick"])
+
+    def test_a_line_where_nobody_listens_stops_nothing(self):
+        report = self.run_json(self.world(self.extension('send="robot.range arm.neck.torque"'), duration=60), "--out", "out")
+        self.assertEqual(report["status"], "done")
+        self.assertGreater(report["metrics"]["serial_dropped"], 0)
+
+    def test_what_is_wrong_is_said(self):
+        for attributes, words in {'': "no device", 'device="/nowhere/tty7"': "/nowhere/tty7", 'device="world.sdf"': "not a serial line", f'device="{self.device}" baud="1234"': "1234 baud",
+                                  f'device="{self.device}" force="arm.nek.torque"': "choose one of"}.items():
+            done = self.run_program("run", self.world(f'<volvox:extension name="serial" {attributes}/>'), "--quiet", status=2)
+            self.assertIn(words, done.stderr)
+
+
+class Viewed(SocketTest):
+    """A run that people watch, with a port of its own, can be reset."""
+
+    def web_socket(self, port):
+        connection = self.enterContext(socket.create_connection(("127.0.0.1", port), timeout=20))
+        connection.sendall(f"GET /socket HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                           "Sec-WebSocket-Key: dm9sdm94IHZvbHZveCB2bw==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        self.assertEqual(connection.recv(12), b"HTTP/1.1 101")
+        return connection
+
+    def test_reset_frees_the_port_first(self):
+        own = self.socket.getsockname()[1]
+        world = self.world(f'<volvox:extension name="udp" port="{self.port}" to="127.0.0.1:{own}" send="robot.range"/>', duration=600)
+        self.process = subprocess.Popen([self.program, "run", world, "--view", "--no-browser", "--port", "0", "--out", "out"], cwd=self.folder, text=True, stderr=subprocess.PIPE)
+        self.addCleanup(self.process.stderr.close)
+        self.addCleanup(self.process.wait, 20)
+        self.addCleanup(self.process.kill)
+        first = self.process.stderr.readline()
+        if "viewer is at" not in first:
+            self.skipTest(first)
+        connection = self.web_socket(int(re.search(r":(\d+)", first).group(1)))
+        while self.hear()["time"] < 1:
+            pass
+        text = b'{"type":"reset"}'
+        connection.sendall(bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text)  # masked with zeros
+        end = time.monotonic() + 20
+        while self.hear()["time"] >= 1:  # it tells again, from the start: it has the port
+            self.assertLess(time.monotonic(), end, "the run was not reset")
+        self.socket.sendto(b"pose robot 0.9 0 0.5 0 0 0 1", ("127.0.0.1", self.port))
+        while self.hear()["robot.range"][0] > 1.2:
+            self.assertLess(time.monotonic(), end, "the new run does not listen at its port")
 
 
 if __name__ == "__main__":

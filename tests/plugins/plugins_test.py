@@ -223,6 +223,33 @@ class Isolated(PluginTest):
             self.assertEqual(report["status"], "done", deed)
             self.assertEqual(report["metrics"]["isolated_disabled"], 1, deed)
 
+    LOOKOUT = '<volvox:sensor name="view" type="lookout" link="head"{}/>'
+
+    def test_sensors_read_the_same_bits(self):
+        for options in [{}, {"behavior": "on_board"}]:
+            options = {"plugin": "actors", "extra": self.LOOKOUT.format(' max_range="4"'), **options}
+            together = self.report(**options)
+            self.assertNotEqual(together["state_hash"], self.report(**{**options, "extra": ""})["state_hash"])
+            apart = self.report("--isolate", **options)
+            self.assertEqual(apart["state_hash"], together["state_hash"])
+            self.assertEqual(apart["metrics"]["isolated_disabled"], 0)
+            self.assertEqual(self.report("--isolate", "--threads", "2", **options)["state_hash"], together["state_hash"])
+
+    def test_a_sensor_that_crashes_or_hangs_ends_that_process_alone(self):
+        for deed, words in {"crash": "crashed (signal 11", "hang": "did not answer within 0.3 s"}.items():
+            done = self.run_world("--isolate=0.3", "--json", plugin="actors", behavior="spin", extra=self.LOOKOUT.format(f' deed="{deed}"'))
+            for word in [words, "plugin 'actors'", "sensor 'view' of module", "disabled, and the run goes on"]:
+                self.assertIn(word, done.stderr, deed)
+            report = json.loads(done.stdout)
+            self.assertEqual(report["status"], "done", deed)
+            self.assertEqual(report["metrics"]["isolated_disabled"], 1, deed)
+
+    def test_what_an_isolated_sensor_does_wrong_is_named(self):
+        self.assertIn("blinded", self.run_world("--isolate", plugin="actors", extra=self.LOOKOUT.format(' deed="throw"'), status=1).stderr)
+        self.assertIn("max_range", self.run_world("--isolate", plugin="actors", extra=self.LOOKOUT.format(' max_range="far"'), status=2).stderr)
+        self.assertIn("'colour'", self.run_world("--isolate", plugin="actors", extra=self.LOOKOUT.format(' colour="red"'), status=2).stderr)
+        self.assertIn("a type of its own, Own", self.run_world("--isolate", plugin="actors", extra='<volvox:sensor name="o" type="own" link="foot"/>', status=2).stderr)
+
     def test_what_it_throws_ends_the_run_as_in_one_process(self):
         done = self.run_world("--isolate", plugin="actors", deed="throw", status=1)
         self.assertIn("thrown on purpose", done.stderr)

@@ -1,5 +1,6 @@
 // Plugins for plugins_test.py, out of one source: what PLUGIN_KIND says. The good one offers something of
 // everything, and things that go wrong at run time.
+#include <volvox/mind/neighborhood.h>
 #include <volvox/physics/none/none_engine.h>
 #include <volvox/plugin/plugin.h>
 
@@ -92,6 +93,64 @@ class Reading final : public mind::Sensor {
 
  private:
   double value_;
+};
+
+// How far it is straight down and to the nearest module, and how fast it changes: rays, contacts, neighbours and the
+// world in one reading. It does what its parameter says at its 30th reading.
+class Lookout final : public mind::Sensor {
+ public:
+  explicit Lookout(const Parameters& p) : deed_(p.text("deed", "")), range_(p.number("max_range", 5, 0.1, 100)) {}
+  const TypeInfo& type() const override { return type_of<std::vector<double>>(); }
+  bool casts_rays() const override { return true; }
+  void rays(const mind::SenseContext& c, std::vector<physics::Ray>& rays) const override {
+    rays.push_back({c.world.link_pose(c.link(1)).position, {0.6, 0, -0.8}, range_, c.module + 1});
+  }
+  bool needs_contacts() const override { return true; }
+  double neighbor_range() const override { return range_; }
+  void read(const mind::SenseContext& c, Value& reading) const override {
+    if (++readings_ == 30) act();
+    std::vector<mind::Neighborhood::Near> near;
+    c.neighborhood->near(c.world.link_pose(c.link(0)).position, range_, c.module, near);
+    *reading.get<std::vector<double>>() = {c.hits[0].distance, near.empty() ? -1 : near[0].distance, c.contact_forces[c.link(0)],
+                                           c.world.link_velocity(c.link(1)).angular.z, c.world.last_velocity(c.link(1)).angular.z, c.world.joint_state(c.joint(0)).torque};
+  }
+
+ private:
+  void act() const {
+    if (deed_ == "crash") std::raise(SIGSEGV);
+    if (deed_ == "hang")
+      for (volatile bool forever = true; forever;) {
+      }
+    if (deed_ == "throw") throw std::runtime_error("blinded");
+  }
+  std::string deed_;
+  double range_;
+  mutable int readings_ = 0;
+};
+
+struct Own {
+  double value = 0;
+};
+VOLVOX_TYPE(Own, value)
+class ReadsOwnType final : public mind::Sensor {
+ public:
+  const TypeInfo& type() const override { return type_of<Own>(); }
+  void read(const mind::SenseContext&, Value&) const override {}
+};
+
+// Turns its neck on board, at every substep, and says so.
+class OnBoardActor final : public mind::Behavior {
+ public:
+  void step(mind::Agent&) override {}
+  OnBoard on_board() const override { return {{"neck.angle"}, {"neck"}}; }
+  void control(mind::Agent& agent, double step) override {
+    agent.turn("neck", 1 + agent.angle("neck"));
+    time_ += step;
+  }
+  VOLVOX_STATE(time_)
+
+ private:
+  double time_ = 0;
 };
 
 class Shift final : public mind::Noise {
@@ -221,9 +280,12 @@ VOLVOX_PLUGIN("moody", "goes wrong while it is loaded") {
   if (std::getenv("VOLVOX_TEST_CRASH") != nullptr) std::raise(SIGSEGV);
   throw std::runtime_error("not in the mood");
 }
-#else  // only behaviours, so that nothing of it need be in the run's process
-VOLVOX_PLUGIN("actors", "behaviors alone") {
+#else  // only behaviours and sensors, so that nothing of it need be in the run's process
+VOLVOX_PLUGIN("actors", "behaviors and sensors alone") {
   plugin.behaviors.add("actor", [] { return std::make_unique<Actor>(); }, "turns its neck");
   plugin.behaviors.add("mimic", [] { return std::make_unique<Mimic>(); });
+  plugin.behaviors.add("on_board", [] { return std::make_unique<OnBoardActor>(); });
+  plugin.sensors.add("lookout", [](const model::Sensor&, const Parameters& p) { return std::make_unique<Lookout>(p); }, "what is below and near");
+  plugin.sensors.add("own", [](const model::Sensor&, const Parameters&) { return std::make_unique<ReadsOwnType>(); });
 }
 #endif

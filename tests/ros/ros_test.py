@@ -22,33 +22,7 @@ if not shutil.which("roscore", path=PATH) or not shutil.which("rostopic", path=P
     print("skipped: roscore or rostopic is not installed (python3-roslaunch, python3-rostopic, rosout)")
     sys.exit(SKIPPED)
 
-WORLD = """<?xml version="1.0"?>
-<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
-<world name="w">
-  <volvox:run duration="600" dt="1/50"/>
-  <plugin filename="volvox_ros" name="ros"><rate>25</rate></plugin>
-  <model name="ground"><static>true</static><link name="ground">
-    <collision name="plane"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
-  <model name="arm"><pose>0 0 0.05 0 0 0</pose>
-    <link name="foot"><inertial><mass>2</mass><inertia><ixx>0.004</ixx><iyy>0.004</iyy><izz>0.006</izz></inertia></inertial>
-      <collision name="foot"><geometry><box><size>0.2 0.2 0.1</size></box></geometry></collision></link>
-    <link name="head"><pose>0 0 0.08 0 0 0</pose>
-      <inertial><mass>0.2</mass><inertia><ixx>0.0002</ixx><iyy>0.0002</iyy><izz>0.0003</izz></inertia></inertial></link>
-    <joint name="neck" type="revolute"><parent>foot</parent><child>head</child>
-      <axis><xyz>0 0 1</xyz><limit><lower>-2</lower><upper>2</upper><effort>1</effort><velocity>6</velocity></limit></axis></joint>
-    <volvox:motor joint="neck" kp="2" kd="0.2"/>
-    <volvox:sensor name="range" type="range" link="head" rays="3" field_of_view="1" max_range="5"/>
-    <volvox:sensor name="gyro" type="gyroscope" link="head"/>
-    <volvox:mind behavior="idle"/>
-  </model>
-</world>
-</sdf>
-"""
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"not so: {what}")
+from arm import WORLD, expect
 
 
 def free_port():
@@ -61,7 +35,7 @@ with tempfile.TemporaryDirectory() as folder:
     environment = {**os.environ, "PATH": PATH, "ROS_MASTER_URI": f"http://127.0.0.1:{free_port()}", "ROS_HOSTNAME": "127.0.0.1", "ROS_HOME": folder,
                    "ROS_LOG_DIR": folder, "VOLVOX_PLUGIN_PATH": ""}
     world = pathlib.Path(folder, "world.sdf")
-    world.write_text(WORLD)
+    world.write_text(WORLD.format(plugin='<plugin filename="volvox_ros" name="ros"><rate>25</rate></plugin>'))
 
     def rostopic(*arguments, limit=60):
         return subprocess.run(["rostopic", *arguments], env=environment, text=True, capture_output=True, timeout=limit).stdout
@@ -85,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
         started.append(run)
         expect("secs" in rostopic("echo", "-n", "1", "/clock"), "/clock is published")
         topics = rostopic("list").split()
-        for topic in ["/clock", "/joint_states", "/tf", "/arm/range", "/arm/gyro", "/arm/neck/command"]:
+        for topic in ["/clock", "/joint_states", "/tf", "/arm/range", "/arm/gyro", "/arm/imu", "/arm/neck/command"]:
             expect(topic in topics, f"{topic} is among {topics}")
         joints = rostopic("echo", "-n", "1", "/joint_states")
         expect("arm/neck" in joints and re.search(r"position: \[-?0\.0|position: \[-?\d\.\d+e-", joints), f"the joint is at rest: {joints}")
@@ -93,6 +67,8 @@ with tempfile.TemporaryDirectory() as folder:
         expect("arm/head" in frames and 'frame_id: "world"' in frames, "frames are published")
         scan = rostopic("echo", "-n", "1", "/arm/range")
         expect("range_max: 5.0" in scan and "ranges: [5.0, 5.0, 5.0]" in scan, f"a scan is published: {scan}")
+        imu = rostopic("echo", "-n", "1", "/arm/imu/linear_acceleration/z")
+        expect(abs(float(imu.split()[0]) - 9.81) < 0.1, f"the imu feels its weight: {imu}")
         rostopic("pub", "-1", "/arm/neck/command", "std_msgs/Float64", "1.0")
         moved = rostopic("echo", "-n", "1", "/joint_states")
         position = float(re.search(r"position: \[([-0-9.e]+)\]", moved).group(1))

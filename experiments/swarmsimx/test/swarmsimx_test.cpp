@@ -55,11 +55,18 @@ void expect_the_same_bits(sim::RunOptions options, double duration) {
 }
 
 TEST(AttitudeController, RootsAreWhole) {
-  for (std::int64_t n : {0LL, 1LL, 2LL, 3LL, 4LL, 15LL, 16LL, 640000LL, 1LL << 40, (1LL << 40) - 1}) {
-    const std::int64_t root = robots::integer_root(n);
-    EXPECT_LE(root * root, n);
-    EXPECT_GT((root + 1) * (root + 1), n);
-  }
+  const auto expect_root = [](std::int64_t n) {
+    const auto root = static_cast<std::uint64_t>(robots::integer_root(n));
+    ASSERT_LE(root * root, static_cast<std::uint64_t>(n));
+    ASSERT_GT((root + 1) * (root + 1), static_cast<std::uint64_t>(n));
+  };
+  for (std::int64_t n = 0; n < 100'000; ++n) expect_root(n);
+  for (std::int64_t root = 1; root < 3'037'000'000; root = root * 17 / 16 + 1)
+    for (const std::int64_t off : {-1, 0, 1}) expect_root(root * root + off);
+  for (int bit = 1; bit < 63; ++bit)
+    for (const std::int64_t off : {-1, 0, 1}) expect_root((std::int64_t{1} << bit) + off);
+  expect_root(INT64_MAX);
+  EXPECT_EQ(robots::integer_root(-4), 0);
 }
 
 // Turned by a gyroscope alone it knows where up is to a tenth of a degree after ten turns.
@@ -142,6 +149,19 @@ TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
   EXPECT_LT(value(report, "gripper_load"), 1);
   EXPECT_GT(value(report, "door_open_m"), 1.35);
   EXPECT_LT(value(report, "door_end_m"), 0.05);
+}
+
+// Nobody sets off by the clock: a Wheelbot that begins farther away comes later, and the quadrotor waits for it.
+TEST(Grasp, WaitsForWhoComesLate) {
+  sim::RunOptions late;
+  late.experiment = "swarmsimx/grasp";
+  late.settings = {{"wheels_at", "-1.75"}, {"way", "0.6"}};  // 8 s more at 0.1 m/s
+  late.duration = 26;
+  const sim::RunReport report = run(late);
+  EXPECT_EQ(value(report, "grasps"), 2);
+  EXPECT_NEAR(value(report, "carried_m"), 0.6, 0.1);
+  EXPECT_GT(value(report, "lifted_m"), 0.15);
+  EXPECT_EQ(value(report, "docks_released"), 1);  // put down
 }
 
 TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }

@@ -21,6 +21,15 @@ void pause() {
 #endif
 }
 
+// What next_chunk_ holds: of which job, how many chunks that has, and which of them is next. Whoever
+// has counted it up by one owns that chunk, and with it the right to look at the job.
+constexpr int chunk_bits = 16;
+constexpr std::size_t chunk_mask = (std::size_t{1} << chunk_bits) - 1;
+
+std::size_t ticket_of(std::size_t generation, std::size_t chunks) { return generation << (2 * chunk_bits) | chunks << chunk_bits; }
+std::size_t chunks_of(std::size_t ticket) { return ticket >> chunk_bits & chunk_mask; }
+std::size_t next_of(std::size_t ticket) { return ticket & chunk_mask; }
+
 template <class Condition>
 bool soon(const Condition& condition) {
   for (int i = 0; i < patience; ++i) {
@@ -53,9 +62,8 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t grain,
     body(0, count);
     return;
   }
-  job_ = {&body, count, std::min(worth, chunks_a_thread * (workers_.size() + 1))};
-  next_chunk_ = 0;
-  running_ = workers_.size();
+  job_ = {&body, count, std::min({worth, chunks_a_thread * (workers_.size() + 1), chunk_mask - workers_.size() - 1})};
+  next_chunk_ = ticket_of(generation_ + 1, job_.chunks);
   ++generation_;
   if (asleep_ > 0) {
     { const std::lock_guard lock(mutex_); }  // whoever counted itself asleep waits by now
@@ -66,13 +74,18 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t grain,
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
+// A worker that wakes when all chunks are taken takes none, and nobody has waited for it: on a
+// machine with other things to do the caller alone may be done before another thread gets a turn.
 void ThreadPool::take_chunks() {
-  for (std::size_t chunk = next_chunk_++; chunk < job_.chunks; chunk = next_chunk_++) {
+  for (std::size_t ticket = next_chunk_; next_of(ticket) < chunks_of(ticket);) {
+    if (!next_chunk_.compare_exchange_weak(ticket, ticket + 1)) continue;
+    const std::size_t chunk = next_of(ticket);
     try {
       (*job_.body)(job_.count * chunk / job_.chunks, job_.count * (chunk + 1) / job_.chunks);
     } catch (...) {
       chunk_failed(chunk);
     }
+    ticket = next_chunk_;
   }
 }
 
@@ -102,9 +115,11 @@ void ThreadPool::await_work(std::size_t seen) {
 }
 
 void ThreadPool::work() {
-  for (std::size_t seen = 0;; ++seen) {
+  for (std::size_t seen = 0;;) {
     await_work(seen);
     if (stop_) return;
+    seen = generation_;
+    ++running_;  // before it takes a chunk: whoever finds none running finds none taken
     take_chunks();
     if (--running_ == 0 && caller_asleep_) {
       { const std::lock_guard lock(mutex_); }

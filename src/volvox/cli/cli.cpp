@@ -178,7 +178,7 @@ void add_run(CLI::App& app, Arguments& a) {
   add_restore(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
   run->add_flag("--real-time", a.run.real_time, "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")->type_name("[=FACTOR]");
-  run->add_flag("--isolate", a.run.isolate, "run behaviors of plugins in processes of their own: one that crashes, or takes longer than S seconds (1) for a call, is disabled, and the run goes on")->type_name("[=S]");
+  run->add_flag("--isolate", a.run.isolate, "run behaviors and sensors of plugins in processes of their own: one that crashes, or takes longer than S seconds (1) for a call, is disabled, and the run goes on")->type_name("[=S]");
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");

@@ -78,6 +78,7 @@ int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const
   view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end);
   if (options.real_time) viewed.set_speed(*options.real_time);
   viewed.loop(stop.requested());
+  if (viewed.lost()) return complain(*viewed.lost());
   const sim::RunReport& report = viewed.run().report();
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder);

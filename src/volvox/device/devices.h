@@ -6,10 +6,11 @@
 namespace volvox::device {
 
 // joystick: axes and buttons of a Linux input device become percepts or set joints, and a percept
-// becomes its force. udp: text lines in datagrams become inputs, and percepts are sent back.
+// becomes its force. udp, serial: text lines become inputs, and percepts and a force are sent back.
 void register_extensions(sim::ExtensionRegistry& extensions);
 
 std::unique_ptr<mind::Extension> make_joystick(const sim::ExtensionSetup& setup);
 std::unique_ptr<mind::Extension> make_udp(const sim::ExtensionSetup& setup);
+std::unique_ptr<mind::Extension> make_serial(const sim::ExtensionSetup& setup);
 
 }  // namespace volvox::device

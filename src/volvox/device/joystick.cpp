@@ -103,7 +103,8 @@ std::unique_ptr<mind::Extension> make_joystick(const sim::ExtensionSetup& setup)
 
 void register_extensions(sim::ExtensionRegistry& extensions) {
   extensions.add("joystick", make_joystick, "a Linux input device: device, axis0=\"MODULE.NAME [FACTOR]\", button0, force, dead_zone");
-  extensions.add("udp", make_udp, "text lines in datagrams: port, host, to, send=\"MODULE.PERCEPT ...\", every");
+  extensions.add("udp", make_udp, "text lines in datagrams: port, host, to, send=\"MODULE.PERCEPT ...\", force, every");
+  extensions.add("serial", make_serial, "the same lines over a serial line: device, baud, send=\"MODULE.PERCEPT ...\", force, every");
 }
 
 }  // namespace volvox::device

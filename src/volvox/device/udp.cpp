@@ -1,52 +1,20 @@
-#include <fmt/format.h>
-
-#include <cmath>
-#include <cstdlib>
 #include <sstream>
-#include <stdexcept>
 
 #include "volvox/base/platform/udp_socket.h"
 #include "volvox/device/devices.h"
-#include "volvox/device/targets.h"
+#include "volvox/device/lines.h"
+#include "volvox/sim/tells_metrics.h"
 
 namespace volvox::device {
 namespace {
 
 constexpr int most_datagrams = 1000, most_lines = 100;  // of one tick, and of a datagram
-constexpr std::size_t longest_word = 256;
 
-// "joint rover neck 0.5" and its like; none: it makes no sense.
-std::optional<sim::Input> parse_line(const std::string& line) {
-  std::istringstream words(line);
-  sim::Input input;
-  words >> input.kind >> input.module;
-  if (!words || input.module.size() > longest_word) return std::nullopt;
-  if (input.kind == "pose") {
-    std::getline(words, input.text);
-    return input.text.size() <= 2 * longest_word ? std::optional(input) : std::nullopt;
-  }
-  words >> input.name;
-  if (!words || input.name.size() > longest_word) return std::nullopt;
-  if (input.kind == "parameter") {
-    words >> input.text;
-    if (input.module == "*") input.module.clear();
-  } else if (input.kind == "push") {
-    words >> input.force.x >> input.force.y >> input.force.z;
-  } else if (input.kind == "percept" || input.kind == "joint" || input.kind == "dock") {
-    words >> input.value;
-  } else {
-    return std::nullopt;
-  }
-  std::string rest;
-  if (!words || (words >> rest)) return std::nullopt;
-  return input;
-}
-
-class Udp final : public sim::Extension {
+class Udp final : public sim::Extension, public sim::TellsMetrics {
  public:
   explicit Udp(const sim::ExtensionSetup& setup)
       : replay_(setup.replay), at_(setup.parameters.text("host", "127.0.0.1") + ":" + std::to_string(setup.parameters.integer("port", 0, 0, 65535))),
-        to_text_(setup.parameters.text("to", "")), send_text_(setup.parameters.text("send", "")), every_(setup.parameters.integer("every", 1, 1, 1'000'000)) {}
+        to_text_(setup.parameters.text("to", "")), telling_(setup.parameters) {}
 
   Result<void> init() override {
     const auto at = platform::UdpAddress::parse(at_);
@@ -63,14 +31,7 @@ class Udp final : public sim::Extension {
     return {};
   }
 
-  void begin(const sim::Simulation& simulation) override {
-    std::istringstream words(send_text_);
-    for (std::string word; words >> word;) {
-      auto source = Source::find(word, simulation);
-      if (!source.ok()) throw std::runtime_error(source.error().text());
-      sources_.push_back(std::move(*source));
-    }
-  }
+  void begin(const sim::Simulation& simulation) override { telling_.begin(simulation); }
 
   void before_tick(sim::Simulation& simulation) override {
     for (int count = 0; count < most_datagrams; ++count) {
@@ -86,22 +47,24 @@ class Udp final : public sim::Extension {
   }
 
   void after_tick(const sim::Simulation& simulation) override {
-    if (!to_ || sources_.empty() || simulation.tick() % every_ != 0) return;
-    std::string text = fmt::format("time {}\n", simulation.now().seconds());
-    for (const Source& source : sources_) text += source.text + " " + source.value(simulation).describe() + "\n";
-    if (text.size() <= platform::UdpSocket::largest) socket_->send(*to_, text);
+    if (!to_) return;
+    const std::string text = telling_.lines(simulation);
+    if (!text.empty() && text.size() <= platform::UdpSocket::largest) socket_->send(*to_, text);
   }
 
   void shutdown() override { socket_.reset(); }
 
+  void add_metrics(sim::Metrics& metrics) const override {
+    if (!replay_) metrics.set("udp_bad_lines", static_cast<double>(senseless_), "that made no sense");
+  }
+
  private:
   bool replay_;
-  std::string at_, to_text_, send_text_;
-  std::int64_t every_;
+  std::string at_, to_text_;
+  Telling telling_;
   std::int64_t senseless_ = 0;  // lines
   std::unique_ptr<platform::UdpSocket> socket_;
   std::optional<platform::UdpAddress> to_;
-  std::vector<Source> sources_;
 };
 
 }  // namespace

@@ -36,6 +36,21 @@ Result<std::shared_ptr<const Anatomy>> Anatomy::make(std::shared_ptr<const model
   return std::shared_ptr<const Anatomy>(anatomy);
 }
 
+namespace {
+
+// A plugin's factory may throw.
+template <class Make>
+Result<void> make_part(Make&& make, const char* kind, const std::string& name, const std::string& file, int line) {
+  try {
+    make();
+    return {};
+  } catch (const std::exception& error) {
+    return Diagnostic{file, line, fmt::format("the {} '{}' cannot be made: {}", kind, name, error.what()), fmt::format("correct the {}, or leave it out", kind)};
+  }
+}
+
+}  // namespace
+
 Result<void> Anatomy::add_sensors(const Registries& registries) {
   for (std::size_t j = 0; j < model->joints.size(); ++j) {
     const model::Joint& joint = model->joints[j];
@@ -64,7 +79,8 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
     const auto factory = registries.sensors.find(sensor.type, model->file, sensor.line);
     if (!factory.ok()) return factory.error();
     const Parameters parameters(sensor.parameters, fmt::format("sensor '{}'", sensor.name), model->file, sensor.line);
-    auto made = (**factory)(sensor, parameters);
+    std::unique_ptr<Sensor> made;
+    if (auto ok = make_part([&] { made = (**factory)(sensor, parameters); }, "sensor", sensor.name, model->file, sensor.line); !ok.ok()) return ok;
     if (auto ok = parameters.check(); !ok.ok()) return ok;
     if (auto ok = add(sensor.name, std::move(made), sensor.line); !ok.ok()) return ok;
   }
@@ -81,7 +97,8 @@ Result<void> Anatomy::add_actuators(const Registries& registries) {
     const auto factory = registries.actuators.find(actuator.type, model->file, actuator.line);
     if (!factory.ok()) return factory.error();
     const Parameters parameters(actuator.parameters, fmt::format("actuator '{}'", actuator.name), model->file, actuator.line);
-    auto made = (**factory)(actuator, parameters);
+    std::unique_ptr<Actuator> made;
+    if (auto ok = make_part([&] { made = (**factory)(actuator, parameters); }, "actuator", actuator.name, model->file, actuator.line); !ok.ok()) return ok;
     if (auto ok = parameters.check(); !ok.ok()) return ok;
     if (auto ok = add(actuator.name, std::move(made), actuator.line); !ok.ok()) return ok;
   }

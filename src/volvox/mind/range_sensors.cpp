@@ -28,6 +28,7 @@ class Fan {
   int rays() const { return rays_; }  // of a row
   int rows() const { return rows_; }
   double max_range() const { return max_range_; }
+  double field_of_view() const { return field_of_view_; }
   double bearing(int ray) const { return spread(field_of_view_, ray, rays_); }
   double elevation(int row) const { return spread(vertical_field_of_view_, row, rows_); }
   double step() const { return rays_ == 1 ? 0 : field_of_view_ / (rays_ - 1); }
@@ -45,6 +46,10 @@ class Fan {
   int rays_, rows_;
   double field_of_view_, vertical_field_of_view_, max_range_;
 };
+
+Fan range_fan(const Parameters& p) { return {p, 1, 0, 2}; }
+Fan laser_fan(const Parameters& p) { return {p, 181, pi, 8}; }
+double laser_min_range(const Parameters& p) { return p.number("min_range", 0, 0, 1e6); }
 
 // Rings of rays about x that fill a cone evenly: one in the middle, then six more in each ring.
 std::vector<Vec3> cone(double opening, int rings) {
@@ -78,7 +83,7 @@ class RaySensor : public MountedSensor<T> {
 // Distances in m, one a ray; max_range where there is nothing.
 class RangeSensor final : public RaySensor<std::vector<double>> {
  public:
-  RangeSensor(const model::Sensor& sensor, const Parameters& p) : RangeSensor(sensor, Fan(p, 1, 0, 2)) {}
+  RangeSensor(const model::Sensor& sensor, const Parameters& p) : RangeSensor(sensor, range_fan(p)) {}
   void measure(const SenseContext& c, std::vector<double>& reading) const override {
     reading.resize(directions_.size());
     for (std::size_t i = 0; i < reading.size(); ++i) reading[i] = c.hits[i].hit() ? c.hits[i].distance : range_;
@@ -95,7 +100,7 @@ class RangeSensor final : public RaySensor<std::vector<double>> {
 class Laser final : public RaySensor<std::vector<double>> {
  public:
   Laser(const model::Sensor& sensor, const Parameters& p)
-      : Laser(sensor, Fan(p, 181, pi, 8), p.number("min_range", 0, 0, 1e6), p.number("divergence", 0, 0, 0.5), p.number("blend", 0.5, 0, 1e6)) {}
+      : Laser(sensor, laser_fan(p), laser_min_range(p), p.number("divergence", 0, 0, 0.5), p.number("blend", 0.5, 0, 1e6)) {}
   void measure(const SenseContext& c, std::vector<double>& reading) const override {
     reading.resize(directions_.size() / spots_);
     for (std::size_t i = 0; i < reading.size(); ++i) reading[i] = std::max(min_range_, of_beam(c.hits.subspan(i * spots_, spots_)));
@@ -217,6 +222,14 @@ SensorFactory with_parameters() {
 }
 
 }  // namespace
+
+std::optional<ScanGeometry> scan_geometry(const model::Sensor& sensor) {
+  if (sensor.type != "range" && sensor.type != "laser") return std::nullopt;
+  const Parameters parameters(sensor.parameters, "sensor");
+  const bool laser = sensor.type == "laser";
+  const Fan fan = laser ? laser_fan(parameters) : range_fan(parameters);
+  return ScanGeometry{fan.rows(), fan.field_of_view(), laser ? laser_min_range(parameters) : 0, fan.max_range()};
+}
 
 void add_range_sensors(SensorRegistry& registry) {
   registry.add("range", with_parameters<RangeSensor>(), "distances by rays: max_range, rays, field_of_view, rows, vertical_field_of_view");

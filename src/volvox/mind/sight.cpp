@@ -14,16 +14,20 @@ Sight::Sight(const world::World& world) {
 }
 
 void Sight::look(const world::World& world, std::span<const physics::Ray> rays, std::span<physics::RayHit> hits, ThreadPool& threads) {
-  for (std::uint32_t link = 0; link < world.links(); ++link) caster_.place(link, world.link_pose(link));
+  threads.parallel_for(world.links(), 128, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t link = begin; link < end; ++link) caster_.place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
+  });
   caster_.update();
   rays_.clear();
   for (const physics::Ray& ray : rays) rays_.push_back({ray.origin, ray.direction, ray.range, ray.ignore_owner});
   hits_.resize(rays.size());
   caster_.cast(rays_, hits_, &threads);
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    hits[i] = {};
-    if (hits_[i].hit()) hits[i] = {hits_[i].distance, world.body(hits_[i].body), hits_[i].normal};
-  }
+  threads.parallel_for(hits.size(), 4096, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      hits[i] = {};
+      if (hits_[i].hit()) hits[i] = {hits_[i].distance, world.body(hits_[i].body), hits_[i].normal};
+    }
+  });
 }
 
 }  // namespace volvox::mind

@@ -36,6 +36,8 @@ class GuardedBehavior final : public mind::Behavior {
   void sent(mind::Agent& agent, const mind::SendReport& report) override { run(agent, [&] { inner_->sent(agent, report); }); }
   void end_tick(mind::Agent& agent) override { run(agent, [&] { inner_->end_tick(agent); }); }
   void tune(mind::Agent& agent) override { run(agent, [&] { inner_->tune(agent); }); }
+  OnBoard on_board() const override { return guard_.watched([&] { return inner_->on_board(); }); }
+  void control(mind::Agent& agent, double step) override { run(agent, [&] { inner_->control(agent, step); }); }
   double period() const override { return guard_.watched([&] { return inner_->period(); }); }
   bool omniscient() const override { return guard_.watched([&] { return inner_->omniscient(); }); }
   bool lists_state() const override { return inner_->lists_state(); }
@@ -65,6 +67,7 @@ class GuardedSensor final : public mind::Sensor {
     guard_.watched([&] { inner_->rays(context, rays); });
   }
   bool needs_contacts() const override { return inner_->needs_contacts(); }
+  double neighbor_range() const override { return inner_->neighbor_range(); }
   void read(const mind::SenseContext& context, Value& reading) const override {
     guard_.watched([&] { inner_->read(context, reading); });
     if (!all_finite(reading)) throw PluginError(fmt::format("{}: its sensor '{}' read a value that is not a number", guard_.plugin, name_));
@@ -80,6 +83,7 @@ class GuardedActuator final : public mind::Actuator {
  public:
   GuardedActuator(Guard guard, std::unique_ptr<mind::Actuator> inner) : guard_(std::move(guard)), inner_(std::move(inner)) {}
   mind::ActStage stage() const override { return inner_->stage(); }
+  bool on_board() const override { return inner_->on_board(); }
   const TypeInfo& type() const override { return inner_->type(); }
   void apply(const mind::ActContext& context, const Value& command) const override {
     guard_.watched([&] { inner_->apply(context, command); });

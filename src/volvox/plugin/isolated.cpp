@@ -33,6 +33,8 @@ std::string list_offers(const std::filesystem::path& file) {
     listed["behaviors"].push_back({{"name", name}, {"description", loaded->offered->behaviors.description(name)},
                                    {"lists_state", made != nullptr && made->lists_state()}, {"omniscient", made != nullptr && made->omniscient()}});
   }
+  listed["sensors"] = json::array();
+  for (const std::string& name : loaded->offered->sensors.names()) listed["sensors"].push_back({{"name", name}, {"description", loaded->offered->sensors.description(name)}});
   return listed.dump();
 }
 
@@ -64,6 +66,12 @@ class IsolatedBehavior final : public mind::Behavior {
     SaveArchive more;
     more("given", mind::AgentTransfer::parameters(agent).given());
     call(IsolatedLibrary::Operation::tune, agent, more.take());
+  }
+  OnBoard on_board() const override { return reply_.on_board; }
+  void control(mind::Agent& agent, double step) override {
+    SaveArchive more;
+    more("step", step);
+    call(IsolatedLibrary::Operation::control, agent, more.take());
   }
   double period() const override { return reply_.period; }
   bool lists_state() const override { return lists_state_; }
@@ -98,26 +106,19 @@ Result<std::shared_ptr<IsolatedLibrary>> IsolatedLibrary::create(const std::file
                      listed["offers"].get<std::vector<std::pair<std::string, std::vector<std::string>>>>(), 0};
   for (const json& behavior : listed["behaviors"])
     library->known_.push_back({text(behavior, "name"), text(behavior, "description"), behavior.value("lists_state", false), behavior.value("omniscient", false)});
+  for (const json& sensor : listed["sensors"]) library->known_sensors_.emplace_back(text(sensor, "name"), text(sensor, "description"));
   return library;
 }
 
-std::vector<std::string> IsolatedLibrary::behaviors() const {
-  std::vector<std::string> names;
-  for (const Known& known : known_) names.push_back(known.name);
-  return names;
+void IsolatedLibrary::add_to(mind::Registries& minds) {
+  for (const Known& known : known_) minds.behaviors.add(known.name, behavior_factory(known), known.description);
+  for (const auto& [type, description] : known_sensors_) minds.sensors.add(type, sensor_factory(type), description);
 }
 
-const IsolatedLibrary::Known& IsolatedLibrary::known(const std::string& behavior) const {
-  return *std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.name == behavior; });
-}
-
-const std::string& IsolatedLibrary::description(const std::string& behavior) const { return known(behavior).description; }
-
-mind::BehaviorFactory IsolatedLibrary::factory(const std::string& behavior) {
-  return [self = shared_from_this(), behavior]() -> std::unique_ptr<mind::Behavior> {
-    const Known& known = self->known(behavior);
+mind::BehaviorFactory IsolatedLibrary::behavior_factory(const Known& known) {
+  return [self = shared_from_this(), known]() -> std::unique_ptr<mind::Behavior> {
     if (known.omniscient) throw PluginError(fmt::format("plugin '{}': it looks at other modules, which are not there in another process; run it without --isolate", self->facts_.name));
-    self->names_.push_back(behavior);
+    self->names_.push_back(known.name);
     return std::make_unique<IsolatedBehavior>(self, static_cast<std::uint32_t>(self->names_.size() - 1), known.lists_state);
   };
 }
@@ -129,31 +130,38 @@ sim::TimeDistribution IsolatedLibrary::round_trips() const {
 
 // --- in this process ----------------------------------------------------------------------------
 
+void IsolatedLibrary::disable(const std::string& how, const std::string& where) {
+  disabled_ = how;
+  log_.warning(fmt::format("plugin '{}' ({}) {} in {}: it is disabled, and the run goes on", facts_.name, file_.string(), how, where));
+}
+
+std::optional<std::span<const std::byte>> IsolatedLibrary::exchange(const SaveArchive& ar, const std::string& where) {
+  // Made at the first call: by then all agents and sensors are there, and so they are in the companion.
+  if (!companion_) {
+    auto started = platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); }, capacity);
+    if (!started.ok()) return disable("has no process: " + started.error().text(), where), std::nullopt;
+    companion_ = std::move(*started);
+  }
+  const auto answered = companion_->call(ar.bytes(), limit_);
+  if (!answered.ok()) return disable(answered.error().diagnostics().front().what, where), std::nullopt;
+  return *answered;
+}
+
 void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Agent& agent, const std::vector<std::byte>& more, Reply& reply) {
   const std::lock_guard lock(mutex_);
   if (!disabled_.empty()) return;
   const std::int64_t begin = platform::monotonic_ns();
-  const auto disable = [&](const std::string& how) {
-    disabled_ = how;
-    log_.warning(fmt::format("plugin '{}' ({}) {} in behavior '{}' of module '{}': it is disabled, and the run goes on", facts_.name, file_.string(), how, names_[behavior], agent.name()));
-  };
-  // Made at the first call: by then all agents are there, and so they are in the companion.
-  if (!companion_) {
-    auto started = platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); }, capacity);
-    if (!started.ok()) return disable("has no process: " + started.error().text());
-    companion_ = std::move(*started);
-  }
+  const std::string where = fmt::format("behavior '{}' of module '{}'", names_[behavior], agent.name());
   SaveArchive ar;
-  auto number = behavior;
   auto address = reinterpret_cast<std::uintptr_t>(&agent);  // the same there: it is a copy of this process
   std::vector<std::byte> rest = more;
   ar("operation", operation);
-  ar("behavior", number);
+  ar("behavior", behavior);
   ar("agent", address);
   ar("more", rest);
   mind::AgentTransfer::archive(agent, ar);
-  const auto answered = companion_->call(ar.bytes(), limit_);
-  if (!answered.ok()) return disable(answered.error().diagnostics().front().what);
+  const auto answered = exchange(ar, where);
+  if (!answered) return;
   LoadArchive back(*answered);
   std::string failure;
   std::vector<std::string> asked;
@@ -161,62 +169,45 @@ void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Ag
   if (!failure.empty()) throw PluginError(failure);
   back("taken", reply.taken);
   back("period", reply.period);
+  back("on board percepts", reply.on_board.percepts);
+  back("on board actions", reply.on_board.actions);
   back("state", reply.state);
   back("asked", asked);
   mind::AgentTransfer::archive(agent, back);
-  if (!back.ok()) return disable("gave an answer that makes no sense");
+  if (!back.ok()) return disable("gave an answer that makes no sense", where);
   for (const std::string& key : asked) mind::AgentTransfer::parameters(agent).text(key, "");
   if (operation != Operation::start) round_trips_.add(platform::monotonic_ns() - begin);
 }
 
 // --- in the companion ---------------------------------------------------------------------------
 
-mind::Behavior& IsolatedLibrary::behavior_here(std::uint32_t number) {
+const LoadedPlugin& IsolatedLibrary::library_here() {
   if (!loaded_) {
     auto loaded = load_plugin(file_);
     if (!loaded.ok()) throw PluginError(loaded.error().text());
     loaded_ = std::make_unique<LoadedPlugin>(std::move(*loaded));
   }
+  return *loaded_;
+}
+
+Guard IsolatedLibrary::guard_here() { return {fmt::format("plugin '{}' ({})", facts_.name, file_.string()), library_here().library}; }
+
+mind::Behavior& IsolatedLibrary::behavior_here(std::uint32_t number) {
   running_.resize(names_.size());
-  if (!running_[number]) {
-    const Guard guard{fmt::format("plugin '{}' ({})", facts_.name, file_.string()), loaded_->library};
-    running_[number] = guard.behavior(**loaded_->offered->behaviors.find(names_[number]))();
-  }
+  if (!running_[number]) running_[number] = guard_here().behavior(**library_here().offered->behaviors.find(names_[number]))();
   return *running_[number];
 }
 
 std::vector<std::byte> IsolatedLibrary::answer(std::span<const std::byte> call) {
-  SaveArchive back;
   std::string failure;
   try {
-    Operation operation{};
-    std::uint32_t number = 0;
-    std::uintptr_t address = 0;
-    std::vector<std::byte> more;
+    SaveArchive back;
     LoadArchive ar(call);
-    ar("operation", operation);
-    ar("behavior", number);
-    ar("agent", address);
-    ar("more", more);
-    auto& agent = *reinterpret_cast<mind::Agent*>(address);
-    mind::AgentTransfer::archive(agent, ar);
-    Reply reply = carry_out(operation, behavior_here(number), agent, more);
-    Parameters& parameters = mind::AgentTransfer::parameters(agent);
-    const auto checked = parameters.check(false);
-    parameters.forget_errors();
-    if (!checked.ok()) throw PluginError(checked.error().text());
-    std::vector<std::string> asked(parameters.asked().begin(), parameters.asked().end());
-    if (running_[number]->lists_state()) {
-      SaveArchive state;
-      running_[number]->archive_state(state);
-      reply.state = state.take();
-    }
+    Operation operation{};
     back("failure", failure);
-    back("taken", reply.taken);
-    back("period", reply.period);
-    back("state", reply.state);
-    back("asked", asked);
-    mind::AgentTransfer::archive(agent, back);
+    ar("operation", operation);
+    if (operation == Operation::rays || operation == Operation::read) answer_sensor(operation, ar, back);
+    else answer_behavior(operation, ar, back);
     return back.take();
   } catch (const std::exception& error) {
     failure = error.what();
@@ -224,6 +215,35 @@ std::vector<std::byte> IsolatedLibrary::answer(std::span<const std::byte> call) 
   SaveArchive failed;
   failed("failure", failure);
   return failed.take();
+}
+
+void IsolatedLibrary::answer_behavior(Operation operation, LoadArchive& ar, SaveArchive& back) {
+  std::uint32_t number = 0;
+  std::uintptr_t address = 0;
+  std::vector<std::byte> more;
+  ar("behavior", number);
+  ar("agent", address);
+  ar("more", more);
+  auto& agent = *reinterpret_cast<mind::Agent*>(address);
+  mind::AgentTransfer::archive(agent, ar);
+  Reply reply = carry_out(operation, behavior_here(number), agent, more);
+  Parameters& parameters = mind::AgentTransfer::parameters(agent);
+  const auto checked = parameters.check(false);
+  parameters.forget_errors();
+  if (!checked.ok()) throw PluginError(checked.error().text());
+  std::vector<std::string> asked(parameters.asked().begin(), parameters.asked().end());
+  if (running_[number]->lists_state()) {
+    SaveArchive state;
+    running_[number]->archive_state(state);
+    reply.state = state.take();
+  }
+  back("taken", reply.taken);
+  back("period", reply.period);
+  back("on board percepts", reply.on_board.percepts);
+  back("on board actions", reply.on_board.actions);
+  back("state", reply.state);
+  back("asked", asked);
+  mind::AgentTransfer::archive(agent, back);
 }
 
 IsolatedLibrary::Reply IsolatedLibrary::carry_out(Operation operation, mind::Behavior& behavior, mind::Agent& agent, std::span<const std::byte> more) {
@@ -250,6 +270,12 @@ IsolatedLibrary::Reply IsolatedLibrary::carry_out(Operation operation, mind::Beh
       break;
     }
     case Operation::end_tick: behavior.end_tick(agent); break;
+    case Operation::control: {
+      double step = 0;
+      ar("step", step);
+      behavior.control(agent, step);
+      break;
+    }
     case Operation::tune: {
       std::map<std::string, std::string> given;
       ar("given", given);
@@ -261,8 +287,11 @@ IsolatedLibrary::Reply IsolatedLibrary::carry_out(Operation operation, mind::Beh
       behavior.tune(agent);
       break;
     }
+    case Operation::rays:
+    case Operation::read: break;  // of sensors
   }
   reply.period = behavior.period();
+  reply.on_board = behavior.on_board();
   return reply;
 }
 

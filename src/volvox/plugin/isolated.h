@@ -1,16 +1,20 @@
-// The behaviours of a plugin in a process of their own. The library is loaded there and nowhere
-// else; in this process each behaviour is a stand-in that sends its agent over, lets the real one
-// run, and takes the agent back. Same results, at the cost of a round trip; what crashes or hangs is
-// that process, and the run goes on without the plugin.
+// The behaviours and sensors of a plugin in a process of their own. The library is loaded there and
+// nowhere else; in this process each behaviour is a stand-in that sends its agent over, lets the real
+// one run, and takes the agent back, and each sensor one that sends what has changed in the world and
+// takes the reading. Same results, at the cost of a round trip; what crashes or hangs is that process,
+// and the run goes on without the plugin.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "volvox/base/platform/companion.h"
+#include "volvox/mind/neighborhood.h"
+#include "volvox/plugin/guards.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/sim/tick_times.h"
 
@@ -22,9 +26,8 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   static Result<std::shared_ptr<IsolatedLibrary>> create(const std::filesystem::path& file, double limit, Log& log);
 
   const PluginFacts& facts() const { return facts_; }
-  std::vector<std::string> behaviors() const;
-  const std::string& description(const std::string& behavior) const;
-  mind::BehaviorFactory factory(const std::string& behavior);
+  // Their stand-ins.
+  void add_to(mind::Registries& minds);
 
   // What a call cost, and why there are no more (empty: it still runs).
   sim::TimeDistribution round_trips() const;
@@ -32,7 +35,8 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
 
  private:
   friend class IsolatedBehavior;
-  enum class Operation : std::uint8_t { start, step, receive, sent, end_tick, tune };
+  friend class IsolatedSensor;
+  enum class Operation : std::uint8_t { start, step, receive, sent, end_tick, tune, control, rays, read };
   struct Known {  // of a behaviour, before it runs
     std::string name, description;
     bool lists_state = false, omniscient = false;
@@ -40,16 +44,42 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   struct Reply {
     bool taken = false;              // of receive
     double period = 0;
+    mind::Behavior::OnBoard on_board;
     std::vector<std::byte> state;    // of the behaviour
+  };
+  struct SensorMade {  // all that it was made from, for it to be made again in the companion
+    model::Sensor model;
+    Parameters parameters;
+    double neighbor_range = 0;
+  };
+  // What a sensor can see in a world, as it was when it was last sent over.
+  struct Seen {
+    std::vector<Pose> poses;
+    std::vector<Twist> velocities, last_velocities;
+    std::vector<physics::JointState> joints;
+    std::vector<Wrench> loads;
+    std::vector<double> others;  // docks, colours, the length of the last advance
+    bool update(const world::World& world);  // whether anything has changed
   };
 
   IsolatedLibrary(std::filesystem::path file, double limit, Log& log) : file_(std::move(file)), limit_(limit), log_(log) {}
-  const Known& known(const std::string& behavior) const;
-  // Does nothing once the plugin is disabled.
+  mind::BehaviorFactory behavior_factory(const Known& known);
+  mind::SensorFactory sensor_factory(const std::string& type);
+  // Both do nothing once the plugin is disabled.
   void call(Operation operation, std::uint32_t behavior, mind::Agent& agent, const std::vector<std::byte>& more, Reply& reply);
+  void sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context, std::vector<physics::Ray>* rays, Value* reading);
+  // One round trip; none: the plugin is disabled. `where` is named in the warning.
+  std::optional<std::span<const std::byte>> exchange(const SaveArchive& ar, const std::string& where);
+  void disable(const std::string& how, const std::string& where);
+
   // In the companion:
   std::vector<std::byte> answer(std::span<const std::byte> call);
+  void answer_behavior(Operation operation, LoadArchive& ar, SaveArchive& back);
+  void answer_sensor(Operation operation, LoadArchive& ar, SaveArchive& back);
+  const LoadedPlugin& library_here();
+  Guard guard_here();
   mind::Behavior& behavior_here(std::uint32_t number);
+  const mind::Sensor& sensor_here(std::uint32_t number);
   static Reply carry_out(Operation operation, mind::Behavior& behavior, mind::Agent& agent, std::span<const std::byte> more);
 
   std::filesystem::path file_;
@@ -57,15 +87,21 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   Log& log_;
   PluginFacts facts_;
   std::vector<Known> known_;
-  std::vector<std::string> names_;  // of the behaviours that were made, by number
+  std::vector<std::pair<std::string, std::string>> known_sensors_;  // and their descriptions
+  std::vector<std::string> names_;    // of the behaviours that were made, by number
+  std::vector<SensorMade> sensors_;   // that were made, by number
   mutable std::mutex mutex_;        // one call at a time: behaviours run in several threads
   std::unique_ptr<platform::Companion> companion_;
   std::string disabled_;
   sim::TimeDistribution round_trips_;
+  Seen seen_;
 
   // In the companion.
   std::unique_ptr<LoadedPlugin> loaded_;
   std::vector<std::unique_ptr<mind::Behavior>> running_;
+  std::vector<std::unique_ptr<mind::Sensor>> sensing_;
+  mind::Neighborhood neighborhood_;
+  double neighbor_range_ = 0;  // 0: nobody has asked yet
 };
 
 }  // namespace volvox::plugin

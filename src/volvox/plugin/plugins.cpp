@@ -93,14 +93,14 @@ Result<LoadedPlugin> load_plugin(const fs::path& file) {
 
 namespace {
 
-// All that it offers, or all but its behaviours.
-void add_to(const LoadedPlugin& loaded, bool behaviors, sim::Library& into, view::RenderEngineRegistry& renderers, Log& log) {
+// All that it offers, or all but its behaviours and sensors.
+void add_to(const LoadedPlugin& loaded, bool isolated, sim::Library& into, view::RenderEngineRegistry& renderers, Log& log) {
   const Registrations& offered = *loaded.offered;
   const Guard guard{fmt::format("plugin '{}' ({})", loaded.facts.name, loaded.facts.file.string()), loaded.library};
   const PluginFacts& facts = loaded.facts;
   // The factories are the plugin's own code: whoever holds one holds its library.
-  if (behaviors) add_guarded(offered.behaviors, into.minds.behaviors, "behavior", facts, log, [&](const auto& make, const std::string&) { return guard.behavior(make); });
-  add_guarded(offered.sensors, into.minds.sensors, "sensor", facts, log, [&](const auto& make, const std::string& name) { return guard.sensor(make, name); });
+  if (!isolated) add_guarded(offered.behaviors, into.minds.behaviors, "behavior", facts, log, [&](const auto& make, const std::string&) { return guard.behavior(make); });
+  if (!isolated) add_guarded(offered.sensors, into.minds.sensors, "sensor", facts, log, [&](const auto& make, const std::string& name) { return guard.sensor(make, name); });
   add_guarded(offered.actuators, into.minds.actuators, "actuator", facts, log, [&](const auto& make, const std::string&) { return guard.actuator(make); });
   add_guarded(offered.noise, into.minds.noise, "noise model", facts, log, [&](const auto& make, const std::string& name) { return guard.noise(make, name); });
   add_guarded(offered.propagations, into.minds.propagations, "law of propagation", facts, log, [&](const auto& make, const std::string& name) { return guard.propagation(make, name); });
@@ -116,21 +116,21 @@ Result<void> Plugins::load(const fs::path& file, std::optional<double> isolate, 
   if (!isolate) {
     auto loaded = load_plugin(file);
     if (!loaded.ok()) return loaded.error();
-    add_to(*loaded, true, into, renderers_, log);
+    add_to(*loaded, false, into, renderers_, log);
     return {};
   }
   auto library = IsolatedLibrary::create(file, *isolate, log);
   if (!library.ok()) return library.error();
-  for (const std::string& name : (*library)->behaviors()) into.minds.behaviors.add(name, (*library)->factory(name), (*library)->description(name));
+  (*library)->add_to(into.minds);
   isolated_.push_back(*library);
   std::string others;
   for (const auto& [kind, names] : (*library)->facts().offers)
-    if (kind != "behaviors") others += (others.empty() ? "" : ", ") + kind;
+    if (kind != "behaviors" && kind != "sensors") others += (others.empty() ? "" : ", ") + kind;
   if (others.empty()) return {};
   log.warning(fmt::format("plugin '{}': its {} cannot be isolated and run in this process", (*library)->facts().name, others));
   auto loaded = load_plugin(file);
   if (!loaded.ok()) return loaded.error();
-  add_to(*loaded, false, into, renderers_, log);
+  add_to(*loaded, true, into, renderers_, log);
   return {};
 }
 
@@ -168,7 +168,7 @@ void Plugins::add_metrics(sim::Metrics& metrics) const {
     p99 = std::max(p99, times.quantile(0.99));
   }
   if (isolated_.empty()) return;
-  metrics.set("isolated_calls", calls, "of behaviors in processes of their own");
+  metrics.set("isolated_calls", calls, "of behaviors and sensors in processes of their own");
   metrics.set("isolated_round_trip_us", median * 1e6, "median of the slowest plugin");
   metrics.set("isolated_round_trip_p99_us", p99 * 1e6, "of the slowest plugin");
   metrics.set("isolated_disabled", disabled, "plugins that crashed or did not answer");

@@ -1,6 +1,7 @@
 #include "volvox/scan/ray_caster.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -64,7 +65,7 @@ struct RayCaster::Scene {
     std::vector<Part> parts;
     RTCScene boxes = nullptr;
     RTCGeometry geometry = nullptr;
-    bool changed = false;
+    std::atomic<bool> changed{false};  // several bodies may be placed at once
   };
   // A packet on its way: the exact rays and the best hits so far, by Embree's ray id.
   struct Flight {
@@ -286,7 +287,7 @@ void RayCaster::place(std::uint32_t body, const Pose& pose) {
   for (const std::uint32_t part : s.parts_of[body]) s.put(tree.parts[part]);
   for (Scene::Part& plane : s.planes)
     if (plane.body == body) s.put(plane);
-  tree.changed = tree.changed || !s.parts_of[body].empty();
+  if (!s.parts_of[body].empty()) tree.changed = true;
 }
 
 void RayCaster::update() {

@@ -4,8 +4,8 @@
 // fields by their triangles, in double precision. What a ray sees is what physics::Ray says.
 //
 // Deterministic: the same hits at any number of threads and on any x86-64 processor. Of two things
-// at the same distance the one that was added first is hit. cast() may run on several threads;
-// add, place and update may not.
+// at the same distance the one that was added first is hit. cast() may run on several threads, and so may
+// place() for different bodies; add and update may not.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,7 @@
 #include "volvox/base/platform/real_time.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/report.h"
+#include "volvox/sim/tells_metrics.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -330,6 +331,8 @@ void Run::end() {
   report_.phases = simulation_->phase_times();
   report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
   experiment_->shutdown(*simulation_, report_.metrics);
+  for (const auto& [name, extension] : extensions_.all())
+    if (const auto* telling = dynamic_cast<const TellsMetrics*>(extension.get())) telling->add_metrics(report_.metrics);
 
   // What every run reports, after what its experiment does.
   const Vec3 moved = world::centre_of_mass(world) - start_centre_;

@@ -107,8 +107,8 @@ std::string box_plot(const std::string& title, const std::string& below, const s
                        left, at, width - right, at, left - 6, at + 3.5, std::pow(10, power + 3));
   }
   for (const Mark& mark : marks)
-    svg += fmt::format(R"(<line x1="{}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="#2b8a3e" stroke-width="1.5" stroke-dasharray="6 4"/><text x="{:.1f}" y="{:.1f}" text-anchor="end" fill="#2b8a3e">{}</text>)",
-                       left, y(mark.value), width - right, y(mark.value), width - right, y(mark.value) - 4, escape(mark.label));
+    svg += fmt::format(R"(<line x1="{}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="#2b8a3e" stroke-width="1.5" stroke-dasharray="6 4"/><text x="{}" y="{:.1f}" fill="#2b8a3e">{}</text>)",
+                       left, y(mark.value), width - right, y(mark.value), left + 4, y(mark.value) - 4, escape(mark.label));
   const double half = std::min(step * 0.28, 26.0);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     const Box& box = boxes[i];

@@ -87,7 +87,10 @@ void ViewedRun::loop(const std::atomic<bool>& stop) {
   playback_.play(run_->simulation().now().seconds());
   while (!stop) {
     for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
-    for (const Command& command : viewer_.take_commands()) handle(command);
+    for (const Command& command : viewer_.take_commands()) {
+      handle(command);
+      if (lost_) return;
+    }
     if (viewer_.take_newcomers()) {
       shown_tick_ = -1;
       metrics_told_ = 0;
@@ -185,9 +188,14 @@ void ViewedRun::tell_metrics() {
 
 void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebServer::ClientId client) {
   if (!ended_) end();
+  run_.reset();  // a port or a device that it holds is free before the next one asks for it
   auto made = prepare_(settings);
   if (!made.ok()) {
     viewer_.tell({{"type", "error"}, {"text", made.error().text()}}, client);
+    made = prepare_({});  // as it was
+  }
+  if (!made.ok()) {
+    lost_ = made.error();
     return;
   }
   run_ = std::move(*made);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "volvox/sim/run.h"
 #include "volvox/view/web/on_the_way.h"
@@ -24,6 +25,8 @@ class ViewedRun {
   void loop(const std::atomic<bool>& stop);
   void set_speed(double factor) { playback_.set_speed(factor, run_->simulation().now().seconds()); }
   sim::Run& run() { return *run_; }
+  // Somebody has reset the run, and it could not be made again: there is none any more.
+  const std::optional<Error>& lost() const { return lost_; }
 
  private:
   void introduce();
@@ -38,6 +41,7 @@ class ViewedRun {
 
   Viewer& viewer_;
   std::unique_ptr<sim::Run> run_;
+  std::optional<Error> lost_;
   Prepare prepare_;
   AtEnd at_end_;
   Playback playback_;

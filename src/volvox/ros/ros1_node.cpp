@@ -1,8 +1,9 @@
-#include "volvox/ros/ros_node.h"
+#include "volvox/ros/ros1_node.h"
 
 #include <geometry_msgs/Vector3Stamped.h>
 #include <ros/ros.h>
 #include <rosgraph_msgs/Clock.h>
+#include <sensor_msgs/Imu.h>
 #include <sensor_msgs/JointState.h>
 #include <sensor_msgs/LaserScan.h>
 #include <std_msgs/Float64.h>
@@ -11,27 +12,33 @@
 
 #include <mutex>
 
+namespace volvox::ros {
 namespace {
 
-constexpr std::size_t most_heard = 10'000;  // between two ticks; who sends more is not heard
-
-ros::Time to_ros(std::int64_t ns) {
-  ros::Time stamp;
+::ros::Time to_ros(std::int64_t ns) {
+  ::ros::Time stamp;
   stamp.fromNSec(static_cast<std::uint64_t>(ns));
   return stamp;
 }
+geometry_msgs::Vector3 to_ros(const Node::Vector& v) {
+  geometry_msgs::Vector3 vector;
+  vector.x = v.x;
+  vector.y = v.y;
+  vector.z = v.z;
+  return vector;
+}
 
-class Node final : public RosNode {
+class Ros1Node final : public Node {
  public:
-  Node() {
+  Ros1Node() {
     clock_ = node_.advertise<rosgraph_msgs::Clock>("/clock", 10);
     joints_ = node_.advertise<sensor_msgs::JointState>("/joint_states", 10);
     frames_ = node_.advertise<tf2_msgs::TFMessage>("/tf", 100);
     spinner_.start();
   }
-  ~Node() override {
+  ~Ros1Node() override {
     spinner_.stop();
-    ros::shutdown();
+    ::ros::shutdown();
   }
 
   void listen(const std::string& topic, int number) override {
@@ -47,7 +54,7 @@ class Node final : public RosNode {
     heard.swap(heard_);
     return heard;
   }
-  bool ok() const override { return ros::ok(); }
+  bool ok() const override { return ::ros::ok(); }
 
   void publish_clock(std::int64_t now_ns) override {
     rosgraph_msgs::Clock message;
@@ -70,9 +77,7 @@ class Node final : public RosNode {
       transform.header.stamp = states.header.stamp;
       transform.header.frame_id = "world";
       transform.child_frame_id = frame.name;
-      transform.transform.translation.x = frame.position[0];
-      transform.transform.translation.y = frame.position[1];
-      transform.transform.translation.z = frame.position[2];
+      transform.transform.translation = to_ros(frame.position);
       transform.transform.rotation.x = frame.rotation_xyzw[0];
       transform.transform.rotation.y = frame.rotation_xyzw[1];
       transform.transform.rotation.z = frame.rotation_xyzw[2];
@@ -83,11 +88,12 @@ class Node final : public RosNode {
   }
 
   int advertise(const std::string& topic, Shape shape, const std::string& frame) override {
-    ros::Publisher publisher;
+    ::ros::Publisher publisher;
     switch (shape) {
       case Shape::number: publisher = node_.advertise<std_msgs::Float64>(topic, 10); break;
       case Shape::vector: publisher = node_.advertise<geometry_msgs::Vector3Stamped>(topic, 10); break;
       case Shape::scan: publisher = node_.advertise<sensor_msgs::LaserScan>(topic, 10); break;
+      case Shape::imu: publisher = node_.advertise<sensor_msgs::Imu>(topic, 10); break;
       case Shape::text: publisher = node_.advertise<std_msgs::String>(topic, 10); break;
     }
     topics_.push_back({publisher, frame});
@@ -99,24 +105,30 @@ class Node final : public RosNode {
     message.data = value;
     at(topic).publisher.publish(message);
   }
-  void publish_vector(int topic, std::int64_t now_ns, double x, double y, double z) override {
+  void publish_vector(int topic, std::int64_t now_ns, const Vector& vector) override {
     geometry_msgs::Vector3Stamped message;
-    message.header.stamp = to_ros(now_ns);
-    message.header.frame_id = at(topic).frame;
-    message.vector.x = x;
-    message.vector.y = y;
-    message.vector.z = z;
+    message.header = header(topic, now_ns);
+    message.vector = to_ros(vector);
     at(topic).publisher.publish(message);
   }
-  void publish_scan(int topic, std::int64_t now_ns, double field_of_view, double max_range, const std::vector<double>& distances) override {
+  void publish_scan(int topic, std::int64_t now_ns, const Scan& scan) override {
     sensor_msgs::LaserScan message;
-    message.header.stamp = to_ros(now_ns);
-    message.header.frame_id = at(topic).frame;
-    message.angle_min = static_cast<float>(-field_of_view / 2);
-    message.angle_max = static_cast<float>(field_of_view / 2);
-    message.angle_increment = distances.size() > 1 ? static_cast<float>(field_of_view / static_cast<double>(distances.size() - 1)) : 0;
-    message.range_max = static_cast<float>(max_range);
-    for (const double distance : distances) message.ranges.push_back(static_cast<float>(distance));
+    message.header = header(topic, now_ns);
+    message.angle_min = scan.angle_min;
+    message.angle_max = scan.angle_max;
+    message.angle_increment = scan.angle_increment;
+    message.range_min = scan.range_min;
+    message.range_max = scan.range_max;
+    message.ranges = scan.ranges;
+    at(topic).publisher.publish(message);
+  }
+  void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity, const Vector& linear_acceleration) override {
+    sensor_msgs::Imu message;
+    message.header = header(topic, now_ns);
+    message.orientation.w = 1;
+    message.orientation_covariance[0] = -1;  // so the message says that it knows no orientation
+    message.angular_velocity = to_ros(angular_velocity);
+    message.linear_acceleration = to_ros(linear_acceleration);
     at(topic).publisher.publish(message);
   }
   void publish_text(int topic, const std::string& text) override {
@@ -127,28 +139,36 @@ class Node final : public RosNode {
 
  private:
   struct Topic {
-    ros::Publisher publisher;
+    ::ros::Publisher publisher;
     std::string frame;
   };
+  std_msgs::Header header(int topic, std::int64_t now_ns) const {
+    std_msgs::Header header;
+    header.stamp = to_ros(now_ns);
+    header.frame_id = at(topic).frame;
+    return header;
+  }
   const Topic& at(int topic) const { return topics_[static_cast<std::size_t>(topic)]; }
 
-  ros::NodeHandle node_;
-  ros::Publisher clock_, joints_, frames_;
-  std::vector<ros::Subscriber> listeners_;
+  ::ros::NodeHandle node_;
+  ::ros::Publisher clock_, joints_, frames_;
+  std::vector<::ros::Subscriber> listeners_;
   std::vector<Topic> topics_;
   std::mutex mutex_;
   std::vector<Heard> heard_;
-  ros::AsyncSpinner spinner_{1};
+  ::ros::AsyncSpinner spinner_{1};
 };
 
 }  // namespace
 
-std::unique_ptr<RosNode> RosNode::start(const std::string& name, std::string& why) {
-  const ros::M_string no_remappings;
-  ros::init(no_remappings, name, ros::init_options::NoSigintHandler | ros::init_options::NoRosout);
-  if (!ros::master::check()) {
-    why = "no ROS master answers at " + ros::master::getURI();
+std::unique_ptr<Node> start_ros1_node(const std::string& name, std::string& why) {
+  const ::ros::M_string no_remappings;
+  ::ros::init(no_remappings, name, ::ros::init_options::NoSigintHandler | ::ros::init_options::NoRosout);
+  if (!::ros::master::check()) {
+    why = "no ROS master answers at " + ::ros::master::getURI();
     return nullptr;
   }
-  return std::make_unique<Node>();
+  return std::make_unique<Ros1Node>();
 }
+
+}  // namespace volvox::ros

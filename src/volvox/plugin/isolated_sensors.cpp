@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "volvox/base/platform/child_process.h"
+#include "volvox/base/platform/real_time.h"
+#include "volvox/mind/camera.h"
+#include "volvox/mind/range_sensors.h"
+#include "volvox/plugin/isolated.h"
+
+namespace volvox::plugin {
+namespace {
+
+using nlohmann::json;
+constexpr double making_limit = 10;  // s, to load a library and make one sensor
+
+// A percept's type must be known in the run's own process, where no code of the plugin is.
+const TypeInfo* known_type(std::uint64_t key) {
+  static const std::array known = {&type_of<bool>(),   &type_of<int>(),  &type_of<double>(), &type_of<std::string>(), &type_of<Vec3>(),
+                                   &type_of<Quat>(),   &type_of<Pose>(), &type_of<Twist>(),  &type_of<Wrench>(),      &type_of<std::vector<bool>>(),
+                                   &type_of<std::vector<int>>(), &type_of<std::vector<double>>(), &type_of<std::vector<Vec3>>(), &type_of<std::vector<Pose>>(),
+                                   &type_of<mind::Obstacle>(), &type_of<mind::Contact>(), &type_of<mind::Proximity>(), &type_of<mind::DockState>(),
+                                   &type_of<mind::DockLoad>(), &type_of<mind::CameraImage>()};
+  for (const TypeInfo* type : known)
+    if (type->key == key) return type;
+  return nullptr;
+}
+
+// Plain structures as they lie in memory: both ends are one program.
+template <class T>
+void archive_plain(Archive& ar, std::vector<T>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  ar("bytes", bytes);
+  if (!ar.loading()) return;
+  values.resize(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(static_cast<void*>(values.data()), bytes.data(), values.size() * sizeof(T));
+}
+
+template <class T>
+bool changed(std::span<const T> now, std::vector<T>& before) {
+  if (now.size() == before.size() && (now.empty() || std::memcmp(now.data(), before.data(), now.size_bytes()) == 0)) return false;
+  before.assign(now.begin(), now.end());
+  return true;
+}
+
+}  // namespace
+
+// In this process, in the place of a sensor that reads in the other.
+class IsolatedSensor final : public mind::Sensor {
+ public:
+  struct Facts {
+    const TypeInfo* type;
+    bool casts_rays, needs_contacts;
+    double neighbor_range;
+  };
+  IsolatedSensor(std::shared_ptr<IsolatedLibrary> library, std::uint32_t number, const Facts& facts) : library_(std::move(library)), number_(number), facts_(facts) {}
+  const TypeInfo& type() const override { return *facts_.type; }
+  bool casts_rays() const override { return facts_.casts_rays; }
+  void rays(const mind::SenseContext& context, std::vector<physics::Ray>& out) const override {
+    library_->sense(IsolatedLibrary::Operation::rays, number_, context, &out, nullptr);
+  }
+  bool needs_contacts() const override { return facts_.needs_contacts; }
+  double neighbor_range() const override { return facts_.neighbor_range; }
+  void read(const mind::SenseContext& context, Value& reading) const override {
+    library_->sense(IsolatedLibrary::Operation::read, number_, context, nullptr, &reading);
+  }
+
+ private:
+  std::shared_ptr<IsolatedLibrary> library_;
+  std::uint32_t number_;
+  Facts facts_;
+};
+
+// The sensor is made in a process that ends at once, which tells what the loop must know of it.
+mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
+  return [self = shared_from_this(), type](const model::Sensor& sensor, const Parameters& parameters) -> std::unique_ptr<mind::Sensor> {
+    const auto fail = [&](const std::string& what) { throw PluginError(fmt::format("plugin '{}' ({}): its sensor '{}' {}", self->facts_.name, self->file_.string(), type, what)); };
+    self->sensors_.push_back({sensor, parameters, 0});
+    const auto number = static_cast<std::uint32_t>(self->sensors_.size() - 1);
+    const platform::ChildOutcome outcome = platform::run_in_child([&]() -> std::string {
+      try {
+        const mind::Sensor& made = self->sensor_here(number);
+        const Parameters& given = self->sensors_[number].parameters;
+        if (const auto checked = given.check(false); !checked.ok()) return json{{"error", checked.error().text()}}.dump();
+        return json{{"type", made.type().key}, {"type name", made.type().name}, {"casts rays", made.casts_rays()}, {"needs contacts", made.needs_contacts()},
+                    {"neighbor range", made.neighbor_range()}, {"asked", given.asked()}}.dump();
+      } catch (const std::exception& error) {
+        return json{{"error", error.what()}}.dump();
+      }
+    }, making_limit);
+    if (!outcome.failure.empty()) fail("cannot be made: its process " + outcome.failure);
+    const json told = json::parse(outcome.text, nullptr, false);
+    if (!told.is_object()) fail("says nothing of itself");
+    if (told.contains("error")) throw PluginError(told["error"].get<std::string>());
+    const TypeInfo* known = known_type(told["type"].get<std::uint64_t>());
+    if (known == nullptr) fail(fmt::format("reads a type of its own, {}, which the run's process does not know; run it without --isolate", told.value("type name", "")));
+    for (const json& key : told["asked"]) parameters.text(key.get<std::string>(), "");
+    self->sensors_[number].neighbor_range = told["neighbor range"].get<double>();
+    return std::make_unique<IsolatedSensor>(self, number, IsolatedSensor::Facts{known, told["casts rays"].get<bool>(), told["needs contacts"].get<bool>(), self->sensors_[number].neighbor_range});
+  };
+}
+
+// --- in this process ----------------------------------------------------------------------------
+
+bool IsolatedLibrary::Seen::update(const world::World& world) {
+  bool any = changed(world.engine().poses(), poses);
+  any = changed(world.engine().velocities(), velocities) || any;
+  any = changed(world.engine().joints(), joints) || any;
+  any = changed(world.engine().loads(), loads) || any;
+  std::vector<Twist> before;
+  for (std::uint32_t link = 0; link < world.links(); ++link) before.push_back(world.last_velocity(link));
+  any = changed(std::span<const Twist>(before), last_velocities) || any;
+  std::vector<double> rest{world.last_advance()};
+  for (std::uint32_t dock = 0; dock < world.docks(); ++dock) {
+    const world::DockStatus& status = world.dock_status(dock);
+    rest.push_back(static_cast<int>(status.phase) + 4 * status.enabled + 8 * status.broken);
+    rest.push_back(world.graph().partner(dock));
+  }
+  for (std::uint32_t placement = 0; placement < world.placements(); ++placement) {
+    const auto color = world.color(placement);
+    if (color) rest.insert(rest.end(), {static_cast<double>(placement), color->r, color->g, color->b, color->a});
+  }
+  return changed(std::span<const double>(rest), others) || any;
+}
+
+void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context, std::vector<physics::Ray>* rays, Value* reading) {
+  const std::lock_guard lock(mutex_);
+  if (!disabled_.empty()) return;
+  const std::int64_t begin = platform::monotonic_ns();
+  SaveArchive ar;
+  auto world = reinterpret_cast<std::uintptr_t>(&context.world);  // the same there: it is a copy of this process
+  auto module = context.module;
+  double dt = context.dt;
+  bool moved = companion_ != nullptr;  // at the first call the copy is new
+  const bool differs = seen_.update(context.world);
+  moved = moved && differs;
+  std::vector<physics::RayHit> hits(context.hits.begin(), context.hits.end());
+  std::vector<double> forces(context.contact_forces.begin(), context.contact_forces.end());
+  bool neighborhood = sensors_[sensor].neighbor_range > 0;
+  ar("operation", operation);
+  ar("sensor", sensor);
+  ar("world", world);
+  ar("module", module);
+  ar("dt", dt);
+  archive_plain(ar, hits);
+  archive_plain(ar, forces);
+  ar("neighborhood", neighborhood);
+  ar("moved", moved);
+  if (moved) const_cast<world::World&>(context.world).archive(ar);
+  if (reading != nullptr) reading->archive(ar);
+  const std::string where = fmt::format("sensor '{}' of module '{}'", sensors_[sensor].model.name, context.world.name(context.module));
+  const auto answered = exchange(ar, where);
+  if (!answered) return;
+  LoadArchive back(*answered);
+  std::string failure;
+  back("failure", failure);
+  if (!failure.empty()) throw PluginError(failure);
+  if (rays != nullptr) {
+    std::vector<physics::Ray> wanted;
+    archive_plain(back, wanted);
+    rays->insert(rays->end(), wanted.begin(), wanted.end());
+  }
+  if (reading != nullptr) reading->archive(back);
+  if (!back.ok()) return disable("gave an answer that makes no sense", where);
+  round_trips_.add(platform::monotonic_ns() - begin);
+}
+
+// --- in the companion ---------------------------------------------------------------------------
+
+const mind::Sensor& IsolatedLibrary::sensor_here(std::uint32_t number) {
+  sensing_.resize(sensors_.size());
+  const SensorMade& made = sensors_[number];
+  if (!sensing_[number]) sensing_[number] = guard_here().sensor(**library_here().offered->sensors.find(made.model.type), made.model.type)(made.model, made.parameters);
+  return *sensing_[number];
+}
+
+void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveArchive& back) {
+  std::uint32_t number = 0, module = 0;
+  std::uintptr_t address = 0;
+  double dt = 0;
+  std::vector<physics::RayHit> hits;
+  std::vector<double> forces;
+  bool neighborhood = false, moved = false;
+  ar("sensor", number);
+  ar("world", address);
+  ar("module", module);
+  ar("dt", dt);
+  archive_plain(ar, hits);
+  archive_plain(ar, forces);
+  ar("neighborhood", neighborhood);
+  ar("moved", moved);
+  auto& world = *reinterpret_cast<world::World*>(address);
+  if (moved) world.archive(ar);
+  if (!ar.ok()) throw PluginError(fmt::format("plugin '{}': the world could not be sent to its process: {}", facts_.name, ar.failure()));
+  const mind::Sensor& sensor = sensor_here(number);
+  if (neighborhood && (moved || neighbor_range_ == 0)) {
+    for (const SensorMade& made : sensors_) neighbor_range_ = std::max(neighbor_range_, made.neighbor_range);
+    neighborhood_.update(world, neighbor_range_);
+  }
+  // What others send is not here: the network's frames are in the run's own process.
+  const mind::SenseContext context{world, module, dt, hits, forces, nullptr, 0, neighborhood ? &neighborhood_ : nullptr};
+  if (operation == Operation::rays) {
+    std::vector<physics::Ray> rays;
+    sensor.rays(context, rays);
+    archive_plain(back, rays);
+    return;
+  }
+  Value reading = Value::of(sensor.type());
+  reading.archive(ar);
+  sensor.read(context, reading);
+  reading.archive(back);
+}
+
+}  // namespace volvox::plugin

@@ -1,0 +1,56 @@
+// A node of ROS 1 or ROS 2 as the bridge needs it, plain: the headers of ROS 1 are C++17, ours are
+// C++20, and this one is both. It knows nothing of Volvox.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace volvox::ros {
+
+class Node {
+ public:
+  virtual ~Node() = default;
+
+  // Float64 on that topic ("/arm/neck/command") is heard under this number.
+  virtual void listen(const std::string& topic, int number) = 0;
+  struct Heard {
+    int number;
+    double value;
+  };
+  virtual std::vector<Heard> take_heard() = 0;  // since it was last asked, in order
+  virtual bool ok() const = 0;                  // false: it was shut down from outside
+
+  struct Vector {
+    double x, y, z;
+  };
+  struct Joint {
+    std::string name;
+    double position, velocity, effort;
+  };
+  struct Frame {  // in the world's
+    std::string name;
+    Vector position;
+    double rotation_xyzw[4];
+  };
+  virtual void publish_clock(std::int64_t now_ns) = 0;
+  virtual void publish_bodies(std::int64_t now_ns, const std::vector<Joint>& joints, const std::vector<Frame>& frames) = 0;
+
+  struct Scan {
+    float angle_min, angle_max, angle_increment;  // rad
+    float range_min, range_max;                   // m
+    std::vector<float> ranges;
+  };
+  enum class Shape { number, vector, scan, imu, text };
+  virtual int advertise(const std::string& topic, Shape shape, const std::string& frame) = 0;
+  virtual bool is_heard(int topic) const = 0;  // somebody listens
+  virtual void publish_number(int topic, double value) = 0;
+  virtual void publish_vector(int topic, std::int64_t now_ns, const Vector& vector) = 0;
+  virtual void publish_scan(int topic, std::int64_t now_ns, const Scan& scan) = 0;
+  virtual void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity, const Vector& linear_acceleration) = 0;
+  virtual void publish_text(int topic, const std::string& text) = 0;
+};
+
+constexpr std::size_t most_heard = 10'000;  // between two ticks; who sends more is not heard
+
+}  // namespace volvox::ros

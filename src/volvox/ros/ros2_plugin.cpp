@@ -1,0 +1,30 @@
+// ROS 2 on the wire, a plugin.
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "volvox/ros/bridge.h"
+#include "volvox/ros/ros2_node.h"
+
+namespace {
+
+// ROS_DOMAIN_ID, as all nodes of ROS 2 read it; -1, which is refused, where it is no number.
+int usual_domain() {
+  const char* given = std::getenv("ROS_DOMAIN_ID");
+  const std::string_view text = given == nullptr || *given == 0 ? "0" : given;
+  int domain = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), domain);
+  return error == std::errc() && end == text.data() + text.size() ? domain : -1;
+}
+
+}  // namespace
+
+VOLVOX_PLUGIN("ros2", "ROS 2 on the wire, by CycloneDDS: /clock, /joint_states, /tf, sensors and commands") {
+  using namespace volvox;
+  const auto make = [](const sim::ExtensionSetup& setup) {
+    const Parameters& p = setup.parameters;
+    const ros::Ros2Setup node{p.text("node", "volvox"), static_cast<int>(p.integer("domain", usual_domain(), 0, 232)), p.text("interface", "127.0.0.1")};
+    return ros::make_bridge(setup, [node] { return ros::start_ros2_node(node); });
+  };
+  plugin.extensions.add("ros2", make, "a node of ROS 2: node, rate, domain, interface");
+}
