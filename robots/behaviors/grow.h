@@ -5,6 +5,8 @@
 // longer, reaches for the next. The first module of the arm, the one that a dock named "mount" holds, leads.
 #pragma once
 
+#include <array>
+
 #include "volvox/mind/behavior.h"
 #include "volvox/mind/dock_beacon.h"
 #include "volvox/model/kinematics.h"
@@ -13,9 +15,11 @@ namespace volvox::robots {
 
 // What the arm knows of itself, by how many modules it has (from one).
 struct GrowPlan {
+  // m, between the docks in the steps of an approach.
+  static constexpr std::array gaps = {0.050, 0.040, 0.030, 0.022, 0.015, 0.010, 0.005, 0.0, -0.002};
   struct Reach {
     model::Chain dock;                    // to the dock at the tip
-    std::vector<model::Chain> approach;   // to where the next module turns its tail, the docks so far apart: far to near
+    std::vector<model::Chain> approach;   // to where the next module turns its tail, one for each gap
     std::vector<double> ready;            // the posture from which it begins
   };
   std::vector<Reach> reaches;
@@ -46,8 +50,9 @@ class Grow final : public mind::Behavior {
   void aim(mind::Agent& agent);
   void lead(mind::Agent& agent, const GrowReport& arm);
   void reach_out(mind::Agent& agent, const GrowPlan::Reach& reach, const GrowReport& arm);
-  void move_towards(mind::Agent& agent, const std::vector<double>& posture);
-  bool stands_at(const std::vector<double>& posture) const;
+  void get_ready(mind::Agent& agent, const std::vector<double>& posture);
+  void move_towards(mind::Agent& agent, const std::vector<double>& posture, std::size_t first = 0);
+  bool stands_at(const std::vector<double>& posture, std::size_t first = 0) const;
 
   std::shared_ptr<const GrowPlan> plan_;
   std::vector<double> command_;  // for its own joints, then for those behind

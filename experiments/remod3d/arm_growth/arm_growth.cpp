@@ -60,15 +60,17 @@ Result<model::Chain> planar_chain(const model::ModuleModel& superbot, int module
 }
 
 // Where the first joint of the arm is, and the two places where the modules to be docked with turn their tails: zigzags of
-// one and of two modules lead there that can give and take 2 cm.
+// one and of two modules lead there that can give and take 2 cm. A loose module lies about in the direction in which a zigzag
+// ends, most so where the arm must stretch: whoever turns its tail slips, because half its weight rests on that tail.
 constexpr Vec3 shoulder{half, 0, rest};
-const std::vector<double> first_posture = {radians(85), quarter, radians(-89)};
+const std::vector<double> first_posture = {radians(-85), quarter, radians(89)};
 const std::vector<double> second_posture = {radians(-85), quarter, radians(50), radians(-50), quarter, radians(50)};
-const Vec3 first_place = shoulder + Vec3{0.150, 0, 0};
+constexpr double first_heading = radians(12), second_heading = radians(-38);
+const Vec3 first_place = shoulder + Vec3{0.142, 0, 0};
 
 Vec3 second_place() {
   Vec3 place = shoulder;
-  for (const double heading : {-85, -35, -85, -35}) place += Vec3{volvox::cos(radians(heading)), volvox::sin(radians(heading)), 0} * link;
+  for (const double heading : {-82, -38, -82, -38}) place += Vec3{volvox::cos(radians(heading)), volvox::sin(radians(heading)), 0} * link;
   return place;
 }
 
@@ -80,7 +82,7 @@ Result<std::shared_ptr<const robots::GrowPlan>> make_plan(const model::ModuleMod
     auto dock = planar_chain(superbot, modules, 0);
     if (!dock.ok()) return dock.error();
     reach.dock = std::move(*dock);
-    for (const double gap : {0.025, 0.016, 0.010, 0.005, 0.0, -0.002}) {
+    for (const double gap : robots::GrowPlan::gaps) {
       auto chain = planar_chain(superbot, modules, half + gap);
       if (!chain.ok()) return chain.error();
       reach.approach.push_back(std::move(*chain));
@@ -121,9 +123,9 @@ Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
   loose.positions = {{"roll", quarter}};
   scene.add(module, std::nullopt, "m0", arm);
   scene.connect("base.mount", "m0.back");
-  scene.add(module, Pose{first_place + Vec3{half, 0, 0}, {}}, "m1", loose);
-  const Pose second{second_place(), Quat::axis_angle({0, 0, 1}, radians(-35))};
-  scene.add(module, second * Pose{{half, 0, 0}, {}}, "m2", loose);
+  const auto lying = [](const Vec3& tail, double heading) { return Pose{tail, Quat::axis_angle({0, 0, 1}, heading)} * Pose{{half, 0, 0}, {}}; };
+  scene.add(module, lying(first_place, first_heading), "m1", loose);
+  scene.add(module, lying(second_place(), second_heading), "m2", loose);
   scene.set_run({Time::seconds(60), {1, 60}, 1.0 / 240});
   auto world = scene.build();
   if (!world.ok()) return world;
