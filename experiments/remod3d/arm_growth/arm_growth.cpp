@@ -65,12 +65,12 @@ Result<model::Chain> planar_chain(const model::ModuleModel& superbot, int module
 constexpr Vec3 shoulder{half, 0, rest};
 const std::vector<double> first_posture = {radians(-85), quarter, radians(89)};
 const std::vector<double> second_posture = {radians(-85), quarter, radians(50), radians(-50), quarter, radians(50)};
-constexpr double first_heading = radians(12), second_heading = radians(-38);
+constexpr double first_heading = radians(12), second_heading = radians(-48);
 const Vec3 first_place = shoulder + Vec3{0.142, 0, 0};
 
 Vec3 second_place() {
   Vec3 place = shoulder;
-  for (const double heading : {-82, -38, -82, -38}) place += Vec3{volvox::cos(radians(heading)), volvox::sin(radians(heading)), 0} * link;
+  for (const double heading : {-84, -36, -84, -36}) place += Vec3{volvox::cos(radians(heading)), volvox::sin(radians(heading)), 0} * link;
   return place;
 }
 
