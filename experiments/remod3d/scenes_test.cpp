@@ -139,6 +139,7 @@ TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
       options.experiment = "remod3d/car_dock";
       options.engine = engine;
       options.seed = seed;
+      options.duration = engine == std::string("native") ? 40 : 22;  // seed 2 needs a second run, seed 1 does not
       const Outcome cars = run(options);
       EXPECT_EQ(cars["docked"], 1) << engine << seed;
       EXPECT_EQ(cars["succeeded"], 1) << engine << seed;
