@@ -45,6 +45,7 @@ TEST(Breakage, DocksBreakAndMomentumStays) {
     EXPECT_GE(hit["docks_broken"], 20) << engine;
     EXPECT_LE(hit["docks_broken"], 70) << engine;
     EXPECT_LT(hit["momentum_error"], 1e-3) << engine;
+    EXPECT_GE(hit["dock_load_max"], 1) << engine << ": the highest load is one that broke a dock";
   }
   EXPECT_EQ(run("remod3d/breakage", "native", 0.5, {{"strength", "1000"}})["docks_broken"], 0);
 }
