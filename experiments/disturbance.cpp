@@ -96,6 +96,7 @@ void add_percept_noise(model::WorldModel& world) {
     for (const model::Sensor& sensor : model.sensors) {
       model::NoiseChainSpec& chain = model.percept_noise[sensor.name];
       if (sensor.type == "accelerometer") chain.push_back(noise("gaussian", 0.3));
+      if (sensor.type == "dock_beacon") chain.push_back(noise("gaussian", 0.003));
       if (sensor.type == "gyroscope") chain.insert(chain.end(), {noise("gaussian", 0.02), noise("bias", 0.02)});
     }
   });

@@ -20,7 +20,7 @@ void move_starts(model::WorldModel& world, std::uint64_t seed, double distance =
 void permute_modules(model::WorldModel& world, std::uint64_t seed);
 
 // Noise on what modules sense: joint angles 5 mrad, accelerometers 0.3 m/s^2, gyroscopes 0.02 rad/s with a
-// bias of as much.
+// bias of as much, dock beacons 3 mm and 3 mrad.
 void add_percept_noise(model::WorldModel& world);
 
 // Nothing that a module says at a dock arrives.

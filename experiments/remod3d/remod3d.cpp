@@ -1,4 +1,5 @@
 #include "experiments.h"
+#include "arm_growth/arm_growth.h"
 #include "breakage/breakage.h"
 #include "car_dock/car_dock.h"
 #include "manipulator/manipulator.h"
@@ -15,6 +16,7 @@ namespace volvox::experiments::remod3d {
 void register_experiments(ExperimentRegistry& registry) {
   registry.add("remod3d/snake", make<Snake>(), "a chain of 3 to 1000 SuperBots that crawls by a sinusoidal gait");
   registry.add("remod3d/manipulator", make<Manipulator>(), "an arm of three SuperBots whose tip goes to random poses by inverse kinematics");
+  registry.add("remod3d/arm_growth", make<ArmGrowth>(), "a SuperBot on a base that docks with modules nearby and becomes an arm of three");
   registry.add("remod3d/rolling_track", make<RollingTrack>(), "six SuperBots in a ring that rolls by its accelerometers");
   registry.add("remod3d/scatter", make<Scatter>(), "disconnected modules that move all their motors");
   registry.add("remod3d/breakage", make<Breakage>(), "45 docked SuperBots in zero gravity, hit by heavy spheres");

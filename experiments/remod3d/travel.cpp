@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "beat.h"
+#include "chain_phase.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
@@ -25,10 +25,10 @@ std::optional<double> Travel::phase_spread(const sim::Simulation& simulation) {
   std::optional<double> first;
   double spread = 0;
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
-    const auto* beat = simulation.minds().agent(i).find_model<robots::Beat>();
-    if (beat == nullptr) continue;
-    if (!first) first = beat->phase;
-    spread = std::max(spread, std::fabs(std::remainder(beat->phase - *first, 2 * pi)));
+    const auto* belief = simulation.minds().agent(i).find_model<robots::PhaseModel>();
+    if (belief == nullptr) continue;
+    if (!first) first = belief->phase;
+    spread = std::max(spread, std::fabs(std::remainder(belief->phase - *first, 2 * pi)));
   }
   return first ? std::optional(spread) : std::nullopt;
 }

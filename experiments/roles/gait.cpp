@@ -33,6 +33,25 @@ void set_friction(model::WorldModel& world, double friction) {
   }
 }
 
+// Servos of this stall torque. Those that droop have the less torque the faster they turn, and none at the speed that
+// they reach without load: what a motor's back EMF takes off grows in proportion to its speed, as damping does.
+void set_servos(model::WorldModel& world, double torque, bool droop) {
+  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> changed;
+  for (model::Placement& placement : world.placements) {
+    if (!placement.is_module()) continue;
+    auto& model = changed[placement.model];
+    if (!model) {
+      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
+      for (model::Joint& joint : copy->joints) {
+        joint.effort = torque;
+        if (droop) joint.damping += torque / joint.velocity;
+      }
+      model = std::move(copy);
+    }
+    placement.model = model;
+  }
+}
+
 // The paper starts the root by an infra-red signal: it is at t = 0 when the run begins. The others were
 // switched on at any time before.
 void start_root(model::WorldModel& world, std::uint64_t seed) {
@@ -71,6 +90,8 @@ Result<model::WorldModel> Gait::init(sim::Setup& setup) {
   auto world = make_world(setup);
   if (!world.ok()) return world;
   set_friction(*world, number(setup, "friction", 0.7));
+  if (const auto torque = setup.settings.find("torque"); torque != setup.settings.end())
+    set_servos(*world, number(setup, "torque", 0), setup.settings.at("droop") == "true");
   start_root(*world, setup.seed);
   lose_messages(*world, number(setup, "loss", 0));
   dead_ = number(setup, "dead", -1);

@@ -10,6 +10,12 @@ namespace {
 
 constexpr double patience = 0.5;      // s without a word until a hub stops
 constexpr double drive_together = 4;  // s, between docking and parting
+constexpr double sight_memory = 0.3;  // s, over which sightings are averaged
+constexpr double middle_x = -0.12, middle_y = -0.03;  // m, from its dock to the point about which the car turns
+constexpr double run_up = 0.2;                        // m, from where it comes in
+constexpr double line_width = 0.06, steepest = 0.5;   // m, rad: beside the line by more, it steers back at this angle
+constexpr double askew_matters = 0.035;               // m before the docks meet
+constexpr double askew = 0.12, off_line = 0.008;      // rad, m: docks take hold within 0.17 and 0.010
 
 int longitude(const std::string& dock) { return dock.back() - '0'; }
 
@@ -22,7 +28,8 @@ void keep_only(mind::Agent& agent, const std::string& open) {
 }  // namespace
 
 void ConvoyHub::start(mind::Agent& agent) {
-  seeks_ = agent.has_percept("eye");
+  for (const model::Dock& dock : agent.docks())
+    if (agent.has_percept(dock.name + "_beacon")) seeks_ = dock.name;
   may_part_ = agent.parameter("last", false);
   right_ = agent.parameter("right", 0);
   speed_ = agent.parameter("speed", 0.8);
@@ -33,23 +40,47 @@ void ConvoyHub::start(mind::Agent& agent) {
 void ConvoyHub::step(mind::Agent& agent) {
   while (const auto message = agent.read())
     if (const auto haul = message->as<Haul>()) order_ = *haul, heard_ = agent.time();
-  if (seeks_) seek(agent);
+  if (!seeks_.empty()) seek(agent);
   else if (may_part_ && (parted_ || order_.part)) part(agent);
   else if (heard_ >= 0 && agent.time() - heard_ < patience) drive(agent, order_.speed, order_.turn);
   else drive(agent, 0, 0);
 }
 
-// Towards the middle of what is nearest, as the rays have it.
-double ConvoyHub::bearing_ahead(const mind::Agent& agent) const {
-  const auto& ranges = agent.percept<std::vector<double>>("eye");
-  const double nearest = *std::min_element(ranges.begin(), ranges.end());
-  double sum = 0, weight = 0;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges[i] > nearest + 0.06) continue;
-    const double position = static_cast<double>(i) / static_cast<double>(ranges.size() - 1) - 0.5;  // from right to left
-    sum += position, weight += 1;
-  }
-  return weight > 0 ? sum / weight : 0;
+// The direction of a longitude in the module's frame.
+Vec3 ConvoyHub::outwards(int longitude) const { return Quat::axis_angle({0, 0, 1}, longitude * pi / 2) * Vec3{1, 0, 0}; }
+
+// What the dock sees, in the hub's level frame: its north pole looks ahead, its right and left wheels hang at two longitudes.
+void ConvoyHub::look(mind::Agent& agent) {
+  const auto& beacon = agent.percept<mind::DockBeacon>(seeks_ + "_beacon");
+  if (!beacon.seen) return;
+  const auto dock = std::find_if(agent.docks().begin(), agent.docks().end(), [&](const model::Dock& d) { return d.name == seeks_; });
+  const Vec3 ahead{0, 0, 1}, left = normalized(outwards(right_ + 1) - outwards(right_));
+  const auto level = [&](const Vec3& in_dock) {
+    const Vec3 v = dock->pose.rotation * in_dock;
+    return Vec3{dot(v, ahead), dot(v, left), 0};
+  };
+  const Vec3 gap = level(beacon.position), facing = level(beacon.facing), own = level({-1, 0, 0});
+  const Sight now{gap.x, gap.y, volvox::atan2(own.x * facing.y - own.y * facing.x, dot(own, facing))};
+  const double part = seen_ ? std::min(1.0, agent.dt() / sight_memory) : 1;
+  sight_ = {sight_.ahead + part * (now.ahead - sight_.ahead), sight_.aside + part * (now.aside - sight_.aside),
+            sight_.turned + part * (now.turned - sight_.turned)};
+  seen_ = true;
+}
+
+// Along the line on which the other car stands: whoever is beside it steers back to it, whoever is askew near the end
+// takes another run.
+Haul ConvoyHub::approach() {
+  if (!seen_) return {};
+  const double c = volvox::cos(sight_.turned), s = volvox::sin(sight_.turned);
+  // From where the middle of this car would be, if it were docked, to where it is.
+  const double x = middle_x - sight_.ahead - (c * middle_x - s * middle_y), y = middle_y - sight_.aside - (s * middle_x + c * middle_y);
+  const double beside = c * y - s * x, to_go = c * sight_.ahead + s * sight_.aside;
+  const double dock_beside = s * sight_.ahead - c * sight_.aside;
+  if (to_go > run_up) backing_ = false;
+  else if (to_go < askew_matters && (std::fabs(sight_.turned) > askew || std::fabs(dock_beside) > off_line)) backing_ = true;
+  const double way = backing_ ? -1 : 1;
+  const double course = -way * std::clamp(beside / line_width, -1.0, 1.0) * steepest;
+  return {way * speed_, std::clamp(2.5 * (course + sight_.turned), -0.5, 0.5), false};
 }
 
 void ConvoyHub::seek(mind::Agent& agent) {
@@ -62,8 +93,8 @@ void ConvoyHub::seek(mind::Agent& agent) {
   if (latching) {  // whoever pushes now tears the docks apart
     order_ = {};
   } else if (!docked) {
-    const double turn = std::clamp(2.5 * bearing_ahead(agent), -0.5, 0.5);
-    order_ = {speed_, turn, false};
+    look(agent);
+    order_ = approach();
   } else {
     if (docked_since_ < 0) docked_since_ = agent.time();
     order_ = {speed_, 0, agent.time() - docked_since_ > drive_together};

@@ -15,7 +15,6 @@ void Crawl::read_parameters(mind::Agent& agent) {
 void Crawl::start(mind::Agent& agent) {
   read_parameters(agent);
   begin_ = agent.time();
-  rhythm_.begin(begin_, frequency_);
 }
 
 // At rest an accelerometer feels the push of the ground, upwards; jolts pass within the half second.
@@ -26,19 +25,18 @@ void Crawl::feel(mind::Agent& agent) {
 }
 
 void Crawl::step(mind::Agent& agent) {
-  rhythm_.advance(agent.time(), frequency_);
-  while (const auto message = agent.read("front"))
-    if (const auto beat = message->as<Beat>(); beat && listens_) rhythm_.follow(*beat, frequency_, agent.dt());
   feel(agent);
-  if (!agent.dock("front").engaged) rhythm_.steer(std::clamp(-0.3 * heading_, -0.15, 0.15));
-  agent.send("back", rhythm_.beat());
-  agent.model<Beat>() = rhythm_.beat();  // for those who look on
+  if (!agent.dock("front").engaged) phase_.steer(std::clamp(-0.3 * heading_, -0.15, 0.15));
+  phase_.step(agent, frequency_);
+  // Whom nobody has told anything goes by its own clock.
+  const double phase = phase_.known() ? phase_.phase() : 2 * pi * frequency_ * agent.time();
+  agent.model<PhaseModel>() = {phase_.known(), phase, phase_.place()};
   const double rise = std::min(1.0, agent.time() - begin_);  // over the first second
-  const double bend = rise * amplitude_ * volvox::sin(rhythm_.phase() + 2 * pi * rhythm_.place() / wavelength_);
+  const double bend = rise * amplitude_ * volvox::sin(phase + 2 * pi * phase_.place() / wavelength_);
   // The level axis across the module, and the upright one, out of those of pitch (y) and yaw (z).
   const double across = std::max(1e-6, std::hypot(up_.y, up_.z));
-  agent.move_to("pitch", (bend * up_.z + rise * rhythm_.steering() * up_.y) / across);
-  agent.move_to("yaw", (rise * rhythm_.steering() * up_.z - bend * up_.y) / across);
+  agent.move_to("pitch", (bend * up_.z + rise * phase_.steering() * up_.y) / across);
+  agent.move_to("yaw", (rise * phase_.steering() * up_.z - bend * up_.y) / across);
   agent.move_to("roll", 0);
 }
 

@@ -4,7 +4,7 @@
 // The head keeps its course by its gyroscope; what it steers travels with the wave.
 #pragma once
 
-#include "beat.h"
+#include "chain_phase.h"
 
 namespace volvox::robots {
 
@@ -13,13 +13,14 @@ class Crawl final : public mind::Behavior {
   void start(mind::Agent& agent) override;
   void tune(mind::Agent& agent) override { read_parameters(agent); }
   void step(mind::Agent& agent) override;
-  VOLVOX_STATE(rhythm_, begin_, up_, heading_)
+  bool receive(mind::Agent& agent, const mind::Message& message) override { return !listens_ || phase_.receive(agent, message); }
+  VOLVOX_STATE(phase_, begin_, up_, heading_)
 
  private:
   void read_parameters(mind::Agent& agent);
   void feel(mind::Agent& agent);
 
-  Rhythm rhythm_;
+  ChainPhase phase_;
   double begin_ = 0;       // s, by its own clock
   Vec3 up_{0, 0, 1};       // in the module's frame, as its accelerometer has felt it of late
   double heading_ = 0;     // rad to the left since the start, as the gyroscope of the head has it

@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace volvox::robots {
+namespace {
+
+// Only the spine holds something at its sides. What it follows is at its front; a leg follows its back.
+bool in_the_spine(const mind::Agent& agent) { return agent.dock("left").engaged || agent.dock("right").engaged; }
+std::string parent(const mind::Agent& agent) { return in_the_spine(agent) ? "front" : "back"; }
+
+}  // namespace
 
 void Stride::read_parameters(mind::Agent& agent) {
   frequency_ = agent.parameter("frequency", 0.5);
@@ -15,30 +22,28 @@ void Stride::read_parameters(mind::Agent& agent) {
 void Stride::start(mind::Agent& agent) {
   read_parameters(agent);
   begin_ = agent.time();
-  rhythm_.begin(begin_, frequency_);
+}
+
+bool Stride::receive(mind::Agent& agent, const mind::Message& message) {
+  return !listens_ || phase_.receive(agent, message, parent(agent));
 }
 
 void Stride::step(mind::Agent& agent) {
-  rhythm_.advance(agent.time(), frequency_);
-  // Only the spine holds something at its sides. What it follows is at its front; a leg follows its back.
-  const bool in_the_spine = agent.dock("left").engaged || agent.dock("right").engaged;
-  const std::string parent = in_the_spine ? "front" : "back", held_by = agent.dock("back").neighbor;
-  while (const auto message = agent.read(parent))
-    if (const auto beat = message->as<Beat>(); beat && listens_) rhythm_.follow(*beat, frequency_, agent.dt());
-  for (const char* child : {"back", "front", "left", "right"})
-    if (parent != child) agent.send(child, rhythm_.beat());
-
-  agent.model<Beat>() = rhythm_.beat();  // for those who look on
+  phase_.step(agent, frequency_, parent(agent), {"back", "front", "left", "right"});
+  // Whom nobody has told anything goes by its own clock.
+  const double phase = phase_.known() ? phase_.phase() : 2 * pi * frequency_ * agent.time();
+  agent.model<PhaseModel>() = {phase_.known(), phase, phase_.place()};
   agent.move_to("roll", 0);
-  if (!in_the_spine && held_by != "front") return be_a_hip(agent, held_by == "left", agent.time() - begin_);
+  const std::string held_by = agent.dock("back").neighbor;
+  if (!in_the_spine(agent) && held_by != "front") return be_a_hip(agent, phase, held_by == "left");
   agent.move_to("yaw", 0);
   agent.move_to("pitch", 0);
 }
 
-void Stride::be_a_hip(mind::Agent& agent, bool left, double since) {
+void Stride::be_a_hip(mind::Agent& agent, double of_the_gait, bool left) {
   // Tripods: odd and even places of the spine, and the two sides, are half a period apart.
-  const double phase = rhythm_.phase() + pi * (rhythm_.place() + (left ? 1 : 0));
-  const double walking = std::clamp(since - stand_, 0.0, 1.0);
+  const double phase = of_the_gait + pi * (phase_.place() + (left ? 1 : 0));
+  const double walking = std::clamp(agent.time() - begin_ - stand_, 0.0, 1.0);
   const double fore_and_aft = walking * swing_ * volvox::sin(phase);
   // A foot is in the air while it swings forwards.
   const double in_the_air = walking * std::max(0.0, volvox::sin(phase + pi / 2));

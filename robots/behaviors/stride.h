@@ -3,7 +3,7 @@
 // own docks; the foremost of the spine leads, and legs that are neighbours or face each other step in turn.
 #pragma once
 
-#include "beat.h"
+#include "chain_phase.h"
 
 namespace volvox::robots {
 
@@ -12,13 +12,14 @@ class Stride final : public mind::Behavior {
   void start(mind::Agent& agent) override;
   void tune(mind::Agent& agent) override { read_parameters(agent); }
   void step(mind::Agent& agent) override;
-  VOLVOX_STATE(rhythm_, begin_)
+  bool receive(mind::Agent& agent, const mind::Message& message) override;
+  VOLVOX_STATE(phase_, begin_)
 
  private:
   void read_parameters(mind::Agent& agent);
-  void be_a_hip(mind::Agent& agent, bool left, double since);
+  void be_a_hip(mind::Agent& agent, double phase, bool left);
 
-  Rhythm rhythm_;
+  ChainPhase phase_;
   double begin_ = 0;      // s, by its own clock
   double frequency_ = 0;  // Hz
   double swing_ = 0;      // rad, of hips fore and aft

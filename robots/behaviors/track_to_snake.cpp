@@ -11,6 +11,7 @@ constexpr double settle_time = 1;    // s, before the first wave
 constexpr double rise_time = 1.5;    // s, of the waves
 constexpr double still_rate = 0.2;   // rad/s: slower, a track stands
 constexpr double still_time = 1;     // s, for which it must
+constexpr double feeling_time = 0.3; // s, over which it feels how it lies
 constexpr double patience = 10;      // s, after which the opener lets go even if the track rocks
 
 }  // namespace
@@ -42,7 +43,10 @@ void TrackToSnake::decide(mind::Agent& agent) {
   if (std::fabs(agent.model<TrackModel>().rate) > still_rate) still_since_ = time;
   if (stage_ == TrackStage::rolling && time - since_ > opens_after_) enter(agent, TrackStage::halting);
   else if (stage_ == TrackStage::halting && (time - still_since_ > still_time || time - since_ > patience)) enter(agent, TrackStage::unrolling);
-  else if (stage_ == TrackStage::unrolling && time - since_ > unroll_time + settle_time) enter(agent, TrackStage::crawling);
+  else if (stage_ == TrackStage::unrolling && time - since_ > unroll_time + settle_time) {
+    backwards_ = uprightness_ < 0;
+    enter(agent, TrackStage::crawling);
+  }
 }
 
 void TrackToSnake::step(mind::Agent& agent) {
@@ -53,10 +57,11 @@ void TrackToSnake::step(mind::Agent& agent) {
     case TrackStage::unrolling: unroll(agent); break;
     case TrackStage::crawling: crawl(agent); break;
   }
-  for (const char* dock : {"front", "back"}) agent.send(dock, StageMessage{static_cast<std::int32_t>(stage_)});
+  for (const char* dock : {"front", "back"}) agent.send(dock, StageMessage{static_cast<std::int32_t>(stage_), backwards_});
 }
 
 void TrackToSnake::unroll(mind::Agent& agent) {
+  uprightness_ += agent.dt() / feeling_time * (agent.percept<Vec3>("accelerometer").y - uprightness_);
   const double part = clamp((agent.time() - since_) / unroll_time, 0, 1);
   const double left = 1 - part * part * (3 - 2 * part);
   agent.move_to("yaw", yaw_ * left);
@@ -64,11 +69,12 @@ void TrackToSnake::unroll(mind::Agent& agent) {
 }
 
 // The chain lies with all its joints level and parallel, so the wave runs in the vertical plane: two joints a module, the
-// pitch ahead of the yaw.
+// pitch ahead of the yaw. The snake moves against the wave.
 void TrackToSnake::crawl(mind::Agent& agent) {
   phase_.step(agent, frequency_);
   const double rise = phase_.known() ? std::min(1.0, phase_.age() / rise_time) : 0;
-  const auto wave = [&](int joint) { return rise * amplitude_ * volvox::sin(phase_.phase() + 2 * pi * joint / wavelength_); };
+  const double way = backwards_ ? -1 : 1;
+  const auto wave = [&](int joint) { return rise * amplitude_ * volvox::sin(phase_.phase() + way * 2 * pi * joint / wavelength_); };
   agent.move_to("pitch", wave(2 * phase_.place()));
   agent.move_to("yaw", wave(2 * phase_.place() + 1));
 }
@@ -76,7 +82,10 @@ void TrackToSnake::crawl(mind::Agent& agent) {
 bool TrackToSnake::receive(mind::Agent& agent, const mind::Message& message) {
   if (const auto said = message.as<StageMessage>()) {
     const auto stage = static_cast<TrackStage>(clamp(said->stage, 0, static_cast<std::int32_t>(TrackStage::crawling)));
-    if (stage > stage_) enter(agent, stage);
+    if (stage > stage_) {
+      backwards_ = said->backwards;
+      enter(agent, stage);
+    }
     return true;
   }
   return track_.receive(agent, message) || phase_.receive(agent, message);

@@ -1,53 +1,19 @@
 #include "car_dock.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "disturbance.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double moved_m = 0.02, turned = radians(10);  // by which the start of the second car is disturbed, either way
-
-// The rear hub of car A lies at the origin; car B's modules have names that begin with b.
-void disturb(model::WorldModel& world, RandomStream& random, double amount) {
-  const auto hub = std::find_if(world.placements.begin(), world.placements.end(), [](const model::Placement& p) { return p.name == "b_hub"; });
-  const Vec3 centre = hub->pose.position;
-  const Pose move{{amount * random.uniform(-moved_m, moved_m), amount * random.uniform(-moved_m, moved_m), 0},
-                  Quat::axis_angle({0, 0, 1}, amount * random.uniform(-turned, turned))};
-  for (model::Placement& placement : world.placements) {
-    if (!placement.name.starts_with("b_")) continue;
-    placement.pose = Pose{centre + move.position + move.rotation * (placement.pose.position - centre), move.rotation * placement.pose.rotation};
-  }
-}
-
-// A fan of rays at the pole that looks ahead, level and from right to left whichever way the hub is turned.
-std::shared_ptr<const model::ModuleModel> with_an_eye(const model::ModuleModel& atron, const Quat& attitude, double noise) {
+// A dock that sees, as infrared at the connectors of ATRON does.
+std::shared_ptr<const model::ModuleModel> with_beacon(const model::ModuleModel& atron, const std::string& name) {
   auto seeing = std::make_shared<model::ModuleModel>(atron);
-  model::Sensor eye;
-  eye.name = "eye", eye.type = "range";
-  for (std::size_t i = 0; i < seeing->links.size(); ++i)
-    if (seeing->links[i].name == "north") eye.link = static_cast<int>(i);
-  eye.pose = Pose{{0, 0, 0.057}, attitude.conjugate()};
-  eye.parameters = {{"rays", "31"}, {"field_of_view", "1"}, {"max_range", "1"}};
-  seeing->sensors.push_back(eye);
-  if (noise > 0) seeing->percept_noise["eye"] = {{"gaussian", {{"deviation", std::to_string(noise)}}, 0}};
+  const model::Dock& dock = seeing->docks[static_cast<std::size_t>(seeing->dock_index(name))];
+  seeing->sensors.push_back({name + "_beacon", "dock_beacon", dock.link, dock.pose, {{"max_range", "0.6"}}, 0});
   return seeing;
-}
-
-// The order of modules says nothing: the programs must not depend on who is first.
-void shuffle(model::WorldModel& world, RandomStream& random) {
-  std::vector<int> to(world.placements.size());
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<int>(i);
-  for (std::size_t i = to.size(); i > 1; --i) std::swap(to[i - 1], to[random.below(i)]);
-  std::vector<model::Placement> placements(to.size());
-  for (std::size_t i = 0; i < to.size(); ++i) placements[static_cast<std::size_t>(to[i])] = std::move(world.placements[i]);
-  world.placements = std::move(placements);
-  for (model::Connection& connection : world.connections) {
-    connection.a = to[static_cast<std::size_t>(connection.a)];
-    connection.b = to[static_cast<std::size_t>(connection.b)];
-  }
 }
 
 std::uint32_t find(const world::World& world, const std::string& name) {
@@ -61,16 +27,9 @@ std::uint32_t find(const world::World& world, const std::string& name) {
 Result<model::WorldModel> CarDock::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
-  const Parameters parameters(setup.settings, "experiment remod3d/car_dock");
-  RandomStream random(setup.seed, 0, "start");
-  disturb(*world, random, parameters.number("disturbed", 1));
-  const double noise = parameters.number("noise", 0.005);
   for (model::Placement& placement : world->placements)
-    if (placement.name == "b_hub") {
-      // As it lies in the undisturbed car: the eye is built in.
-      placement.model = with_an_eye(*placement.model, Quat::rpy(-pi / 2, -pi / 4, -pi / 2), noise);
-    }
-  shuffle(*world, random);
+    if (placement.name == "b_hub") placement.model = with_beacon(*placement.model, "n3");
+  if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
   return world;
 }
 

@@ -2,6 +2,8 @@
 """Section IV.G of seed 000, measured: frames a second at dt = 1/30, and the largest populations in real time.
 
   python3 measure.py build/release/bin/volvox [--threads N] [--json]
+  python3 measure.py build/release/bin/volvox --modules 10000 --threads 2    # disconnected SuperBots alone
+  python3 measure.py build/release/bin/volvox --figure-1                     # the other scenes of figure 1, at 1/60 s
 
 A frame costs the processor time of a long run less that of a short one, so that neither loading nor what
 else runs on the machine counts (with several threads, divided by their number: an ideal that a free machine
@@ -21,12 +23,20 @@ CASES = [  # what, the paper's modules and frames a second, its modules in real 
     ("disconnected ATRONs", 1500, 3, 275, ["remod3d/scatter", "--set", "robot=atron"]),
 ]
 
+FIGURE_1 = [  # those that the paper says hold 60 frames a second
+    ("(a) complex structure", ["remod3d/complex_structure"]),
+    ("(d) manipulator", ["remod3d/manipulator"]),
+    ("(e) rolling track", ["remod3d/rolling_track"]),
+    ("(f) eight shape", ["remod3d/eight_shape"]),
+    ("(g) terrain", ["remod3d/terrain"]),
+    ("(h) wheelbot", ["remod3d/wheelbot"]),
+]
 
-def cpu_seconds(volvox, arguments, modules, seconds, threads):
+
+def cpu_seconds(volvox, arguments, seconds, threads):
     """Of the whole process."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [volvox, "run", *arguments, "--set", f"modules={modules}", "--dt", "1/30", "--duration", str(seconds),
-                   "--threads", str(threads), "--quiet", "--out", folder]
+        command = [volvox, "run", *arguments, "--duration", str(seconds), "--threads", str(threads), "--quiet", "--out", folder]
         process = subprocess.Popen(command)
         _, status, usage = os.wait4(process.pid, 0)
         if status != 0:
@@ -34,10 +44,10 @@ def cpu_seconds(volvox, arguments, modules, seconds, threads):
         return usage.ru_utime + usage.ru_stime
 
 
-def frames_a_second(volvox, arguments, modules, threads, seconds, settle):
-    short = cpu_seconds(volvox, arguments, modules, settle, threads)
-    spent = cpu_seconds(volvox, arguments, modules, settle + seconds, threads) - short
-    return seconds / DT / max(spent, 1e-9) * threads
+def frames_a_second(volvox, arguments, dt, threads, seconds, settle):
+    short = cpu_seconds(volvox, arguments, settle, threads)
+    spent = cpu_seconds(volvox, arguments, settle + seconds, threads) - short
+    return seconds / dt / max(spent, 1e-9) * threads
 
 
 def largest_in_real_time(frames, begin, most):
@@ -61,12 +71,31 @@ def main():
     parser.add_argument("--settle", type=float, default=1, help="simulated before, and not counted")
     parser.add_argument("--scale", type=float, default=1, help="a part of the paper's modules, to try the script")
     parser.add_argument("--no-largest", action="store_true", help="leave out the search for the largest population")
+    parser.add_argument("--modules", type=int, help="measure so many disconnected SuperBots, and nothing else")
+    parser.add_argument("--figure-1", action="store_true", help="measure the other scenes of figure 1 instead")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+
+    def frames_of(arguments, dt, seconds=options.seconds):
+        return frames_a_second(options.volvox, arguments, dt, options.threads, seconds, options.settle)
+
+    def population(arguments, modules):
+        return frames_of([*arguments, "--set", f"modules={modules}", "--dt", "1/30"], DT)
+
+    if options.figure_1:
+        print("| figure 1 | frames/s, dt = 1/60 s | paper |\n|---|---|---|")
+        for what, arguments in FIGURE_1:  # so few modules that they must run for longer to be measured
+            frames = frames_of([*arguments, "--dt", "1/60"], 1 / 60, 10 * options.seconds)
+            print(f"| {what} | {frames:.0f} | 60 |", flush=True)
+        return
+    if options.modules:
+        frames = population(CASES[0][4], options.modules)
+        print(f"{options.modules} {CASES[0][0]}, {options.threads} threads: {frames:.1f} frames/s, {frames * DT:.2f} times real time")
+        return
     rows = []
     for what, modules, paper_frames, paper_largest, arguments in CASES:
         count = max(3, round(modules * options.scale))
-        measure = lambda n, arguments=arguments: frames_a_second(options.volvox, arguments, n, options.threads, options.seconds, options.settle)
+        measure = lambda n, arguments=arguments: population(arguments, n)
         frames = measure(count)
         # A snake has at most 1000 modules; the others stop where memory, not time, would be measured.
         most = 1000 if "snake" in arguments[0] else 100_000

@@ -20,6 +20,13 @@ TEST_P(TrackToSnake, BecomesASnakeThatMovesOn) {
 INSTANTIATE_TEST_SUITE_P(Engines, TrackToSnake, testing::Values(Case{"native", 1}, Case{"native", 2}, Case{"bullet", 1}),
                          [](const auto& test) { return std::string(test.param.first) + "_" + std::to_string(test.param.second); });
 
+// Opened at its top, the track unrolls upside down, with its head looking back: in this seed.
+TEST(TrackToSnakeUpsideDown, MovesOnAllTheSame) {
+  const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"opener", "3"}}, .seed = 2});
+  EXPECT_GT(metrics.at("crawled_m"), 0.5);
+  EXPECT_EQ(metrics.at("reconfigured"), 1);
+}
+
 // The opener lets go, but nobody learns of it.
 TEST(TrackToSnakeMessages, AreNeeded) {
   const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"messages", "false"}}, .duration = 25});

@@ -15,6 +15,12 @@ constexpr double moved_on = 0.5;        // m
 
 double over_ground(const Vec3& a, const Vec3& b) { return std::hypot(a.x - b.x, a.y - b.y); }
 
+// Of a way over the ground, the part along another.
+double along(const Vec3& way, const Vec3& other) {
+  const double length = std::hypot(other.x, other.y);
+  return length > 0 ? (way.x * other.x + way.y * other.y) / length : 0;
+}
+
 double largest_bend(const world::World& world) {
   double bend = 0;
   for (const std::uint32_t module : world.modules())
@@ -58,13 +64,13 @@ void TrackToSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& met
   const world::World& world = simulation.world();
   const Vec3 now = world::centre_of_mass(world);
   const double rolled = over_ground(opened_at_ >= 0 ? opened_ : now, start_);
-  const double crawled = unrolled_at_ >= 0 ? over_ground(now, unrolled_) : 0;
+  const double crawled = unrolled_at_ >= 0 ? along(now - unrolled_, opened_ - start_) : 0;
   const double crawling = simulation.now().seconds() - unrolled_at_;
   const bool whole = world.organism_count() == 1 && world.docks_broken() == 0;
   metrics.set("rolled_m", rolled, "as a track, over the ground");
   metrics.set("opened_s", opened_at_, "when the ring opened; -1: it did not");
   metrics.set("unrolled_s", unrolled_at_, "when the chain lay straight; -1: it never did");
-  metrics.set("crawled_m", crawled, "as a snake, over the ground");
+  metrics.set("crawled_m", crawled, "as a snake, over the ground, on in the direction in which the track went");
   metrics.set("crawl_speed_m_s", unrolled_at_ >= 0 && crawling > 0 ? crawled / crawling : 0, "mean since it lay straight");
   metrics.set("tilt_max_deg", degrees(tilt_), "of the plane of the joints from the vertical");
   metrics.set("reconfigured", opened_at_ >= 0 && whole && crawled > moved_on && tilt_ < toppled ? 1 : 0,

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "volvox/mind/camera.h"
+#include "volvox/mind/dock_beacon.h"
 #include "volvox/mind/exchange.h"
 #include "volvox/mind/neighborhood.h"
 #include "volvox/mind/range_sensors.h"
@@ -185,6 +186,7 @@ SensorRegistry built_in_sensors() {
     return std::make_unique<NeighborSensor>(sensor, p);
   }, "where the nearest other modules are, a list of Vec3 from the sensor: max_range, count");
   registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
+  registry.add("dock_beacon", make_dock_beacon, "the nearest free dock that faces the sensor: max_range, field_of_view");
   add_range_sensors(registry);
   registry.add("external", [](const model::Sensor&, const Parameters&) { return std::make_unique<ExternalSensor>(); },
                "a number that comes from outside: a joystick, a socket, a viewer");

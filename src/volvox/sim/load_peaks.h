@@ -2,6 +2,7 @@
 // validates a gait (seed 000, section IV.F) before anybody tries it on hardware.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "volvox/world/world.h"
@@ -10,10 +11,10 @@ namespace volvox::sim {
 
 class LoadPeaks {
  public:
-  void observe(const world::World& world, double time);
+  void observe(const world::World& world, std::span<const world::DockEvent> events, double time);  // after each tick
 
   const world::DockLoad& highest() const { return highest_; }    // each over all docks and ticks
-  double utilisation() const { return utilisation_; }            // 1 breaks a dock
+  double utilisation() const { return utilisation_; }            // 1 breaks a dock: more, if one did
   std::string where(const world::World& world) const;            // "s3.front at 4.2 s"; empty: nowhere
 
   template <class A>
@@ -28,6 +29,8 @@ class LoadPeaks {
   }
 
  private:
+  void take(const world::World& world, std::uint32_t dock, std::uint32_t partner, const world::DockLoad& load, double time);
+
   world::DockLoad highest_;
   double utilisation_ = 0;
   std::uint32_t dock_ = 0;  // that bore it

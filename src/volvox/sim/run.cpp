@@ -258,7 +258,7 @@ StepStatus Run::step() {
     return status;
   }
   experiment_->observe(*simulation_);
-  loads_.observe(simulation_->world(), simulation_->now().seconds());
+  loads_.observe(simulation_->world(), simulation_->dock_events(), simulation_->now().seconds());
   if (simulation_->tick() % sample_every_ == 0) sample();
   return status;
 }

@@ -160,7 +160,7 @@ void World::break_docks(std::vector<DockEvent>& events) {
   }
   for (const std::uint32_t a : breaking) {
     const std::uint32_t b = graph_.partner(a);
-    events.push_back({DockEvent::Kind::broken, a, b});
+    events.push_back({DockEvent::Kind::broken, a, b, dock_load(a)});
     part_docks(a);
     docks_[a].broken = docks_[b].broken = true;
     ++docks_broken_;

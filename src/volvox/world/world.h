@@ -48,6 +48,7 @@ struct DockLoad {
 struct DockEvent {
   enum class Kind : std::uint8_t { captured, engaged, released, broken } kind = Kind::captured;
   std::uint32_t dock_a = 0, dock_b = 0;
+  DockLoad load{};  // of a: what broke it, if it broke
 };
 
 class World {

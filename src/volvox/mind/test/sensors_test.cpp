@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fixture.h"
+#include "volvox/mind/dock_beacon.h"
 
 namespace volvox::mind {
 namespace {
@@ -46,6 +47,25 @@ TEST(Sensors, ASpinIsFeltByGyroscopeAndOffCentreAccelerometer) {
   theatre.ticks(5);
   EXPECT_LT(length(theatre.minds->agent(0).percept<Vec3>("gyro") - Vec3{-3, 0, 0}), 1e-6);
   EXPECT_LT(length(theatre.minds->agent(0).percept<Vec3>("imu") - Vec3{-9 * 0.04, 0, 0}), 1e-3);
+}
+
+TEST(Sensors, ABeaconSeesTheFreeDockThatFacesIt) {
+  Theatre theatre;
+  model::SceneBuilder scene("beacon");
+  scene.set_gravity({});
+  scene.add(world::share(sensing({{"beacon", "dock_beacon", 0, {{0.05, 0, 0}, {}}, {}, 0}})), Pose{}, "m");
+  scene.add(world::share(world::cube()), Pose{{0.25, 0.02, 0}, Quat::axis_angle({0, 0, 1}, 0.2)}, "other");
+  scene.add(world::share(world::cube()), Pose{{0.45, 0, 0}, {}}, "farther");
+  ASSERT_TRUE(theatre.open(scene).ok());
+  theatre.ticks(1);
+  const auto& beacon = theatre.minds->agent(0).percept<DockBeacon>("beacon");
+  ASSERT_TRUE(beacon.seen);
+  EXPECT_LT(length(beacon.facing - Vec3{-std::cos(0.2), -std::sin(0.2), 0}), 1e-6);
+  EXPECT_LT(length(beacon.position - (Vec3{0.2, 0.02, 0} + 0.05 * beacon.facing)), 1e-6);
+  for (std::uint32_t dock = 0; dock < theatre.world->docks(); ++dock)
+    if (theatre.world->dock_name(dock).starts_with("other.")) theatre.world->enable_dock(dock, false);
+  theatre.ticks(2);
+  EXPECT_FALSE(theatre.minds->agent(0).percept<DockBeacon>("beacon").seen) << "those of the other are disabled, and the next is too far";
 }
 
 TEST(Sensors, RaysMeasureDistancesAndNotTheirOwnModule) {

@@ -66,6 +66,10 @@ TEST(Breakage, ADockBreaksAtItsStrengthAndStaysBroken) {
     bench.tick(3);
     EXPECT_EQ(bench.world().docks_broken(), 1);
     EXPECT_TRUE(bench.world().dock_status(bench.dock("m0", "up")).broken);
+    ASSERT_EQ(bench.events.size(), 1u);
+    EXPECT_EQ(bench.events[0].kind, DockEvent::Kind::broken);
+    EXPECT_GE(bench.events[0].load.axial, strength) << "what broke it";
+    EXPECT_LT(bench.events[0].load.axial, 25);
     bench.tick(3);  // still within reach of each other, and broken
     EXPECT_EQ(bench.world().graph().partner(bench.dock("base", "down")), nobody);
     EXPECT_LT(bench.world().link_pose(1).position.z, -0.1);

@@ -1,0 +1,20 @@
+// What a dock sees of another that it could engage, as docks with infrared emitters and detectors around them do.
+#pragma once
+
+#include "volvox/mind/sensor.h"
+
+namespace volvox::mind {
+
+// The nearest free dock of another module that faces this one, in the frame of the sensor.
+struct DockBeacon {
+  bool seen = false;
+  Vec3 position;          // m
+  Vec3 facing{-1, 0, 0};  // a unit vector out of that dock; (-1, 0, 0): straight towards this one
+};
+VOLVOX_TYPE(DockBeacon, seen, position, facing)
+
+// Mounted where a dock is, x out of the module. Parameters: max_range in m (0.3), field_of_view in rad (3.0). Nothing
+// hides a dock from another: within its range, modules do not fit between two docks that face each other.
+std::unique_ptr<Sensor> make_dock_beacon(const model::Sensor& sensor, const Parameters& parameters);
+
+}  // namespace volvox::mind
