@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, TrackToSnake, testing::Values(Case{"native", 1
 TEST(TrackToSnakeMessages, AreNeeded) {
   const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"messages", "false"}}, .duration = 25});
   EXPECT_EQ(metrics.at("docks_released"), 1);
-  EXPECT_EQ(metrics.at("unrolled_s"), -1);
+  EXPECT_TRUE(std::isnan(metrics.at("unrolled_s"))) << "not measured";
   EXPECT_EQ(metrics.at("reconfigured"), 0);
 }
 
