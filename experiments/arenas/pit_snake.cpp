@@ -17,7 +17,7 @@ double paper_step_us(const std::string& arena) {
 
 Result<std::vector<model::ParameterDesc>> PitSnake::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = {
-      {"modules", "8", 1, 12, {}, "how many Scouts the snake has", 0},
+      {"modules", "8", 1, 12, {}, "how many Scouts the snake has", 0, true},
       {"bend", "0.05", -0.5, 0.5, {}, "of every hinge, in rad: U-shaped if positive", 0},
       {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0},
       {"pit", "0.4", 0.1, 1, {}, "how wide the pit is, in m", 0}};
@@ -72,14 +72,14 @@ void PitSnake::observe(const sim::Simulation& simulation) {
 
 void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake stands beyond the pit at the end; seed 002, figure 7");
-  metrics.set("crossed_at_s", crossed_at_, "-1: it did not");
-  metrics.set("lowest_m", lowest_, "the lowest hinge of any Scout, over the floor");
+  metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "-: it did not");
+  metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "the lowest hinge of any Scout, over the floor");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
   metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
   const double substeps = std::ceil(simulation.settings().dt.seconds() / simulation.world().model().run.max_substep - 1e-9);
-  const double count = static_cast<double>(std::max<std::int64_t>(1, measured_)), mean = sum_ / count;
+  const double count = static_cast<double>(measured_), mean = sim::mean_of(sum_, count);
   metrics.set_beside_paper("step_us", mean / substeps * 1e6, paper_step_us(arena_), "wall time of a physics substep with its collision detection; seed 002, table 2");
-  metrics.set("step_deviation_us", std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6, "over the ticks");
+  metrics.set("step_deviation_us", sim::measured_if(measured_ > 0, std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6), "over the ticks");
 }
 
 void PitSnake::archive_state(Archive& ar) {

@@ -15,7 +15,7 @@ double paper_scan_ms(const std::string& arena) { return arena == "gg" ? 333 : ar
 
 Result<std::vector<model::ParameterDesc>> Rangefinder::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = {
-      {"rays", "360", 1, 10'000, {}, "of a scan, over a full turn", 0},
+      {"rays", "360", 1, 10'000, {}, "of a scan, over a full turn", 0, true},
       {"noise", "0", 0, 1, {}, "deviation of a range, in m (the paper's SICK: 0.007)", 0},
       {"divergence", "0", 0, 0.1, {}, "of a beam, in rad: mixed pixels at rims", 0}};
   for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
@@ -84,14 +84,13 @@ void Rangefinder::observe(const sim::Simulation& simulation) {
 }
 
 void Rangefinder::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  const double ticks = static_cast<double>(std::max<std::int64_t>(1, simulation.tick()));
   metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
-  metrics.set_beside_paper("scan_ms", simulation.phase_times().of(sim::Phase::sense) / ticks * 1e3, paper_scan_ms(arena_),
+  metrics.set_beside_paper("scan_ms", sim::mean_of(simulation.phase_times().of(sim::Phase::sense), static_cast<double>(simulation.tick())) * 1e3, paper_scan_ms(arena_),
                            "wall time of the sense phase, one scan in each; seed 002, table 3");
-  metrics.set("returned", rays_ > 0 ? static_cast<double>(returned_) / static_cast<double>(rays_) : 0, "the part of the rays that met something");
-  metrics.set("range_error_mean_mm", returned_ > 0 ? error_sum_ / static_cast<double>(returned_) * 1e3 : 0, "against the arena as it really is");
-  metrics.set("range_error_max_mm", error_max_ * 1e3, "against the arena as it really is");
-  metrics.set("nearest_m", nearest_, "the shortest range of all");
+  metrics.set("returned", sim::mean_of(static_cast<double>(returned_), static_cast<double>(rays_)), "the part of the rays that met something");
+  metrics.set("range_error_mean_mm", sim::mean_of(error_sum_, static_cast<double>(returned_)) * 1e3, "against the arena as it really is");
+  metrics.set("range_error_max_mm", sim::measured_if(returned_ > 0, error_max_ * 1e3), "against the arena as it really is");
+  metrics.set("nearest_m", sim::measured_if(returned_ > 0, nearest_), "the shortest range of all");
 }
 
 void Rangefinder::archive_state(Archive& ar) {

@@ -5,7 +5,7 @@ namespace volvox::experiments::arenas {
 Result<std::vector<model::ParameterDesc>> Reconstruct::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
       {"method", "gsrm", {}, {}, {"gsrm", "gg", "pf"}, "how the cloud becomes a mesh", 0},
-      {"triangles", "0", 0, 200'000, {}, "about how many (gsrm, gg); 0: as many as the paper", 0},
+      {"triangles", "0", 0, 200'000, {}, "about how many (gsrm, gg); 0: as many as the paper", 0, true},
       {"noise", "0.007", 0, 0.1, {}, "deviation of the points, in m", 0}};
 }
 

@@ -49,9 +49,9 @@ void Travel::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) 
   const double distance = std::hypot(moved.x, moved.y), time = simulation.now().seconds();
   metrics.set("distance_m", distance, "over the ground, of the centre of mass");
   metrics.set("forward_m", moved.x, "of that, along the way that the robot faces at the start");
-  metrics.set("speed_m_s", time > 0 ? distance / time : 0, "mean");
-  metrics.set("height_mean_m", ticks_ > 0 ? height_sum_ / static_cast<double>(ticks_) : 0, "of the centre of mass");
-  metrics.set("height_min_m", ticks_ > 0 ? lowest_ : 0, "of the centre of mass, in any tick");
+  metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
+  metrics.set("height_mean_m", sim::mean_of(height_sum_, static_cast<double>(ticks_)), "of the centre of mass");
+  metrics.set("height_min_m", sim::measured_if(ticks_ > 0, lowest_), "of the centre of mass, in any tick");
   if (const auto spread = phase_spread(simulation)) metrics.set("phase_spread_rad", *spread, "how far any module's phase is from the first one's, at the end");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
   metrics.set("dock_error_max_deg", degrees(dock_angle_), "of any dock in any tick");

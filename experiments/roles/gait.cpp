@@ -137,22 +137,22 @@ void Gait::observe(const sim::Simulation& simulation) {
 }
 
 void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  const double now = simulation.now().seconds(), nothing = std::numeric_limits<double>::quiet_NaN();
+  const double now = simulation.now().seconds();
   const Vec3 centre = world::centre_of_mass(simulation.world()), moved = centre - settled_;
-  const auto speed = [&](const Vec3& way, double time) { return time > 0 ? std::hypot(way.x, way.y) / time : nothing; };
+  const auto speed = [&](const Vec3& way, double time) { return sim::mean_of(std::hypot(way.x, way.y), time); };
   const double gait_speed = speed(moved, now - settle_);
   if (course_.distance > 0) {
     const bool covered = covered_at_ >= 0;
-    const double time = covered ? covered_at_ - started_at_ : nothing;
-    metrics.set_beside_paper("speed_m_s", covered ? course_.distance / time : started_at_ < 0 ? nothing : speed(centre - start_, now - started_at_), course_.paper_speed,
-                             fmt::format("over a course of {:g} m{}; {}", course_.distance, course_.synchronising ? ", synchronising included" : "", course_.source));
-    metrics.set_beside_paper("course_time_s", time, course_.paper_time, "null: not covered within the run; " + course_.source);
+    const double time = sim::measured_if(covered, covered_at_ - started_at_);
+    metrics.set_beside_paper("speed_m_s", course_.distance / time, course_.paper_speed,
+                             fmt::format("over a course of {:g} m{}; -: not covered within the run; {}", course_.distance, course_.synchronising ? ", synchronising included" : "", course_.source));
+    metrics.set_beside_paper("course_time_s", time, course_.paper_time, "-: not covered within the run; " + course_.source);
   } else {
     metrics.set("speed_m_s", gait_speed, fmt::format("of the centre of mass, after {:g} s", settle_));
   }
   metrics.set("gait_speed_m_s", gait_speed, fmt::format("of the centre of mass, from {:g} s to the end", settle_));
-  metrics.set("sync_time_s", synchrony_.since(), "from the start of the run to when all were in step for good; null: they are not");
-  metrics.set("sync_error_max_steps", synchrony_.largest_error(), "at the end, of any child from where its parent should have it");
+  metrics.set("sync_time_s", synchrony_.since(), "from the start of the run to when all were in step for good; -: they are not, or there is nobody to follow");
+  metrics.set("sync_error_max_steps", sim::measured_if(synchrony_.children() > 0, synchrony_.largest_error()), "at the end, of any child from where its parent should have it");
   metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");
   metrics.set("children", synchrony_.children(), "modules that have a parent that plays");
   metrics.set("heading_deg", degrees(std::atan2(moved.y, moved.x)), "of the way; 0: to where the root's n points at the start");

@@ -1,7 +1,8 @@
 #include "synchrony.h"
 
 #include <cmath>
-#include <limits>
+
+#include "volvox/sim/metrics.h"
 
 namespace volvox::experiments::roles {
 
@@ -37,6 +38,6 @@ void Synchrony::observe(const sim::Simulation& simulation) {
   if (!all_in_step()) last_out_ = now;
 }
 
-double Synchrony::since() const { return all_in_step() ? last_out_ : std::numeric_limits<double>::infinity(); }
+double Synchrony::since() const { return sim::measured_if(children_ > 0 && all_in_step(), last_out_); }
 
 }  // namespace volvox::experiments::roles

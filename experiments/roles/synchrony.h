@@ -18,7 +18,7 @@ class Synchrony {
   double largest_error() const { return largest_error_; }  // steps, of any child; half a period if its parent does not lead it
   bool all_in_step() const { return in_step_ == children_; }
 
-  // Since when all have been in step, s; infinity: they are not.
+  // Since when all have been in step, s; sim::not_measured: they are not, or nobody follows anybody.
   double since() const;
 
   // How far apart, in steps, two modules may be that are in step. A signal takes a tick to cross a dock and

@@ -1,5 +1,6 @@
 #include "flood.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace volvox::robots {
@@ -8,11 +9,12 @@ void Flood::start(mind::Agent& agent) {
   wired_ = agent.parameter("wired", true);
   relays_ = agent.parameter("relay", true);
   one_at_a_time_ = agent.parameter("one_at_a_time", false);
+  has_lamp_ = std::find(agent.actions().begin(), agent.actions().end(), "lamp") != agent.actions().end();
   if (!agent.parameter("source", false)) return;
   relays_ = true;  // whoever begins uses all that it has
   packet_.sequence = 1;
   agent.model<Coloured>() = {packet_.sequence, agent.time(), agent.address(), 0};
-  agent.act("lamp", color_of(agent.address()));
+  show(agent, agent.address());
   send_on(agent, -1);
 }
 
@@ -22,11 +24,15 @@ bool Flood::receive(mind::Agent& agent, const mind::Message& message) {
   Coloured& known = agent.model<Coloured>();
   if (packet->sequence <= known.sequence) return true;
   known = {packet->sequence, agent.time(), packet->sent_on_by, packet->hops + 1};
-  agent.act("lamp", color_of(packet->sent_on_by));
+  show(agent, packet->sent_on_by);
   packet_ = *packet;
   ++packet_.hops;
   send_on(agent, message.outlet);
   return true;
+}
+
+void Flood::show(mind::Agent& agent, std::int32_t address) const {
+  if (has_lamp_) agent.act("lamp", color_of(address));
 }
 
 void Flood::send_on(mind::Agent& agent, int except) {

@@ -1,6 +1,7 @@
 // Flooding, as in seed 001: whoever receives the packet for the first time takes the colour of the
 // one that sent it on, and sends it on once itself. A source begins; every packet has a sequence
-// number, so that the flood ends.
+// number, so that the flood ends. A module that has a lamp (<volvox:actuator type="lamp">, called
+// lamp) shows the colour; one without floods all the same.
 #pragma once
 
 #include <array>
@@ -33,17 +34,19 @@ class Flood final : public mind::Behavior {
   void step(mind::Agent&) override {}
   bool receive(mind::Agent& agent, const mind::Message& message) override;
   void sent(mind::Agent& agent, const mind::SendReport& report) override;
-  VOLVOX_STATE(wired_, relays_, one_at_a_time_, waiting_, packet_)
+  VOLVOX_STATE(wired_, relays_, has_lamp_, one_at_a_time_, waiting_, packet_)
 
   // A colour that belongs to an address: neighbours in number are far apart in hue.
   static mind::Light color_of(std::int32_t address);
 
  private:
+  void show(mind::Agent& agent, std::int32_t address) const;
   void send_on(mind::Agent& agent, int except);
   void send_next(mind::Agent& agent);
 
   bool wired_ = true;           // sends on at the docks
   bool relays_ = true;          // sends on by radio, if it has one
+  bool has_lamp_ = false;
   bool one_at_a_time_ = false;  // at the docks: the next when the last has left
   std::vector<int> waiting_;    // docks that are still to be served
   FloodPacket packet_;

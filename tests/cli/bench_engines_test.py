@@ -84,7 +84,7 @@ class BenchEngines(CommandTest):
         self.assertIn("[1/2] S1 of 2 on native", done.stderr)
 
     def test_bad_input(self):
-        for arguments, says in [(["--scenes", "S9"], "S9"), (["--engines", "bulet"], "bullet"), (["--engines", "native@0"], "0"),
+        for arguments, says in [(["--scenes", "S9"], "S9"), (["--scenes", ""], "names no scene"), (["--scenes", ","], "names no scene"), (["--engines", "bulet"], "bullet"), (["--engines", "native@0"], "0"),
                                 (["--engines", "none"], "moves nothing"), (["--n", "0"], "--n"), (["--n", "3,x"], "x"),
                                 (["--threads", "0"], "--threads"), (["--seconds", "nan"], "nan"), (["--scenes", "track", "--n", "2"], "at least 6")]:
             with self.subTest(arguments=arguments):

@@ -75,8 +75,9 @@ class Run(CommandTest):
         self.assertGreater(report["wall_time_s"], 0)
         self.assertGreater(report["real_time_factor"], 0)
         self.assertRegex(report["state_hash"], r"^[0-9a-f]{16}$")
-        for metric in ["distance_m", "speed_m_s", "lift_m", "dock_error_max_mm", "dock_error_max_deg"]:
+        for metric in ["distance_m", "speed_m_s", "dock_error_max_mm", "dock_error_max_deg"]:
             self.assertIsInstance(report["metrics"][metric], (int, float), metric)
+        self.assertIsNone(report["metrics"]["lift_m"], "not measured within the first second")
 
     def test_the_table_goes_to_standard_output_and_progress_does_not(self):
         done = self.run_program("run", "remod3d/scatter", "--set", "modules=100", "--duration", "4")
@@ -158,7 +159,12 @@ class BadOptions(CommandTest):
         self.assert_complains(*snake, "modules", says=["KEY=VALUE"])
         self.assert_complains(*snake, "=3", says=["KEY=VALUE"])
         self.assert_complains("run", "remod3d/scatter", "--set", "robot=catt", says=["catt", "superbot", "atron"])
-        self.assert_complains("run", "remod3d/scatter", "--set", "modules=2.5", says=["2.5"])
+        for experiment, key in [("remod3d/scatter", "modules"), ("remod3d/snake", "modules"), ("remod3d/track_to_snake", "opener"), ("remod3d/terrain", "obstacles"),
+                                ("remod3d/wheelbot", "obstacles"), ("remod3d/manipulator", "targets"), ("remod3d/breakage", "spheres"), ("vouivre/checkerboard", "pitch"),
+                                ("vouivre/cross", "pitch"), ("arenas/pit_snake", "modules"), ("arenas/rangefinder", "rays"), ("arenas/reconstruct", "triangles"),
+                                ("roles/caterpillar", "modules"), ("roles/sidewinder", "dead"), ("roles/walker", "silent"), ("swarmsimx/formation", "robots"), ("swarmsimx/formation", "pillars")]:
+            with self.subTest(experiment=experiment, key=key):
+                self.assert_complains("run", experiment, "--set", f"{key}=2.5", says=[f"{key}=2.5", "a whole number from"])
 
     def test_numbers(self):
         for option, values in {"--dt": ["0", "-1/60", "1/0", "abc", "nan", "1e9", "1/60x", ""],
@@ -288,6 +294,53 @@ class ListInfoBench(CommandTest):
         self.assertEqual((cloud["layout"], cloud["dimension"]), ("random", 3))
         self.assertAlmostEqual(cloud["cull_radius_m"], 10 ** 0.5 * cloud["range_m"])
         self.run_program("net", "flood", "--dimension", "4", status=2)
+
+    def test_net_flood_says_what_is_wrong_or_useless(self):
+        self.assertIn("'1.5' is not a whole number from 1 to 10000000", self.run_program("net", "flood", "--nodes", "1.5", status=2).stderr)
+        for arguments in [["--nodes", "1.5"], ["--nodes", "many"], ["--nodes", "0"], ["--seed", "-1"], ["--range", "nan"], ["--window", "2.5"]]:
+            with self.subTest(arguments=arguments):
+                done = self.run_program("net", "flood", *arguments, status=2)
+                self.assertIn(arguments[1], done.stderr)
+                self.assertIn("see: volvox net flood --help", done.stderr)
+        for mode, option in [("exact", "--cull"), ("wired", "--range"), ("wired", "--window")]:
+            done = self.run_program("net", "flood", "--nodes", "9", "--mode", mode, option, "5", "--json")
+            self.assertIn(f"{option} does nothing in the mode {mode}", done.stderr)
+            json.loads(done.stdout)
+        self.assertEqual(self.run_program("net", "flood", "--nodes", "9", "--mode", "culled", "--cull", "5", "--json").stderr, "")
+
+    def test_frames_of_a_run_as_a_capture(self):
+        done = self.run_program("run", "vouivre/checkerboard", "--duration", "1", "--pcap", "f.pcapng", "--json", "--out", "r")
+        capture = pathlib.Path(self.folder, "f.pcapng").read_bytes()
+        self.assertEqual(capture[:4], bytes.fromhex("0a0d0d0a"))
+        self.assertGreaterEqual(capture.count(bytes.fromhex("06000000")), json.loads(done.stdout)["metrics"]["frames_sent"], "a packet block each")
+        for metric in ["frames_weak", "frames_aborted"]:
+            self.assertIn(metric, json.loads(done.stdout)["metrics"])
+        report = self.read("r", "report.html")
+        self.assertNotIn("Kinetic energy", report, "nothing moves")
+        refused = self.run_program("run", "remod3d/scatter", "--set", "modules=2", "--duration", "0.1", "--pcap", "none.pcapng", status=2)
+        self.assertIn("no module of this run has a wire, a radio or a bus", refused.stderr)
+        refused = self.run_program("run", "vouivre/checkerboard", "--duration", "0.1", "--pcap", "/proc/f.pcapng", status=2)
+        self.assertIn("/proc/f.pcapng", refused.stderr)
+
+    def test_warnings_are_in_the_results(self):
+        self.write("world.sdf", '<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w"><volvox:run duration="0.1" engine="none"/>'
+                   '<volvox:module name="a" robot="catom" pose="0 0 1 0 0 0"><volvox:mind behavior="idle"/></volvox:module></world></sdf>')
+        done = self.run_program("run", "world.sdf", "--out", "r", "--json")
+        summary = json.loads(self.read("r", "summary.json"))
+        self.assertEqual(len(summary["warnings"]), 1, summary["warnings"])
+        self.assertIn("which the world does not describe", summary["warnings"][0])
+        self.assertEqual(done.stderr.count("which the world does not describe"), 1, "told once")
+        self.assertIn("which the world does not describe", self.read("r", "report.html"))
+
+    def test_what_was_not_measured_is_null(self):
+        for experiment in ["remod3d/snake", "remod3d/wheelbot", "remod3d/manipulator", "remod3d/breakage", "swarmsimx/figure_eight", "swarmsimx/formation", "roles/sidewinder",
+                           "vouivre/checkerboard"]:
+            with self.subTest(experiment=experiment):
+                metrics = json.loads(self.run_program("run", experiment, "--duration", "0", "--json").stdout)["metrics"]
+                values = [value for value in metrics.values() if value is not None]
+                self.assertLess(len(values), len(metrics))
+                self.assertTrue(all(-1 < value < 1e8 for value in values), metrics)
+        self.assertRegex(self.run_program("run", "remod3d/snake", "--duration", "0").stdout, r"sync_time_s +- ")
 
     def test_bench_of_a_world_without_parameters(self):
         self.write("empty.sdf", '<sdf version="1.9"><world name="empty"/></sdf>')

@@ -165,6 +165,11 @@ class Sweep(CommandTest):
     def test_seeds_alone(self):
         found = self.sweep_json("sweep", "remod3d/scatter", "--set", "modules=2", "--duration", "0.1", "--seeds", "3")
         self.assertEqual(len({result["state_hash"] for result in found["results"]}), 3)
+        self.assertIs(found["seeds_change_nothing"], False)
+        self.write("w.sdf", WORLD)
+        command = ["sweep", "w.sdf", "--duration", "0.1", "--seeds", "2", "--out", "w"]
+        self.assertIn("seeds  change nothing here", self.run_program(*command).stdout)
+        self.assertIs(self.sweep_json(*command)["seeds_change_nothing"], True)
 
     def test_words_go_to_standard_output_and_progress_does_not(self):
         done = self.run_program(*SNAKE, "--vary", "amplitude=0.1,0.2", "--seeds", "2")

@@ -8,7 +8,7 @@ namespace volvox::experiments::remod3d {
 
 Result<std::vector<model::ParameterDesc>> Breakage::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"spheres", "5", 1, 9, {}, "how many spheres", 0},
+      {"spheres", "5", 1, 9, {}, "how many spheres", 0, true},
       {"mass", "20", 0.1, 1000, {}, "of a sphere, in kg", 0},
       {"speed", "3", 0, 50, {}, "of the spheres, in m/s", 0},
       {"strength", "0.3", 0.01, 1000, {}, "of the docks, times that of a SuperBot's", 0}};
@@ -65,8 +65,8 @@ void Breakage::observe(const sim::Simulation& simulation) {
 void Breakage::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const auto broken = static_cast<double>(simulation.world().docks_broken());
   metrics.set("docks_broken", broken, "connections that broke by their load");
-  metrics.set("broken_fraction", docks_ > 0 ? broken / static_cast<double>(docks_) : 0, "of those that were engaged at the start");
-  metrics.set("first_break_s", first_break_, "-1: none broke");
+  metrics.set("broken_fraction", sim::mean_of(broken, static_cast<double>(docks_)), "of those that were engaged at the start");
+  metrics.set("first_break_s", sim::measured_time(first_break_), "-: none broke");
   metrics.set("momentum_error", momentum_error_, "the largest change of the linear momentum, as a part of it");
   metrics.set("angular_momentum_error_m", spin_error_, "the largest change of the angular momentum, as a part of the linear one: an arm in m");
 }

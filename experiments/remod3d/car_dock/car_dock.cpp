@@ -45,8 +45,8 @@ void CarDock::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   const double gap = std::hypot(way.x, way.y);
   const bool away = parted_at_ >= 0 && gap > 0.25 && world.organism_count() == 2;
   metrics.set("docked", docked_at_ >= 0, "1: fifteen modules became one robot");
-  metrics.set("docked_at_s", docked_at_, "-1: they did not");
-  metrics.set("parted_at_s", parted_at_, "-1: the last three did not let go");
+  metrics.set("docked_at_s", sim::measured_time(docked_at_), "-: they did not");
+  metrics.set("parted_at_s", sim::measured_time(parted_at_), "-: the last three did not let go");
   metrics.set("gap_m", gap, "at the end, between the hub of the last three and that before it: 0.158 while docked");
   metrics.set("succeeded", away, "1: they docked, let go, and the three drove away");
 }

@@ -52,7 +52,7 @@ Result<std::shared_ptr<robots::ArmMission>> make_mission(const model::ModuleMode
 }
 
 double part_of(std::vector<double> values, double part) {
-  if (values.empty()) return 0;
+  if (values.empty()) return sim::not_measured;
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
@@ -61,7 +61,7 @@ double part_of(std::vector<double> values, double part) {
 
 Result<std::vector<model::ParameterDesc>> Manipulator::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"targets", "200", 1, 10'000, {}, "how many random poses the tip is sent to, 4.5 s each", 0},
+      {"targets", "200", 1, 10'000, {}, "how many random poses the tip is sent to, 4.5 s each", 0, true},
       {"extension", "0.05", 0, 0.08, {}, "by how much the docks are elongated, in m", 0},
       {"gravity", "9.81", 0, 20, {}, "in m/s^2; the DARPA Phoenix arm was meant for orbit: 0", 0},
       {"disturbed", "true", {}, {}, {"true", "false"}, "clocks apart, sensors that err, modules in any order", 0},
@@ -132,11 +132,11 @@ void Manipulator::shutdown(const sim::Simulation& simulation, sim::Metrics& metr
   const auto count = static_cast<double>(misses_.size());
   const auto reached = static_cast<double>(std::count_if(misses_.begin(), misses_.end(), [](const Miss& m) { return m.distance <= within; }));
   metrics.set("targets", count, "random poses whose time was over");
-  metrics.set("reached_fraction", count > 0 ? reached / count : 0, "of the targets, within 5 mm when their time was over");
+  metrics.set("reached_fraction", sim::mean_of(reached, count), "of the targets, within 5 mm when their time was over");
   metrics.set_beside_paper("error_median_mm", part_of(distances, 0.5), 5, "section IV.C: within 5 mm of the target");
   metrics.set("error_95_mm", part_of(distances, 0.95), "19 of 20 are nearer");
   metrics.set("error_angle_median_deg", part_of(angles, 0.5));
-  metrics.set("solved_fraction", target_ >= 0 ? static_cast<double>(solved_) / (target_ + 1) : 0, "of the targets, by inverse kinematics, clear of the arm itself");
+  metrics.set("solved_fraction", sim::mean_of(solved_, target_ + 1), "of the targets, by inverse kinematics, clear of the arm itself");
   metrics.set("docks_broken", static_cast<double>(simulation.world().docks_broken()));
 }
 

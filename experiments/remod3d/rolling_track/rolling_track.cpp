@@ -77,10 +77,10 @@ void RollingTrack::shutdown(const sim::Simulation& simulation, sim::Metrics& met
   const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
   const double distance = std::hypot(moved.x, moved.y), time = simulation.now().seconds();
   metrics.set("distance_m", distance, "over the ground, of the centre of mass");
-  metrics.set("speed_m_s", time > 0 ? distance / time : 0, "mean");
+  metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
   metrics.set("tilt_max_deg", degrees(tilt_), "of the loop's plane from the vertical");
   metrics.set("toppled", tilt_ > toppled ? 1 : 0, "1: it tilted by more than 45 degrees");
-  metrics.set("direction_error_deg", errors_ > 0 ? degrees(std::sqrt(error_squares_ / static_cast<double>(errors_))) : 0,
+  metrics.set("direction_error_deg", degrees(std::sqrt(sim::mean_of(error_squares_, static_cast<double>(errors_)))),
               "rms over modules and ticks: what they believe of the vertical against the truth");
   metrics.set("docks_broken", static_cast<double>(simulation.world().docks_broken()));
 }

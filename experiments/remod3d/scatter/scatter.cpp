@@ -7,7 +7,7 @@ namespace volvox::experiments::remod3d {
 
 Result<std::vector<model::ParameterDesc>> Scatter::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"modules", "100", 1, 100'000, {}, "how many modules", 0},
+      {"modules", "100", 1, 100'000, {}, "how many modules", 0, true},
       {"robot", "superbot", {}, {}, {"superbot", "atron"}, "which robot", 0},
       {"spacing", "0.3", 0.2, 10, {}, "between neighbours, in m", 0}};
 }
@@ -58,7 +58,7 @@ void Scatter::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   for (const std::uint32_t module : world.modules())
     for (std::uint32_t j = 0; j < world.module_model(module).joints.size(); ++j, ++joints)
       turned += std::fabs(world.joint_state(world.part(module).first_joint + j).position);
-  metrics.set("joint_angle_mean_rad", joints > 0 ? turned / static_cast<double>(joints) : 0, "at the end, without sign");
+  metrics.set("joint_angle_mean_rad", sim::mean_of(turned, static_cast<double>(joints)), "at the end, without sign");
   metrics.set("below_ground_m", -lowest_, "how far the centre of any link went below the ground: 0 if none did");
 }
 

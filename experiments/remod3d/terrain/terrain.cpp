@@ -93,7 +93,7 @@ void Terrain::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
     moved += std::hypot(way.x, way.y) > 0.1;
   }
   metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake has passed the crests");
-  metrics.set("crossed_at_s", crossed_at_, "-1: it has not");
+  metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "-: it has not");
   metrics.set("obstacles", static_cast<double>(obstacles_.size()), "loose bodies");
   metrics.set("obstacles_moved", moved, "by more than 10 cm over the ground: pushed, or rolled away");
   metrics.set("below_ground_m", below_, "how far any link's joint went below the surface: 0 if none did");

@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, Snake, testing::Values(Case{"native", "3"}, Ca
 TEST(SnakeMessages, MakeItsClocksAgree) {
   const auto cut = outcome({.name = "remod3d/snake", .settings = {{"messages", "false"}}, .duration = 25});
   EXPECT_LT(cut.at("synchrony"), 0.8);
-  EXPECT_EQ(cut.at("sync_time_s"), -1);
+  EXPECT_TRUE(std::isnan(cut.at("sync_time_s"))) << "not measured";
   EXPECT_LT(outcome({.name = "remod3d/snake", .settings = {{"sync", "clock"}}, .duration = 2}).at("synchrony"), 0.8);
 }
 

@@ -68,10 +68,10 @@ void TrackToSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& met
   const double crawling = simulation.now().seconds() - unrolled_at_;
   const bool whole = world.organism_count() == 1 && world.docks_broken() == 0;
   metrics.set("rolled_m", rolled, "as a track, over the ground");
-  metrics.set("opened_s", opened_at_, "when the ring opened; -1: it did not");
-  metrics.set("unrolled_s", unrolled_at_, "when the chain lay straight; -1: it never did");
+  metrics.set("opened_s", sim::measured_time(opened_at_), "when the ring opened; -: it did not");
+  metrics.set("unrolled_s", sim::measured_time(unrolled_at_), "when the chain lay straight; -: it never did");
   metrics.set("crawled_m", crawled, "as a snake, over the ground, on in the direction in which the track went");
-  metrics.set("crawl_speed_m_s", unrolled_at_ >= 0 && crawling > 0 ? crawled / crawling : 0, "mean since it lay straight");
+  metrics.set("crawl_speed_m_s", unrolled_at_ >= 0 ? sim::mean_of(crawled, crawling) : sim::not_measured, "mean since it lay straight");
   metrics.set("tilt_max_deg", degrees(tilt_), "of the plane of the joints from the vertical");
   metrics.set("reconfigured", opened_at_ >= 0 && whole && crawled > moved_on && tilt_ < toppled ? 1 : 0,
               "1: the ring opened, the chain held and stayed upright, and crawled on by more than half a metre");

@@ -21,7 +21,7 @@ double gap_to(const Pose& robot, const Vec3& point) {
 
 Result<std::vector<model::ParameterDesc>> Wheelbot::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"obstacles", "10", 0, 40, {}, "pillars in the arena", 0},
+      {"obstacles", "10", 0, 40, {}, "pillars in the arena", 0, true},
       {"speed", "6", 0, 20, {}, "of the wheels, in rad/s", 0},
       {"noise", "0.01", 0, 1, {}, "deviation of the ranges, in m", 0}};
 }
@@ -88,8 +88,8 @@ void Wheelbot::observe(const sim::Simulation& simulation) {
 void Wheelbot::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const double time = simulation.now().seconds();
   metrics.set("path_m", path_, "driven over the ground");
-  metrics.set("speed_m_s", time > 0 ? path_ / time : 0, "mean");
-  metrics.set("gap_min_m", gap_, "between its outline and any wall or pillar, in any tick; 0 or less: it touched");
+  metrics.set("speed_m_s", sim::mean_of(path_, time), "mean");
+  metrics.set("gap_min_m", sim::measured_if(time > 0, gap_), "between its outline and any wall or pillar, in any tick; 0 or less: it touched");
   metrics.set("visited", static_cast<double>(std::count(visited_.begin(), visited_.end(), 1)) / (squares * squares), "of the squares of half a metre");
 }
 

@@ -27,8 +27,8 @@ void Arm::observe(const sim::Simulation& simulation) {
 void Arm::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const bool found = right_ == static_cast<int>(simulation.minds().size());
   metrics.set("parts_found", right_, "modules that play the part where they are, of five");
-  metrics.set("found_time_s", found ? wrong_until_ : std::numeric_limits<double>::infinity(), "when all did for good; null: they do not");
-  metrics.set("sync_time_s", synchrony_.since(), "when all were in step for good; null: they are not");
+  metrics.set("found_time_s", sim::measured_if(found, wrong_until_), "when all did for good; -: they do not");
+  metrics.set("sync_time_s", synchrony_.since(), "when all were in step for good; -: they are not");
 }
 
 void Arm::archive_state(Archive& ar) {

@@ -16,7 +16,7 @@ Body body_of(const std::string& robot) { return robot == "conro" ? Body{"s", "n"
 Result<std::vector<model::ParameterDesc>> Caterpillar::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
       {"robot", "conro", {}, {}, {"conro", "superbot"}, "whose chain crawls", 0},
-      {"modules", "8", 2, 1000, {}, "how many it has", 0},
+      {"modules", "8", 2, 1000, {}, "how many it has", 0, true},
       {"friction", "0.5", 0.05, 3, {}, "between modules and ground", 0},
       {"loss", "0", 0, 1, {}, "the part of all signals that gets lost", 0},
       {"settle", "5", 0, 1e6, {}, "the speed is measured from then on, s", 0}};

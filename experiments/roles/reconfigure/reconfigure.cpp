@@ -104,7 +104,7 @@ void Reconfigure::observe(const sim::Simulation& simulation) {
 }
 
 void Reconfigure::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  const auto time = [](double t) { return t < 0 ? std::numeric_limits<double>::quiet_NaN() : t; };
+  const auto time = [](double t) { return sim::measured_time(t); };
   const std::string experiment = "seed 004, figure 6, experiment " + std::to_string(sequence_) + "; null: not within the run";
   if (sequence_ <= 4) {
     metrics.set_beside_paper("sidewinder_time_s", time(winding_time_), paper_winding[sequence_ - 1], "to find into step and wind 0.63 m; " + experiment);

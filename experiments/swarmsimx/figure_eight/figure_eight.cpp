@@ -22,14 +22,14 @@ constexpr Published simulated[2] = {{0.1245, 0.0444}, {0.0546, 0.0131}}, real[2]
 double FigureEight::Track::mean() const {
   double sum = 0;
   for (const double e : errors) sum += e;
-  return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
+  return sim::mean_of(sum, static_cast<double>(errors.size()));
 }
 
 double FigureEight::Track::deviation() const {
   double sum = 0;
   const double middle = mean();
   for (const double e : errors) sum += (e - middle) * (e - middle);
-  return errors.empty() ? 0 : std::sqrt(sum / static_cast<double>(errors.size()));
+  return std::sqrt(sim::mean_of(sum, static_cast<double>(errors.size())));
 }
 
 void FigureEight::begin(const sim::Simulation&) {
@@ -56,7 +56,7 @@ void FigureEight::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
                              fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].mean));
     metrics.set_beside_paper(track.name + "_std_m", track.deviation(), simulated[k].deviation,
                              fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].deviation));
-    metrics.set(track.name + "_max_m", track.errors.empty() ? 0 : *std::max_element(track.errors.begin(), track.errors.end()), "the largest error");
+    metrics.set(track.name + "_max_m", track.errors.empty() ? sim::not_measured : *std::max_element(track.errors.begin(), track.errors.end()), "the largest error");
   }
 }
 

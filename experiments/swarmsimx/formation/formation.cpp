@@ -27,8 +27,8 @@ double radius_for(int robots) { return std::max(1.8, spacing * std::sqrt(0.866 *
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Formation::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{{"robots", "70", 2, 10'000, {}, "how many quadrotors", 0},
-                                           {"pillars", "6", 0, 100, {}, "how many pillars stand about the sphere", 0},
+  return std::vector<model::ParameterDesc>{{"robots", "70", 2, 10'000, {}, "how many quadrotors", 0, true},
+                                           {"pillars", "6", 0, 100, {}, "how many pillars stand about the sphere", 0, true},
                                            {"sway", "3", 0, 10, {}, "how far the sphere wanders to and fro, in m", 0}};
 }
 
@@ -95,11 +95,12 @@ void Formation::observe(const sim::Simulation& simulation) {
 }
 
 void Formation::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
-  metrics.set("min_distance_m", min_distance_, "between the centres of any two robots, at any time");
-  metrics.set("min_obstacle_m", min_obstacle_, "from the centre of any robot to the nearest pillar, at any time");
-  metrics.set("sphere_error_m", sphere_error_, "from the sphere's surface, the mean over all robots at the end");
-  metrics.set("tick_median_ms", 1e3 * tick_times_.quantile(0.5), "by the wall clock");
-  metrics.set("tick_p99_ms", 1e3 * tick_times_.quantile(0.99), "by the wall clock");
+  const bool ran = tick_times_.count() > 0;
+  metrics.set("min_distance_m", sim::measured_if(min_distance_ < farthest, min_distance_), "between the centres of any two robots, at any time");
+  metrics.set("min_obstacle_m", sim::measured_if(min_obstacle_ < farthest, min_obstacle_), "from the centre of any robot to the nearest pillar, at any time");
+  metrics.set("sphere_error_m", sim::measured_if(ran, sphere_error_), "from the sphere's surface, the mean over all robots at the end");
+  metrics.set("tick_median_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.5)), "by the wall clock");
+  metrics.set("tick_p99_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.99)), "by the wall clock");
   metrics.set("late_ticks", static_cast<double>(late_ticks_), "that took longer than they lasted");
   metrics.set("drift_s", backlog_, "by which a run paced to real time would be late at the end");
 }

@@ -86,6 +86,7 @@ Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Librar
     scene_names.clear();
     for (const auto& info : physics::scenes::all_scenes()) scene_names.push_back(info.name);
   }
+  if (scene_names.empty()) return Error("--scenes names no scene", "name some, separated by commas, or leave the option out; see: volvox bench engines --list");
   auto sizes = parse_counts("--n", arguments.n, 1'000'000), threads = parse_counts("--threads", arguments.threads, 1024);
   if (!sizes.ok()) return sizes.error();
   if (!threads.ok()) return threads.error();

@@ -182,6 +182,7 @@ void add_run(CLI::App& app, Arguments& a) {
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
+  run->add_option("--pcap", a.run.pcap, "write the frames on wires, buses and radios to this file, as pcapng for Wireshark")->type_name("FILE");
   run->add_option("--video", a.run.video, "film the run, 30 frames a second of simulated time: .mp4, .mkv, .mov or .webm")->type_name("FILE");
   add_view_options(*run, a.run.view);
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
@@ -211,7 +212,7 @@ void add_sweep(CLI::App& app, Arguments& a) {
   sweep->get_option("--seed")->description("of the first run of each setting; the others count on from it");
   sweep->add_option("--vary", a.sweep.vary, "KEY=A:B:N, N values from A to B, or KEY=a,b,c; may be repeated, and all are combined; without it, only the seeds differ. KEY is a parameter, or engine, dt, substep, duration")
       ->type_name("KEY=VALUES")->allow_extra_args(false);
-  sweep->add_option("--seeds", a.sweep.seeds, "runs of each setting, each with its own seed")->capture_default_str()->type_name("N")->check(between(1, 1e6))->check(whole_number());
+  sweep->add_option("--seeds", a.sweep.seeds, "runs of each setting, each with its own seed")->capture_default_str()->type_name("N")->check(whole_number(1, 1'000'000));
   sweep->add_option("--jobs", a.sweep.jobs, "runs at once (default: as many as the machine has threads for)")->type_name("N")->check(between(1, 1024))->check(whole_number());
   sweep->add_option("--out", a.sweep.run.out, "folder for the results (default: runs/sweep_NAME/001, ...); one that a sweep began in is gone on with")->type_name("DIR");
   sweep->add_flag("--json", a.sweep.run.json, "print one JSON object on standard output and nothing else there");
@@ -274,14 +275,15 @@ void add_others(CLI::App& app, Arguments& a) {
   net->require_subcommand(1);
   CLI::App* flood = net->add_subcommand("flood", "one node sends a packet; all that receive it pass it on once");
   flood->footer("\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox net flood --nodes 1000000 --mode culled --layout random --dimension 3\n  volvox net flood --nodes 100 --pcap flood.pcapng    (opens in Wireshark)");
-  flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(between(1, 1e7))->check(whole_number());
+  flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(whole_number(1, 10'000'000));
   flood->add_option("--mode", a.net.mode, "exact (every radio hears every other), culled (only the near ones), wired")->capture_default_str();
   flood->add_option("--layout", a.net.layout, "grid, or random (uniform, one node a spacing squared or cubed)")->capture_default_str();
-  flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")->capture_default_str()->check(between(2, 3))->check(whole_number());
+  flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")->capture_default_str()->check(whole_number(2, 3));
   flood->add_option("--spacing", a.net.spacing, "between neighbours of the grid, m")->capture_default_str()->check(between(1e-9, 1e9));
-  flood->add_option("--range", a.net.range, "of a radio, in spacings (default: 28 neighbours hear it: 3.05 in a plane, 1.88 in space)")->check(between(1e-9, 1e9));
+  flood->add_option("--range", a.net.range, "of a radio, in spacings (default: 3.05 in a plane, 28 neighbours; 1.75 in space, 26 on the grid, 22 at random places)")->check(between(1e-9, 1e9));
   flood->add_option("--cull", a.net.cull, "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, 3.16 ranges)")->check(between(1e-9, 1e9));
-  flood->add_option("--seed", a.net.seed, "of the random backoffs")->capture_default_str()->check(whole_number());
+  flood->add_option("--window", a.net.window, "of the random backoff, in slots of 4 ms (default: 30 in a plane; 240 in space, where 30 let a flood die beside its source)")->check(whole_number(1, 1'000'000));
+  flood->add_option("--seed", a.net.seed, "of the random backoffs and places")->capture_default_str()->check(whole_number());
   flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng");
   flood->add_flag("--json", a.net.json, "print JSON");
 
@@ -332,8 +334,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
+    std::string command;  // with its subcommand, as far as it was understood
+    for (const CLI::App* at = &app; !at->get_subcommands().empty();) at = at->get_subcommands().front(), command += at->get_name() + " ";
     return complain(Error(error.what(), !nearest.empty() ? fmt::format("did you mean: volvox {}?", nearest)
-                                        : known          ? fmt::format("see: volvox {} --help", first)
+                                        : known          ? fmt::format("see: volvox {}--help", command.empty() ? first + " " : command)
                                                          : "see: volvox --help"));
   }
   Log log([](LogLevel level, std::string_view line) {

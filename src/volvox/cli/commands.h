@@ -46,7 +46,7 @@ struct RunArguments {
   bool json = false, quiet = false;
   bool record = false, show = false;  // show: in a browser
   ViewerArguments viewer;
-  std::optional<std::string> video;
+  std::optional<std::string> video, pcap;
   ViewArguments view;
 };
 // s that a plugin may take for a call; none: it runs in this process, or the number is bad.
@@ -139,7 +139,9 @@ struct NetArguments {
   std::uint32_t nodes = 400;
   std::string mode = "exact", layout = "grid", pcap;
   int dimension = 2;
-  double spacing = 1, range = 0, cull = 0;
+  double spacing = 1;
+  std::optional<double> range, cull;
+  std::optional<std::uint32_t> window;
   std::uint64_t seed = 1;
   bool json = false;
 };

@@ -18,14 +18,14 @@ _volvox() {
   case $command in
     run|sweep|picture|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --plugin --isolate --real-time --record --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --plugin --isolate --real-time --record --pcap --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
       else
         [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
         COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
       fi ;;
     list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise renderers extensions plugins --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
-    net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --dimension --spacing --range --cull --seed --pcap --json --help" -- "$word")) ;;
+    net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --dimension --spacing --range --cull --window --seed --pcap --json --help" -- "$word")) ;;
     scan)
       if [[ $COMP_CWORD -eq 2 ]]; then
         COMPREPLY=($(compgen -W "simulate locate clean build evaluate register run --help" -- "$word"))

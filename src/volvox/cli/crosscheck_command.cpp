@@ -24,8 +24,10 @@ double negligible(const std::string& metric) {
   return 0;
 }
 
-// How far a figure is from the reference, as a part of the larger of the two.
+// How far a figure is from the reference, as a part of the larger of the two. All the way, where only
+// one of them was measured: what never happened on one engine has happened on the other.
 double disagreement(const std::string& metric, double value, double reference) {
+  if (!std::isfinite(value) || !std::isfinite(reference)) return std::isfinite(value) == std::isfinite(reference) ? 0 : 1;
   const double scale = std::max(std::fabs(value), std::fabs(reference)), off = std::fabs(value - reference);
   return off > negligible(metric) ? off / scale : 0;
 }
@@ -106,7 +108,8 @@ std::string compared(double value, double reference) {
 // "bullet 0.07 (48 % less)"
 std::string beside(const sim::RunReport& report, const sim::Metric& metric) {
   const sim::Metric* other = report.metrics.find(metric.name);
-  if (other == nullptr) return fmt::format("{} has none", report.engine);
+  if (other == nullptr || !std::isfinite(other->value)) return fmt::format("{} has none", report.engine);
+  if (!std::isfinite(metric.value)) return fmt::format("{} {}", report.engine, number(other->value));
   return fmt::format("{} {} ({})", report.engine, number(other->value), compared(other->value, metric.value));
 }
 

@@ -7,6 +7,14 @@
 
 namespace volvox::cli {
 
+namespace {
+
+void say_it_does_nothing(std::string_view option, net::FloodMode mode) {
+  std::fputs(fmt::format("volvox: warning: {} does nothing in the mode {}\n", option, net::name(mode)).c_str(), stderr);
+}
+
+}  // namespace
+
 int net_flood_command(const NetArguments& arguments) {
   net::FloodOptions options;
   options.nodes = arguments.nodes;
@@ -19,8 +27,12 @@ int net_flood_command(const NetArguments& arguments) {
   options.layout = *layout;
   options.dimension = arguments.dimension;
   options.spacing = arguments.spacing;
-  options.range_spacings = arguments.range;
-  options.cull_spacings = arguments.cull;
+  options.range_spacings = arguments.range.value_or(0);
+  options.cull_spacings = arguments.cull.value_or(0);
+  options.window = arguments.window.value_or(0);
+  if (arguments.cull && options.mode != net::FloodMode::culled) say_it_does_nothing("--cull", *mode);
+  if (arguments.range && options.mode == net::FloodMode::wired) say_it_does_nothing("--range", *mode);
+  if (arguments.window && options.mode == net::FloodMode::wired) say_it_does_nothing("--window", *mode);
 
   net::FrameLog log;
   const auto flood = net::run_flood(options, arguments.pcap.empty() ? nullptr : &log);
@@ -35,10 +47,12 @@ int net_flood_command(const NetArguments& arguments) {
   const auto count = [](std::uint64_t n) { return std::to_string(n); };
   std::vector<std::vector<std::string>> rows = {{"flood", fmt::format("{}, {} in {} dimensions", r.mode, r.layout, r.dimension)},
                                                 {"range, culled at", r.range_m == 0 ? "no radio" : fmt::format("{} m, {}", number(r.range_m), r.cull_radius_m == 0 ? "nowhere" : number(r.cull_radius_m) + " m")},
+                                                {"backoff", r.window == 0 ? "none" : fmt::format("{} slots", r.window)},
                                                 {"nodes reached", count(r.reached) + " of " + count(r.nodes)},
                                                 {"transmissions", count(r.transmissions)},
                                                 {"deliveries", count(r.deliveries)},
                                                 {"lost to collisions", count(r.collisions)},
+                                                {"receiver transmitting", count(r.transmit_aborts)},
                                                 {"too weak", count(r.weak)},
                                                 {"dropped in queues", count(r.drops)},
                                                 {"simulated", number(r.sim_time_s) + " s"},
@@ -48,6 +62,7 @@ int net_flood_command(const NetArguments& arguments) {
                                                 {"link updates", count(r.link_updates)},
                                                 {"memory", number(r.peak_mb) + " MB"}};
   fmt::print("{}", table(rows));
+  if (log.left_out() > 0) fmt::print("  note: the capture ends early: {} events did not fit\n", log.left_out());
   for (const std::string& warning : r.warnings) fmt::print("  note: {}\n", warning);
   if (!arguments.pcap.empty()) fmt::print("  frames in {}\n", arguments.pcap);
   return done;

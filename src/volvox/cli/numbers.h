@@ -19,12 +19,12 @@ inline CLI::Validator between(double low, double high) {
 }
 
 // CLI11 would take -1, and what is too large, for the largest number there is.
-inline CLI::Validator whole_number() {
-  return CLI::Validator([](std::string& text) {
+inline CLI::Validator whole_number(std::uint64_t low = 0, std::uint64_t high = UINT64_MAX) {
+  return CLI::Validator([low, high](std::string& text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool good = error == std::errc{} && end == text.data() + text.size();
-    return good ? std::string() : fmt::format("'{}' is not a whole number from 0 to {}", text, UINT64_MAX);
+    const bool good = error == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
+    return good ? std::string() : fmt::format("'{}' is not a whole number from {} to {}", text, low, high);
   }, "");
 }
 

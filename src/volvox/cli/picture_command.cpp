@@ -34,7 +34,6 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   auto prepared = sim::Run::prepare(*options, library, log);
   if (!prepared.ok()) return complain(prepared.error());
   sim::Run& run = **prepared;
-  for (const Diagnostic& warning : run.report().warnings) log.warning(warning.text());
   const double begin = run.simulation().now().seconds(), end = run.report().dt.start_of(run.ticks()).seconds();
   if (!(arguments.at >= begin && arguments.at <= end + 1e-9))
     return complain(Error(fmt::format("there is no picture at {} s: the run goes from {:.6g} to {:.6g} s", arguments.at, begin, end),

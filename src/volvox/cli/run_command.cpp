@@ -10,6 +10,7 @@
 #include "volvox/cli/film.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/net/pcapng.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/run.h"
@@ -47,6 +48,20 @@ void clear_results(const fs::path& folder) {
   std::error_code error;
   for (const char* old : {sim::format::file_name, "report.html", "metrics.csv"}) fs::remove(folder / old, error);
 }
+
+// All frames of a run, tick by tick; without what receivers made of them, which no capture shows.
+class Capture {
+ public:
+  void observe(const sim::Simulation& simulation) {
+    const net::FrameLog& tick = simulation.minds().exchange()->frames();
+    for (const net::LogEntry& entry : tick.entries())
+      if (entry.kind == net::LogKind::transmit_start || entry.kind == net::LogKind::acknowledgement) frames_.add(entry, tick.payload(entry));
+  }
+  const net::FrameLog& frames() const { return frames_; }
+
+ private:
+  net::FrameLog frames_;
+};
 
 }  // namespace
 
@@ -150,7 +165,6 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (!options.ok()) return complain(options.error());
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
-  for (const Diagnostic& warning : (*run)->report().warnings) log.warning(warning.text());
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
   if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
@@ -162,6 +176,16 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     film = std::move(*made);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { film->observe(simulation); });
   }
+  Capture capture;
+  if (arguments.pcap) {
+    if ((*run)->simulation().minds().exchange() == nullptr)
+      return complain(Error("--pcap: no module of this run has a wire, a radio or a bus, so there are no frames",
+                            "leave --pcap out, or declare <volvox:wire>, <volvox:radio> or <volvox:bus> in the robot (docs/network.md)"));
+    if (!std::ofstream(*arguments.pcap, std::ios::binary | std::ios::app))
+      return complain(Diagnostic{*arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
+    (*run)->simulation().minds().keep_frames(true);
+    (*run)->add_onlooker([&](const sim::Simulation& simulation) { capture.observe(simulation); });
+  }
   if (arguments.record)
     if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return complain(recorded.error());
   if (arguments.record) attach_scene(**run);
@@ -170,8 +194,17 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
     return status;
   };
-  // The film shows the run up to its end or its first reset.
-  if (arguments.show) return end_film(view_run(std::move(*run), arguments, *options, folder->string(), library, log));
+  const auto write_capture = [&]() -> Result<void> {
+    if (!arguments.pcap) return {};
+    if (capture.frames().left_out() > 0) log.warning(fmt::format("{} ends early: {} frames did not fit", *arguments.pcap, capture.frames().left_out()));
+    return net::write_pcapng(capture.frames(), *arguments.pcap);
+  };
+  // Film and capture show the run up to its end or its first reset.
+  if (arguments.show) {
+    const int status = end_film(view_run(std::move(*run), arguments, *options, folder->string(), library, log));
+    if (auto captured = write_capture(); !captured.ok()) return complain(captured.error()), run_failed;
+    return status;
+  }
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
@@ -179,7 +212,8 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
   }
   const sim::RunReport& report = (*run)->report();
-  const auto written = (*run)->write(*folder);
+  auto written = (*run)->write(*folder);
+  if (written.ok()) written = write_capture();
 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());

@@ -57,6 +57,10 @@ struct Estimate {
 };
 Estimate estimate(const std::vector<double>& values);
 
+// Whether the runs of each setting that were done, several of them, have the same metrics: their seeds
+// change nothing. What is measured in wall time never is the same, and does not count.
+bool seeds_change_nothing(const SweepPlan& plan);
+
 std::string sweep_csv(const SweepPlan& plan);
 // Means over the seeds of each setting, for people.
 std::string sweep_table(const SweepPlan& plan);

@@ -28,7 +28,6 @@ std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Lib
   Log log([&](LogLevel level, std::string_view line) { lines << name(level) << ": " << line << std::endl; });
   auto prepared = sim::Run::prepare(run.options, library, log);
   if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
-  for (const Diagnostic& warning : (*prepared)->report().warnings) log.warning(warning.text());
   (*prepared)->finish();
   if (auto written = (*prepared)->write(folder); !written.ok()) throw std::runtime_error(written.error().text());
   lines.close();
@@ -118,7 +117,7 @@ nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, st
     for (const auto& [name, value] : run.metrics) one["metrics"][name] = value;
     results.push_back(std::move(one));
   }
-  return {{"experiment", plan.experiment}, {"folder", folder.string()}, {"found_finished", found}, {"results", results}, {"plots", plots}};
+  return {{"experiment", plan.experiment}, {"folder", folder.string()}, {"found_finished", found}, {"seeds_change_nothing", seeds_change_nothing(plan)}, {"results", results}, {"plots", plots}};
 }
 
 }  // namespace
@@ -151,6 +150,9 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   if (!csv || !plots.ok()) return complain(!plots.ok() ? plots.error() : Error(Diagnostic{(*folder / "sweep.csv").string(), 0, "the table cannot be written", "give another folder with --out DIR"})), run_failed;
   if (arguments.run.json) fmt::print("{}\n", to_json(*plan, *folder, found, *plots).dump(2));
   else if (!arguments.run.quiet) fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(*plan), (*folder / "sweep.csv").string(), (*folder / "by_*.svg").string());
+
+  if (!quiet && seeds_change_nothing(*plan))
+    fmt::print("  seeds  change nothing here: all metrics are the same for every seed, so one seed tells as much\n");
 
   std::size_t failed = 0;
   for (const SweepRun& run : plan->runs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "volvox/cli/plot.h"
@@ -106,6 +107,25 @@ Estimate estimate(const std::vector<double>& values) {
   const double n = static_cast<double>(values.size());
   e.half_width = student_t(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
   return e;
+}
+
+bool seeds_change_nothing(const SweepPlan& plan) {
+  const auto in_wall_time = [](const std::string& name) { return name.ends_with("_ms") || name.ends_with("_us") || name == "late_ticks" || name == "drift_s" || name == "cpu_s"; };
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const auto measured_alike = [&](const SweepRun& a, const SweepRun& b) {
+    return std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(),
+                      [&](const auto& x, const auto& y) { return x.first == y.first && (in_wall_time(x.first) || same(x.second, y.second)); });
+  };
+  std::map<std::vector<std::string>, const SweepRun*> firsts;
+  bool several = false;
+  for (const SweepRun& run : plan.runs) {
+    if (run.status != "done") continue;
+    const auto [first, is_first] = firsts.try_emplace(run.values, &run);
+    if (is_first) continue;
+    several = true;
+    if (!measured_alike(*first->second, run)) return false;
+  }
+  return several;
 }
 
 std::string sweep_csv(const SweepPlan& plan) {

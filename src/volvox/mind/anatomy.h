@@ -33,7 +33,7 @@ struct Registries {
   ActuatorRegistry actuators = built_in_actuators();
   NoiseRegistry noise = built_in_noise();
   BehaviorRegistry behaviors{"behavior"};
-  PropagationRegistry propagations{"law of propagation, beside friis, log_distance, two_ray and terahertz,"};
+  PropagationRegistry propagations{"law of propagation"};
   const Extensions* extensions = nullptr;  // of the run; may be null
 };
 

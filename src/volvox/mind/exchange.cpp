@@ -49,11 +49,19 @@ net::BusOptions options_of(const model::Bus& bus) {
 
 bool same_bus(const model::Bus& a, const model::Bus& b) { return options_of(a) == options_of(b) && a.scope == b.scope; }
 
+Diagnostic no_such_law(const model::Channel& channel, const PropagationRegistry& laws, const std::string& file) {
+  std::vector<std::string> names = {"friis", "log_distance", "two_ray", "terahertz"};
+  for (const std::string& name : laws.names()) names.push_back(name);
+  const std::string nearest = nearest_name(channel.custom_law, names);
+  return {file, channel.line, fmt::format("there is no law of propagation named '{}'", channel.custom_law),
+          fmt::format("{}{}", nearest.empty() ? "use one of: " : fmt::format("did you mean '{}'? There are: ", nearest), fmt::join(names, ", "))};
+}
+
 Result<std::unique_ptr<net::Propagation>> propagation_of(const model::Channel& channel, const PropagationRegistry& laws, const std::string& file, std::uint64_t seed) {
   std::unique_ptr<net::Propagation> law;
   if (!channel.custom_law.empty()) {
     const auto factory = laws.find(channel.custom_law, file, channel.line);
-    if (!factory.ok()) return factory.error();
+    if (!factory.ok()) return no_such_law(channel, laws, file);
     const Parameters parameters(channel.custom_parameters, fmt::format("propagation '{}'", channel.custom_law), file, channel.line);
     try {
       law = (**factory)(channel.frequency, parameters);
@@ -448,6 +456,22 @@ std::vector<std::string> Exchange::warnings(const world::World& world) const {
   std::vector<std::string> all = network_.warnings();
   std::vector<std::string> used;
   for (const ChannelUse& channel : channels_) used.push_back(channel.name);
+  const std::vector<model::Channel>& described = world.model().channels;
+  const auto describes = [](const std::string& name) { return [&name](const model::Channel& channel) { return channel.name == name; }; };
+  for (const ChannelUse& use : channels_)
+    if (std::none_of(described.begin(), described.end(), describes(use.name)))
+      all.push_back(Diagnostic{world.model().file, 0, fmt::format("radios use the channel '{}', which the world does not describe: it is free space (friis) at 2.4 GHz", use.name),
+                               fmt::format("write what the air is like into the <world>: <volvox:channel name=\"{}\" frequency=\"2.4e9\" propagation=\"friis\"/>", use.name)}.text());
+  for (const model::Channel& channel : described) {
+    if (!channel.custom_law.empty() || channel.law != model::PropagationLaw::two_ray) continue;
+    const auto on_the_ground = std::count_if(antennas_.begin(), antennas_.end(), [&](const Antenna& antenna) {
+      const auto use = std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == channel.name; });
+      return use != channels_.end() && network_.medium_of(antenna.id) == use->medium && network_.position(antenna.id).z == 0;
+    });
+    if (on_the_ground > 0)
+      all.push_back(Diagnostic{world.model().file, channel.line, fmt::format("channel '{}': {} radios start at z = 0, the ground of two_ray, where it has no second ray and is friis", channel.name, on_the_ground),
+                               "lift the antennas with a <pose> in <volvox:radio>, or say propagation=\"friis\""}.text());
+  }
   for (const model::Channel& channel : world.model().channels) {
     if (std::find(used.begin(), used.end(), channel.name) != used.end()) continue;
     all.push_back(Diagnostic{world.model().file, channel.line, fmt::format("no radio uses the channel '{}'", channel.name),

@@ -14,9 +14,11 @@ bool is_identifier(std::string_view name) {
 }
 
 std::string range_text(const ParameterDesc& p) {
-  if (p.min && p.max) return fmt::format("a number from {} to {}", *p.min, *p.max);
-  if (p.min) return fmt::format("a number of at least {}", *p.min);
-  if (p.max) return fmt::format("a number of at most {}", *p.max);
+  const char* kind = p.whole ? "whole number" : "number";
+  if (p.min && p.max) return fmt::format("a {} from {} to {}", kind, *p.min, *p.max);
+  if (p.min) return fmt::format("a {} of at least {}", kind, *p.min);
+  if (p.max) return fmt::format("a {} of at most {}", kind, *p.max);
+  if (p.whole) return "a whole number";
   std::string choices;
   for (const std::string& choice : p.choices) choices += (choices.empty() ? "" : ", ") + choice;
   return "one of: " + choices;
@@ -24,8 +26,11 @@ std::string range_text(const ParameterDesc& p) {
 
 bool allows(const ParameterDesc& p, const std::string& value) {
   if (!p.choices.empty()) return std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end();
-  if (!p.min && !p.max) return true;
+  if (!p.min && !p.max && !p.whole) return true;
   const std::optional<double> number = parse_number(value);
+  // In digits alone: behind this check some read it as an integer, and 1e2 is none.
+  const bool digits = value.find_first_not_of("0123456789", value.starts_with('-') ? 1 : 0) == std::string::npos;
+  if (p.whole && !digits) return false;
   return number && (!p.min || *number >= *p.min) && (!p.max || *number <= *p.max);
 }
 
@@ -45,9 +50,10 @@ ParameterDesc read_parameter(const XMLElement& element, Report& report) {
   p.value = attributes.text("value");
   if (attributes.has("min")) p.min = attributes.number("min", 0, Range::any());
   if (attributes.has("max")) p.max = attributes.number("max", 0, Range::any());
+  p.whole = attributes.flag("whole", false);
   p.choices = split_words(attributes.text("choices"));
   p.description = text_of(&element);
-  if (!p.choices.empty() && (p.min || p.max)) {
+  if (!p.choices.empty() && (p.min || p.max || p.whole)) {
     report.error(element, fmt::format("parameter {} has both choices= and a range", p.name), "keep one of them");
   } else if (!p.name.empty() && !allows(p, p.value)) {
     report.error(element, fmt::format("the default \"{}\" of parameter {} is not {}", p.value, p.name, range_text(p)),

@@ -62,6 +62,7 @@ struct ParameterDesc {
   std::vector<std::string> choices; // if any, the value is one of these
   std::string description;
   int line = 0;
+  bool whole = false;               // a number without a fraction
 };
 
 Result<std::vector<ParameterDesc>> read_parameters(const std::filesystem::path& file);

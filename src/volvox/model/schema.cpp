@@ -42,7 +42,7 @@ constexpr ElementRule rules[] = {
     {"mind", "model gazebo volvox:module volvox:population include", "behavior"},
     {"behavior", "volvox:mind", "name"},
     {"parameter", "volvox:mind volvox:behavior", "name value"},
-    {"parameter", "world", "name value min max choices"},
+    {"parameter", "world", "name value min max whole choices"},
     {"run", "world", "duration dt substep engine"},
     {"channel", "world",
      "name frequency propagation exponent reference_distance absorption shadowing_db fading cull_radius passes_bodies",

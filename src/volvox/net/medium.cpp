@@ -14,22 +14,23 @@ namespace {
 // The hot loops. Pointers never overlap; plain loops that the compiler turns into vector
 // instructions, and that give the same bits if it does not.
 VOLVOX_VECTOR_CLONES
-void squared_distances(const Vec3& from, const double* __restrict x, const double* __restrict y,
-                       const double* __restrict z, double* __restrict squared, std::size_t count) {
+void squared_distances(const Vec3& from, const Vec3* __restrict place, double* __restrict squared, std::size_t count) {
+  const double* coordinate = &place->x;
   for (std::size_t i = 0; i < count; ++i) {
-    const double dx = x[i] - from.x, dy = y[i] - from.y, dz = z[i] - from.z;
+    const double dx = coordinate[3 * i] - from.x, dy = coordinate[3 * i + 1] - from.y,
+                 dz = coordinate[3 * i + 2] - from.z;
     squared[i] = dx * dx + dy * dy + dz * dz;
   }
 }
 
 VOLVOX_VECTOR_CLONES
 void to_power(const double* __restrict gain, const double* __restrict squared, double cull_squared, double scale,
-              PowerUnits* __restrict power, std::size_t count) {
+              LinkPower* __restrict power, std::size_t count) {
   constexpr double most = static_cast<double>(largest_link_power);
   for (std::size_t i = 0; i < count; ++i) {
     const double units = gain[i] * scale;
     const double capped = units < most ? units : most;
-    power[i] = static_cast<PowerUnits>(squared[i] <= cull_squared ? capped : 0.0);
+    power[i] = static_cast<LinkPower>(squared[i] <= cull_squared ? capped : 0.0);
   }
 }
 
@@ -38,25 +39,25 @@ struct Tally {
 };
 
 VOLVOX_VECTOR_CLONES
-Tally add_powers(const PowerUnits* __restrict power, Medium::Air* __restrict air, PowerUnits least_decodable,
-                 PowerUnits least_noise, std::size_t count) {
+Tally add_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum, const float* __restrict limit,
+                 LinkPower least_decodable, LinkPower least_noise, std::size_t count) {
   Tally tally;
   for (std::size_t i = 0; i < count; ++i) {
-    const PowerUnits total = air[i].sum + power[i];
-    air[i].sum = total;
-    tally.hits += (total >= air[i].limit) | (power[i] >= least_decodable);
+    const PowerUnits total = sum[i] + in_units(power[i]);
+    sum[i] = total;
+    tally.hits += (static_cast<float>(total) >= limit[i]) | (power[i] >= least_decodable);
     tally.heard += power[i] >= least_noise;
   }
   return tally;
 }
 
 VOLVOX_VECTOR_CLONES
-std::int64_t remove_powers(const PowerUnits* __restrict power, Medium::Air* __restrict air,
+std::int64_t remove_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum,
                            const std::uint8_t* __restrict awaits_quiet, PowerUnits carrier, std::size_t count) {
   std::int64_t hits = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const PowerUnits total = air[i].sum - power[i];
-    air[i].sum = total;
+    const PowerUnits total = sum[i] - in_units(power[i]);
+    sum[i] = total;
     hits += (total < carrier) & awaits_quiet[i];
   }
   return hits;
@@ -105,6 +106,7 @@ struct Medium::Block {
 
 Medium::Medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation)
     : options_(options), propagation_(std::move(propagation)), block_(std::make_unique<Block>()) {
+  distance_only_ = propagation_->depends_on_distance_only();
   adds_noise_ = propagation_->added_noise_w(1, 1e12) > 0;  // most models add none: asked once
   if (options_.cull_radius == 0) unsorted_ = false;  // exact: one run over all, in any order
 }
@@ -112,8 +114,10 @@ Medium::~Medium() = default;
 
 void Medium::reserve(std::size_t radios) {
   slot_of_.reserve(radios);
-  places_.reserve(radios), air_.reserve(radios), awaits_quiet_.reserve(radios);
-  platform::prefer_huge_pages(places_), platform::prefer_huge_pages(air_);
+  position_.reserve(radios), radio_.reserve(radios), sum_.reserve(radios), limit_.reserve(radios);
+  awaits_quiet_.reserve(radios);
+  platform::prefer_huge_pages(position_), platform::prefer_huge_pages(radio_);
+  platform::prefer_huge_pages(sum_), platform::prefer_huge_pages(limit_);
 }
 
 void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& position) {
@@ -121,11 +125,13 @@ void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& p
   const PowerUnits noise = to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
   slot_of_.resize(radio + 1, nothing);
   slot_of_[radio] = slot;
-  places_.push_back({position, radio});
-  air_.push_back({noise, never_above});
+  position_.push_back(position);
+  radio_.push_back(radio);
+  sum_.push_back(noise);
+  limit_.push_back(static_cast<float>(never_above));
   awaits_quiet_.push_back(0);
-  least_decodable_ = std::min(least_decodable_, std::max<PowerUnits>(1, to_units(options.receive_threshold_w)));
-  least_noise_ = std::min(least_noise_, std::max<PowerUnits>(1, noise));
+  least_decodable_ = std::min(least_decodable_, static_cast<LinkPower>(least_units(options.receive_threshold_w)));
+  least_noise_ = std::min(least_noise_, static_cast<LinkPower>(least_units(to_watt(noise))));
   highest_carrier_ = std::max(highest_carrier_, to_units(options.carrier_threshold_w, never_above));
   if (slot == 0) antenna_gain_ = options.antenna_gain;
   if (options.antenna_gain != antenna_gain_ && antenna_gain_at_.empty()) antenna_gain_at_.assign(slot, antenna_gain_);
@@ -133,7 +139,7 @@ void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& p
   unsorted_ = options_.cull_radius > 0;
 }
 
-Vec3 Medium::position(std::uint32_t radio) const { return places_[slot_of_[radio]].position; }
+Vec3 Medium::position(std::uint32_t radio) const { return position_[slot_of_[radio]]; }
 
 void Medium::move(std::uint32_t radio, const Vec3& to) {
   const std::uint32_t slot = slot_of_[radio];
@@ -143,7 +149,7 @@ void Medium::move(std::uint32_t radio, const Vec3& to) {
       inside = inside && to[axis] >= origin_[axis] && to[axis] < origin_[axis] + cell_size_[axis] * cells_[axis];
     if (!inside || cell_of(to) != cell_of(position(radio))) unsorted_ = true;
   }
-  places_[slot].position = to;
+  position_[slot] = to;
 }
 
 PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, double bandwidth_hz) const {
@@ -153,7 +159,7 @@ PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, dou
 
 void Medium::watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet) {
   const std::uint32_t slot = slot_of_[radio];
-  air_[slot].limit = limit;
+  limit_[slot] = static_cast<float>(limit);
   awaits_quiet_[slot] = awaits_quiet ? 1 : 0;
 }
 
@@ -168,23 +174,23 @@ void Medium::start(const Emission& emission, Links& links, std::vector<Hit>& hit
   std::uint32_t total = 0;
   for (const Links::Run& run : links.runs) total += run.count;
   if (links.power.capacity() < total) links.power.reserve(total + total / 16);  // hardly more than needed
-  links.power.resize(total);
+  if (links.power.size() < total) links.power.resize(total);
   links.updates = total - 1;  // all but the sender itself
   heard_weakly_ = 0;
 
-  for (const Links::Run& run : links.runs) prefetch(places_, run);
+  for (const Links::Run& run : links.runs) prefetch(position_, run);
   // Gather until a block is full, then work on it; a long run fills several blocks.
-  PowerUnits* power = links.power.data();
+  LinkPower* power = links.power.data();
   const auto work = [&] {
     arriving_power(emission, from, power);
     for (const Links::Run run : block_->runs) add(run, power, hits), power += run.count;
     block_->clear();
   };
   for (std::size_t k = 0; k < links.runs.size(); ++k) {
-    prefetch(air_, links.runs[k]);
+    prefetch(sum_, links.runs[k]), prefetch(limit_, links.runs[k]);
     for (std::uint32_t done = 0; done < links.runs[k].count;) {
       const std::uint32_t count = std::min(links.runs[k].count - done, Block::capacity - block_->count);
-      gather({links.runs[k].begin + done, count});
+      gather({links.runs[k].begin + done, count}, from);
       done += count;
       if (block_->count == Block::capacity) work();
     }
@@ -192,59 +198,65 @@ void Medium::start(const Emission& emission, Links& links, std::vector<Hit>& hit
   work();
 }
 
-void Medium::gather(Links::Run run) {
+void Medium::gather(Links::Run run, const Vec3& from) {
   Block& block = *block_;
-  for (std::uint32_t i = 0; i < run.count; ++i) {
-    const Place& place = places_[run.begin + i];
-    block.x[block.count + i] = place.position.x;
-    block.y[block.count + i] = place.position.y;
-    block.z[block.count + i] = place.position.z;
-    block.radio[block.count + i] = place.radio;
+  const std::uint32_t begin = block.count;
+  squared_distances(from, &position_[run.begin], block.squared + begin, run.count);
+  if (!distance_only_) {
+    for (std::uint32_t i = 0; i < run.count; ++i) {
+      const Vec3& place = position_[run.begin + i];
+      block.x[begin + i] = place.x, block.y[begin + i] = place.y, block.z[begin + i] = place.z;
+    }
+    std::copy_n(radio_.data() + run.begin, run.count, block.radio + begin);
   }
   if (!antenna_gain_at_.empty())
-    std::copy_n(antenna_gain_at_.data() + run.begin, run.count, block.antenna_gain + block.count);
+    std::copy_n(antenna_gain_at_.data() + run.begin, run.count, block.antenna_gain + begin);
   block.runs.push_back(run);
   block.count += run.count;
 }
 
-void Medium::arriving_power(const Emission& emission, const Vec3& from, PowerUnits* power) {
+void Medium::arriving_power(const Emission& emission, const Vec3& from, LinkPower* power) {
   Block& block = *block_;
   const double cull_squared = options_.cull_radius > 0 ? options_.cull_radius * options_.cull_radius
                                                        : std::numeric_limits<double>::infinity();
   const double scale = emission.power_w * units_per_watt * (antenna_gain_at_.empty() ? antenna_gain_ : 1.0);
-  squared_distances(from, block.x, block.y, block.z, block.squared, block.count);
   propagation_->gains(
       {from, emission.radio, emission.frame, block.x, block.y, block.z, block.squared, block.radio, block.count},
       block.gain);
   if (!antenna_gain_at_.empty())
     for (std::uint32_t i = 0; i < block.count; ++i) block.gain[i] *= block.antenna_gain[i];
   to_power(block.gain, block.squared, cull_squared, scale, power, block.count);
-  const auto* own = std::find(block.radio, block.radio + block.count, emission.radio);
-  if (own != block.radio + block.count) power[own - block.radio] = 0;
+  // Nobody hears itself.
+  const std::uint32_t own = slot_of_[emission.radio];
+  for (const Links::Run run : block.runs) {
+    if (own >= run.begin && own < run.begin + run.count) power[own - run.begin] = 0;
+    power += run.count;
+  }
 }
 
-void Medium::add(Links::Run run, const PowerUnits* power, std::vector<Hit>& hits) {
-  const Tally tally = add_powers(power, &air_[run.begin], least_decodable_, least_noise_, run.count);
+void Medium::add(Links::Run run, const LinkPower* power, std::vector<Hit>& hits) {
+  const Tally tally =
+      add_powers(power, &sum_[run.begin], &limit_[run.begin], least_decodable_, least_noise_, run.count);
   heard_weakly_ += static_cast<std::uint64_t>(tally.heard);
   if (tally.hits == 0) return;
   for (std::uint32_t i = 0; i < run.count; ++i) {
     const bool decodable = power[i] >= least_decodable_;
     heard_weakly_ -= decodable && power[i] >= least_noise_;
-    if (decodable || reached_limit(run.begin + i)) hits.push_back({run.begin + i, power[i]});
+    if (decodable || reached_limit(run.begin + i)) hits.push_back({run.begin + i, in_units(power[i])});
   }
 }
 
 void Medium::stop(const Links& links, std::vector<std::uint32_t>& hits) {
-  const PowerUnits* power = links.power.data();
+  const LinkPower* power = links.power.data();
   for (std::size_t i = 0; i < links.radios.size(); ++i) {
     const std::uint32_t slot = slot_of_[links.radios[i]];
-    air_[slot].sum -= power[i];
+    sum_[slot] -= in_units(power[i]);
     if (awaits_quiet_[slot] != 0 && sum_at(slot) < highest_carrier_) hits.push_back(links.radios[i]);
   }
-  for (const Links::Run& run : links.runs) prefetch(air_, run), prefetch(awaits_quiet_, run);
+  for (const Links::Run& run : links.runs) prefetch(sum_, run), prefetch(awaits_quiet_, run);
   for (const Links::Run& run : links.runs) {
     const std::int64_t quiet =
-        remove_powers(power, &air_[run.begin], &awaits_quiet_[run.begin], highest_carrier_, run.count);
+        remove_powers(power, &sum_[run.begin], &awaits_quiet_[run.begin], highest_carrier_, run.count);
     power += run.count;
     if (quiet == 0) continue;
     for (std::uint32_t slot = run.begin; slot < run.begin + run.count; ++slot)
@@ -265,9 +277,8 @@ std::uint32_t Medium::cell_of(const Vec3& p) const {
 }
 
 void Medium::choose_cells() {
-  Vec3 low = places_[0].position, high = low;
-  for (const Place& place : places_) {
-    const Vec3& p = place.position;
+  Vec3 low = position_[0], high = low;
+  for (const Vec3& p : position_) {
     low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
     high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
   }
@@ -276,7 +287,7 @@ void Medium::choose_cells() {
   // radios by much, however far apart a few of them are.
   origin_ = low;
   const bool flat = high.z - low.z <= options_.cull_radius;
-  const double width = options_.cull_radius / (flat ? 4 : 2);
+  const double width = options_.cull_radius / (flat ? 4 : 3);
   cell_size_ = {options_.cull_radius / 8, width, width};
   const double most = 2.0 * static_cast<double>(size()) + 64;
   for (;;) {
@@ -295,7 +306,7 @@ void Medium::sort() {
   choose_cells();
   // Counting sort, radios in order within a cell.
   cell_begin_.assign(static_cast<std::size_t>(cells_[0]) * cells_[1] * cells_[2] + 1, 0);
-  for (const Place& place : places_) ++cell_begin_[cell_of(place.position) + 1];
+  for (const Vec3& place : position_) ++cell_begin_[cell_of(place) + 1];
   std::partial_sum(cell_begin_.begin(), cell_begin_.end(), cell_begin_.begin());
   std::vector<std::uint32_t> old_slot(size());
   {
@@ -303,8 +314,10 @@ void Medium::sort() {
     for (std::uint32_t radio = 0; radio < slot_of_.size(); ++radio)
       if (has(radio)) old_slot[next[cell_of(position(radio))]++] = slot_of_[radio];
   }
-  permute(places_, old_slot);
-  permute(air_, old_slot);
+  permute(position_, old_slot);
+  permute(radio_, old_slot);
+  permute(sum_, old_slot);
+  permute(limit_, old_slot);
   permute(awaits_quiet_, old_slot);
   if (!antenna_gain_at_.empty()) permute(antenna_gain_at_, old_slot);
   for (std::uint32_t slot = 0; slot < size(); ++slot) slot_of_[radio_at(slot)] = slot;
@@ -343,12 +356,12 @@ std::size_t Medium::crowded(double distance) const {
   using Cell = std::array<double, 3>;
   std::vector<std::pair<Cell, std::uint32_t>> cells(size());
   for (std::uint32_t slot = 0; slot < size(); ++slot) {
-    const Vec3& p = places_[slot].position;
+    const Vec3& p = position_[slot];
     cells[slot] = {{std::floor(p.x / distance), std::floor(p.y / distance), std::floor(p.z / distance)}, slot};
   }
   std::sort(cells.begin(), cells.end());
   const auto near = [&](std::uint32_t a, std::uint32_t b) {
-    return a != b && length_squared(places_[a].position - places_[b].position) < distance * distance;
+    return a != b && length_squared(position_[a] - position_[b]) < distance * distance;
   };
   const auto has_neighbor = [&](const std::pair<Cell, std::uint32_t>& entry) {
     const auto& [cell, slot] = entry;
@@ -369,11 +382,11 @@ std::size_t Medium::crowded_by_cells(double distance) const {
   std::vector<Links::Run> runs;
   std::size_t count = 0;
   for (std::uint32_t slot = 0; slot < size(); ++slot) {
-    const Vec3 here = places_[slot].position;
+    const Vec3 here = position_[slot];
     runs.clear();
     find_runs(here, distance * (1 + 1e-9), runs);
     const auto near = [&](std::uint32_t other) {
-      return other != slot && length_squared(places_[other].position - here) < distance * distance;
+      return other != slot && length_squared(position_[other] - here) < distance * distance;
     };
     const auto holds_one = [&](Links::Run run) {
       for (std::uint32_t other = run.begin; other < run.begin + run.count; ++other)
@@ -389,11 +402,11 @@ std::size_t Medium::crowded_by_cells(double distance) const {
 
 std::vector<std::pair<std::uint32_t, PowerUnits>> Medium::list(const Links& links) const {
   std::vector<std::pair<std::uint32_t, PowerUnits>> result;
-  const PowerUnits* power = links.power.data();
-  for (const std::uint32_t radio : links.radios) result.push_back({radio, *power++});
+  const LinkPower* power = links.power.data();
+  for (const std::uint32_t radio : links.radios) result.push_back({radio, in_units(*power++)});
   for (const Links::Run& run : links.runs)
     for (std::uint32_t slot = run.begin; slot < run.begin + run.count; ++slot, ++power)
-      if (*power != 0) result.push_back({radio_at(slot), *power});
+      if (in_units(*power) != 0) result.push_back({radio_at(slot), in_units(*power)});
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -404,7 +417,7 @@ void Medium::scatter(Links& links) const {
   links.runs.clear(), links.radios.clear(), links.power.clear();
   for (const auto& [radio, power] : entries) {
     links.radios.push_back(radio);
-    links.power.push_back(power);
+    links.power.push_back(static_cast<LinkPower>(power));
   }
 }
 
@@ -412,8 +425,8 @@ void Medium::adopt(Links& links, const std::vector<std::pair<std::uint32_t, Powe
   links.runs.clear(), links.radios.clear(), links.power.clear();
   for (const auto& [radio, power] : list) {
     links.radios.push_back(radio);
-    links.power.push_back(power);
-    air_[slot_of_[radio]].sum += power;
+    links.power.push_back(static_cast<LinkPower>(power));
+    sum_[slot_of_[radio]] += power;
   }
 }
 

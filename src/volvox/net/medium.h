@@ -28,18 +28,15 @@ struct Links {
   };
   std::vector<Run> runs;
   std::vector<std::uint32_t> radios;  // instead of runs, once the receivers were sorted anew
-  std::vector<PowerUnits> power;
+  std::vector<LinkPower> power;  // at least as long as there are links
   std::uint64_t updates = 0;
 
-  void clear() { runs.clear(), radios.clear(), power.clear(), updates = 0; }
+  // Leaves the powers: whoever starts writes all that it needs.
+  void clear() { runs.clear(), radios.clear(), updates = 0; }
 };
 
 class Medium {
  public:
-  struct Air {
-    PowerUnits sum = 0;              // noise and all signals
-    PowerUnits limit = never_above;  // somebody wants to hear when the sum reaches this
-  };
   struct Emission {
     std::uint32_t radio = 0;
     double power_w = 0;  // with the sender's antenna
@@ -59,16 +56,17 @@ class Medium {
   // Radios are known by their number in the network; not all of them are on this medium.
   void add(std::uint32_t radio, const RadioOptions& options, const Vec3& position);
   void reserve(std::size_t radios);
-  std::size_t size() const { return places_.size(); }
+  std::size_t size() const { return radio_.size(); }
   bool has(std::uint32_t radio) const { return radio < slot_of_.size() && slot_of_[radio] != nothing; }
-  std::uint32_t radio_at(std::uint32_t slot) const { return places_[slot].radio; }
+  std::uint32_t radio_at(std::uint32_t slot) const { return radio_[slot]; }
   Vec3 position(std::uint32_t radio) const;
   void move(std::uint32_t radio, const Vec3& position);
 
   // Noise and all signals.
-  PowerUnits sum(std::uint32_t radio) const { return air_[slot_of_[radio]].sum; }
-  PowerUnits sum_at(std::uint32_t slot) const { return air_[slot].sum; }
-  bool reached_limit(std::uint32_t slot) const { return air_[slot].sum >= air_[slot].limit; }
+  PowerUnits sum(std::uint32_t radio) const { return sum_[slot_of_[radio]]; }
+  PowerUnits sum_at(std::uint32_t slot) const { return sum_[slot]; }
+  // Or has come so near to it that 24 bits do not tell: whoever asks looks closely.
+  bool reached_limit(std::uint32_t slot) const { return static_cast<float>(sum_[slot]) >= limit_[slot]; }
   // How many radios have another nearer than `distance`.
   std::size_t crowded(double distance) const;
   // That the channel adds at `receiver` while it decodes `sender`.
@@ -88,13 +86,13 @@ class Medium {
   // `hits`: radios that await quiet and whose sum is under the highest carrier threshold of all
   // (usually the only one).
   void stop(const Links& links, std::vector<std::uint32_t>& hits);
-  bool decodable(PowerUnits power) const { return power >= least_decodable_; }  // by some radio of the medium
+  bool decodable(PowerUnits power) const { return static_cast<LinkPower>(power) >= least_decodable_; }  // by some radio of the medium
   // How many radios the last start reached above the noise but below any decoding.
   std::uint64_t heard_weakly() const { return heard_weakly_; }
 
   // The links as (radio, power), sorted by radio; and back. For snapshots.
   std::vector<std::pair<std::uint32_t, PowerUnits>> list(const Links& links) const;
-  void silence(std::uint32_t radio, PowerUnits noise) { air_[slot_of_[radio]].sum = noise; }
+  void silence(std::uint32_t radio, PowerUnits noise) { sum_[slot_of_[radio]] = noise; }
   void adopt(Links& links, const std::vector<std::pair<std::uint32_t, PowerUnits>>& list);
 
   template <class Archive>
@@ -109,15 +107,11 @@ class Medium {
   }
 
  private:
-  struct Place {
-    Vec3 position;
-    std::uint32_t radio = nothing;
-  };
   struct Block;
   void find_runs(const Vec3& from, double radius, std::vector<Links::Run>& runs) const;
-  void gather(Links::Run run);
-  void arriving_power(const Emission& emission, const Vec3& from, PowerUnits* power);
-  void add(Links::Run run, const PowerUnits* power, std::vector<Hit>& hits);
+  void gather(Links::Run run, const Vec3& from);
+  void arriving_power(const Emission& emission, const Vec3& from, LinkPower* power);
+  void add(Links::Run run, const LinkPower* power, std::vector<Hit>& hits);
   std::size_t crowded_by_cells(double distance) const;
   void choose_cells();
   std::uint32_t cell_of(const Vec3& position) const;
@@ -125,17 +119,22 @@ class Medium {
 
   MediumOptions options_;
   std::unique_ptr<Propagation> propagation_;
-  PowerUnits least_decodable_ = never_above;  // over all radios
-  PowerUnits least_noise_ = never_above;
+  LinkPower least_decodable_ = static_cast<LinkPower>(never_above);  // over all radios
+  LinkPower least_noise_ = static_cast<LinkPower>(never_above);
   PowerUnits highest_carrier_ = 0;
   std::uint64_t heard_weakly_ = 0;
   bool adds_noise_ = false;
+  bool distance_only_ = false;  // what the propagation model looks at
 
   std::vector<std::uint32_t> slot_of_;  // by radio; nothing: on another medium
-  // By slot. What is needed together lies together: runs are short and scattered, so the time
-  // goes into fetching cache lines, not into arithmetic.
-  std::vector<Place> places_;
-  std::vector<Air> air_;
+  // By slot. The time goes into fetching cache lines, not into arithmetic, so each loop has
+  // arrays of just what it needs.
+  std::vector<Vec3> position_;
+  std::vector<std::uint32_t> radio_;
+  std::vector<PowerUnits> sum_;  // noise and all signals
+  // Somebody wants to hear when the sum reaches this. As floats, half the size: rounding keeps
+  // the order, so a comparison of the two may be early by rounding, and never misses.
+  std::vector<float> limit_;
   std::vector<std::uint8_t> awaits_quiet_;
   // The gain of the receiving antennas: one for all, or one a slot where they differ.
   double antenna_gain_ = 1;

@@ -75,14 +75,23 @@ std::uint16_t ieee802154_fcs(std::span<const std::byte> frame) {
 }
 
 std::vector<std::byte> ieee802154_data(std::uint32_t source, std::uint32_t destination, std::uint8_t sequence,
-                                       bool wants_acknowledgement, std::span<const std::byte> payload) {
+                                       bool wants_acknowledgement, std::span<const std::byte> payload,
+                                       AddressSize addresses) {
+  const bool extended = addresses == AddressSize::extended_64, broadcast = destination == nothing;
+  constexpr std::uint32_t short_mode = 2, extended_mode = 3;
+  const std::uint32_t to_mode = extended && !broadcast ? extended_mode : short_mode;
+  const std::uint32_t from_mode = extended ? extended_mode : short_mode;
+  const auto add_address = [](Bytes& bytes, std::uint32_t number, std::uint32_t mode) {
+    if (mode == short_mode) return bytes.u16(number);
+    bytes.u32(number), bytes.u32(static_cast<std::uint32_t>(extended_address_prefix >> 32));
+  };
   Bytes frame;
-  // Data, PAN compressed, both addresses short, version 2003.
-  frame.u16(0x8841u | (wants_acknowledgement ? 0x20u : 0u));
+  // Data, PAN compressed, version 2003.
+  frame.u16(0x0041u | (wants_acknowledgement ? 0x20u : 0u) | to_mode << 10 | from_mode << 14);
   frame.u8(sequence);
   frame.u16(capture_pan);
-  frame.u16(destination == nothing ? 0xffff : destination);
-  frame.u16(source);
+  add_address(frame, broadcast ? 0xffff : destination, to_mode);
+  add_address(frame, source, from_mode);
   frame.add(payload);
   return with_fcs(std::move(frame));
 }
@@ -112,6 +121,10 @@ std::vector<std::byte> pcapng(const FrameLog& log) {
   add_interface(file, link_802154_with_fcs, "radio");
   add_interface(file, link_socketcan, "bus");
   add_interface(file, link_user0, "wire");
+  const bool fit = std::all_of(log.entries().begin(), log.entries().end(), [](const LogEntry& entry) {
+    return entry.medium != InterfaceKind::radio || entry.interface <= largest_short_address;
+  });
+  const AddressSize addresses = fit ? AddressSize::short_16 : AddressSize::extended_64;
   for (const LogEntry& entry : log.entries()) {
     const std::uint8_t sequence = static_cast<std::uint8_t>(entry.frame);
     if (entry.kind == LogKind::acknowledgement) {
@@ -122,7 +135,7 @@ std::vector<std::byte> pcapng(const FrameLog& log) {
     const auto payload = log.payload(entry);
     if (entry.medium == InterfaceKind::radio) {
       add_packet(file, capture_radio, entry.time,
-                 ieee802154_data(entry.interface, entry.destination, sequence, entry.acknowledge, payload));
+                 ieee802154_data(entry.interface, entry.destination, sequence, entry.acknowledge, payload, addresses));
     } else if (entry.medium == InterfaceKind::bus) {
       const auto rest = payload.subspan(std::min<std::size_t>(entry.detail, payload.size()));
       const auto segment = rest.first(std::min(rest.size(), largest_can_data));

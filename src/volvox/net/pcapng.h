@@ -2,8 +2,9 @@
 // kind of medium, 802.15.4 with FCS (link type 195) and SocketCAN (227).
 //
 // Radio frames get the MAC header that such a radio would send (data or acknowledgement
-// frame, 16-bit addresses from the interface numbers, PAN 0x566f), bus frames one SocketCAN
-// frame for each segment. Wires have no header anybody would recognise: their frames are
+// frame, addresses from the interface numbers, PAN 0x566f), bus frames one SocketCAN
+// frame for each segment. Addresses have 16 bits, unless the capture has a radio whose number
+// does not fit: then all are 64-bit extended ones, 02:56:6f:6c and the number. Wires have no header anybody would recognise: their frames are
 // written as link type USER0 (147), payload only.
 #pragma once
 
@@ -20,9 +21,15 @@ namespace volvox::net {
 
 inline constexpr std::uint16_t capture_pan = 0x566f;
 
-// One 802.15.4 frame with its FCS. Interfaces are cut to 16 bits; `nothing` is broadcast.
+enum class AddressSize : std::uint8_t { short_16, extended_64 };
+// The last one that is somebody's: 0xfffe and 0xffff mean "no address" and "everyone".
+inline constexpr std::uint32_t largest_short_address = 0xfffd;
+inline constexpr std::uint64_t extended_address_prefix = 0x02566f6c00000000;  // locally administered
+
+// One 802.15.4 frame with its FCS. `nothing` as the destination is broadcast, which is always 0xffff.
 std::vector<std::byte> ieee802154_data(std::uint32_t source, std::uint32_t destination, std::uint8_t sequence,
-                                       bool wants_acknowledgement, std::span<const std::byte> payload);
+                                       bool wants_acknowledgement, std::span<const std::byte> payload,
+                                       AddressSize addresses = AddressSize::short_16);
 std::vector<std::byte> ieee802154_acknowledgement(std::uint8_t sequence);
 // The ITU-T CRC-16 of 802.15.4: x^16 + x^12 + x^5 + 1, least significant bit first, start 0.
 std::uint16_t ieee802154_fcs(std::span<const std::byte> frame);

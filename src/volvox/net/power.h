@@ -3,6 +3,7 @@
 // every node after one flood, integers leave none.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -35,6 +36,18 @@ inline PowerUnits to_units(double watt, PowerUnits most = largest_link_power) {
   const double units = watt * units_per_watt;
   return units >= static_cast<double>(most) ? most : static_cast<PowerUnits>(units);
 }
+
+// What one link lends to a receiver is kept in 4 bytes while the frame is on the air, because
+// floods spend their time and memory on it: rounded to 24 bits (2.6e-7 dB), the same when it is
+// added and when it is taken away. Thresholds that it is compared with are rounded alike, so
+// that a receiver just at its range stays in range.
+using LinkPower = float;
+inline PowerUnits in_units(LinkPower power) { return static_cast<PowerUnits>(power); }
+// A threshold for one link's power; never 0, because nothing is not heard.
+inline PowerUnits least_units(double watt) {
+  return std::max<PowerUnits>(1, in_units(static_cast<LinkPower>(to_units(watt))));
+}
+
 inline double to_watt(PowerUnits units) { return static_cast<double>(units) / units_per_watt; }
 
 }  // namespace volvox::net

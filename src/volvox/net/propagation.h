@@ -35,6 +35,10 @@ class Propagation {
   // The fraction of the power that arrives at each receiver, antennas without gain; in [0, 1].
   virtual void gains(const LinkBlock& block, double* gain) const = 0;
 
+  // Whether `gains` looks at nothing but the distances and constants: then the block holds
+  // neither positions nor receivers, which spares fetching them.
+  virtual bool depends_on_distance_only() const { return false; }
+
   // Noise that the channel itself adds at the receiver while a frame is on the air, in W.
   virtual double added_noise_w(double /*distance*/, double /*bandwidth_hz*/) const { return 0; }
 
@@ -52,6 +56,7 @@ class Friis final : public Propagation {
  public:
   explicit Friis(double frequency_hz);
   void gains(const LinkBlock& block, double* gain) const override;
+  bool depends_on_distance_only() const override { return true; }
   double near_field() const override;
 
  private:
@@ -63,6 +68,7 @@ class LogDistance final : public Propagation {
  public:
   LogDistance(double frequency_hz, double exponent, double reference_distance = 1);
   void gains(const LinkBlock& block, double* gain) const override;
+  bool depends_on_distance_only() const override { return true; }
   double near_field() const override { return Friis(frequency_hz_).near_field(); }
 
  private:
@@ -88,6 +94,7 @@ class TerahertzAbsorption final : public Propagation {
  public:
   TerahertzAbsorption(double frequency_hz, double absorption_per_metre);
   void gains(const LinkBlock& block, double* gain) const override;
+  bool depends_on_distance_only() const override { return true; }
   double added_noise_w(double distance, double bandwidth_hz) const override;
   double near_field() const override;
 

@@ -19,7 +19,7 @@ void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptio
   radio.medium = static_cast<std::uint16_t>(medium);
   radio.profile = profiles_.intern(options);
   if (radio.profile >= limits_.size()) {
-    limits_.push_back({std::max<PowerUnits>(1, to_units(options.receive_threshold_w)),
+    limits_.push_back({least_units(options.receive_threshold_w),
                        to_units(options.carrier_threshold_w, never_above),
                        to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor)),
                        options.bandwidth_hz, static_cast<std::uint32_t>(std::lround(options.capture_ratio * 65536))});
@@ -97,10 +97,15 @@ void Radios::contend(Radio& radio) {
 }
 
 void Radios::run_backoff(Radio& radio, std::int64_t slots) {
+  arm(radio, Time{core_.now.ns + slots * profile(radio).slot.ns});
+}
+
+void Radios::arm(Radio& radio, Time expiry) {
   radio.contention = Contention::running;
-  const Time expiry{core_.now.ns + slots * profile(radio).slot.ns};
   radio.countdown = expiry.ns;
-  radio.armed = core_.schedule(expiry, Action::backoff_expiry, radio.interface);
+  // What was frozen and goes on ends later than it would have: the event that waits already looks
+  // again when it comes. In a crowd a backoff freezes many times for each time that it ends.
+  if (radio.armed == nothing) radio.armed = core_.schedule(expiry, Action::backoff_expiry, radio.interface);
 }
 
 // A slot that has begun but not ended counts again in full.
@@ -108,12 +113,16 @@ void Radios::freeze(Radio& radio) {
   const std::int64_t slot = profile(radio).slot.ns;
   radio.countdown = (radio.countdown - core_.now.ns + slot - 1) / slot;
   radio.contention = Contention::frozen;
-  radio.armed = nothing;
-  core_.record(LogKind::frozen, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
+  record_slots_left(LogKind::frozen, radio);
+}
+
+// Looks at the queue, which is far away in memory, only where somebody reads the log.
+void Radios::record_slots_left(LogKind kind, const Radio& radio) {
+  if (core_.log != nullptr) core_.record(kind, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
 }
 
 void Radios::resume(Radio& radio) {
-  core_.record(LogKind::resumed, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
+  record_slots_left(LogKind::resumed, radio);
   run_backoff(radio, radio.countdown);
   update_watch(radio);
 }
@@ -121,8 +130,10 @@ void Radios::resume(Radio& radio) {
 void Radios::backoff_expiry(std::uint32_t interface, std::uint32_t sequence) {
   Radio& radio = at(interface);
   if (radio.armed != sequence) return;
-  ++core_.counters.events;
   radio.armed = nothing;
+  if (radio.contention == Contention::frozen) return;  // it is armed again when it goes on
+  if (radio.countdown > core_.now.ns) return arm(radio, Time{radio.countdown});
+  ++core_.counters.events;
   radio.contention = Contention::none;
   const std::uint32_t frame = queue(radio).head;
   if (core_.frames[frame].attempts++ > 0) ++core_.counters.retries;

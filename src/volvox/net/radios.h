@@ -63,7 +63,7 @@ class Radios {
     RandomStream backoff;
     std::int64_t countdown = 0;  // running: when it expires, ns; frozen: slots left
     std::uint32_t interface = nothing;
-    std::uint32_t armed = nothing;         // the event that contention waits for
+    std::uint32_t armed = nothing;         // the event that contention waits for; of a backoff it may come too early
     std::uint32_t transmission = nothing;  // its own
     std::uint32_t reception = nothing;     // of another's: what it is locked on
     std::uint32_t profile = 0;
@@ -126,6 +126,8 @@ class Radios {
   void update_watch(const Radio& radio);
   void contend(Radio& radio);
   void run_backoff(Radio& radio, std::int64_t slots);
+  void arm(Radio& radio, Time expiry);
+  void record_slots_left(LogKind kind, const Radio& radio);
   void freeze(Radio& radio);
   void resume(Radio& radio);
   void transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowledges, bool acknowledgement);

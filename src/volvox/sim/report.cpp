@@ -124,13 +124,14 @@ std::string plots(const RunReport& report) {
   if (time.size() < 2) return "";
   const std::string blue = "#1f5fbf", orange = "#c2570c", green = "#2b8a3e";
   const auto changes = [](const std::vector<double>& values) { return std::any_of(values.begin(), values.end(), [&](double v) { return v != values.front(); }); };
-  std::string out = "<h2>Over time</h2>\n<div class=\"plots\">\n";
-  out += plot("Path of the centre of mass, from above: y (m)", "x (m)", x, {{"", blue, y}}, true);
-  out += plot("Centre of mass (m)", "time (s)", time, {{"x", blue, x}, {"y", orange, y}, {"z", green, z}});
-  out += plot("Highest link (m)", "time (s)", time, {{"", blue, lift}});
-  out += plot("Kinetic energy (J)", "time (s)", time, {{"", blue, energy}});
+  // What never changes is no plot: a run over a network alone moves nothing.
+  std::string out;
+  if (changes(x) || changes(y)) out += plot("Path of the centre of mass, from above: y (m)", "x (m)", x, {{"", blue, y}}, true);
+  if (changes(x) || changes(y) || changes(z)) out += plot("Centre of mass (m)", "time (s)", time, {{"x", blue, x}, {"y", orange, y}, {"z", green, z}});
+  if (changes(lift)) out += plot("Highest link (m)", "time (s)", time, {{"", blue, lift}});
+  if (changes(energy)) out += plot("Kinetic energy (J)", "time (s)", time, {{"", blue, energy}});
   if (changes(organisms) || changes(connections)) out += plot("Organisms and connections", "time (s)", time, {{"organisms", blue, organisms}, {"connections", orange, connections}});
-  return out + "</div>\n";
+  return out.empty() ? "" : "<h2>Over time</h2>\n<div class=\"plots\">\n" + out + "</div>\n";
 }
 
 std::string pacing(const RunReport& report) {
@@ -216,6 +217,7 @@ th { color: #5b6775; font-weight: 600; } .number { text-align: right; font-varia
 figure { margin: 0; } figure.pacing { max-width: 34rem; } figure.picture { margin-bottom: 1rem; } img { max-width: 100%; border-radius: 6px; } figcaption { color: #5b6775; font-size: .85rem; }
 svg { width: 100%; height: auto; } svg text { font: 11px system-ui, sans-serif; fill: #5b6775; } svg .title { font-size: 12.5px; font-weight: 600; fill: #1d2530; }
 svg .grid { stroke: #e3e8ee; } svg polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
+.warning { white-space: pre-line; }
 @media print { body { margin: 0; } }
 )";
 
@@ -229,7 +231,8 @@ std::string report_html(const RunReport& report, const fs::path& folder) {
                      report.wall_time, report.real_time_factor(), report.seed);
   if (report.status != "done") out += fmt::format("<p class=\"failed\">The run {}: {}</p>\n", escape(report.status), escape(report.failure));
   out += metrics_table(report) + pacing(report) + plots(report) + pictures(folder) + settings_table(report);
-  for (const Diagnostic& warning : report.warnings) out += fmt::format("<p>Warning: {}</p>\n", escape(warning.text()));
+  if (!report.warnings.empty()) out += "<h2>Warnings</h2>\n";
+  for (const std::string& warning : report.warnings) out += fmt::format("<p class=\"warning\">{}</p>\n", escape(warning));
   return out + "</body></html>\n";
 }
 

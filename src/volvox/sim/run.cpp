@@ -18,17 +18,27 @@
 
 namespace volvox::sim {
 namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t most_warnings = 1000;  // that a report keeps: a run of days may warn every few seconds
+
+}  // namespace
 
 Result<std::unique_ptr<Run>> Run::prepare(const RunOptions& options, const Library& library, Log& log) {
-  std::unique_ptr<Run> run(new Run);
-  if (auto loaded = run->load(options, library, log); !loaded.ok()) return loaded.error();
+  std::unique_ptr<Run> run(new Run(log));
+  if (auto loaded = run->load(options, library); !loaded.ok()) return loaded.error();
   return run;
 }
 
-Result<void> Run::load(const RunOptions& options, const Library& library, Log& log) {
+Run::Run(Log& log)
+    : log_([this, &log](LogLevel level, std::string_view line) {
+        if (level == LogLevel::warning && report_.warnings.size() < most_warnings) report_.warnings.emplace_back(line);
+        log.write(level, line);
+      }, LogLevel::debug) {}
+
+Result<void> Run::load(const RunOptions& options, const Library& library) {
   const double begin = platform::monotonic_seconds();
   options_ = options;
-  log_ = &log;
   library_ = library;
   library_.minds.extensions = &extensions_;
   auto located = locate_experiment(options.experiment, library);
@@ -44,9 +54,11 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   model::ModelLibrary models;
   std::map<std::string, std::string> settings = options.settings;
   for (const model::ParameterDesc& parameter : *parameters) settings.emplace(parameter.name, parameter.value);
-  Setup setup{located->folder, settings, options.seed, models, library_.minds, report_.warnings};
+  std::vector<Diagnostic> warnings;
+  Setup setup{located->folder, settings, options.seed, models, library_.minds, warnings};
   auto world = experiment_->init(setup);
   if (!world.ok()) return world.error();
+  for (const Diagnostic& warning : warnings) log_.warning(warning.text());
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
   if (options.max_substep) world->run.max_substep = *options.max_substep;
@@ -59,7 +71,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library, Log& l
   // The threads of the simulation are made here: they inherit what the loop itself takes while it runs.
   std::optional<platform::RealTimePriority> priority;
   if (options.real_time) priority.emplace();
-  auto made = Simulation::create(shared, simulation, library_.engines, library_.minds, log);
+  auto made = Simulation::create(shared, simulation, library_.engines, library_.minds, log_);
   priority.reset();
   if (!made.ok()) return made.error();
   simulation_ = std::move(*made);
@@ -117,7 +129,7 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
   for (const model::PluginSpec& plugin : wanted) {
     if (plugin.filename.empty()) continue;
     if (!library_.plugins) return Diagnostic{plugin.file, plugin.line, "this program loads no plugins", "use the volvox command, or give the Library a PluginHost"};
-    if (auto loaded = library_.plugins->load(plugin, options_.isolate, library_, *log_); !loaded.ok()) return loaded;
+    if (auto loaded = library_.plugins->load(plugin, options_.isolate, library_, log_); !loaded.ok()) return loaded;
   }
   for (const model::PluginSpec& plugin : wanted) {
     if (plugin.name.empty() || (!plugin.filename.empty() && !library_.extensions.contains(plugin.name))) continue;
@@ -300,7 +312,7 @@ void Run::finish_paced(const std::function<void(const Progress&)>& progress, con
     if (!status.ok()) break;
     const double now = platform::monotonic_seconds();
     if (pacer.late() && now - last_warning >= between_warnings) {
-      log_->warning(fmt::format("real time is broken at {:.3f} s: {:.3g} ms behind; {} of {} ticks were late so far", simulation_->now().seconds(),
+      log_.warning(fmt::format("real time is broken at {:.3f} s: {:.3g} ms behind; {} of {} ticks were late so far", simulation_->now().seconds(),
                                 pacer.report().drift * 1e3, pacer.report().late_ticks, pacer.report().ticks));
       last_warning = now;
     }
@@ -362,6 +374,8 @@ void Run::end() {
     add("frames_sent", static_cast<double>(frames.transmissions), "started on a wire, bus or antenna");
     add("frames_received", static_cast<double>(frames.deliveries), "");
     add("frames_collided", static_cast<double>(frames.collisions), "at a receiver: one frame may collide at many");
+    add("frames_weak", static_cast<double>(frames.weak), "above a receiver's noise, too weak to decode");
+    add("frames_aborted", static_cast<double>(frames.transmit_aborts), "their receiver was or began transmitting");
     add("frames_cut", static_cast<double>(frames.unplugged + frames.switched_off), "their link was gone, or went under them");
     add("frames_dropped", static_cast<double>(frames.queue_drops), "no room to wait");
   }
@@ -439,6 +453,7 @@ nlohmann::ordered_json summary(const RunReport& report) {
   for (const Metric& metric : report.metrics.all())
     if (metric.paper) paper[metric.name] = number(*metric.paper);
   if (!paper.empty()) json["paper"] = paper;
+  json["warnings"] = report.warnings;
   return json;
 }
 

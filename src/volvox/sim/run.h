@@ -61,7 +61,7 @@ struct RunReport {
   std::uint64_t state_hash = 0;
   Metrics metrics;
   PhaseTimes phases;
-  std::vector<Diagnostic> warnings;
+  std::vector<std::string> warnings;  // all that was said of it before and while it ran
   std::vector<TimePoint> history;
   std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
   std::map<std::string, std::string> settings;
@@ -111,8 +111,8 @@ class Run {
   Result<void> write(const std::filesystem::path& folder);
 
  private:
-  Run() = default;
-  Result<void> load(const RunOptions& options, const Library& library, Log& log);
+  explicit Run(Log& log);
+  Result<void> load(const RunOptions& options, const Library& library);
   Result<void> restore(const std::string& text, const std::string& file);
   Result<void> save(const std::filesystem::path& file);
   void archive(Archive& ar, std::vector<std::byte>& simulation);
@@ -122,7 +122,7 @@ class Run {
   void each_extension(Call&& call);
   void finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop);
 
-  Log* log_ = nullptr;
+  Log log_;  // passes on to the one given, and keeps the warnings for the report
   // First in, last out: what is declared first is freed last.
   Library library_;  // the one given, with what the experiment and plugins add
   mind::Extensions extensions_;

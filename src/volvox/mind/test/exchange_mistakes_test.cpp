@@ -55,9 +55,35 @@ TEST(Exchange, WarnsOfWhatIsHardlyMeant) {
   scene.add_channel({.name = "ari"});
   ASSERT_TRUE(theatre.open(scene).ok());
   const auto warnings = theatre.minds->exchange()->warnings(*theatre.world);
-  ASSERT_EQ(warnings.size(), 2u);
+  ASSERT_EQ(warnings.size(), 3u);
   EXPECT_NE(warnings[0].find("2 radios have another within"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[1].find("no radio uses the channel 'ari'"), std::string::npos) << warnings[1];
+  EXPECT_NE(warnings[1].find("which the world does not describe: it is free space (friis) at 2.4 GHz"), std::string::npos) << warnings[1];
+  EXPECT_NE(warnings[1].find("<volvox:channel name="), std::string::npos) << warnings[1];
+  EXPECT_NE(warnings[2].find("no radio uses the channel 'ari'"), std::string::npos) << warnings[2];
+}
+
+TEST(Exchange, WarnsOfTwoRaysOnTheGround) {
+  const auto warnings_at = [](double height) {
+    Theatre theatre;
+    model::ModuleModel model = with_radio();
+    model.radios[0].pose.position.z = height;
+    auto scene = spread({0, 1}, model);
+    scene.add_channel({.name = model.radios[0].channel, .law = model::PropagationLaw::two_ray});
+    EXPECT_TRUE(theatre.open(scene).ok());
+    const auto all = theatre.minds->exchange()->warnings(*theatre.world);
+    return all.empty() ? std::string() : all[0];
+  };
+  EXPECT_NE(warnings_at(0).find("2 radios start at z = 0, the ground of two_ray"), std::string::npos) << warnings_at(0);
+  EXPECT_EQ(warnings_at(0.1), "");
+}
+
+TEST(Exchange, AnUnknownLawOfPropagationListsThoseThereAre) {
+  Theatre theatre;
+  auto scene = spread({0, 1}, with_radio());
+  scene.add_channel({.name = with_radio().radios[0].channel, .custom_law = "fris"});
+  const auto opened = theatre.open(scene);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().text().find("did you mean 'friis'? There are: friis, log_distance, two_ray, terahertz"), std::string::npos) << opened.error().text();
 }
 
 TEST(Exchange, CallbacksThatSendForEverAtOneInstantAreStopped) {

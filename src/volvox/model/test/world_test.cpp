@@ -149,6 +149,11 @@ TEST_F(ReaderTest, ParametersAreSubstitutedAndChecked) {
   EXPECT_EQ((*parameters)[1].choices.size(), 2u);
   expect_error(read(world("\n<volvox:run duration=\"${length}\"/>")), 4, "there is no parameter length");
   expect_error(read(world("<volvox:parameter name=\"length\" value=\"1\"/>\n<volvox:run duration=\"${lenght}\"/>")), 4, "lenght", "did you mean length?");
+  const std::string whole = world("<volvox:parameter name=\"n\" value=\"3\" min=\"1\" max=\"9\" whole=\"true\"/>");
+  EXPECT_TRUE(read(whole, {{"n", "7"}}).ok());
+  for (const char* value : {"2.5", "2.0", "1e0", "+3", "", "-", "0", "10", "nan"})
+    expect_error(read(whole, {{"n", value}}), 3, "the value of n is not a whole number from 1 to 9", "a whole number from 1 to 9");
+  expect_error(read(world("<volvox:parameter name=\"n\" value=\"2.5\" whole=\"true\"/>")), 3, "is not a whole number");
   // A value cannot smuggle in elements.
   const std::string name = world("<volvox:parameter name=\"n\" value=\"x\"/><volvox:module name=\"${n}\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"/>");
   EXPECT_EQ(read(name, {{"n", "\"/><evil/>"}})->placements[0].name, "\"/><evil/>");

@@ -26,11 +26,13 @@ Result<Enum> parse(std::string_view text, const std::string_view (&names)[N], st
                fmt::format("give one of: {}", fmt::join(names, ", ")));
 }
 
-constexpr double neighbors_in_range = 28;
-
 double range_spacings(const FloodOptions& options) {
   if (options.range_spacings > 0) return options.range_spacings;
-  return options.dimension == 2 ? 3.05 : std::cbrt(3 * neighbors_in_range / (4 * pi));
+  return options.dimension == 2 ? 3.05 : 1.75;
+}
+std::uint32_t window(const FloodOptions& options) {
+  if (options.window > 0) return options.window;
+  return options.dimension == 2 ? 30 : 240;
 }
 double cull_spacings(const FloodOptions& options) {
   return options.cull_spacings > 0 ? options.cull_spacings : range_spacings(options) * std::sqrt(options.capture_ratio);
@@ -44,7 +46,7 @@ std::uint32_t side_of(const FloodOptions& options) {
 }
 
 // Uniform; in rows of cells of a few spacings, because who talks to each other should be near
-// in memory, as the nodes of a lattice are.
+// in memory, as the nodes of a grid are.
 std::vector<Vec3> random_places(const FloodOptions& options) {
   RandomStream random(options.seed, 0, "flood:layout");
   const double extent = options.spacing * side_of(options);
@@ -63,7 +65,7 @@ std::vector<Vec3> random_places(const FloodOptions& options) {
   return places;
 }
 
-// Where the nodes are. A lattice computes them, the others keep them.
+// Where the nodes are. A grid computes them, the others keep them.
 class Places {
  public:
   explicit Places(const FloodOptions& options) : options_(options), side_(side_of(options)) {
@@ -115,7 +117,7 @@ RadioOptions radio_options(const FloodOptions& options) {
   radio.receive_threshold_w = at_range;
   radio.carrier_threshold_w = at_range + noise;
   radio.capture_ratio = options.capture_ratio;
-  radio.window = options.window;
+  radio.window = window(options);
   radio.slot = options.slot;
   radio.queue_limit = 4;
   radio.largest_payload = std::max(radio.largest_payload, options.payload);
@@ -237,7 +239,7 @@ Result<void> check(const FloodOptions& options) {
   if (options.dimension != 2 && options.dimension != 3)
     return Error(fmt::format("a flood in {} dimensions", options.dimension), "give 2 (a plane) or 3 (space)");
   if (options.mode == FloodMode::wired && (options.layout == FloodLayout::random || !options.positions.empty()))
-    return Error("a wired flood has no neighbours without a lattice", "use the layout grid, or a radio mode");
+    return Error("a wired flood has no neighbours without a grid", "use the layout grid, or a radio mode");
   if (options.longest.ns <= 0) return Error("the longest time is not positive", "give a time in s");
   return {};
 }
@@ -287,6 +289,7 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   report.layout = options.positions.empty() ? name(options.layout) : "given";
   report.seed = options.seed;
   report.dimension = options.dimension;
+  report.window = options.mode == FloodMode::wired ? 0 : window(options);
   report.range_m = options.mode == FloodMode::wired ? 0 : range_spacings(options) * options.spacing;
   report.cull_radius_m = options.mode == FloodMode::culled ? cull_spacings(options) * options.spacing : 0;
   Flooder flooder(network, network.nodes(), options.mode == FloodMode::wired);
@@ -311,12 +314,12 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
 
 std::string FloodReport::json() const {
   std::string text = fmt::format(
-      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"range_m\":{},"
+      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"window\":{},\"range_m\":{},"
       "\"cull_radius_m\":{},"
       "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
       "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
       "\"peak_mb\":{:.1f},",
-      mode, layout, dimension, nodes, seed, range_m, cull_radius_m, reached, transmissions, deliveries, collisions, weak, transmit_aborts,
+      mode, layout, dimension, nodes, seed, window, range_m, cull_radius_m, reached, transmissions, deliveries, collisions, weak, transmit_aborts,
       drops, sim_time_s, cpu_s, setup_cpu_s, link_updates, events, peak_mb);
   text += fmt::format(
       "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"

@@ -18,9 +18,9 @@ namespace volvox::net {
 enum class FloodMode : std::uint8_t {
   exact,   // radio; every transmission is felt by every radio
   culled,  // radio; nothing is felt beyond a radius (changes the results: see docs/network.md)
-  wired,   // wires between neighbours of the lattice
+  wired,   // wires between neighbours of the grid
 };
-// grid: a lattice. random: uniform in the square or cube that the lattice would fill, numbered
+// random: uniform in the square or cube that the grid would fill, numbered
 // along rows, so that neighbours have near numbers.
 enum class FloodLayout : std::uint8_t { grid, random };
 
@@ -43,13 +43,15 @@ struct FloodOptions {
   double frequency_hz = 2.4e9;
   double bit_rate = 6e3;
   Time slot{4'000'000};
-  std::uint32_t window = 30;
+  // Slots of the backoff. 0: the paper's 30 in the plane, 240 in space, where a frame meets
+  // far more hidden senders: with 30 a flood dies beside its source.
+  std::uint32_t window = 0;
   // The receive threshold is the power at the range, the carrier threshold the same above the
-  // noise, and the noise a capture ratio below it. 0: about 28 neighbours are in range, which
-  // is 3.05 spacings in the plane and 1.88 in space.
+  // noise, and the noise a capture ratio below it. 0: 3.05 spacings in the plane (28 neighbours
+  // in range) and 1.75 in space (26 on a grid, 22 at random places).
   double range_spacings = 0;
   // Culled mode. 0: where a signal sinks below the noise, sqrt(capture ratio) times the range
-  // (9.64 spacings in the plane, 5.96 in space): no single signal from beyond can matter.
+  // (9.64 spacings in the plane, 5.53 in space): no single signal from beyond can matter.
   double cull_spacings = 0;
   double capture_ratio = 10;
   Time longest{std::int64_t{3600} * 1'000'000'000};
@@ -67,6 +69,7 @@ struct FloodReport {
   double setup_cpu_s = 0;   // the part of it before the first event
   std::uint64_t link_updates = 0, events = 0;
   double peak_mb = 0;
+  std::uint32_t window = 0;  // slots; 0: wired
   double range_m = 0;        // 0: wired
   double cull_radius_m = 0;  // 0: exact
   // Time from the source's send to the first reception, over the nodes that were reached.

@@ -120,7 +120,7 @@ TEST(BadInput, AbsurdRatesDoNotOverflowTheClock) {
 TEST(BadInput, Floods) {
   expect_error(run_flood({.nodes = 0}), "0 nodes");
   expect_error(run_flood({.nodes = 10, .source = 10}), "source");
-  expect_error(run_flood({.nodes = 10, .mode = FloodMode::wired, .layout = FloodLayout::random}), "lattice");
+  expect_error(run_flood({.nodes = 10, .mode = FloodMode::wired, .layout = FloodLayout::random}), "grid");
   expect_error(run_flood({.nodes = 10, .power_w = -1}), "power");
   expect_error(run_flood({.nodes = 10, .bit_rate = 0}), "rate");
   expect_error(run_flood({.nodes = 10, .spacing = -1}), "positive");

@@ -74,6 +74,28 @@ TEST(Pcapng, RadioFramesDecodeAsIeee802154) {
   EXPECT_EQ(lines[2], "1.500000123;0x0001;0;0x566f;0x0000;0xffff;0;1;616c6c");
 }
 
+// Sixteen bits name 65,534 radios; node 70,000 must not look like node 4,464.
+TEST(Pcapng, ManyRadiosHaveExtendedAddresses) {
+  if (!have_tshark()) GTEST_SKIP() << "tshark is not installed: apt-get install tshark";
+  Network network;
+  FrameLog log;
+  network.set_log(&log);
+  const MediumId air = *network.add_medium({.cull_radius = 1.5});
+  RadioOptions options;
+  options.window = 1;
+  std::vector<InterfaceId> radios;
+  for (int i = 0; i < 70'001; ++i) radios.push_back(*network.add_radio(network.add_node(), air, options, {1.0 * i, 0, 0}));
+  ASSERT_TRUE(network.send(radios[70'000], {.payload = bytes_of("hello"), .destination = radios[69'999]}));
+  ASSERT_TRUE(network.send(radios[0], {.payload = bytes_of("all"), .at = Time::seconds(1)}));
+  ASSERT_TRUE(network.run(Time::seconds(2)));
+  CaptureFile file;
+  ASSERT_TRUE(write_pcapng(log, file.path));
+  const auto lines = tshark(file.path, "-e wpan.src64 -e wpan.dst64 -e wpan.dst16 -e wpan.fcs_ok -e data.data", "wpan");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "02:56:6f:6c:00:01:11:70;02:56:6f:6c:00:01:11:6f;;1;68656c6c6f");
+  EXPECT_EQ(lines[1], "02:56:6f:6c:00:00:00:00;;0xffff;1;616c6c");
+}
+
 TEST(Pcapng, BusFramesDecodeAsCan) {
   if (!have_tshark()) GTEST_SKIP() << "tshark is not installed: apt-get install tshark";
   Network network;

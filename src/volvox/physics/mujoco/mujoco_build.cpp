@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "volvox/physics/mujoco/mujoco_world.h"
@@ -13,6 +14,25 @@ Vec3 vec(const mjtNum* v) { return {v[0], v[1], v[2]}; }
 Quat quat(const mjtNum* q) { return {q[0], q[1], q[2], q[3]}; }
 void put(mjtNum* to, const Vec3& v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
 void put(mjtNum* to, const Quat& q) { to[0] = q.w, to[1] = q.x, to[2] = q.y, to[3] = q.z; }
+
+// What MuJoCo will not take, in words for those who never saw its XML. It tells the name of the
+// element, which is ours: b7, or g7_0 and f7_0 for the shapes of body 7.
+StepStatus refusal(const std::string& problem, const Scene& scene) {
+  if (problem.starts_with("XML parse error 18"))  // of its parser: elements nested too deep
+    return {BodyId{}, "a robot is a chain of more links than MuJoCo can nest (about 500); use shorter chains, or another engine, such as --engine native"};
+  StepStatus status;
+  const std::size_t named = problem.find("name");
+  const std::size_t begin = named == std::string::npos ? named : problem.find_first_of("bgf", named + 4);
+  std::size_t index = 0;
+  if (begin != std::string::npos && std::from_chars(problem.data() + begin + 1, problem.data() + problem.size(), index).ec == std::errc{} &&
+      index < scene.bodies.size())
+    status.body = BodyId{static_cast<std::uint32_t>(index), 0};
+  std::string reason = problem.substr(0, problem.find('\n'));
+  for (const std::string_view prefix : {"XML Error: ", "XML parse error: ", "Error: "})
+    if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
+  status.what = fmt::format("MuJoCo refuses the scene: {}; correct the mass, the inertia or the shape there, or use another engine, such as --engine native", reason);
+  return status;
+}
 
 }  // namespace
 
@@ -30,7 +50,7 @@ StepStatus World::build() {
   char problem[500] = "";
   model_.reset(mj_loadXML(name, files.get(), problem, sizeof problem));
   mj_deleteVFS(files.get());
-  if (!model_) return {BodyId{}, fmt::format("MuJoCo cannot hold this scene: {}", problem)};
+  if (!model_) return refusal(problem, scene_);
   index_model();
   fill_fields();
   data_.reset(mj_makeData(model_.get()));
