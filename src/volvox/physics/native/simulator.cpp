@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/base/archive_plain.h"
+#include "volvox/physics/native/share_out.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -28,13 +29,9 @@ StepStatus Simulator::advance(double tick) {
   return problem_with_state(world_.scene);
 }
 
-// Over the threads; what `work` does for one index touches no other.
 template <class Work>
 void Simulator::for_each(std::size_t count, const Work& work) {
-  const auto range = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) work(i);
-  };
-  if (threads_) threads_->parallel_for(count, 500, std::ref(range)); else range(0, count);
+  share_out(threads_, count, 500, work);
 }
 
 void Simulator::begin_tick(double step) {
@@ -83,9 +80,10 @@ void Simulator::detect_contacts(double step, double time_left) {
 // Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do
 // the flocks, which are in no hasty pair.
 void Simulator::detect_hasty_contacts(double step) {
-  for (Body& body : world_.bodies) {
+  for_each(world_.bodies.size(), [&](std::size_t i) {
+    Body& body = world_.bodies[i];
     if (body.dynamic && body.awake) body.axes = rotation_matrix(lane(body.rotation));
-  }
+  });
   detector_.detect_hasty({world_.scene, world_.bodies, shapes_}, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands());
@@ -118,11 +116,14 @@ void Simulator::raise_alarms(double time_left) {
   }
 }
 
+// Large groups one after the other, each with all threads; then the small ones side by side.
 void Simulator::advance_groups(double step) {
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) contacts_.advance_group(world_, topology_.islands(), i, step);
-  };
-  if (threads_) threads_->parallel_for(contacts_.groups(), 8, std::ref(work)); else work(0, contacts_.groups());
+  for (std::size_t i = 0; i < contacts_.groups(); ++i) {
+    if (contacts_.large(i)) contacts_.advance_group(world_, topology_.islands(), i, step, threads_);
+  }
+  share_out(threads_, contacts_.groups(), 8, [&](std::size_t i) {
+    if (!contacts_.large(i)) contacts_.advance_group(world_, topology_.islands(), i, step, nullptr);
+  });
 }
 
 void Simulator::move_kinematic_bodies(double step) {
