@@ -1,12 +1,15 @@
-// What a viewer and a recording cost the loop: bench_loop [MODULES [PAIRS]].
-// Processor time of the loop's own thread, in one run: blocks of ticks with and without, in pairs of
-// changing order (ABBA), so that whatever else the machine and the scene do falls on both alike.
+// What a viewer and a recording cost the loop: bench_loop [MODULES [TICKS]].
+// Processor time of the loop's own thread. Two equal runs go side by side, tick by tick and in changing
+// order, one of them watched or recorded: scene and machine are the same for both, so that the
+// differences of equal ticks say what it costs. Medians, since a machine that does other things now and then
+// slows one of them down.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -26,8 +29,6 @@
 using namespace volvox;
 
 namespace {
-
-constexpr int ticks_a_block = 12;
 
 double thread_cpu_seconds() {
   timespec now{};
@@ -87,102 +88,115 @@ class Watcher {
   std::thread reader_;
 };
 
-// Mean and half the width of its 95 % interval.
 struct Estimate {
-  double mean = 0, half = 0;
+  double median = 0, low = 0, high = 0;  // and its 95 % interval, by ranks
 };
-Estimate estimate(const std::vector<double>& values) {
-  const double n = static_cast<double>(values.size()), mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (const double v : values) squares += (v - mean) * (v - mean);
-  return {mean, 1.96 * std::sqrt(squares / (n - 1) / n)};
+Estimate estimate(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const double n = static_cast<double>(values.size()), half = 0.98 * std::sqrt(n);
+  const auto at = [&](double rank) { return values[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))]; };
+  return {at(n / 2), at(n / 2 - half), at(n / 2 + half)};
 }
 
-// ms of the loop's thread a tick: pairs of blocks, `with` and without.
-struct Pairs {
-  std::vector<double> with, without, difference;
+// ms of the loop's thread for each tick.
+struct Comparison {
+  std::vector<double> without, difference;
 };
-Pairs measure(int pairs, const std::function<void(bool with)>& prepare, const std::function<void(bool with)>& tick) {
-  Pairs found;
-  const auto block = [&](bool with) {
-    prepare(with);
-    tick(with);  // what a change costs is not what we ask for
+Comparison compare(int ticks, const std::function<void()>& with, const std::function<void()>& without) {
+  const auto taken = [](const std::function<void()>& tick) {
     const double begin = thread_cpu_seconds();
-    for (int i = 0; i < ticks_a_block; ++i) tick(with);
-    (with ? found.with : found.without).push_back(1e3 * (thread_cpu_seconds() - begin) / ticks_a_block);
+    tick();
+    return 1e3 * (thread_cpu_seconds() - begin);
   };
-  for (int i = 0; i < pairs; ++i) {
-    block(i % 2 == 0);
-    block(i % 2 != 0);
-    found.difference.push_back(found.with.back() - found.without.back());
+  Comparison found;
+  for (int i = 0; i < ticks; ++i) {
+    double a = 0, b = 0;
+    if (i % 2 == 0) a = taken(with), b = taken(without);
+    else b = taken(without), a = taken(with);
+    found.without.push_back(b);
+    found.difference.push_back(a - b);
   }
   return found;
 }
 
-void print(const char* what, const Pairs& pairs) {
-  const Estimate without = estimate(pairs.without), more = estimate(pairs.difference);
-  fmt::print("{}: {:.3f} ms a tick without, {:+.3f} +- {:.3f} ms with it: {:.3f} +- {:.3f} times as much\n", what, without.mean, more.mean, more.half, 1 + more.mean / without.mean, more.half / without.mean);
+void print(const char* what, const Comparison& found) {
+  const Estimate without = estimate(found.without), more = estimate(found.difference);
+  const double mean = std::accumulate(found.difference.begin(), found.difference.end(), 0.0) / std::accumulate(found.without.begin(), found.without.end(), 0.0);
+  fmt::print("{}: {:.3f} ms a tick without; with it {:+.3f} ms (95 %: {:+.3f} to {:+.3f}), {:.3f} times as much (95 %: {:.3f} to {:.3f}; of the sums {:.3f})\n", what, without.median, more.median, more.low, more.high,
+             1 + more.median / without.median, 1 + more.low / without.median, 1 + more.high / without.median, 1 + mean);
+}
+
+struct Twin {
+  std::unique_ptr<view::Viewer> viewer;
+  std::unique_ptr<view::ViewedRun> viewed;
+  sim::Simulation& simulation() { return viewed->run().simulation(); }
+};
+
+Result<Twin> make_twin(const std::string& modules, sim::Library& library, Log& log) {
+  sim::RunOptions options;
+  options.experiment = "remod3d/scatter";
+  options.settings["modules"] = modules;
+  options.duration = 1e5;
+  auto run = sim::Run::prepare(options, library, log);
+  if (!run.ok()) return run.error();
+  view::ViewerOptions how;
+  how.open_browser = false;
+  auto viewer = view::Viewer::start(how);
+  if (!viewer.ok()) return viewer.error();
+  Twin twin;
+  twin.viewer = std::move(*viewer);
+  twin.viewed = std::make_unique<view::ViewedRun>(*twin.viewer, std::move(*run), nullptr, [](sim::Run&) {});
+  twin.viewed->set_speed(0);
+  return twin;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  sim::RunOptions options;
-  options.experiment = "remod3d/scatter";
-  options.settings["modules"] = argc > 1 ? argv[1] : "1000";
-  options.duration = 1e5;
-  const int pairs = argc > 2 ? std::max(2, std::atoi(argv[2])) : 40;
+  const std::string modules = argc > 1 ? argv[1] : "1000";
+  const int ticks = argc > 2 ? std::max(2, std::atoi(argv[2])) : 600;
   sim::Library library = cli::standard_library();
   Log log;
-  auto run = sim::Run::prepare(options, library, log);
-  if (!run.ok()) return fmt::print(stderr, "{}\n", run.error().text()), 2;
-  view::ViewerOptions how;
-  how.open_browser = false;
-  auto viewer = view::Viewer::start(how);
-  if (!viewer.ok()) return fmt::print(stderr, "{}\n", viewer.error().text()), 2;
-  view::ViewedRun viewed(**viewer, std::move(*run), nullptr, [](sim::Run&) {});
-  viewed.set_speed(0);
-  sim::Simulation& simulation = viewed.run().simulation();
-  for (int i = 0; i < 60; ++i) viewed.turn();  // until what fell lies
-  fmt::print("{} modules, {} pairs of blocks of {} ticks; 95 % intervals\n", options.settings["modules"], pairs, ticks_a_block);
+  auto first = make_twin(modules, library, log), second = make_twin(modules, library, log);
+  for (const auto* twin : {&first, &second})
+    if (!twin->ok()) return fmt::print(stderr, "{}\n", twin->error().text()), 2;
+  Twin &one = *first, &other = *second;
+  for (int i = 0; i < 60; ++i) one.viewed->turn(), other.viewed->turn();  // until what fell lies
+  fmt::print("{} modules, {} ticks\n", modules, ticks);
+  const auto turn = [](Twin& twin) { return [&twin] { twin.viewed->turn(); }; };
 
-  std::unique_ptr<Watcher> watcher;
-  long frames = 0, ticks = 0;
-  const Pairs watched = measure(pairs, [&](bool with) {
-    if (watcher) frames += watcher->frames();
-    watcher = with ? std::make_unique<Watcher>((*viewer)->address()) : nullptr;
-    while ((*viewer)->watched() != with) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (with) for (; watcher->frames() == 0; std::this_thread::sleep_for(std::chrono::milliseconds(1))) viewed.turn();
-  }, [&](bool with) { viewed.turn(), ticks += with; });
-  watcher.reset();
-  print("a viewer that reads every frame", watched);
-  fmt::print("  it read {} frames in {} ticks\n", frames, ticks);
+  {
+    Watcher watcher(one.viewer->address());
+    while (watcher.frames() == 0) one.viewed->turn(), other.viewed->turn(), std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const long before = watcher.frames();
+    print("a viewer that reads every frame", compare(ticks, turn(one), turn(other)));
+    fmt::print("  it read {} frames in {} ticks\n", watcher.frames() - before, ticks);
+  }
+  while (one.viewer->watched()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  print("nothing, to see what this measures", compare(ticks, turn(one), turn(other)));
 
   const std::filesystem::path file = std::filesystem::temp_directory_path() / fmt::format("bench_loop_{}.mcap", getpid());
-  sim::TrafficWatch::prepare(simulation);
-  auto recorder = sim::Recorder::create(file, {}, simulation);
+  sim::TrafficWatch::prepare(one.simulation()), sim::TrafficWatch::prepare(other.simulation());
+  auto recorder = sim::Recorder::create(file, {}, one.simulation());
   if (!recorder.ok()) return fmt::print(stderr, "{}\n", recorder.error().text()), 2;
-  double recording = 0, hashing = 0, process = -platform::process_cpu_seconds(), thread = -thread_cpu_seconds();
-  long recorded = 0;
-  const Pairs kept = measure(pairs, [](bool) {}, [&](bool with) {
-    viewed.turn();
-    if (!with) return;
+  std::vector<double> recording, hashing;
+  const double process = platform::process_cpu_seconds(), thread = thread_cpu_seconds();
+  const auto record = [&] {
+    one.viewed->turn();
     const double begin = thread_cpu_seconds();
-    (*recorder)->record(simulation);
-    recording += thread_cpu_seconds() - begin;
-    ++recorded;
-  });
-  process += platform::process_cpu_seconds(), thread += thread_cpu_seconds();
-  for (int i = 0; i < 50; ++i) {
-    viewed.turn();
+    (*recorder)->record(one.simulation());
+    recording.push_back(1e3 * (thread_cpu_seconds() - begin));
+  };
+  print("a recording", compare(ticks, record, turn(other)));
+  const double elsewhere = platform::process_cpu_seconds() - process - (thread_cpu_seconds() - thread);
+  for (int i = 0; i < ticks / 10 + 1; ++i) {
+    one.viewed->turn();
     const double begin = thread_cpu_seconds();
-    HashArchive hash;
-    simulation.hash(hash);
-    hashing += thread_cpu_seconds() - begin;
+    one.simulation().hash();
+    hashing.push_back(1e3 * (thread_cpu_seconds() - begin));
   }
-  print("a recording", kept);
-  fmt::print("  {:.3f} ms of it in the recorder (the hash alone: {:.3f} ms); threads that compress and write: {:.3f} ms a recorded tick\n", 1e3 * recording / static_cast<double>(recorded),
-             1e3 * hashing / 50, 1e3 * (process - thread) / static_cast<double>(recorded));
+  const Estimate in_recorder = estimate(recording), in_hash = estimate(hashing);
+  fmt::print("  {:.3f} ms in the recorder (95 %: {:.3f} to {:.3f}), {:.3f} ms in the hash alone; threads that compress and write: {:.3f} ms a tick\n", in_recorder.median, in_recorder.low, in_recorder.high, in_hash.median, 1e3 * elsewhere / ticks);
   if (auto ended = (*recorder)->finish({}); !ended.ok()) fmt::print(stderr, "{}\n", ended.error().text());
   std::filesystem::remove(file);
 }

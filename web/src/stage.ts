@@ -5,7 +5,7 @@ import { DOCK, type Frame, type Scene } from "./protocol";
 
 const SKY = new THREE.Color(0xe9edf2);
 // How large (as a part of the picture's height) a link must be to be drawn at each level of detail.
-const LEVEL_SIZES = [0.12, 0.05, 0.022];
+const LEVEL_SIZES = [0.12, 0.05, 0.022, 0.012];
 const FEW = 400;  // links, up to which shadows and round docks are drawn: many cost more than they show
 const TRAIL_LENGTH = 600;
 const LABELS = 300;

@@ -145,7 +145,8 @@ void Scene::archive_topology(Archive& ar) {
   motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
   latched.resize(joints_saved), latches.resize(joints_saved);
   archive_plain(ar, joint_descs, [](auto& fields, JointDesc& desc) { archive_desc(fields, desc); });
-  if (!ar.loading()) {  // as a list of lists of indices, without making one: hashes are taken in every tick
+  if (ar.hashing()) return;  // which joints a body has follows from those; the lists lie all over memory
+  if (!ar.loading()) {  // as a list of lists of indices, without making one
     detail::archive_size(ar, joints_of.size());
     for (auto& joints_of_body : joints_of) {
       detail::archive_size(ar, joints_of_body.size());

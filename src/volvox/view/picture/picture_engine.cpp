@@ -170,7 +170,7 @@ class PictureEngine final : public RenderEngine {
     instances.finish();
     draw(view, instances);
     Image image = read_back();
-    if (samples_ == 0) smooth_edges(image);
+    if (samples_ == 0) edges_.smooth(image);
     if (settings_.scale_bar) draw_scale_bar(image, view.pixels_per_tangent / view.distance);
     if (const GLenum error = glGetError(); error != GL_NO_ERROR)
       return Error(fmt::format("the graphics driver reports the error {:#x}", error), "try a smaller picture, or LIBGL_ALWAYS_SOFTWARE=1");
@@ -253,7 +253,11 @@ class PictureEngine final : public RenderEngine {
     glClear(GL_DEPTH_BUFFER_BIT);
     glUseProgram(shadows_);
     set(shadows_, "to_clip", shadows.to_clip);
-    for (const Batch& batch : instances.shadow_batches) draw_batch(batch);
+    for (const Batch& batch : instances.shadow_batches) {
+      if (scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);  // its other side throws no other shadow
+      draw_batch(batch);
+      glDisable(GL_CULL_FACE);
+    }
     glDisable(GL_POLYGON_OFFSET_FILL);
   }
 
@@ -422,6 +426,7 @@ class PictureEngine final : public RenderEngine {
   std::shared_ptr<const Scene> scene_;
   std::vector<UploadedMesh> meshes_;  // by mesh of the scene, by level
   Frame frame_;
+  EdgeSmoother edges_;
   std::vector<std::uint8_t> raw_;  // pixels as the graphics card has them, kept from picture to picture
 };
 

@@ -54,6 +54,11 @@ class PictureTest : public testing::Test {
     capture(*simulation, frame);
     ASSERT_TRUE(engine->show(frame).ok());
   }
+  void exchange_engine(const PictureSettings& settings) {
+    engine = std::move(*make_picture_engine(settings));
+    ASSERT_TRUE(engine->load(scene).ok());
+    ASSERT_TRUE(engine->show(frame).ok());
+  }
   Image draw(const Camera& camera, std::span<const Frame> earlier = {}) {
     auto image = engine->image(camera, earlier);
     EXPECT_TRUE(image.ok()) << image.error().text();
@@ -106,10 +111,11 @@ TEST_F(PictureTest, EdgesAreSmoothWithSamplesAndWithout) {
   model::SceneBuilder builder;
   builder.add_obstacle(model::Box{{1, 1, 1}}, {{}, Quat::rpy(0.3, 0, 0)}, 0, {}, {0, 0, 0, 1});
   const auto between = [](Rgba c) { return brightness(c) > 250 && brightness(c) < 600; };
+  stage(builder);
   for (const int samples : {0, 4}) {
     PictureSettings settings = plain();
     settings.samples = samples;
-    stage(builder, settings);
+    exchange_engine(settings);
     EXPECT_GT(count(draw(from({5, 0, 0})), between), 100) << samples;
   }
 }
@@ -135,12 +141,12 @@ TEST(SmoothEdges, ComeCloseToWhatIsCovered) {
         return sum;
       };
       const double jagged = error();
-      smooth_edges(image);
+      EdgeSmoother().smooth(image);
       EXPECT_LT(error(), 0.5 * jagged) << slope << " " << upright;
     }
   }
   Image flat{8, 8, std::vector<std::uint8_t>(3 * 64, 100)}, tiny{1, 1, {1, 2, 3}};
-  smooth_edges(flat), smooth_edges(tiny);
+  EdgeSmoother().smooth(flat), EdgeSmoother().smooth(tiny);
   EXPECT_EQ(flat.pixels, std::vector<std::uint8_t>(3 * 64, 100));
   EXPECT_EQ(tiny.pixels, (std::vector<std::uint8_t>{1, 2, 3}));
 }
@@ -269,9 +275,7 @@ TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
     if (difference(drawn.at(x, 120), empty.at(x, 120)) > 30) left = std::min(left, x), right = std::max(right, x);
   EXPECT_NEAR(right - left, 2 * 120 / std::tan(Camera{}.field_of_view / 2) / 6, 5);
   settings.messages = false;
-  stage(builder, settings);
-  frame.traffic.rings.push_back({0, 0, 0, 1});
-  ASSERT_TRUE(engine->show(frame).ok());
+  exchange_engine(settings);
   EXPECT_EQ(draw(above).pixels, empty.pixels);
 }
 
