@@ -77,6 +77,13 @@ const covered = (page) => page.evaluate(async () => {
   return count;
 });
 
+// Where a module is on the page.
+const placeOf = (page, placement) => page.evaluate((placement) => {
+  const { stage } = window.volvox;
+  const seen = stage.place(placement).project(stage.camera), canvas = stage.renderer.domElement;
+  return [((seen.x + 1) / 2) * canvas.clientWidth, ((1 - seen.y) / 2) * canvas.clientHeight];
+}, placement);
+
 test("a run: drawn, paused, stepped, picked, driven, plotted, reconnected, recorded", async () => {
   const volvox = await serve("run", "remod3d/snake", "--set", "modules=4", "--duration", "600", "--view", "--record", "--out", "results", "--quiet");
   const page = await open(volvox.address);
@@ -93,12 +100,7 @@ test("a run: drawn, paused, stepped, picked, driven, plotted, reconnected, recor
   await page.waitForFunction((before) => window.volvox.stage.currentFrame().tick === before + 1, paused, patience);
 
   // Pick the module in the middle of the picture by clicking on it.
-  const at = await page.evaluate(() => {
-    const { stage } = window.volvox;
-    const seen = stage.place(2).project(stage.camera), canvas = stage.renderer.domElement;
-    return [((seen.x + 1) / 2) * canvas.clientWidth, ((1 - seen.y) / 2) * canvas.clientHeight];
-  });
-  await page.mouse.click(...at);
+  await page.mouse.click(...(await placeOf(page, 2)));
   await page.waitForFunction(() => !document.getElementById("module").hidden, null, patience);
   const panel = await page.textContent("#module");
   for (const words of ["pitch.angle", "Docks", "front", "Actions"]) assert.ok(panel.includes(words), `${words} in ${panel}`);
@@ -115,6 +117,12 @@ test("a run: drawn, paused, stepped, picked, driven, plotted, reconnected, recor
   await page.press('#parameters [data-parameter="amplitude"]', "Enter");
   await page.click("#step");
   await page.waitForFunction(() => window.volvox.state().inputs === 1, null, patience);
+  await page.waitForFunction(() => /input: parameter amplitude 0.5/.test(document.getElementById("log").textContent), null, patience);
+  // It stands on the time line, too.
+  await page.waitForFunction(() => {
+    const marks = document.getElementById("marks");
+    return marks.getContext("2d").getImageData(0, 0, marks.width, marks.height).data.some((value) => value > 0);
+  }, null, patience);
   await page.click("#play");
   await page.waitForFunction(() => !window.volvox.state().paused, null, patience);
   // While it runs, what is shown of a module changes ten times a second, and can still be clicked.
@@ -146,6 +154,11 @@ test("a replay scrubs", async () => {
     await page.evaluate((value) => { const time = document.getElementById("time"); time.value = String(value); time.dispatchEvent(new Event("input")); time.dispatchEvent(new Event("change")); }, wanted);
     await page.waitForFunction((value) => window.volvox.stage.currentFrame().tick >= value && window.volvox.stage.currentFrame().tick < value + 40, wanted, patience);
   }
+  // A module's mind is there as well as its body.
+  await page.mouse.click(...(await placeOf(page, 2)));
+  await page.waitForFunction(() => /accelerometer/.test(document.getElementById("module").textContent), null, patience);
+  const panel = await page.textContent("#module");
+  for (const words of ["Joints", "pitch.torque", "Percepts", "front.dock.engaged", "Actions", "Docks"]) assert.ok(panel.includes(words), `${words} in ${panel}`);
   if (await page.evaluate(() => window.volvox.state().paused)) await page.click("#play");  // it had come to its end before
   await page.waitForFunction(() => window.volvox.state().ended && window.volvox.stage.currentFrame().tick === 120, null, patience);
   assert.deepEqual(page.complaints, []);

@@ -9,9 +9,11 @@ const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as 
 const stage = new Stage($("scene"), $("labels"));
 let hello: Hello | null = null;
 let state: State | null = null;
+let lookAgain = false;  // the copy of a robot goes somewhere else
 let watched = "";
 let things: { name: string; module: boolean }[] = [];
 const plots = new Map<string, Plot>();
+const marks: [time: number, module: string, text: string][] = [];  // on the time line
 const history: number[][] = [];  // points of all metrics, for plots that are opened later
 
 // --- Messages in --------------------------------------------------------------------------------
@@ -20,7 +22,7 @@ const connection = new Connection({
     if (message.type === "hello") greet(message);
     else if (message.type === "state") showState(message);
     else if (message.type === "module") showModule(message);
-    else if (message.type === "log") addLog(message.time, message.module, message.text);
+    else if (message.type === "log") { addLog(message.time, message.module, message.text); requestAnimationFrame(drawMarks); }
     else if (message.type === "metrics") addMetrics(message.points);
     else if (message.type === "error") say(message.text, true);
   },
@@ -30,6 +32,7 @@ const connection = new Connection({
   },
   frame(frame) {
     stage.update(frame);
+    if (lookAgain) { stage.home(); lookAgain = false; }
     $("clock").textContent = hello?.mode === "robot" ? "" : `${frame.time.toFixed(3)} s  ·  tick ${frame.tick}`;
     if (!dragging) $<HTMLInputElement>("time").value = String(frame.tick);
   },
@@ -48,18 +51,19 @@ function say(text: string, bad = false) {
 function greet(message: Hello) {
   hello = message;
   state = null;
-  history.length = 0;
+  history.length = marks.length = 0;
   document.title = `${message.name} · Volvox`;
   $("title").textContent = message.name;
   say([`${message.modules} module${message.modules === 1 ? "" : "s"}`, message.engine && `engine ${message.engine}`, message.seed !== undefined && `seed ${message.seed}`,
     message.recorded && "recording", message.mode === "replay" && (message.complete ? "replay" : "replay of a run that was cut off")].filter(Boolean).join(" · "));
   const replay = message.mode === "replay", robot = message.mode === "robot";
   for (const id of ["play", "step", "reset", "speed"]) $(id).closest("label, button")!.toggleAttribute("hidden", robot);
-  $("timeline").hidden = !replay;
+  $("timeline").hidden = robot || message.ticks <= 0;
   $("show-rays").closest("label")!.hidden = message.mode !== "run";
   const time = $<HTMLInputElement>("time");
   time.min = String(message.first_tick ?? 0);
   time.max = String(message.ticks);
+  time.disabled = !replay;  // a run goes on by itself
   $("log").hidden = true;
   $("log").querySelector("ol")!.replaceChildren();
   for (const [at, module, text] of message.marks ?? []) addLog(at, module, text);
@@ -103,20 +107,26 @@ interface Table { title: string; rows: [name: string, value: string, click?: () 
 let shape = "";  // of what the panel shows; as long as it stays, only texts change, and clicks are not lost
 function showModule(message: ModuleInfo) {
   if (message.name !== watched) return;
-  const numbers: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(message.percepts)) flatten(name, value, numbers);
-  for (const [name, value] of numbers) if (typeof value === "number") plots.get(`${message.name} ${name}`)?.add(message.time, value);
+  const plottable = (values: Record<string, unknown>, time: number): Table["rows"] => {
+    const flat: [string, unknown][] = [];
+    for (const [name, value] of Object.entries(values)) flatten(name, value, flat);
+    for (const [name, value] of flat) if (typeof value === "number") plots.get(`${message.name} ${name}`)?.add(time, value);
+    return flat.map(([name, value]) => [name, show(value), typeof value === "number" ? () => openPlot(`${message.name} ${name}`) : undefined]);
+  };
+  const percepts = plottable(message.percepts, message.mind_time ?? message.time), joints = plottable(message.joints ?? {}, message.time);
   for (const plot of plots.values()) plot.draw();
   const actions: [string, unknown][] = [], known: [string, unknown][] = [];
   for (const [name, value] of Object.entries(message.actions)) flatten(name, value, actions);
   if (message.knows) flatten(message.knows.type, message.knows.value, known);
   const tables: Table[] = [
-    { title: "Percepts", rows: numbers.map(([name, value]) => [name, show(value), typeof value === "number" ? () => openPlot(`${message.name} ${name}`) : undefined]) },
+    { title: "Joints", rows: joints },
+    { title: "Percepts", rows: percepts },
     { title: "Actions", rows: actions.map(([name, value]) => [name, show(value)]) },
     { title: "Model", rows: known.map(([name, value]) => [name, show(value)]) },
     { title: "Mailbox", rows: [["waiting", String(message.waiting)], ...message.mailbox.slice(0, 8).map((m): [string, string] => [m.dock, `sent ${m.sent.toFixed(3)} s, ${m.bytes} bytes`])] },
     { title: "Docks", rows: message.docks.map((d) => [d.name, `${d.broken ? "broken" : d.state}${d.enabled ? "" : ", disabled"}${d.partner ? " with " + d.partner : ""}${d.state === "free" ? "" : `, ${(100 * d.load).toFixed(0)} % load`}`]) },
   ];
+  if (message.mind_time !== undefined && message.mind_time < message.time) tables[1].rows.unshift(["as of", `${message.mind_time.toFixed(2)} s`]);
   const now = JSON.stringify([message.name, tables.map((t) => [t.title, t.rows.map((row) => row[0])]), message.docks.map((d) => d.enabled), message.parameters]);
   const section = $("module");
   if (now !== shape && !section.matches(":focus-within")) {
@@ -247,10 +257,11 @@ function showParameters() {
 function addLog(time: number, module: string, text: string) {
   const list = $("log").querySelector("ol")!;
   $("log").hidden = false;
+  if (marks.length < MOST_MARKS) marks.push([time, module, text]);
   const item = document.createElement("li");
   const stamp = document.createElement("time");
   stamp.textContent = `${time.toFixed(2)} s`;
-  item.append(stamp, `${module}: ${text}`);
+  item.append(stamp, module ? `${module}: ${text}` : text);
   if (hello?.mode === "replay") { item.style.cursor = "pointer"; item.onclick = () => seek(Math.round(time / hello!.dt)); }
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 4;
   list.append(item);
@@ -264,13 +275,21 @@ function drawMarks() {
   canvas.width = canvas.clientWidth * devicePixelRatio;
   canvas.height = 10 * devicePixelRatio;
   const g = canvas.getContext("2d")!;
-  if (!hello?.marks) return;
-  const first = (hello.first_tick ?? 0) * hello.dt, span = Math.max(1e-9, hello.ticks * hello.dt - first);
-  for (const [time, , text] of hello.marks) {
+  for (const [time, , text] of marks) {
     g.fillStyle = text.startsWith("input:") ? "#d9480f" : "#2463c9";
-    g.fillRect(((time - first) / span) * (canvas.width - 2), 0, 2 * devicePixelRatio, canvas.height);
+    g.fillRect(markPlace(time), 0, 2 * devicePixelRatio, canvas.height);
   }
 }
+const MOST_MARKS = 20_000;
+function markPlace(time: number) {
+  const first = (hello?.first_tick ?? 0) * (hello?.dt ?? 0), span = Math.max(1e-9, (hello?.ticks ?? 0) * (hello?.dt ?? 0) - first);
+  return ((time - first) / span) * ($<HTMLCanvasElement>("marks").width - 2);
+}
+// What a mark says, when the mouse is near it.
+$("marks").onmousemove = (event) => {
+  const near = marks.filter(([time]) => Math.abs(markPlace(time) / devicePixelRatio - event.offsetX) < 4).slice(0, 8);
+  $("marks").title = near.map(([time, module, text]) => `${time.toFixed(2)} s  ${module}: ${text}`).join("\n");
+};
 
 // --- A robot alone -----------------------------------------------------------------------------------
 function showRobot() {
@@ -310,7 +329,10 @@ function showRobot() {
   turnLabel.append("turn", turn);
   const says = Object.assign(document.createElement("p"), { id: "docking" });
   section.append(turnLabel, says);
-  const send = () => connection.send({ type: "dock", a: Number(a.value), b: Number(b.value), turn: Number(turn.value) || 0 });
+  const send = () => {
+    connection.send({ type: "dock", a: Number(a.value), b: Number(b.value), turn: Number(turn.value) || 0 });
+    lookAgain = true;
+  };
   a.onchange = b.onchange = turn.onchange = send;
 }
 

@@ -43,6 +43,8 @@ export interface Hello {
 export interface State { type: "state"; tick: number; time: number; paused: boolean; ended: boolean; failure: string; speed: number; hash?: string; docking?: string; docked?: boolean; inputs?: number }
 export interface ModuleInfo {
   type: "module"; name: string; model: string; time: number;
+  mind_time?: number;  // of percepts, actions, model and mailbox, where they are older than the rest
+  joints?: Record<string, unknown>;
   percepts: Record<string, unknown>; actions: Record<string, unknown>; knows?: { type: string; value: unknown };
   mailbox: { dock: string; sent: number; bytes: number }[]; waiting: number;
   docks: { name: string; enabled: boolean; broken: boolean; state: string; partner: string; load: number }[];

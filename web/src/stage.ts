@@ -5,7 +5,7 @@ import { DOCK, type Frame, type Scene } from "./protocol";
 
 const SKY = new THREE.Color(0xe9edf2);
 // How large (as a part of the picture's height) a link must be to be drawn at each level of detail.
-const LEVEL_SIZES = [0.12, 0.05, 0.022];
+const LEVEL_SIZES = [0.12, 0.05, 0.022, 0.012];
 const FEW = 400;  // links, up to which shadows and round docks are drawn: many cost more than they show
 const TRAIL_LENGTH = 600;
 const LABELS = 300;
@@ -21,18 +21,21 @@ function drawnByProcessor() {
 
 interface Group { mesh: number; level: number; instances: THREE.InstancedMesh; count: number }
 
-// Level circles, as segments; four numbers a ring.
-function circles(rings: Float32Array, sides = 64) {
-  const points = new Float32Array((rings.length / 4) * sides * 6);
+// Level circles, as segments: as far as each antenna is heard (four numbers a ring) and, since that is
+// mostly farther than one sees, small ones around who sends.
+const WAVES = [0.012, 0.022, 0.032];  // times the distance of the eye
+function circles(rings: Float32Array, distance: number, sides = 64) {
+  const points = new Float32Array((rings.length / 4) * (1 + WAVES.length) * sides * 6);
   let at = 0;
   for (let ring = 0; ring < rings.length; ring += 4)
-    for (let side = 0; side < sides; ++side)
-      for (const corner of [side, side + 1]) {
-        const angle = (2 * Math.PI * corner) / sides;
-        points[at++] = rings[ring] + rings[ring + 3] * Math.cos(angle);
-        points[at++] = rings[ring + 1] + rings[ring + 3] * Math.sin(angle);
-        points[at++] = rings[ring + 2];
-      }
+    for (const radius of [rings[ring + 3], ...WAVES.map((wave) => Math.min(wave * distance, rings[ring + 3]))])
+      for (let side = 0; side < sides; ++side)
+        for (const corner of [side, side + 1]) {
+          const angle = (2 * Math.PI * corner) / sides;
+          points[at++] = rings[ring] + radius * Math.cos(angle);
+          points[at++] = rings[ring + 1] + radius * Math.sin(angle);
+          points[at++] = rings[ring + 2];
+        }
   return points;
 }
 
@@ -72,6 +75,8 @@ export class Stage {
   private halo: THREE.Mesh;
   private sun: THREE.DirectionalLight;
   private ground: THREE.Object3D[] = [];
+  private grids: { grid: THREE.GridHelper; step: number }[] = [];
+  private readonly haze = new THREE.Fog(SKY, 1, 2);
   private homed = false;
   private lastTarget = new THREE.Vector3();
   private labelElements: HTMLSpanElement[] = [];
@@ -84,6 +89,7 @@ export class Stage {
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene.background = SKY;
+    this.scene.fog = this.haze;
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(1.2, -1.6, 0.9);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -94,7 +100,7 @@ export class Stage {
     this.sun.shadow.mapSize.set(1024, 1024);
     this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages, this.rings);
     for (const lines of [this.rays, this.messages, this.rings]) lines.frustumCulled = false;
-    this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9 }));
+    this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9, depthTest: false }));
     this.halo.visible = false;
     this.scene.add(this.halo);
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -133,7 +139,7 @@ export class Stage {
         geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
         geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(buffers.slice(base + level.indices_at, base + level.indices_at + level.indices * 4)), 1));
         // Lambert's, and outsides only: half the work for a processor that draws (llvmpipe).
-        const material = new THREE.MeshLambertMaterial({ vertexColors: true, transparent: mesh.translucent, opacity: mesh.translucent ? 0.5 : 1 });
+        const material = new THREE.MeshLambertMaterial({ vertexColors: true, fog: false, transparent: mesh.translucent, opacity: mesh.translucent ? 0.5 : 1 });
         const instances = new THREE.InstancedMesh(geometry, material, Math.max(1, uses[m]));
         instances.frustumCulled = false;
         instances.castShadow = instances.receiveShadow = info.links.length <= FEW;
@@ -147,7 +153,7 @@ export class Stage {
     if (info.docks.length > 0) {
       const disc = info.links.length > FEW ? new THREE.CircleGeometry(1, 8).rotateY(Math.PI / 2).translate(0.11, 0, 0)
         : new THREE.CylinderGeometry(1, 1, 0.22, 20).rotateZ(Math.PI / 2);
-      this.docks = new THREE.InstancedMesh(disc, new THREE.MeshLambertMaterial(), info.docks.length);
+      this.docks = new THREE.InstancedMesh(disc, new THREE.MeshLambertMaterial({ fog: false }), info.docks.length);
       this.docks.frustumCulled = false;
       this.docks.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(info.docks.length * 3), 3);
       this.world.add(this.docks);
@@ -173,15 +179,18 @@ export class Stage {
     const [x, y, z, a, b, c, d] = pose;
     const plane = new THREE.Mesh(new THREE.PlaneGeometry(400, 400), this.data!.info.links.length <= FEW
       ? new THREE.MeshLambertMaterial({ color: new THREE.Color(`rgb(${color.join(",")})`).lerp(new THREE.Color(0xf4f6f8), 0.8) })
-      : new THREE.MeshBasicMaterial({ color: 0xeef1f5 }));
+      : new THREE.MeshBasicMaterial({ color: SKY, fog: false }));
+    Object.assign(plane.material, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 8 });  // below its lines, from however far
     plane.position.set(x, y, z - 0.0005);
     plane.quaternion.set(a, b, c, d);
     plane.receiveShadow = this.data!.info.links.length <= FEW;
     const holder = new THREE.Group();
     holder.add(plane);
-    for (const [size, step, tone] of [[100, 1, 0x9aa5b4], [10, 0.1, 0xccd3dc]] as const) {
+    for (const [size, step, tone] of [[1000, 10, 0x8793a3], [100, 1, 0x9aa5b4], [10, 0.1, 0xccd3dc]] as const) {
       const grid = new THREE.GridHelper(size, size / step, tone, tone);
+      grid.material.transparent = true;
       grid.rotation.x = Math.PI / 2;
+      this.grids.push({ grid, step });
       const turned = new THREE.Group();
       turned.position.set(x, y, z);
       turned.quaternion.set(a, b, c, d);
@@ -211,6 +220,7 @@ export class Stage {
     for (const trail of this.trails.values()) this.scene.remove(trail.line);
     this.trails.clear();
     this.ground = [];
+    this.grids = [];
     this.groups = [];
     this.groupsOf = [];
     this.docks = null;
@@ -355,7 +365,7 @@ export class Stage {
       }
       for (let i = 2; i < points.length; i += 3) points[i] += 0.06;  // above the bodies, so that it is seen
       this.setLines(this.messages, points);
-      this.setLines(this.rings, circles(this.frame!.rings));
+      this.setLines(this.rings, circles(this.frame!.rings, this.camera.position.distanceTo(this.controls.target)));
     } else for (const lines of [this.messages, this.rings]) this.setLines(lines, new Float32Array());
     this.halo.visible = this.picked >= 0;
     if (this.picked < 0) return;
@@ -424,6 +434,19 @@ export class Stage {
     });
   }
 
+  // Lines that are closer together than some pixels are a gray mush: they fade before, and all that is far
+  // goes over into the sky.
+  private fadeGrids() {
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    const pixels = this.canvas.clientHeight / (2 * distance * Math.tan((this.camera.fov * Math.PI) / 360));  // a metre, at the target
+    for (const { grid, step } of this.grids) {
+      grid.material.opacity = Math.min(1, Math.max(0, (step * pixels - 6) / 12));
+      grid.visible = grid.material.opacity > 0;
+    }
+    this.haze.near = 2.2 * distance;
+    this.haze.far = 8 * distance;
+  }
+
   always = false;  // draw even if nothing has changed, to measure how fast that is
   private fence: WebGLSync | null = null;
   // Whether the last picture is done: where drawing is slow, pictures must not queue up behind each
@@ -449,6 +472,7 @@ export class Stage {
       this.placeLabels();
     }
     this.stale = false;
+    this.fadeGrids();
     const target = this.controls.target, reach = Math.max(0.6, Math.min(8, this.camera.position.distanceTo(target)));
     this.sun.target.position.copy(target);
     this.sun.position.copy(target).add(new THREE.Vector3(-0.5, -0.6, 1.4).multiplyScalar(reach * 2));

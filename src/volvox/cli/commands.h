@@ -31,7 +31,7 @@ struct ViewerArguments {
 // How pictures and videos are drawn.
 struct ViewArguments {
   std::string renderer = "picture", camera = "corner", size = "1280x720", docks = "state";
-  bool rays = false;
+  bool rays = false, messages = false;
 };
 
 struct RunArguments {

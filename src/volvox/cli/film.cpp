@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #ifdef VOLVOX_HAS_PICTURE
 #include "volvox/view/picture/image_file.h"
@@ -42,9 +43,10 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
   Studio studio;
   studio.renderers = std::move(*renderers);
   studio.engines = engines;
-  studio.settings = Parameters({{"width", std::to_string(size->width)}, {"height", std::to_string(size->height)}, {"detail", fmt::format("{}", detail)},
-                                {"docks", arguments.docks}, {"rays", arguments.rays ? "true" : "false"}},
-                               "render engine '" + arguments.renderer + "'");
+  std::map<std::string, std::string> settings = {{"width", std::to_string(size->width)}, {"height", std::to_string(size->height)}, {"detail", fmt::format("{}", detail)},
+                                                 {"docks", arguments.docks}, {"rays", arguments.rays ? "true" : "false"}};
+  if (arguments.messages) settings["messages"] = "true";  // engines of plugins may not know of it
+  studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
   studio.scene = std::make_shared<const view::Scene>(view::Scene::of(world));
   studio.width = size->width, studio.height = size->height;
   studio.aspect = static_cast<double>(size->width) / size->height;
@@ -71,9 +73,10 @@ model::Bounds Studio::subject(const view::Frame& frame) const {
   return modules.empty() ? view::bounds(*scene, frame, false) : modules;
 }
 
-Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments, const view::RenderEngineRegistry& engines, const sim::Simulation& simulation) {
+Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments, const view::RenderEngineRegistry& engines, sim::Simulation& simulation) {
   std::unique_ptr<Film> film(new Film);
   film->arguments_ = arguments;
+  if (arguments.messages) sim::TrafficWatch::prepare(simulation);
   auto studio = Studio::create(arguments, engines, simulation.world(), 1);
   if (!studio.ok()) return studio.error();
   film->studio_ = std::move(*studio);
@@ -106,6 +109,7 @@ Result<view::Camera> Film::follow(const sim::Simulation& simulation) {
 Result<void> Film::take(const sim::Simulation& simulation) {
   view::capture(simulation, frame_);
   if (arguments_.rays) view::capture_rays(simulation.minds(), frame_);
+  if (arguments_.messages) frame_.traffic = traffic_.take(simulation);
   if (auto changed = studio_.use_renderer_of(simulation.now().seconds()); !changed.ok()) return changed;
   if (auto shown = studio_.engine->show(frame_); !shown.ok()) return shown;
   auto camera = follow(simulation);
@@ -118,6 +122,7 @@ Result<void> Film::take(const sim::Simulation& simulation) {
 }
 
 void Film::observe(const sim::Simulation& simulation) {
+  if (arguments_.messages) traffic_.look(simulation);
   // A tick longer than a frame is shown for several.
   while (status_.ok() && simulation.now().seconds() - begin_ >= static_cast<double>(taken_) / frames_per_second - 1e-9) status_ = take(simulation);
 }
@@ -137,7 +142,7 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string&, const vi
 Result<void> Studio::use_renderer_of(double) { return no_pictures(); }
 Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const world::World&, double) { return no_pictures(); }
 model::Bounds Studio::subject(const view::Frame&) const { return {}; }
-Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&, const sim::Simulation&) { return no_pictures(); }
+Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&, sim::Simulation&) { return no_pictures(); }
 Film::~Film() = default;
 void Film::observe(const sim::Simulation&) {}
 Result<void> Film::finish() { return {}; }

@@ -47,7 +47,7 @@ struct Studio {
 class Film {
  public:
   static Result<std::unique_ptr<Film>> create(const std::string& file, const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
-                                             const sim::Simulation& simulation);
+                                             sim::Simulation& simulation);
   ~Film();
 
   // Takes a frame if it is time. The first failure ends the film, not the run.
@@ -65,6 +65,7 @@ class Film {
   ViewArguments arguments_;
   std::unique_ptr<view::picture::VideoWriter> writer_;
   view::Frame frame_;
+  sim::TrafficWatch traffic_;
   view::Camera camera_;
   std::int64_t taken_ = 0;
   double begin_ = 0;

@@ -18,10 +18,15 @@ namespace {
 
 constexpr double fine = 4;  // a picture has the time for what a video has not
 
-// Runs to a time; true if it got there.
-bool run_to(sim::Run& run, double time) {
-  while (run.simulation().now().seconds() < time - 1e-9)
+constexpr double said_for = 0.1;  // s: how long what was said is shown
+
+// Runs to a time; true if it got there. `watch` then knows what was on its way shortly before.
+bool run_to(sim::Run& run, double time, sim::TrafficWatch& watch) {
+  while (run.simulation().now().seconds() < time - 1e-9) {
     if (!run.step().ok()) return false;
+    if (run.simulation().now().seconds() < time - said_for) watch.take(run.simulation());
+    watch.look(run.simulation());
+  }
   return true;
 }
 
@@ -43,9 +48,11 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
 
   std::vector<view::Frame> frames(static_cast<std::size_t>(arguments.strobe));
   model::Bounds box;
+  sim::TrafficWatch watch;
+  if (arguments.run.view.messages) sim::TrafficWatch::prepare(run.simulation());
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const double part = frames.size() == 1 ? 1 : static_cast<double>(i) / static_cast<double>(frames.size() - 1);
-    if (!run_to(run, begin + (arguments.at - begin) * part)) {
+    if (!run_to(run, begin + (arguments.at - begin) * part, watch)) {
       std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), run.report().failure).c_str(), stderr);
       return run_failed;
     }
@@ -54,6 +61,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   }
   view::Frame& last = frames.back();
   if (arguments.run.view.rays) view::capture_rays(run.simulation().minds(), last);
+  if (arguments.run.view.messages) last.traffic = watch.take(run.simulation());
   const auto camera = view::parse_camera(arguments.run.view.camera, box, studio->aspect, run.simulation().world(), last);
   if (!camera.ok()) return complain(camera.error());
   if (auto ready = studio->use_renderer_of(last.time.seconds()); !ready.ok()) return complain(ready.error());

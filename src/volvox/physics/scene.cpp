@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <ranges>
+
+#include "volvox/base/archive_plain.h"
 
 namespace volvox::physics {
 
@@ -112,6 +115,7 @@ void Scene::measure_joint(std::size_t joint) {
 
 namespace {
 
+template <class Archive>
 void archive_desc(Archive& ar, JointDesc& desc) {
   ar("type", desc.type), ar("a", desc.a), ar("b", desc.b);
   if (ar.hashing()) return;  // the rest never changes, and what connects what tells joints apart
@@ -140,8 +144,9 @@ void Scene::archive_topology(Archive& ar) {
   joint_descs.resize(joints_saved);
   motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
   latched.resize(joints_saved), latches.resize(joints_saved);
-  for (JointDesc& desc : joint_descs) archive_desc(ar, desc);
-  if (!ar.loading()) {  // as a list of lists of indices, without making one: hashes are taken in every tick
+  archive_plain(ar, joint_descs, [](auto& fields, JointDesc& desc) { archive_desc(fields, desc); });
+  if (ar.hashing()) return;  // which joints a body has follows from those; the lists lie all over memory
+  if (!ar.loading()) {  // as a list of lists of indices, without making one
     detail::archive_size(ar, joints_of.size());
     for (auto& joints_of_body : joints_of) {
       detail::archive_size(ar, joints_of_body.size());
@@ -174,23 +179,23 @@ void Scene::archive(Archive& ar) {
   ar("poses", poses);
   ar("velocities", velocities);
   ar("forces", forces);
-  for (std::size_t i = 0; i < motors.size(); ++i) {
+  archive_plain(ar, std::views::iota(std::size_t{0}, motors.size()), [&](auto& fields, std::size_t i) {
     MotorCommand& motor = motors[i];
-    ar("control", motor.control), ar("target", motor.target), ar("kp", motor.kp), ar("kd", motor.kd);
-    ar("max_velocity", motor.max_velocity), ar("max_torque", motor.max_torque);
+    fields("control", motor.control), fields("target", motor.target), fields("kp", motor.kp), fields("kd", motor.kd);
+    fields("max_velocity", motor.max_velocity), fields("max_torque", motor.max_torque);
     JointState& joint = joints[i];
-    ar("position", joint.position), ar("velocity", joint.velocity), ar("torque", joint.torque);
-    ar("latch", latches[i]);
-  }
+    fields("position", joint.position), fields("velocity", joint.velocity), fields("torque", joint.torque);
+    fields("latch", latches[i]);
+  });
   ar("loads", loads);
   ar("latched", latched);
   std::uint64_t count = contacts.size();
   ar("contacts", count);
   if (ar.loading()) contacts.resize(count <= ar.remaining() / 64 ? count : 0);
-  for (Contact& c : contacts) {
-    ar("a", c.a), ar("b", c.b), ar("point", c.point), ar("normal", c.normal);
-    ar("depth", c.depth), ar("force", c.force);
-  }
+  archive_plain(ar, contacts, [](auto& fields, Contact& c) {
+    fields("a", c.a), fields("b", c.b), fields("point", c.point), fields("normal", c.normal);
+    fields("depth", c.depth), fields("force", c.force);
+  });
   if (ar.loading() && (poses.size() != bodies.size() || loads.size() != motors.size())) {
     ar.fail("the snapshot is damaged");
     poses.resize(bodies.size()), velocities.resize(bodies.size()), forces.resize(bodies.size());

@@ -175,23 +175,32 @@ std::uint16_t McapWriter::add_channel(std::uint16_t schema, const std::string& t
 }
 
 void McapWriter::write(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, std::span<const char> data) {
-  constexpr std::size_t fixed = 2 + 4 + 8 + 8;
-  char head[record_head + fixed];
+  begin(channel, sequence, time).append(data.data(), data.size());
+  end();
+}
+
+std::string& McapWriter::begin(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time) {
+  char head[record_head + 2 + 4 + 8 + 8] = {};
   const auto put_at = [&](std::size_t at, auto value) { std::memcpy(head + at, &value, sizeof value); };
   put_at(0, std::uint8_t{Opcode::message});
-  put_at(1, static_cast<std::uint64_t>(fixed + data.size()));
   put_at(9, channel);
   put_at(11, sequence);
   put_at(15, time);  // logged
   put_at(23, time);  // published
-  chunk_.index[channel].push_back({time, chunk_.bytes.size()});
+  message_at_ = chunk_.bytes.size();
+  chunk_.index[channel].push_back({time, message_at_});
   chunk_.bytes.append(head, sizeof head);
-  chunk_.bytes.append(data.data(), data.size());
   chunk_.begin_time = std::min(chunk_.begin_time, time);
   chunk_.end_time = std::max(chunk_.end_time, time);
   begin_time_ = std::min(begin_time_, time);
   end_time_ = std::max(end_time_, time);
   ++counts_[channel];
+  return chunk_.bytes;
+}
+
+void McapWriter::end() {
+  const std::uint64_t length = chunk_.bytes.size() - message_at_ - record_head;
+  std::memcpy(chunk_.bytes.data() + message_at_ + 1, &length, sizeof length);
 }
 
 void McapWriter::add_metadata(const std::string& name, const Metadata& metadata) {
@@ -221,6 +230,13 @@ void McapWriter::add_attachment(const std::string& name, const std::string& medi
 void McapWriter::flush() {
   if (chunk_is_empty()) return;
   Chunk next;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      next.bytes = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
   next.bytes.reserve(chunk_.bytes.size() + chunk_.bytes.size() / 8);
   hand_over(std::exchange(chunk_, std::move(next)));
 }
@@ -248,6 +264,10 @@ void McapWriter::work() {
     // Out of our own buffer: what is killed now leaves a file that ends with a whole chunk.
     file_.flush();
     failed_ = failed_ || !file_;
+    if (chunk.opcode != 0) continue;
+    chunk.bytes.clear();
+    const std::lock_guard lock(mutex_);
+    if (spare_.size() < waiting_chunks) spare_.push_back(std::move(chunk.bytes));
   }
 }
 

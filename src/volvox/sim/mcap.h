@@ -65,6 +65,9 @@ class McapWriter {
   std::uint16_t add_channel(std::uint16_t schema, const std::string& topic, const std::string& message_encoding, const Metadata& metadata = {});
 
   void write(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, std::span<const char> data);
+  // The same for what is large: appended to where it will be written from, up to `end`.
+  std::string& begin(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time);
+  void end();
   void add_metadata(const std::string& name, const Metadata& metadata);
   void add_attachment(const std::string& name, const std::string& media_type, std::string data);
 
@@ -107,6 +110,7 @@ class McapWriter {
   std::uint32_t chunks_ = 0, attachments_ = 0, metadata_ = 0;
 
   Chunk chunk_;  // being filled
+  std::size_t message_at_ = 0;  // in it, where the last one begins
   std::vector<McapSchema> schemas_;
   std::vector<McapChannel> channels_;
   std::map<std::uint16_t, std::uint64_t> counts_;
@@ -115,6 +119,7 @@ class McapWriter {
   std::mutex mutex_;  // guards the queue
   std::condition_variable wake_, room_;
   std::deque<Chunk> queue_;
+  std::vector<std::string> spare_;  // memory of chunks that were written: fresh pages cost more than filling them
   bool closing_ = false, closed_ = false;
   std::thread worker_;
 };

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/platform/clock.h"
+#include "volvox/sim/mind_text.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/run.h"
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::size_t full_chunk = 4 << 20;  // bytes
 constexpr double longest_chunk = 1;          // s of wall time
+// Of minds, a tick: a few modules go in every time, a thousand take their turns. Text is slow to make.
+constexpr std::size_t most_of_minds = 4 << 10;  // bytes
 
 // Numbers of a fixed width, so that a template can be filled in place: a varint may be longer
 // than it need be.
@@ -83,6 +86,7 @@ void Recorder::prepare(const Simulation& simulation) {
   const world::World& world = simulation.world();
   links_.resize(world.links());
   docks_.resize(world.docks());
+  too_long_.resize(simulation.minds().size());
   for (std::uint32_t l = 0; l < world.links(); ++l) {
     LinkTemplate& link = links_[l];
     protobuf::Writer vector, quaternion, transform;
@@ -120,6 +124,8 @@ void Recorder::record(const Simulation& simulation) {
   record_joints(simulation.world());
   record_docks(simulation.world(), first_of_chunk);
   record_messages(simulation.minds());
+  record_traffic(simulation);
+  record_minds(simulation.minds());
   record_log(simulation.minds());
 }
 
@@ -135,7 +141,7 @@ void Recorder::record_state(const Simulation& simulation) {
 }
 
 void Recorder::record_transforms(const world::World& world, bool all) {
-  transforms_.clear();
+  std::string* transforms = nullptr;  // of this tick, once one has moved
   for (std::uint32_t l = 0; l < links_.size(); ++l) {
     LinkTemplate& link = links_[l];
     const Pose pose = world.link_pose(l);
@@ -144,15 +150,16 @@ void Recorder::record_transforms(const world::World& world, bool all) {
                                       static_cast<float>(pose.rotation.w)};
     if (!all && now == link.last) continue;
     link.last = now;
-    const std::size_t begin = transforms_.size();
-    transforms_ += link.bytes;
-    char* bytes = transforms_.data() + begin;
+    if (transforms == nullptr) transforms = &writer_->begin(channels_.at(format::transforms), static_cast<std::uint32_t>(tick_), static_cast<std::uint64_t>(now_.ns));
+    const std::size_t begin = transforms->size();
+    *transforms += link.bytes;
+    char* bytes = transforms->data() + begin;
     put_timestamp(bytes + link.time_at, now_);
     // Rounded to floats, which compress to half: what must be exact is in the hashes.
     for (std::size_t i = 0; i < 3; ++i) put_real(bytes + link.translation_at + 9 * i + 1, static_cast<double>(now[i]));
     for (std::size_t i = 0; i < 4; ++i) put_real(bytes + link.rotation_at + 9 * i + 1, static_cast<double>(now[3 + i]));
   }
-  if (!transforms_.empty()) write(format::transforms, transforms_);
+  if (transforms != nullptr) writer_->end();
 }
 
 void Recorder::record_joints(const world::World& world) {
@@ -214,6 +221,37 @@ void Recorder::record_messages(const mind::Minds& minds) {
   message_.packed(4, all_of(column_e_));
   message_.packed(5, all_of(column_c_));
   write(format::messages, message_.bytes());
+}
+
+void Recorder::record_traffic(const Simulation& simulation) {
+  traffic_.look(simulation);
+  const Traffic traffic = traffic_.take(simulation);
+  if (traffic.empty()) return;
+  column_a_.clear(), column_b_.clear();
+  for (const auto& [from, to] : traffic.wires) column_a_.push_back(from), column_b_.push_back(to);
+  message_.clear();
+  message_.packed(1, all_of(column_a_));
+  message_.packed(2, all_of(column_b_));
+  for (const auto& [field, part] : {std::pair{3, &Traffic::Ring::x}, {4, &Traffic::Ring::y}, {5, &Traffic::Ring::z}, {6, &Traffic::Ring::radius}}) {
+    loads_.clear();
+    for (const Traffic::Ring& ring : traffic.rings) loads_.push_back(ring.*part);
+    message_.packed(field, all_of(loads_));
+  }
+  write(format::traffic, message_.bytes());
+}
+
+void Recorder::record_minds(const mind::Minds& minds) {
+  std::size_t written = 0;
+  for (std::size_t k = 0; k < minds.size() && written < most_of_minds; ++k) {
+    mind_.clear();
+    describe_mind_briefly(mind_, minds.agent(next_mind_), too_long_[next_mind_]);
+    message_.clear();
+    message_.integer(1, next_mind_);
+    message_.text(2, mind_);
+    write(format::minds, message_.bytes());
+    written += mind_.size();
+    next_mind_ = (next_mind_ + 1) % minds.size();
+  }
 }
 
 void Recorder::record_log(const mind::Minds& minds) {

@@ -1,4 +1,4 @@
-// Writes a run into an MCAP file, tick by tick: what moved, joints, docks, messages, log lines,
+// Writes a run into an MCAP file, tick by tick: what moved, joints, docks, messages, minds, log lines,
 // inputs, and the hash of the whole state with its sections. The state itself is only read.
 //
 // A chunk begins with the poses and docks of everything; the ticks after it hold what has
@@ -7,12 +7,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "volvox/sim/mcap.h"
 #include "volvox/sim/protobuf.h"
 #include "volvox/sim/simulation.h"
+#include "volvox/sim/traffic.h"
 
 namespace volvox::sim {
 
@@ -37,6 +39,8 @@ class Recorder {
   void record_joints(const world::World& world);
   void record_docks(const world::World& world, bool all);
   void record_messages(const mind::Minds& minds);
+  void record_traffic(const Simulation& simulation);
+  void record_minds(const mind::Minds& minds);
   void record_log(const mind::Minds& minds);
   void record_inputs(const std::vector<Input>& inputs);
   void record_state(const Simulation& simulation);
@@ -61,8 +65,12 @@ class Recorder {
   };
   std::vector<DockRecord> docks_;
 
+  TrafficWatch traffic_;
+  std::size_t next_mind_ = 0;                      // whose turn it is
+  std::vector<std::set<std::size_t>> too_long_;    // by agent: see describe_mind_briefly
+
   // Scratch of a tick.
-  std::string transforms_;
+  std::string mind_;
   std::vector<double> positions_, velocities_, torques_;
   std::vector<std::uint32_t> column_a_, column_b_, column_c_;
   std::vector<std::uint64_t> column_d_, column_e_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "volvox/sim/protobuf.h"
@@ -84,6 +86,10 @@ Result<void> Recording::read_description() {
 }
 
 Result<void> Recording::load(std::size_t chunk) {
+  if (chunk != chunk_ + 1) {  // who reads on knows what came before
+    minds_.clear();
+    minds_from_ = chunk;
+  }
   stored_.clear();
   next_ = 0;
   chunk_ = chunk;
@@ -110,7 +116,7 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   while (next_ < stored_.size() && stored_[next_].tick <= tick) {
     const Stored& stored = stored_[next_];
     if (stored.tick != state_.tick || next_ == 0) {
-      state_.arrivals.clear(), state_.log.clear(), state_.inputs.clear();
+      state_.arrivals.clear(), state_.log.clear(), state_.inputs.clear(), state_.traffic = {};
       state_.metrics.reset();
       state_.tick = stored.tick;
       state_.time = dt_.start_of(stored.tick);
@@ -120,6 +126,29 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   }
   if (state_.tick != tick) return damaged(fmt::format("tick {} is missing", tick));
   return &state_;
+}
+
+// Of many modules each has its turn once in many chunks; back to the beginning would take too long.
+Result<const RecordedMind*> Recording::mind(std::uint32_t agent) {
+  constexpr std::size_t farthest = 64;  // chunks
+  for (std::size_t read = 0; !minds_.contains(agent) && minds_from_ > 0 && read < farthest; ++read) {
+    std::map<std::uint32_t, RecordedMind> older;
+    auto taken = reader_->read_chunk(reader_->chunks()[--minds_from_], [&](const McapMessage& message) {
+      if (message.channel >= topics_.size() || topics_[message.channel] != format::minds) return;
+      protobuf::Reader reader(message.data);
+      std::uint32_t whose = 0;
+      RecordedMind mind{message.sequence, {}};
+      while (reader.next()) {
+        if (reader.field() == 1) whose = static_cast<std::uint32_t>(reader.integer());
+        if (reader.field() == 2) mind.json = reader.text();
+      }
+      older[whose] = std::move(mind);
+    });
+    if (!taken.ok()) return taken.error();
+    minds_.merge(older);  // keeps the newer ones
+  }
+  const auto found = minds_.find(agent);
+  return found == minds_.end() ? nullptr : &found->second;
 }
 
 namespace {
@@ -197,6 +226,28 @@ Result<void> Recording::take(const McapMessage& message) {
       good = columns[0][i] < names_.agents.size();
       state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{static_cast<std::int64_t>(times[0][i])}, Time{static_cast<std::int64_t>(times[1][i])}});
     }
+  } else if (topic == format::traffic) {
+    std::array<std::vector<std::uint32_t>, 2> docks;
+    std::array<std::vector<float>, 4> rings;
+    while (reader.next()) {
+      if (reader.field() == 1 || reader.field() == 2) docks[static_cast<std::size_t>(reader.field()) - 1] = reader.packed<std::uint32_t>();
+      if (reader.field() >= 3 && reader.field() <= 6) rings[static_cast<std::size_t>(reader.field()) - 3] = reader.packed<float>();
+    }
+    good = docks[0].size() == docks[1].size() && std::all_of(rings.begin(), rings.end(), [&](const auto& part) { return part.size() == rings[0].size(); });
+    for (std::size_t i = 0; i < docks[0].size() && good; ++i) {
+      good = docks[0][i] < names_.docks.size() && docks[1][i] < names_.docks.size();
+      state_.traffic.wires.emplace_back(docks[0][i], docks[1][i]);
+    }
+    for (std::size_t i = 0; i < rings[0].size() && good; ++i) state_.traffic.rings.push_back({rings[0][i], rings[1][i], rings[2][i], rings[3][i]});
+  } else if (topic == format::minds) {
+    std::uint64_t agent = names_.agents.size();
+    RecordedMind mind{state_.tick, {}};
+    while (reader.next()) {
+      if (reader.field() == 1) agent = reader.integer();
+      if (reader.field() == 2) mind.json = reader.text();
+    }
+    good = agent < names_.agents.size();
+    if (good) minds_[static_cast<std::uint32_t>(agent)] = std::move(mind);
   } else if (topic == format::log) {
     RecordedTick::LogLine line;
     while (reader.next()) {

@@ -10,6 +10,7 @@
 #include "volvox/base/time.h"
 #include "volvox/sim/input.h"
 #include "volvox/sim/mcap.h"
+#include "volvox/sim/traffic.h"
 
 namespace volvox::sim {
 
@@ -52,12 +53,19 @@ struct RecordedTick {
     Time sent, arrived;
   };
   std::vector<Arrival> arrivals;
+  Traffic traffic;
   struct LogLine {
     std::string module, text;
   };
   std::vector<LogLine> log;
   std::vector<Input> inputs;
   std::optional<std::vector<double>> metrics;  // format::metric_names
+};
+
+// What was in a module's mind, when it was its turn to be recorded.
+struct RecordedMind {
+  std::int64_t tick = 0;
+  std::string json;  // see describe_mind
 };
 
 class Recording {
@@ -79,6 +87,8 @@ class Recording {
 
   // The state at a tick; it stays valid until the next call. Fast from one tick to the next.
   Result<const RecordedTick*> tick(std::int64_t tick);
+  // The newest that was recorded up to the tick that was asked for last; null: nothing was.
+  Result<const RecordedMind*> mind(std::uint32_t agent);
 
  private:
   Result<void> read_description();
@@ -105,6 +115,9 @@ class Recording {
   std::vector<Stored> stored_;
   std::size_t next_ = 0;
   RecordedTick state_;
+  // By agent, as new as they are known from the chunks since minds_from_.
+  std::map<std::uint32_t, RecordedMind> minds_;
+  std::size_t minds_from_ = 0;
 };
 
 }  // namespace volvox::sim

@@ -13,6 +13,7 @@ Field message(const char* name, int number, const char* type, bool repeated = fa
 const std::vector<Topic>& topics() {
   static const std::vector<Topic> all = {
       {transforms, "foxglove.FrameTransforms"}, {joints, "volvox.Joints"}, {docks, "volvox.Docks"}, {messages, "volvox.Messages"},
+      {traffic, "volvox.Traffic"}, {minds, "volvox.Mind"},
       {log, "foxglove.Log"}, {inputs, "volvox.Input"}, {metrics, "volvox.Metrics"}, {state, "volvox.State"}};
   return all;
 }
@@ -38,6 +39,12 @@ const std::vector<protobuf::MessageType>& types() {
         {"volvox", "Messages",
          {many("receiver", 1, Type::fixed32), many("dock", 2, Type::fixed32), many("sent_ns", 3, Type::fixed64),
           many("arrived_ns", 4, Type::fixed64), many("bytes", 5, Type::fixed32)}},
+        // What is on its way: from dock to dock, and around antennas that transmit.
+        {"volvox", "Traffic",
+         {many("from", 1, Type::fixed32), many("to", 2, Type::fixed32), many("x", 3, Type::single), many("y", 4, Type::single),
+          many("z", 5, Type::single), many("radius", 6, Type::single)}},
+        // What a module perceives, does and knows, as JSON; of many modules, a few in turn.
+        {"volvox", "Mind", {one("agent", 1, Type::uint32), one("json", 2, Type::text)}},
         {"volvox", "Input",
          {one("kind", 1, Type::text), one("module", 2, Type::text), one("name", 3, Type::text), one("text", 4, Type::text),
           one("value", 5, Type::real), message("force", 6, ".foxglove.Vector3")}},

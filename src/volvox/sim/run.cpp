@@ -235,7 +235,7 @@ Result<void> Run::record(const fs::path& file) {
       {"substep_s", fmt::format("{}", world.run.max_substep)},
       {"duration_s", fmt::format("{}", world.run.duration.seconds())},
       {"modules", std::to_string(report_.modules)}};
-  simulation_->minds().watch_arrivals();
+  TrafficWatch::prepare(*simulation_);
   auto made = Recorder::create(file, description, *simulation_);
   if (!made.ok()) return made.error();
   recorder_ = std::move(*made);

@@ -359,7 +359,7 @@ DetailedMesh with_levels(Mesh mesh) {
   detailed.translucent = std::any_of(mesh.vertices.begin(), mesh.vertices.end(), [](const Vertex& v) { return v.color.a < 255; });
   detailed.closed = is_closed(mesh);
   detailed.levels.push_back(std::move(mesh));
-  for (const std::size_t triangles : {600, 120, 24}) {
+  for (const std::size_t triangles : {600, 120, 24, 12}) {
     if (detailed.full().triangles() * 3 < triangles * 5) continue;  // not worth it
     Mesh coarse = simplified(detailed.full(), triangles);
     if (coarse.triangles() * 5 <= detailed.levels.back().triangles() * 3) detailed.levels.push_back(std::move(coarse));

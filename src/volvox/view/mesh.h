@@ -45,7 +45,7 @@ void append(Mesh& mesh, const Mesh& other, const Pose& pose);
 // box comes back.
 Mesh simplified(const Mesh& mesh, std::size_t max_triangles);
 
-// A mesh at falling levels of detail: full, then about 600, 120 and 24 triangles, where that is
+// A mesh at falling levels of detail: full, then about 600, 120, 24 and 12 triangles, where that is
 // markedly fewer.
 struct DetailedMesh {
   std::vector<Mesh> levels;  // at least one

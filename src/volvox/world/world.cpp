@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/archive_plain.h"
 #include "volvox/physics/scene.h"
 
 namespace volvox::world {
@@ -217,13 +218,13 @@ void World::archive(Archive& ar) {
   ar.section("", "docks");
   ar("last velocities", last_velocities_);
   ar("last advance", last_advance_);
-  for (DockStatus& dock : docks_) {
-    ar("phase", dock.phase);
-    ar("enabled", dock.enabled);
-    ar("broken", dock.broken);
-    ar("carrier", dock.carrier);
-    ar("joint", dock.joint);
-  }
+  archive_plain(ar, docks_, [](auto& fields, DockStatus& dock) {
+    fields("phase", dock.phase);
+    fields("enabled", dock.enabled);
+    fields("broken", dock.broken);
+    fields("carrier", dock.carrier);
+    fields("joint", dock.joint);
+  });
   ar("graph", graph_);
   ar("carriers", carriers_);
   if (ar.loading() && !consistent()) ar.fail("its docks do not fit together");

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "volvox/base/archive_plain.h"
+
 namespace volvox {
 namespace {
 
@@ -57,6 +61,57 @@ TEST(Archive, HashSeesEveryField) {
 }
 
 // Two states that differ are told where, and it does not matter whether parts are hashed side by side.
+// Fields one by one, or many at once: the bytes are the same, and so are the hash and the snapshot.
+TEST(Archive, PlainThingsAreArchivedAsTheirFields) {
+  struct Thing {
+    std::uint8_t kind = 0;
+    Vec3 place;
+    bool on = false;
+    std::array<double, 2> pair{};
+  };
+  std::vector<Thing> things(1000);
+  for (std::size_t i = 0; i < things.size(); ++i) things[i] = {static_cast<std::uint8_t>(i), {0.1 * static_cast<double>(i), -1, 2}, i % 3 == 0, {1, static_cast<double>(i)}};
+  const auto fields = [](auto& ar, Thing& thing) { ar("kind", thing.kind), ar("place", thing.place), ar("on", thing.on), ar("pair", thing.pair); };
+  SaveArchive one_by_one, gathered;
+  HashArchive hash_one_by_one, hash_gathered;
+  for (auto [plain, gather] : {std::pair<Archive*, Archive*>{&one_by_one, &gathered}, {&hash_one_by_one, &hash_gathered}}) {
+    std::uint32_t before = 7;
+    (*plain)("before", before), (*gather)("before", before);
+    for (Thing& thing : things) fields(*plain, thing);
+    archive_plain(*gather, things, fields);
+  }
+  EXPECT_EQ(one_by_one.bytes(), gathered.bytes());
+  EXPECT_EQ(hash_one_by_one.value(), hash_gathered.value());
+  LoadArchive load(gathered.bytes());
+  std::uint32_t before = 0;
+  load("before", before);
+  std::vector<Thing> loaded(things.size());
+  archive_plain(load, loaded, fields);
+  EXPECT_TRUE(load.ok());
+  EXPECT_EQ(loaded[999].pair[1], 999);
+  EXPECT_EQ(loaded[999].on, true);
+}
+
+// Every bit of a block counts, and so does how many bytes there are.
+TEST(Archive, HashSeesEveryBit) {
+  std::vector<std::byte> bytes(5000);
+  const auto hash = [](std::vector<std::byte>& content) {
+    HashArchive ar;
+    ar.raw(content.data(), content.size());
+    return ar.value();
+  };
+  std::set<std::uint64_t> seen{hash(bytes)};
+  for (std::size_t bit = 0; bit < bytes.size() * 8; bit += 7) {
+    bytes[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+    EXPECT_TRUE(seen.insert(hash(bytes)).second) << bit;
+    bytes[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+  }
+  for (std::size_t size = 1; size < 200; ++size) {
+    std::vector<std::byte> zeros(size);
+    EXPECT_TRUE(seen.insert(hash(zeros)).second) << size;
+  }
+}
+
 TEST(Archive, SectionsNameWhatDiffers) {
   const auto hash_parts = [](int a, int b, bool apart) {
     std::pair<std::vector<std::uint32_t>, std::uint64_t> result;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "volvox/base/archive_plain.h"
 #include "volvox/physics/native/share_out.h"
 
 namespace volvox::physics::native {
@@ -305,14 +306,14 @@ bool Simulator::sound(const ContactPoint& c) const {
 
 void Simulator::archive(Archive& ar) {
   if (ar.loading()) take_over_joints();
-  for (Body& body : world_.bodies) {
-    ar("position", body.position), ar("rotation", body.rotation);
-    ar("linear", body.linear), ar("angular", body.angular), ar("spin", body.spin);
-    ar("awake", body.awake), ar("still", body.still);
-  }
-  for (auto& joint : world_.drives) {
-    for (Drive<double>& drive : joint) ar("drive", drive);
-  }
+  archive_plain(ar, world_.bodies, [](auto& fields, Body& body) {
+    fields("position", body.position), fields("rotation", body.rotation);
+    fields("linear", body.linear), fields("angular", body.angular), fields("spin", body.spin);
+    fields("awake", body.awake), fields("still", body.still);
+  });
+  archive_plain(ar, world_.drives, [](auto& fields, std::array<Drive<double>, 3>& joint) {
+    for (Drive<double>& drive : joint) fields("drive", drive);
+  });
   ar("tensions", world_.tensions);
   if (ar.loading() && world_.tensions.size() != world_.drives.size()) {
     ar.fail("the snapshot is damaged");
@@ -326,7 +327,7 @@ void Simulator::archive(Archive& ar) {
   std::uint64_t count = contacts_.points().size();
   ar("contacts", count);
   if (ar.loading()) contacts_.points().assign(count <= ar.remaining() / 256 ? static_cast<std::size_t>(count) : 0, {});
-  for (ContactPoint& c : contacts_.points()) ar("contact", c);
+  archive_plain(ar, contacts_.points(), [](auto& fields, ContactPoint& c) { fields("contact", c); });
   if (!ar.loading()) return;
   if (!std::all_of(contacts_.points().begin(), contacts_.points().end(), [&](const ContactPoint& c) { return sound(c); })) {
     ar.fail("the snapshot is damaged");

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/replay.h"
@@ -17,9 +19,10 @@ constexpr const char* chain_text = R"(<?xml version="1.0"?>
 <sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
 <world name="chain">
   <volvox:parameter name="behavior" value="busy">which behavior</volvox:parameter>
+  <volvox:parameter name="modules" value="4">how many</volvox:parameter>
   <volvox:run duration="1" dt="1/60"/>
   <model name="ground"><static>true</static><link name="g"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
-  <volvox:population name="m" type="chain" robot="superbot" count="4" pose="0 0 0.05 0 0 0" from="back" to="front">
+  <volvox:population name="m" type="chain" robot="superbot" count="${modules}" pose="0 0 0.05 0 0 0" from="back" to="front">
     <volvox:mind behavior="${behavior}"/>
   </volvox:population>
 </world>
@@ -110,6 +113,39 @@ TEST_F(RecordingTest, HoldsEveryTick) {
   EXPECT_FALSE(recording->tick(61).ok());
 }
 
+// Of many modules, a few a tick have their turn; wherever one looks, each is found as it was shortly before.
+TEST_F(RecordingTest, MindsAreFoundWhereverOneLooks) {
+  RunOptions options;
+  options.settings["modules"] = "24";
+  options.duration = 5;
+  std::vector<double> angles;  // of the last module, as it perceived them
+  record("turner", [&](sim::Run& run) {
+    const mind::Agent& last = run.simulation().minds().agent(23);
+    const auto names = last.percepts();
+    const auto pitch = std::find(names.begin(), names.end(), "pitch.angle");
+    angles.push_back(*last.percept_value(static_cast<std::size_t>(pitch - names.begin())).get<double>());
+  }, options);
+  auto recording = open();
+  for (const std::int64_t t : {0, 299, 40, 250, 251, 252, 120, 200, 10, 298}) {
+    ASSERT_TRUE(recording->tick(t).ok());
+    for (std::uint32_t agent = 0; agent < 24; ++agent) {
+      const auto mind = recording->mind(agent);
+      ASSERT_TRUE(mind.ok()) << mind.error().text();
+      if (*mind == nullptr) {
+        EXPECT_LT(t, 20) << agent;
+        continue;
+      }
+      EXPECT_LE((*mind)->tick, t);
+      EXPECT_GT((*mind)->tick, t - 20) << agent;
+      const auto json = nlohmann::json::parse((*mind)->json);
+      if (agent == 23) {
+        EXPECT_EQ(json["percepts"]["pitch.angle"], angles[static_cast<std::size_t>((*mind)->tick)]);
+      }
+      EXPECT_TRUE(json["actions"].contains("pitch") || (*mind)->tick == 0) << (*mind)->json;
+    }
+  }
+}
+
 TEST_F(RecordingTest, RecordingChangesNothing) {
   const RunReport recorded = record();
   RunOptions options;
@@ -190,7 +226,7 @@ TEST_F(RecordingTest, NamesAWorldThatHasChanged) {
   EXPECT_EQ(moved->tick, 0);
   EXPECT_EQ(moved->module, "m0");
   EXPECT_EQ(moved->field, "m0.tail z");
-  text.replace(text.find("count=\"4\""), 9, "count=\"5\"");
+  text.replace(text.find("${modules}"), 10, "5");
   std::ofstream(folder_ / "chain.sdf") << text;
   auto grown = verify(*recording, stage_.library, stage_.log);
   ASSERT_TRUE(grown.ok());

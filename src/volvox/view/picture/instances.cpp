@@ -12,7 +12,7 @@ struct Enough {
   double pixels;
   std::size_t triangles;
 };
-constexpr Enough enough[] = {{70, 600}, {34, 120}, {18, 24}};
+constexpr Enough enough[] = {{70, 600}, {34, 120}, {18, 24}, {11, 12}};
 // Shadows are soft, and nobody looks at them for long.
 constexpr double shadow_detail = 0.35;
 constexpr double tiny_pixels = 34;

@@ -8,8 +8,10 @@
 #include "volvox/view/picture/gl_context.h"
 #include "volvox/view/picture/gl_objects.h"
 #include "volvox/view/picture/instances.h"
+#include "volvox/view/picture/lines.h"
 #include "volvox/view/picture/overlay.h"
 #include "volvox/view/picture/shaders.h"
+#include "volvox/view/picture/smooth_edges.h"
 
 namespace volvox::view::picture {
 namespace {
@@ -168,6 +170,7 @@ class PictureEngine final : public RenderEngine {
     instances.finish();
     draw(view, instances);
     Image image = read_back();
+    if (samples_ == 0) edges_.smooth(image);
     if (settings_.scale_bar) draw_scale_bar(image, view.pixels_per_tangent / view.distance);
     if (const GLenum error = glGetError(); error != GL_NO_ERROR)
       return Error(fmt::format("the graphics driver reports the error {:#x}", error), "try a smaller picture, or LIBGL_ALWAYS_SOFTWARE=1");
@@ -230,7 +233,12 @@ class PictureEngine final : public RenderEngine {
     draw_sky(view);
     draw_bodies(view, shadows, instances, true);
     draw_marks_inside(view, instances);
-    draw_rays(view);
+    if (settings_.rays) draw_lines(view, ray_ribbons(frame_, view));
+    if (settings_.messages) {  // above all bodies: who speaks is often in the midst of them
+      glDisable(GL_DEPTH_TEST);
+      draw_lines(view, traffic_ribbons(*scene_, frame_, view));
+      glEnable(GL_DEPTH_TEST);
+    }
   }
 
   void draw_shadows(const ShadowView& shadows, const Instances& instances) {
@@ -245,7 +253,11 @@ class PictureEngine final : public RenderEngine {
     glClear(GL_DEPTH_BUFFER_BIT);
     glUseProgram(shadows_);
     set(shadows_, "to_clip", shadows.to_clip);
-    for (const Batch& batch : instances.shadow_batches) draw_batch(batch);
+    for (const Batch& batch : instances.shadow_batches) {
+      if (scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);  // its other side throws no other shadow
+      draw_batch(batch);
+      glDisable(GL_CULL_FACE);
+    }
     glDisable(GL_POLYGON_OFFSET_FILL);
   }
 
@@ -359,22 +371,8 @@ class PictureEngine final : public RenderEngine {
     glDepthMask(GL_TRUE);
   }
 
-  void draw_rays(const Viewpoint& view) {
-    if (!settings_.rays || frame_.rays.empty()) return;
-    struct LineVertex {
-      std::array<float, 3> position;
-      Rgba color;
-    };
-    std::vector<LineVertex> vertices;
-    const auto near_target = [&](const std::array<float, 3>& p) {
-      return std::array{static_cast<float>(static_cast<double>(p[0]) - view.target.x), static_cast<float>(static_cast<double>(p[1]) - view.target.y),
-                        static_cast<float>(static_cast<double>(p[2]) - view.target.z)};
-    };
-    for (const RayView& ray : frame_.rays) {
-      const Rgba color = ray.hit ? Rgba{214, 60, 40, 150} : Rgba{60, 110, 190, 60};
-      vertices.push_back({near_target(ray.from), color});
-      vertices.push_back({near_target(ray.to), color});
-    }
+  void draw_lines(const Viewpoint& view, const std::vector<LineVertex>& vertices) {
+    if (vertices.empty()) return;
     glUseProgram(lines_);
     set(lines_, "to_clip", view.to_clip());
     glBindVertexArray(line_array_);
@@ -386,21 +384,23 @@ class PictureEngine final : public RenderEngine {
     glVertexAttribPointer(1, 4, GL_UNSIGNED_BYTE, GL_TRUE, sizeof(LineVertex), reinterpret_cast<const void*>(offsetof(LineVertex, color)));
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    glDrawArrays(GL_LINES, 0, static_cast<GLsizei>(vertices.size()));
+    glDrawArrays(GL_TRIANGLES, 0, static_cast<GLsizei>(vertices.size()));
     glDisable(GL_BLEND);
   }
 
-  Image read_back() const {
+  Image read_back() {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, canvas_.framebuffer);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, resolved_.framebuffer);
-    glBlitFramebuffer(0, 0, canvas_.width, canvas_.height, 0, 0, canvas_.width, canvas_.height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, resolved_.framebuffer);
+    if (samples_ > 0) {
+      glBindFramebuffer(GL_DRAW_FRAMEBUFFER, resolved_.framebuffer);
+      glBlitFramebuffer(0, 0, canvas_.width, canvas_.height, 0, 0, canvas_.width, canvas_.height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+      glBindFramebuffer(GL_READ_FRAMEBUFFER, resolved_.framebuffer);
+    }
     const auto width = static_cast<std::size_t>(canvas_.width), height = static_cast<std::size_t>(canvas_.height);
-    std::vector<std::uint8_t> raw(4 * width * height);
-    glReadPixels(0, 0, canvas_.width, canvas_.height, GL_RGBA, GL_UNSIGNED_BYTE, raw.data());
+    raw_.resize(4 * width * height);
+    glReadPixels(0, 0, canvas_.width, canvas_.height, GL_RGBA, GL_UNSIGNED_BYTE, raw_.data());
     Image image{canvas_.width, canvas_.height, std::vector<std::uint8_t>(3 * width * height)};
     for (std::size_t y = 0; y < height; ++y) {  // OpenGL's first row is the lowest
-      const std::uint8_t* from = &raw[4 * width * (height - 1 - y)];
+      const std::uint8_t* from = &raw_[4 * width * (height - 1 - y)];
       std::uint8_t* to = &image.pixels[3 * width * y];
       for (std::size_t x = 0; x < width; ++x) to[3 * x] = from[4 * x], to[3 * x + 1] = from[4 * x + 1], to[3 * x + 2] = from[4 * x + 2];
     }
@@ -426,6 +426,8 @@ class PictureEngine final : public RenderEngine {
   std::shared_ptr<const Scene> scene_;
   std::vector<UploadedMesh> meshes_;  // by mesh of the scene, by level
   Frame frame_;
+  EdgeSmoother edges_;
+  std::vector<std::uint8_t> raw_;  // pixels as the graphics card has them, kept from picture to picture
 };
 
 }  // namespace
@@ -434,10 +436,11 @@ Result<PictureSettings> PictureSettings::read(const Parameters& parameters) {
   PictureSettings settings;
   settings.width = static_cast<int>(parameters.integer("width", settings.width, smallest, largest));
   settings.height = static_cast<int>(parameters.integer("height", settings.height, smallest, largest));
-  settings.samples = static_cast<int>(parameters.integer("samples", settings.samples, 0, 16));
   settings.detail = parameters.number("detail", settings.detail, 0.01, 1000);
+  settings.samples = static_cast<int>(parameters.integer("samples", settings.detail > 1 ? settings.samples : 0, 0, 16));
   const std::string docks = parameters.text("docks", "state");
   settings.rays = parameters.flag("rays", settings.rays);
+  settings.messages = parameters.flag("messages", settings.messages);
   settings.grid = parameters.flag("grid", settings.grid);
   settings.scale_bar = parameters.flag("scale_bar", settings.scale_bar);
   if (auto good = parameters.check(); !good.ok()) return good.error();

@@ -12,15 +12,16 @@ struct PictureSettings {
   static constexpr int smallest = 16, largest = 4096;  // pixels a side
 
   int width = 1280, height = 720;
-  int samples = 4;      // a pixel, against jagged edges
+  int samples = 4;      // a pixel, against jagged edges; 0: the finished image is smoothed, which is faster
   double detail = 1;    // above 1, coarse meshes and shadows come later: finer and slower
   DockMarks docks = DockMarks::state;
   bool rays = false;    // of range sensors
+  bool messages = false;  // on wires, and rings around antennas
   bool grid = true;     // lines on the ground every 0.1, 1 and 10 m
   bool scale_bar = true;
 
-  // Out of "width", "height", "samples", "detail", "docks" (none, state, load), "rays", "grid" and
-  // "scale_bar".
+  // Out of "width", "height", "samples", "detail", "docks" (none, state, load), "rays", "messages", "grid" and
+  // "scale_bar". Without "samples", 4 for a picture and 0 for a video (detail up to 1).
   static Result<PictureSettings> read(const Parameters& parameters);
 };
 

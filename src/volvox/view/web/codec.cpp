@@ -70,11 +70,11 @@ std::string encode_scene(const Scene& scene) {
   return out + buffers;
 }
 
-std::string encode_frame(const Frame& frame, const FrameExtras& extras) {
+std::string encode_frame(const Frame& frame) {
   std::string out;
-  out.reserve(48 + frame.links.size() * sizeof(LinkPose) + frame.docks.size() * 2 + frame.rays.size() * 24 + extras.messages.size() * 8 + frame.colors.size() * 4 + extras.rings.size() * sizeof(FrameExtras::Ring));
+  out.reserve(48 + frame.links.size() * sizeof(LinkPose) + frame.docks.size() * 2 + frame.rays.size() * 24 + frame.traffic.wires.size() * 8 + frame.colors.size() * 4 + frame.traffic.rings.size() * sizeof(sim::Traffic::Ring));
   out = "VXF1";
-  for (const std::size_t count : {frame.links.size(), frame.docks.size(), frame.rays.size(), extras.messages.size(), frame.colors.size()})
+  for (const std::size_t count : {frame.links.size(), frame.docks.size(), frame.rays.size(), frame.traffic.wires.size(), frame.colors.size()})
     put(out, static_cast<std::uint32_t>(count));
   put(out, frame.time.seconds());
   put(out, static_cast<double>(frame.tick));
@@ -83,10 +83,10 @@ std::string encode_frame(const Frame& frame, const FrameExtras& extras) {
   for (const DockView& dock : frame.docks) out += static_cast<char>(static_cast<std::uint8_t>(255 * std::clamp(dock.load, 0.0f, 1.0f)));
   align(out);
   for (const RayView& ray : frame.rays) put(out, ray.from), put(out, ray.to);
-  for (const auto& [from, to] : extras.messages) put(out, from), put(out, to);
+  for (const auto& [from, to] : frame.traffic.wires) put(out, from), put(out, to);
   for (const Rgba& color : frame.colors) put(out, color);
-  put(out, static_cast<std::uint32_t>(extras.rings.size()));
-  put_all(out, extras.rings);
+  put(out, static_cast<std::uint32_t>(frame.traffic.rings.size()));
+  put_all(out, frame.traffic.rings);
   return out;
 }
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "volvox/view/scene.h"
 
@@ -14,21 +12,10 @@ namespace volvox::view {
 // vertices of 28 bytes and indices of 4.
 std::string encode_scene(const Scene& scene);
 
-// What a viewer shows besides: messages on their way from dock to dock or just arrived, and
-// rings around antennas that transmit, as far as they are heard.
-struct FrameExtras {
-  struct Ring {
-    float x = 0, y = 0, z = 0, radius = 0;  // m
-  };
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> messages;
-  std::vector<Ring> rings;
-  void clear() { messages.clear(), rings.clear(); }
-};
-
 // "VXF1", u32 links, u32 docks, u32 rays, u32 messages, u32 colours, f64 time, f64 tick; then by
 // link 7 floats (position, rotation x y z w), by dock a byte of flags, by dock a byte of load (255:
 // about to break), padding; by ray 6 floats; by message two docks; by placement a colour;
 // u32 rings, by ring 4 floats (centre, radius).
-std::string encode_frame(const Frame& frame, const FrameExtras& extras = {});
+std::string encode_frame(const Frame& frame);
 
 }  // namespace volvox::view

@@ -1,5 +1,6 @@
 #include "volvox/view/web/viewed_recording.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "volvox/sim/recording_format.h"
@@ -25,6 +26,7 @@ void capture(const sim::RecordedTick& tick, Frame& frame) {
                                                      flag(sim::format::engaged, DockView::engaged) | flag(sim::format::broken, DockView::broken));
     frame.docks[i].load = tick.docks[i].load;
   }
+  frame.traffic = tick.traffic;
 }
 
 Result<std::unique_ptr<ViewedRecording>> ViewedRecording::create(Viewer& viewer, sim::Recording& recording) {
@@ -51,7 +53,7 @@ Result<void> ViewedRecording::introduce() {
     for (const sim::RecordedTick::LogLine& line : (*tick)->log)
       if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), line.module, line.text});
     for (const sim::Input& input : (*tick)->inputs)
-      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), input.module, "input: " + input.kind + " " + input.name + " " + input.text});
+      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), input.module, mark_of(input)});
     if (!(*tick)->metrics) continue;
     json point = {(*tick)->time.seconds()};
     for (const double value : *(*tick)->metrics) point.push_back(value);
@@ -59,11 +61,6 @@ Result<void> ViewedRecording::introduce() {
   }
   hello["marks"] = std::move(marks);
   hello["points"] = std::move(points);
-  // Docks are listed module by module; agents are those modules that have a mind.
-  const sim::RecordedNames& names = recording_.names();
-  std::map<std::string, std::uint32_t> first;
-  for (std::uint32_t d = static_cast<std::uint32_t>(names.docks.size()); d-- > 0;) first[names.docks[d].substr(0, names.docks[d].rfind('.'))] = d;
-  for (const std::string& agent : names.agents) first_dock_.push_back(first.contains(agent) ? first.at(agent) : none);
   viewer_.set_scene(hello, std::move(**scene));
   tick_ = recording_.first_tick();
   return {};
@@ -105,32 +102,25 @@ void ViewedRecording::show() {
     return;
   }
   capture(**tick, frame_);
-  FrameExtras extras;
-  for (const sim::RecordedTick::Arrival& arrival : (*tick)->arrivals) {
-    const std::uint32_t to = first_dock_[arrival.agent] + arrival.outlet;
-    if (arrival.agent + 1 < first_dock_.size() && to >= first_dock_[arrival.agent + 1]) continue;  // by bus or radio
-    if (to < (*tick)->docks.size() && (*tick)->docks[to].partner < (*tick)->docks.size()) extras.messages.emplace_back((*tick)->docks[to].partner, to);
-  }
-  viewer_.publish(encode_frame(frame_, extras));
+  viewer_.publish(encode_frame(frame_));
   viewer_.tell({{"type", "state"}, {"tick", tick_}, {"time", (*tick)->time.seconds()}, {"paused", playback_.paused()}, {"ended", tick_ >= recording_.last_tick()},
                 {"failure", ""}, {"speed", playback_.speed()}, {"hash", hash_text((*tick)->hash)}});
   tell_watched(**tick);
   shown_ = tick_;
 }
 
-// A recording holds the body, not the mind.
+// The body as of this tick, the mind as of the last time when it was recorded.
 void ViewedRecording::tell_watched(const sim::RecordedTick& tick) {
   const sim::RecordedNames& names = recording_.names();
   for (const auto& [client, module] : watched_) {
     json about = {{"type", "module"}, {"name", module}, {"model", ""}, {"time", tick.time.seconds()}, {"percepts", json::object()}, {"actions", json::object()},
                   {"mailbox", json::array()}, {"waiting", 0}, {"docks", json::array()}, {"parameters", json::object()}};
+    add_mind(about, module);
     const std::string own = module + ".";
     for (std::size_t j = 0; j < names.joints.size(); ++j) {
       if (!names.joints[j].starts_with(own)) continue;
       const std::string joint = names.joints[j].substr(own.size());
-      about["percepts"][joint + ".angle"] = tick.joints[j].position;
-      about["percepts"][joint + ".velocity"] = tick.joints[j].velocity;
-      about["percepts"][joint + ".torque"] = tick.joints[j].torque;
+      about["joints"][joint] = {{"angle", tick.joints[j].position}, {"velocity", tick.joints[j].velocity}, {"torque", tick.joints[j].torque}};
     }
     for (std::size_t d = 0; d < names.docks.size(); ++d) {
       if (!names.docks[d].starts_with(own)) continue;
@@ -142,6 +132,19 @@ void ViewedRecording::tell_watched(const sim::RecordedTick& tick) {
     }
     viewer_.tell(about, client);
   }
+}
+
+void ViewedRecording::add_mind(json& about, const std::string& module) {
+  const std::vector<std::string>& agents = recording_.names().agents;
+  const auto agent = std::find(agents.begin(), agents.end(), module);
+  if (agent == agents.end()) return;
+  const auto mind = recording_.mind(static_cast<std::uint32_t>(agent - agents.begin()));
+  if (!mind.ok() || *mind == nullptr) return;
+  const json known = json::parse((*mind)->json, nullptr, false);
+  if (!known.is_object()) return;
+  for (const char* part : {"percepts", "actions", "knows", "mailbox", "waiting"})
+    if (known.contains(part)) about[part] = known[part];
+  about["mind_time"] = recording_.dt().start_of((*mind)->tick).seconds();
 }
 
 void ViewedRecording::handle(const Command& command) {

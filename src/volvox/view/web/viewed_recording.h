@@ -22,13 +22,13 @@ class ViewedRecording {
   void handle(const Command& command);
   void show();
   void tell_watched(const sim::RecordedTick& tick);
+  void add_mind(nlohmann::json& about, const std::string& module);
 
   Viewer& viewer_;
   sim::Recording& recording_;
   Playback playback_;
   std::int64_t tick_ = 0, shown_ = -1;
   std::map<WebServer::ClientId, std::string> watched_;
-  std::vector<std::uint32_t> first_dock_;  // by agent
   Frame frame_;
 };
 

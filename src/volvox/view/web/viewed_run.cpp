@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "volvox/sim/mind_text.h"
 #include "volvox/sim/recording_format.h"
 
 namespace volvox::view {
@@ -13,31 +14,16 @@ namespace {
 using nlohmann::json;
 constexpr auto frame_interval = std::chrono::microseconds(16'000);
 constexpr auto detail_interval = std::chrono::milliseconds(100);
-constexpr std::size_t messages_shown = 50;  // of a mailbox
-
-// What a value's own description says, as JSON.
-json described(const std::string& text) {
-  json value = json::parse(text, nullptr, false);
-  return value.is_discarded() ? json(text) : value;
-}
 
 json describe_module(const sim::Simulation& simulation, std::size_t index) {
   const mind::Agent& agent = simulation.minds().agent(index);
   const world::World& world = simulation.world();
   const std::uint32_t placement = agent.placement();
-  json module = {{"type", "module"}, {"name", agent.name()}, {"model", world.module_model(placement).name}, {"time", simulation.now().seconds()}};
-  module["percepts"] = json::object();
-  for (std::size_t i = 0; i < agent.percepts().size(); ++i) module["percepts"][agent.percepts()[i]] = described(agent.percept_value(i).describe());
-  module["actions"] = json::object();
-  for (std::size_t i = 0; i < agent.actions().size(); ++i)
-    if (agent.action_was_set(i)) module["actions"][agent.actions()[i]] = described(agent.action_value(i).describe());
-  if (const std::string model = agent.describe_model(); !model.empty()) module["knows"] = {{"type", agent.type_of_model()}, {"value", described(model)}};
-  module["mailbox"] = json::array();
-  for (const mind::Message& message : agent.mailbox()) {
-    if (module["mailbox"].size() >= messages_shown) break;
-    module["mailbox"].push_back({{"dock", agent.where(message)}, {"sent", message.sent.seconds()}, {"bytes", message.payload.size()}});
-  }
-  module["waiting"] = agent.mailbox().size();
+  std::string mind;
+  sim::describe_mind(mind, agent);
+  json module = json::parse(mind, nullptr, false);
+  if (module.is_discarded()) module = json::object();
+  module.update({{"type", "module"}, {"name", agent.name()}, {"model", world.module_model(placement).name}, {"time", simulation.now().seconds()}});
   module["docks"] = json::array();
   for (std::uint32_t d = 0; d < world.module_model(placement).docks.size(); ++d) {
     const std::uint32_t dock = world.part(placement).first_dock + d;
@@ -62,8 +48,8 @@ ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prep
 
 void ViewedRun::introduce() {
   const sim::Simulation& simulation = run_->simulation();
-  run_->simulation().minds().watch_arrivals();
-  on_the_way_.begin(run_->simulation());
+  sim::TrafficWatch::prepare(run_->simulation());
+  traffic_ = {};
   json hello = {{"type", "hello"}, {"mode", "run"}, {"name", run_->report().experiment}, {"engine", run_->report().engine}, {"seed", run_->report().seed},
                 {"dt", simulation.settings().dt.seconds()}, {"ticks", run_->ticks()}, {"modules", run_->report().modules}, {"recorded", run_->recorder() != nullptr}};
   hello["metrics"] = sim::format::metric_names;
@@ -86,28 +72,33 @@ void ViewedRun::introduce() {
 void ViewedRun::loop(const std::atomic<bool>& stop) {
   playback_.play(run_->simulation().now().seconds());
   while (!stop) {
-    for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
-    for (const Command& command : viewer_.take_commands()) {
-      handle(command);
-      if (lost_) return;
-    }
-    if (viewer_.take_newcomers()) {
-      shown_tick_ = -1;
-      metrics_told_ = 0;
-    }
-    const auto now = Playback::Clock::now();
-    const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.due(run_->simulation().now().seconds());
-    if (due <= now) {
-      step();
-      show(false);
-      continue;
-    }
-    show(true);
-    viewer_.wait_until(std::min(due, now + std::chrono::milliseconds(50)));
+    turn();
+    if (lost_) return;
   }
   if (!ended_) end();
   viewer_.tell({{"type", "state"}, {"tick", run_->simulation().tick()}, {"time", run_->simulation().now().seconds()}, {"paused", true}, {"ended", true},
                 {"failure", ""}, {"speed", playback_.speed()}});
+}
+
+void ViewedRun::turn() {
+  for (const WebServer::ClientId client : viewer_.take_left()) watched_.erase(client);
+  for (const Command& command : viewer_.take_commands()) {
+    handle(command);
+    if (lost_) return;
+  }
+  if (viewer_.take_newcomers()) {
+    shown_tick_ = -1;
+    metrics_told_ = 0;
+  }
+  const auto now = Playback::Clock::now();
+  const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.due(run_->simulation().now().seconds());
+  if (due <= now) {
+    step();
+    show(false);
+    return;
+  }
+  show(true);
+  viewer_.wait_until(std::min(due, now + std::chrono::milliseconds(50)));
 }
 
 void ViewedRun::step() {
@@ -115,18 +106,11 @@ void ViewedRun::step() {
   playback_.ran_a_tick();
   const mind::Minds& minds = run_->simulation().minds();
   if (viewer_.watched()) {
-    const world::World& world = run_->simulation().world();
-    if (extras_.messages.size() > 20'000) extras_.messages.clear();  // between two frames; nobody could see them all
-    for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
-      const std::uint32_t placement = minds.agent(arrival.agent).placement(), outlet = static_cast<std::uint32_t>(arrival.outlet);
-      if (outlet >= world.module_model(placement).docks.size()) continue;  // by bus or radio
-      const std::uint32_t to = world.part(placement).first_dock + outlet;
-      const std::uint32_t from = to < world.docks() ? world.graph().partner(to) : world::nobody;
-      if (from != world::nobody) extras_.messages.emplace_back(from, to);
-    }
-    on_the_way_.look(run_->simulation());
+    traffic_.look(run_->simulation());
+    const double now = run_->simulation().now().seconds();
+    for (const sim::Input& input : run_->simulation().inputs()) viewer_.tell({{"type", "log"}, {"time", now}, {"module", input.module}, {"text", mark_of(input)}});
     for (const mind::Minds::LogLine& line : minds.log_lines())
-      viewer_.tell({{"type", "log"}, {"time", run_->simulation().now().seconds()}, {"module", minds.agent(line.agent).name()}, {"text", line.text}});
+      viewer_.tell({{"type", "log"}, {"time", now}, {"module", minds.agent(line.agent).name()}, {"text", line.text}});
   }
   if (!status.ok() || run_->simulation().tick() >= run_->ticks()) end();
 }
@@ -149,9 +133,8 @@ void ViewedRun::show(bool all) {
   capture(run_->simulation(), frame_);
   frame_.rays.clear();
   if (rays_) capture_rays(run_->simulation().minds(), frame_);
-  on_the_way_.add_to(extras_, run_->simulation());
-  viewer_.publish(encode_frame(frame_, extras_));
-  extras_.clear();
+  frame_.traffic = traffic_.take(run_->simulation());
+  viewer_.publish(encode_frame(frame_));
   last_frame_ = now;
   if (fresh || (all && playback_.paused()) || now - last_details_ >= detail_interval) {
     tell_state();
@@ -200,7 +183,6 @@ void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebSer
   }
   run_ = std::move(*made);
   ended_ = false;
-  extras_.clear();
   playback_.play(run_->simulation().now().seconds());
   introduce();
 }

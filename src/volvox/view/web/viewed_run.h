@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "volvox/sim/run.h"
-#include "volvox/view/web/on_the_way.h"
 #include "volvox/view/web/playback.h"
 #include "volvox/view/web/viewer.h"
 
@@ -23,6 +22,8 @@ class ViewedRun {
   ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end);
   // Until `stop`. A run that has come to its end stays to be looked at.
   void loop(const std::atomic<bool>& stop);
+  // One turn of that loop: takes what people did, runs a tick if it is due, and shows what is new.
+  void turn();
   void set_speed(double factor) { playback_.set_speed(factor, run_->simulation().now().seconds()); }
   sim::Run& run() { return *run_; }
   // Somebody has reset the run, and it could not be made again: there is none any more.
@@ -49,8 +50,7 @@ class ViewedRun {
   std::map<WebServer::ClientId, std::string> watched_;  // which module each client looks at
   std::size_t metrics_told_ = 0;
   Frame frame_;
-  FrameExtras extras_;
-  OnTheWay on_the_way_;
+  sim::TrafficWatch traffic_;
   Playback::Clock::time_point last_frame_{}, last_details_{};
   std::int64_t shown_tick_ = -1;
 };

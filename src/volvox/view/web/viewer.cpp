@@ -33,6 +33,12 @@ void open_in_browser(const std::string& address) {
 
 }  // namespace
 
+std::string mark_of(const sim::Input& input) {
+  const bool is_text = input.kind == "parameter" || input.kind == "pose", is_push = input.kind == "push";
+  return fmt::format("input: {} {}{}{}", input.kind, input.name, input.name.empty() ? "" : " ",
+                     is_push ? fmt::format("{:g} {:g} {:g} N", input.force.x, input.force.y, input.force.z) : is_text ? input.text : fmt::format("{:g}", input.value));
+}
+
 std::filesystem::path bundle_folder() {
   std::filesystem::path first;
   for (const auto& root : platform::resource_path()) {

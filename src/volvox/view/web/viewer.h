@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 
+#include "volvox/sim/input.h"
 #include "volvox/view/web/codec.h"
 #include "volvox/view/web/web_server.h"
 
@@ -58,6 +59,9 @@ class Viewer {
 
   std::unique_ptr<WebServer> server_;  // ends first: its thread uses what stands above
 };
+
+// What a person did, as it stands on the time line.
+std::string mark_of(const sim::Input& input);
 
 // Where the bundle of web/ is: beside robots/ and experiments/.
 std::filesystem::path bundle_folder();

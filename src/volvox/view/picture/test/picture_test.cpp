@@ -8,6 +8,7 @@
 #include "volvox/view/picture/image_file.h"
 #include "volvox/view/picture/overlay.h"
 #include "volvox/view/picture/picture_engine.h"
+#include "volvox/view/picture/smooth_edges.h"
 #include "volvox/view/picture/video.h"
 
 namespace volvox::view::picture {
@@ -51,6 +52,11 @@ class PictureTest : public testing::Test {
     scene = std::make_shared<const Scene>(Scene::of(simulation->world()));
     ASSERT_TRUE(engine->load(scene).ok());
     capture(*simulation, frame);
+    ASSERT_TRUE(engine->show(frame).ok());
+  }
+  void exchange_engine(const PictureSettings& settings) {
+    engine = std::move(*make_picture_engine(settings));
+    ASSERT_TRUE(engine->load(scene).ok());
     ASSERT_TRUE(engine->show(frame).ok());
   }
   Image draw(const Camera& camera, std::span<const Frame> earlier = {}) {
@@ -101,18 +107,48 @@ TEST_F(PictureTest, TheSilhouetteOfABoxHasTheSizeOfItsProjection) {
   EXPECT_NEAR((top + bottom) / 2.0, 119.5, 1);
 }
 
-TEST_F(PictureTest, EdgesAreSmooth) {
+TEST_F(PictureTest, EdgesAreSmoothWithSamplesAndWithout) {
   model::SceneBuilder builder;
   builder.add_obstacle(model::Box{{1, 1, 1}}, {{}, Quat::rpy(0.3, 0, 0)}, 0, {}, {0, 0, 0, 1});
-  PictureSettings jagged = plain();
-  jagged.samples = 0;
   const auto between = [](Rgba c) { return brightness(c) > 250 && brightness(c) < 600; };
-  stage(builder, jagged);
-  const int without = count(draw(from({5, 0, 0})), between);
-  engine = std::move(*make_picture_engine(plain()));
-  ASSERT_TRUE(engine->load(scene).ok());
-  ASSERT_TRUE(engine->show(frame).ok());
-  EXPECT_GT(count(draw(from({5, 0, 0})), between), without + 50);
+  stage(builder);
+  for (const int samples : {0, 4}) {
+    PictureSettings settings = plain();
+    settings.samples = samples;
+    exchange_engine(settings);
+    EXPECT_GT(count(draw(from({5, 0, 0})), between), 100) << samples;
+  }
+}
+
+// Against what an edge covers of every pixel: less than half as far off as the jagged one.
+TEST(SmoothEdges, ComeCloseToWhatIsCovered) {
+  for (const double slope : {0.05, 0.14, 0.3, 0.7}) {
+    for (const bool upright : {false, true}) {
+      constexpr int size = 160;
+      Image image{size, size, std::vector<std::uint8_t>(3 * size * size)};
+      std::vector<double> covered(size * size);
+      for (int y = 0; y < size; ++y)
+        for (int x = 0; x < size; ++x) {
+          const double along = upright ? y : x, across = upright ? x : y;
+          const double height = 30 + slope * along - across;  // of the edge above the pixel's middle
+          const std::size_t i = static_cast<std::size_t>(y * size + x);
+          covered[i] = clamp(0.5 + height, 0, 1);
+          for (std::size_t c = 0; c < 3; ++c) image.pixels[3 * i + c] = height > 0 ? 230 : 40;
+        }
+      const auto error = [&] {
+        double sum = 0;
+        for (std::size_t i = 0; i < covered.size(); ++i) sum += std::fabs((image.pixels[3 * i] - 40) / 190.0 - covered[i]);
+        return sum;
+      };
+      const double jagged = error();
+      EdgeSmoother().smooth(image);
+      EXPECT_LT(error(), 0.5 * jagged) << slope << " " << upright;
+    }
+  }
+  Image flat{8, 8, std::vector<std::uint8_t>(3 * 64, 100)}, tiny{1, 1, {1, 2, 3}};
+  EdgeSmoother().smooth(flat), EdgeSmoother().smooth(tiny);
+  EXPECT_EQ(flat.pixels, std::vector<std::uint8_t>(3 * 64, 100));
+  EXPECT_EQ(tiny.pixels, (std::vector<std::uint8_t>{1, 2, 3}));
 }
 
 TEST_F(PictureTest, ABoxThrowsAShadowAwayFromTheSun) {
@@ -219,6 +255,28 @@ TEST_F(PictureTest, SensorRaysAreLinesFromWhereTheyStartToWhereTheyHit) {
     length += changed ? 1 : 0;
   }
   EXPECT_NEAR(length, 2 * 120 / std::tan(Camera{}.field_of_view / 2) / 6, 3);
+}
+
+// A ring is as large as it says, and is seen in front of what stands before it.
+TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
+  model::SceneBuilder builder;
+  builder.add_obstacle(model::Box{{4, 4, 0.1}}, {{0, 0, 0.5}, {}});
+  PictureSettings settings = plain();
+  settings.messages = true;
+  stage(builder, settings);
+  Camera above = from({0, 0, 6});
+  above.up = {0, 1, 0};
+  const Image empty = draw(above);
+  frame.traffic.rings.push_back({0, 0, 0, 1});
+  ASSERT_TRUE(engine->show(frame).ok());
+  const Image drawn = draw(above);
+  int left = 320, right = 0;
+  for (int x = 0; x < 320; ++x)
+    if (difference(drawn.at(x, 120), empty.at(x, 120)) > 30) left = std::min(left, x), right = std::max(right, x);
+  EXPECT_NEAR(right - left, 2 * 120 / std::tan(Camera{}.field_of_view / 2) / 6, 5);
+  settings.messages = false;
+  exchange_engine(settings);
+  EXPECT_EQ(draw(above).pixels, empty.pixels);
 }
 
 // What the ray caster gives a mind and what the render engine shows a person is the same scene.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/net/propagation.h"
-#include "volvox/view/web/on_the_way.h"
+#include "volvox/sim/traffic.h"
 #include "volvox/view/web/web_engine.h"
 
 namespace volvox::view {
@@ -60,7 +60,8 @@ TEST(Codec, AFrameHasItsPlaces) {
   frame.docks.resize(3);
   frame.docks[2] = {DockView::engaged, 0.5f};
   frame.docks[0].load = 7;  // more than it bears: shown as all
-  const std::string bytes = encode_frame(frame, {{{4, 5}}, {{1, 2, 3, 40}}});
+  frame.traffic = {{{4, 5}}, {{1, 2, 3, 40}}};
+  const std::string bytes = encode_frame(frame);
   ASSERT_EQ(bytes.substr(0, 4), "VXF1");
   const auto at = [&]<class T>(std::size_t offset, T value) { std::memcpy(&value, bytes.data() + offset, sizeof value); return value; };
   EXPECT_EQ(at(4, std::uint32_t{}), 2u);
@@ -79,10 +80,10 @@ TEST(Codec, AFrameHasItsPlaces) {
 }
 
 // The ring ends where the frame is just decoded.
-TEST(OnTheWay, RingsReachAsFarAsARadioIsHeard) {
+TEST(Traffic, RingsReachAsFarAsARadioIsHeard) {
   model::Radio radio;
   radio.receive_threshold = 1e-9;
-  const double range = free_space_range(radio, 2.4e9);
+  const double range = sim::free_space_range(radio, 2.4e9);
   EXPECT_NEAR(radio.power * net::Friis(2.4e9).gain({}, {range, 0, 0}), radio.receive_threshold, 1e-18);
 }
 

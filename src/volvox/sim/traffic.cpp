@@ -1,12 +1,14 @@
-#include "volvox/view/web/on_the_way.h"
+#include "volvox/sim/traffic.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "volvox/net/power.h"
 
-namespace volvox::view {
+namespace volvox::sim {
 namespace {
+
+constexpr std::size_t most_arrivals = 20'000;  // between two looks; nobody could see them all
 
 double frequency_of(const world::World& world, const std::string& channel) {
   const auto& channels = world.model().channels;
@@ -21,13 +23,23 @@ double free_space_range(const model::Radio& radio, double frequency_hz) {
   return wavelength / (4 * pi) * std::sqrt(radio.power * radio.gain * radio.gain / radio.receive_threshold);
 }
 
-void OnTheWay::begin(sim::Simulation& simulation) {
-  sending_.clear(), sent_.clear();
+void TrafficWatch::prepare(Simulation& simulation) {
+  simulation.minds().watch_arrivals();
   simulation.minds().keep_frames(true);
 }
 
-void OnTheWay::look(const sim::Simulation& simulation) {
-  const mind::Exchange* exchange = simulation.minds().exchange();
+void TrafficWatch::look(const Simulation& simulation) {
+  const world::World& world = simulation.world();
+  const mind::Minds& minds = simulation.minds();
+  if (arrived_.size() > most_arrivals) arrived_.clear();
+  for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
+    const std::uint32_t placement = minds.agent(arrival.agent).placement(), outlet = static_cast<std::uint32_t>(arrival.outlet);
+    if (outlet >= world.module_model(placement).docks.size()) continue;  // by bus or radio
+    const std::uint32_t to = world.part(placement).first_dock + outlet;
+    const std::uint32_t from = world.graph().partner(to);
+    if (from != world::nobody) arrived_.emplace_back(from, to);
+  }
+  const mind::Exchange* exchange = minds.exchange();
   if (exchange == nullptr) return;
   for (const net::LogEntry& entry : exchange->frames().entries()) {
     switch (entry.kind) {
@@ -43,9 +55,10 @@ void OnTheWay::look(const sim::Simulation& simulation) {
   }
 }
 
-void OnTheWay::add_to(FrameExtras& extras, const sim::Simulation& simulation) {
+Traffic TrafficWatch::take(const Simulation& simulation) {
+  Traffic traffic{std::exchange(arrived_, {}), {}};
   const mind::Exchange* exchange = simulation.minds().exchange();
-  if (exchange == nullptr) return;
+  if (exchange == nullptr) return traffic;
   const world::World& world = simulation.world();
   for (const std::uint32_t interface : sent_) {
     const mind::Exchange::Owner owner = exchange->owner(interface);
@@ -55,15 +68,16 @@ void OnTheWay::add_to(FrameExtras& extras, const sim::Simulation& simulation) {
     if (outlet < docks) {
       const std::uint32_t from = world.part(placement).first_dock + static_cast<std::uint32_t>(outlet);
       const std::uint32_t to = world.graph().partner(from);
-      if (to != world::nobody) extras.messages.emplace_back(from, to);
+      if (to != world::nobody) traffic.wires.emplace_back(from, to);
     } else if (outlet < docks + module.radios.size()) {
       const model::Radio& radio = module.radios[outlet - docks];
       const Vec3 at = exchange->network().position({interface, 0});
       const double range = free_space_range(radio, frequency_of(world, radio.channel));
-      extras.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z), static_cast<float>(range)});
+      traffic.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z), static_cast<float>(range)});
     }
   }
   sent_ = sending_;
+  return traffic;
 }
 
-}  // namespace volvox::view
+}  // namespace volvox::sim

@@ -1,0 +1,20 @@
+// Lines of a picture: rays of sensors, messages on wires, rings around antennas. They become thin
+// ribbons that face the eye, because OpenGL's own lines are one pixel wide.
+#pragma once
+
+#include <vector>
+
+#include "volvox/view/picture/instances.h"
+
+namespace volvox::view::picture {
+
+struct LineVertex {
+  std::array<float, 3> position{};  // relative to the camera's target
+  Rgba color;
+};
+
+// Three vertices a triangle.
+std::vector<LineVertex> ray_ribbons(const Frame& frame, const Viewpoint& view);
+std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, const Viewpoint& view);
+
+}  // namespace volvox::view::picture
