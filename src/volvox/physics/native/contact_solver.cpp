@@ -1,10 +1,12 @@
 #include "volvox/physics/native/contact_solver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/detector.h"
+#include "volvox/physics/native/share_out.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
@@ -46,6 +48,7 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
     parent_[at(std::max(a, b))] = std::min(a, b);
   }
   groups_.clear();
+  bodies_ = 0;
   for (std::size_t i = 0; i < islands.size(); ++i) {
     if (!islands[i]) continue;
     const int root = root_of(static_cast<int>(i));
@@ -54,7 +57,10 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
       groups_.push_back({});
     }
     group_of_[i] = group_of_[at(root)];
-    ++groups_[at(group_of_[i])].last_island;
+    Group& group = groups_[at(group_of_[i])];
+    ++group.last_island;
+    group.bodies += islands[i]->bodies().size();
+    bodies_ += islands[i]->bodies().size();
   }
   for (const ContactPoint& c : points_) ++groups_[at(group_of_[at(world.bodies[at(c.a)].island)])].last_point;
   std::size_t island = 0, point = 0;
@@ -101,45 +107,54 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
   }
 }
 
-void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step) const {
-  static thread_local GroupRoom room;
-  const Group& group = groups_[index];
-  if (!group.awake || lone_[at(islands_[group.first_island])]) return;
-  place(world, islands, group);
-  refresh(world, group, step);
-  start_impulses(world, islands, group, step);
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->predict(world, step);
-  collect_active(world, group, room);
-  for (int attempt = 1; !room.active.empty(); ++attempt) {
-    whiten(islands, group, room);
-    lay_out_rows(islands, room);
-    for (std::size_t i = 0; i < room.active.size(); ++i) fill(world, islands, room, i, step);
-    sweep(islands, group, room);
-    bool overloaded = false;
-    for (std::size_t i = group.first_island; i < group.last_island; ++i) overloaded = islands[at(islands_[i])]->take_up(world) || overloaded;
-    if (!overloaded || attempt == most_attempts) break;
-    for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->predict_again(world);
-  }
-  take_impulses(world, islands, group, room);
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->finish(world, step);
+template <class Visit>
+void ContactSolver::for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const {
+  share_out(threads, group.last_island - group.first_island, 1, [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])]); });
 }
 
-void ContactSolver::place(World& world, Islands& islands, const Group& group) const {
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    for (int index : islands[at(islands_[i])]->bodies()) {
+void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step, ThreadPool* threads) const {
+  static thread_local GroupRoom own_room;
+  GroupRoom& room = own_room;  // this thread's, whoever works in it
+  const Group& group = groups_[index];
+  if (!group.awake || lone_[at(islands_[group.first_island])]) return;
+  place(world, islands, group, threads);
+  refresh(world, group, step, threads);
+  share_weight(world, islands, group, threads);
+  start_impulses(world, group, step);
+  for_islands(islands, group, threads, [&](Island& island) { island.predict(world, step); });
+  collect_active(world, group, room);
+  for (int attempt = 1; !room.active.empty(); ++attempt) {
+    whiten(islands, group, room, threads);
+    lay_out_rows(islands, room);
+    share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
+    sweep(islands, group, room);
+    std::atomic<bool> overloaded = false;
+    for_islands(islands, group, threads, [&](Island& island) {
+      if (island.take_up(world)) overloaded = true;
+    });
+    if (!overloaded || attempt == most_attempts) break;
+    for_islands(islands, group, threads, [&](Island& island) { island.predict_again(world); });
+  }
+  take_impulses(world, islands, group, room, threads);
+  for_islands(islands, group, threads, [&](Island& island) { island.finish(world, step); });
+}
+
+void ContactSolver::place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
+  for_islands(islands, group, threads, [&](const Island& island) {
+    for (int index : island.bodies()) {
       Body& body = world.bodies[at(index)];
       body.axes = rotation_matrix(lane(body.rotation));
       body.push = {};
       body.touches = 0, body.carried = false;
     }
-  }
+  });
 }
 
 // Geometry at the present poses.
-void ContactSolver::refresh(World& world, const Group& group, double step) const {
+void ContactSolver::refresh(World& world, const Group& group, double step, ThreadPool* threads) const {
+  share_out(threads, group.last_point - group.first_point, 64, [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
-    ContactPoint& c = points_[at(order_[i])];
-    refresh_point(world, c, step);
+    const ContactPoint& c = points_[at(order_[i])];
     if (!c.active) continue;
     Body& a = world.bodies[at(c.a)];
     ++a.touches;
@@ -147,17 +162,20 @@ void ContactSolver::refresh(World& world, const Group& group, double step) const
   }
 }
 
-// Every contact starts from its last impulse, or from a guess; Body::push becomes their sum.
-void ContactSolver::start_impulses(World& world, const Islands& islands, const Group& group, double step) const {
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+void ContactSolver::share_weight(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
+  for_islands(islands, group, threads, [&](const Island& island) {
     double all = 0, touching = 0;
-    for (int index : islands[at(islands_[i])]->bodies()) {
+    for (int index : island.bodies()) {
       const Body& body = world.bodies[at(index)];
       all += body.mass;
       if (body.touches > 0) touching += body.mass;
     }
-    for (int index : islands[at(islands_[i])]->bodies()) world.bodies[at(index)].borne = touching > 0 ? all / touching : 1;
-  }
+    for (int index : island.bodies()) world.bodies[at(index)].borne = touching > 0 ? all / touching : 1;
+  });
+}
+
+// Every contact starts from its last impulse, or from a guess; Body::push becomes their sum.
+void ContactSolver::start_impulses(World& world, const Group& group, double step) const {
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
     ContactPoint& c = points_[at(order_[i])];
     if (!c.active) continue;
@@ -218,7 +236,7 @@ void ContactSolver::collect_active(const World& world, const Group& group, Group
   }
 }
 
-void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room) const {
+void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
   if (group.last_island - group.first_island == 1) {
     room.touched.clear();
     for (const GroupRoom::Active& c : room.active) {
@@ -235,11 +253,16 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
   }
   std::sort(room.ends.begin(), room.ends.end());
   room.ends.erase(std::unique(room.ends.begin(), room.ends.end()), room.ends.end());
-  for (std::size_t first = 0, last = 0; first < room.ends.size(); first = last) {
-    room.touched.clear();
-    while (last < room.ends.size() && room.ends[last].first == room.ends[first].first) room.touched.push_back(room.ends[last++].second);
-    islands[at(room.ends[first].first)]->whiten(room.touched);
+  room.touched.clear(), room.first_end.clear();
+  for (std::size_t i = 0; i < room.ends.size(); ++i) {
+    if (i == 0 || room.ends[i].first != room.ends[i - 1].first) room.first_end.push_back(i);
+    room.touched.push_back(room.ends[i].second);
   }
+  room.first_end.push_back(room.ends.size());
+  share_out(threads, room.first_end.size() - 1, 1, [&](std::size_t i) {
+    const std::size_t first = room.first_end[i], last = room.first_end[i + 1];
+    islands[at(room.ends[first].first)]->whiten({room.touched.data() + first, last - first});
+  });
 }
 
 void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
@@ -322,8 +345,24 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double step) c
   c.target = std::max(c.target, std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap)));
 }
 
+void ContactSolver::number_places(const Islands& islands, const Group& group, GroupRoom& room) const {
+  room.first_place.resize(islands.size());
+  room.above.clear();
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    const Island& island = *islands[at(islands_[i])];
+    const int first = room.first_place[at(islands_[i])] = static_cast<int>(room.above.size());
+    for (int part = 0; part < island.parts(); ++part) room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
+  }
+  const auto place = [&](int island, int part) { return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part); };
+  for (GroupRoom::Active& c : room.active) {
+    c.place_a = place(c.island_a, c.part_a);
+    c.place_b = c.island_b >= 0 ? place(c.island_b, c.part_b) : c.place_a;
+  }
+}
+
+// The sweeps go on where something has not settled, and beside it; every fourth, and the last,
+// goes through all, for what travels farther.
 void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room) const {
-  if (group.last_island - group.first_island == 1 && islands[at(islands_[group.first_island])]->parts() > 1) return sweep_long_tree(islands, group, room);
   const std::size_t contacts = room.active.size();
   const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
   const double count = static_cast<double>(group.last_island - group.first_island);
@@ -331,37 +370,28 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room)
   bool direct = count > 1 && contacts <= most_direct;
   for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
   std::size_t next_direct = sweeps_before_direct;
+  number_places(islands, group, room);
+  room.stirred.assign(room.above.size(), 0);
+  bool all = true;
   for (std::size_t i = 0; i < sweeps; ++i) {
     double most = 0;
-    for (std::size_t k = 0; k < contacts; ++k) most = std::max(most, solve_one(islands, room, k));
-    if (most < enough) break;
-    if (direct && i == next_direct) (void)solve_directly(room), next_direct = 3 * next_direct;
-  }
-}
-
-// In a long tree the sweeps go on where something has not settled, and beside it; every fourth
-// goes through all, for what travels farther.
-void ContactSolver::sweep_long_tree(Islands& islands, const Group& group, GroupRoom& room) const {
-  const Island& tree = *islands[at(islands_[group.first_island])];
-  const std::size_t parts = at(tree.parts()), sweeps = std::clamp<std::size_t>(most_work / room.active.size(), fewest_sweeps, most_sweeps);
-  room.stirred.assign(parts, 0);
-  for (std::size_t i = 0; i < sweeps; ++i) {
-    const bool all = i % 4 == 0;
-    double most = 0;
-    room.stirring.assign(parts, 0);
-    for (std::size_t k = 0; k < room.active.size(); ++k) {
+    room.stirring.assign(room.above.size(), 0);
+    for (std::size_t k = 0; k < contacts; ++k) {
       const GroupRoom::Active& c = room.active[k];
-      if (!all && !room.stirred[at(c.part_a)] && !room.stirred[at(c.part_b)]) continue;
+      if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
       const double change = solve_one(islands, room, k);
-      if (change >= settled) room.stirring[at(c.part_a)] = room.stirring[at(c.part_b)] = 1;
+      if (change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
       most = std::max(most, change);
     }
-    if (all && most < settled) break;
+    if (all && most < enough) break;
+    if (direct && i == next_direct) (void)solve_directly(room), next_direct = 3 * next_direct;
+    all = (i + 1) % 4 == 0 || most < enough;
     room.stirred = room.stirring;
-    for (std::size_t part = 1; part < parts; ++part) {
-      const std::size_t above = at(tree.part_above(static_cast<int>(part)));
-      if (room.stirring[part]) room.stirred[above] = 1;
-      if (room.stirring[above]) room.stirred[part] = 1;
+    for (std::size_t place = 0; place < room.above.size(); ++place) {
+      if (room.above[place] < 0) continue;
+      const std::size_t above = at(room.above[place]);
+      if (room.stirring[place]) room.stirred[above] = 1;
+      if (room.stirring[above]) room.stirred[place] = 1;
     }
   }
 }
@@ -395,10 +425,10 @@ double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t i
 }
 
 // Body::push becomes the change of the impulses since predict().
-void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room) const {
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    for (int body : islands[at(islands_[i])]->bodies()) world.bodies[at(body)].push = {};
-  }
+void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
+  for_islands(islands, group, threads, [&](const Island& island) {
+    for (int body : island.bodies()) world.bodies[at(body)].push = {};
+  });
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     ContactPoint& c = points_[at(room.active[i].point)];
     const RowContact& hot = room.hot[i];

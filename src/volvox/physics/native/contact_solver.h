@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/contact.h"
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/wide.h"
@@ -35,6 +36,7 @@ struct GroupRoom {
     int island_a, node_a, island_b, node_b;  // b: -1 where it is not solved for
     int part_a = 0, part_b = 0;
     bool one_part = true;                    // no island on either side is cut into parts
+    int place_a = 0, place_b = 0;            // its parts among those of the group
   };
   // A row of the direct solution.
   struct DirectRow {
@@ -45,10 +47,13 @@ struct GroupRoom {
 
   std::vector<Active> active;        // in the order of the sweep
   std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
-  std::vector<std::uint8_t> stirred, stirring;  // by part: something in it or beside it has not settled
+  std::vector<int> first_place;      // by island: of its parts among those of the group
+  std::vector<int> above;            // by place: the part that it hangs on; -1: none
+  std::vector<std::uint8_t> stirred, stirring;  // by place: something in it or beside it has not settled
   std::vector<double> rows;
   std::vector<int> touched;          // nodes of one island
   std::vector<std::pair<int, int>> ends;  // islands and nodes of all contacts
+  std::vector<std::size_t> first_end;     // of each island among them, and one more at the end
   std::vector<DirectRow> direct;
   std::vector<double> matrix, right;
   std::vector<Vec3> kept;
@@ -68,21 +73,27 @@ class ContactSolver {
   std::size_t groups() const { return groups_.size(); }
   // A group sleeps or wakes as one. What lies still for a while, carried by something, falls
   // asleep; a group in which anybody is awake wakes.
-  void wake_groups(World& world, const Islands& islands);
-  void let_sleep(World& world, const Islands& islands, double tick) const;
+  void wake_groups(World& world, const Islands& islands, ThreadPool* threads);
+  void let_sleep(World& world, const Islands& islands, double tick, ThreadPool* threads) const;
 
   // Leaves the groups to others that are one small tree and touch nothing that moves.
   static constexpr std::size_t most_lone_points = 64;
   // Their lists of points hold until the next call.
   void take_lone_trees(const World& world, const Islands& islands, const Detector& detector, std::vector<FlockMember>& members);
 
-  // Moves the bodies of a group through a substep.
-  void advance_group(World& world, Islands& islands, std::size_t group, double step) const;
+  // So large that the others cannot keep the threads busy meanwhile: it is shared out itself.
+  bool large(std::size_t group) const { return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_ && groups_[group].last_island - groups_[group].first_island > 1; }
+  // Moves the bodies of a group through a substep. Everything but the sweep is shared out to
+  // the threads, if there are any.
+  void advance_group(World& world, Islands& islands, std::size_t group, double step, ThreadPool* threads) const;
 
  private:
+  static constexpr std::size_t fewest_bodies_shared = 100;
+
   struct Group {
     std::size_t first_island = 0, last_island = 0;  // in islands_
     std::size_t first_point = 0, last_point = 0;    // in order_
+    std::size_t bodies = 0;
     bool awake = true;
   };
 
@@ -90,23 +101,27 @@ class ContactSolver {
   template <class Visit>
   void for_bodies(const Islands& islands, const Group& group, const Visit& visit) const;
   bool may_sleep(const World& world, const Islands& islands, const Group& group) const;
-  void place(World& world, Islands& islands, const Group& group) const;
-  void refresh(World& world, const Group& group, double step) const;
+  template <class Visit>
+  void for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const;
+  void place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
+  void refresh(World& world, const Group& group, double step, ThreadPool* threads) const;
   void refresh_point(const World& world, ContactPoint& c, double step) const;
-  void start_impulses(World& world, const Islands& islands, const Group& group, double step) const;
+  void share_weight(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
+  void start_impulses(World& world, const Group& group, double step) const;
   Vec3 first_impulse(const World& world, const ContactPoint& c, double step) const;
   void collect_active(const World& world, const Group& group, GroupRoom& room) const;
-  void whiten(Islands& islands, const Group& group, GroupRoom& room) const;
+  void whiten(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void lay_out_rows(Islands& islands, GroupRoom& room) const;
   void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
   void set_target(ContactPoint& c, double predicted, double step) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room) const;
-  void sweep_long_tree(Islands& islands, const Group& group, GroupRoom& room) const;
+  void number_places(const Islands& islands, const Group& group, GroupRoom& room) const;
   double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
-  void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room) const;
+  void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
 
   mutable std::vector<ContactPoint> points_;  // each belongs to one group
   std::vector<Group> groups_;
+  std::size_t bodies_ = 0;              // of all groups
   std::vector<int> islands_;            // by group
   std::vector<int> order_;              // points by group
   std::vector<int> parent_, group_of_;  // by island
