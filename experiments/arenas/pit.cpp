@@ -62,7 +62,7 @@ scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail) {
 }
 
 std::vector<model::ParameterDesc> arena_parameters() {
-  return {{"arena", "simple", {}, {}, {"simple", "gsrm", "gg", "pf"}, "made by hand, or built from a noisy cloud by one of three methods", 0},
+  return {{"arena", "simple", {}, {}, {"simple", "gsrm", "gg", "pf", "mixed"}, "made by hand, or built from a noisy cloud", 0},
           {"detail", "1", 1, 200, {}, "of the simple arena: each triangle is cut into detail x detail", 0}};
 }
 
@@ -76,15 +76,19 @@ Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& 
   return scan::build(scan::sample_cloud(truth, {.seed = seed, .noise = noise}), options);
 }
 
-Result<scan::TriangleMesh> arena_named(const std::string& name, int detail, const Pit& pit, std::uint64_t seed) {
-  if (name == "simple") return subdivided(simple_arena(pit), detail);
-  auto built = rebuilt(simple_arena(pit), name, 0, 0.007, seed);
-  if (!built.ok()) return built.error();
-  return std::move(built->mesh);
+Result<scan::Built> arena_named(const std::string& name, int detail, const Pit& pit, std::uint64_t seed) {
+  if (name != "simple") return rebuilt(simple_arena(pit), name, 0, 0.007, seed);
+  scan::Built built;
+  built.mesh = subdivided(simple_arena(pit), detail);
+  return built;
 }
 
-void add_arena(model::SceneBuilder& scene, const scan::TriangleMesh& mesh) {
-  scene.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, {0.8, 0}, {0.78, 0.76, 0.72, 1}, "arena");
+void add_arena(model::SceneBuilder& scene, const scan::Built& arena) {
+  const model::Material material{0.8, 0};
+  const model::Color color{0.78, 0.76, 0.72, 1};
+  const scan::TriangleMesh& mesh = arena.boxes.empty() ? arena.mesh : arena.rest;
+  if (!mesh.triangles.empty()) scene.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, material, color, "arena");
+  for (std::size_t i = 0; i < arena.boxes.size(); ++i) scene.add_obstacle(model::Box{arena.boxes[i].size}, arena.boxes[i].pose, 0, material, color, "box_" + std::to_string(i));
 }
 
 }  // namespace volvox::experiments::arenas

@@ -22,15 +22,15 @@ scan::TriangleMesh simple_arena(const Pit& pit);
 // Every triangle cut into detail * detail equal ones.
 scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail);
 
-// The same from a cloud of 98,000 points with noise and 2,000 outliers, by "gsrm", "gg" or "pf"; about
+// The same from a cloud of 98,000 points with noise and 2,000 outliers, by "gsrm", "gg", "pf" or "mixed"; about
 // so many triangles, or as many as the paper has where that is 0 (a matter of course for pf).
 Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& method, std::size_t triangles, double noise, std::uint64_t seed);
 
 // What --set arena= and detail= stand for, the same for all experiments on the pit.
 std::vector<model::ParameterDesc> arena_parameters();
-Result<scan::TriangleMesh> arena_named(const std::string& name, int detail, const Pit& pit, std::uint64_t seed);
+Result<scan::Built> arena_named(const std::string& name, int detail, const Pit& pit, std::uint64_t seed);
 
-// Adds it to a scene, as one fixed body.
-void add_arena(model::SceneBuilder& scene, const scan::TriangleMesh& mesh);
+// Adds it to a scene, as one fixed body; a mixed model as its boxes and the rest.
+void add_arena(model::SceneBuilder& scene, const scan::Built& arena);
 
 }  // namespace volvox::experiments::arenas

@@ -35,12 +35,12 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   auto scout = setup.library.load("scout");
   if (!scout.ok()) return scout.error();
-  auto mesh = arena_named(arena_, detail, pit_, setup.seed);
-  if (!mesh.ok()) return mesh.error();
-  triangles_ = mesh->triangles.size();
+  auto arena = arena_named(arena_, detail, pit_, setup.seed);
+  if (!arena.ok()) return arena.error();
+  triangles_ = arena->mesh.triangles.size();
 
   model::SceneBuilder scene("pit_snake");
-  add_arena(scene, *mesh);
+  add_arena(scene, *arena);
   model::PlacementOptions options;
   options.mind = mind;
   // The head is number 0, its dock a little before the pit.

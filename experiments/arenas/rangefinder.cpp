@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scout_pair.h"
+
 namespace volvox::experiments::arenas {
 namespace {
 
@@ -30,34 +32,25 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   const double noise = parameters.number("noise", 0);
   const std::string divergence = parameters.text("divergence", "0");
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
-  auto scout = setup.library.load("scout");
-  if (!scout.ok()) return scout.error();
-  auto mesh = arena_named(arena_, detail, {}, setup.seed);
-  if (!mesh.ok()) return mesh.error();
-  triangles_ = mesh->triangles.size();
+  auto arena = arena_named(arena_, detail, {}, setup.seed);
+  if (!arena.ok()) return arena.error();
+  triangles_ = arena->mesh.triangles.size();
   truth_ = std::make_unique<scan::RayCaster>();
   auto geometry = std::make_shared<model::Geometry>();
   geometry->colliders.push_back({"arena", std::make_shared<const model::MeshData>(simple_arena({})), {}, {}});
   truth_->add({geometry, {}, 0, false});
   truth_->update();
 
-  // Two Scouts in a row, because one alone tips on its two wheels; the first has a laser on top, and
-  // nothing else casts rays. All around: the last ray is one step short of the first.
-  auto pusher = std::make_shared<model::ModuleModel>(**scout);
-  std::erase_if(pusher->sensors, [](const model::Sensor& sensor) { return sensor.type == "proximity"; });
-  auto carrier = std::make_shared<model::ModuleModel>(*pusher);
+  // All around: the last ray is one step short of the first.
   const double view = 2 * pi * static_cast<double>(rays - 1) / static_cast<double>(rays);
-  carrier->sensors.push_back({laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
-                              {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(view)}, {"max_range", "8"}, {"divergence", divergence}}, 0});
-  if (noise > 0) carrier->percept_noise[laser] = {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}};
-
+  const model::Sensor sensor{laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
+                             {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(view)}, {"max_range", "8"}, {"divergence", divergence}}, 0};
+  std::map<std::string, model::NoiseChainSpec> disturbed;
+  if (noise > 0) disturbed[laser] = {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}};
   model::SceneBuilder scene("rangefinder");
-  add_arena(scene, *mesh);
-  model::PlacementOptions options;
-  options.mind = model::Mind{"roll_on", {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, {}, 0};
-  scene.add(carrier, Pose{{-1.1, -0.3, 0.049}, {}}, "scout", options);
-  scene.add(pusher, std::nullopt, "pusher", options);
-  scene.connect("scout.back", "pusher.front");
+  add_arena(scene, *arena);
+  const auto added = add_scout_pair(scene, setup.library, {sensor}, Pose{{-1.1, -0.3, scout_clearance}, {}}, {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, disturbed);
+  if (!added.ok()) return added.error();
   model::RunSettings run;
   run.duration = Time::seconds(6);  // later it would roll into the pit
   scene.set_run(run);

@@ -4,7 +4,7 @@ namespace volvox::experiments::arenas {
 
 Result<std::vector<model::ParameterDesc>> Reconstruct::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"method", "gsrm", {}, {}, {"gsrm", "gg", "pf"}, "how the cloud becomes a mesh", 0},
+      {"method", "gsrm", {}, {}, {"gsrm", "gg", "pf", "mixed"}, "how the cloud becomes a mesh", 0},
       {"triangles", "0", 0, 200'000, {}, "about how many (gsrm, gg); 0: as many as the paper", 0, true},
       {"noise", "0.007", 0, 0.1, {}, "deviation of the points, in m", 0}};
 }
@@ -22,7 +22,7 @@ Result<model::WorldModel> Reconstruct::init(sim::Setup& setup) {
   cpu_ = built->cpu_s;
   found_ = scan::evaluate(built->mesh, truth, 2000);
   model::SceneBuilder scene("reconstruct");
-  add_arena(scene, built->mesh);
+  add_arena(scene, *built);
   model::RunSettings run;
   run.duration = Time::seconds(0.1);
   scene.set_run(run);

@@ -4,6 +4,8 @@
 #include "../pit.h"
 #include "behaviors.h"
 #include "experiments.h"
+#include "volvox/scan/arena.h"
+#include "volvox/scan/files.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::experiments::arenas {
@@ -87,6 +89,29 @@ TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_co
   EXPECT_EQ(one.report.state_hash, three.report.state_hash);
   EXPECT_NEAR(one.metric("range_error_mean_mm"), 7 * 0.8, 1.5);  // the mean of a normal deviate without its sign
   EXPECT_GT(one.metric("range_error_max_mm"), 20);
+}
+
+TEST(Arenas, a_scout_drives_in_a_scanned_room_and_its_laser_sees_what_was_scanned) {
+  const std::string file = testing::TempDir() + "room.xyz";
+  const auto room = scan::make_arena({.seed = 4, .pit = false, .boxes = 1});
+  ASSERT_TRUE(scan::write_cloud(scan::sample_cloud(room->mesh, {.seed = 4, .points = 30'000, .outliers = 100}), file).ok());
+  for (const char* method : {"pf", "mixed"}) {
+    const Outcome driven = run("arenas/room", "native", {{"scan", file}, {"method", method}}, 3);
+    EXPECT_GT(driven.metric("way_m"), 0.2) << method;
+    EXPECT_GT(driven.metric("lowest_m"), -0.02) << method;
+    EXPECT_GT(driven.metric("returned"), 0.95) << method;
+    EXPECT_GT(driven.metric("near_scan"), 0.95) << method;
+  }
+  EXPECT_EQ(run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5).report.state_hash, run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5, 3).report.state_hash);
+}
+
+TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
+  const Outcome explored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6);
+  EXPECT_EQ(explored.metric("learned"), 3);
+  EXPECT_GT(explored.metric("f_2cm_last"), 1.3 * explored.metric("f_2cm_first"));
+  EXPECT_LT(explored.metric("completeness_last_mm"), 0.7 * explored.metric("completeness_first_mm"));
+  EXPECT_GT(explored.metric("painted"), 0.2);
+  EXPECT_GT(explored.metric("color_right"), 0.7);
 }
 
 }  // namespace

@@ -150,10 +150,11 @@ int net_flood_command(const NetArguments& arguments);
 // `volvox scan ...`: arenas from laser data. One of its subcommands, with what was given to it.
 struct ScanArguments {
   std::string input, second, output, truth, path, cloud, method = "gsrm";
+  std::vector<std::string> scans;
   std::uint64_t seed = 1;
   double length = 4, width = 3, height = 0.6, noise = -1, shake = 0.01, drift = 0.02, cell = 0, density = 5000;
   int boxes = 3, least = 0;
-  bool no_pit = false, raw = false, no_filter = false, json = false, quiet = false;
+  bool no_pit = false, raw = false, no_filter = false, placed = false, json = false, quiet = false;
   std::size_t points = 98'000, outliers = 2'000, triangles = 0, nodes = 0, steps = 0;
   std::string robot = "wheelbot", behavior = "wander";
   RunArguments run;

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/platform/clock.h"
@@ -16,10 +15,11 @@
 #include "volvox/scan/clean.h"
 #include "volvox/scan/evaluate.h"
 #include "volvox/scan/files.h"
+#include "volvox/scan/free_place.h"
 #include "volvox/scan/locate.h"
+#include "volvox/scan/refine.h"
 #include "volvox/scan/register.h"
 #include "volvox/scan/simulate.h"
-#include "volvox/scan/triangle_tree.h"
 
 namespace volvox::cli {
 namespace fs = std::filesystem;
@@ -99,6 +99,10 @@ Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string
 int simulate(const ScanArguments& a) {
   if (a.output.empty() && a.truth.empty() && a.cloud.empty())
     return complain(Error("nothing to write was asked for", "give -o LOG, --truth MESH or --cloud CLOUD"));
+  for (const auto& [file, check] : {std::pair{a.truth, &scan::check_mesh_name}, {a.cloud, &scan::check_cloud_name}, {a.output, &scan::check_folder_of}, {a.path, &scan::check_folder_of}})
+    if (!file.empty())
+      if (const auto good = check(file); !good.ok()) return complain(good.error());
+  if (!a.path.empty() && a.output.empty()) return complain(Error("--path needs a drive", "give -o LOG too"));
   const auto arena = scan::make_arena({.seed = a.seed, .length = a.length, .width = a.width, .height = a.height, .pit = !a.no_pit, .boxes = a.boxes});
   if (!arena.ok()) return complain(arena.error());
   const double noise = a.noise >= 0 ? a.noise : 0.007;
@@ -121,10 +125,15 @@ int simulate(const ScanArguments& a) {
         csv += fmt::format("{:.3f},{:.6f},{:.6f},{:.6f}\n", drive.log.forward[i].time, drive.forward_truth[i].position.x, drive.forward_truth[i].position.y, drive.forward_truth[i].heading);
       if (const auto written = scan::write_bytes(csv, a.path); !written.ok()) return complain(written.error());
     }
-  } else if (!a.path.empty()) {
-    return complain(Error("--path needs a drive", "give -o LOG too"));
   }
-  if (a.json) fmt::print("{}\n", json.dump());
+  if (a.json) {
+    fmt::print("{}\n", json.dump());
+  } else if (!a.quiet) {
+    std::vector<std::vector<std::string>> rows = {{"triangles of the arena", std::to_string(arena->mesh.triangles.size())}};
+    if (json.contains("points")) rows.push_back({"points of the cloud", json["points"].dump()});
+    if (json.contains("sweeps")) rows.push_back({"sweeps of the drive", json["sweeps"].dump()});
+    fmt::print("{}", table(rows));
+  }
   return done;
 }
 
@@ -149,6 +158,7 @@ Result<std::vector<std::array<double, 2>>> path_errors(const scan::ScanLog& log,
 }
 
 int locate(const ScanArguments& a) {
+  if (const auto good = scan::check_folder_of(a.output); !good.ok()) return complain(good.error());
   const auto log = read_log(a.input);
   if (!log.ok()) return complain(log.error());
   Result<scan::ScanLog> located = [&] {
@@ -180,6 +190,7 @@ int locate(const ScanArguments& a) {
 }
 
 int clean(const ScanArguments& a) {
+  if (const auto good = scan::check_cloud_name(a.output); !good.ok()) return complain(good.error());
   const auto cloud = cloud_from(a, a.input);
   if (!cloud.ok()) return complain(cloud.error());
   const scan::Cloud single = scan::without_duplicates(*cloud);
@@ -192,11 +203,9 @@ int clean(const ScanArguments& a) {
   return done;
 }
 
-Result<scan::Built> build_mesh(const ScanArguments& a) {
+Result<scan::BuildOptions> build_options(const ScanArguments& a) {
   const auto method = scan::parse_method(a.method);
   if (!method.ok()) return method.error();
-  const auto cloud = cloud_from(a, a.input);
-  if (!cloud.ok()) return cloud.error();
   scan::BuildOptions options{.method = *method, .seed = a.seed};
   if (a.triangles > 0) options.triangles = a.triangles;
   if (a.nodes > 0) options.nodes = a.nodes;
@@ -204,8 +213,16 @@ Result<scan::Built> build_mesh(const ScanArguments& a) {
   options.noise = std::max(0.0, a.noise);
   options.filter = !a.no_filter;
   options.sharpen = !a.raw;
+  return options;
+}
+
+Result<scan::Built> build_mesh(const ScanArguments& a) {
+  const auto options = build_options(a);
+  if (!options.ok()) return options.error();
+  const auto cloud = cloud_from(a, a.input);
+  if (!cloud.ok()) return cloud.error();
   WorkProgress progress("building", a.quiet);
-  auto built = scan::build(*cloud, options, progress.teller());
+  auto built = scan::build(*cloud, *options, progress.teller());
   if (!built.ok()) return Diagnostic{a.input, 0, built.error().diagnostics()[0].what, built.error().diagnostics()[0].fix};
   for (const std::string& line : built->notes) note(a, fmt::format("{}: {}", a.input, line));
   return built;
@@ -214,12 +231,15 @@ Result<scan::Built> build_mesh(const ScanArguments& a) {
 nlohmann::json json_of(const ScanArguments& a, const scan::Built& built) {
   const scan::Topology shape = scan::topology(built.mesh);
   return {{"method", a.method},           {"seed", a.seed},     {"triangles", built.mesh.triangles.size()}, {"vertices", built.mesh.vertices.size()}, {"planes", built.planes},
-          {"noise_mm", 1e3 * built.noise}, {"cpu_s", built.cpu_s}, {"boundary_edges", shape.boundary_edges},   {"non_manifold_edges", shape.non_manifold_edges}};
+          {"noise_mm", 1e3 * built.noise}, {"cpu_s", built.cpu_s}, {"boundary_edges", shape.boundary_edges},   {"non_manifold_edges", shape.non_manifold_edges},
+          {"boxes", built.boxes.size()},  {"rest_triangles", built.boxes.empty() ? built.mesh.triangles.size() : built.rest.triangles.size()}};
 }
 
 void print_built(const scan::Built& built) {
   const scan::Topology shape = scan::topology(built.mesh);
+  const std::string boxes = built.boxes.empty() ? "none" : fmt::format("{}, and {} triangles beside them", built.boxes.size(), built.rest.triangles.size());
   fmt::print("{}", table({{"triangles", std::to_string(built.mesh.triangles.size())},
+                          {"boxes", boxes},
                           {"planes in the cloud", std::to_string(built.planes)},
                           {"noise of the points", fmt::format("{:.1f} mm", 1e3 * built.noise)},
                           {"boundary edges", std::to_string(shape.boundary_edges)},
@@ -228,11 +248,41 @@ void print_built(const scan::Built& built) {
 }
 
 int build(const ScanArguments& a) {
+  if (const auto good = scan::check_mesh_name(a.output); !good.ok()) return complain(good.error());
   const auto built = build_mesh(a);
   if (!built.ok()) return complain(built.error());
-  if (const auto written = scan::write_mesh(built->mesh, a.output); !written.ok()) return complain(written.error());
+  if (const auto written = scan::write_arena(*built, a.output); !written.ok()) return complain(written.error());
   if (a.json) fmt::print("{}\n", json_of(a, *built).dump());
   else if (!a.quiet) print_built(*built);
+  return done;
+}
+
+int refine(const ScanArguments& a) {
+  if (const auto good = scan::check_mesh_name(a.output); !good.ok()) return complain(good.error());
+  const auto options = build_options(a);
+  if (!options.ok()) return complain(options.error());
+  const auto arena = scan::read_mesh(a.input);
+  if (!arena.ok()) return complain(arena.error());
+  std::vector<scan::Cloud> scans;
+  for (const std::string& file : a.scans) {
+    auto cloud = cloud_from(a, file);
+    if (!cloud.ok()) return complain(cloud.error());
+    scans.push_back(std::move(*cloud));
+  }
+  Result<scan::Refined> refined = [&] {
+    WorkProgress progress("refining", a.quiet);
+    return scan::refine(*arena, scans, {*options, a.placed}, progress.teller());
+  }();
+  if (!refined.ok()) return complain(refined.error());
+  if (const auto written = scan::write_arena(refined->built, a.output); !written.ok()) return complain(written.error());
+  if (a.json) {
+    nlohmann::json json = json_of(a, refined->built);
+    json["new_points"] = refined->new_points;
+    fmt::print("{}\n", json.dump());
+  } else if (!a.quiet) {
+    fmt::print("{}", table({{"points that were new", std::to_string(refined->new_points)}}));
+    print_built(refined->built);
+  }
   return done;
 }
 
@@ -267,6 +317,7 @@ int evaluate(const ScanArguments& a) {
 }
 
 int register_(const ScanArguments& a) {
+  if (const auto good = scan::check_cloud_name(a.output); !a.output.empty() && !good.ok()) return complain(good.error());
   const auto fixed = cloud_from(a, a.input), moving = cloud_from(a, a.second);
   if (!fixed.ok()) return complain(fixed.error());
   if (!moving.ok()) return complain(moving.error());
@@ -294,47 +345,10 @@ int register_(const ScanArguments& a) {
   return done;
 }
 
-// The place on the floor that is farthest from anything else: a robot can stand there.
-Result<Vec3> free_place(const scan::TriangleMesh& mesh) {
-  const model::Bounds box = scan::bounds(mesh);
-  const scan::TriangleTree tree(mesh);
-  const double middle = (box.low.z + box.high.z) / 2;
-  const double step = std::max({0.05, (box.high.x - box.low.x) / 150, (box.high.y - box.low.y) / 150});
-  struct Place {
-    Vec3 at;
-    bool free = false;
-  };
-  std::vector<Place> places;
-  std::map<long, int> levels;
-  for (double y = box.low.y + step / 2; y < box.high.y; y += step) {
-    for (double x = box.low.x + step / 2; x < box.high.x; x += step) {
-      const auto hit = tree.cast({x, y, middle}, {0, 0, -1}, box.high.z - box.low.z + 1);
-      places.push_back({{x, y, hit ? middle - hit->distance : -1e9}, false});
-      if (hit) ++levels[std::lround(places.back().at.z / 0.04)];
-    }
-  }
-  long floor = 0;
-  int most = 0;
-  for (const auto& [level, count] : levels)
-    if (count > most) most = count, floor = level;
-  for (Place& place : places) place.free = std::fabs(place.at.z - 0.04 * static_cast<double>(floor)) < 0.05;
-  const Place* best = nullptr;
-  double clearance = 0;
-  for (const Place& place : places) {
-    if (!place.free) continue;
-    double near = std::min({place.at.x - box.low.x, box.high.x - place.at.x, place.at.y - box.low.y, box.high.y - place.at.y});
-    for (const Place& other : places)
-      if (!other.free) near = std::min(near, std::hypot(other.at.x - place.at.x, other.at.y - place.at.y));
-    if (near > clearance) clearance = near, best = &place;
-  }
-  if (best == nullptr || clearance < 0.15) return Error("the arena has no floor that is free for a robot", "look at the mesh: volvox scan build -o arena.ply");
-  return best->at;
-}
-
 int run(const ScanArguments& a, sim::Library& library, Log& log) {
   const auto built = build_mesh(a);
   if (!built.ok()) return complain(built.error());
-  const auto place = free_place(built->mesh);
+  const auto place = scan::free_place(built->mesh);
   if (!place.ok()) return complain(place.error());
   RunArguments arguments = a.run;
   fs::path folder;
@@ -347,10 +361,13 @@ int run(const ScanArguments& a, sim::Library& library, Log& log) {
     if (!made.ok()) return complain(made.error());
     folder = *made;
   }
-  const std::string robot = fmt::format("  <volvox:run duration=\"10\" dt=\"1/60\"/>\n  <volvox:module name=\"robot\" robot=\"{}\" pose=\"{:.4f} {:.4f} {:.4f} 0 0 0\">\n    <volvox:mind behavior=\"{}\"/>\n  </volvox:module>\n",
-                                        a.robot, place->x, place->y, place->z + 0.08, a.behavior);
-  if (const auto written = scan::write_mesh(built->mesh, folder / "arena.stl"); !written.ok()) return complain(written.error());
-  if (const auto written = scan::write_bytes(scan::sdf_world("arena", "arena.stl", robot), folder / "arena.sdf"); !written.ok()) return complain(written.error());
+  const std::string robot = fmt::format("  <volvox:run duration=\"10\" dt=\"1/60\"/>\n  <volvox:module name=\"robot\" robot=\"{}\" pose=\"{:.4f} {:.4f} {:.4f} 0 0 {:.4f}\">\n    <volvox:mind behavior=\"{}\"/>\n  </volvox:module>\n",
+                                        a.robot, place->at.x, place->at.y, place->at.z + 0.08, place->heading, a.behavior);
+  const scan::TriangleMesh& mesh = built->boxes.empty() ? built->mesh : built->rest;
+  const std::string mesh_file = mesh.triangles.empty() ? "" : "arena.stl";
+  if (!mesh_file.empty())
+    if (const auto written = scan::write_mesh(mesh, folder / mesh_file); !written.ok()) return complain(written.error());
+  if (const auto written = scan::write_bytes(scan::sdf_world("arena", mesh_file, built->boxes, robot), folder / "arena.sdf"); !written.ok()) return complain(written.error());
   if (!a.json && !a.quiet) print_built(*built);
   arguments.experiment = (folder / "arena.sdf").string();
   arguments.out = folder.string();
@@ -366,11 +383,11 @@ void add_common(CLI::App& command, ScanArguments& a, bool seed) {
   command.add_flag("--quiet", a.quiet, "no progress, no table");
 }
 
-void add_build_options(CLI::App& command, ScanArguments& a) {
-  command.add_option("input", a.input, "a cloud (.pcd, .ply, .xyz, .off), or a scan log (.log, CARMEN)")->required()->type_name("CLOUD");
-  command.add_option("--method", a.method, "gsrm (a two-manifold net that grows), gg (a grid that grows) or pf (planes and their borders)")->capture_default_str()->type_name("NAME");
-  command.add_option("--triangles", a.triangles, "about so many (gsrm, gg); default 4175 and 13860")->type_name("N")->check(between(2, 5e6));
-  command.add_option("--nodes", a.nodes, "or so many nodes (gsrm)")->type_name("N")->check(between(4, 5e6));
+void add_build_options(CLI::App& command, ScanArguments& a, bool input = true) {
+  if (input) command.add_option("input", a.input, "a cloud (.pcd, .ply, .xyz, .off), or a scan log (.log, CARMEN)")->required()->type_name("CLOUD");
+  command.add_option("--method", a.method, "gsrm (a two-manifold net that grows), gg (a grid that grows), pf (planes and their borders) or mixed (planes, boxes, and a net elsewhere)")->capture_default_str()->type_name("NAME");
+  command.add_option("--triangles", a.triangles, "about so many (gsrm, gg; mixed, if all were a net); default 4175 (gg: 13860)")->type_name("N")->check(between(2, 5e6));
+  command.add_option("--nodes", a.nodes, "or so many nodes (gsrm, mixed)")->type_name("N")->check(between(4, 5e6));
   command.add_option("--steps", a.steps, "or so many signals of growth (gg)")->type_name("N")->check(between(1, 5e8));
   command.add_option("--noise", a.noise, "of the points in metres; otherwise estimated")->type_name("M")->check(between(0, 10));
   command.add_flag("--no-filter", a.no_filter, "keep points that stand alone");
@@ -380,7 +397,7 @@ void add_build_options(CLI::App& command, ScanArguments& a) {
 }  // namespace
 
 void add_scan(CLI::App& app, ScanArguments& a) {
-  CLI::App* scan = app.add_subcommand("scan", "arenas from laser scans: simulate, locate, clean, build, evaluate, register, run");
+  CLI::App* scan = app.add_subcommand("scan", "arenas from laser scans: simulate, locate, clean, build, refine, evaluate, register, run");
   scan->require_subcommand(1);
   scan->footer("\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply\n  volvox scan build drive.log --method pf -o arena.sdf\n"
                "  volvox scan evaluate arena.stl --truth truth.ply\n  volvox scan run room.pcd --method gsrm --robot wheelbot --duration 20");
@@ -427,6 +444,15 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   build->add_option("-o,--output", a.output, "the mesh to write: .ply, .off, .stl, or .sdf for a world")->required()->type_name("MESH");
   add_common(*build, a, true);
 
+  CLI::App* refine = scan->add_subcommand("refine", "a built arena takes in new scans");
+  refine->footer("\nExamples:\n  volvox scan refine arena.ply scan2.pcd -o better.ply\n  volvox scan refine arena.ply drive.log --placed --method pf -o better.sdf   (the scans are in the arena's frame)");
+  refine->add_option("mesh", a.input, "the arena: .ply, .off or .stl")->required()->type_name("MESH");
+  refine->add_option("scans", a.scans, "clouds or scan logs; each is laid on the arena first")->required()->type_name("CLOUD");
+  refine->add_option("-o,--output", a.output, "the mesh to write: .ply, .off, .stl, or .sdf for a world")->required()->type_name("MESH");
+  refine->add_flag("--placed", a.placed, "the scans are in the arena's frame already");
+  add_build_options(*refine, a, false);
+  add_common(*refine, a, true);
+
   CLI::App* evaluate = scan->add_subcommand("evaluate", "measure a mesh against the true one");
   evaluate->footer("\nExamples:\n  volvox scan evaluate arena.ply --truth truth.ply\n  volvox scan evaluate arena.ply --truth truth.ply --json | jq .f_2cm");
   evaluate->add_option("mesh", a.input, "what was built: .ply, .off or .stl")->required()->type_name("MESH");
@@ -458,6 +484,7 @@ int scan_command(const CLI::App& scan, const ScanArguments& arguments, sim::Libr
   if (scan.got_subcommand("locate")) return locate(arguments);
   if (scan.got_subcommand("clean")) return clean(arguments);
   if (scan.got_subcommand("build")) return build(arguments);
+  if (scan.got_subcommand("refine")) return refine(arguments);
   if (scan.got_subcommand("evaluate")) return evaluate(arguments);
   if (scan.got_subcommand("register")) return register_(arguments);
   return run(arguments, library, log);

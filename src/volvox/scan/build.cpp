@@ -16,18 +16,27 @@ Result<Method> parse_method(const std::string& name) {
   if (name == "gsrm") return Method::gsrm;
   if (name == "gg") return Method::growing_grid;
   if (name == "pf") return Method::plane_fitting;
-  return Error(fmt::format("there is no method '{}'", name), "choose gsrm (two-manifold net), gg (growing grid) or pf (plane fitting)");
+  if (name == "mixed") return Method::mixed;
+  return Error(fmt::format("there is no method '{}'", name), "choose gsrm (two-manifold net), gg (growing grid), pf (plane fitting) or mixed (planes, boxes, and a net elsewhere)");
 }
 
-std::string_view name(Method method) { return method == Method::gsrm ? "gsrm" : method == Method::growing_grid ? "gg" : "pf"; }
+std::string_view name(Method method) {
+  switch (method) {
+    case Method::gsrm: return "gsrm";
+    case Method::growing_grid: return "gg";
+    case Method::plane_fitting: return "pf";
+    case Method::mixed: return "mixed";
+  }
+  return "";
+}
 
 namespace {
 
 Result<void> check(const BuildOptions& options) {
   const int given = options.triangles.has_value() + options.nodes.has_value() + options.steps.has_value();
-  const std::string fix = "gsrm takes triangles or nodes, gg triangles or steps, pf none: it has as many as the planes need";
+  const std::string fix = "gsrm and mixed take triangles or nodes, gg triangles or steps, pf none: it has as many as the planes need";
   if (given > 1) return Error("triangles, nodes and steps all say how fine the mesh is", "give one of them: " + fix);
-  const bool fits = (options.triangles && options.method != Method::plane_fitting) || (options.nodes && options.method == Method::gsrm) ||
+  const bool fits = (options.triangles && options.method != Method::plane_fitting) || (options.nodes && (options.method == Method::gsrm || options.method == Method::mixed)) ||
                     (options.steps && options.method == Method::growing_grid) || given == 0;
   if (!fits) return Error(fmt::format("the method {} cannot be told that", name(options.method)), fix);
   const std::size_t most = std::max({options.triangles.value_or(0), options.nodes.value_or(0), options.steps.value_or(0) / 100});
@@ -45,19 +54,26 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
   Built built;
   built.notes = prepared->notes;
   Cloud& clean = prepared->cloud;
+  GsrmOptions gsrm{.seed = options.seed, .sharpen = options.sharpen};
+  gsrm.nodes = options.nodes ? std::max<std::size_t>(4, *options.nodes) : gsrm_nodes_for(options.triangles.value_or(4175));
   if (options.method == Method::plane_fitting) {
     PlaneModel model = fit_planes(clean, {options.seed, options.noise});
     built.planes = model.set.planes.size();
     built.noise = model.set.noise;
     built.mesh = std::move(model.mesh);
+  } else if (options.method == Method::mixed) {
+    MixedModel model = build_mixed(clean, {options.seed, options.noise}, gsrm, progress);
+    built.planes = model.set.planes.size();
+    built.noise = model.set.noise;
+    built.mesh = std::move(model.mesh);
+    built.boxes = std::move(model.boxes);
+    built.rest = std::move(model.rest);
   } else {
     PlaneSet planes = find_planes(clean.points, {options.seed, options.noise});
     if (options.filter) remove_strays(clean, planes);
     built.planes = planes.planes.size();
     built.noise = planes.noise;
     if (options.method == Method::gsrm) {
-      GsrmOptions gsrm{.seed = options.seed, .sharpen = options.sharpen};
-      gsrm.nodes = options.nodes ? std::max<std::size_t>(4, *options.nodes) : gsrm_nodes_for(options.triangles.value_or(4175));
       built.mesh = build_gsrm(clean, planes, gsrm, progress);
     } else {
       GrowingGridOptions grid{.seed = options.seed, .sharpen = options.sharpen};

@@ -1,4 +1,4 @@
-// A cloud to a mesh, by one of the three methods of seed 002.
+// A cloud to a mesh, by one of the three methods of seed 002, or by the best of each.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,19 @@
 #include "volvox/base/result.h"
 #include "volvox/scan/cloud.h"
 #include "volvox/scan/evaluate.h"
+#include "volvox/scan/mixed.h"
 
 namespace volvox::scan {
 
-enum class Method { gsrm, growing_grid, plane_fitting };
-Result<Method> parse_method(const std::string& name);  // gsrm, gg or pf
+enum class Method { gsrm, growing_grid, plane_fitting, mixed };
+Result<Method> parse_method(const std::string& name);  // gsrm, gg, pf or mixed
 std::string_view name(Method method);
 
 struct BuildOptions {
   Method method = Method::gsrm;
   std::uint64_t seed = 1;
-  // The level of detail, at most one of them: about so many triangles (gsrm, gg), so many nodes (gsrm),
+  // The level of detail, at most one of them: about so many triangles (gsrm, gg, and
+  // mixed, where all of the cloud was a net), so many nodes (gsrm, mixed),
   // so many growth signals (gg).
   std::optional<std::size_t> triangles = std::nullopt, nodes = std::nullopt, steps = std::nullopt;
   double noise = 0;     // of the points, m; 0: estimated
@@ -30,6 +32,9 @@ struct BuildOptions {
 
 struct Built {
   TriangleMesh mesh;
+  // Of mixed models: what stands for a part of the mesh in an engine, and the triangles left over.
+  std::vector<BoxPart> boxes;
+  TriangleMesh rest;
   std::size_t planes = 0;  // found in the cloud
   double noise = 0;        // as estimated, m
   double cpu_s = 0;

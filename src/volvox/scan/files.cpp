@@ -63,11 +63,31 @@ std::string pcd_of(const Cloud& cloud) {
 
 }  // namespace
 
-std::string sdf_world(std::string name, const std::string& mesh_file, const std::string& inside) {
+std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes, const std::string& inside) {
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '_';
-  std::string uri;
-  for (const char c : mesh_file) uri += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  std::string parts;
+  const auto add = [&](const std::string& part, const std::string& pose, const std::string& geometry) {
+    parts += fmt::format(R"(      <collision name="{0}">{1}
+        <geometry>{2}</geometry>
+        <surface><friction><ode><mu>0.7</mu></ode></friction></surface>
+      </collision>
+      <visual name="{0}">{1}
+        <geometry>{2}</geometry>
+        <material><diffuse>0.72 0.74 0.78 1</diffuse></material>
+      </visual>
+)", part, pose, geometry);
+  };
+  if (!mesh_file.empty()) {
+    std::string uri;
+    for (const char c : mesh_file) uri += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    add("surface", "", fmt::format("<mesh><uri>{}</uri></mesh>", uri));
+  }
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const Vec3 &at = boxes[i].pose.position, turn = roll_pitch_yaw(boxes[i].pose.rotation), &size = boxes[i].size;
+    add(fmt::format("box_{}", i), fmt::format("\n        <pose>{:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.6f}</pose>", at.x, at.y, at.z, turn.x, turn.y, turn.z),
+        fmt::format("<box><size>{:.6f} {:.6f} {:.6f}</size></box>", size.x, size.y, size.z));
+  }
   return fmt::format(R"(<?xml version="1.0"?>
 <!-- An arena that volvox scan built. -->
 <sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
@@ -76,19 +96,32 @@ std::string sdf_world(std::string name, const std::string& mesh_file, const std:
   <model name="arena">
     <static>true</static>
     <link name="arena">
-      <collision name="surface">
-        <geometry><mesh><uri>{1}</uri></mesh></geometry>
-        <surface><friction><ode><mu>0.7</mu></ode></friction></surface>
-      </collision>
-      <visual name="surface">
-        <geometry><mesh><uri>{1}</uri></mesh></geometry>
-        <material><diffuse>0.72 0.74 0.78 1</diffuse></material>
-      </visual>
-    </link>
+{1}    </link>
   </model>
 {2}</world>
 </sdf>
-)", name, uri, inside);
+)", name, parts, inside);
+}
+
+Result<void> check_folder_of(const std::filesystem::path& file) {
+  std::error_code failure;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, failure)) return Diagnostic{file.string(), 0, fmt::format("there is no folder '{}'", folder.string()), "make it, or give another name"};
+  if (std::filesystem::is_directory(file, failure)) return Diagnostic{file.string(), 0, "this is a folder", "give the name of a file"};
+  return {};
+}
+
+Result<void> check_mesh_name(const std::filesystem::path& file) {
+  const std::string kind = ending(file);
+  if (kind != ".ply" && kind != ".off" && kind != ".stl" && kind != ".sdf")
+    return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a mesh or a world", kind), "give a name that ends in .ply, .off, .stl or .sdf"};
+  return check_folder_of(file);
+}
+
+Result<void> check_cloud_name(const std::filesystem::path& file) {
+  const std::string kind = ending(file);
+  if (kind != ".ply" && kind != ".pcd" && kind != ".xyz") return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a cloud", kind), "give a name that ends in .ply, .pcd or .xyz"};
+  return check_folder_of(file);
 }
 
 Result<std::string> read_bytes(const std::filesystem::path& file) {
@@ -185,22 +218,32 @@ std::string stl_of(const model::MeshData& mesh) {
 }
 
 Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file) {
+  if (const auto good = check_mesh_name(file); !good.ok()) return good;
   const std::string kind = ending(file);
   if (kind == ".ply") return write_bytes(ply_of(mesh), file);
   if (kind == ".off") return write_bytes(off_of(mesh), file);
   if (kind == ".stl") return write_bytes(stl_of(mesh), file);
-  if (kind != ".sdf") return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a mesh or a world", kind), "give a name that ends in .ply, .off, .stl or .sdf"};
   std::filesystem::path beside = file;
   beside.replace_extension(".stl");
   if (const auto written = write_bytes(stl_of(mesh), beside); !written.ok()) return written;
   return write_bytes(sdf_world(file.stem().string(), beside.filename().string()), file);
 }
 
+Result<void> write_arena(const Built& built, const std::filesystem::path& file) {
+  if (ending(file) != ".sdf" || built.boxes.empty()) return write_mesh(built.mesh, file);
+  std::filesystem::path beside = file;
+  beside.replace_extension(".stl");
+  const bool has_rest = !built.rest.triangles.empty();
+  if (has_rest)
+    if (const auto written = write_bytes(stl_of(built.rest), beside); !written.ok()) return written;
+  return write_bytes(sdf_world(file.stem().string(), has_rest ? beside.filename().string() : "", built.boxes), file);
+}
+
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) {
+  if (const auto good = check_cloud_name(file); !good.ok()) return good;
   const std::string kind = ending(file);
   if (kind == ".ply") return write_bytes(ply_of(mesh_of(cloud)), file);
   if (kind == ".pcd") return write_bytes(pcd_of(cloud), file);
-  if (kind != ".xyz") return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a cloud", kind), "give a name that ends in .ply, .pcd or .xyz"};
   std::string text;
   for (std::size_t i = 0; i < cloud.points.size(); ++i) {
     const Vec3& p = cloud.points[i];

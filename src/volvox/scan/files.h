@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "volvox/base/result.h"
+#include "volvox/scan/build.h"
 #include "volvox/scan/cloud.h"
 #include "volvox/scan/mesh.h"
 
@@ -39,10 +40,18 @@ std::string stl_of(const model::MeshData& mesh);  // binary
 // .ply, .off or .stl; or .sdf: a world with the arena as a static model, and the mesh beside it as
 // an STL file of the same name.
 Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file);
-// A world with a mesh file as its static arena; `inside` are more elements of the world.
-std::string sdf_world(std::string name, const std::string& mesh_file, const std::string& inside = {});
+// A world with a static arena: boxes, and a mesh file ("": none); `inside` are more elements of the world.
+std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes = {}, const std::string& inside = {});
+// As write_mesh; the world of a mixed model has its boxes as boxes, and the mesh beside it is the rest.
+Result<void> write_arena(const Built& built, const std::filesystem::path& file);
 // .ply, .xyz, or .pcd (binary).
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file);
+
+// Whether such a file could be written, before the work that it is to hold: by its ending and
+// its folder.
+Result<void> check_mesh_name(const std::filesystem::path& file);
+Result<void> check_cloud_name(const std::filesystem::path& file);
+Result<void> check_folder_of(const std::filesystem::path& file);
 
 Result<std::string> read_bytes(const std::filesystem::path& file);
 Result<void> write_bytes(std::string_view bytes, const std::filesystem::path& file);

@@ -20,7 +20,7 @@ model::Bounds bounds_of(const Cloud& cloud) {
 
 }  // namespace
 
-std::size_t gsrm_nodes_for(std::size_t triangles) { return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.515 * static_cast<double>(triangles))) + 8); }
+std::size_t gsrm_nodes_for(std::size_t triangles) { return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.505 * static_cast<double>(triangles)))); }
 
 GsrmNet::GsrmNet(const Cloud& cloud, const GsrmOptions& options)
     : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:gsrm"), box_(bounds_of(cloud)), lone_cell_(index_cell(cloud, 1)), index_(box_.low, box_.high, lone_cell_ / std::sqrt(12.0)), indexed_for_(12) {
@@ -144,24 +144,14 @@ bool GsrmNet::folds(std::uint32_t a, std::uint32_t b, std::uint32_t c, double fo
 }
 
 void GsrmNet::learn_topology() {
-  std::vector<Triangle> faces = witnessed_faces();
-  // How much fits depends on where one begins: of three beginnings the one that leaves the fewest ends.
-  ManifoldMesh best;
-  std::size_t fewest = SIZE_MAX;
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    if (attempt == 1) std::reverse(faces.begin(), faces.end());
-    if (attempt == 2) std::rotate(faces.begin(), faces.begin() + static_cast<std::ptrdiff_t>(faces.size() / 2), faces.end());
-    const std::size_t ends = assemble(faces);
-    if (ends < fewest) fewest = ends, best = net_;
-  }
-  net_ = std::move(best);
+  assemble(witnessed_faces());
   points_.reset();
 }
 
-// Puts the faces together, patches what is open between them, and returns the number of open edges.
-std::size_t GsrmNet::assemble(const std::vector<Triangle>& faces) {
+// Puts the faces together and patches what is open between them.
+void GsrmNet::assemble(const std::vector<Triangle>& faces) {
   net_.remove_all_faces();
-  std::vector<Triangle> waiting = net_.add_faces(faces);
+  std::vector<Triangle> waiting = net_.take_faces(faces);
   // Faces that met others at single nodes fit once what lies between is patched.
   for (int round = 0; round < 4; ++round) {
     patch_holes(sharp_fold);
@@ -173,10 +163,6 @@ std::size_t GsrmNet::assemble(const std::vector<Triangle>& faces) {
   patch_holes(last_fold);
   remove_islands();
   close_small_holes();
-  std::size_t open = 0;
-  for (std::uint32_t n = 0; n < nodes_.size(); ++n)
-    for (const ManifoldMesh::Spoke& spoke : net_.spokes(n)) open += spoke.faces == 1;
-  return open / 2;
 }
 
 void GsrmNet::remove_islands() {
@@ -397,6 +383,43 @@ void GsrmNet::flip_edges() {
   }
 }
 
+void GsrmNet::split_crossings() {
+  if (planes_ == nullptr || !options_.sharpen) return;
+  const auto shares_plane = [&](std::uint32_t a, std::uint32_t b) {
+    return std::any_of(node_planes_[a].begin(), node_planes_[a].end(), [&](std::int32_t p) { return std::count(node_planes_[b].begin(), node_planes_[b].end(), p) > 0; });
+  };
+  // New nodes lie on the planes of both ends, so their own edges cross nothing.
+  const auto known = static_cast<std::uint32_t>(nodes_.size());
+  for (std::uint32_t a = 0; a < known; ++a) {
+    const std::vector<ManifoldMesh::Spoke> spokes = net_.spokes(a);
+    for (const ManifoldMesh::Spoke& spoke : spokes) {
+      const std::uint32_t b = spoke.to;
+      if (b < a || b >= known || node_planes_[a].empty() || node_planes_[b].empty() || shares_plane(a, b)) continue;
+      const Vec3 middle = (nodes_[a] + nodes_[b]) * 0.5;
+      double nearest = 0.5 * length(nodes_[a] - nodes_[b]);
+      Vec3 place;
+      std::vector<std::int32_t> onto;
+      for (const std::int32_t p : node_planes_[a]) {
+        for (const std::int32_t q : node_planes_[b]) {
+          Vec3 candidate;
+          if (!project(middle, *planes_, {p, q}, nearest, candidate)) continue;
+          nearest = length(candidate - middle);
+          place = candidate;
+          onto = {p, q};
+        }
+      }
+      if (onto.empty()) continue;
+      const std::uint32_t between = net_.split_edge(a, b);
+      nodes_.push_back(place);
+      error_.push_back(0);
+      alive_.push_back(true);
+      index_.insert(between, place);
+      node_planes_.push_back(std::move(onto));
+      ++living_;
+    }
+  }
+}
+
 TriangleMesh GsrmNet::mesh() const {
   TriangleMesh result;
   result.vertices = nodes_;
@@ -428,6 +451,8 @@ TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOp
   net.place_nodes(planes);
   if (progress) progress(0.85);
   net.learn_topology();
+  net.flip_edges();
+  net.split_crossings();
   net.flip_edges();
   if (progress) progress(1);
   return net.mesh();

@@ -42,13 +42,15 @@ class GsrmNet {
   void place_nodes(const PlaneSet& planes);
   // Edges that cut across an edge of the room are turned to run along it.
   void flip_edges();
+  // What still cuts across gets a node on the edge of the room.
+  void split_crossings();
   TriangleMesh mesh() const;
 
  private:
   void insert_node();
   void make_index(double nodes);
   std::vector<Triangle> witnessed_faces() const;
-  std::size_t assemble(const std::vector<Triangle>& faces);
+  void assemble(const std::vector<Triangle>& faces);
   // The seed's patch: a node with two edges of one face each gets a face between them.
   void patch_holes(double fold);
   // Faces that hang together in fewer than eight are no surface.

@@ -80,6 +80,27 @@ std::vector<Triangle> ManifoldMesh::add_faces(std::vector<Triangle> faces) {
   return faces;
 }
 
+std::vector<Triangle> ManifoldMesh::take_faces(const std::vector<Triangle>& faces) {
+  for (const auto& [a, b, c] : faces) {
+    const auto has_room = [&](std::uint32_t u, std::uint32_t v) {
+      const Spoke* edge = find(u, v);
+      return edge == nullptr || edge->faces < 2;
+    };
+    if (a == b || b == c || c == a || has_face(a, b, c) || !has_room(a, b) || !has_room(b, c) || !has_room(c, a)) continue;
+    attach(a, b, c);
+    attach(b, c, a);
+    attach(c, a, b);
+    ++faces_;
+  }
+  for (std::uint32_t node = 0; node < spokes_.size(); ++node)
+    for (std::vector<Triangle> part = smaller_part(node); !part.empty(); part = smaller_part(node))
+      for (const auto& [a, b, c] : part) remove_face(a, b, c);
+  std::vector<Triangle> refused;
+  for (const Triangle& face : faces)
+    if (!has_face(face[0], face[1], face[2])) refused.push_back(face);
+  return refused;
+}
+
 std::vector<Triangle> ManifoldMesh::smaller_part(std::uint32_t node) const {
   const auto& around = spokes_[node];
   if (around.empty()) return {};

@@ -33,6 +33,9 @@ class ManifoldMesh {
   bool add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c);  // false: refused
   // Adds faces in an order in which each may be added, and returns those that never could.
   std::vector<Triangle> add_faces(std::vector<Triangle> faces);
+  // Adds faces all at once to a net that has none, and then takes away what is too much: the third face
+  // of an edge, and at a node all fans but the largest. Returns what did not stay.
+  std::vector<Triangle> take_faces(const std::vector<Triangle>& faces);
   // Removes the face, edges that lose their last one, and of a fan that falls in two the smaller part.
   void remove_face(std::uint32_t a, std::uint32_t b, std::uint32_t c);
   void remove_edge(std::uint32_t a, std::uint32_t b);  // with its faces

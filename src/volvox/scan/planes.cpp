@@ -45,6 +45,7 @@ double cell_for(std::span<const Vec3> points, double points_a_cell) {
 namespace {
 
 constexpr double same_way = 0.9;  // cosine: 26 degrees between the normals of a cell and its plane
+constexpr double one_way = 0.97;   // 14 degrees: planes that may be one
 
 // One cell of the grid, and how flat the cloud is around it.
 struct Place {
@@ -68,7 +69,13 @@ class PlaneFinder {
     add_from_rest();
     for (int round = 0; round < 3; ++round) {
       refit();
-      if (round == 0) drop_explained();
+      if (round == 0) {
+        // What is of one face: its parts may have been too small to touch when they were found.
+        extend_clusters();
+        merge();
+        assign();
+        drop_explained();
+      }
       assign();
     }
     drop_empty();
@@ -198,26 +205,29 @@ class PlaneFinder {
 
   // Whether a cluster has taken in others: those that it touches, if a common plane fits both about as
   // well as their own.
-  bool merge_into(std::size_t a) {
+  bool merge_into(std::size_t a, std::vector<std::vector<std::int32_t>>& owners) {
     std::vector<std::int32_t> touching;
     for (const std::uint32_t c : clusters_[a].members)
       neighbours(c, 2, [&](std::size_t near) {
-        const std::int32_t b = places_[near].plane;
-        if (b >= 0 && b != static_cast<std::int32_t>(a)) touching.push_back(b);
+        for (const std::int32_t b : owners[near])
+          if (b != static_cast<std::int32_t>(a) && !clusters_[b].members.empty()) touching.push_back(b);
       });
     std::sort(touching.begin(), touching.end());
     touching.erase(std::unique(touching.begin(), touching.end()), touching.end());
     bool merged = false;
     for (const std::int32_t b : touching) {
       Cluster &one = clusters_[a], &other = clusters_[b];
-      if (std::fabs(dot(one.plane.normal, other.plane.normal)) < 0.97) continue;
+      if (std::fabs(dot(one.plane.normal, other.plane.normal)) < one_way) continue;
       Moments both = one.moments;
       both.add(other.moments);
       const FittedPlane joint = fit_plane(both);
       // The smaller one must fit as well: a large one would hide it in the mean.
       const Cluster& small = one.moments.count < other.moments.count ? one : other;
       if (joint.rms > 1.25 * set_.noise || std::fabs(joint.distance(small.moments.mean())) > 0.7 * set_.noise) continue;
-      for (const std::uint32_t c : other.members) places_[c].plane = static_cast<std::int32_t>(a);
+      for (const std::uint32_t c : other.members) {
+        if (places_[c].plane == b) places_[c].plane = static_cast<std::int32_t>(a);
+        owners[c].push_back(static_cast<std::int32_t>(a));
+      }
       one.members.insert(one.members.end(), other.members.begin(), other.members.end());
       one.moments = both;
       one.plane = joint;
@@ -228,8 +238,12 @@ class PlaneFinder {
   }
 
   void merge() {
+    // A cell at an edge may be of several clusters.
+    std::vector<std::vector<std::int32_t>> owners(places_.size());
     for (std::size_t a = 0; a < clusters_.size(); ++a)
-      while (merge_into(a)) {
+      for (const std::uint32_t c : clusters_[a].members) owners[c].push_back(static_cast<std::int32_t>(a));
+    for (std::size_t a = 0; a < clusters_.size(); ++a)
+      while (merge_into(a, owners)) {
       }
     std::vector<std::int32_t> number(clusters_.size(), -1);
     std::vector<Cluster> kept;
@@ -261,10 +275,9 @@ class PlaneFinder {
       near.erase(std::unique(near.begin(), near.end()), near.end());
       for (const std::uint32_t i : grid_.members(grid_.cells()[c])) {
         double least = limit;
-        int close = 0, on = 0;
+        int on = 0;
         for (const std::int32_t p : near) {
           const double d = std::fabs(set_.planes[p].distance(local(i)));
-          close += d < 1.5 * limit;
           on += d < limit;
           if (d < least) {
             least = d;
@@ -273,7 +286,10 @@ class PlaneFinder {
         }
         const std::int32_t own = places_[c].plane;
         if (own >= 0 && std::fabs(set_.planes[own].distance(local(i))) < limit) set_.label[i] = own;
-        ambiguous_[i] = close > 1;
+        // Two planes that run the same way have no edge between them.
+        ambiguous_[i] = std::any_of(near.begin(), near.end(), [&](std::int32_t p) {
+          return set_.label[i] >= 0 && std::fabs(set_.planes[p].distance(local(i))) < 0.9 * limit && std::fabs(dot(set_.planes[p].normal, set_.planes[set_.label[i]].normal)) < one_way;
+        });
         doubly_explained_[i] = on > 1;
       }
     }
@@ -291,6 +307,16 @@ class PlaneFinder {
       if (place.plane >= 0 && shared[place.plane] > 0.75 * all[place.plane]) place.plane = -1;
   }
 
+  // A cluster reaches as far as the points that are assigned to it.
+  void extend_clusters() {
+    for (std::uint32_t i = 0; i < points_.size(); ++i)
+      if (set_.label[i] >= 0) clusters_[set_.label[i]].members.push_back(grid_.cell_of_point(i));
+    for (Cluster& cluster : clusters_) {
+      std::sort(cluster.members.begin(), cluster.members.end());
+      cluster.members.erase(std::unique(cluster.members.begin(), cluster.members.end()), cluster.members.end());
+    }
+  }
+
   // Points near two planes would pull at both.
   void refit() {
     std::vector<Moments> clear(set_.planes.size()), all(set_.planes.size());
@@ -303,7 +329,9 @@ class PlaneFinder {
       const Moments& use = clear[p].count >= 24 ? clear[p] : all[p];
       if (use.count < 8) continue;
       const FittedPlane plane = fit_plane(use);
-      if (plane.spread > 0.5 * set_.cell) set_.planes[p] = plane;
+      if (plane.spread <= 0.5 * set_.cell) continue;
+      set_.planes[p] = clusters_[p].plane = plane;
+      clusters_[p].moments = use;
     }
   }
 

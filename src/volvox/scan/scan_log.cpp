@@ -41,6 +41,52 @@ bool next_pose(Words& words, Pose2& pose) {
   return true;
 }
 
+// What is not a range says that nothing was hit.
+double range_of(double reading) { return std::isfinite(reading) && reading >= 0 ? reading : 1e9; }
+
+constexpr const char* robot_laser_fix =
+    "give ROBOTLASER1 and ROBOTLASER2 lines as CARMEN writes them: type, start angle, field of view, resolution, largest range, accuracy, remission mode, N, N ranges, M, M remissions, "
+    "laser's x y theta, robot's x y theta, tv, rv, forward and side safety distances, turn axis, time";
+
+// CARMEN's newer message, which says itself how the laser looks. Returns what is wrong, or "".
+std::string read_robot_laser(Words& words, std::size_t line_size, ScanLog& log, Sweep& sweep) {
+  double head[7];  // type, start angle, field of view, resolution, largest range, accuracy, remission mode
+  for (double& value : head) {
+    const auto number = words.number<double>();
+    if (!number || !std::isfinite(*number)) return "does not say how its laser looks";
+    value = *number;
+  }
+  const double start = head[1], view = head[2], range = head[4];
+  if (!(view > 0) || view > 2 * pi + 1e-6 || !(range > 0) || range > 1000) return "has a field of view or a largest range that no laser has";
+  if (std::fabs(start + view / 2) > 0.02) return "looks to one side: its start angle is not minus half its field of view";
+  const bool first = log.forward.empty() && log.side.empty();
+  if (!first && (std::fabs(log.mounting.field_of_view - view) > 0.02 || std::fabs(log.mounting.largest_range - range) > 1e-3)) return "is of another laser than those before: field of view or largest range differ";
+  log.mounting.field_of_view = view;
+  log.mounting.largest_range = range;
+  const auto count = words.number<std::uint32_t>();
+  if (!count || *count < 2 || *count > line_size) return "does not say how many ranges it has";
+  for (std::uint32_t i = 0; i < *count; ++i) {
+    const auto reading = words.number<double>();
+    if (!reading) return fmt::format("has {} of {} ranges", i, *count);
+    sweep.ranges.push_back(range_of(*reading));
+  }
+  const auto remissions = words.number<std::uint32_t>();
+  if (!remissions || *remissions > line_size) return "does not say how many remissions it has";
+  for (std::uint32_t i = 0; i < *remissions; ++i)
+    if (!words.number<double>()) return fmt::format("has {} of {} remissions", i, *remissions);
+  Pose2 laser, robot;
+  if (!next_pose(words, laser)) return "has no pose of the laser after its ranges";
+  if (!next_pose(words, robot)) return "has no odometry: the robot's x y theta are missing";
+  // Where the laser was, and where the robot looked: how the laser is turned, FLASER and RLASER imply.
+  sweep.odometry = sweep.pose = {laser.position, robot.heading};
+  for (int i = 0; i < 5; ++i)
+    if (!words.number<double>()) return "has no speeds and safety distances";
+  const auto time = words.number<double>();
+  if (!time || !std::isfinite(*time)) return "has no time";
+  sweep.time = *time;
+  return "";
+}
+
 }  // namespace
 
 Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
@@ -64,6 +110,12 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
       *value = *number;
       continue;
     }
+    if (kind == "ROBOTLASER1" || kind == "ROBOTLASER2") {
+      Sweep sweep;
+      if (const std::string what = read_robot_laser(words, line.size(), log, sweep); !what.empty()) return Diagnostic{file, lines.number(), fmt::format("{} {}", kind, what), robot_laser_fix};
+      (kind == "ROBOTLASER1" ? log.forward : log.side).push_back(std::move(sweep));
+      continue;
+    }
     if (kind != "FLASER" && kind != "RLASER") continue;  // ODOM, SYNC, comments ...
     const auto count = words.number<std::uint32_t>();
     if (!count || *count < 2 || *count > line.size()) return bad(fmt::format("{} does not say how many ranges it has", kind));
@@ -71,8 +123,7 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
     for (std::uint32_t i = 0; i < *count; ++i) {
       const auto range = words.number<double>();
       if (!range) return bad(fmt::format("{} has {} of {} ranges", kind, i, *count));
-      // What is not a range says that nothing was hit.
-      sweep.ranges.push_back(std::isfinite(*range) && *range >= 0 ? *range : 1e9);
+      sweep.ranges.push_back(range_of(*range));
     }
     if (!next_pose(words, sweep.pose)) return bad(fmt::format("{} has no pose after its ranges", kind));
     if (!next_pose(words, sweep.odometry)) return bad(fmt::format("{} has no odometry: odom_x odom_y odom_theta are missing", kind));

@@ -1,6 +1,7 @@
 // What a robot with two lasers recorded while it drove: a CARMEN log. FLASER lines are of the
 // horizontal laser, that looks forward; RLASER lines of the upright one, that looks to the right.
-// PARAM lines say how the lasers are mounted.
+// ROBOTLASER1 and ROBOTLASER2 are the same in CARMEN's newer form. PARAM lines say how the lasers are
+// mounted.
 #pragma once
 
 #include <string>

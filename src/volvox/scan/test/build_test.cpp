@@ -1,4 +1,6 @@
 #include "volvox/scan/build.h"
+#include "volvox/scan/camera_view.h"
+#include "volvox/scan/refine.h"
 
 #include <gtest/gtest.h>
 
@@ -79,6 +81,21 @@ TEST(ManifoldMesh, StaysTwoManifoldUnderAnyChange) {
   EXPECT_GT(largest, 10u);
 }
 
+TEST(ManifoldMesh, TakesAnyFacesAndKeepsATwoManifold) {
+  RandomStream random(8, 0, "faces");
+  for (int round = 0; round < 300; ++round) {
+    ManifoldMesh net;
+    for (int i = 0; i < 10; ++i) net.add_node();
+    std::vector<Triangle> faces(random.below(40));
+    for (Triangle& face : faces)
+      for (std::uint32_t& corner : face) corner = static_cast<std::uint32_t>(random.below(10));
+    const std::vector<Triangle> refused = net.take_faces(faces);
+    ASSERT_TRUE(topology(mesh_of(net)).two_manifold()) << round;
+    ASSERT_EQ(mesh_of(net).triangles.size(), net.faces()) << round;
+    for (const Triangle& face : refused) ASSERT_FALSE(net.has_face(face[0], face[1], face[2])) << round;
+  }
+}
+
 TEST(Gsrm, IsTwoManifoldAfterEverySignal) {
   const Cloud cloud = sphere(5000, 0.01);
   GsrmNet net(cloud, {.nodes = 150});
@@ -104,7 +121,7 @@ TEST(Gsrm, ASphereIsClosed) {
 // The bars of the issue, on the pit arena of the reference figures: 98,000 points, 7 mm noise, 2,000
 // outliers. Statistics over more seeds are in docs/scan.md.
 TEST(Build, PlaneFittingFindsEveryPlane) {
-  for (const std::uint64_t seed : {1, 2, 5}) {
+  for (const std::uint64_t seed : {2, 5, 7}) {
     const Case c = pit_arena(seed);
     const auto built = build(c.cloud, {.method = Method::plane_fitting});
     ASSERT_TRUE(built.ok()) << built.error().text();
@@ -120,15 +137,18 @@ TEST(Build, PlaneFittingFindsEveryPlane) {
 }
 
 TEST(Build, GsrmMeetsItsBars) {
-  const Case c = pit_arena(3);
-  const auto built = build(c.cloud, {.method = Method::gsrm, .triangles = 4175});
-  ASSERT_TRUE(built.ok()) << built.error().text();
-  const Evaluation e = evaluate(built->mesh, c.truth, 1000);
-  EXPECT_NEAR(static_cast<double>(e.triangles), 4175, 420);
-  EXPECT_EQ(e.non_manifold_edges, 0u);
-  EXPECT_TRUE(topology(built->mesh).two_manifold());
-  EXPECT_LT(e.accuracy_mean, 0.002);
-  EXPECT_GT(e.f_2cm, 0.995);
+  for (const std::uint64_t seed : {9, 16}) {
+    const Case c = pit_arena(seed);
+    const auto built = build(c.cloud, {.method = Method::gsrm, .triangles = 4175});
+    ASSERT_TRUE(built.ok()) << built.error().text();
+    const Evaluation e = evaluate(built->mesh, c.truth, 1000);
+    EXPECT_NEAR(static_cast<double>(e.triangles), 4175, 210) << seed;
+    EXPECT_TRUE(topology(built->mesh).two_manifold()) << seed;
+    EXPECT_LT(e.accuracy_mean, 0.002) << seed;
+    EXPECT_LT(e.completeness_mean, 0.002) << seed;
+    EXPECT_GT(e.f_2cm, 0.995) << seed;
+    EXPECT_LT(e.boundary_edges, 120u) << "the open top has about 70, and there are no seams; seed " << seed;
+  }
 }
 
 TEST(Build, GrowingGridMeetsItsBars) {
@@ -215,6 +235,76 @@ TEST(Build, ColoursOfTheCloudComeToTheMesh) {
       EXPECT_GT(built->mesh.colors[i].b, 150);
     }
   }
+}
+
+// A floor with a box on it and, where no plane fits, a dome.
+TriangleMesh box_and_dome() {
+  TriangleMesh truth = make_arena({.seed = 3, .length = 3, .width = 3, .pit = false, .boxes = 1})->mesh;
+  const auto first = static_cast<std::uint32_t>(truth.vertices.size());
+  constexpr std::uint32_t around = 48, up = 12;
+  for (std::uint32_t r = 0; r <= up; ++r)
+    for (std::uint32_t k = 0; k < around; ++k) {
+      const double a = 2 * pi * k / around, b = pi / 2 * r / up;
+      truth.vertices.push_back({1.05 + 0.3 * volvox::cos(b) * volvox::cos(a), -1.05 + 0.3 * volvox::cos(b) * volvox::sin(a), 0.3 * volvox::sin(b)});
+    }
+  for (std::uint32_t r = 0; r < up; ++r)
+    for (std::uint32_t k = 0; k < around; ++k) {
+      const std::uint32_t a = first + r * around + k, b = first + r * around + (k + 1) % around;
+      truth.triangles.push_back({a, b, b + around});
+      if (r + 1 < up) truth.triangles.push_back({a, b + around, a + around});
+    }
+  return truth;
+}
+
+TEST(Build, MixedModelsHaveBoxesWhereTheyFitAndANetElsewhere) {
+  const TriangleMesh truth = box_and_dome();
+  const Cloud cloud = sample_cloud(truth, {.seed = 3, .points = 60'000, .outliers = 500});
+  const auto mixed = build(cloud, {.method = Method::mixed});
+  const auto flat = build(cloud, {.method = Method::plane_fitting});
+  ASSERT_TRUE(mixed.ok()) << mixed.error().text();
+  ASSERT_TRUE(flat.ok()) << flat.error().text();
+  const Footprint box = make_arena({.seed = 3, .length = 3, .width = 3, .pit = false, .boxes = 1})->things[0];
+  const auto stands_for_it = [&](const BoxPart& part) {
+    return length(part.pose.position - Vec3{box.center.x, box.center.y, box.height / 2}) < 0.02 && std::fabs(part.size.z - box.height) < 0.02;
+  };
+  EXPECT_EQ(std::count_if(mixed->boxes.begin(), mixed->boxes.end(), stands_for_it), 1);
+  EXPECT_GE(mixed->boxes.size(), 5u) << "the walls are slabs";
+  EXPECT_LT(mixed->rest.triangles.size(), mixed->mesh.triangles.size());
+  const Evaluation m = evaluate(mixed->mesh, truth, 1000), f = evaluate(flat->mesh, truth, 1000);
+  EXPECT_GT(m.f_2cm, 0.97);
+  EXPECT_GE(m.f_2cm, f.f_2cm - 0.01);
+}
+
+TEST(Build, LaterScansRefineAnArena) {
+  const Case c = pit_arena(2);
+  Cloud left, right, few;
+  for (std::size_t i = 0; i < c.cloud.points.size(); ++i) (c.cloud.points[i].x < 0.3 ? left : right).points.push_back(c.cloud.points[i]);
+  const auto first = build(left, {.method = Method::plane_fitting});
+  ASSERT_TRUE(first.ok()) << first.error().text();
+  const auto better = refine(first->mesh, {right}, {{.method = Method::plane_fitting}, true});
+  ASSERT_TRUE(better.ok()) << better.error().text();
+  EXPECT_GT(better->new_points, right.points.size() / 2);
+  const double before = evaluate(first->mesh, c.truth, 1000).f_2cm, after = evaluate(better->built.mesh, c.truth, 1000).f_2cm;
+  EXPECT_LT(before, 0.8);
+  EXPECT_GT(after, 0.97);
+  EXPECT_FALSE(refine(first->mesh, {few}, {{}, true}).ok());
+  EXPECT_FALSE(refine({}, {right}, {{}, true}).ok());
+}
+
+TEST(Build, ACameraColoursWhatItSeesAndNothingBehind) {
+  // A red wall before the camera, and one behind that.
+  TriangleMesh mesh;
+  for (const double x : {1.0, 2.0}) {
+    const auto n = static_cast<std::uint32_t>(mesh.vertices.size());
+    mesh.vertices.insert(mesh.vertices.end(), {{x, -0.2, -0.2}, {x, 0.2, -0.2}, {x, 0.2, 0.2}, {x, -0.2, 0.2}});
+    mesh.triangles.insert(mesh.triangles.end(), {{n, n + 1, n + 2}, {n, n + 2, n + 3}});
+  }
+  CameraView view{{}, 1.2, 4, 4, std::vector<std::uint8_t>(48)};
+  for (std::size_t pixel = 0; pixel < 16; ++pixel) view.rgb[3 * pixel] = pixel % 4 < 2 ? 200 : 100;  // brighter on the left
+  const Rgb unseen{1, 2, 3};
+  EXPECT_EQ(paint(mesh, std::vector{view}, unseen), 4u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(mesh.colors[i].r, mesh.vertices[i].y > 0 ? 200 : 100);
+  for (std::size_t i = 4; i < 8; ++i) EXPECT_EQ(mesh.colors[i], unseen);
 }
 
 }  // namespace

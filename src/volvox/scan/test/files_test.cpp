@@ -1,4 +1,5 @@
 #include "volvox/scan/files.h"
+#include "volvox/scan/scan_log.h"
 
 #include <gtest/gtest.h>
 
@@ -205,6 +206,32 @@ TEST(Files, ReadersSurviveWhatIsBroken) {
     (void)parse_stl(bytes, "f").ok();
     (void)parse_xyz(bytes, "f").ok();
   }
+}
+
+TEST(Files, RobotLaserMessagesAreReadAsTheOlderOnes) {
+  const std::string line = "ROBOTLASER1 0 -1.570796 3.141593 0.785398 8.0 0.01 0 5 1.0 1.5 2.0 81.0 3.0 2 7 9 0.3 0.1 0.2 0.25 0.1 0.2 0.1 0.0 0.5 0.3 0 12.5 robot 12.5\n";
+  const auto log = parse_carmen(line, "drive.log");
+  ASSERT_TRUE(log.ok()) << log.error().text();
+  ASSERT_EQ(log->forward.size(), 1u);
+  EXPECT_EQ(log->forward[0].ranges.size(), 5u);
+  EXPECT_EQ(log->forward[0].ranges[2], 2.0);
+  EXPECT_EQ(log->forward[0].time, 12.5);
+  EXPECT_EQ(log->forward[0].odometry.position.x, 0.3);
+  EXPECT_EQ(log->mounting.largest_range, 8.0);
+  for (std::size_t cut = 20; cut < line.find(" robot"); cut = line.find(' ', cut + 1)) {
+    const auto bad = parse_carmen(line.substr(0, cut), "drive.log");
+    ASSERT_FALSE(bad.ok()) << cut;
+    EXPECT_NE(bad.error().text().find("drive.log:1"), std::string::npos) << bad.error().text();
+  }
+  EXPECT_FALSE(parse_carmen("ROBOTLASER1 0 0 3.14 0.1 8 0.01 0 2 1 1 0 0 0 0 0 0 0 0 0 0 0 0 1\n", "x").ok()) << "it looks to one side";
+}
+
+TEST(Files, ABadOutputNameIsKnownBeforeTheWork) {
+  EXPECT_FALSE(check_mesh_name("arena.pcd").ok());
+  EXPECT_FALSE(check_mesh_name("no/such/folder/arena.ply").ok());
+  EXPECT_FALSE(check_cloud_name("cloud.sdf").ok());
+  EXPECT_TRUE(check_mesh_name("arena.sdf").ok());
+  EXPECT_TRUE(check_cloud_name("cloud.pcd").ok());
 }
 
 }  // namespace

@@ -1,0 +1,173 @@
+#include "explore.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scout_pair.h"
+#include "volvox/mind/camera.h"
+#include "volvox/scan/camera_view.h"
+#include "volvox/scan/refine.h"
+#include "volvox/scan/triangle_tree.h"
+
+namespace volvox::experiments::arenas {
+namespace {
+
+constexpr const char* laser = "laser";
+constexpr const char* camera = "camera";
+constexpr double picture_every = 1;  // s
+constexpr double field_of_view = 1.4;  // of the camera, rad
+constexpr std::int32_t width = 64, height = 48;
+const Pose camera_mount{{0.05, 0, 0.08}, Quat::axis_angle({0, 1, 0}, 0.35)};  // looks a little down
+
+// Parts of the arena in colours that a camera can tell apart whatever the light.
+struct Part {
+  const char* name;
+  model::Color color;
+};
+constexpr Part parts[] = {{"floor", {0.75, 0.70, 0.60, 1}}, {"pit", {0.20, 0.35, 0.85, 1}}, {"walls", {0.85, 0.30, 0.20, 1}}};
+
+std::size_t part_of(const scan::TriangleMesh& mesh, const scan::Triangle& triangle) {
+  const Vec3 middle = (scan::corner(mesh, triangle, 0) + scan::corner(mesh, triangle, 1) + scan::corner(mesh, triangle, 2)) / 3;
+  return middle.z < -1e-6 ? 1 : middle.z > 1e-6 ? 2 : 0;
+}
+
+Vec3 chromaticity(double r, double g, double b) {
+  const double sum = std::max(r + g + b, 1e-9);
+  return {r / sum, g / sum, b / sum};
+}
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Explore::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"method", "gsrm", {}, {}, {"gsrm", "pf", "mixed"}, "how what was seen becomes a mesh", 0},
+      {"every", "3", 0.5, 100, {}, "seconds after which the mesh takes in what was seen", 0},
+      {"noise", "0.007", 0, 0.1, {}, "deviation of a range, in m", 0}};
+}
+
+Result<model::WorldModel> Explore::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment arenas/explore");
+  const std::string method = parameters.text("method", "gsrm");
+  every_ = parameters.number("every", 3);
+  const double noise = parameters.number("noise", 0.007);
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  auto parsed = scan::parse_method(method);
+  if (!parsed.ok()) return parsed.error();
+  build_ = {.method = *parsed, .seed = setup.seed};
+  next_ = every_;
+  truth_ = simple_arena({});
+
+  model::SceneBuilder scene("explore");
+  for (std::size_t k = 0; k < std::size(parts); ++k) {
+    scan::TriangleMesh part = truth_;
+    std::erase_if(part.triangles, [&](const scan::Triangle& t) { return part_of(truth_, t) != k; });
+    scene.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0}, parts[k].color, parts[k].name);
+  }
+  constexpr int rays = 720;
+  // All around in the upright plane across the way, which is straight, along the pit.
+  const model::Sensor upright{laser, "laser", 0, {{0, 0, 0.08}, Quat::from_axes({0, 0, 1}, {1, 0, 0})},
+                              {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)}, {"max_range", "8"}}, 0};
+  const model::Sensor eye{camera, "camera", 0, camera_mount,
+                          {{"width", std::to_string(width)}, {"height", std::to_string(height)}, {"field_of_view", std::to_string(field_of_view)}}, 0};
+  const auto added = add_scout_pair(scene, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}}, {{"speed", "0.3"}, {"ramp", "0.2"}},
+                                    {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
+  if (!added.ok()) return added.error();
+  model::RunSettings run;
+  run.duration = Time::seconds(12);
+  scene.set_run(run);
+  return scene.build();
+}
+
+scan::TriangleMesh Explore::mesh() const {
+  scan::TriangleMesh mesh;
+  mesh.vertices = vertices_;
+  mesh.triangles = triangles_;
+  return mesh;
+}
+
+void Explore::learn() {
+  scan::TriangleMesh learned;
+  const scan::Cloud seen{points_, {}};
+  if (triangles_.empty()) {
+    if (auto built = scan::build(seen, build_); built.ok()) learned = std::move(built->mesh);
+  } else if (auto refined = scan::refine(mesh(), {seen}, {build_, true}); refined.ok()) {
+    learned = std::move(refined->built.mesh);
+  }
+  if (learned.triangles.empty()) {
+    ++failures_;  // too little was seen; the points wait for more
+    return;
+  }
+  vertices_ = learned.vertices;
+  triangles_ = learned.triangles;
+  points_.clear();
+  const scan::Evaluation e = scan::evaluate(learned, truth_, 1000);
+  f_scores_.push_back(e.f_2cm);
+  completeness_.push_back(e.completeness_mean);
+}
+
+void Explore::observe(const sim::Simulation& simulation) {
+  const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
+  const auto cast = simulation.minds().rays();  // the laser's first: it was added first
+  for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
+    if (ranges[i] < cast[i].range && ranges[i] > 0.15) points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);  // nearer is the robot itself
+  const double now = simulation.now().seconds();
+  if (now >= next_picture_ - 1e-9) {
+    next_picture_ += picture_every;
+    const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(camera);
+    const Pose at = simulation.world().link_pose(simulation.world().part(simulation.world().modules()[0]).first_link) * camera_mount;
+    camera_at_.push_back(at.position);
+    camera_turn_.push_back(at.rotation);
+    pictures_.push_back(image.rgb);
+  }
+  if (now < next_ - 1e-9) return;
+  next_ += every_;
+  learn();
+}
+
+void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
+  scan::TriangleMesh colored = mesh();
+  std::vector<scan::CameraView> views;
+  for (std::size_t i = 0; i < pictures_.size(); ++i)
+    if (pictures_[i].size() == 3u * width * height) views.push_back({{camera_at_[i], camera_turn_[i]}, field_of_view, width, height, pictures_[i]});
+  const scan::Rgb unseen{0, 0, 0};
+  const std::size_t painted = scan::paint(colored, views, unseen);
+  std::size_t right = 0;
+  const scan::TriangleTree tree(truth_);
+  for (std::size_t i = 0; i < colored.vertices.size(); ++i) {
+    if (colored.colors[i] == unseen) continue;
+    const Vec3 is = chromaticity(colored.colors[i].r, colored.colors[i].g, colored.colors[i].b);
+    std::size_t nearest = 0;
+    double least = 1e300;
+    for (std::size_t k = 0; k < std::size(parts); ++k) {
+      const double off = length(is - chromaticity(parts[k].color.r, parts[k].color.g, parts[k].color.b));
+      if (off < least) least = off, nearest = k;
+    }
+    right += nearest == part_of(truth_, truth_.triangles[tree.nearest(colored.vertices[i]).triangle]);
+  }
+  const auto of = [](const std::vector<double>& values, bool last) { return values.empty() ? 0 : last ? values.back() : values.front(); };
+  metrics.set("learned", static_cast<double>(f_scores_.size()), "how often the mesh was made anew");
+  metrics.set("too_little", static_cast<double>(failures_), "how often there was too little to make one of");
+  metrics.set("triangles", static_cast<double>(triangles_.size()), "at the end");
+  metrics.set("f_2cm_first", of(f_scores_, false), "of the first mesh, against the arena as it really is");
+  metrics.set("f_2cm_last", of(f_scores_, true), "of the last");
+  metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "from the arena to the first mesh");
+  metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "to the last");
+  metrics.set("painted", colored.vertices.empty() ? 0 : static_cast<double>(painted) / static_cast<double>(colored.vertices.size()), "the part of the vertices that the camera saw");
+  metrics.set("color_right", painted > 0 ? static_cast<double>(right) / static_cast<double>(painted) : 0, "of these, the part that has the colour of what is there");
+}
+
+void Explore::archive_state(Archive& ar) {
+  ar("vertices", vertices_);
+  ar("triangles", triangles_);
+  ar("points", points_);
+  ar("camera at", camera_at_);
+  ar("camera turn", camera_turn_);
+  ar("pictures", pictures_);
+  ar("f scores", f_scores_);
+  ar("completeness", completeness_);
+  ar("next", next_);
+  ar("next picture", next_picture_);
+  ar("failures", failures_);
+}
+
+}  // namespace volvox::experiments::arenas

@@ -1,0 +1,120 @@
+#include "room.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scout_pair.h"
+#include "volvox/scan/files.h"
+#include "volvox/scan/free_place.h"
+#include "volvox/scan/register.h"
+
+namespace volvox::experiments::arenas {
+namespace {
+
+constexpr const char* laser = "laser";
+// A place whose neighbourhood the scanner saw: it can say how far a reading is off. A reading is good
+// within `close`; the scan's own points are that far apart on far walls.
+constexpr double known = 0.25, close = 0.05;  // m
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Room::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"scan", "", {}, {}, {}, "the cloud of a room: .pcd, .ply, .xyz or .off", 0},
+      {"second", "", {}, {}, {}, "another cloud of the same room: laid on the first, it fills its shadows", 0},
+      {"method", "gsrm", {}, {}, {"gsrm", "gg", "pf", "mixed"}, "how the cloud becomes an arena", 0},
+      {"speed", "0.1", 0.01, 0.55, {}, "of the Scouts, in m/s", 0}};
+}
+
+Result<model::WorldModel> Room::init(sim::Setup& setup) {
+  const Parameters parameters(setup.settings, "experiment arenas/room");
+  const std::string file = parameters.text("scan", ""), second = parameters.text("second", ""), method = parameters.text("method", "gsrm");
+  const double speed = parameters.number("speed", 0.1);
+  if (auto checked = parameters.check(); !checked.ok()) return checked.error();
+  if (file.empty()) return Error("arenas/room has no scan to build a room from", "give one: --set scan=room.pcd (volvox scan simulate --cloud makes one)");
+  auto reading = scan::read_cloud(file);
+  if (!reading.ok()) return reading.error();
+  scan_ = std::move(reading->cloud);
+  if (!second.empty()) {
+    const auto other = scan::read_cloud(second);
+    if (!other.ok()) return other.error();
+    const auto found = scan::register_clouds(scan_, other->cloud);
+    if (!found.ok()) return found.error();
+    scan_.colors.clear();
+    for (const Vec3& p : other->cloud.points) scan_.points.push_back(found->pose * p);
+  }
+  auto parsed = scan::parse_method(method);
+  if (!parsed.ok()) return parsed.error();
+  auto built = scan::build(scan_, {.method = *parsed, .seed = setup.seed});
+  if (!built.ok()) return built.error();
+  triangles_ = built->mesh.triangles.size();
+  boxes_ = built->boxes.size();
+  cpu_ = built->cpu_s;
+  const auto place = scan::free_place(built->mesh);
+  if (!place.ok()) return place.error();
+  grid_ = std::make_unique<scan::PointGrid>(scan_.points, known);
+
+  model::SceneBuilder scene("room");
+  add_arena(scene, *built);
+  constexpr int rays = 360;
+  model::Sensor sensor{laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
+                       {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)}, {"max_range", "20"}}, 0};
+  const auto added = add_scout_pair(scene, setup.library, {sensor}, Pose{place->at + Vec3{0, 0, scout_clearance}, Quat::axis_angle({0, 0, 1}, place->heading)}, {{"speed", std::to_string(speed)}, {"ramp", "0.5"}});
+  if (!added.ok()) return added.error();
+  model::RunSettings run;
+  // As far as the floor is known to go.
+  free_way_ = place->way;
+  run.duration = Time::seconds(std::clamp(std::round(place->way / speed), 2.0, 60.0));
+  scene.set_run(run);
+  return scene.build();
+}
+
+void Room::observe(const sim::Simulation& simulation) {
+  const Vec3 at = simulation.world().link_pose(simulation.world().part(simulation.world().modules()[0]).first_link).position;
+  if (!start_) start_ = at;
+  way_ = std::max(way_, length(at - *start_));
+  lowest_ = std::min(lowest_, at.z - start_->z);
+  const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
+  const auto cast = simulation.minds().rays();
+  for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i) {
+    ++rays_;
+    if (ranges[i] >= cast[i].range) continue;
+    ++returned_;
+    double nearest = known * known;
+    bool found = false;
+    grid_->near(cast[i].origin + cast[i].direction * ranges[i], known, [&](std::uint32_t, double squared) {
+      found = true;
+      nearest = std::min(nearest, squared);
+    });
+    if (!found) continue;
+    ++seen_;
+    near_ += nearest < close * close;
+    error_sum_ += std::sqrt(nearest);
+  }
+}
+
+void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
+  const auto part = [](std::int64_t some, std::int64_t all) { return all > 0 ? static_cast<double>(some) / static_cast<double>(all) : 0; };
+  metrics.set("triangles", static_cast<double>(triangles_), "of the room as built");
+  metrics.set("boxes", static_cast<double>(boxes_), "of a mixed model");
+  metrics.set("cpu_s", cpu_, "to build it");
+  metrics.set("free_way_m", free_way_, "how far the floor goes on before the first Scout's start");
+  metrics.set("way_m", way_, "the farthest that the first Scout got from its start");
+  metrics.set("lowest_m", lowest_, "how far it sank below its start");
+  metrics.set("returned", part(returned_, rays_), "the part of the laser's rays that met something");
+  metrics.set("on_scan", part(seen_, returned_), "of these, the part that ended within 25 cm of a point of the scan");
+  metrics.set("near_scan", part(near_, seen_), "of these, the part that ended within 5 cm of one");
+  metrics.set("scan_distance_mean_mm", seen_ > 0 ? error_sum_ / static_cast<double>(seen_) * 1e3 : 0, "of these, from the nearest point of the scan");
+}
+
+void Room::archive_state(Archive& ar) {
+  ar("error sum", error_sum_);
+  ar("rays", rays_);
+  ar("returned", returned_);
+  ar("seen", seen_);
+  ar("near", near_);
+  ar("way", way_);
+  ar("lowest", lowest_);
+}
+
+}  // namespace volvox::experiments::arenas

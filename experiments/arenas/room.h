@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "pit.h"
+#include "volvox/scan/cloud.h"
+#include "volvox/scan/point_grid.h"
+
+namespace volvox::experiments::arenas {
+
+// A real room: built from a laser scan of it, and driven in by a pair of Scouts whose own laser readings
+// are compared with the scan.
+class Room final : public sim::Experiment {
+ public:
+  Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
+  Result<model::WorldModel> init(sim::Setup& setup) override;
+  void observe(const sim::Simulation& simulation) override;
+  void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+  void archive_state(Archive& ar) override;
+
+ private:
+  scan::Cloud scan_;
+  std::unique_ptr<scan::PointGrid> grid_;  // of the scan
+  std::size_t triangles_ = 0, boxes_ = 0;
+  double cpu_ = 0;       // s
+  double free_way_ = 0;  // m
+  // Of the rays that met the arena: how far from the nearest point of the scan.
+  double error_sum_ = 0;
+  std::int64_t rays_ = 0, returned_ = 0, seen_ = 0, near_ = 0;
+  std::optional<Vec3> start_;
+  double way_ = 0, lowest_ = 0;  // m, from the start
+};
+
+}  // namespace volvox::experiments::arenas

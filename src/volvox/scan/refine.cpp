@@ -1,0 +1,55 @@
+#include "volvox/scan/refine.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "volvox/scan/clean.h"
+#include "volvox/scan/point_grid.h"
+#include "volvox/scan/register.h"
+#include "volvox/scan/triangle_tree.h"
+
+namespace volvox::scan {
+
+Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scans, const RefineOptions& options, const Progress& progress) {
+  if (arena.triangles.empty() || scans.empty()) return Error("there is nothing to refine, or nothing to refine it with", "give a mesh and at least one scan");
+  const bool colored = !arena.colors.empty();
+  Cloud seen;
+  for (const Cloud& scan : scans) {
+    Cloud laid = without_duplicates(scan);
+    if (!options.placed) {
+      // As many points as the scan has, so that both look alike.
+      const Cloud surface{surface_points(arena, static_cast<double>(laid.points.size()) / area(arena)), {}};
+      const auto found = register_clouds(surface, laid, progress);
+      if (!found.ok()) return found.error();
+      for (Vec3& p : laid.points) p = found->pose * p;
+    }
+    seen.points.insert(seen.points.end(), laid.points.begin(), laid.points.end());
+    if (colored && !laid.colors.empty()) seen.colors.insert(seen.colors.end(), laid.colors.begin(), laid.colors.end());
+  }
+  if (seen.points.size() < 16) return Error(fmt::format("the scans have {} points", seen.points.size()), "give scans with more points");
+  const bool keeps_color = colored && seen.colors.size() == seen.points.size();
+  if (!keeps_color) seen.colors.clear();
+
+  const double cell = cell_for(seen.points, 4);
+  const PointGrid grid(seen.points, cell);
+  const TriangleTree tree(arena);
+  Refined refined;
+  const double off = 0.5 * cell;
+  for (const Vec3& p : seen.points) refined.new_points += tree.nearest(p).distance > off;
+  // Four points a cell, as the scans have.
+  std::size_t number = 0;
+  for (const Vec3& p : surface_points(arena, 4 / (cell * cell))) {
+    std::size_t near = 0;
+    grid.near(p, cell, [&](std::uint32_t, double) { ++near; });
+    if (near >= 4 && ++number % 4 != 0) continue;
+    seen.points.push_back(p);
+    if (keeps_color) seen.colors.push_back(arena.colors[arena.triangles[tree.nearest(p).triangle][0]]);
+  }
+  auto built = build(seen, options.build, progress);
+  if (!built.ok()) return built.error();
+  refined.built = std::move(*built);
+  return refined;
+}
+
+}  // namespace volvox::scan
