@@ -18,13 +18,17 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
 await page.goto(address);
 await page.waitForFunction(() => window.volvox?.stage.currentFrame()?.tick > 60, null, patience);
-await page.evaluate(() => { const { stage, THREE } = window.volvox; stage.look(new THREE.Vector3(0.2, -2.2, 1.0), new THREE.Vector3(-0.35, 0.12, 0)); });
+await page.evaluate(() => { const { stage, THREE } = window.volvox; stage.look(new THREE.Vector3(-0.1, -2.7, 1.2), new THREE.Vector3(-0.45, 0.1, 0)); });
+await page.click("#play");  // a robot that stands still is easier to click on
+await page.waitForFunction(() => window.volvox.state().paused, null, patience);
+await page.waitForTimeout(500);
 const module = await page.evaluate(() => {
   const { stage } = window.volvox, seen = stage.place(5).project(stage.camera), canvas = stage.renderer.domElement;
   return [((seen.x + 1) / 2) * canvas.clientWidth, ((1 - seen.y) / 2) * canvas.clientHeight];
 });
 await page.mouse.click(...module);
 await page.waitForFunction(() => !document.getElementById("module").hidden, null, patience);
+await page.click("#play");
 await page.click("#module tr.plottable >> nth=6");
 await page.selectOption("#metric", "kinetic_energy_J");
 await page.fill('#parameters [data-parameter="amplitude"]', "0.5");

@@ -100,7 +100,7 @@ export class Stage {
     this.sun.shadow.mapSize.set(1024, 1024);
     this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages, this.rings);
     for (const lines of [this.rays, this.messages, this.rings]) lines.frustumCulled = false;
-    this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9, depthTest: false }));
+    this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9, depthTest: false, transparent: true }));  // drawn last, above all
     this.halo.visible = false;
     this.scene.add(this.halo);
     new ResizeObserver(() => this.resize()).observe(canvas);

@@ -10,7 +10,7 @@ using Light = std::int16_t;  // of a pixel: 0 to 1020
 
 constexpr Light least_contrast = 60;  // less is hardly seen
 constexpr int most_of_brightest = 6;  // nor is less than this part of the brightest
-constexpr int longest_run = 8;        // pixels, to each end of a step
+constexpr int longest_run = 12;       // pixels, to each end of a step
 constexpr int whole = 256;            // a blend is a part of this
 constexpr int most_of_specks = 128;   // how far a lone pixel goes over to its neighbours
 
