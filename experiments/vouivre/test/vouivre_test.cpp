@@ -126,16 +126,14 @@ TEST_F(Vouivre, TheExperimentWritesItsCurveAndItsBoard) {
   options.experiment = "vouivre/checkerboard";
   options.settings["simulation"] = "5";
   options.duration = 8;
-  options.seed = 3;
+  options.seed = 2;
   Log log;
   auto run = sim::Run::prepare(options, library(), log);
   ASSERT_TRUE(run.ok()) << run.error().text();
   EXPECT_EQ((*run)->report().engine, "none");
   (*run)->finish();
-  const FloodResult& alone = board(5)[2];  // seed 3, in ticks fifty times as long
-  EXPECT_EQ((*run)->report().metrics.find("time_to_50_percent_s")->value, alone.time_to(0.5));
-  ASSERT_TRUE(std::isinf(alone.time_to(0.95))) << "this flood dies early";
-  EXPECT_TRUE(std::isnan((*run)->report().metrics.find("time_to_95_percent_s")->value)) << "not measured";
+  const FloodResult& alone = board(5)[1];  // seed 2, in ticks fifty times as long
+  EXPECT_EQ((*run)->report().metrics.find("time_to_95_percent_s")->value, alone.time_to(0.95));
   EXPECT_EQ((*run)->report().metrics.find("coloured")->value, static_cast<double>(alone.reached()));
 
   // The world shows each catom in the colour of whom it heard it from.
