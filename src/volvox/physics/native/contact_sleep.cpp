@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "volvox/physics/native/contact_solver.h"
+#include "volvox/physics/native/share_out.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -30,19 +31,20 @@ void ContactSolver::for_bodies(const Islands& islands, const Group& group, const
   }
 }
 
-void ContactSolver::wake_groups(World& world, const Islands& islands) {
-  for (Group& group : groups_) {
+void ContactSolver::wake_groups(World& world, const Islands& islands, ThreadPool* threads) {
+  share_out(threads, groups_.size(), 100, [&](std::size_t index) {
+    Group& group = groups_[index];
     bool any = false, all = true;
     for_bodies(islands, group, [&](std::size_t i) {
       any = any || world.bodies[i].awake;
       all = all && world.bodies[i].awake;
     });
     group.awake = any;
-    if (!any || all) continue;
+    if (!any || all) return;
     for_bodies(islands, group, [&](std::size_t i) {
       if (!world.bodies[i].awake) world.bodies[i].awake = true, world.bodies[i].still = 0;
     });
-  }
+  });
 }
 
 // Only what is carried may sleep: what floats freely and slowly goes on floating.
@@ -66,14 +68,15 @@ bool ContactSolver::may_sleep(const World& world, const Islands& islands, const 
   return rests && carried;
 }
 
-void ContactSolver::let_sleep(World& world, const Islands& islands, double tick) const {
-  for (const Group& group : groups_) {
-    if (!group.awake) continue;
+void ContactSolver::let_sleep(World& world, const Islands& islands, double tick, ThreadPool* threads) const {
+  share_out(threads, groups_.size(), 100, [&](std::size_t index) {
+    const Group& group = groups_[index];
+    if (!group.awake) return;
     for_bodies(islands, group, [&](std::size_t i) {
       Body& body = world.bodies[i];
       body.still = lies_still(body) ? std::min(body.still + tick, 2 * time_to_sleep) : 0;
     });
-    if (!may_sleep(world, islands, group)) continue;
+    if (!may_sleep(world, islands, group)) return;
     for_bodies(islands, group, [&](std::size_t i) {
       Body& body = world.bodies[i];
       body.awake = false;
@@ -82,7 +85,7 @@ void ContactSolver::let_sleep(World& world, const Islands& islands, double tick)
     for_bodies(islands, group, [&](std::size_t i) {
       for (JointId id : world.scene.joints_of[i]) world.scene.joints[id.index].velocity = 0;
     });
-  }
+  });
 }
 
 }  // namespace volvox::physics::native

@@ -61,10 +61,6 @@ struct GroupRoom {
 
 class ContactSolver {
  public:
-  // A group of contacts is swept until it settles, but no more often than its size allows;
-  // the largest may be swept this often.
-  static constexpr std::size_t fewest_sweeps = 16;
-
   std::vector<ContactPoint>& points() { return points_; }
   const std::vector<ContactPoint>& points() const { return points_; }
 
@@ -73,8 +69,8 @@ class ContactSolver {
   std::size_t groups() const { return groups_.size(); }
   // A group sleeps or wakes as one. What lies still for a while, carried by something, falls
   // asleep; a group in which anybody is awake wakes.
-  void wake_groups(World& world, const Islands& islands);
-  void let_sleep(World& world, const Islands& islands, double tick) const;
+  void wake_groups(World& world, const Islands& islands, ThreadPool* threads);
+  void let_sleep(World& world, const Islands& islands, double tick, ThreadPool* threads) const;
 
   // Leaves the groups to others that are one small tree and touch nothing that moves.
   static constexpr std::size_t most_lone_points = 64;
@@ -82,12 +78,14 @@ class ContactSolver {
   void take_lone_trees(const World& world, const Islands& islands, const Detector& detector, std::vector<FlockMember>& members);
 
   // So large that the others cannot keep the threads busy meanwhile: it is shared out itself.
-  bool large(std::size_t group) const { return 8 * groups_[group].bodies > bodies_ && groups_[group].last_island - groups_[group].first_island > 1; }
+  bool large(std::size_t group) const { return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_ && groups_[group].last_island - groups_[group].first_island > 1; }
   // Moves the bodies of a group through a substep. Everything but the sweep is shared out to
   // the threads, if there are any.
   void advance_group(World& world, Islands& islands, std::size_t group, double step, ThreadPool* threads) const;
 
  private:
+  static constexpr std::size_t fewest_bodies_shared = 100;
+
   struct Group {
     std::size_t first_island = 0, last_island = 0;  // in islands_
     std::size_t first_point = 0, last_point = 0;    // in order_

@@ -1,6 +1,7 @@
 #include "volvox/physics/native/simulator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "volvox/physics/native/share_out.h"
@@ -35,6 +36,10 @@ void Simulator::for_each(std::size_t count, const Work& work) {
 
 void Simulator::begin_tick(double step) {
   topology_.update(world_);
+  kinematic_.clear();
+  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+    if (world_.scene.body_ids.alive_index(i) && world_.scene.bodies[i].motion == Motion::kinematic) kinematic_.push_back(i);
+  }
   wake_commanded();
   const Scene& scene = world_.scene;
   for_each(world_.bodies.size(), [&](std::size_t i) {
@@ -68,12 +73,12 @@ void Simulator::detect_contacts(double step, double time_left) {
   if (alarm_) detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points());
   else detector_.detect(view, time_left, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
-  contacts_.wake_groups(world_, topology_.islands());
+  contacts_.wake_groups(world_, topology_.islands(), threads_);
   flocks_.gather(world_, topology_.islands(), contacts_, detector_);
   seen_.resize(world_.bodies.size());
-  for (std::size_t i = 0; i < seen_.size(); ++i) {
+  for_each(seen_.size(), [&](std::size_t i) {
     if (!alarm_ || alarmed_[i]) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
-  }
+  });
 }
 
 // Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do
@@ -85,7 +90,7 @@ void Simulator::detect_hasty_contacts(double step) {
   });
   detector_.detect_hasty({world_.scene, world_.bodies, shapes_}, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
-  contacts_.wake_groups(world_, topology_.islands());
+  contacts_.wake_groups(world_, topology_.islands(), threads_);
 }
 
 // Moves the groups that are not in flocks until somebody is alarmed.
@@ -102,17 +107,19 @@ int Simulator::advance_groups(double step, int substeps, int left) {
 }
 
 void Simulator::raise_alarms(double time_left) {
-  alarm_ = false;
-  alarmed_.assign(world_.bodies.size(), 0);
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    if (!shapes_[i]) continue;
+  alarmed_.resize(world_.bodies.size());
+  std::atomic<bool> any = false;
+  for_each(world_.bodies.size(), [&](std::size_t i) {
+    alarmed_[i] = 0;
+    if (!shapes_[i]) return;
     const Body& body = world_.bodies[i];
     const double surprise = length(body.linear - seen_[i].linear) + length(body.angular - seen_[i].angular) * shapes_[i]->reach;
     // Two may surprise each other.
-    if (2 * surprise * time_left <= Detector::bearable_surprise) continue;
+    if (2 * surprise * time_left <= Detector::bearable_surprise) return;
     alarmed_[i] = 1;
-    alarm_ = true;
-  }
+    any = true;
+  });
+  alarm_ = any;
 }
 
 // Large groups one after the other, each with all threads; then the small ones side by side.
@@ -126,9 +133,8 @@ void Simulator::advance_groups(double step) {
 }
 
 void Simulator::move_kinematic_bodies(double step) {
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+  for (std::size_t i : kinematic_) {
     Body& body = world_.bodies[i];
-    if (body.dynamic || !world_.scene.body_ids.alive_index(i) || world_.scene.bodies[i].motion != Motion::kinematic) continue;
     body.position += body.linear * step;
     body.rotation = plain(turned(lane(body.rotation), lane(body.angular * step)));
     body.axes = rotation_matrix(lane(body.rotation));
@@ -151,7 +157,7 @@ void Simulator::end_tick(double tick, double step) {
     scene.loads[i] = world_.load_impulses[i] * (1 / tick);
     scene.latched[i] = scene.latches[i].closed();
   });
-  contacts_.let_sleep(world_, topology_.islands(), tick);
+  contacts_.let_sleep(world_, topology_.islands(), tick, threads_);
   for_each(world_.bodies.size(), [&](std::size_t i) {
     if (written(i)) scene.velocities[i] = world_.bodies[i].velocity();
   });
@@ -236,10 +242,11 @@ void Simulator::wake_commanded() {
   const Scene& scene = world_.scene;
   if (scene.gravity != gravity_) wake_all();
   gravity_ = scene.gravity;
-  for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
+  for_each(world_.bodies.size(), [&](std::size_t i) {
     if (!world_.bodies[i].awake && scene.forces[i] != Wrench{}) wake(i);
-    const bool pushes = scene.bodies[i].motion == Motion::kinematic && (world_.bodies[i].linear != Vec3{} || world_.bodies[i].angular != Vec3{});
-    if (pushes) wake_touching(i);
+  });
+  for (std::size_t i : kinematic_) {
+    if (world_.bodies[i].linear != Vec3{} || world_.bodies[i].angular != Vec3{}) wake_touching(i);
   }
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     if (same(scene.motors[i], commands_[i])) continue;

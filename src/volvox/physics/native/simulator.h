@@ -65,6 +65,7 @@ class Simulator {
   std::vector<Twist> seen_;             // velocities when their contacts were last looked for, by body
   std::vector<std::uint8_t> alarmed_;   // by body: hit so hard since that it may get where nobody looked
   bool alarm_ = false;                  // anybody is
+  std::vector<std::size_t> kinematic_;  // bodies, of this tick
   std::vector<MotorCommand> commands_;  // of the last tick, by joint index
   Vec3 gravity_;                        // of the last tick
 };

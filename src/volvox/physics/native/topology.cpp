@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <span>
 
 #include "volvox/physics/native/loop.h"
 #include "volvox/physics/native/tree.h"
@@ -17,26 +19,35 @@ class Graph {
     int joint;
   };
 
-  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints)
-      : members_(members), edges_(members.size()) {
-    std::vector<std::pair<int, int>> sorted;  // body, member
-    for (std::size_t i = 0; i < members.size(); ++i) sorted.push_back({members[i], static_cast<int>(i)});
-    std::sort(sorted.begin(), sorted.end());
+  // Both sorted.
+  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints) : members_(members), first_(members.size() + 1) {
     const auto member = [&](BodyId id) {
       if (!id.valid()) return -1;
-      const auto found = std::lower_bound(sorted.begin(), sorted.end(), std::pair{static_cast<int>(id.index), 0});
-      return found != sorted.end() && found->first == static_cast<int>(id.index) ? found->second : -1;
+      const auto found = std::lower_bound(members.begin(), members.end(), static_cast<int>(id.index));
+      return found != members.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - members.begin()) : -1;
     };
+    struct Link {
+      int a, b, joint;
+    };
+    std::vector<Link> links;
+    links.reserve(joints.size());
     for (int joint : joints) {
       const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
-      const int a = member(desc.a), b = member(desc.b);
-      if (a >= 0 && b >= 0) {
-        edges_[static_cast<std::size_t>(a)].push_back({b, joint});
-        edges_[static_cast<std::size_t>(b)].push_back({a, joint});
-        ++inner_;
+      const Link link{member(desc.a), member(desc.b), joint};
+      if (link.a >= 0 && link.b >= 0) {
+        links.push_back(link);
+        ++first_[static_cast<std::size_t>(link.a) + 1], ++first_[static_cast<std::size_t>(link.b) + 1];
       } else {
-        anchors_.push_back({a >= 0 ? a : b, joint});
+        anchors_.push_back({link.a >= 0 ? link.a : link.b, joint});
       }
+    }
+    inner_ = links.size();
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    edges_.resize(2 * links.size());
+    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+    for (const Link& link : links) {
+      edges_[next[static_cast<std::size_t>(link.a)]++] = {link.b, link.joint};
+      edges_[next[static_cast<std::size_t>(link.b)]++] = {link.a, link.joint};
     }
   }
 
@@ -44,6 +55,7 @@ class Graph {
 
   TreePlan plan() const {
     TreePlan plan;
+    plan.steps.reserve(members_.size());
     const int root = anchors_.empty() ? centre() : anchors_[0].to;
     struct Visit {
       int member, parent, joint;
@@ -54,7 +66,7 @@ class Graph {
       stack.pop_back();
       const int step = static_cast<int>(plan.steps.size());
       plan.steps.push_back({members_[static_cast<std::size_t>(at.member)], at.parent, at.joint});
-      const std::vector<Edge>& out = edges_[static_cast<std::size_t>(at.member)];
+      const std::span<const Edge> out = edges(at.member);
       for (std::size_t i = out.size(); i-- > 0;) {
         if (out[i].joint != at.joint) stack.push_back({out[i].to, step, out[i].joint});
       }
@@ -63,6 +75,10 @@ class Graph {
   }
 
  private:
+  std::span<const Edge> edges(int member) const {
+    const std::size_t i = static_cast<std::size_t>(member);
+    return {edges_.data() + first_[i], first_[i + 1] - first_[i]};
+  }
   // The middle of the longest path: the recursion is then as shallow as it can be.
   int centre() const {
     const std::vector<int> there = farthest_path(0);
@@ -71,10 +87,12 @@ class Graph {
   }
   // From the member farthest from `from` back to it.
   std::vector<int> farthest_path(int from) const {
-    std::vector<int> previous(members_.size(), -2), queue{from};
+    std::vector<int> previous(members_.size(), -2), queue;
+    queue.reserve(members_.size());
+    queue.push_back(from);
     previous[static_cast<std::size_t>(from)] = -1;
     for (std::size_t i = 0; i < queue.size(); ++i) {
-      for (const Edge& edge : edges_[static_cast<std::size_t>(queue[i])]) {
+      for (const Edge& edge : edges(queue[i])) {
         if (previous[static_cast<std::size_t>(edge.to)] != -2) continue;
         previous[static_cast<std::size_t>(edge.to)] = queue[i];
         queue.push_back(edge.to);
@@ -86,7 +104,8 @@ class Graph {
   }
 
   const std::vector<int>& members_;
-  std::vector<std::vector<Edge>> edges_;
+  std::vector<Edge> edges_;          // by member, one behind the other
+  std::vector<std::size_t> first_;   // by member; one more at the end
   std::vector<Edge> anchors_;  // joints to what does not move freely
   std::size_t inner_ = 0;
 };
@@ -111,8 +130,22 @@ void Topology::dissolve(World& world, int island) {
     open_[static_cast<std::size_t>(body)] = 1;
     touched_.push_back(body);
   }
+  if (dynamic_cast<Tree*>(islands_[slot].get())) spares_.emplace_back(static_cast<Tree*>(islands_[slot].release()));
   islands_[slot].reset();
   free_slots_.push_back(island);
+}
+
+// The smallest that has room, but not far too much; null if none has.
+std::unique_ptr<Tree> Topology::spare_tree(std::size_t nodes) {
+  auto best = spares_.end();
+  for (auto spare = spares_.begin(); spare != spares_.end(); ++spare) {
+    const std::size_t room = (*spare)->room();
+    if (room >= nodes && room <= 4 * nodes && (best == spares_.end() || room < (*best)->room())) best = spare;
+  }
+  if (best == spares_.end()) return nullptr;
+  std::unique_ptr<Tree> tree = std::move(*best);
+  spares_.erase(best);
+  return tree;
 }
 
 void Topology::update(World& world) {
@@ -128,6 +161,14 @@ void Topology::update(World& world) {
     build(world);
   }
   touched_.clear();
+  drop_spares(world.bodies.size());
+}
+
+// No more than would hold all bodies once; the latest are the likeliest to fit.
+void Topology::drop_spares(std::size_t bodies) {
+  std::size_t room = 0, kept = 0;
+  while (kept < spares_.size() && room + spares_[spares_.size() - 1 - kept]->room() <= bodies) room += spares_[spares_.size() - 1 - kept++]->room();
+  spares_.erase(spares_.begin(), spares_.end() - static_cast<std::ptrdiff_t>(kept));
 }
 
 // Everything that hangs on a body through joints between bodies that move freely.
@@ -186,7 +227,7 @@ void Topology::build(World& world) {
   const Graph graph(world, members_, joints_);
   std::unique_ptr<Island> island;
   if (graph.tree()) {
-    auto tree = std::make_unique<Tree>(world, graph.plan());
+    auto tree = std::make_unique<Tree>(world, graph.plan(), spare_tree(members_.size()));
     if (tree->fits_flock()) tree->set_pattern(pattern_of(*tree));
     island = std::move(tree);
   } else {

@@ -27,11 +27,14 @@ class Topology {
   void build(World& world);
   void find_clusters(World& world) const;
   int pattern_of(const Tree& tree);
+  std::unique_ptr<Tree> spare_tree(std::size_t nodes);
+  void drop_spares(std::size_t bodies);
 
   Islands islands_;
   std::map<std::size_t, std::vector<std::pair<int, std::vector<NodeShape>>>> patterns_;  // by hash
   int pattern_count_ = 0;
   std::vector<int> free_slots_;
+  std::vector<std::unique_ptr<Tree>> spares_;  // gone; their memory serves others
   std::vector<int> touched_;         // bodies whose island is gone
   std::vector<std::uint8_t> open_;   // by body: waits for an island
   std::vector<int> members_;         // bodies of the island being built, in the order found

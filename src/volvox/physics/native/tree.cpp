@@ -27,12 +27,28 @@ void load_drive(const Drive<double>& drive, Dof<double>& dof) {
 
 }  // namespace
 
-Tree::Tree(const World& world, const TreePlan& plan) : Island({}) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) add_node(world, plan, i);
+Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) : Island({}) {
+  if (old) take_room(*old);
+  const std::size_t count = plan.steps.size();
+  bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), dofs_.reserve(count), y_first_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) add_node(world, plan, i);
   nodes_.resize(shapes_.size());
   plan_parts();
   find_safe_pull();
   if (fits_flock()) plan_columns();
+}
+
+// Robots that dock and undock all the time would otherwise pay more for new memory, and for
+// the caches that do not know it, than for all else. What is left in it is written before it is read.
+void Tree::take_room(Tree& old) {
+  const auto take = [](auto& mine, auto& its) {
+    mine.swap(its);
+    mine.clear();
+  };
+  take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_);
+  take(parts_, old.parts_), take(y_first_, old.y_first_), take(columns_.columns, old.columns_.columns), take(columns_.first, old.columns_.first);
+  nodes_.swap(old.nodes_), y_.swap(old.y_), coordinates_.swap(old.coordinates_);
+  part_of_.swap(old.part_of_), column_.swap(old.column_), wanted_.swap(old.wanted_), way_.swap(old.way_), columns_.own.swap(old.columns_.own);
 }
 
 void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) {
@@ -97,6 +113,8 @@ void Tree::solve_and_settle(World& world, DrivePass first) {
 
 void Tree::plan_columns() {
   columns_.own.resize(dofs_.size());
+  columns_.columns.reserve(shapes_.size() * (dofs_.size() + 6));
+  columns_.first.reserve(shapes_.size() + 1);
   columns_.total = 6;
   columns_.first.push_back(0);
   for (std::size_t i = 0; i < shapes_.size(); ++i) {

@@ -41,7 +41,9 @@ class Tree final : public Island {
   // Trees up to this size may go in a flock.
   static constexpr int most_flock_nodes = 12, most_flock_columns = 16;
 
-  Tree(const World& world, const TreePlan& plan);
+  // `old`: a tree that is gone, whose memory is used again; null: none.
+  Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old = nullptr);
+  std::size_t room() const { return nodes_.capacity(); }  // how many nodes its memory holds
 
   const std::vector<NodeShape>& shapes() const { return shapes_; }
   const std::vector<int>& joints() const { return joints_; }
@@ -78,6 +80,7 @@ class Tree final : public Island {
     double known[6]{};             // the handle's coordinates as the part above knows them
   };
 
+  void take_room(Tree& old);
   void add_node(const World& world, const TreePlan& plan, std::size_t step);
   void plan_parts();
   void plan_columns();
