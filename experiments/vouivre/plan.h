@@ -16,7 +16,7 @@ struct Cell {
 
 // What seed 001 does not give. The README of the folder says why these.
 struct Assumptions {
-  double spacing = 0.01;        // m, of the square lattice
+  double spacing = 0.01;        // m, of the square grid
   double frequency = 60e9;      // Hz
   double range = 4.05;          // spacings, at 1 mW
   double carrier = 0.1;         // the carrier threshold above the noise, as a part of the receive threshold

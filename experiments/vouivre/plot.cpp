@@ -140,11 +140,15 @@ std::string svg(const Chart& chart) {
 std::string board_svg(const Plan& plan, const FloodResult& result, int phases) {
   int columns = 0, rows = 0;
   for (const Cell& cell : plan.cells) columns = std::max(columns, cell.x + 1), rows = std::max(rows, cell.y + 1);
-  constexpr double pitch = 11, gap = 26, top = 44;
+  constexpr double gap = 26, top = 44, widest = 1200;  // what a page holds
   const int across = std::min(phases, 3), down = (phases + across - 1) / across;
+  // Catoms are drawn as large as they fit; those of the cross overlap, so that they are seen at all.
+  const double pitch = std::min(11.0, (widest - gap) / across / columns - gap / columns);
+  const bool tiny = pitch < 4;
+  const double radius = tiny ? 1.6 : 5.0 * pitch / 11;
   const double board_w = pitch * columns, board_h = pitch * rows + 18;
   const double last = *std::max_element(result.at.begin(), result.at.end());
-  std::string out = fmt::format(fmt::runtime(header), gap + across * (board_w + gap), top + down * (board_h + gap) + 14);
+  std::string out = fmt::format(fmt::runtime(header), std::round(gap + across * (board_w + gap)), std::round(top + down * (board_h + gap) + 14));
   out += fmt::format("<text x=\"{}\" y=\"27\" font-size=\"15\" font-weight=\"bold\">Simulation {}: {}</text>\n", gap, plan.name, escaped(plan.description));
   for (int phase = 0; phase < phases; ++phase) {
     const double until = phases > 1 ? last * phase / (phases - 1) : last;
@@ -153,15 +157,15 @@ std::string board_svg(const Plan& plan, const FloodResult& result, int phases) {
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\">t = {:.2f} s, {} of {}</text>\n", x0, y0 + 10, until, coloured, plan.cells.size());
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
       const double x = x0 + pitch * (plan.cells[i].x + 0.5), y = y0 + 18 + pitch * (rows - plan.cells[i].y - 0.5);  // y up
-      std::string fill = "#f2f2f2";
+      std::string fill = tiny ? "#d4d4d4" : "#f2f2f2";
       if (result.at[i] >= 0 && result.at[i] <= until) {
         const mind::Light c = robots::Flood::color_of(result.by[i]);
         const auto byte = [](double v) { return static_cast<int>(std::lround(255 * v)); };
         fill = fmt::format("#{:02x}{:02x}{:02x}", byte(c.red), byte(c.green), byte(c.blue));
       }
-      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\" stroke=\"#b8b8b8\" stroke-width=\"0.5\"/>\n", x, y, fill);
+      out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.3g}\" fill=\"{}\" stroke=\"#b8b8b8\" stroke-width=\"{:.3g}\"/>\n", x, y, radius, fill, tiny ? 0 : 0.1 * radius);
       if (plan.relays[i] || static_cast<int>(i) == plan.source)
-        out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"#000000\"/>\n", x, y, static_cast<int>(i) == plan.source ? 3.4 : 2.0);
+        out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.3g}\" fill=\"#000000\"/>\n", x, y, (static_cast<int>(i) == plan.source ? 0.68 : 0.4) * radius * (tiny ? 2 : 1));
     }
   }
   out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" font-size=\"11\" fill=\"#555555\">Coloured by the last re-transmitter; black: relays, the largest one the source.</text>\n",

@@ -1,4 +1,6 @@
 // A chain of SuperBots crawls by a wave whose phase its modules hear from the head.
+#include <cmath>
+
 #include "experiment_run.h"
 
 namespace volvox::experiments {

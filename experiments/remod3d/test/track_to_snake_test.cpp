@@ -1,4 +1,6 @@
 // A rolling track opens, unrolls and crawls on.
+#include <cmath>
+
 #include "experiment_run.h"
 
 namespace volvox::experiments {
