@@ -16,6 +16,7 @@ inline constexpr double deep = 3e-3, softness = 0.1;
 // A sweep that changes less than this is the last. What it leaves adds up over bodies that
 // stand on each other: a group of n islands is solved n^2 times as well.
 inline constexpr double settled = 2e-3, settled_together = 1e-3;  // m/s
+inline constexpr double unsettled = 1e-2;  // m/s; a contact that changes more than this is far from it
 inline constexpr std::size_t most_sweeps = 200;
 
 }  // namespace volvox::physics::native

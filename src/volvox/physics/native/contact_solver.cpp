@@ -15,8 +15,10 @@ namespace {
 // How often a substep is solved where contacts overload motors.
 constexpr int most_attempts = 3;
 // Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
-// would pay for them: the work of a group is bounded, not its sweeps.
+// would pay for them: the work of a group is bounded, not its sweeps. Beyond it, sweeps go on
+// only where a contact is far from settled.
 constexpr std::size_t most_work = 16000;  // contacts times sweeps
+constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
 // Groups up to this many contacts that have not settled after so many sweeps are also solved
 // directly, for the contacts that then touch, stick and slide; again after three times as many.
 constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
@@ -366,14 +368,15 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room)
   const std::size_t contacts = room.active.size();
   const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
   const double count = static_cast<double>(group.last_island - group.first_island);
-  const double enough = count == 1 ? settled : settled_together / (count * count);
+  const double fine = count == 1 ? settled : settled_together / (count * count);
   bool direct = count > 1 && contacts <= most_direct;
   for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
   std::size_t next_direct = sweeps_before_direct;
   number_places(islands, group, room);
   room.stirred.assign(room.above.size(), 0);
   bool all = true;
-  for (std::size_t i = 0; i < sweeps; ++i) {
+  for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
+    const double enough = i < sweeps ? fine : unsettled;
     double most = 0;
     room.stirring.assign(room.above.size(), 0);
     for (std::size_t k = 0; k < contacts; ++k) {

@@ -61,10 +61,6 @@ struct GroupRoom {
 
 class ContactSolver {
  public:
-  // A group of contacts is swept until it settles, but no more often than its size allows;
-  // the largest may be swept this often.
-  static constexpr std::size_t fewest_sweeps = 16;
-
   std::vector<ContactPoint>& points() { return points_; }
   const std::vector<ContactPoint>& points() const { return points_; }
 
