@@ -113,6 +113,7 @@ void Room::archive_state(Archive& ar) {
   ar("returned", returned_);
   ar("seen", seen_);
   ar("near", near_);
+  ar("start", start_);
   ar("way", way_);
   ar("lowest", lowest_);
 }

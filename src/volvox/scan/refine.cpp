@@ -38,14 +38,17 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
   const double off = 0.5 * cell;
   for (const Vec3& p : seen.points) refined.new_points += tree.nearest(p).distance > off;
   // Four points a cell, as the scans have.
+  Cloud old;  // apart: the grid looks at the points of the scans
   std::size_t number = 0;
   for (const Vec3& p : surface_points(arena, 4 / (cell * cell))) {
     std::size_t near = 0;
     grid.near(p, cell, [&](std::uint32_t, double) { ++near; });
     if (near >= 4 && ++number % 4 != 0) continue;
-    seen.points.push_back(p);
-    if (keeps_color) seen.colors.push_back(arena.colors[arena.triangles[tree.nearest(p).triangle][0]]);
+    old.points.push_back(p);
+    if (keeps_color) old.colors.push_back(arena.colors[arena.triangles[tree.nearest(p).triangle][0]]);
   }
+  seen.points.insert(seen.points.end(), old.points.begin(), old.points.end());
+  seen.colors.insert(seen.colors.end(), old.colors.begin(), old.colors.end());
   auto built = build(seen, options.build, progress);
   if (!built.ok()) return built.error();
   refined.built = std::move(*built);
