@@ -144,7 +144,7 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
     }
     right += nearest == part_of(truth_, truth_.triangles[tree.nearest(colored.vertices[i]).triangle]);
   }
-  const auto of = [](const std::vector<double>& values, bool last) { return values.empty() ? 0 : last ? values.back() : values.front(); };
+  const auto of = [](const std::vector<double>& values, bool last) { return values.empty() ? sim::not_measured : last ? values.back() : values.front(); };
   metrics.set("learned", static_cast<double>(f_scores_.size()), "how often the mesh was made anew");
   metrics.set("too_little", static_cast<double>(failures_), "how often there was too little to make one of");
   metrics.set("triangles", static_cast<double>(triangles_.size()), "at the end");
@@ -152,8 +152,8 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("f_2cm_last", of(f_scores_, true), "of the last");
   metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "from the arena to the first mesh");
   metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "to the last");
-  metrics.set("painted", colored.vertices.empty() ? 0 : static_cast<double>(painted) / static_cast<double>(colored.vertices.size()), "the part of the vertices that the camera saw");
-  metrics.set("color_right", painted > 0 ? static_cast<double>(right) / static_cast<double>(painted) : 0, "of these, the part that has the colour of what is there");
+  metrics.set("painted", sim::mean_of(static_cast<double>(painted), static_cast<double>(colored.vertices.size())), "the part of the vertices that the camera saw");
+  metrics.set("color_right", sim::mean_of(static_cast<double>(right), static_cast<double>(painted)), "of these, the part that has the colour of what is there");
 }
 
 void Explore::archive_state(Archive& ar) {

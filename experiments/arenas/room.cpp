@@ -94,7 +94,7 @@ void Room::observe(const sim::Simulation& simulation) {
 }
 
 void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
-  const auto part = [](std::int64_t some, std::int64_t all) { return all > 0 ? static_cast<double>(some) / static_cast<double>(all) : 0; };
+  const auto part = [](std::int64_t some, std::int64_t all) { return sim::mean_of(static_cast<double>(some), static_cast<double>(all)); };
   metrics.set("triangles", static_cast<double>(triangles_), "of the room as built");
   metrics.set("boxes", static_cast<double>(boxes_), "of a mixed model");
   metrics.set("cpu_s", cpu_, "to build it");
@@ -104,7 +104,7 @@ void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("returned", part(returned_, rays_), "the part of the laser's rays that met something");
   metrics.set("on_scan", part(seen_, returned_), "of these, the part that ended within 25 cm of a point of the scan");
   metrics.set("near_scan", part(near_, seen_), "of these, the part that ended within 5 cm of one");
-  metrics.set("scan_distance_mean_mm", seen_ > 0 ? error_sum_ / static_cast<double>(seen_) * 1e3 : 0, "of these, from the nearest point of the scan");
+  metrics.set("scan_distance_mean_mm", sim::mean_of(error_sum_, static_cast<double>(seen_)) * 1e3, "of these, from the nearest point of the scan");
 }
 
 void Room::archive_state(Archive& ar) {

@@ -152,8 +152,8 @@ void ArmGrowth::shutdown(const sim::Simulation& simulation, sim::Metrics& metric
   }
   metrics.set("arm_modules", modules, "in a row on the base, at the end");
   metrics.set("grown", modules == 3 && world.docks_broken() == 0 ? 1 : 0, "1: an arm of three modules");
-  metrics.set("first_docked_s", engaged_at_.empty() ? -1 : engaged_at_.front(), "-1: it has not");
-  metrics.set("second_docked_s", engaged_at_.size() < 2 ? -1 : engaged_at_[1], "-1: it has not");
+  metrics.set("first_docked_s", engaged_at_.empty() ? sim::not_measured : engaged_at_.front(), "-: it has not");
+  metrics.set("second_docked_s", engaged_at_.size() < 2 ? sim::not_measured : engaged_at_[1], "-: it has not");
   metrics.set("docks_broken", static_cast<double>(world.docks_broken()));
 }
 

@@ -214,7 +214,7 @@ void add_sweep(CLI::App& app, Arguments& a) {
   sweep->add_option("--vary", a.sweep.vary, "KEY=A:B:N, N values from A to B, or KEY=a,b,c; may be repeated, and all are combined; without it, only the seeds differ. KEY is a parameter, or engine, dt, substep, duration")
       ->type_name("KEY=VALUES")->allow_extra_args(false);
   sweep->add_option("--seeds", a.sweep.seeds, "runs of each setting, each with its own seed")->capture_default_str()->type_name("N")->check(whole_number(1, 1'000'000));
-  sweep->add_option("--jobs", a.sweep.jobs, "runs at once (default: as many as the machine has threads for)")->type_name("N")->check(between(1, 1024))->check(whole_number());
+  sweep->add_option("--jobs", a.sweep.jobs, "runs at once (default: as many as the machine has threads for)")->type_name("N")->check(whole_number(1, 1024));
   sweep->add_option("--out", a.sweep.run.out, "folder for the results (default: runs/sweep_NAME/001, ...); one that a sweep began in is gone on with")->type_name("DIR");
   sweep->add_flag("--json", a.sweep.run.json, "print one JSON object on standard output and nothing else there");
   sweep->add_flag("--quiet", a.sweep.run.quiet, "no progress, no table");

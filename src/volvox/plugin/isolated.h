@@ -101,7 +101,7 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   std::vector<std::unique_ptr<mind::Behavior>> running_;
   std::vector<std::unique_ptr<mind::Sensor>> sensing_;
   mind::Neighborhood neighborhood_;
-  double neighbor_range_ = 0;  // 0: nobody has asked yet
+  bool neighborhood_stale_ = true;  // the world has changed since
 };
 
 }  // namespace volvox::plugin

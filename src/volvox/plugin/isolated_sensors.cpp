@@ -7,6 +7,7 @@
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/mind/camera.h"
+#include "volvox/mind/dock_beacon.h"
 #include "volvox/mind/range_sensors.h"
 #include "volvox/plugin/isolated.h"
 
@@ -22,7 +23,7 @@ const TypeInfo* known_type(std::uint64_t key) {
                                    &type_of<Quat>(),   &type_of<Pose>(), &type_of<Twist>(),  &type_of<Wrench>(),      &type_of<std::vector<bool>>(),
                                    &type_of<std::vector<int>>(), &type_of<std::vector<double>>(), &type_of<std::vector<Vec3>>(), &type_of<std::vector<Pose>>(),
                                    &type_of<mind::Obstacle>(), &type_of<mind::Contact>(), &type_of<mind::Proximity>(), &type_of<mind::DockState>(),
-                                   &type_of<mind::DockLoad>(), &type_of<mind::CameraImage>()};
+                                   &type_of<mind::DockLoad>(), &type_of<mind::CameraImage>(), &type_of<mind::DockBeacon>(), &type_of<mind::LinkState>(), &type_of<mind::Signal>()};
   for (const TypeInfo* type : known)
     if (type->key == key) return type;
   return nullptr;
@@ -30,7 +31,7 @@ const TypeInfo* known_type(std::uint64_t key) {
 
 // Plain structures as they lie in memory: both ends are one program.
 template <class T>
-void archive_plain(Archive& ar, std::vector<T>& values) {
+void archive_bytes(Archive& ar, std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   ar("bytes", bytes);
@@ -145,8 +146,8 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   ar("world", world);
   ar("module", module);
   ar("dt", dt);
-  archive_plain(ar, hits);
-  archive_plain(ar, forces);
+  archive_bytes(ar, hits);
+  archive_bytes(ar, forces);
   ar("neighborhood", neighborhood);
   ar("moved", moved);
   if (moved) const_cast<world::World&>(context.world).archive(ar);
@@ -160,7 +161,7 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   if (!failure.empty()) throw PluginError(failure);
   if (rays != nullptr) {
     std::vector<physics::Ray> wanted;
-    archive_plain(back, wanted);
+    archive_bytes(back, wanted);
     rays->insert(rays->end(), wanted.begin(), wanted.end());
   }
   if (reading != nullptr) reading->archive(back);
@@ -188,24 +189,28 @@ void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveAr
   ar("world", address);
   ar("module", module);
   ar("dt", dt);
-  archive_plain(ar, hits);
-  archive_plain(ar, forces);
+  archive_bytes(ar, hits);
+  archive_bytes(ar, forces);
   ar("neighborhood", neighborhood);
   ar("moved", moved);
   auto& world = *reinterpret_cast<world::World*>(address);
   if (moved) world.archive(ar);
   if (!ar.ok()) throw PluginError(fmt::format("plugin '{}': the world could not be sent to its process: {}", facts_.name, ar.failure()));
   const mind::Sensor& sensor = sensor_here(number);
-  if (neighborhood && (moved || neighbor_range_ == 0)) {
-    for (const SensorMade& made : sensors_) neighbor_range_ = std::max(neighbor_range_, made.neighbor_range);
-    neighborhood_.update(world, neighbor_range_);
+  // The world may have come with a sensor before this one that does not look around.
+  neighborhood_stale_ = neighborhood_stale_ || moved;
+  if (neighborhood && neighborhood_stale_) {
+    double range = 0;
+    for (const SensorMade& made : sensors_) range = std::max(range, made.neighbor_range);
+    neighborhood_.update(world, range);
+    neighborhood_stale_ = false;
   }
   // What others send is not here: the network's frames are in the run's own process.
   const mind::SenseContext context{world, module, dt, hits, forces, nullptr, 0, neighborhood ? &neighborhood_ : nullptr};
   if (operation == Operation::rays) {
     std::vector<physics::Ray> rays;
     sensor.rays(context, rays);
-    archive_plain(back, rays);
+    archive_bytes(back, rays);
     return;
   }
   Value reading = Value::of(sensor.type());

@@ -86,7 +86,7 @@ Result<void> Recording::read_description() {
 }
 
 Result<void> Recording::load(std::size_t chunk) {
-  if (chunk != chunk_ + 1) {  // who reads on knows what came before
+  if (chunk != chunk_ + 1 || next_ < stored_.size()) {  // who reads on, and to the end, knows what came before
     minds_.clear();
     minds_from_ = chunk;
   }

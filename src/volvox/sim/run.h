@@ -122,8 +122,9 @@ class Run {
   void each_extension(Call&& call);
   void finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop);
 
-  Log log_;  // passes on to the one given, and keeps the warnings for the report
   // First in, last out: what is declared first is freed last.
+  RunReport report_;
+  Log log_;  // passes on to the one given, and keeps the warnings for the report
   Library library_;  // the one given, with what the experiment and plugins add
   mind::Extensions extensions_;
   RunOptions options_;
@@ -138,7 +139,6 @@ class Run {
   std::int64_t sample_every_ = 1;
   Vec3 start_centre_;
   LoadPeaks loads_;
-  RunReport report_;
 };
 
 }  // namespace volvox::sim

@@ -60,7 +60,6 @@ TEST(Archive, HashSeesEveryField) {
   e = example(); e.bytes[2] = 0; EXPECT_NE(hash(e), reference);
 }
 
-// Two states that differ are told where, and it does not matter whether parts are hashed side by side.
 // Fields one by one, or many at once: the bytes are the same, and so are the hash and the snapshot.
 TEST(Archive, PlainThingsAreArchivedAsTheirFields) {
   struct Thing {
@@ -112,6 +111,7 @@ TEST(Archive, HashSeesEveryBit) {
   }
 }
 
+// Two states that differ are told where, and it does not matter whether parts are hashed side by side.
 TEST(Archive, SectionsNameWhatDiffers) {
   const auto hash_parts = [](int a, int b, bool apart) {
     std::pair<std::vector<std::uint32_t>, std::uint64_t> result;
