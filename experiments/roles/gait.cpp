@@ -144,8 +144,9 @@ void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   if (course_.distance > 0) {
     const bool covered = covered_at_ >= 0;
     const double time = sim::measured_if(covered, covered_at_ - started_at_);
-    metrics.set_beside_paper("speed_m_s", course_.distance / time, course_.paper_speed,
-                             fmt::format("over a course of {:g} m{}; -: not covered within the run; {}", course_.distance, course_.synchronising ? ", synchronising included" : "", course_.source));
+    const double on_the_way = started_at_ < 0 ? sim::not_measured : speed(centre - start_, now - started_at_);
+    metrics.set_beside_paper("speed_m_s", covered ? course_.distance / time : on_the_way, course_.paper_speed,
+                             fmt::format("over a course of {:g} m{}, or over what was covered of it; {}", course_.distance, course_.synchronising ? ", synchronising included" : "", course_.source));
     metrics.set_beside_paper("course_time_s", time, course_.paper_time, "-: not covered within the run; " + course_.source);
   } else {
     metrics.set("speed_m_s", gait_speed, fmt::format("of the centre of mass, after {:g} s", settle_));

@@ -34,7 +34,8 @@ class Sweep(CommandTest):
         rows = self.rows("s")
         self.assertEqual(len(rows), 8)
         self.assertEqual({row["status"] for row in rows}, {"done"})
-        self.assertEqual(float(rows[-1]["lift_m"]), alone["metrics"]["lift_m"])
+        self.assertEqual(float(rows[-1]["distance_m"]), alone["metrics"]["distance_m"])
+        self.assertEqual((rows[-1]["lift_m"], alone["metrics"]["lift_m"]), ("", None), "it is measured after the first second")
         for row in rows:
             summary = json.loads(self.read("s", "runs", row["run"], "summary.json"))
             self.assertEqual((summary["seed"], summary["settings"]["amplitude"], summary["engine"]), (int(row["seed"]), row["amplitude"], row["engine"]))
