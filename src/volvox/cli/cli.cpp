@@ -168,7 +168,7 @@ void add_view_options(CLI::App& command, ViewArguments& view) {
   command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
       ->capture_default_str()->type_name("HOW");
   command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
-  command.add_flag("--messages", view.messages, "show messages on wires, and rings around antennas that transmit");
+  command.add_flag("--messages", view.messages, "show messages on wires, and rings around antennas that transmit, paler around those that did in the last 0.1 s");
   command.add_option("--renderer", view.renderer, "render engine (volvox list renderers); picture,other@2.5: another one from 2.5 s on")->capture_default_str()->type_name("NAME");
 }
 

@@ -61,7 +61,10 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   }
   view::Frame& last = frames.back();
   if (arguments.run.view.rays) view::capture_rays(run.simulation().minds(), last);
-  if (arguments.run.view.messages) last.traffic = watch.take(run.simulation());
+  if (arguments.run.view.messages) {
+    last.traffic = watch.take(run.simulation());
+    std::erase_if(last.traffic.rings, [](const sim::Traffic::Ring& ring) { return static_cast<double>(ring.age) > said_for; });  // ticks may be long
+  }
   const auto camera = view::parse_camera(arguments.run.view.camera, box, studio->aspect, run.simulation().world(), last);
   if (!camera.ok()) return complain(camera.error());
   if (auto ready = studio->use_renderer_of(last.time.seconds()); !ready.ok()) return complain(ready.error());

@@ -46,10 +46,12 @@ void TrafficWatch::look(const Simulation& simulation) {
       case net::LogKind::transmit_start:
       case net::LogKind::acknowledgement:
         sending_.insert(entry.interface);
-        sent_.insert(entry.interface);
+        sent_[entry.interface] = entry.time;
         break;
       case net::LogKind::transmit_end:
-      case net::LogKind::cut: sending_.erase(entry.interface); break;
+      case net::LogKind::cut:
+        if (sending_.erase(entry.interface) > 0) sent_[entry.interface] = entry.time;
+        break;
       default: break;
     }
   }
@@ -60,7 +62,7 @@ Traffic TrafficWatch::take(const Simulation& simulation) {
   const mind::Exchange* exchange = simulation.minds().exchange();
   if (exchange == nullptr) return traffic;
   const world::World& world = simulation.world();
-  for (const std::uint32_t interface : sent_) {
+  for (const auto& [interface, last_heard] : sent_) {
     const mind::Exchange::Owner owner = exchange->owner(interface);
     const std::uint32_t placement = simulation.minds().agent(owner.agent).placement();
     const model::ModuleModel& module = world.module_model(placement);
@@ -73,10 +75,12 @@ Traffic TrafficWatch::take(const Simulation& simulation) {
       const model::Radio& radio = module.radios[outlet - docks];
       const Vec3 at = exchange->network().position({interface, 0});
       const double range = free_space_range(radio, frequency_of(world, radio.channel));
-      traffic.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z), static_cast<float>(range)});
+      const double age = sending_.contains(interface) ? 0 : std::max(0.0, (simulation.now() - last_heard).seconds());
+      traffic.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z), static_cast<float>(range), static_cast<float>(age)});
     }
   }
-  sent_ = sending_;
+  sent_.clear();
+  for (const std::uint32_t interface : sending_) sent_[interface] = simulation.now();
   return traffic;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ namespace volvox::sim {
 struct Traffic {
   struct Ring {
     float x = 0, y = 0, z = 0, radius = 0;  // m: around an antenna that transmits, as far as it is heard
+    float age = 0;                          // s since it fell silent; 0: on the air. Recordings keep none
   };
   std::vector<std::pair<std::uint32_t, std::uint32_t>> wires;  // from dock to dock: on its way, or just arrived
   std::vector<Ring> rings;
@@ -30,7 +32,8 @@ class TrafficWatch {
 
  private:
   std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_;
-  std::set<std::uint32_t> sending_, sent_;  // interfaces: now; since the last time
+  std::set<std::uint32_t> sending_;        // interfaces, now
+  std::map<std::uint32_t, Time> sent_;     // and since the last time, with when they were last heard
 };
 
 // How far a radio is heard in free space: the radius of its rings.

@@ -146,6 +146,16 @@ TEST(NetworkInTheLoop, TrafficIsSeenAndRecorded) {
   }
   EXPECT_GT(wires, 20u);
   EXPECT_GT(rings, 20u);
+  // An antenna that fell silent says when: within the tick that was looked at.
+  const double dt = simulation->settings().dt.seconds();
+  std::size_t silent = 0;
+  for (const Traffic& traffic : seen)
+    for (const Traffic::Ring& ring : traffic.rings) {
+      EXPECT_GE(ring.age, 0);
+      EXPECT_LE(ring.age, dt + 1e-6);
+      silent += ring.age > 0 ? 1 : 0;
+    }
+  EXPECT_GT(silent, 0u);
   std::filesystem::remove(file);
 }
 

@@ -7,6 +7,7 @@ namespace {
 
 constexpr Rgba ray_hits{214, 60, 40, 150}, ray_misses{60, 110, 190, 60};
 constexpr Rgba said{174, 62, 201, 235}, heard{174, 62, 201, 110};
+constexpr double faded_after = 0.1, faded = 0.25;  // s since an antenna fell silent; what is left of its rings then
 constexpr double thin = 1.1, thick = 3;  // pixels
 
 class Ribbons {
@@ -40,6 +41,12 @@ class Ribbons {
   const Viewpoint& view_;
 };
 
+// What is on the air is drawn full; what was, the paler the longer ago.
+Rgba faded_by_age(Rgba color, double age) {
+  color.a = static_cast<std::uint8_t>(color.a * (1 - (1 - faded) * clamp(age / faded_after, 0, 1)));
+  return color;
+}
+
 Vec3 point(float x, float y, float z) { return {static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)}; }
 
 }  // namespace
@@ -63,11 +70,11 @@ std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, 
   }
   for (const sim::Traffic::Ring& ring : frame.traffic.rings) {
     const Vec3 antenna = point(ring.x, ring.y, ring.z) - view.target;
-    const double range = static_cast<double>(ring.radius);
-    ribbons.add_circle(antenna, range, thick, heard);
+    const double range = static_cast<double>(ring.radius), age = static_cast<double>(ring.age);
+    ribbons.add_circle(antenna, range, thick, faded_by_age(heard, age));
     // Most are heard from farther off than a picture shows: small ones say who it is that sends.
     for (const double part : {0.012, 0.022, 0.032})
-      if (part * view.distance < range) ribbons.add_circle(antenna, part * view.distance, thick * 0.6, said);
+      if (part * view.distance < range) ribbons.add_circle(antenna, part * view.distance, thick * 0.6, faded_by_age(said, age));
   }
   return std::move(ribbons.vertices);
 }

@@ -16,7 +16,7 @@ struct PictureSettings {
   double detail = 1;    // above 1, coarse meshes and shadows come later: finer and slower
   DockMarks docks = DockMarks::state;
   bool rays = false;    // of range sensors
-  bool messages = false;  // on wires, and rings around antennas
+  bool messages = false;  // on wires, and rings around antennas: full on the air, paler after
   bool grid = true;     // lines on the ground every 0.1, 1 and 10 m
   bool scale_bar = true;
 

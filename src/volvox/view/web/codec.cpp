@@ -86,7 +86,7 @@ std::string encode_frame(const Frame& frame) {
   for (const auto& [from, to] : frame.traffic.wires) put(out, from), put(out, to);
   for (const Rgba& color : frame.colors) put(out, color);
   put(out, static_cast<std::uint32_t>(frame.traffic.rings.size()));
-  put_all(out, frame.traffic.rings);
+  for (const sim::Traffic::Ring& ring : frame.traffic.rings) put(out, std::array{ring.x, ring.y, ring.z, ring.radius});
   return out;
 }
 

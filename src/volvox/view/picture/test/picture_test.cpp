@@ -274,6 +274,19 @@ TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
   for (int x = 0; x < 320; ++x)
     if (difference(drawn.at(x, 120), empty.at(x, 120)) > 30) left = std::min(left, x), right = std::max(right, x);
   EXPECT_NEAR(right - left, 2 * 120 / std::tan(Camera{}.field_of_view / 2) / 6, 5);
+  // Of an antenna that fell silent, the paler the longer ago.
+  const auto strength = [&](float age) {
+    frame.traffic.rings[0].age = age;
+    EXPECT_TRUE(engine->show(frame).ok());
+    const Image image = draw(above);
+    int most = 0;
+    for (int x = 0; x < 320; ++x) most = std::max(most, static_cast<int>(difference(image.at(x, 120), empty.at(x, 120))));
+    return most;
+  };
+  const int live = strength(0), recent = strength(0.05f), old = strength(0.1f);
+  EXPECT_LT(recent, 0.8 * live);
+  EXPECT_LT(old, 0.8 * recent);
+  EXPECT_GT(old, 0);
   settings.messages = false;
   exchange_engine(settings);
   EXPECT_EQ(draw(above).pixels, empty.pixels);
