@@ -27,7 +27,11 @@ std::string escape(const std::string& text) {
   return out;
 }
 
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–"; }
+// As the terminal has it: counts with all their digits.
+std::string number(double value) {
+  if (!std::isfinite(value)) return "–";
+  return std::fabs(value) < 1e15 && value == std::round(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
 
 std::string base64(const std::string& bytes) {
   constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -98,7 +102,10 @@ std::string plot(const std::string& title, const std::string& x_label, const std
   }
   text(width - right, height - 6, "end", x_label);
   const std::size_t stride = std::max<std::size_t>(1, x.size() / most_points);
-  double legend = left + 170;
+  // The legend ends at the right edge: it leaves the title the most room.
+  const auto legend_width = [](const Curve& curve) { return 30 + 6.0 * static_cast<double>(curve.name.size()); };
+  double legend = width - right + 12;
+  for (const Curve& curve : curves) legend -= legend_width(curve);
   for (const Curve& curve : curves) {
     std::string points;
     for (std::size_t i = 0; i < x.size(); i += stride)
@@ -107,7 +114,7 @@ std::string plot(const std::string& title, const std::string& x_label, const std
     if (curves.size() > 1) {
       svg += fmt::format(R"(<line x1="{}" y1="12" x2="{}" y2="12" style="stroke:{};stroke-width:2"/>)", legend, legend + 14, curve.color);
       text(legend + 18, 16, "start", curve.name);
-      legend += 30 + 7.0 * static_cast<double>(curve.name.size());
+      legend += legend_width(curve);
     }
   }
   return svg + "</svg></figure>\n";
