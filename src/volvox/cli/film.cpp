@@ -98,8 +98,11 @@ Result<view::Camera> Film::follow(const sim::Simulation& simulation) {
   constexpr double part = 1 - 0.96;  // a frame: two thirds of the way in nearly a second
   const Vec3 out = normalized(wanted->eye - wanted->target);
   const double before = length(camera_.eye - camera_.target), now = length(wanted->eye - wanted->target);
-  const double distance = before + part * std::max(now - before, 0.0);
-  const Vec3 target = camera_.target + (wanted->target - camera_.target) * part;
+  // But not so calmly that they leave the picture: they fill 0.9 of it, and 0.92 * 0.97 is 0.9.
+  const double distance = std::max(before + part * std::max(now - before, 0.0), 0.97 * now);
+  const Vec3 behind = (camera_.target - wanted->target) * (1 - part);
+  const double farthest = 0.08 * std::tan(wanted->field_of_view / 2) * now;
+  const Vec3 target = wanted->target + behind * std::min(1.0, farthest / std::max(length(behind), 1e-12));
   view::Camera camera = *wanted;
   camera.target = target;
   camera.eye = target + out * distance;

@@ -217,6 +217,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());
+  if (arguments.video && !arguments.json && !arguments.quiet) fmt::print("  drawing the video is not in the times above\n");
   if (!written.ok()) return complain(written.error()), run_failed;
   if (report.status != "done") {
     end_film(run_failed);
