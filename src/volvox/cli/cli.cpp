@@ -285,7 +285,7 @@ void add_others(CLI::App& app, Arguments& a) {
   flood->add_option("--cull", a.net.cull, "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, 3.16 ranges)")->check(between(1e-9, 1e9));
   flood->add_option("--window", a.net.window, "of the random backoff, in slots of 4 ms (default: 30 in a plane; 240 in space, where 30 let a flood die beside its source)")->check(whole_number(1, 1'000'000));
   flood->add_option("--seed", a.net.seed, "of the random backoffs and places")->capture_default_str()->check(whole_number());
-  flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng");
+  flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng (frames on wires have no dissector in Wireshark: it shows their bytes)");
   flood->add_flag("--json", a.net.json, "print JSON");
 
   CLI::App* replay = app.add_subcommand("replay", "look at a recorded run again, or check that it still runs the same");

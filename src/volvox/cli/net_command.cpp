@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "volvox/base/hash.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/net/pcapng.h"
@@ -56,11 +57,13 @@ int net_flood_command(const NetArguments& arguments) {
                                                 {"too weak", count(r.weak)},
                                                 {"dropped in queues", count(r.drops)},
                                                 {"simulated", number(r.sim_time_s) + " s"},
-                                                {"latency 50/95/100 %", fmt::format("{} / {} / {} s", number(r.latency_p50_s), number(r.latency_p95_s), number(r.latency_max_s))},
+                                                {"latency 50/95/100 %", fmt::format("{} / {} / {} s (of the nodes reached)", number(r.latency_p50_s), number(r.latency_p95_s), number(r.latency_max_s))},
                                                 {"processor time", number(r.cpu_s) + " s"},
                                                 {"events", count(r.events)},
                                                 {"link updates", count(r.link_updates)},
-                                                {"memory", number(r.peak_mb) + " MB"}};
+                                                {"memory", number(r.peak_mb) + " MB"},
+                                                {"seed", count(r.seed)},
+                                                {"state hash", hash_text(r.state_hash)}};
   fmt::print("{}", table(rows));
   if (log.left_out() > 0) fmt::print("  note: the capture ends early: {} events did not fit\n", log.left_out());
   for (const std::string& warning : r.warnings) fmt::print("  note: {}\n", warning);

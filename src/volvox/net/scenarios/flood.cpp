@@ -308,18 +308,21 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   fill(report, network, flooder.latencies(source));
   report.state_hash = network.hash();
   report.warnings = network.warnings();
+  if (options.mode == FloodMode::culled && report.nodes > 1 && report.reached <= 1 && report.deliveries + report.collisions + report.weak == 0)
+    report.warnings.push_back("no radio is within the culling radius of the source: nothing could be received (give a larger --cull)");
   report.peak_mb = static_cast<double>(platform::peak_memory_bytes()) / 1e6;
   return report;
 }
 
 std::string FloodReport::json() const {
+  const auto or_null = [](auto value) { return value == 0 ? "null" : fmt::format("{}", value); };  // there is none
   std::string text = fmt::format(
       "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"window\":{},\"range_m\":{},"
       "\"cull_radius_m\":{},"
       "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
       "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
       "\"peak_mb\":{:.1f},",
-      mode, layout, dimension, nodes, seed, window, range_m, cull_radius_m, reached, transmissions, deliveries, collisions, weak, transmit_aborts,
+      mode, layout, dimension, nodes, seed, or_null(window), or_null(range_m), or_null(cull_radius_m), reached, transmissions, deliveries, collisions, weak, transmit_aborts,
       drops, sim_time_s, cpu_s, setup_cpu_s, link_updates, events, peak_mb);
   text += fmt::format(
       "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"

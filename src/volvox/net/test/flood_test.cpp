@@ -68,6 +68,7 @@ TEST(Flood, CullingIsExactWhenItCutsNothing) {
     EXPECT_EQ(exact->state_hash, wide->state_hash);
     EXPECT_NE(exact->deliveries, narrow->deliveries);
     EXPECT_EQ(exact->cull_radius_m, 0);
+    EXPECT_NE(exact->json().find("\"cull_radius_m\":null"), std::string::npos) << exact->json();
     EXPECT_EQ(narrow->cull_radius_m, 3.5);
   }
 }
