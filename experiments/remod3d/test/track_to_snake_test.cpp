@@ -29,6 +29,14 @@ TEST(TrackToSnakeUpsideDown, MovesOnAllTheSame) {
   EXPECT_EQ(metrics.at("reconfigured"), 1);
 }
 
+// A track that opens at once has gone nowhere: any way counts.
+TEST(TrackToSnakeAtOnce, CrawlsInAnyDirection) {
+  const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"opens_after", "0"}}});
+  EXPECT_LT(metrics.at("rolled_m"), 0.1);
+  EXPECT_GT(metrics.at("crawled_m"), 0.5);
+  EXPECT_EQ(metrics.at("reconfigured"), 1);
+}
+
 // The opener lets go, but nobody learns of it.
 TEST(TrackToSnakeMessages, AreNeeded) {
   const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"messages", "false"}}, .duration = 25});
