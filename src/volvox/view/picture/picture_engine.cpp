@@ -110,7 +110,8 @@ class PictureEngine final : public RenderEngine {
     auto resolved = make_canvas(settings_.width, settings_.height, 0);
     if (!resolved.ok()) return resolved.error();
     resolved_ = std::move(*resolved);
-    auto map = make_shadow_map(std::max(settings_.width, settings_.height) > 1600 ? 2048 : 1024);
+    // A picture has the time for fine shadows: where a few small bodies stand far apart, a texel is large.
+    auto map = make_shadow_map((std::max(settings_.width, settings_.height) > 1600 ? 2048 : 1024) * (settings_.detail > 1 ? 2 : 1));
     if (!map.ok()) return map.error();
     shadow_map_ = std::move(*map);
     struct Wanted {
