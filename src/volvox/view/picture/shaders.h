@@ -67,7 +67,11 @@ float sunlit(vec3 p, vec3 n) {
   float r = reach * texel;
   float sum = texture(shadow_map, s + vec3(-r, -r, 0)) + texture(shadow_map, s + vec3(r, -r, 0)) +
               texture(shadow_map, s + vec3(-r, r, 0)) + texture(shadow_map, s + vec3(r, r, 0));
-  if (taps == 2 || sum == 0.0 || sum == 4.0) return sum / 4.0;
+  if (taps == 2) return sum / 4.0;
+  // What is smaller than the square lies between its corners.
+  float within = sum + texture(shadow_map, s) + texture(shadow_map, s + vec3(-r, 0, 0) * 0.5) + texture(shadow_map, s + vec3(r, 0, 0) * 0.5) +
+                 texture(shadow_map, s + vec3(0, -r, 0) * 0.5) + texture(shadow_map, s + vec3(0, r, 0) * 0.5);
+  if (within == 0.0 || within == 9.0) return sum / 4.0;
   float step = 2.0 / float(taps - 1), lit = 0.0;
   for (int i = 0; i < taps; ++i)
     for (int j = 0; j < taps; ++j) lit += texture(shadow_map, s + vec3(float(i) * step - 1.0, float(j) * step - 1.0, 0.0) * r);
