@@ -222,6 +222,17 @@ class Isolated(PluginTest):
             report = json.loads(done.stdout)
             self.assertEqual(report["status"], "done", deed)
             self.assertEqual(report["metrics"]["isolated_disabled"], 1, deed)
+            self.assertIn(words, "".join(report["warnings"]), deed)
+            self.assertIs(report["reproducible"], deed != "hang", "a clock decided")
+
+    def test_a_replay_isolates_as_the_run_did(self):
+        for plugin, path in [(os.path.join(PLUGINS, "libactors.so"), ""), (None, self.folder_of("good"))]:  # of the world; of the user
+            world = self.world(plugin=plugin, deed="crash")
+            self.volvox("run", world, "--isolate", "--record", "--out", "r", VOLVOX_PLUGIN_PATH=path)
+            warnings = "".join(json.loads(self.read("r", "summary.json"))["warnings"])
+            self.assertIn("crashed (signal 11", warnings)
+            self.assertEqual("cannot be isolated" in warnings, path != "")
+            self.assertIn("every state hash is the same", self.volvox("replay", "r", "--verify", VOLVOX_PLUGIN_PATH=path).stdout)
 
     LOOKOUT = '<volvox:sensor name="view" type="lookout" link="head"{}/>'
 

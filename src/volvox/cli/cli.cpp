@@ -345,7 +345,8 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
   }, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
-  if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get())) plugins->load_users(seconds_of_isolation(a.run), library, log);
+  // A replay isolates them as its recording says, and so loads them itself.
+  if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
