@@ -386,9 +386,9 @@ void add_common(CLI::App& command, ScanArguments& a, bool seed) {
 void add_build_options(CLI::App& command, ScanArguments& a, bool input = true) {
   if (input) command.add_option("input", a.input, "a cloud (.pcd, .ply, .xyz, .off), or a scan log (.log, CARMEN)")->required()->type_name("CLOUD");
   command.add_option("--method", a.method, "gsrm (a two-manifold net that grows), gg (a grid that grows), pf (planes and their borders) or mixed (planes, boxes, and a net elsewhere)")->capture_default_str()->type_name("NAME");
-  command.add_option("--triangles", a.triangles, "about so many (gsrm, gg; mixed, if all were a net); default 4175 (gg: 13860)")->type_name("N")->check(between(2, 5e6));
-  command.add_option("--nodes", a.nodes, "or so many nodes (gsrm, mixed)")->type_name("N")->check(between(4, 5e6));
-  command.add_option("--steps", a.steps, "or so many signals of growth (gg)")->type_name("N")->check(between(1, 5e8));
+  command.add_option("--triangles", a.triangles, "about so many (gsrm, gg; mixed, if all were a net); default 4175 (gg: 13860)")->type_name("N")->check(whole_number(2, 5'000'000));
+  command.add_option("--nodes", a.nodes, "or so many nodes (gsrm, mixed)")->type_name("N")->check(whole_number(4, 5'000'000));
+  command.add_option("--steps", a.steps, "or so many signals of growth (gg)")->type_name("N")->check(whole_number(1, 500'000'000));
   command.add_option("--noise", a.noise, "of the points in metres; otherwise estimated")->type_name("M")->check(between(0, 10));
   command.add_flag("--no-filter", a.no_filter, "keep points that stand alone");
   command.add_flag("--raw", a.raw, "leave nodes where they learned to be (gsrm, gg), and the path of a log as it is");
@@ -409,15 +409,15 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   simulate->add_option("--truth", a.truth, "write the arena as it is: .ply, .off, .stl or .sdf")->type_name("MESH");
   simulate->add_option("--path", a.path, "write where the robot really was: time,x,y,theta")->type_name("CSV");
   simulate->add_option("--cloud", a.cloud, "write points drawn evenly over the arena: .pcd, .ply or .xyz")->type_name("CLOUD");
-  simulate->add_option("--points", a.points, "of that cloud")->capture_default_str()->type_name("N")->check(between(1, 1e8));
-  simulate->add_option("--outliers", a.outliers, "of that cloud, anywhere in the room")->capture_default_str()->type_name("N")->check(between(0, 1e8));
+  simulate->add_option("--points", a.points, "of that cloud")->capture_default_str()->type_name("N")->check(whole_number(1, 100'000'000));
+  simulate->add_option("--outliers", a.outliers, "of that cloud, anywhere in the room")->capture_default_str()->type_name("N")->check(whole_number(0, 100'000'000));
   simulate->add_option("--noise", a.noise, "deviation of ranges and points, in metres (default 0.007)")->type_name("M")->check(between(0, 1));
   simulate->add_option("--shake", a.shake, "deviation of the robot's roll, in rad")->capture_default_str()->type_name("RAD")->check(between(0, 0.2));
   simulate->add_option("--drift", a.drift, "error of the odometry, as a part of the way")->capture_default_str()->type_name("PART")->check(between(0, 0.5));
   simulate->add_option("--length", a.length, "of the room, in metres")->capture_default_str()->type_name("M")->check(between(0.5, 100));
   simulate->add_option("--width", a.width, "of the room, in metres")->capture_default_str()->type_name("M")->check(between(0.5, 100));
   simulate->add_option("--height", a.height, "of its walls, in metres")->capture_default_str()->type_name("M")->check(between(0.1, 10));
-  simulate->add_option("--boxes", a.boxes, "on its floor")->capture_default_str()->type_name("N")->check(between(0, 1000));
+  simulate->add_option("--boxes", a.boxes, "on its floor")->capture_default_str()->type_name("N")->check(whole_number(0, 1000));
   simulate->add_flag("--no-pit", a.no_pit, "a floor without a pit");
   add_common(*simulate, a, true);
 
@@ -433,7 +433,7 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   clean->add_option("input", a.input, "a scan log (CARMEN; located first if it is not) or a cloud")->required()->type_name("LOG|CLOUD");
   clean->add_option("-o,--output", a.output, "the cloud to write: .ply, .pcd or .xyz")->required()->type_name("CLOUD");
   clean->add_option("--cell", a.cell, "of the histogram, in metres; otherwise by the cloud's density")->type_name("M")->check(between(1e-6, 100));
-  clean->add_option("--least", a.least, "points that a cell and its neighbours must hold; otherwise by the cloud's density")->type_name("N")->check(between(1, 1e6));
+  clean->add_option("--least", a.least, "points that a cell and its neighbours must hold; otherwise by the cloud's density")->type_name("N")->check(whole_number(1, 1'000'000));
   clean->add_flag("--raw", a.raw, "leave the path of the log as it is");
   add_common(*clean, a, false);
 
@@ -474,7 +474,7 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   run->add_option("--behavior", a.behavior, "of the robot (volvox list behaviors)")->capture_default_str()->type_name("NAME");
   run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->type_name("NAME");
   run->add_option("--duration", a.run.duration, "seconds to simulate (default 10)")->type_name("S")->check(between(0, 1e9));
-  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
   run->add_option("--out", a.run.out, "folder for the arena and the results (default: runs/scan/001, ...)")->type_name("DIR");
   add_common(*run, a, true);
 }
