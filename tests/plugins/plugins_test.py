@@ -236,7 +236,8 @@ class Isolated(PluginTest):
             self.assertEqual(self.report("--isolate", "--threads", "2", **options)["state_hash"], together["state_hash"])
 
     def test_who_looks_around_after_another_has_read_sees_the_present(self):
-        options = {"plugin": "actors", "extra": '<volvox:sensor name="height" type="altitude" link="foot"/><volvox:sensor name="near" type="crowd" link="foot"/>'}
+        options = {"plugin": "actors", "extra": '<volvox:sensor name="height" type="altitude" link="foot"/><volvox:sensor name="near" type="crowd" link="foot"/>',
+                   "more": '<volvox:module name="falling" robot="robot.sdf" pose="0 0.5 0.6 0 0 0"><volvox:mind behavior="actor"/></volvox:module>'}
         self.assertEqual(self.report("--isolate", **options)["state_hash"], self.report(**options)["state_hash"])
 
     def test_a_sensor_that_crashes_or_hangs_ends_that_process_alone(self):
