@@ -257,6 +257,21 @@ int build(const ScanArguments& a) {
   return done;
 }
 
+nlohmann::json json_of(const scan::Registration& fit) {
+  const Vec3 shift = fit.pose.position, turn = roll_pitch_yaw(fit.pose.rotation);
+  return {{"x_m", shift.x},         {"y_m", shift.y},           {"z_m", shift.z},        {"roll_rad", turn.x},  {"pitch_rad", turn.y},
+          {"yaw_rad", turn.z},      {"overlap", fit.overlap},   {"rms_mm", 1e3 * fit.rms}, {"walls", fit.walls}, {"walls_back", fit.walls_back}};
+}
+
+void print_fit(const scan::Registration& fit) {
+  const Vec3 shift = fit.pose.position, turn = roll_pitch_yaw(fit.pose.rotation);
+  fmt::print("{}", table({{"shift", fmt::format("{:.3f} {:.3f} {:.3f} m", shift.x, shift.y, shift.z)},
+                          {"turn", fmt::format("roll {:.2f}, pitch {:.2f}, yaw {:.2f} degrees", degrees(turn.x), degrees(turn.y), degrees(turn.z))},
+                          {"overlap", fmt::format("{:.0f} %", 100 * fit.overlap)},
+                          {"walls that lie on walls", fmt::format("{:.0f} %, and {:.0f} % the other way", 100 * fit.walls, 100 * fit.walls_back)},
+                          {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * fit.rms)}}));
+}
+
 int refine(const ScanArguments& a) {
   if (const auto good = scan::check_mesh_name(a.output); !good.ok()) return complain(good.error());
   const auto options = build_options(a);
@@ -274,12 +289,19 @@ int refine(const ScanArguments& a) {
     return scan::refine(*arena, scans, {*options, a.placed}, progress.teller());
   }();
   if (!refined.ok()) return complain(refined.error());
+  for (const std::string& line : refined->built.notes) note(a, line);
   if (const auto written = scan::write_arena(refined->built, a.output); !written.ok()) return complain(written.error());
   if (a.json) {
     nlohmann::json json = json_of(a, refined->built);
     json["new_points"] = refined->new_points;
+    json["fits"] = nlohmann::json::array();
+    for (const scan::Registration& fit : refined->fits) json["fits"].push_back(json_of(fit));
     fmt::print("{}\n", json.dump());
   } else if (!a.quiet) {
+    for (std::size_t i = 0; i < refined->fits.size(); ++i) {
+      fmt::print("{} laid on the arena\n", a.scans[i]);
+      print_fit(refined->fits[i]);
+    }
     fmt::print("{}", table({{"points that were new", std::to_string(refined->new_points)}}));
     print_built(refined->built);
   }
@@ -332,16 +354,8 @@ int register_(const ScanArguments& a) {
     for (const Vec3& p : moving->points) both.points.push_back(found->pose * p);
     if (const auto written = scan::write_cloud(both, a.output); !written.ok()) return complain(written.error());
   }
-  const Vec3 shift = found->pose.position, turn = roll_pitch_yaw(found->pose.rotation);
-  if (a.json) {
-    fmt::print("{}\n", nlohmann::json({{"x_m", shift.x}, {"y_m", shift.y}, {"z_m", shift.z}, {"roll_rad", turn.x}, {"pitch_rad", turn.y}, {"yaw_rad", turn.z},
-                                       {"overlap", found->overlap}, {"rms_mm", 1e3 * found->rms}}).dump());
-  } else if (!a.quiet) {
-    fmt::print("{}", table({{"shift", fmt::format("{:.3f} {:.3f} {:.3f} m", shift.x, shift.y, shift.z)},
-                            {"turn", fmt::format("roll {:.2f}, pitch {:.2f}, yaw {:.2f} degrees", degrees(turn.x), degrees(turn.y), degrees(turn.z))},
-                            {"overlap", fmt::format("{:.0f} %", 100 * found->overlap)},
-                            {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * found->rms)}}));
-  }
+  if (a.json) fmt::print("{}\n", json_of(*found).dump());
+  else if (!a.quiet) print_fit(*found);
   return done;
 }
 
