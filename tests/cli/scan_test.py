@@ -109,6 +109,9 @@ class Scan(CommandTest):
         self.assert_complains("simulate", says="-o LOG")
         self.assert_complains("simulate", "--truth", "a.doc", says=".doc")
         self.assert_complains("simulate", "--truth", "a.ply", "--boxes", "900", says="no place")
+        self.assert_complains("simulate", "-o", "drive.txt", says=".log")
+        self.assert_complains("build", "line.xyz", "-o", "a", says="no ending")
+        self.assert_complains("run", "missing.pcd", "--robot", "nobot", says="nobot")
         self.assert_complains("fly", says="subcommand")
 
     def test_every_subcommand_explains_itself(self):
