@@ -98,7 +98,7 @@ class Plan {
   std::vector<int> count_;
 };
 
-// Scans of one room had 0.54 or more, scans of different rooms 0.36 or less (docs/scan.md, register).
+// Scans of one room had 0.54 or more, scans of different rooms 0.35 or less (docs/scan.md, register).
 constexpr double least_walls_met = 0.45;
 
 bool is_wall(const Vec3& normal) { return normal != Vec3{} && std::fabs(normal.z) < 0.3; }
