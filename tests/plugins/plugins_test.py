@@ -235,6 +235,11 @@ class Isolated(PluginTest):
             self.assertEqual(apart["metrics"]["isolated_disabled"], 0)
             self.assertEqual(self.report("--isolate", "--threads", "2", **options)["state_hash"], together["state_hash"])
 
+    def test_who_looks_around_after_another_has_read_sees_the_present(self):
+        options = {"plugin": "actors", "extra": '<volvox:sensor name="height" type="altitude" link="foot"/><volvox:sensor name="near" type="crowd" link="foot"/>',
+                   "more": '<volvox:module name="falling" robot="robot.sdf" pose="0 0.5 0.6 0 0 0"><volvox:mind behavior="actor"/></volvox:module>'}
+        self.assertEqual(self.report("--isolate", **options)["state_hash"], self.report(**options)["state_hash"])
+
     def test_a_sensor_that_crashes_or_hangs_ends_that_process_alone(self):
         for deed, words in {"crash": "crashed (signal 11", "hang": "did not answer within 0.3 s"}.items():
             done = self.run_world("--isolate=0.3", "--json", plugin="actors", behavior="spin", extra=self.LOOKOUT.format(f' deed="{deed}"'))
