@@ -6,6 +6,7 @@
 #include "scout_pair.h"
 #include "volvox/mind/camera.h"
 #include "volvox/scan/camera_view.h"
+#include "volvox/scan/files.h"
 #include "volvox/scan/refine.h"
 #include "volvox/scan/triangle_tree.h"
 
@@ -100,6 +101,7 @@ void Explore::learn() {
   vertices_ = learned.vertices;
   triangles_ = learned.triangles;
   points_.clear();
+  if (f_scores_.empty()) first_vertices_ = vertices_, first_triangles_ = triangles_;
   const scan::Evaluation e = scan::evaluate(learned, truth_, 1000);
   f_scores_.push_back(e.f_2cm);
   completeness_.push_back(e.completeness_mean);
@@ -144,6 +146,7 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
     }
     right += nearest == part_of(truth_, truth_.triangles[tree.nearest(colored.vertices[i]).triangle]);
   }
+  last_ = std::move(colored);
   const auto of = [](const std::vector<double>& values, bool last) { return values.empty() ? sim::not_measured : last ? values.back() : values.front(); };
   metrics.set("learned", static_cast<double>(f_scores_.size()), "how often the mesh was made anew");
   metrics.set("too_little", static_cast<double>(failures_), "how often there was too little to make one of");
@@ -152,13 +155,24 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("f_2cm_last", of(f_scores_, true), "of the last");
   metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "from the arena to the first mesh");
   metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "to the last");
-  metrics.set("painted", sim::mean_of(static_cast<double>(painted), static_cast<double>(colored.vertices.size())), "the part of the vertices that the camera saw");
+  metrics.set("painted", sim::mean_of(static_cast<double>(painted), static_cast<double>(last_.vertices.size())), "the part of the vertices that the camera saw");
   metrics.set("color_right", sim::mean_of(static_cast<double>(right), static_cast<double>(painted)), "of these, the part that has the colour of what is there");
+}
+
+Result<void> Explore::write(const std::filesystem::path& folder) const {
+  if (first_triangles_.empty()) return {};  // the run was too short to learn
+  scan::TriangleMesh first;
+  first.vertices = first_vertices_;
+  first.triangles = first_triangles_;
+  if (auto written = scan::write_mesh(first, folder / "arena_first.ply"); !written.ok()) return written;
+  return scan::write_mesh(last_, folder / "arena_last.ply");
 }
 
 void Explore::archive_state(Archive& ar) {
   ar("vertices", vertices_);
   ar("triangles", triangles_);
+  ar("first vertices", first_vertices_);
+  ar("first triangles", first_triangles_);
   ar("points", points_);
   ar("camera at", camera_at_);
   ar("camera turn", camera_turn_);

@@ -14,6 +14,7 @@ class Explore final : public sim::Experiment {
   Result<model::WorldModel> init(sim::Setup& setup) override;
   void observe(const sim::Simulation& simulation) override;
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+  Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
 
  private:
@@ -26,6 +27,10 @@ class Explore final : public sim::Experiment {
   // The arena as known, and what was seen since it was last made.
   std::vector<Vec3> vertices_;
   std::vector<scan::Triangle> triangles_;
+  // As first made, and as last, in the camera's colours: to be looked at.
+  std::vector<Vec3> first_vertices_;
+  std::vector<scan::Triangle> first_triangles_;
+  scan::TriangleMesh last_;
   std::vector<Vec3> points_;
   std::vector<Vec3> camera_at_;
   std::vector<Quat> camera_turn_;

@@ -47,7 +47,7 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
   if (!parsed.ok()) return parsed.error();
   auto built = scan::build(scan_, {.method = *parsed, .seed = setup.seed});
   if (!built.ok()) return built.error();
-  triangles_ = built->mesh.triangles.size();
+  mesh_ = built->mesh;
   boxes_ = built->boxes.size();
   cpu_ = built->cpu_s;
   const auto place = scan::free_place(built->mesh);
@@ -95,7 +95,7 @@ void Room::observe(const sim::Simulation& simulation) {
 
 void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const auto part = [](std::int64_t some, std::int64_t all) { return sim::mean_of(static_cast<double>(some), static_cast<double>(all)); };
-  metrics.set("triangles", static_cast<double>(triangles_), "of the room as built");
+  metrics.set("triangles", static_cast<double>(mesh_.triangles.size()), "of the room as built");
   metrics.set("boxes", static_cast<double>(boxes_), "of a mixed model");
   metrics.set("cpu_s", cpu_, "to build it");
   metrics.set("free_way_m", free_way_, "how far the floor goes on before the first Scout's start");
@@ -106,6 +106,8 @@ void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("near_scan", part(near_, seen_), "of these, the part that ended within 5 cm of one");
   metrics.set("scan_distance_mean_mm", sim::mean_of(error_sum_, static_cast<double>(seen_)) * 1e3, "of these, from the nearest point of the scan");
 }
+
+Result<void> Room::write(const std::filesystem::path& folder) const { return scan::write_mesh(mesh_, folder / "arena.ply"); }
 
 void Room::archive_state(Archive& ar) {
   ar("error sum", error_sum_);

@@ -17,12 +17,14 @@ class Room final : public sim::Experiment {
   Result<model::WorldModel> init(sim::Setup& setup) override;
   void observe(const sim::Simulation& simulation) override;
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
+  Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
 
  private:
   scan::Cloud scan_;
+  scan::TriangleMesh mesh_;  // built from it
   std::unique_ptr<scan::PointGrid> grid_;  // of the scan
-  std::size_t triangles_ = 0, boxes_ = 0;
+  std::size_t boxes_ = 0;
   double cpu_ = 0;       // s
   double free_way_ = 0;  // m
   // Of the rays that met the arena: how far from the nearest point of the scan.

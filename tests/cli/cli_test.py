@@ -322,6 +322,38 @@ class ListInfoBench(CommandTest):
         refused = self.run_program("run", "vouivre/checkerboard", "--duration", "0.1", "--pcap", "/proc/f.pcapng", status=2)
         self.assertIn("/proc/f.pcapng", refused.stderr)
 
+    def test_a_run_without_what_was_asked_for_is_marked_failed(self):
+        refused = ["run", "vouivre/checkerboard", "--duration", "0.1", "--out", "r"]
+        for more, why in [(["--pcap", "/nonexistent/a"], "the capture cannot be written"), (["--video", "x.gif"], "")]:
+            self.run_program(*refused, *more, status=2)
+            summary = json.loads(self.read("r", "summary.json"))
+            self.assertEqual(summary["status"], "failed", more)
+            self.assertIn(why, summary["failure"])
+        self.run_program("run", *SHORT, "--pcap", "a", "--out", "none", status=2)
+        self.assertFalse((pathlib.Path(self.folder) / "none").exists(), "refused before anything is written")
+        done = self.run_program(*refused, "--pcap", "/dev/full", "--json", status=1)
+        for summary in [json.loads(self.read("r", "summary.json")), json.loads(done.stdout)]:
+            self.assertEqual(summary["status"], "failed")
+            self.assertIn("/dev/full", summary["failure"])
+        self.assertIn("/dev/full", self.read("r", "report.html"))
+        limited = subprocess.run(["bash", "-c", 'ulimit -f 20; trap "" XFSZ; exec "$@"', "-", self.program, "run", "remod3d/snake", "--duration", "2", "--record", "--out", "big"],
+                                 cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(limited.returncode, 1, limited.stderr)
+        summary = json.loads(self.read("big", "summary.json"))
+        self.assertEqual(summary["status"], "failed")
+        self.assertIn("recording.mcap", summary["failure"])
+
+    def test_a_flood_is_refused_before_it_is_run(self):
+        refused = self.run_program("net", "flood", "--nodes", "10000000", "--mode", "culled", "--pcap", "/nonexistent/x", status=2)
+        self.assertIn("the capture cannot be written", refused.stderr)
+
+    def test_what_is_not_understood_is_named(self):
+        for arguments in [["run", *SHORT, "--threads", "1.5"], ["scan", "build", "a", "-o", "b", "--triangles", "10.5"], ["bench", "--threads", "1.5"]]:
+            self.assertIn(f"'{arguments[-1]}' is not a whole number from", self.run_program(*arguments, status=2).stderr)
+        for arguments, words in [(["net", "flod"], ["'flod'", "did you mean: volvox net flood?"]), (["scan", "biuld"], ["'biuld'", "volvox scan build?"]), (["net"], ["subcommand"])]:
+            for word in words:
+                self.assertIn(word, self.run_program(*arguments, status=2).stderr)
+
     def test_warnings_are_in_the_results(self):
         self.write("world.sdf", '<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="w"><volvox:run duration="0.1" engine="none"/>'
                    '<volvox:module name="a" robot="catom" pose="0 0 1 0 0 0"><volvox:mind behavior="idle"/></volvox:module></world></sdf>')
@@ -330,6 +362,9 @@ class ListInfoBench(CommandTest):
         self.assertEqual(len(summary["warnings"]), 1, summary["warnings"])
         self.assertIn("which the world does not describe", summary["warnings"][0])
         self.assertEqual(done.stderr.count("which the world does not describe"), 1, "told once")
+        quiet = self.run_program("run", "world.sdf", "--out", "r", "--quiet")
+        self.assertIn("which the world does not describe", quiet.stderr, "a warning is no progress")
+        self.assertEqual(quiet.stdout, "")
         self.assertIn("which the world does not describe", self.read("r", "report.html"))
 
     def test_what_was_not_measured_is_null(self):

@@ -50,6 +50,15 @@ class Scan(CommandTest):
         with open(os.path.join(self.folder, "a.ply"), "rb") as a, open(os.path.join(self.folder, "b.ply"), "rb") as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_experiments_leave_their_meshes(self):
+        self.run_program("run", "arenas/explore", "--set", "method=pf", "--set", "every=1", "--duration", "2", "--out", "explored", "--quiet")
+        first, last = (os.path.join(self.folder, "explored", f"arena_{name}.ply") for name in ("first", "last"))
+        self.assertGreater(self.scan_json("evaluate", last, "--truth", first, "--density", "100")["triangles"], 0)
+        self.scan("simulate", "--cloud", "room.pcd", "--points", "20000", "--quiet")
+        self.run_program("run", "arenas/room", "--set", "scan=room.pcd", "--set", "method=pf", "--duration", "0.1", "--out", "driven", "--quiet")
+        mesh = os.path.join(self.folder, "driven", "arena.ply")
+        self.assertGreater(self.scan_json("evaluate", mesh, "--truth", mesh, "--density", "100")["triangles"], 10)
+
     def assert_complains(self, *arguments, says):
         done = self.scan(*arguments, status=2)
         self.assertEqual(done.stdout, "")
@@ -100,6 +109,9 @@ class Scan(CommandTest):
         self.assert_complains("simulate", says="-o LOG")
         self.assert_complains("simulate", "--truth", "a.doc", says=".doc")
         self.assert_complains("simulate", "--truth", "a.ply", "--boxes", "900", says="no place")
+        self.assert_complains("simulate", "-o", "drive.txt", says=".log")
+        self.assert_complains("build", "line.xyz", "-o", "a", says="no ending")
+        self.assert_complains("run", "missing.pcd", "--robot", "nobot", says="nobot")
         self.assert_complains("fly", says="subcommand")
 
     def test_every_subcommand_explains_itself(self):

@@ -222,6 +222,17 @@ class Isolated(PluginTest):
             report = json.loads(done.stdout)
             self.assertEqual(report["status"], "done", deed)
             self.assertEqual(report["metrics"]["isolated_disabled"], 1, deed)
+            self.assertIn(words, "".join(report["warnings"]), deed)
+            self.assertIs(report["reproducible"], deed != "hang", "a clock decided")
+
+    def test_a_replay_isolates_as_the_run_did(self):
+        for plugin, path in [(os.path.join(PLUGINS, "libactors.so"), ""), (None, self.folder_of("good"))]:  # of the world; of the user
+            world = self.world(plugin=plugin, deed="crash")
+            self.volvox("run", world, "--isolate", "--record", "--out", "r", VOLVOX_PLUGIN_PATH=path)
+            warnings = "".join(json.loads(self.read("r", "summary.json"))["warnings"])
+            self.assertIn("crashed (signal 11", warnings)
+            self.assertEqual("cannot be isolated" in warnings, path != "")
+            self.assertIn("every state hash is the same", self.volvox("replay", "r", "--verify", VOLVOX_PLUGIN_PATH=path).stdout)
 
     LOOKOUT = '<volvox:sensor name="view" type="lookout" link="head"{}/>'
 
@@ -234,6 +245,11 @@ class Isolated(PluginTest):
             self.assertEqual(apart["state_hash"], together["state_hash"])
             self.assertEqual(apart["metrics"]["isolated_disabled"], 0)
             self.assertEqual(self.report("--isolate", "--threads", "2", **options)["state_hash"], together["state_hash"])
+
+    def test_who_looks_around_after_another_has_read_sees_the_present(self):
+        options = {"plugin": "actors", "extra": '<volvox:sensor name="height" type="altitude" link="foot"/><volvox:sensor name="near" type="crowd" link="foot"/>',
+                   "more": '<volvox:module name="falling" robot="robot.sdf" pose="0 0.5 0.6 0 0 0"><volvox:mind behavior="actor"/></volvox:module>'}
+        self.assertEqual(self.report("--isolate", **options)["state_hash"], self.report(**options)["state_hash"])
 
     def test_a_sensor_that_crashes_or_hangs_ends_that_process_alone(self):
         for deed, words in {"crash": "crashed (signal 11", "hang": "did not answer within 0.3 s"}.items():

@@ -128,6 +128,18 @@ class Lookout final : public mind::Sensor {
   mutable int readings_ = 0;
 };
 
+// How far the nearest module is, without a ray.
+class Crowd final : public mind::Sensor {
+ public:
+  const TypeInfo& type() const override { return type_of<double>(); }
+  double neighbor_range() const override { return 5; }
+  void read(const mind::SenseContext& c, Value& reading) const override {
+    std::vector<mind::Neighborhood::Near> near;
+    c.neighborhood->near(c.world.link_pose(c.link(0)).position, 5, c.module, near);
+    *reading.get<double>() = near.empty() ? -1 : near[0].distance;
+  }
+};
+
 struct Own {
   double value = 0;
 };
@@ -286,6 +298,8 @@ VOLVOX_PLUGIN("actors", "behaviors and sensors alone") {
   plugin.behaviors.add("mimic", [] { return std::make_unique<Mimic>(); });
   plugin.behaviors.add("on_board", [] { return std::make_unique<OnBoardActor>(); });
   plugin.sensors.add("lookout", [](const model::Sensor&, const Parameters& p) { return std::make_unique<Lookout>(p); }, "what is below and near");
+  plugin.sensors.add("altitude", [](const model::Sensor&, const Parameters&) { return std::make_unique<Reading>(0); });
+  plugin.sensors.add("crowd", [](const model::Sensor&, const Parameters&) { return std::make_unique<Crowd>(); });
   plugin.sensors.add("own", [](const model::Sensor&, const Parameters&) { return std::make_unique<ReadsOwnType>(); });
 }
 #endif

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -94,7 +93,7 @@ LogLevel log_level(bool quiet) {
     for (const LogLevel l : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error})
       if (wanted == name(l)) return l;
   }
-  return quiet ? LogLevel::error : LogLevel::info;
+  return quiet ? LogLevel::warning : LogLevel::info;
 }
 
 // The names that a shell completes, one a line.
@@ -139,7 +138,7 @@ struct Arguments {
 
 void add_viewer(CLI::App& command, ViewerArguments& viewer) {
   command.add_option("--host", viewer.host, "address to serve the viewer on; other than this machine's own asks for a token")->capture_default_str()->type_name("ADDRESS");
-  command.add_option("--port", viewer.port, "port to serve the viewer on; 0: any that is free")->capture_default_str()->type_name("N")->check(between(0, 65535));
+  command.add_option("--port", viewer.port, "port to serve the viewer on; 0: any that is free")->capture_default_str()->type_name("N")->check(whole_number(0, 65535));
   command.add_flag("--no-browser", viewer.no_browser, "print the address only");
 }
 
@@ -151,7 +150,7 @@ void add_run_options(CLI::App& command, RunArguments& run) {
   command.add_option("--dt", run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
   command.add_option("--substep", run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");
   command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
-  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
       ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
   command.add_option("--plugin", run.plugins, "load this plugin too: a file, or a name to look for along VOLVOX_PLUGIN_PATH; may be repeated")->type_name("FILE")->allow_extra_args(false);
@@ -188,7 +187,7 @@ void add_run(CLI::App& app, Arguments& a) {
   add_view_options(*run, a.run.view);
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
-  run->add_flag("--quiet", a.run.quiet, "no progress, no table");
+  run->add_flag("--quiet", a.run.quiet, "no progress, no table; warnings are still said");
 }
 
 void add_bench_engines(CLI::App& bench, Arguments& a) {
@@ -228,9 +227,9 @@ void add_picture(CLI::App& app, Arguments& a) {
   add_restore(*picture, a.picture.run);
   picture->add_option("--at", a.picture.at, "the time in seconds")->capture_default_str()->type_name("T")->check(between(0, 1e9));
   picture->add_option("-o,--output", a.picture.file, "the file to write: .png or .jpg")->required()->type_name("FILE");
-  picture->add_option("--strobe", a.picture.strobe, "so many instants in one picture, from the start to T, the older the paler")->capture_default_str()->type_name("N")->check(between(1, 1000));
+  picture->add_option("--strobe", a.picture.strobe, "so many instants in one picture, from the start to T, the older the paler")->capture_default_str()->type_name("N")->check(whole_number(1, 1000));
   add_view_options(*picture, a.picture.run.view);
-  picture->add_flag("--quiet", a.picture.run.quiet, "print nothing");
+  picture->add_flag("--quiet", a.picture.run.quiet, "print nothing but warnings");
 }
 
 void add_others(CLI::App& app, Arguments& a) {
@@ -247,9 +246,9 @@ void add_others(CLI::App& app, Arguments& a) {
   bench->footer("\nExamples:\n  volvox bench\n  volvox bench engines --scenes S1,pile --engines native,bullet\n  volvox bench remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
   bench->add_option("scenes", a.bench.scenes, "experiments or files (default: remod3d/scatter remod3d/snake)");
   bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)")->type_name("A,B");
-  bench->add_option("--modules", a.bench.modules, "how many, in scenes that let one choose (default 1000)")->type_name("N")->check(between(1, 1e7));
+  bench->add_option("--modules", a.bench.modules, "how many, in scenes that let one choose (default 1000)")->type_name("N")->check(whole_number(1, 10'000'000));
   bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")->capture_default_str()->type_name("S")->check(between(0.01, 3600));
-  bench->add_option("--threads", a.bench.threads, "threads to use")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  bench->add_option("--threads", a.bench.threads, "threads to use")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
   bench->add_flag("--json", a.bench.json, "print JSON");
 
   add_bench_engines(*bench, a);
@@ -293,7 +292,7 @@ void add_others(CLI::App& app, Arguments& a) {
   replay->add_option("folder", a.replay.folder, "a folder that volvox run --record wrote, or its recording.mcap")->required();
   add_viewer(*replay, a.replay.viewer);
   replay->add_flag("--verify", a.replay.verify, "run the experiment again, and name the first tick, module and field that differ");
-  replay->add_option("--threads", a.replay.threads, "threads to use")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  replay->add_option("--threads", a.replay.threads, "threads to use")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
   replay->add_flag("--json", a.replay.json, "print what --verify found as one JSON object");
   replay->add_flag("--quiet", a.replay.quiet, "no progress");
 
@@ -310,6 +309,20 @@ void add_others(CLI::App& app, Arguments& a) {
 
   CLI::App* completion = app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
   completion->add_option("shell", a.shell, "bash")->default_val("bash");
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  return names;
+}
+
+// What stands where a command needs a subcommand, and is none; empty: nothing does.
+std::string unknown_subcommand(const CLI::App& command) {
+  if (command.get_parent() == nullptr || command.get_require_subcommand_min() == 0 || !command.get_subcommands().empty()) return {};
+  for (const std::string& word : command.remaining())
+    if (!word.starts_with('-')) return word;
+  return {};
 }
 
 int parse_and_run(int argc, char** argv, sim::Library& library) {
@@ -336,7 +349,13 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
     std::string command;  // with its subcommand, as far as it was understood
-    for (const CLI::App* at = &app; !at->get_subcommands().empty();) at = at->get_subcommands().front(), command += at->get_name() + " ";
+    const CLI::App* understood = &app;
+    while (!understood->get_subcommands().empty()) understood = understood->get_subcommands().front(), command += understood->get_name() + " ";
+    if (const std::string wrong = unknown_subcommand(*understood); !wrong.empty()) {
+      const std::string meant = nearest_name(wrong, subcommand_names(*understood));
+      return complain(Error(fmt::format("volvox {}has no subcommand '{}'", command, wrong),
+                            meant.empty() ? fmt::format("see: volvox {}--help", command) : fmt::format("did you mean: volvox {}{}?", command, meant)));
+    }
     return complain(Error(error.what(), !nearest.empty() ? fmt::format("did you mean: volvox {}?", nearest)
                                         : known          ? fmt::format("see: volvox {}--help", command.empty() ? first + " " : command)
                                                          : "see: volvox --help"));
@@ -345,7 +364,8 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
   }, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
-  if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get())) plugins->load_users(seconds_of_isolation(a.run), library, log);
+  // A replay isolates them as its recording says, and so loads them itself.
+  if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);

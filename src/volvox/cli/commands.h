@@ -51,6 +51,8 @@ struct RunArguments {
 };
 // s that a plugin may take for a call; none: it runs in this process, or the number is bad.
 std::optional<double> seconds_of_isolation(const RunArguments& arguments);
+// The plugins of VOLVOX_PLUGIN_PATH, for all runs of this command.
+void load_users_plugins(std::optional<double> isolate, sim::Library& library, Log& log);
 // What prepares a run, out of what was asked for.
 Result<sim::RunOptions> run_options(const RunArguments& arguments);
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);

@@ -208,8 +208,9 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
     rows.push_back({p.name, p.value, range, p.description});
   }
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
-  fmt::print("  try: volvox run {}{}\n", located.name,
-             parameters->empty() ? "" : fmt::format(" --set {}={}", parameters->front().name, parameters->front().value));
+  // A parameter without a default is one that the user must think about: there is no value to try.
+  const std::string setting = parameters->empty() ? "" : fmt::format(" --set {}={}", parameters->front().name, parameters->front().value.empty() ? fmt::format("VALUE   (VALUE: {})", parameters->front().description) : parameters->front().value);
+  fmt::print("  try: volvox run {}{}\n", located.name, setting);
   return done;
 }
 

@@ -35,7 +35,7 @@ int verify(sim::Recording& recording, const ReplayArguments& arguments, sim::Lib
                v.module.empty() ? "" : fmt::format("module '{}', ", v.module), v.field, v.detail.empty() ? "" : ": " + v.detail,
                v.parts > 1 ? fmt::format("\n  {} parts of the state differ in that tick", v.parts) : "");
   } else if (!arguments.quiet) {
-    fmt::print("{} ticks were run again{}, and every state hash is the same\n", v.ticks, v.stopped ? " before it was stopped" : "");
+    fmt::print("{} run again{}, and every state hash is the same\n", v.ticks == 1 ? "1 tick was" : fmt::format("{} ticks were", v.ticks), v.stopped ? " before it was stopped" : "");
   }
   if (v.stopped) log.warning("stopped on request; the rest was not compared");
   return v.same && !v.stopped ? done : run_failed;
@@ -47,7 +47,12 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
   auto recording = sim::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
   say_if_cut_off(**recording, log);
-  if (arguments.verify) return verify(**recording, arguments, library, log);
+  if (arguments.verify) {
+    const auto options = sim::options_of(**recording);
+    if (!options.ok()) return complain(options.error());
+    load_users_plugins(options->isolate, library, log);
+    return verify(**recording, arguments, library, log);
+  }
   return view_recording(**recording, arguments);
 }
 

@@ -117,6 +117,10 @@ std::optional<double> seconds_of_isolation(const RunArguments& arguments) {
   return arguments.isolate == "true" ? std::optional(1.0) : parse_number(arguments.isolate, 1e-3, 3600);
 }
 
+void load_users_plugins(std::optional<double> isolate, sim::Library& library, Log& log) {
+  if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get())) plugins->load_users(isolate, library, log);
+}
+
 Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   sim::RunOptions options;
   options.experiment = arguments.experiment;
@@ -165,35 +169,35 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (!options.ok()) return complain(options.error());
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
+  if (arguments.pcap && (*run)->simulation().minds().exchange() == nullptr)
+    return complain(Error("--pcap: no module of this run has a wire, a radio or a bus, so there are no frames",
+                          "leave --pcap out, or declare <volvox:wire>, <volvox:radio> or <volvox:bus> in the robot (docs/network.md)"));
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
   if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
   clear_results(*folder);
+  // The files may lie in the folder, so it was made first; it must not say "running" for ever.
+  const auto refuse = [&](const Error& error) {
+    (*run)->fail(*folder, error.text());
+    return complain(error);
+  };
   std::unique_ptr<Film> film;
   if (arguments.video) {
     auto made = Film::create(*arguments.video, arguments.view, render_engines(library), (*run)->simulation());
-    if (!made.ok()) return complain(made.error());
+    if (!made.ok()) return refuse(made.error());
     film = std::move(*made);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { film->observe(simulation); });
   }
   Capture capture;
   if (arguments.pcap) {
-    if ((*run)->simulation().minds().exchange() == nullptr)
-      return complain(Error("--pcap: no module of this run has a wire, a radio or a bus, so there are no frames",
-                            "leave --pcap out, or declare <volvox:wire>, <volvox:radio> or <volvox:bus> in the robot (docs/network.md)"));
     if (!std::ofstream(*arguments.pcap, std::ios::binary | std::ios::app))
-      return complain(Diagnostic{*arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
+      return refuse(Diagnostic{*arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
     (*run)->simulation().minds().keep_frames(true);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { capture.observe(simulation); });
   }
   if (arguments.record)
-    if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return complain(recorded.error());
+    if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return refuse(recorded.error());
   if (arguments.record) attach_scene(**run);
-  const auto end_film = [&](int status) {
-    if (!film) return status;
-    if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
-    return status;
-  };
   const auto write_capture = [&]() -> Result<void> {
     if (!arguments.pcap) return {};
     if (capture.frames().left_out() > 0) log.warning(fmt::format("{} ends early: {} frames did not fit", *arguments.pcap, capture.frames().left_out()));
@@ -201,7 +205,9 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   };
   // Film and capture show the run up to its end or its first reset.
   if (arguments.show) {
-    const int status = end_film(view_run(std::move(*run), arguments, *options, folder->string(), library, log));
+    const int status = view_run(std::move(*run), arguments, *options, folder->string(), library, log);
+    if (film)
+      if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
     if (auto captured = write_capture(); !captured.ok()) return complain(captured.error()), run_failed;
     return status;
   }
@@ -214,17 +220,19 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   const sim::RunReport& report = (*run)->report();
   auto written = (*run)->write(*folder);
   if (written.ok()) written = write_capture();
+  if (film)
+    if (auto filmed = film->finish(); written.ok()) written = filmed;
+  if (!written.ok()) (*run)->fail(*folder, written.error().text());
 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());
   if (arguments.video && !arguments.json && !arguments.quiet) fmt::print("  drawing the video is not in the times above\n");
   if (!written.ok()) return complain(written.error()), run_failed;
   if (report.status != "done") {
-    end_film(run_failed);
     std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end", report.failure).c_str(), stderr);
     return run_failed;
   }
-  return end_film(done);
+  return done;
 }
 
 }  // namespace volvox::cli

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +9,7 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/model/reader.h"
 #include "volvox/scan/arena.h"
 #include "volvox/scan/build.h"
 #include "volvox/scan/clean.h"
@@ -63,6 +63,12 @@ void note(const ScanArguments& arguments, const std::string& line) {
 
 bool is_log(const std::string& file) { return fs::path(file).extension() == ".log" || fs::path(file).extension() == ".carmen"; }
 
+// Only by its ending is a log known when it is read again.
+Result<void> check_log_name(const fs::path& file) {
+  if (!is_log(file.string())) return Diagnostic{file.string(), 0, "the name does not end as that of a scan log", "give a name that ends in .log or .carmen"};
+  return scan::check_folder_of(file);
+}
+
 Result<scan::ScanLog> read_log(const std::string& file) {
   const auto bytes = scan::read_bytes(file);
   if (!bytes.ok()) return bytes.error();
@@ -99,7 +105,7 @@ Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string
 int simulate(const ScanArguments& a) {
   if (a.output.empty() && a.truth.empty() && a.cloud.empty())
     return complain(Error("nothing to write was asked for", "give -o LOG, --truth MESH or --cloud CLOUD"));
-  for (const auto& [file, check] : {std::pair{a.truth, &scan::check_mesh_name}, {a.cloud, &scan::check_cloud_name}, {a.output, &scan::check_folder_of}, {a.path, &scan::check_folder_of}})
+  for (const auto& [file, check] : {std::pair{a.truth, &scan::check_mesh_name}, {a.cloud, &scan::check_cloud_name}, {a.output, &check_log_name}, {a.path, &scan::check_folder_of}})
     if (!file.empty())
       if (const auto good = check(file); !good.ok()) return complain(good.error());
   if (!a.path.empty() && a.output.empty()) return complain(Error("--path needs a drive", "give -o LOG too"));
@@ -158,7 +164,7 @@ Result<std::vector<std::array<double, 2>>> path_errors(const scan::ScanLog& log,
 }
 
 int locate(const ScanArguments& a) {
-  if (const auto good = scan::check_folder_of(a.output); !good.ok()) return complain(good.error());
+  if (const auto good = check_log_name(a.output); !good.ok()) return complain(good.error());
   const auto log = read_log(a.input);
   if (!log.ok()) return complain(log.error());
   Result<scan::ScanLog> located = [&] {
@@ -257,6 +263,21 @@ int build(const ScanArguments& a) {
   return done;
 }
 
+nlohmann::json json_of(const scan::Registration& fit) {
+  const Vec3 shift = fit.pose.position, turn = roll_pitch_yaw(fit.pose.rotation);
+  return {{"x_m", shift.x},         {"y_m", shift.y},           {"z_m", shift.z},        {"roll_rad", turn.x},  {"pitch_rad", turn.y},
+          {"yaw_rad", turn.z},      {"overlap", fit.overlap},   {"rms_mm", 1e3 * fit.rms}, {"walls", fit.walls}, {"walls_back", fit.walls_back}};
+}
+
+void print_fit(const scan::Registration& fit) {
+  const Vec3 shift = fit.pose.position, turn = roll_pitch_yaw(fit.pose.rotation);
+  fmt::print("{}", table({{"shift", fmt::format("{:.3f} {:.3f} {:.3f} m", shift.x, shift.y, shift.z)},
+                          {"turn", fmt::format("roll {:.2f}, pitch {:.2f}, yaw {:.2f} degrees", degrees(turn.x), degrees(turn.y), degrees(turn.z))},
+                          {"overlap", fmt::format("{:.0f} %", 100 * fit.overlap)},
+                          {"walls that lie on walls", fmt::format("{:.0f} %, and {:.0f} % the other way", 100 * fit.walls, 100 * fit.walls_back)},
+                          {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * fit.rms)}}));
+}
+
 int refine(const ScanArguments& a) {
   if (const auto good = scan::check_mesh_name(a.output); !good.ok()) return complain(good.error());
   const auto options = build_options(a);
@@ -274,12 +295,19 @@ int refine(const ScanArguments& a) {
     return scan::refine(*arena, scans, {*options, a.placed}, progress.teller());
   }();
   if (!refined.ok()) return complain(refined.error());
+  for (const std::string& line : refined->built.notes) note(a, line);
   if (const auto written = scan::write_arena(refined->built, a.output); !written.ok()) return complain(written.error());
   if (a.json) {
     nlohmann::json json = json_of(a, refined->built);
     json["new_points"] = refined->new_points;
+    json["fits"] = nlohmann::json::array();
+    for (const scan::Registration& fit : refined->fits) json["fits"].push_back(json_of(fit));
     fmt::print("{}\n", json.dump());
   } else if (!a.quiet) {
+    for (std::size_t i = 0; i < refined->fits.size(); ++i) {
+      fmt::print("{} laid on the arena\n", a.scans[i]);
+      print_fit(refined->fits[i]);
+    }
     fmt::print("{}", table({{"points that were new", std::to_string(refined->new_points)}}));
     print_built(refined->built);
   }
@@ -332,20 +360,13 @@ int register_(const ScanArguments& a) {
     for (const Vec3& p : moving->points) both.points.push_back(found->pose * p);
     if (const auto written = scan::write_cloud(both, a.output); !written.ok()) return complain(written.error());
   }
-  const Vec3 shift = found->pose.position, turn = roll_pitch_yaw(found->pose.rotation);
-  if (a.json) {
-    fmt::print("{}\n", nlohmann::json({{"x_m", shift.x}, {"y_m", shift.y}, {"z_m", shift.z}, {"roll_rad", turn.x}, {"pitch_rad", turn.y}, {"yaw_rad", turn.z},
-                                       {"overlap", found->overlap}, {"rms_mm", 1e3 * found->rms}}).dump());
-  } else if (!a.quiet) {
-    fmt::print("{}", table({{"shift", fmt::format("{:.3f} {:.3f} {:.3f} m", shift.x, shift.y, shift.z)},
-                            {"turn", fmt::format("roll {:.2f}, pitch {:.2f}, yaw {:.2f} degrees", degrees(turn.x), degrees(turn.y), degrees(turn.z))},
-                            {"overlap", fmt::format("{:.0f} %", 100 * found->overlap)},
-                            {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * found->rms)}}));
-  }
+  if (a.json) fmt::print("{}\n", json_of(*found).dump());
+  else if (!a.quiet) print_fit(*found);
   return done;
 }
 
 int run(const ScanArguments& a, sim::Library& library, Log& log) {
+  if (const auto robot = model::ModelLibrary().load(a.robot); !robot.ok()) return complain(robot.error());
   const auto built = build_mesh(a);
   if (!built.ok()) return complain(built.error());
   const auto place = scan::free_place(built->mesh);
@@ -386,9 +407,9 @@ void add_common(CLI::App& command, ScanArguments& a, bool seed) {
 void add_build_options(CLI::App& command, ScanArguments& a, bool input = true) {
   if (input) command.add_option("input", a.input, "a cloud (.pcd, .ply, .xyz, .off), or a scan log (.log, CARMEN)")->required()->type_name("CLOUD");
   command.add_option("--method", a.method, "gsrm (a two-manifold net that grows), gg (a grid that grows), pf (planes and their borders) or mixed (planes, boxes, and a net elsewhere)")->capture_default_str()->type_name("NAME");
-  command.add_option("--triangles", a.triangles, "about so many (gsrm, gg; mixed, if all were a net); default 4175 (gg: 13860)")->type_name("N")->check(between(2, 5e6));
-  command.add_option("--nodes", a.nodes, "or so many nodes (gsrm, mixed)")->type_name("N")->check(between(4, 5e6));
-  command.add_option("--steps", a.steps, "or so many signals of growth (gg)")->type_name("N")->check(between(1, 5e8));
+  command.add_option("--triangles", a.triangles, "about so many (gsrm, gg; mixed, if all were a net); default 4175 (gg: 13860)")->type_name("N")->check(whole_number(2, 5'000'000));
+  command.add_option("--nodes", a.nodes, "or so many nodes (gsrm, mixed)")->type_name("N")->check(whole_number(4, 5'000'000));
+  command.add_option("--steps", a.steps, "or so many signals of growth (gg)")->type_name("N")->check(whole_number(1, 500'000'000));
   command.add_option("--noise", a.noise, "of the points in metres; otherwise estimated")->type_name("M")->check(between(0, 10));
   command.add_flag("--no-filter", a.no_filter, "keep points that stand alone");
   command.add_flag("--raw", a.raw, "leave nodes where they learned to be (gsrm, gg), and the path of a log as it is");
@@ -405,26 +426,26 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   CLI::App* simulate = scan->add_subcommand("simulate", "draw an arena by chance, and scan it: a robot with two lasers drives through it");
   simulate->footer("\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply --path path.csv\n"
                    "  volvox scan simulate --cloud cloud.pcd --truth truth.ply --points 98000 --outliers 2000   (points all over the surface, no drive)");
-  simulate->add_option("-o,--output", a.output, "the scan log to write (CARMEN)")->type_name("LOG");
+  simulate->add_option("-o,--output", a.output, "the scan log to write (CARMEN): .log or .carmen")->type_name("LOG");
   simulate->add_option("--truth", a.truth, "write the arena as it is: .ply, .off, .stl or .sdf")->type_name("MESH");
   simulate->add_option("--path", a.path, "write where the robot really was: time,x,y,theta")->type_name("CSV");
   simulate->add_option("--cloud", a.cloud, "write points drawn evenly over the arena: .pcd, .ply or .xyz")->type_name("CLOUD");
-  simulate->add_option("--points", a.points, "of that cloud")->capture_default_str()->type_name("N")->check(between(1, 1e8));
-  simulate->add_option("--outliers", a.outliers, "of that cloud, anywhere in the room")->capture_default_str()->type_name("N")->check(between(0, 1e8));
+  simulate->add_option("--points", a.points, "of that cloud")->capture_default_str()->type_name("N")->check(whole_number(1, 100'000'000));
+  simulate->add_option("--outliers", a.outliers, "of that cloud, anywhere in the room")->capture_default_str()->type_name("N")->check(whole_number(0, 100'000'000));
   simulate->add_option("--noise", a.noise, "deviation of ranges and points, in metres (default 0.007)")->type_name("M")->check(between(0, 1));
   simulate->add_option("--shake", a.shake, "deviation of the robot's roll, in rad")->capture_default_str()->type_name("RAD")->check(between(0, 0.2));
   simulate->add_option("--drift", a.drift, "error of the odometry, as a part of the way")->capture_default_str()->type_name("PART")->check(between(0, 0.5));
   simulate->add_option("--length", a.length, "of the room, in metres")->capture_default_str()->type_name("M")->check(between(0.5, 100));
   simulate->add_option("--width", a.width, "of the room, in metres")->capture_default_str()->type_name("M")->check(between(0.5, 100));
   simulate->add_option("--height", a.height, "of its walls, in metres")->capture_default_str()->type_name("M")->check(between(0.1, 10));
-  simulate->add_option("--boxes", a.boxes, "on its floor")->capture_default_str()->type_name("N")->check(between(0, 1000));
+  simulate->add_option("--boxes", a.boxes, "on its floor")->capture_default_str()->type_name("N")->check(whole_number(0, 1000));
   simulate->add_flag("--no-pit", a.no_pit, "a floor without a pit");
   add_common(*simulate, a, true);
 
   CLI::App* locate = scan->add_subcommand("locate", "find the robot's path, from its horizontal laser and its odometry");
   locate->footer("\nExamples:\n  volvox scan locate drive.log -o located.log\n  volvox scan locate drive.log -o located.log --truth path.csv");
   locate->add_option("input", a.input, "a scan log (CARMEN)")->required()->type_name("LOG");
-  locate->add_option("-o,--output", a.output, "the log with the poses corrected")->required()->type_name("LOG");
+  locate->add_option("-o,--output", a.output, "the log with the poses corrected: .log or .carmen")->required()->type_name("LOG");
   locate->add_option("--truth", a.truth, "the true path (simulate --path), to compare with")->type_name("CSV");
   add_common(*locate, a, false);
 
@@ -433,7 +454,7 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   clean->add_option("input", a.input, "a scan log (CARMEN; located first if it is not) or a cloud")->required()->type_name("LOG|CLOUD");
   clean->add_option("-o,--output", a.output, "the cloud to write: .ply, .pcd or .xyz")->required()->type_name("CLOUD");
   clean->add_option("--cell", a.cell, "of the histogram, in metres; otherwise by the cloud's density")->type_name("M")->check(between(1e-6, 100));
-  clean->add_option("--least", a.least, "points that a cell and its neighbours must hold; otherwise by the cloud's density")->type_name("N")->check(between(1, 1e6));
+  clean->add_option("--least", a.least, "points that a cell and its neighbours must hold; otherwise by the cloud's density")->type_name("N")->check(whole_number(1, 1'000'000));
   clean->add_flag("--raw", a.raw, "leave the path of the log as it is");
   add_common(*clean, a, false);
 
@@ -445,7 +466,7 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   add_common(*build, a, true);
 
   CLI::App* refine = scan->add_subcommand("refine", "a built arena takes in new scans");
-  refine->footer("\nExamples:\n  volvox scan refine arena.ply scan2.pcd -o better.ply\n  volvox scan refine arena.ply drive.log --placed --method pf -o better.sdf   (the scans are in the arena's frame)");
+  refine->footer("\nExamples:\n  volvox scan refine arena.ply scan2.pcd -o better.ply\n  volvox scan refine arena.ply scan2.pcd --method mixed -o better.sdf   (a mesh does not say how it was built: give the method again)\n  volvox scan refine arena.ply drive.log --placed --method pf -o better.sdf   (the scans are in the arena's frame)");
   refine->add_option("mesh", a.input, "the arena: .ply, .off or .stl")->required()->type_name("MESH");
   refine->add_option("scans", a.scans, "clouds or scan logs; each is laid on the arena first")->required()->type_name("CLOUD");
   refine->add_option("-o,--output", a.output, "the mesh to write: .ply, .off, .stl, or .sdf for a world")->required()->type_name("MESH");
@@ -474,7 +495,7 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   run->add_option("--behavior", a.behavior, "of the robot (volvox list behaviors)")->capture_default_str()->type_name("NAME");
   run->add_option("--engine", a.run.engine, "physics engine (volvox list engines)")->type_name("NAME");
   run->add_option("--duration", a.run.duration, "seconds to simulate (default 10)")->type_name("S")->check(between(0, 1e9));
-  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(between(1, 1024));
+  run->add_option("--threads", a.run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
   run->add_option("--out", a.run.out, "folder for the arena and the results (default: runs/scan/001, ...)")->type_name("DIR");
   add_common(*run, a, true);
 }

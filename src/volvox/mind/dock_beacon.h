@@ -1,4 +1,4 @@
-// What a dock sees of another that it could engage, as docks with infrared emitters and detectors around them do.
+// What a dock sees of the nearest free one, as docks with infrared emitters and detectors around them do.
 #pragma once
 
 #include "volvox/mind/sensor.h"

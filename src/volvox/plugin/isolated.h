@@ -32,6 +32,7 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   // What a call cost, and why there are no more (empty: it still runs).
   sim::TimeDistribution round_trips() const;
   const std::string& disabled() const { return disabled_; }
+  bool took_too_long() const { return companion_ && companion_->took_too_long(); }
 
  private:
   friend class IsolatedBehavior;

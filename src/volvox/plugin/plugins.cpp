@@ -147,11 +147,15 @@ Result<void> Plugins::load(const model::PluginSpec& plugin, std::optional<double
 }
 
 void Plugins::load_users(std::optional<double> isolate, sim::Library& into, Log& log) {
+  log_of_users_ = std::make_unique<Log>([this, &log](LogLevel level, std::string_view line) {
+    if (level == LogLevel::warning) said_of_users_.emplace_back(line);
+    log.write(level, line);
+  }, LogLevel::debug);
   for (const fs::path& folder : platform::users_plugin_path()) {
     for (const fs::path& file : libraries_in(folder)) {
       std::error_code error;
       if (!users_.insert(fs::canonical(file, error)).second) continue;
-      if (auto loaded = load(file, isolate, into, log); !loaded.ok()) log.warning("a plugin of VOLVOX_PLUGIN_PATH is left out: " + loaded.error().text());
+      if (auto loaded = load(file, isolate, into, *log_of_users_); !loaded.ok()) log_of_users_->warning("a plugin of VOLVOX_PLUGIN_PATH is left out: " + loaded.error().text());
     }
   }
 }
@@ -172,6 +176,13 @@ void Plugins::add_metrics(sim::Metrics& metrics) const {
   metrics.set("isolated_round_trip_us", median * 1e6, "median of the slowest plugin");
   metrics.set("isolated_round_trip_p99_us", p99 * 1e6, "of the slowest plugin");
   metrics.set("isolated_disabled", disabled, "plugins that crashed or did not answer");
+}
+
+bool Plugins::clock_decided() const {
+  return std::any_of(isolated_.begin(), isolated_.end(), [](const auto& weak) {
+    const auto library = weak.lock();
+    return library && library->took_too_long();
+  });
 }
 
 std::vector<std::pair<fs::path, Result<PluginFacts>>> Plugins::find_all() {

@@ -11,6 +11,7 @@
 
 #include "volvox/base/platform/shared_library.h"
 #include "volvox/plugin/plugin.h"
+#include "volvox/sim/tells_of_plugins.h"
 
 namespace volvox::plugin {
 
@@ -24,10 +25,12 @@ struct PluginFacts {
 
 class IsolatedLibrary;
 
-class Plugins final : public sim::PluginHost {
+class Plugins final : public sim::PluginHost, public sim::TellsOfPlugins {
  public:
   Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, sim::Library& into, Log& log) override;
   void add_metrics(sim::Metrics& metrics) const override;
+  std::vector<std::string> warnings() const override { return said_of_users_; }
+  bool clock_decided() const override;
 
   // All that lie in the folders of VOLVOX_PLUGIN_PATH. One that is broken is warned of and left out.
   void load_users(std::optional<double> isolate, sim::Library& into, Log& log);
@@ -43,6 +46,8 @@ class Plugins final : public sim::PluginHost {
 
   view::RenderEngineRegistry renderers_ = view::built_in_render_engines();
   std::set<std::filesystem::path> users_;  // those in every library already
+  std::vector<std::string> said_of_users_;
+  std::unique_ptr<Log> log_of_users_;  // passes on to the one given, and keeps the warnings; isolated ones write to it while they run
   std::vector<std::weak_ptr<IsolatedLibrary>> isolated_;
 };
 

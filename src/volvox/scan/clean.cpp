@@ -141,11 +141,11 @@ Result<Prepared> prepare(const Cloud& cloud, bool filter) {
   Prepared result;
   result.cloud = without_duplicates(cloud);
   if (const std::size_t lost = cloud.points.size() - result.cloud.points.size(); lost > 0)
-    result.notes.push_back(fmt::format("{} points lay exactly on others and were left out", lost));
+    result.notes.push_back(fmt::format("{} of {} points lay exactly on others and were left out", lost, cloud.points.size()));
   if (result.cloud.points.size() >= 100) {
     const std::size_t before = result.cloud.points.size();
     result.cloud = evened(result.cloud);
-    if (const std::size_t lost = before - result.cloud.points.size(); lost > before / 20)
+    if (const std::size_t lost = before - result.cloud.points.size(); lost > 0)
       result.notes.push_back(fmt::format("{} of {} points were left out where the cloud is densest", lost, before));
   }
   if (filter) {

@@ -61,6 +61,11 @@ std::string pcd_of(const Cloud& cloud) {
   return bytes;
 }
 
+std::string not_the_ending(const std::string& kind, const char* of) {
+  if (kind.empty()) return fmt::format("the name has no ending that says which kind of {} it is", of);
+  return fmt::format("'{}' is not the ending of a {}", kind, of);
+}
+
 }  // namespace
 
 std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes, const std::string& inside) {
@@ -114,13 +119,13 @@ Result<void> check_folder_of(const std::filesystem::path& file) {
 Result<void> check_mesh_name(const std::filesystem::path& file) {
   const std::string kind = ending(file);
   if (kind != ".ply" && kind != ".off" && kind != ".stl" && kind != ".sdf")
-    return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a mesh or a world", kind), "give a name that ends in .ply, .off, .stl or .sdf"};
+    return Diagnostic{file.string(), 0, not_the_ending(kind, "mesh or world"), "give a name that ends in .ply, .off, .stl or .sdf"};
   return check_folder_of(file);
 }
 
 Result<void> check_cloud_name(const std::filesystem::path& file) {
   const std::string kind = ending(file);
-  if (kind != ".ply" && kind != ".pcd" && kind != ".xyz") return Diagnostic{file.string(), 0, fmt::format("'{}' is not the ending of a cloud", kind), "give a name that ends in .ply, .pcd or .xyz"};
+  if (kind != ".ply" && kind != ".pcd" && kind != ".xyz") return Diagnostic{file.string(), 0, not_the_ending(kind, "cloud"), "give a name that ends in .ply, .pcd or .xyz"};
   return check_folder_of(file);
 }
 
@@ -144,7 +149,7 @@ Result<CloudReading> read_cloud(const std::filesystem::path& file) {
   const std::string kind = ending(file), name = file.string();
   const bool table = kind == ".xyz" || kind == ".txt" || kind == ".csv" || kind == ".asc";
   if (!table && kind != ".pcd" && kind != ".ply" && kind != ".off")
-    return Diagnostic{name, 0, fmt::format("'{}' is not the ending of a cloud", kind), "give a .pcd, .ply, .xyz or .off file"};
+    return Diagnostic{name, 0, not_the_ending(kind, "cloud"), "give a .pcd, .ply, .xyz or .off file"};
   const auto bytes = read_bytes(file);
   if (!bytes.ok()) return bytes.error();
   Result<CloudReading> reading = [&]() -> Result<CloudReading> {
@@ -161,7 +166,7 @@ Result<CloudReading> read_cloud(const std::filesystem::path& file) {
 Result<TriangleMesh> read_mesh(const std::filesystem::path& file) {
   const std::string kind = ending(file), name = file.string();
   if (kind != ".ply" && kind != ".off" && kind != ".stl")
-    return Diagnostic{name, 0, fmt::format("'{}' is not the ending of a mesh", kind), "give a .ply, .off or .stl file"};
+    return Diagnostic{name, 0, not_the_ending(kind, "mesh"), "give a .ply, .off or .stl file"};
   const auto bytes = read_bytes(file);
   if (!bytes.ok()) return bytes.error();
   auto mesh = kind == ".ply" ? parse_ply(*bytes, name) : kind == ".off" ? parse_off(*bytes, name) : parse_stl(*bytes, name);

@@ -6,7 +6,6 @@
 
 #include "volvox/scan/clean.h"
 #include "volvox/scan/point_grid.h"
-#include "volvox/scan/register.h"
 #include "volvox/scan/triangle_tree.h"
 
 namespace volvox::scan {
@@ -15,14 +14,18 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
   if (arena.triangles.empty() || scans.empty()) return Error("there is nothing to refine, or nothing to refine it with", "give a mesh and at least one scan");
   const bool colored = !arena.colors.empty();
   Cloud seen;
+  Refined refined;
+  std::vector<std::string> notes;
   for (const Cloud& scan : scans) {
     Cloud laid = without_duplicates(scan);
+    if (const std::size_t lost = scan.points.size() - laid.points.size(); lost > 0) notes.push_back(fmt::format("{} of {} points of a scan lay exactly on others and were left out", lost, scan.points.size()));
     if (!options.placed) {
       // As many points as the scan has, so that both look alike.
       const Cloud surface{surface_points(arena, static_cast<double>(laid.points.size()) / area(arena)), {}};
       const auto found = register_clouds(surface, laid, progress);
       if (!found.ok()) return found.error();
       for (Vec3& p : laid.points) p = found->pose * p;
+      refined.fits.push_back(*found);
     }
     seen.points.insert(seen.points.end(), laid.points.begin(), laid.points.end());
     if (colored && !laid.colors.empty()) seen.colors.insert(seen.colors.end(), laid.colors.begin(), laid.colors.end());
@@ -34,7 +37,6 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
   const double cell = cell_for(seen.points, 4);
   const PointGrid grid(seen.points, cell);
   const TriangleTree tree(arena);
-  Refined refined;
   const double off = 0.5 * cell;
   for (const Vec3& p : seen.points) refined.new_points += tree.nearest(p).distance > off;
   // Four points a cell, as the scans have.
@@ -47,11 +49,13 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
     old.points.push_back(p);
     if (keeps_color) old.colors.push_back(arena.colors[arena.triangles[tree.nearest(p).triangle][0]]);
   }
+  notes.push_back(fmt::format("{} points of the scans and {} of the arena's surface make the new one", seen.points.size(), old.points.size()));
   seen.points.insert(seen.points.end(), old.points.begin(), old.points.end());
   seen.colors.insert(seen.colors.end(), old.colors.begin(), old.colors.end());
   auto built = build(seen, options.build, progress);
   if (!built.ok()) return built.error();
   refined.built = std::move(*built);
+  refined.built.notes.insert(refined.built.notes.begin(), notes.begin(), notes.end());
   return refined;
 }
 

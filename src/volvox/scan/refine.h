@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "volvox/scan/build.h"
+#include "volvox/scan/register.h"
 
 namespace volvox::scan {
 
@@ -16,6 +17,7 @@ struct RefineOptions {
 
 struct Refined {
   Built built;
+  std::vector<Registration> fits;  // how each scan was laid on the arena; none if they were placed
   std::size_t new_points = 0;  // of the scans, that the arena did not explain
 };
 

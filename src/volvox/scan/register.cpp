@@ -98,6 +98,9 @@ class Plan {
   std::vector<int> count_;
 };
 
+// Scans of one room had 0.54 or more, scans of different rooms 0.35 or less (docs/scan.md, register).
+constexpr double least_walls_met = 0.45;
+
 bool is_wall(const Vec3& normal) { return normal != Vec3{} && std::fabs(normal.z) < 0.3; }
 
 std::vector<Vec2> walls_of(const Surface& surface) {
@@ -134,7 +137,7 @@ Registration refine(const Surface& fixed, const PointGrid& grid, const Surface& 
       count += 1;
       squares += off * off;
     }
-    result = {pose, count / static_cast<double>(moving.points.size()), std::sqrt(squares / std::max(count, 1.0)), limit};
+    result = {pose, count / static_cast<double>(moving.points.size()), std::sqrt(squares / std::max(count, 1.0)), limit, 0, 0};
     if (count < 20) return result;
     for (int r = 0; r < 6; ++r) a[r][r] += 1e-6 * count;
     for (int r = 0; r < 6; ++r) {  // elimination with the largest pivot
@@ -229,19 +232,24 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   const PointGrid grid(to.points, 2 * cell);
   Registration best;
   std::vector<double> tried;
-  double most = 0;
   for (const Guess& guess : guesses) {
     // Turns close to each other end in the same place.
     if (tried.size() >= 6) break;
     if (std::any_of(tried.begin(), tried.end(), [&](double yaw) { return std::fabs(wrapped(yaw - guess.yaw)) < radians(20); })) continue;
     tried.push_back(guess.yaw);
     const Pose pose{{guess.shift.x, guess.shift.y, lift}, Quat::rpy(0, 0, guess.yaw)};
-    const Registration candidate = refine(to, grid, from, pose, reach);
-    const double fits = walls_on_walls(to, grid, from, candidate.pose, reach);
-    if (fits > most) most = fits, best = candidate;
+    Registration candidate = refine(to, grid, from, pose, reach);
+    candidate.walls = walls_on_walls(to, grid, from, candidate.pose, reach);
+    if (candidate.walls > best.walls) best = candidate;
     if (progress) progress(0.7 + 0.05 * static_cast<double>(tried.size()));
   }
   if (best.overlap < 0.2) return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap), "give scans that see the same room");
+  best.walls_back = walls_on_walls(from, PointGrid(from.points, 2 * cell), to, best.pose.inverse(), reach);
+  // The mean of both ways: a scan of a small part of a room has all of its walls on the room's, but not the other way.
+  if ((best.walls + best.walls_back) / 2 < least_walls_met)
+    return Error(fmt::format("the clouds do not seem to show the same room: where they fit best, {:.0f} % of the walls of the second lie on walls of the first, and {:.0f} % the other way", 100 * best.walls,
+                             100 * best.walls_back),
+                 "give scans that see more of the same room");
   return best;
 }
 

@@ -12,10 +12,13 @@ struct Registration {
   double overlap = 0;  // part of the second cloud's points within `reach` of the first
   double rms = 0;      // of these, across the surface, m
   double reach = 0;    // m
+  // Part of the walls that lie on walls which run the same way: of the second cloud, and of the first.
+  double walls = 0, walls_back = 0;
 };
 
 // First the turn about the vertical and the shift that lay the walls of one on those of the other
 // (tried all over), then least squares from points to planes in all six directions.
+// Refuses clouds whose walls do not meet: floors lie on each other whatever the rooms are.
 Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, const Progress& progress = {});
 
 }  // namespace volvox::scan

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "volvox/base/platform/clock.h"
 #include "volvox/sim/recording_format.h"
@@ -27,6 +28,8 @@ Result<RunOptions> options_of(Recording& recording) {
     options.max_substep = std::stod(text("substep_s"));
     options.duration = std::stod(text("duration_s"));
     options.settings = nlohmann::json::parse(text("settings")).get<std::map<std::string, std::string>>();
+    if (!text("isolate_s").empty()) options.isolate = std::stod(text("isolate_s"));
+    if (options.isolate && !(*options.isolate >= 1e-3 && *options.isolate <= 3600)) throw std::out_of_range("isolate_s");
     if (given.contains("plugins")) options.plugins = nlohmann::json::parse(text("plugins")).get<std::vector<std::string>>();
   } catch (const std::exception& error) {
     return Diagnostic{recording.file().string(), 0, std::string("the description of the run makes no sense: ") + error.what(), "record the run again"};

@@ -14,6 +14,7 @@
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/report.h"
 #include "volvox/sim/tells_metrics.h"
+#include "volvox/sim/tells_of_plugins.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -230,6 +231,7 @@ Result<void> Run::record(const fs::path& file) {
       {"settings", nlohmann::json(report_.settings).dump()},
       {"engine", options_.engine},
       {"plugins", nlohmann::json(options_.plugins).dump()},
+      {"isolate_s", options_.isolate ? fmt::format("{}", *options_.isolate) : ""},
       {"seed", std::to_string(options_.seed)},
       {"dt", world.run.dt.text()},
       {"substep_s", fmt::format("{}", world.run.max_substep)},
@@ -386,6 +388,11 @@ void Run::end() {
     add("drift_s", report_.pacing->drift, "behind real time at the end");
   }
   if (library_.plugins) library_.plugins->add_metrics(report_.metrics);
+  if (const auto* telling = dynamic_cast<const TellsOfPlugins*>(library_.plugins.get())) {
+    report_.clock_decided = telling->clock_decided();
+    for (const std::string& warning : telling->warnings())
+      if (report_.warnings.size() < most_warnings) report_.warnings.push_back(warning);
+  }
   report_.state_hash = simulation_->hash();
   report_.inputs = simulation_->inputs_so_far();
 }
@@ -444,7 +451,8 @@ nlohmann::ordered_json summary(const RunReport& report) {
   json["status"] = report.status;
   if (!report.failure.empty()) json["failure"] = report.failure;
   json["state_hash"] = hash_text(report.state_hash);
-  if (report.inputs == 0) json["reproducible"] = true;
+  if (report.clock_decided) json["reproducible"] = false;
+  else if (report.inputs == 0) json["reproducible"] = true;
   else json["reproducible"] = "with_inputs";
   if (report.pacing) json["real_time"] = pacing(*report.pacing);
   json["metrics"] = nlohmann::ordered_json::object();
@@ -497,9 +505,15 @@ Result<void> Run::announce(const fs::path& folder) const {
   return write_whole(folder / "summary.json", json.dump(2) + "\n");
 }
 
-Result<void> Run::write(const fs::path& folder) {
-  if (auto made = make_folder(folder); !made.ok()) return made;
+void Run::fail(const fs::path& folder, const std::string& why) {
+  if (report_.status != "failed") report_.failure = why;
+  report_.status = "failed";
+  (void)write_summary(folder);
+  std::error_code error;
+  if (fs::exists(folder / "report.html", error)) (void)write_whole(folder / "report.html", report_html(report_, folder));
+}
 
+Result<void> Run::write_summary(const fs::path& folder) const {
   nlohmann::ordered_json json = summary(report_);
   json["file"] = report_.file;
   json["settings"] = report_.settings;
@@ -508,7 +522,12 @@ Result<void> Run::write(const fs::path& folder) {
   for (std::size_t i = 0; i < phase_count; ++i)
     json["phase_times_s"][std::string(phase_names[i])] = number(report_.phases.seconds[i]);
   json["memory_bytes"] = report_.memory_bytes;
-  if (auto written = write_whole(folder / "summary.json", json.dump(2) + "\n"); !written.ok()) return written;
+  return write_whole(folder / "summary.json", json.dump(2) + "\n");
+}
+
+Result<void> Run::write(const fs::path& folder) {
+  if (auto made = make_folder(folder); !made.ok()) return made;
+  if (auto written = write_summary(folder); !written.ok()) return written;
 
   std::string csv = "time_s";
   for (const char* name : format::metric_names) csv += fmt::format(",{}", name);

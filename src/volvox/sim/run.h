@@ -66,6 +66,7 @@ struct RunReport {
   std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
   std::map<std::string, std::string> settings;
   std::int64_t inputs = 0;  // that came from outside while it ran
+  bool clock_decided = false;  // a plugin that took too long was disabled: the next run may be another
   std::optional<PacingReport> pacing;  // of a run that kept real time
 
   double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
@@ -91,6 +92,9 @@ class Run {
   void stop();        // it ends here, on request: before end()
   std::int64_t ticks() const { return ticks_; }
 
+  // What was asked for beside the run itself could not be had: it counts as failed. Tells so in what
+  // announce() or write() left in the folder, as far as that can be written.
+  void fail(const std::filesystem::path& folder, const std::string& why);
   // Leaves a summary.json that says "running", so that a folder of a run that was killed tells so.
   Result<void> announce(const std::filesystem::path& folder) const;
   // Somebody looks on in every publish phase, and may take long: that is not the run's time.
@@ -115,6 +119,7 @@ class Run {
   Result<void> load(const RunOptions& options, const Library& library);
   Result<void> restore(const std::string& text, const std::string& file);
   Result<void> save(const std::filesystem::path& file);
+  Result<void> write_summary(const std::filesystem::path& folder) const;
   void archive(Archive& ar, std::vector<std::byte>& simulation);
   void sample();
   Result<void> load_plugins(const model::WorldModel& world);

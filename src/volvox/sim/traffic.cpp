@@ -31,8 +31,8 @@ void TrafficWatch::prepare(Simulation& simulation) {
 void TrafficWatch::look(const Simulation& simulation) {
   const world::World& world = simulation.world();
   const mind::Minds& minds = simulation.minds();
-  if (arrived_.size() > most_arrivals) arrived_.clear();
   for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
+    if (arrived_.size() >= most_arrivals) break;
     const std::uint32_t placement = minds.agent(arrival.agent).placement(), outlet = static_cast<std::uint32_t>(arrival.outlet);
     if (outlet >= world.module_model(placement).docks.size()) continue;  // by bus or radio
     const std::uint32_t to = world.part(placement).first_dock + outlet;

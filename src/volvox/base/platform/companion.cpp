@@ -112,7 +112,8 @@ Result<std::span<const std::byte>> Companion::call(std::span<const std::byte> by
       process_ = -1;
       return failed(how_it_ended(status));
     }
-    if (monotonic_ns() >= deadline) return failed(fmt::format("did not answer within {:g} s", limit));
+    took_too_long_ = monotonic_ns() >= deadline;
+    if (took_too_long_) return failed(fmt::format("did not answer within {:g} s", limit));
   }
 }
 

@@ -29,6 +29,7 @@ class Companion {
   // One call at a time. Waits at most `limit` seconds; on failure the process has been ended, and
   // every later call fails too.
   Result<std::span<const std::byte>> call(std::span<const std::byte> bytes, double limit);
+  bool took_too_long() const { return took_too_long_; }  // and was ended for it
 
  private:
   struct Shared;
@@ -40,6 +41,7 @@ class Companion {
   std::size_t mapped_ = 0;
   int process_ = -1;
   std::string ended_;  // how, if it has
+  bool took_too_long_ = false;
 };
 
 }  // namespace volvox::platform

@@ -14,8 +14,8 @@ class NativeEngine final : public Engine {
       : scene_(settings.gravity), simulator_(scene_, settings.max_substep, settings.threads) {
     info_.name = "native";
     info_.description = "Volvox's own: joints and docks solved directly, contacts by an exact sweep";
-    info_.settings = fmt::format("double precision, substeps of at most {:.6g} s, 4 to 200 contact sweeps, {} threads", settings.max_substep,
-                                 settings.threads ? settings.threads->threads() : 1);
+    const auto threads = settings.threads ? settings.threads->threads() : 1;
+    info_.settings = fmt::format("double precision, substeps of at most {:.6g} s, 4 to 200 contact sweeps, {} thread{}", settings.max_substep, threads, threads == 1 ? "" : "s");
     info_.exact_restore = true;
     info_.limits = "meshes, height fields and planes only on bodies that do not move";
   }

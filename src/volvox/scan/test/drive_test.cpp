@@ -110,6 +110,22 @@ TEST(Register, LaysAScanOnAnother) {
   EXPECT_LT(length(found->pose.position - moved.position), 0.005);
   EXPECT_LT(angle(found->pose.rotation * moved.rotation.conjugate()), radians(0.2));
   EXPECT_GT(found->overlap, 0.9);
+  EXPECT_GT(found->walls, 0.9);
+  EXPECT_GT(found->walls_back, 0.9);
+}
+
+TEST(Register, TakesAPartOfARoomButNoOtherRoom) {
+  const auto cloud_of_room = [](ArenaOptions options) { return sample_cloud(make_arena(options)->mesh, {.seed = 1, .points = 30'000, .outliers = 0}); };
+  const Cloud room = cloud_of_room({.seed = 9, .length = 5, .width = 3, .height = 1.5});
+  Cloud part = room;
+  std::erase_if(part.points, [](const Vec3& p) { return p.x > -0.5; });
+  const auto found = register_clouds(room, part);
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_LT(length(found->pose.position), 0.01);
+  EXPECT_LT(found->walls_back, 0.6);  // most of the room is not in the part
+  const auto refused = register_clouds(room, cloud_of_room({.seed = 9, .length = 8, .width = 7, .height = 2.5}));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().text().find("the same room"), std::string::npos);
 }
 
 }  // namespace
