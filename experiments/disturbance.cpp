@@ -1,7 +1,9 @@
 #include "disturbance.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -9,21 +11,6 @@
 
 namespace volvox::experiments {
 namespace {
-
-// All modules of one model go on sharing one.
-void change_models(model::WorldModel& world, const std::function<void(model::ModuleModel&)>& change) {
-  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> changed;
-  for (model::Placement& placement : world.placements) {
-    if (!placement.is_module()) continue;
-    auto& model = changed[placement.model];
-    if (!model) {
-      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
-      change(*copy);
-      model = std::move(copy);
-    }
-    placement.model = model;
-  }
-}
 
 // By placement: the lowest placement that it is connected with.
 std::vector<std::size_t> organisms(const model::WorldModel& world) {
@@ -44,6 +31,20 @@ std::vector<std::size_t> organisms(const model::WorldModel& world) {
 model::NoiseSpec noise(const char* type, double deviation) { return {type, {{"deviation", std::to_string(deviation)}}, 0}; }
 
 }  // namespace
+
+void change_models(model::WorldModel& world, const std::function<void(model::ModuleModel&)>& change) {
+  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> changed;
+  for (model::Placement& placement : world.placements) {
+    if (!placement.is_module()) continue;
+    auto& model = changed[placement.model];
+    if (!model) {
+      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
+      change(*copy);
+      model = std::move(copy);
+    }
+    placement.model = model;
+  }
+}
 
 void set_clocks_apart(model::WorldModel& world) { world.clocks = {.offset = 10, .drift_ppm = 50}; }
 
@@ -102,11 +103,14 @@ void add_percept_noise(model::WorldModel& world) {
   });
 }
 
-void cut_messages(model::WorldModel& world) {
-  change_models(world, [](model::ModuleModel& model) {
-    model.message_noise["*"].push_back({"dropout", {{"probability", "1"}}, 0});
+void lose_messages(model::WorldModel& world, double probability) {
+  if (probability <= 0) return;
+  change_models(world, [&](model::ModuleModel& model) {
+    model.message_noise["*"].push_back({"dropout", {{"probability", fmt::format("{}", probability)}}, 0});
   });
 }
+
+void cut_messages(model::WorldModel& world) { lose_messages(world, 1); }
 
 void disturb(model::WorldModel& world, std::uint64_t seed) {
   permute_modules(world, seed);

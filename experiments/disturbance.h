@@ -4,10 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "volvox/model/world_model.h"
 
 namespace volvox::experiments {
+
+// Changes the model of every module; all that shared one go on sharing one.
+void change_models(model::WorldModel& world, const std::function<void(model::ModuleModel&)>& change);
 
 // Clocks begin anywhere in ten seconds and run fast or slow by up to 50 parts in a million.
 void set_clocks_apart(model::WorldModel& world);
@@ -23,7 +27,9 @@ void permute_modules(model::WorldModel& world, std::uint64_t seed);
 // bias of as much, dock beacons 3 mm and 3 mrad.
 void add_percept_noise(model::WorldModel& world);
 
-// Nothing that a module says at a dock arrives.
+// What a module says at a dock is lost with this probability.
+void lose_messages(model::WorldModel& world, double probability);
+// Nothing of it arrives.
 void cut_messages(model::WorldModel& world);
 
 // All of it, but for cut_messages: the start of a run that must succeed all the same.

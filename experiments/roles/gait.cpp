@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "disturbance.h"
 #include "rivals.h"
 #include "volvox/world/measures.h"
 
@@ -36,20 +37,12 @@ void set_friction(model::WorldModel& world, double friction) {
 // Servos of this stall torque. Those that droop have the less torque the faster they turn, and none at the speed that
 // they reach without load: what a motor's back EMF takes off grows in proportion to its speed, as damping does.
 void set_servos(model::WorldModel& world, double torque, bool droop) {
-  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> changed;
-  for (model::Placement& placement : world.placements) {
-    if (!placement.is_module()) continue;
-    auto& model = changed[placement.model];
-    if (!model) {
-      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
-      for (model::Joint& joint : copy->joints) {
-        joint.effort = torque;
-        if (droop) joint.damping += torque / joint.velocity;
-      }
-      model = std::move(copy);
+  change_models(world, [&](model::ModuleModel& model) {
+    for (model::Joint& joint : model.joints) {
+      joint.effort = torque;
+      if (droop) joint.damping += torque / joint.velocity;
     }
-    placement.model = model;
-  }
+  });
 }
 
 // The paper starts the root by an infra-red signal: it is at t = 0 when the run begins. The others were
@@ -66,24 +59,6 @@ void start_root(model::WorldModel& world, std::uint64_t seed) {
 }
 
 }  // namespace
-
-void lose_messages(model::WorldModel& world, double probability) {
-  if (probability <= 0) return;
-  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> lossy;
-  for (model::Placement& placement : world.placements) {
-    if (!placement.is_module()) continue;
-    auto& model = lossy[placement.model];
-    if (!model) {
-      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
-      model::NoiseSpec dropout;
-      dropout.type = "dropout";
-      dropout.parameters["probability"] = fmt::format("{}", probability);
-      copy->message_noise["*"].push_back(dropout);
-      model = std::move(copy);
-    }
-    placement.model = model;
-  }
-}
 
 Result<model::WorldModel> Gait::init(sim::Setup& setup) {
   register_rivals(setup.registries.behaviors);

@@ -40,7 +40,4 @@ class Gait : public sim::Experiment {
   double started_at_ = -1, covered_at_ = -1;   // s: when the course was begun and covered
 };
 
-// All modules lose this part of what they send at their docks.
-void lose_messages(model::WorldModel& world, double probability);
-
 }  // namespace volvox::experiments::roles

@@ -164,18 +164,12 @@ void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Ag
   if (!answered) return;
   LoadArchive back(*answered);
   std::string failure;
-  std::vector<std::string> asked;
   back("failure", failure);
   if (!failure.empty()) throw PluginError(failure);
-  back("taken", reply.taken);
-  back("period", reply.period);
-  back("on board percepts", reply.on_board.percepts);
-  back("on board actions", reply.on_board.actions);
-  back("state", reply.state);
-  back("asked", asked);
+  reply.archive(back);
   mind::AgentTransfer::archive(agent, back);
   if (!back.ok()) return disable("gave an answer that makes no sense", where);
-  for (const std::string& key : asked) mind::AgentTransfer::parameters(agent).text(key, "");
+  for (const std::string& key : reply.asked) mind::AgentTransfer::parameters(agent).text(key, "");
   if (operation != Operation::start) round_trips_.add(platform::monotonic_ns() - begin);
 }
 
@@ -231,18 +225,13 @@ void IsolatedLibrary::answer_behavior(Operation operation, LoadArchive& ar, Save
   const auto checked = parameters.check(false);
   parameters.forget_errors();
   if (!checked.ok()) throw PluginError(checked.error().text());
-  std::vector<std::string> asked(parameters.asked().begin(), parameters.asked().end());
+  reply.asked.assign(parameters.asked().begin(), parameters.asked().end());
   if (running_[number]->lists_state()) {
     SaveArchive state;
     running_[number]->archive_state(state);
     reply.state = state.take();
   }
-  back("taken", reply.taken);
-  back("period", reply.period);
-  back("on board percepts", reply.on_board.percepts);
-  back("on board actions", reply.on_board.actions);
-  back("state", reply.state);
-  back("asked", asked);
+  reply.archive(back);
   mind::AgentTransfer::archive(agent, back);
 }
 

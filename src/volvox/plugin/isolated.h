@@ -47,6 +47,14 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
     double period = 0;
     mind::Behavior::OnBoard on_board;
     std::vector<std::byte> state;    // of the behaviour
+    std::vector<std::string> asked;  // parameters that it looked at
+
+    template <class Archive>
+    void archive(Archive& ar) {
+      ar("taken", taken), ar("period", period);
+      ar("on board percepts", on_board.percepts), ar("on board actions", on_board.actions);
+      ar("state", state), ar("asked", asked);
+    }
   };
   struct SensorMade {  // all that it was made from, for it to be made again in the companion
     model::Sensor model;
