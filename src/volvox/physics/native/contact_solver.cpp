@@ -125,20 +125,39 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   start_impulses(world, group, step);
   for_islands(islands, group, threads, [&](Island& island) { island.predict(world, step); });
   collect_active(world, group, room);
-  for (int attempt = 1; !room.active.empty(); ++attempt) {
-    whiten(islands, group, room, threads);
-    lay_out_rows(islands, room);
-    share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
-    sweep(islands, group, room);
-    std::atomic<bool> overloaded = false;
-    for_islands(islands, group, threads, [&](Island& island) {
-      if (island.take_up(world)) overloaded = true;
-    });
-    if (!overloaded || attempt == most_attempts) break;
-    for_islands(islands, group, threads, [&](Island& island) { island.predict_again(world); });
-  }
+  if (!room.active.empty()) solve(world, islands, group, room, step, threads);
   take_impulses(world, islands, group, room, threads);
   for_islands(islands, group, threads, [&](Island& island) { island.finish(world, step); });
+}
+
+// Islands whose motors the contacts overload are predicted again, and the sweep goes on from
+// where it was.
+void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const {
+  if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;
+  lay_out_rows(islands, room);
+  number_places(islands, group, room);
+  start(room);
+  for (int attempt = 1;; ++attempt) {
+    whiten(islands, group, room, threads);
+    share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
+    if (attempt > 1) carry_over(islands, room);
+    sweep(islands, group, room, attempt == 1);
+    if (!take_up(world, islands, group, room, threads) || attempt == most_attempts) return;
+    for_islands(islands, group, threads, [&](Island& island) {
+      if (room.anew[at(world.bodies[at(island.bodies().front())].island)]) island.predict_again(world);
+    });
+  }
+}
+
+bool ContactSolver::take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
+  std::atomic<bool> overloaded = false;
+  for_islands(islands, group, threads, [&](Island& island) {
+    const bool over = island.take_up(world);
+    room.anew[at(world.bodies[at(island.bodies().front())].island)] = over;
+    if (over) overloaded = true;
+  });
+  return overloaded;
 }
 
 void ContactSolver::place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
@@ -253,6 +272,7 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
     room.ends.push_back({c.island_a, c.node_a});
     if (c.island_b >= 0) room.ends.push_back({c.island_b, c.node_b});
   }
+  std::erase_if(room.ends, [&](const std::pair<int, int>& end) { return !room.anew[at(end.first)]; });
   std::sort(room.ends.begin(), room.ends.end());
   room.ends.erase(std::unique(room.ends.begin(), room.ends.end()), room.ends.end());
   room.touched.clear(), room.first_end.clear();
@@ -296,8 +316,16 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
   }
 }
 
+void ContactSolver::start(GroupRoom& room) const {
+  for (std::size_t i = 0; i < room.active.size(); ++i) {
+    const ContactPoint& c = points_[at(room.active[i].point)];
+    for (int k = 0; k < 3; ++k) room.hot[i].impulse[k] = dot(c.impulse, c.frame[k]);
+  }
+}
+
 void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const {
   const GroupRoom::Active& where = room.active[index];
+  if (!room.anew[at(where.island_a)] && (where.island_b < 0 || !room.anew[at(where.island_b)])) return;
   ContactPoint& c = points_[at(where.point)];
   RowContact& hot = room.hot[index];
   Island& a = *islands[at(where.island_a)];
@@ -315,10 +343,7 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   }
   wide_gram(hot.rows_a, hot.width_a, hot.gram);
   if (hot.width_b > 0) wide_gram(hot.rows_b, hot.width_b, hot.gram);
-  for (int i = 0; i < 3; ++i) {
-    hot.free[i] = dot(velocity, c.frame[i]);
-    hot.impulse[i] = dot(c.impulse, c.frame[i]);
-  }
+  for (int i = 0; i < 3; ++i) hot.free[i] = dot(velocity, c.frame[i]);
   set_target(c, hot.free[0], step);
   hot.target = c.target;
   hot.friction = c.friction;
@@ -347,6 +372,24 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double step) c
   c.target = std::max(c.target, std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap)));
 }
 
+// An island that was predicted again has lost what the sweep gave it so far.
+void ContactSolver::carry_over(Islands& islands, GroupRoom& room) const {
+  const auto push = [&](int island, int part, const RowSpan& to, const double* rows, const double (&impulse)[3]) {
+    if (!room.anew[at(island)]) return;
+    islands[at(island)]->move_to(part);
+    wide_push(to.coordinates, to.blocks, rows, to.width, impulse);
+  };
+  for (std::size_t i = 0; i < room.active.size(); ++i) {
+    const GroupRoom::Active& where = room.active[i];
+    const ContactPoint& c = points_[at(where.point)];
+    const RowContact& hot = room.hot[i];
+    double change[3];
+    for (int k = 0; k < 3; ++k) change[k] = hot.impulse[k] - dot(c.impulse, c.frame[k]);
+    push(where.island_a, where.part_a, {hot.a, hot.width_a, where.part_a, hot.blocks_a}, hot.rows_a, change);
+    if (hot.width_b > 0) push(where.island_b, where.part_b, {hot.b, hot.width_b, where.part_b, hot.blocks_b}, hot.rows_b, change);
+  }
+}
+
 void ContactSolver::number_places(const Islands& islands, const Group& group, GroupRoom& room) const {
   room.first_place.resize(islands.size());
   room.above.clear();
@@ -363,8 +406,9 @@ void ContactSolver::number_places(const Islands& islands, const Group& group, Gr
 }
 
 // The sweeps go on where something has not settled, and beside it; every fourth, and the last,
-// goes through all, for what travels farther.
-void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room) const {
+// goes through all, for what travels farther. The first does if `all` is new; else it starts
+// where islands were predicted anew.
+void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, bool all) const {
   const std::size_t contacts = room.active.size();
   const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
   const double count = static_cast<double>(group.last_island - group.first_island);
@@ -372,9 +416,11 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room)
   bool direct = count > 1 && contacts <= most_direct;
   for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
   std::size_t next_direct = sweeps_before_direct;
-  number_places(islands, group, room);
   room.stirred.assign(room.above.size(), 0);
-  bool all = true;
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    const auto first = room.stirred.begin() + room.first_place[at(islands_[i])];
+    if (room.anew[at(islands_[i])]) std::fill_n(first, islands[at(islands_[i])]->parts(), std::uint8_t{1});
+  }
   for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
     const double enough = i < sweeps ? fine : unsettled;
     double most = 0;

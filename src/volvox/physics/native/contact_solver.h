@@ -45,6 +45,7 @@ struct GroupRoom {
     double slide[2];  // of a contact that slides: friction per unit of its normal impulse
   };
 
+  std::vector<std::uint8_t> anew;    // by island: predicted since the last sweep
   std::vector<Active> active;        // in the order of the sweep
   std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
   std::vector<int> first_place;      // by island: of its parts among those of the group
@@ -105,12 +106,16 @@ class ContactSolver {
   void share_weight(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
   void start_impulses(World& world, const Group& group, double step) const;
   Vec3 first_impulse(const World& world, const ContactPoint& c, double step) const;
+  void solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const;
+  void start(GroupRoom& room) const;
   void collect_active(const World& world, const Group& group, GroupRoom& room) const;
   void whiten(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void lay_out_rows(Islands& islands, GroupRoom& room) const;
   void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
+  void carry_over(Islands& islands, GroupRoom& room) const;
+  bool take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void set_target(ContactPoint& c, double predicted, double step) const;
-  void sweep(Islands& islands, const Group& group, GroupRoom& room) const;
+  void sweep(Islands& islands, const Group& group, GroupRoom& room, bool all) const;
   void number_places(const Islands& islands, const Group& group, GroupRoom& room) const;
   double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;

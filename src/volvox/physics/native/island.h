@@ -69,8 +69,8 @@ class Island {
   // 2 x the product of rows of two parts of this island, for the six entries of a 3x3 matrix.
   virtual void add_cross_terms(int /*part_a*/, const double* /*rows_a*/, int /*part_b*/, const double* /*rows_b*/, double (&/*gram*/)[6]) {}
 
-  // Takes the coordinates into the velocities. True if the contacts overload a motor: what it
-  // can do was corrected, and the group must be predicted again.
+  // What the coordinates change the velocities by; finish() takes it in. True if the contacts
+  // overload a motor: what it can do was corrected, and the island must be predicted again.
   virtual bool take_up(World& world) = 0;
   // As predict(), in the same substep, with drives corrected by take_up().
   virtual void predict_again(World& world) = 0;

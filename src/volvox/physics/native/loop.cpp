@@ -275,13 +275,18 @@ void Loop::solve() {
   factor_.factor();
   factor_.forward(x_);
   factor_.backward(x_);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].fresh = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].fresh = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+    nodes_[i].passed = {};
+  }
 }
 
+Spatial<double> Loop::velocity(int node) const { return nodes_[static_cast<std::size_t>(node)].fresh + nodes_[static_cast<std::size_t>(node)].passed; }
+
 Spatial<double> Loop::relative_velocity(const Link& link) const {
-  const Spatial<double> b = link.b >= 0 ? nodes_[static_cast<std::size_t>(link.b)].fresh : link.motion.v;
+  const Spatial<double> b = link.b >= 0 ? velocity(link.b) : link.motion.v;
   if (link.a < 0) return b - link.ground;
-  return b - motion_to_child(nodes_[static_cast<std::size_t>(link.a)].fresh, link.motion.r);
+  return b - motion_to_child(velocity(link.a), link.motion.r);
 }
 
 double Loop::axis_speed(const Link& link, int dof, const Spatial<double>& relative) const { return dot(link.dofs[dof].u, relative); }
@@ -354,7 +359,7 @@ bool Loop::take_up(World& world) {
   for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(SparseFactor::padded * i), 6, x_[i].begin());
   factor_.backward(x_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    nodes_[i].fresh = nodes_[i].fresh + spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+    nodes_[i].passed = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
   }
   bool overloaded = false;
   for (const Link& link : links_) {
@@ -376,7 +381,7 @@ void Loop::finish(World& world, double step) {
     world.scene.joints[joint].velocity = qdot;
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], nodes_[i].fresh, nodes_[i].inertia, step);
+    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], velocity(static_cast<int>(i)), nodes_[i].inertia, step);
   }
 }
 

@@ -50,13 +50,14 @@ class Loop final : public Island {
   void assemble();
   void solve();
   bool settle_drives(World& world, DrivePass pass);
+  Spatial<double> velocity(int node) const;
   Spatial<double> relative_velocity(const Link& link) const;
   double axis_speed(const Link& link, int dof, const Spatial<double>& relative) const;
   Spatial<double> passed_impulse(const Link& link) const;
   Support<double> support(const World& world, const Link& link) const;
 
   std::vector<Link> links_;
-  std::vector<Node<double>> nodes_;  // state and outside impulses; the new velocity in `fresh`
+  std::vector<Node<double>> nodes_;  // state and outside impulses; the new velocity in `fresh`, what contacts change it by in `passed`
   std::vector<NodeShape> shapes_;    // mass and moments
   SparseFactor factor_;
   double linear_stiffness_ = 0, angular_stiffness_ = 0;

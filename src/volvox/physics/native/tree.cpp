@@ -278,7 +278,7 @@ bool Tree::take_up(World& world) {
   bool overloaded = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Node<double>& n = nodes_[i];
-    // Until finish() needs it, `passed` holds the change of velocity.
+    // Until finish() takes it in, `passed` holds the change of velocity.
     if (joints_[i] < 0) {
       n.passed = times_inverse_transposed(root_, coordinates_.data());
     } else {
@@ -295,13 +295,12 @@ bool Tree::take_up(World& world) {
         overloaded = world.drives[static_cast<std::size_t>(joints_[i])][0].overloaded(dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot) || overloaded;
       }
     }
-    n.fresh = n.fresh + n.passed;
   }
   return overloaded;
 }
 
 void Tree::finish(World& world, double step) {
-  for (Node<double>& n : nodes_) n.passed = {};
+  for (Node<double>& n : nodes_) n.fresh = n.fresh + n.passed, n.passed = {};
   // Children first: a body is moved as soon as nobody needs its old pose any more.
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node<double>& n = nodes_[i];
