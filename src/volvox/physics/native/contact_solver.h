@@ -48,7 +48,8 @@ struct GroupRoom {
   // Contacts one behind the other that are swept by one thread.
   struct Section {
     std::size_t first = 0, last = 0;
-    double most = 0;  // change in the last sweep, in m/s
+    double most = 0;        // change in the last sweep, in m/s
+    std::size_t swept = 0;  // contacts in the last sweep
   };
 
   std::vector<std::uint8_t> anew;    // by island: predicted since the last sweep
@@ -98,7 +99,7 @@ class ContactSolver {
   void advance_group(World& world, Islands& islands, std::size_t group, double step, ThreadPool* threads) const;
 
  private:
-  static constexpr std::size_t fewest_bodies_shared = 100;
+  static constexpr std::size_t fewest_bodies_shared = 400;
 
   struct Group {
     std::size_t first_island = 0, last_island = 0;  // in islands_

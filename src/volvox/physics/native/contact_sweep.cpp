@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/contact_solver.h"
@@ -21,6 +22,8 @@ constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
 constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
 // A group with more contacts than this is cut into strips, each with about so many.
 constexpr std::size_t contacts_of_a_strip = 300, most_strips = 16;
+// Fewer than this are swept before another thread has begun.
+constexpr std::size_t worth_sharing = 256;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -129,8 +132,10 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
     const double enough = i < sweeps ? fine : unsettled;
     room.stirring.assign(room.above.size(), 0);
     for (std::size_t phase = 0; phase + 1 < room.phases.size(); ++phase) {
-      const std::size_t first = room.phases[phase];
-      share_out(threads, room.phases[phase + 1] - first, 1, [&](std::size_t k) { sweep(islands, room, room.sections[first + k], all, enough); });
+      const std::span<GroupRoom::Section> sections(room.sections.data() + room.phases[phase], room.phases[phase + 1] - room.phases[phase]);
+      std::size_t work = 0;
+      for (const GroupRoom::Section& section : sections) work += all ? section.last - section.first : section.swept;
+      share_out(work < worth_sharing ? nullptr : threads, sections.size(), 1, [&](std::size_t k) { sweep(islands, room, sections[k], all, enough); });
     }
     double most = 0;
     for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most);
@@ -148,10 +153,11 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
 }
 
 void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const {
-  section.most = 0;
+  section.most = 0, section.swept = 0;
   for (std::size_t i = section.first; i < section.last; ++i) {
     const GroupRoom::Active& c = room.active[i];
     if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
+    ++section.swept;
     const double change = solve_one(islands, room, i);
     if (change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
     section.most = std::max(section.most, change);
