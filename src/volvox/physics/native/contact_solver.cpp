@@ -138,7 +138,7 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
   for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;
   divide(world, islands, group, room);
   lay_out_rows(islands, room);
-  number_places(islands, group, room);
+  number_places(islands, room);
   start(room);
   for (int attempt = 1;; ++attempt) {
     whiten(islands, group, room, threads);
