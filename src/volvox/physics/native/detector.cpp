@@ -21,8 +21,16 @@ constexpr std::uint64_t taken = ~std::uint64_t{0};
 
 bool before(const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 
-// How fast the surface of a body may move.
-double turning_speed(const Body& body, const Shape& shape) { return length(body.angular) * shape.reach; }
+// What of its turning moves the surface of a body.
+Vec3 felt_turning(const Body& body, const Shape& shape) {
+  if (shape.swing == 0) return {};
+  if (shape.axle == Vec3{}) return body.angular;
+  const Vec3 axle = plain(body.axes * lane(shape.axle));
+  return body.angular - axle * dot(axle, body.angular);
+}
+
+// How fast it may move the surface.
+double turning_speed(const Body& body, const Shape& shape) { return length(felt_turning(body, shape)) * shape.swing; }
 
 // Builds the contacts of one pair of bodies.
 class PairCollision final : public TriangleSink {
@@ -70,7 +78,7 @@ class PairCollision final : public TriangleSink {
     const Vec3 in_a = place_.turn_to_first(plane.normal);
     Manifold manifold;
     int convex[Manifold::most_found];
-    const Vec3 turning = plain(transposed_times(a_.axes, lane(a_.angular - b_.angular)));
+    const Vec3 turning = plain(transposed_times(a_.axes, lane(felt_turning(a_, shape_a_) - b_.angular)));
     collide_half_space(shape_a_, in_a, offset, margin, cross(in_a, turning) * horizon_, manifold, convex);
     for (int i = 0; i < manifold.count; ++i) {
       const Convex& c = shape_a_.convexes[static_cast<std::size_t>(convex[i])];
@@ -121,7 +129,21 @@ class PairCollision final : public TriangleSink {
     contact.normal_of = manifold.normal_of;
     contact.normal = manifold.normal_of == NormalOf::a ? manifold.normal : place_.turn_to_second(manifold.normal);
     contact.friction = friction_, contact.restitution = restitution_;
+    if (shape_a_.axle != Vec3{}) hang_on_axle(contact, manifold);
     out_.push_back(contact);
+  }
+  // Neither the point nor the normal shall turn with a wheel.
+  void hang_on_axle(ContactPoint& contact, const Manifold& manifold) const {
+    if (contact.normal_of == NormalOf::a) {
+      contact.normal_of = NormalOf::b;
+      contact.normal = place_.turn_to_second(manifold.normal);
+    }
+    const Vec3 along = shape_a_.axle * dot(shape_a_.axle, contact.on_a), across = contact.on_a - along;
+    const double rim = length(across);
+    if (!(rim > 1e-6)) return;
+    contact.on_a = along;
+    contact.rim = rim;
+    contact.outward = place_.turn_to_second(across / rim);
   }
 
   BroadPhase::Pair pair_;
@@ -200,14 +222,14 @@ void Detector::set_hasty_apart(const View& view, double horizon) {
 }
 
 // Nothing gets through a half-space, and all of a body's points are tried against it, with
-// regard to how it turns.
+// regard to how it turns. Points of a wheel a stay where they are as it turns; of b not.
 bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) const {
   const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
   const Shape &x = *view.shapes[a], &y = *view.shapes[b];
   const bool flat = y.convexes.empty() && y.surfaces.empty();
   const double thick = flat ? x.reach : y.surfaces.empty() ? std::min(x.core, y.core) : x.core;
   if (length(view.bodies[a].linear - view.bodies[b].linear) * horizon > thick) return true;
-  return !flat && length(view.bodies[a].angular - view.bodies[b].angular) * horizon > hasty_turn;
+  return !flat && length(felt_turning(view.bodies[a], x) - view.bodies[b].angular) * horizon > hasty_turn;
 }
 
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {

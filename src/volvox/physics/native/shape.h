@@ -71,6 +71,11 @@ struct Shape {
   std::vector<HalfSpace> half_spaces;
   Box3 bounds;         // of convexes and surfaces
   double reach = 0;    // the farthest point from the centre of mass
+  // Turning about an axle through the centre of mass that all convexes are round about moves no
+  // surface: the axle, or zero where there is none. Of a ball no turning does, and its swing is
+  // zero; otherwise that is the reach.
+  Vec3 axle;
+  double swing = 0;
   double core = 0;     // half the thinnest extent: what may pass unseen in a step
 
   // The points of all convex cores but cylinders, for the pass against planes: coordinates
@@ -80,6 +85,9 @@ struct Shape {
     std::vector<int> convex, point;
     int count = 0;
   } cloud;
+
+  // How fast the surface moves by turning like this, in the body's frame.
+  double turning_speed(const Vec3& angular) const { return length(angular - axle * dot(axle, angular)) * swing; }
 };
 
 class ShapeCache {

@@ -1,0 +1,177 @@
+// Wheels that spin: turning about its axle moves nothing of a wheel's surface, so neither its
+// height nor its way may depend on how fast it turns, or on how fine the ground's triangles are.
+#include <tuple>
+
+#include "volvox/physics/native/test/scenes.h"
+
+namespace volvox::physics::native {
+namespace {
+
+constexpr double radius = 0.05, width = 0.06, wheel_mass = 0.5;  // m, kg
+constexpr model::Material rubber{0.8, 0};
+// What rests may do so up to 0.1 mm deep (allowed_overlap); heights are from there to 0.01 mm above.
+
+// A flat floor of two triangles a cell, as a mesh; no cell: a plane.
+BodyDesc floor_of(double cell) {
+  if (cell <= 0) return ground();
+  auto mesh = std::make_shared<model::MeshData>();
+  const int columns = static_cast<int>(4.8 / cell), rows = static_cast<int>(0.8 / cell);
+  for (int row = 0; row <= rows; ++row) {
+    for (int column = 0; column <= columns; ++column) mesh->vertices.push_back({column * cell - 0.4, row * cell - 0.4, 0});
+  }
+  const auto vertex = [&](int column, int row) { return static_cast<std::uint32_t>(row * (columns + 1) + column); };
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      mesh->triangles.push_back({vertex(column, row), vertex(column + 1, row), vertex(column + 1, row + 1)});
+      mesh->triangles.push_back({vertex(column, row), vertex(column + 1, row + 1), vertex(column, row + 1)});
+    }
+  }
+  BodyDesc desc;
+  desc.motion = Motion::fixed;
+  desc.geometry = geometry_of(model::Mesh(mesh), rubber);
+  return desc;
+}
+
+// Its axle along y.
+BodyDesc wheel_at(const Vec3& position, const model::Material& material = rubber) {
+  BodyDesc desc;
+  desc.mass = wheel_mass;
+  const double across = wheel_mass * (3 * radius * radius + width * width) / 12;
+  desc.moments = {across, across, wheel_mass * radius * radius / 2};
+  desc.pose = {position, Quat::axis_angle({1, 0, 0}, -pi / 2)};
+  desc.geometry = geometry_of(model::Cylinder{radius, width}, material);
+  return desc;
+}
+
+double energy(const Bench& bench, BodyId wheel) {
+  const Twist v = bench.velocity(wheel);
+  return wheel_mass * (length_squared(v.linear) / 2 + radius * radius * v.angular.y * v.angular.y / 4 + 9.81 * bench.pose(wheel).position.z);
+}
+
+// A beam on four driven wheels.
+class Car {
+ public:
+  explicit Car(double cell, double speed, ThreadPool* threads = nullptr, double y = 0) : bench({.threads = threads}) {
+    bench.add(floor_of(cell));
+    add(speed, y);
+  }
+  void add(double speed, double y) {
+    const Pose middle{{0, y, radius}, {}};
+    BodyDesc beam = box(0.5, {0.24, 0.02, 0.02}, middle);
+    beam.velocity.linear = {speed * radius, 0, 0};
+    const BodyId frame = bench.add(beam);
+    beams.push_back(frame);
+    for (const Vec3& at : {Vec3{-0.1, -0.08, 0}, Vec3{-0.1, 0.08, 0}, Vec3{0.1, -0.08, 0}, Vec3{0.1, 0.08, 0}}) {
+      BodyDesc desc = wheel_at(middle.position + at);
+      desc.velocity = {{speed * radius, 0, 0}, {0, speed, 0}};
+      const BodyId wheel = bench.add(desc);
+      const JointId axle = bench->add_joint(joint_at(JointType::revolute, frame, middle, wheel, desc.pose, desc.pose.position, {0, 1, 0}));
+      bench->motors()[axle.index] = {Control::velocity, speed, 0, 1, 100, 2};
+      wheels.push_back(wheel);
+    }
+  }
+
+  Bench bench;
+  std::vector<BodyId> beams, wheels;
+};
+
+class Rolling : public testing::TestWithParam<std::tuple<double, double>> {
+ protected:
+  double cell() const { return std::get<0>(GetParam()); }
+  double speed() const { return std::get<1>(GetParam()); }
+};
+
+}  // namespace
+
+TEST_P(Rolling, wheel_goes_as_far_as_it_turns_and_keeps_its_height) {
+  Bench bench;
+  bench.add(floor_of(cell()));
+  BodyDesc desc = wheel_at({0, 0, radius});
+  desc.velocity = {{speed() * radius, 0, 0}, {0, speed(), 0}};
+  const BodyId wheel = bench.add(desc);
+  const double before = energy(bench, wheel);
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(bench.tick().ok());
+    ASSERT_NEAR(bench.pose(wheel).position.z, radius - 5e-5, 6e-5) << "tick " << i;
+    ASSERT_NEAR(bench.velocity(wheel).linear.x, radius * bench.velocity(wheel).angular.y, 1e-3 * speed() * radius) << "tick " << i;
+  }
+  EXPECT_NEAR(bench.pose(wheel).position.x, speed() * radius, 2e-3 * speed() * radius);
+  EXPECT_NEAR(bench.pose(wheel).position.y, 0, 1e-2);
+  EXPECT_NEAR(energy(bench, wheel), before, 4e-3 * before);
+}
+
+TEST_P(Rolling, wheel_spins_on_ice_where_it_stands) {
+  Bench bench;
+  BodyDesc floor = floor_of(cell());
+  floor.geometry = geometry_of(floor.geometry->colliders[0].shape, {0, 0});
+  bench.add(floor);
+  BodyDesc desc = wheel_at({0, 0, radius}, {0, 0});
+  desc.velocity.angular = {0, speed(), 0};
+  const BodyId wheel = bench.add(desc);
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(bench.tick().ok());
+    ASSERT_NEAR(bench.pose(wheel).position.z, radius - 5e-5, 6e-5) << "tick " << i;
+  }
+  EXPECT_NEAR(bench.pose(wheel).position.x, 0, 1e-4);
+  EXPECT_NEAR(bench.velocity(wheel).angular.y, speed(), 1e-3 * speed());
+}
+
+// A disc that lies on its face turns about its axle, too: nothing may lift or tip it.
+TEST_P(Rolling, disc_spins_on_its_face) {
+  Bench bench;
+  bench.add(floor_of(cell()));
+  BodyDesc desc = wheel_at({0.011, 0.013, width / 2});
+  desc.pose.rotation = {};
+  desc.velocity.angular = {0, 0, speed()};
+  const BodyId disc = bench.add(desc);
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(bench.tick().ok());
+    ASSERT_NEAR(bench.pose(disc).position.z, width / 2 - 5e-5, 6e-5) << "tick " << i;
+    ASSERT_GT((bench.pose(disc).rotation * Vec3{0, 0, 1}).z, 1 - 1e-6) << "tick " << i;
+  }
+  EXPECT_LT(bench.velocity(disc).angular.z, speed());
+}
+
+TEST_P(Rolling, driven_wheels_carry_a_car) {
+  Car car(cell(), speed());
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(car.bench.tick().ok());
+    for (const BodyId wheel : car.wheels) ASSERT_NEAR(car.bench.pose(wheel).position.z, radius - 5e-5, 6e-5) << "tick " << i;
+  }
+  const Pose at = car.bench.pose(car.beams[0]);
+  EXPECT_NEAR(at.position.x, speed() * radius, 2e-3 * speed() * radius);
+  EXPECT_NEAR(at.position.y, 0, 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ground, Rolling, testing::Combine(testing::Values(0.0, 0.8, 0.04), testing::Values(1.0, 10.0, 60.0)),
+                         [](const auto& test) {
+                           const double cell = std::get<0>(test.param);
+                           return std::string(cell <= 0 ? "plane" : cell > 0.1 ? "coarse_mesh" : "fine_mesh") + "_" + std::to_string(static_cast<int>(std::get<1>(test.param)));
+                         });
+
+TEST(Round, cars_move_alike_at_any_number_of_threads_and_after_a_restore) {
+  const auto field = [](ThreadPool* threads) {
+    auto car = std::make_unique<Car>(0.04, 12, threads, -0.25);
+    car->add(5, 0);
+    car->add(-1, 0.25);
+    return car;
+  };
+  auto alone = field(nullptr);
+  alone->bench.run(0.5);
+  SaveArchive saved;
+  alone->bench->archive(saved);
+  alone->bench.run(0.5);
+  ThreadPool pool(2);
+  auto shared = field(&pool);
+  shared->bench.run(1);
+  EXPECT_EQ(shared->bench.hash(), alone->bench.hash());
+  auto restored = field(nullptr);
+  LoadArchive loaded(saved.bytes());
+  restored->bench->archive(loaded);
+  ASSERT_TRUE(loaded.ok()) << loaded.failure();
+  restored->bench.set_clock(30);
+  restored->bench.run(0.5);
+  EXPECT_EQ(restored->bench.hash(), alone->bench.hash());
+}
+
+}  // namespace volvox::physics::native
