@@ -33,7 +33,7 @@ Vec3 felt_turning(const Body& body, const Shape& shape) {
 double turning_speed(const Body& body, const Shape& shape) { return length(felt_turning(body, shape)) * shape.swing; }
 
 // Builds the contacts of one pair of bodies.
-class PairCollision final : public TriangleSink {
+class PairCollision final {
  public:
   PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack, std::vector<ContactPoint>& out)
       : pair_(pair), a_(view.bodies[static_cast<std::size_t>(pair.a)]), b_(view.bodies[static_cast<std::size_t>(pair.b)]),
@@ -64,11 +64,6 @@ class PairCollision final : public TriangleSink {
     }
   }
 
-  void add(const Manifold& manifold, std::uint32_t triangle) override {
-    feature_base_ = static_cast<std::uint64_t>(convex_->collider) << 52 | static_cast<std::uint64_t>(triangle + 1) << 20;
-    add_points(manifold);
-  }
-
  private:
   void collide_with(const HalfSpace& plane) {
     const Vec3 normal = plain(b_.axes * lane(plane.normal));
@@ -85,7 +80,7 @@ class PairCollision final : public TriangleSink {
       friction_of(c.material, plane.material);
       radius_ = radius_a_ = c.radius;
       feature_base_ = static_cast<std::uint64_t>(c.collider) << 52 | static_cast<std::uint64_t>(plane.collider) << 40;
-      add_point(manifold, manifold.points[i]);
+      add_point(manifold.points[i], manifold.normal, manifold.normal_of);
     }
   }
 
@@ -100,11 +95,21 @@ class PairCollision final : public TriangleSink {
   }
 
   void collide_with(const Convex& a, const Surface& b) {
-    const Box3 box = bounds_in(a.bounds, back_.axes, back_.position, margin_);
+    static thread_local std::vector<SurfacePoint> points;
+    const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))), in_b = place_.turn_to_second(sweep);
+    const double slack = slack_ + horizon_ * turning_;
+    Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
+    box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)};
+    collide_surface({a, b, place_, slack, sweep, box}, points);
     friction_of(a.material, b.material);
     radius_ = radius_a_ = a.radius;
-    convex_ = &a;
-    collide_surface({a, b, place_, margin_, box}, *this);
+    for (const SurfacePoint& p : points) {
+      // Corners of the convex stay themselves from one triangle to the next; where it was cut it
+      // matters by which.
+      const std::uint64_t where = p.point.id < 0x100 ? std::uint64_t{0x80000000} + static_cast<std::uint64_t>(b.collider) : p.triangle + 1;
+      feature_base_ = static_cast<std::uint64_t>(a.collider) << 52 | where << 20;
+      add_point(p.point, p.normal, p.normal_of);
+    }
   }
 
   // By the sides of the two boxes, the first in a's frame, the second in b's.
@@ -117,27 +122,24 @@ class PairCollision final : public TriangleSink {
     restitution_ = std::max(a.restitution, b.restitution);
   }
   void add_points(const Manifold& manifold) {
-    for (int i = 0; i < manifold.count; ++i) add_point(manifold, manifold.points[i]);
+    for (int i = 0; i < manifold.count; ++i) add_point(manifold.points[i], manifold.normal, manifold.normal_of);
   }
-  void add_point(const Manifold& manifold, const Manifold::Point& point) {
+  // The normal is given in a's frame.
+  void add_point(const Manifold::Point& point, const Vec3& normal, NormalOf normal_of) {
     ContactPoint contact;
     contact.a = pair_.a, contact.b = pair_.b;
     contact.feature = feature_base_ | point.id;
     contact.on_a = point.on_a;
     contact.on_b = place_.to_second(point.on_b);
     contact.radius = radius_, contact.radius_a = radius_a_;
-    contact.normal_of = manifold.normal_of;
-    contact.normal = manifold.normal_of == NormalOf::a ? manifold.normal : place_.turn_to_second(manifold.normal);
+    // Neither its points nor their normals shall turn with a wheel.
+    contact.normal_of = normal_of == NormalOf::a && shape_a_.axle != Vec3{} ? NormalOf::b : normal_of;
+    contact.normal = contact.normal_of == NormalOf::a ? normal : place_.turn_to_second(normal);
     contact.friction = friction_, contact.restitution = restitution_;
-    if (shape_a_.axle != Vec3{}) hang_on_axle(contact, manifold);
+    if (shape_a_.axle != Vec3{}) hang_on_axle(contact);
     out_.push_back(contact);
   }
-  // Neither the point nor the normal shall turn with a wheel.
-  void hang_on_axle(ContactPoint& contact, const Manifold& manifold) const {
-    if (contact.normal_of == NormalOf::a) {
-      contact.normal_of = NormalOf::b;
-      contact.normal = place_.turn_to_second(manifold.normal);
-    }
+  void hang_on_axle(ContactPoint& contact) const {
     const Vec3 along = shape_a_.axle * dot(shape_a_.axle, contact.on_a), across = contact.on_a - along;
     const double rim = length(across);
     if (!(rim > 1e-6)) return;
@@ -152,7 +154,6 @@ class PairCollision final : public TriangleSink {
   std::vector<ContactPoint>& out_;
   double horizon_ = 0, slack_ = 0, turning_ = 0, margin_ = 0;
   Placement place_, back_;  // of b in a's frame, and of a in b's
-  const Convex* convex_ = nullptr;
   double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
   std::uint64_t feature_base_ = 0;
 };

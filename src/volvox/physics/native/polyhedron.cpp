@@ -75,6 +75,15 @@ Vec3 beyond_edge(const Vec3& own, const Vec3& other, const Vec3& edge) {
   return dot(cross(own, other), edge) > 1e-6 * length(edge) ? other : own;
 }
 
+void finish_triangle(Triangle& t) {
+  double least = flat_enough;
+  for (std::size_t k = 0; k < 3; ++k) {
+    t.outward[k] = normalized(cross(t.corners[(k + 1) % 3] - t.corners[k], t.normal));
+    least = std::min(least, dot(t.beyond[k], t.normal));  // 0 where the surface ends
+  }
+  t.bend = least > 0 ? std::sqrt(1 - least * least) : 1;
+}
+
 std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& pose) {
   std::vector<Triangle> triangles;
   std::vector<std::array<std::uint32_t, 3>> corners;
@@ -82,7 +91,7 @@ std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& po
     const Vec3 a = pose * mesh.vertices[t[0]], b = pose * mesh.vertices[t[1]], c = pose * mesh.vertices[t[2]];
     const Vec3 n = cross(b - a, c - a);
     if (!(length(n) > 1e-18)) continue;  // no area
-    triangles.push_back({{a, b, c}, normalized(n), {}});
+    triangles.push_back({{a, b, c}, normalized(n), {}, {}});
     corners.push_back(t);
   }
   // Directed edges, sorted, so that the neighbour of (i, j) is found as (j, i).
@@ -104,6 +113,7 @@ std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& po
       Triangle& t = triangles[i];
       t.beyond[k] = beyond_edge(t.normal, triangles[found->triangle].normal, t.corners[(k + 1) % 3] - t.corners[k]);
     }
+    finish_triangle(triangles[i]);
   }
   return triangles;
 }

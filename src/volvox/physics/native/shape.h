@@ -45,6 +45,11 @@ struct Triangle {
   // The normal of the triangle beyond each edge (corner i to i + 1); the triangle's own where
   // the edge does not stick out (flat or hollow); zero where there is no neighbour.
   std::array<Vec3, 3> beyond;
+
+  // What follows from these, see finish_triangle: for each edge, in the triangle's plane and
+  // square to the edge; and the sine of the largest angle that a contact's normal may lean by.
+  std::array<Vec3, 3> outward;
+  double bend = 1;
 };
 
 struct Surface {

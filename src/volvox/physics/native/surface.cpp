@@ -30,10 +30,9 @@ struct Tile {
 bool normal_allowed(const Triangle& t, const Vec3& point, const Vec3& n) {
   const double slack = 1e-5;
   for (std::size_t k = 0; k < 3; ++k) {
-    const Vec3 edge = t.corners[(k + 1) % 3] - t.corners[k];
-    const Vec3 outward = normalized(cross(edge, t.normal));
+    const Vec3& outward = t.outward[k];
     if (dot(n, outward) <= slack) continue;  // it does not lean over this edge
-    if (dot(point - t.corners[k], outward) < -1e-6 * length(edge)) continue;  // nor stand on it
+    if (dot(point - t.corners[k], outward) < -1e-6 * length(t.corners[(k + 1) % 3] - t.corners[k])) continue;  // nor stand on it
     if (t.beyond[k] == Vec3{}) continue;     // the surface ends here
     if (t.beyond[k] == t.normal) return false;
     const Vec3 limit = t.beyond[k];
@@ -42,78 +41,187 @@ bool normal_allowed(const Triangle& t, const Vec3& point, const Vec3& n) {
   return true;
 }
 
+// The core of a cylinder, capsule or sphere, in the surface's frame: what its lowest points are
+// is known without a search.
+struct RoundCore {
+  bool is = false;
+  Vec3 centre, axis;
+  double half = 0, disc = 0;
+  std::uint32_t first_id = 0;  // of its two ends, as clip_features() has them
+
+  RoundCore(const Convex& c, const Placement& place) {
+    if (!c.cylinder() && c.points.size() > 2) return;
+    is = true;
+    centre = place.to_second(c.centre);
+    disc = c.disc, half = c.half_length;
+    if (c.cylinder()) axis = place.turn_to_second(c.axis), first_id = cylinder_side_id;
+    if (c.points.size() == 2) {
+      const Vec3 along = c.points[1] - c.points[0];
+      half = length(along) / 2;
+      axis = half > 0 ? place.turn_to_second(along / (2 * half)) : Vec3{};
+    }
+  }
+};
+
+// One convex against one triangle after the other. What is clear from a few products is not
+// searched for: on a fine mesh most triangles near a body are not under what it stands on.
 class TriangleTest {
  public:
-  explicit TriangleTest(const SurfaceQuery& query) : query_(query), solid_(query.surface.field != nullptr) {}
+  TriangleTest(const SurfaceQuery& query, std::vector<SurfacePoint>& points)
+      : query_(query), points_(points), solid_(query.surface.field != nullptr), round_(query.convex, query.place) {}
 
-  void run(const Triangle& t, std::uint32_t number, TriangleSink& sink) {
-    const Convex& a = query_.convex;
-    tile_.set(t);
-    Vec3 up = query_.place.turn_to_first(t.normal);
-    const Vec3 corner = query_.place.to_first(t.corners[0]);
+  void run(const Triangle& t, std::uint32_t number) {
+    const Vec3 centre = round_.is ? round_.centre : query_.place.to_second(query_.convex.centre);
     // A mesh has two sides: the one that the body's centre is on counts.
-    const bool below = dot(a.centre - corner, up) < 0;
-    Triangle seen = t;
+    const bool below = dot(centre - t.corners[0], t.normal) < 0;
+    manifold_.count = 0;
     if (below && !solid_) {
-      up = -up;
+      Triangle seen = t;
       seen.normal = -t.normal;
       for (Vec3& b : seen.beyond) b = {};
+      seen.bend = 1;
+      collide(seen);
+    } else {
+      collide(t);
     }
-    int index = 0;
-    const double depth = dot(a.support(-up, index) - corner, up) - a.radius;
-    if (depth > query_.margin) return;
-    Proximity nearest = proximity(a, tile_.convex, query_.place, query_.margin + a.radius);
-    Manifold manifold;
-    const bool flat = nearest.near && dot(nearest.normal, up) > 0.9999;
-    const bool usable = nearest.near && nearest.distance > 1e-7 &&
-                        normal_allowed(seen, query_.place.to_second(nearest.on_b), query_.place.turn_to_second(nearest.normal));
-    if (nearest.near && nearest.distance <= 1e-7) {
-      // The core cuts the triangle: out along the normal, where it is over the triangle, or
-      // over an edge that sticks out.
-      const bool edge = dot(nearest.normal, up) > 0.2 &&
-                        normal_allowed(seen, query_.place.to_second(nearest.on_b), query_.place.turn_to_second(nearest.normal));
-      if (!edge) nearest.normal = up;
-      clip_onto(nearest, edge, manifold);
-    } else if (nearest.near && (flat || usable)) {
-      if (nearest.distance - a.radius > query_.margin) return;
-      if (flat) nearest.normal = up;
-      clip_features(a, tile_.convex, query_.place, nearest, query_.margin, manifold);
-    } else if (!nearest.near && -depth > 0 && over(t, a.centre)) {
-      nearest = {true, depth + a.radius, up, a.support(-up, index), a.support(-up, index) - up * (depth + a.radius)};
-      manifold.normal = up;
-      manifold.add({nearest.on_a, nearest.on_b, depth, 0xfffeu});
-    }
-    if (manifold.count > 0) sink.add(manifold, number);
+    for (int i = 0; i < manifold_.count; ++i) points_.push_back({manifold_.points[i], manifold_.normal, manifold_.normal_of, number});
   }
 
  private:
-  void clip_onto(const Proximity& nearest, bool keep_witness, Manifold& out) {
-    clip_features(query_.convex, tile_.convex, query_.place, nearest, query_.margin, out);
-    // Without a corner over the triangle, what is left is the witness of another normal.
-    if (!keep_witness && out.count == 1 && out.points[0].id == 0xffffu) out.count = 0;
+  void collide(const Triangle& t) {
+    if (round_.is) collide_round(t);
+    else collide_any(t);
   }
-  bool over(const Triangle& t, const Vec3& point) const {
-    const Vec3 p = query_.place.to_second(point);
+
+  // The lowest points of a round core are the ends of a line along its side. Where that line is
+  // over the triangle it is touched, if at all, on its face; where it is so far beyond an edge
+  // that no normal that the edge allows leads there, not at all.
+  void collide_round(const Triangle& t) {
+    const double along = dot(t.normal, round_.axis);
+    const double across = std::sqrt(std::max(0.0, 1 - along * along));
+    const double height = dot(t.normal, round_.centre - t.corners[0]);
+    const double lowest = height - std::fabs(along) * round_.half - round_.disc * across;
+    const Vec3 up = query_.place.turn_to_first(t.normal);
+    const double margin = query_.margin(up), radius = query_.convex.radius;
+    if (lowest - radius > margin) return;
+    if (round_.disc > 0 && across < 0.7) return search(t, up, lowest - radius);  // on its face
+    const bool parallel = std::fabs(along) < level;
+    const double low_end = along > 0 ? -1 : 1, shift = round_.disc > 0 ? round_.disc * along / across : 0;
+    const double near = t.bend * (round_.disc + margin + radius);
+    double first = -1, last = 1;
+    std::uint32_t first_cut = 0, last_cut = 0;
     for (std::size_t k = 0; k < 3; ++k) {
-      if (dot(cross(t.corners[(k + 1) % 3] - t.corners[k], t.normal), p - t.corners[k]) > 0) return false;
+      const double side = dot(t.outward[k], round_.axis), slope = side * round_.half;
+      const double middle = dot(t.outward[k], round_.centre - t.corners[k]) + shift * side;
+      if ((parallel ? middle - std::fabs(slope) : middle + low_end * slope) > near) return;
+      if (middle + std::fabs(slope) <= 0) continue;
+      const double crossing = slope != 0 ? -middle / slope : middle > 0 ? 2 : -2;
+      const std::uint32_t cut = static_cast<std::uint32_t>(k + 1) << 8;
+      if (slope > 0 || (slope == 0 && middle > 0)) {
+        if (crossing < last) last = crossing, last_cut = cut;
+      } else if (crossing > first) {
+        first = crossing, first_cut = cut;
+      }
+    }
+    if (first > last || (!parallel && (low_end < first || low_end > last))) return search(t, up, lowest - radius);
+    manifold_.normal = up;
+    manifold_.normal_of = ContactPoint::NormalOf::b;
+    const Vec3 rim = round_.disc > 0 ? round_.centre + (round_.axis * along - t.normal) * (round_.disc / across) : round_.centre;
+    const auto add = [&](double place, std::uint32_t id) {
+      const Vec3 point = rim + round_.axis * (round_.half * place);
+      const double distance = dot(t.normal, point - t.corners[0]);
+      if (distance - radius > margin) return;
+      const Vec3 on_a = query_.place.to_first(point);
+      manifold_.add({on_a, on_a - up * distance, distance - radius, id});
+    };
+    add(first, first_cut | round_.first_id);
+    if (round_.half > 0) add(last, last_cut | (round_.first_id + 1));
+  }
+
+  void collide_any(const Triangle& t) {
+    const Convex& a = query_.convex;
+    const Vec3 up = query_.place.turn_to_first(t.normal);
+    const double margin = query_.margin(up);
+    int index = 0;
+    const Vec3 lowest = a.support(-up, index), corner = query_.place.to_first(t.corners[0]);
+    const double depth = dot(lowest - corner, up) - a.radius;
+    if (depth > margin) return;
+    if (over(t, query_.place.to_second(lowest))) {
+      const double distance = depth + a.radius;
+      tile_.set(t);
+      clip_features(a, tile_.convex, query_.place, {true, distance, up, lowest, lowest - up * distance}, margin, manifold_);
+      return;
+    }
+    const double near = t.bend * (margin + a.radius);
+    for (const Vec3& outward : t.outward) {
+      const Vec3 aside = query_.place.turn_to_first(outward);
+      const std::size_t k = static_cast<std::size_t>(&outward - t.outward.data());
+      if (dot(aside, a.support(-aside, index) - query_.place.to_first(t.corners[k])) > near) return;
+    }
+    search(t, up, depth);
+  }
+
+  // By the nearest points of the two.
+  void search(const Triangle& t, const Vec3& up, double depth) {
+    const Convex& a = query_.convex;
+    tile_.set(t);
+    const double most = query_.slack + length(query_.sweep);
+    Proximity nearest = proximity(a, tile_.convex, query_.place, most + a.radius);
+    const double margin = nearest.near ? query_.margin(nearest.normal) : 0;
+    const bool flat = nearest.near && dot(nearest.normal, up) > flat_enough;
+    const auto allowed = [&] { return normal_allowed(t, query_.place.to_second(nearest.on_b), query_.place.turn_to_second(nearest.normal)); };
+    if (nearest.near && nearest.distance <= 1e-7) {
+      // The core cuts the triangle: out along the normal, where it is over the triangle, or
+      // over an edge that sticks out.
+      const bool edge = dot(nearest.normal, up) > 0.2 && allowed();
+      if (!edge) nearest.normal = up;
+      clip_onto(nearest, edge);
+    } else if (nearest.near) {
+      if (nearest.distance - a.radius > margin || (!flat && !allowed())) return;
+      if (flat) nearest.normal = up;
+      clip_features(a, tile_.convex, query_.place, nearest, margin, manifold_);
+    } else if (-depth > 0 && over(t, query_.place.to_second(a.centre))) {
+      int index = 0;
+      const Vec3 lowest = a.support(-up, index);
+      manifold_.normal = up;
+      manifold_.normal_of = ContactPoint::NormalOf::b;
+      manifold_.add({lowest, lowest - up * (depth + a.radius), depth, 0xfffeu});
+    }
+  }
+
+  void clip_onto(const Proximity& nearest, bool keep_witness) {
+    clip_features(query_.convex, tile_.convex, query_.place, nearest, query_.margin(nearest.normal), manifold_);
+    // Without a corner over the triangle, what is left is the witness of another normal.
+    if (!keep_witness && manifold_.count == 1 && manifold_.points[0].id == 0xffffu) manifold_.count = 0;
+  }
+  static bool over(const Triangle& t, const Vec3& point) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (dot(t.outward[k], point - t.corners[k]) > 0) return false;
     }
     return true;
   }
 
+  // The sine by which a line may lean over a face and still lie on it.
+  static constexpr double level = 0.0141;
+
   const SurfaceQuery& query_;
+  std::vector<SurfacePoint>& points_;
   bool solid_;  // a height field has only an upper side
+  RoundCore round_;
   Tile tile_;
+  Manifold manifold_;
 };
 
 Triangle moved(const Triangle& t, const Pose& pose) {
   Triangle out = t;
   for (Vec3& c : out.corners) c = pose * c;
   for (Vec3& b : out.beyond) b = pose.rotation * b;
+  for (Vec3& o : out.outward) o = pose.rotation * o;
   out.normal = pose.rotation * t.normal;
   return out;
 }
 
-void collide_field(const SurfaceQuery& query, TriangleTest& test, TriangleSink& sink) {
+void collide_field(const SurfaceQuery& query, TriangleTest& test) {
   const model::HeightFieldData& field = *query.surface.field;
   const Pose to_field = query.surface.pose.inverse();
   const Box3 box = bounds_in(query.bounds, rotation_matrix(lane(to_field.rotation)), to_field.position, 0);
@@ -130,7 +238,7 @@ void collide_field(const SurfaceQuery& query, TriangleTest& test, TriangleSink& 
         const auto& c = triangles[k].corners;
         if (std::max({c[0].z, c[1].z, c[2].z}) < box.centre.z - box.half.z) continue;
         const std::size_t number = (static_cast<std::size_t>(row) * field.columns + static_cast<std::size_t>(column)) * 2 + k;
-        test.run(moved(triangles[k], query.surface.pose), static_cast<std::uint32_t>(number), sink);
+        test.run(moved(triangles[k], query.surface.pose), static_cast<std::uint32_t>(number));
       }
     }
   }
@@ -147,7 +255,7 @@ std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int colu
   const auto exists = [&](int c, int r) { return c >= 0 && r >= 0 && c < int(field.columns) && r < int(field.rows); };
   const auto normal = [](const Vec3& a, const Vec3& b, const Vec3& c) { return normalized(cross(b - a, c - a)); };
   const Vec3 a = corner(column, row), b = corner(column + 1, row), c = corner(column + 1, row + 1), d = corner(column, row + 1);
-  Triangle lower{{a, b, c}, normal(a, b, c), {}}, upper{{a, c, d}, normal(a, c, d), {}};
+  Triangle lower{{a, b, c}, normal(a, b, c), {}, {}}, upper{{a, c, d}, normal(a, c, d), {}, {}};
   const auto beyond = [&](const Triangle& t, std::size_t edge, const Vec3& other) {
     return beyond_edge(t.normal, other, t.corners[(edge + 1) % 3] - t.corners[edge]);
   };
@@ -157,18 +265,23 @@ std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int colu
   if (exists(column + 2, row)) lower.beyond[1] = beyond(lower, 1, normal(b, corner(column + 2, row + 1), c));
   if (exists(column, row + 2)) upper.beyond[1] = beyond(upper, 1, normal(d, c, corner(column + 1, row + 2)));
   if (exists(column - 1, row)) upper.beyond[2] = beyond(upper, 2, normal(corner(column - 1, row), a, d));
+  finish_triangle(lower), finish_triangle(upper);
   return {lower, upper};
 }
 
-void collide_surface(const SurfaceQuery& query, TriangleSink& sink) {
-  TriangleTest test(query);
+void collide_surface(const SurfaceQuery& query, std::vector<SurfacePoint>& points) {
+  points.clear();
   if (query.surface.field) {
-    collide_field(query, test, sink);
-    return;
+    TriangleTest test(query, points);
+    collide_field(query, test);
+  } else {
+    static thread_local std::vector<std::uint32_t> near;
+    query.surface.tree.find(query.bounds, near);
+    if (near.empty()) return;
+    TriangleTest test(query, points);
+    for (std::uint32_t i : near) test.run(query.surface.triangles[i], i);
   }
-  static thread_local std::vector<std::uint32_t> near;
-  query.surface.tree.find(query.bounds, near);
-  for (std::uint32_t i : near) test.run(query.surface.triangles[i], i, sink);
+  merge_seams(points);
 }
 
 }  // namespace volvox::physics::native
