@@ -39,16 +39,17 @@ void BoxTree::build(std::span<const Box3> boxes, std::uint32_t first, std::uint3
   nodes_[node].beyond = static_cast<std::uint32_t>(nodes_.size());
 }
 
-void BoxTree::find(const Box3& box, std::vector<std::uint32_t>& found) const {
+void BoxTree::find(const Box3& box, double reach, std::vector<std::uint32_t>& found) const {
+  const auto near = [&](const Box3& other) { return overlap(other, box) && distance_squared(other, box.centre) <= reach * reach; };
   found.clear();
   for (std::size_t i = 0; i < nodes_.size();) {
     const Node& node = nodes_[i];
-    if (!overlap(node.box, box)) {
+    if (!near(node.box)) {
       i = node.beyond;
       continue;
     }
     for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
-      if (overlap(boxes_[k], box)) found.push_back(order_[k]);
+      if (near(boxes_[k])) found.push_back(order_[k]);
     }
     ++i;
   }

@@ -14,8 +14,8 @@ class BoxTree {
   BoxTree() = default;
   explicit BoxTree(std::span<const Box3> boxes);
 
-  // The numbers of the boxes that overlap `box`, ascending.
-  void find(const Box3& box, std::vector<std::uint32_t>& found) const;
+  // The numbers of the boxes that overlap `box` and come within `reach` of its centre, ascending.
+  void find(const Box3& box, double reach, std::vector<std::uint32_t>& found) const;
 
  private:
   struct Node {

@@ -99,8 +99,9 @@ class PairCollision final {
     const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))), in_b = place_.turn_to_second(sweep);
     const double slack = slack_ + horizon_ * turning_;
     Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
-    box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)};
-    collide_surface({a, b, place_, slack, sweep, box}, points);
+    box.centre += in_b * 0.5;
+    box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)} * 0.5;
+    collide_surface({a, b, place_, slack, sweep, box, a.reach + slack + length(in_b) * 0.5}, points);
     friction_of(a.material, b.material);
     radius_ = radius_a_ = a.radius;
     for (const SurfacePoint& p : points) {

@@ -76,12 +76,11 @@ Vec3 beyond_edge(const Vec3& own, const Vec3& other, const Vec3& edge) {
 }
 
 void finish_triangle(Triangle& t) {
-  double least = flat_enough;
   for (std::size_t k = 0; k < 3; ++k) {
     t.outward[k] = normalized(cross(t.corners[(k + 1) % 3] - t.corners[k], t.normal));
-    least = std::min(least, dot(t.beyond[k], t.normal));  // 0 where the surface ends
+    const double cosine = dot(t.beyond[k], t.normal);  // 0 where the surface ends
+    t.bend[k] = t.beyond[k] == t.normal ? 0 : cosine > 0 ? std::sqrt(std::max(0.0, 1 - cosine * cosine)) : 1;
   }
-  t.bend = least > 0 ? std::sqrt(1 - least * least) : 1;
 }
 
 std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& pose) {
@@ -91,7 +90,7 @@ std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& po
     const Vec3 a = pose * mesh.vertices[t[0]], b = pose * mesh.vertices[t[1]], c = pose * mesh.vertices[t[2]];
     const Vec3 n = cross(b - a, c - a);
     if (!(length(n) > 1e-18)) continue;  // no area
-    triangles.push_back({{a, b, c}, normalized(n), {}, {}});
+    triangles.push_back({{a, b, c}, normalized(n), {}, {}, {}});
     corners.push_back(t);
   }
   // Directed edges, sorted, so that the neighbour of (i, j) is found as (j, i).

@@ -16,7 +16,5 @@ Vec3 beyond_edge(const Vec3& own, const Vec3& other, const Vec3& edge);
 
 // Sets what follows from a triangle's corners, its normal and those beyond its edges.
 void finish_triangle(Triangle& t);
-// A contact's normal that is so near to a triangle's (a cosine) stands on its face.
-inline constexpr double flat_enough = 0.9999;
 
 }  // namespace volvox::physics::native

@@ -196,8 +196,9 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
     all.add(box.centre - box.half);
     all.add(box.centre + box.half);
   };
-  for (const Convex& convex : made->convexes) {
+  for (Convex& convex : made->convexes) {
     include(convex.bounds);
+    convex.reach = farthest_from(convex, convex.bounds.centre);
     made->reach = std::max(made->reach, farthest_from(convex, {}));
     made->core = std::min({made->core, convex.bounds.half.x, convex.bounds.half.y, convex.bounds.half.z});
   }

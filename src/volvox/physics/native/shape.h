@@ -30,6 +30,7 @@ struct Convex {
 
   Vec3 centre;
   Box3 bounds;
+  double reach = 0;            // from the middle of its bounds
   int collider = 0;
   model::Material material;
 
@@ -47,9 +48,10 @@ struct Triangle {
   std::array<Vec3, 3> beyond;
 
   // What follows from these, see finish_triangle: for each edge, in the triangle's plane and
-  // square to the edge; and the sine of the largest angle that a contact's normal may lean by.
+  // square to the edge; and the sine of the angle by which a contact's normal may lean over it,
+  // 1 from a right angle on.
   std::array<Vec3, 3> outward;
-  double bend = 1;
+  std::array<double, 3> bend;
 };
 
 struct Surface {

@@ -41,6 +41,13 @@ bool normal_allowed(const Triangle& t, const Vec3& point, const Vec3& n) {
   return true;
 }
 
+// The point of a triangle nearest to a point.
+Vec3 nearest_on(const Triangle& t, const Vec3& point) {
+  double weight[3];
+  nearest_on_triangle(t.corners[0] - point, t.corners[1] - point, t.corners[2] - point, weight);
+  return t.corners[0] * weight[0] + t.corners[1] * weight[1] + t.corners[2] * weight[2];
+}
+
 // The core of a cylinder, capsule or sphere, in the surface's frame: what its lowest points are
 // is known without a search.
 struct RoundCore {
@@ -63,12 +70,18 @@ struct RoundCore {
   }
 };
 
+// Made once for a thread: they are large.
+struct Workplace {
+  Tile tile;
+  Manifold manifold;
+};
+
 // One convex against one triangle after the other. What is clear from a few products is not
 // searched for: on a fine mesh most triangles near a body are not under what it stands on.
 class TriangleTest {
  public:
-  TriangleTest(const SurfaceQuery& query, std::vector<SurfacePoint>& points)
-      : query_(query), points_(points), solid_(query.surface.field != nullptr), round_(query.convex, query.place) {}
+  TriangleTest(const SurfaceQuery& query, Workplace& workplace, std::vector<SurfacePoint>& points)
+      : query_(query), points_(points), solid_(query.surface.field != nullptr), round_(query.convex, query.place), tile_(workplace.tile), manifold_(workplace.manifold) {}
 
   void run(const Triangle& t, std::uint32_t number) {
     const Vec3 centre = round_.is ? round_.centre : query_.place.to_second(query_.convex.centre);
@@ -79,7 +92,7 @@ class TriangleTest {
       Triangle seen = t;
       seen.normal = -t.normal;
       for (Vec3& b : seen.beyond) b = {};
-      seen.bend = 1;
+      seen.bend.fill(1);
       collide(seen);
     } else {
       collide(t);
@@ -94,8 +107,9 @@ class TriangleTest {
   }
 
   // The lowest points of a round core are the ends of a line along its side. Where that line is
-  // over the triangle it is touched, if at all, on its face; where it is so far beyond an edge
-  // that no normal that the edge allows leads there, not at all.
+  // over the triangle, the face is touched. Where it is beyond an edge, the edge may be, if it
+  // sticks out and the line is not so far that no normal which the edge allows leads there; but
+  // edges that hardly stick out count as part of the face.
   void collide_round(const Triangle& t) {
     const double along = dot(t.normal, round_.axis);
     const double across = std::sqrt(std::max(0.0, 1 - along * along));
@@ -107,23 +121,26 @@ class TriangleTest {
     if (round_.disc > 0 && across < 0.7) return search(t, up, lowest - radius);  // on its face
     const bool parallel = std::fabs(along) < level;
     const double low_end = along > 0 ? -1 : 1, shift = round_.disc > 0 ? round_.disc * along / across : 0;
-    const double near = t.bend * (round_.disc + margin + radius);
     double first = -1, last = 1;
     std::uint32_t first_cut = 0, last_cut = 0;
+    bool on_edge = false;
     for (std::size_t k = 0; k < 3; ++k) {
       const double side = dot(t.outward[k], round_.axis), slope = side * round_.half;
-      const double middle = dot(t.outward[k], round_.centre - t.corners[k]) + shift * side;
-      if ((parallel ? middle - std::fabs(slope) : middle + low_end * slope) > near) return;
-      if (middle + std::fabs(slope) <= 0) continue;
-      const double crossing = slope != 0 ? -middle / slope : middle > 0 ? 2 : -2;
+      const double near = t.bend[k] * (round_.disc + margin + radius);
+      const bool smooth = t.bend[k] < level;
+      const double middle = dot(t.outward[k], round_.centre - t.corners[k]) + shift * side - (smooth ? near + seam : 0);
+      const double outer = middle + std::fabs(slope);
+      if (outer <= 0) continue;
+      on_edge = on_edge || (!smooth && (parallel ? middle - std::fabs(slope) : middle + low_end * slope) <= near);
       const std::uint32_t cut = static_cast<std::uint32_t>(k + 1) << 8;
-      if (slope > 0 || (slope == 0 && middle > 0)) {
-        if (crossing < last) last = crossing, last_cut = cut;
-      } else if (crossing > first) {
-        first = crossing, first_cut = cut;
-      }
+      if (middle >= std::fabs(slope)) first = 2;  // all of it is beyond
+      else if (slope > 0 && -middle < last * slope) last = -middle / slope, last_cut = cut;
+      else if (slope < 0 && -middle < first * slope) first = -middle / slope, first_cut = cut;
     }
-    if (first > last || (!parallel && (low_end < first || low_end > last))) return search(t, up, lowest - radius);
+    if (first > last || (!parallel && (low_end < first || low_end > last))) {
+      if (on_edge && !apart(t)) search(t, up, lowest - radius);
+      return;
+    }
     manifold_.normal = up;
     manifold_.normal_of = ContactPoint::NormalOf::b;
     const Vec3 rim = round_.disc > 0 ? round_.centre + (round_.axis * along - t.normal) * (round_.disc / across) : round_.centre;
@@ -136,6 +153,17 @@ class TriangleTest {
     };
     add(first, first_cut | round_.first_id);
     if (round_.half > 0) add(last, last_cut | (round_.first_id + 1));
+  }
+
+  // Whether the direction from the triangle to the middle of a round core separates them.
+  bool apart(const Triangle& t) const {
+    const Vec3 between = round_.centre - nearest_on(t, round_.centre);
+    const double distance = length(between);
+    if (distance < 1e-9) return false;
+    const Vec3 n = between / distance;
+    const double along = dot(n, round_.axis);
+    const double extent = std::fabs(along) * round_.half + std::sqrt(std::max(0.0, 1 - along * along)) * round_.disc + query_.convex.radius;
+    return distance - extent > query_.margin(query_.place.turn_to_first(n));
   }
 
   void collide_any(const Triangle& t) {
@@ -152,7 +180,7 @@ class TriangleTest {
       clip_features(a, tile_.convex, query_.place, {true, distance, up, lowest, lowest - up * distance}, margin, manifold_);
       return;
     }
-    const double near = t.bend * (margin + a.radius);
+    const double near = std::max({level, t.bend[0], t.bend[1], t.bend[2]}) * (margin + a.radius);
     for (const Vec3& outward : t.outward) {
       const Vec3 aside = query_.place.turn_to_first(outward);
       const std::size_t k = static_cast<std::size_t>(&outward - t.outward.data());
@@ -201,15 +229,16 @@ class TriangleTest {
     return true;
   }
 
-  // The sine by which a line may lean over a face and still lie on it.
-  static constexpr double level = 0.0141;
+  // A normal that is so near to a triangle's stands on its face: the cosine, and the sine.
+  static constexpr double flat_enough = 0.9999, level = 0.01414;
+  static constexpr double seam = 1e-6;  // m; what lies on an edge lies on both sides of it
 
   const SurfaceQuery& query_;
   std::vector<SurfacePoint>& points_;
   bool solid_;  // a height field has only an upper side
   RoundCore round_;
-  Tile tile_;
-  Manifold manifold_;
+  Tile& tile_;
+  Manifold& manifold_;
 };
 
 Triangle moved(const Triangle& t, const Pose& pose) {
@@ -255,7 +284,7 @@ std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int colu
   const auto exists = [&](int c, int r) { return c >= 0 && r >= 0 && c < int(field.columns) && r < int(field.rows); };
   const auto normal = [](const Vec3& a, const Vec3& b, const Vec3& c) { return normalized(cross(b - a, c - a)); };
   const Vec3 a = corner(column, row), b = corner(column + 1, row), c = corner(column + 1, row + 1), d = corner(column, row + 1);
-  Triangle lower{{a, b, c}, normal(a, b, c), {}, {}}, upper{{a, c, d}, normal(a, c, d), {}, {}};
+  Triangle lower{{a, b, c}, normal(a, b, c), {}, {}, {}}, upper{{a, c, d}, normal(a, c, d), {}, {}, {}};
   const auto beyond = [&](const Triangle& t, std::size_t edge, const Vec3& other) {
     return beyond_edge(t.normal, other, t.corners[(edge + 1) % 3] - t.corners[edge]);
   };
@@ -270,15 +299,16 @@ std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int colu
 }
 
 void collide_surface(const SurfaceQuery& query, std::vector<SurfacePoint>& points) {
+  static thread_local Workplace workplace;
   points.clear();
   if (query.surface.field) {
-    TriangleTest test(query, points);
+    TriangleTest test(query, workplace, points);
     collide_field(query, test);
   } else {
     static thread_local std::vector<std::uint32_t> near;
-    query.surface.tree.find(query.bounds, near);
+    query.surface.tree.find(query.bounds, query.reach, near);
     if (near.empty()) return;
-    TriangleTest test(query, points);
+    TriangleTest test(query, workplace, points);
     for (std::uint32_t i : near) test.run(query.surface.triangles[i], i);
   }
   merge_seams(points);

@@ -15,7 +15,8 @@ struct SurfaceQuery {
   const Placement& place;
   double slack;  // points nearer than this are wanted,
   Vec3 sweep;    // or that get so near while the convex moves by this, in its frame
-  Box3 bounds;   // of the convex, in the surface's body frame, with the slack and the sweep
+  Box3 bounds;   // of the convex and all that, in the surface's body frame
+  double reach;  // of the convex and all that, from the middle of these bounds
 
   // How near is near, along the normal of a plane that the convex is above of.
   double margin(const Vec3& normal) const { return slack + std::max(0.0, -dot(normal, sweep)); }
