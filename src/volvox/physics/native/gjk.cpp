@@ -139,7 +139,10 @@ void nearest_on_triangle(const Vec3& a, const Vec3& b, const Vec3& c, double (&w
 }
 
 Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach) {
-  const Minkowski difference{a, b, place};
+  Vec3 corners[3];
+  const bool triangle = b.points.size() == 3;
+  for (std::size_t i = 0; triangle && i < 3; ++i) corners[i] = place.to_first(b.points[i]);
+  const Minkowski difference{a, b, place, triangle ? corners : nullptr};
   Simplex simplex;
   Vec3 v = a.centre - place.to_first(b.centre);
   if (length_squared(v) < 1e-20) v = {0, 0, 1};

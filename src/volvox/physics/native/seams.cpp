@@ -20,10 +20,15 @@ class Floor {
  public:
   explicit Floor(std::span<const SurfacePoint> points) : points_(points), normal_(points.front().normal) {}
 
-  void choose(std::vector<SurfacePoint>& kept) {
-    if (points_.size() <= 2) kept.insert(kept.end(), points_.begin(), points_.end());
-    else choose_corners();
-    for (int i = 0; i < count_; ++i) kept.push_back(points_[kept_[i]]);
+  // Their places among the points, ascending.
+  std::span<const std::size_t> choose() {
+    if (points_.size() <= 2) {
+      for (std::size_t i = 0; i < points_.size(); ++i) keep(i);
+    } else {
+      choose_corners();
+      std::sort(kept_, kept_ + count_);
+    }
+    return {kept_, static_cast<std::size_t>(count_)};
   }
 
  private:
@@ -87,15 +92,16 @@ class Floor {
 
 void merge_seams(std::vector<SurfacePoint>& points) {
   if (points.size() <= 2) return;
-  static thread_local std::vector<SurfacePoint> left, floor, others;
-  left.swap(points);
-  points.clear();
-  while (!left.empty()) {
-    const SurfacePoint first = left.front();
+  static thread_local std::vector<SurfacePoint> floor, others;
+  const auto continues = [](const SurfacePoint& first, const SurfacePoint& p) { return dot(p.normal, first.normal) > one_normal && p.normal_of == first.normal_of; };
+  // The points kept so far come first; then those of a floor after the other.
+  for (std::size_t done = 0; done < points.size();) {
     floor.clear(), others.clear();
-    for (const SurfacePoint& p : left) (dot(p.normal, first.normal) > one_normal && p.normal_of == first.normal_of ? floor : others).push_back(p);
-    Floor(floor).choose(points);
-    left.swap(others);
+    for (std::size_t i = done; i < points.size(); ++i) (continues(points[done], points[i]) ? floor : others).push_back(points[i]);
+    points.resize(done);
+    for (std::size_t i : Floor(floor).choose()) points.push_back(floor[i]);
+    done = points.size();
+    points.insert(points.end(), others.begin(), others.end());
   }
 }
 

@@ -49,17 +49,20 @@ Vec3 nearest_on(const Triangle& t, const Vec3& point) {
 }
 
 // The core of a cylinder, capsule or sphere, in the surface's frame: what its lowest points are
-// is known without a search.
+// is known without a search. Of others the centre.
 struct RoundCore {
   bool is = false;
-  Vec3 centre, axis;
+  Vec3 centre, axis, sweep;
   double half = 0, disc = 0;
   std::uint32_t first_id = 0;  // of its two ends, as clip_features() has them
 
-  RoundCore(const Convex& c, const Placement& place) {
+  RoundCore(const SurfaceQuery& query) {
+    const Convex& c = query.convex;
+    const Placement& place = query.place;
+    centre = place.to_second(c.centre);
     if (!c.cylinder() && c.points.size() > 2) return;
     is = true;
-    centre = place.to_second(c.centre);
+    sweep = place.turn_to_second(query.sweep);
     disc = c.disc, half = c.half_length;
     if (c.cylinder()) axis = place.turn_to_second(c.axis), first_id = cylinder_side_id;
     if (c.points.size() == 2) {
@@ -81,28 +84,28 @@ struct Workplace {
 class TriangleTest {
  public:
   TriangleTest(const SurfaceQuery& query, Workplace& workplace, std::vector<SurfacePoint>& points)
-      : query_(query), points_(points), solid_(query.surface.field != nullptr), round_(query.convex, query.place), tile_(workplace.tile), manifold_(workplace.manifold) {}
+      : query_(query), points_(points), solid_(query.surface.field != nullptr), round_(query), tile_(workplace.tile), manifold_(workplace.manifold) {}
 
   void run(const Triangle& t, std::uint32_t number) {
-    const Vec3 centre = round_.is ? round_.centre : query_.place.to_second(query_.convex.centre);
     // A mesh has two sides: the one that the body's centre is on counts.
-    const bool below = dot(centre - t.corners[0], t.normal) < 0;
+    const double height = dot(round_.centre - t.corners[0], t.normal);
     manifold_.count = 0;
-    if (below && !solid_) {
+    if (height < 0 && !solid_) {
       Triangle seen = t;
       seen.normal = -t.normal;
       for (Vec3& b : seen.beyond) b = {};
       seen.bend.fill(1);
-      collide(seen);
+      collide(seen, -height);
     } else {
-      collide(t);
+      collide(t, height);
     }
     for (int i = 0; i < manifold_.count; ++i) points_.push_back({manifold_.points[i], manifold_.normal, manifold_.normal_of, number});
   }
 
  private:
-  void collide(const Triangle& t) {
-    if (round_.is) collide_round(t);
+  // `height` is that of the convex's middle.
+  void collide(const Triangle& t, double height) {
+    if (round_.is) collide_round(t, height);
     else collide_any(t);
   }
 
@@ -110,15 +113,13 @@ class TriangleTest {
   // over the triangle, the face is touched. Where it is beyond an edge, the edge may be, if it
   // sticks out and the line is not so far that no normal which the edge allows leads there; but
   // edges that hardly stick out count as part of the face.
-  void collide_round(const Triangle& t) {
+  void collide_round(const Triangle& t, double height) {
     const double along = dot(t.normal, round_.axis);
     const double across = std::sqrt(std::max(0.0, 1 - along * along));
-    const double height = dot(t.normal, round_.centre - t.corners[0]);
     const double lowest = height - std::fabs(along) * round_.half - round_.disc * across;
-    const Vec3 up = query_.place.turn_to_first(t.normal);
-    const double margin = query_.margin(up), radius = query_.convex.radius;
+    const double margin = query_.slack + std::max(0.0, -dot(t.normal, round_.sweep)), radius = query_.convex.radius;
     if (lowest - radius > margin) return;
-    if (round_.disc > 0 && across < 0.7) return search(t, up, lowest - radius);  // on its face
+    if (round_.disc > 0 && across < 0.7) return search(t, query_.place.turn_to_first(t.normal), lowest - radius);  // on its face
     const bool parallel = std::fabs(along) < level;
     const double low_end = along > 0 ? -1 : 1, shift = round_.disc > 0 ? round_.disc * along / across : 0;
     double first = -1, last = 1;
@@ -138,9 +139,10 @@ class TriangleTest {
       else if (slope < 0 && -middle < first * slope) first = -middle / slope, first_cut = cut;
     }
     if (first > last || (!parallel && (low_end < first || low_end > last))) {
-      if (on_edge && !apart(t)) search(t, up, lowest - radius);
+      if (on_edge && !apart(t)) search(t, query_.place.turn_to_first(t.normal), lowest - radius);
       return;
     }
+    const Vec3 up = query_.place.turn_to_first(t.normal);
     manifold_.normal = up;
     manifold_.normal_of = ContactPoint::NormalOf::b;
     const Vec3 rim = round_.disc > 0 ? round_.centre + (round_.axis * along - t.normal) * (round_.disc / across) : round_.centre;
@@ -163,7 +165,7 @@ class TriangleTest {
     const Vec3 n = between / distance;
     const double along = dot(n, round_.axis);
     const double extent = std::fabs(along) * round_.half + std::sqrt(std::max(0.0, 1 - along * along)) * round_.disc + query_.convex.radius;
-    return distance - extent > query_.margin(query_.place.turn_to_first(n));
+    return distance - extent > query_.slack + std::max(0.0, -dot(n, round_.sweep));
   }
 
   void collide_any(const Triangle& t) {
