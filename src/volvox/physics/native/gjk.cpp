@@ -10,6 +10,35 @@
 namespace volvox::physics::native {
 namespace {
 
+// The point of a triangle nearest to the origin, as weights of its corners.
+void nearest_on_triangle(const Vec3& a, const Vec3& b, const Vec3& c, double (&weight)[3]) {
+  const auto set = [&](double x, double y, double z) { weight[0] = x, weight[1] = y, weight[2] = z; };
+  const Vec3 ab = b - a, ac = c - a;
+  const double d1 = -dot(ab, a), d2 = -dot(ac, a);
+  if (d1 <= 0 && d2 <= 0) return set(1, 0, 0);
+  const double d3 = -dot(ab, b), d4 = -dot(ac, b);
+  if (d3 >= 0 && d4 <= d3) return set(0, 1, 0);
+  const double vc = d1 * d4 - d3 * d2;
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+    const double t = d1 / (d1 - d3);
+    return set(1 - t, t, 0);
+  }
+  const double d5 = -dot(ab, c), d6 = -dot(ac, c);
+  if (d6 >= 0 && d5 <= d6) return set(0, 0, 1);
+  const double vb = d5 * d2 - d1 * d6;
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+    const double t = d2 / (d2 - d6);
+    return set(1 - t, 0, t);
+  }
+  const double va = d3 * d6 - d5 * d4;
+  if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+    const double t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+    return set(0, 1 - t, t);
+  }
+  const double scale = 1 / (va + vb + vc);
+  set(va * scale, vb * scale, vc * scale);
+}
+
 // A point, segment, triangle or tetrahedron of the difference, and its point nearest to the
 // origin.
 struct Simplex {
@@ -109,34 +138,6 @@ Proximity apart(const Simplex& simplex, const Vec3& v, double distance) {
 }
 
 }  // namespace
-
-void nearest_on_triangle(const Vec3& a, const Vec3& b, const Vec3& c, double (&weight)[3]) {
-  const auto set = [&](double x, double y, double z) { weight[0] = x, weight[1] = y, weight[2] = z; };
-  const Vec3 ab = b - a, ac = c - a;
-  const double d1 = -dot(ab, a), d2 = -dot(ac, a);
-  if (d1 <= 0 && d2 <= 0) return set(1, 0, 0);
-  const double d3 = -dot(ab, b), d4 = -dot(ac, b);
-  if (d3 >= 0 && d4 <= d3) return set(0, 1, 0);
-  const double vc = d1 * d4 - d3 * d2;
-  if (vc <= 0 && d1 >= 0 && d3 <= 0) {
-    const double t = d1 / (d1 - d3);
-    return set(1 - t, t, 0);
-  }
-  const double d5 = -dot(ab, c), d6 = -dot(ac, c);
-  if (d6 >= 0 && d5 <= d6) return set(0, 0, 1);
-  const double vb = d5 * d2 - d1 * d6;
-  if (vb <= 0 && d2 >= 0 && d6 <= 0) {
-    const double t = d2 / (d2 - d6);
-    return set(1 - t, 0, t);
-  }
-  const double va = d3 * d6 - d5 * d4;
-  if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
-    const double t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-    return set(0, 1 - t, t);
-  }
-  const double scale = 1 / (va + vb + vc);
-  set(va * scale, vb * scale, vc * scale);
-}
 
 Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach) {
   Vec3 corners[3];

@@ -23,9 +23,6 @@ struct Proximity {
   Vec3 on_a, on_b;        // the nearest (or deepest) points of the two cores
 };
 
-// The point of a triangle nearest to the origin, as weights of its corners.
-void nearest_on_triangle(const Vec3& a, const Vec3& b, const Vec3& c, double (&weight)[3]);
-
 // Stateless, so that a restored run finds the same bits.
 Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach);
 

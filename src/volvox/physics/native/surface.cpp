@@ -41,13 +41,6 @@ bool normal_allowed(const Triangle& t, const Vec3& point, const Vec3& n) {
   return true;
 }
 
-// The point of a triangle nearest to a point.
-Vec3 nearest_on(const Triangle& t, const Vec3& point) {
-  double weight[3];
-  nearest_on_triangle(t.corners[0] - point, t.corners[1] - point, t.corners[2] - point, weight);
-  return t.corners[0] * weight[0] + t.corners[1] * weight[1] + t.corners[2] * weight[2];
-}
-
 // The core of a cylinder, capsule or sphere, in the surface's frame: what its lowest points are
 // is known without a search. Of others the centre.
 struct RoundCore {
@@ -139,7 +132,7 @@ class TriangleTest {
       else if (slope < 0 && -middle < first * slope) first = -middle / slope, first_cut = cut;
     }
     if (first > last || (!parallel && (low_end < first || low_end > last))) {
-      if (on_edge && !apart(t)) search(t, query_.place.turn_to_first(t.normal), lowest - radius);
+      if (on_edge) collide_edges(t, lowest - radius);
       return;
     }
     const Vec3 up = query_.place.turn_to_first(t.normal);
@@ -157,15 +150,58 @@ class TriangleTest {
     if (round_.half > 0) add(last, last_cut | (round_.first_id + 1));
   }
 
-  // Whether the direction from the triangle to the middle of a round core separates them.
-  bool apart(const Triangle& t) const {
-    const Vec3 between = round_.centre - nearest_on(t, round_.centre);
-    const double distance = length(between);
-    if (distance < 1e-9) return false;
-    const Vec3 n = between / distance;
-    const double along = dot(n, round_.axis);
-    const double extent = std::fabs(along) * round_.half + std::sqrt(std::max(0.0, 1 - along * along)) * round_.disc + query_.convex.radius;
-    return distance - extent > query_.slack + std::max(0.0, -dot(n, round_.sweep));
+  // The axis of a round core and an edge, where they are nearest.
+  struct Approach {
+    Vec3 between;      // from the edge to the axis
+    double place = 0;  // on the axis, from -1 to 1
+    double turn = 0;   // the sine of the angle between the two, squared
+  };
+  Approach approach(const Vec3& corner, const Vec3& edge) const {
+    const Vec3 from = round_.centre - corner, half = round_.axis * round_.half;
+    const double a = length_squared(half), b = dot(half, edge), c = dot(half, from), e = length_squared(edge), f = dot(edge, from);
+    const double across = a * e - b * b;
+    const auto on_axis = [&](double p) { return a > 0 ? clamp(p, -1, 1) : 0; };
+    const double free = across > 1e-12 * a * e ? on_axis((b * f - c * e) / across) : 0;
+    const double on_edge = clamp((b * free + f) / e, 0, 1), place = on_axis((b * on_edge - c) / std::max(a, 1e-300));
+    return {from + half * place - edge * on_edge, place, a > 0 ? across / (a * e) : 1};
+  }
+
+  // The side of a round core against the edges. Where it is not its side that is nearest to the
+  // triangle, what is must be searched for.
+  void collide_edges(const Triangle& t, double depth) {
+    Approach best;
+    std::size_t edge = 0;
+    double least = 1e300;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Approach one = approach(t.corners[k], t.corners[(k + 1) % 3] - t.corners[k]);
+      if (length_squared(one.between) < least) best = one, edge = k, least = length_squared(one.between);
+    }
+    const double radius = query_.convex.radius, far = std::sqrt(least), aside = dot(round_.axis, best.between);
+    if (far - round_.disc - radius > query_.slack + length(round_.sweep)) return;
+    if (far - round_.disc < 1e-7 || (round_.disc > 0 && std::fabs(aside) > level * far)) {
+      return search(t, query_.place.turn_to_first(t.normal), depth);
+    }
+    const Vec3 n = round_.disc > 0 ? normalized(best.between - round_.axis * aside) : best.between / far;
+    const double margin = query_.slack + std::max(0.0, -dot(n, round_.sweep));
+    const auto axis_at = [&](double place) { return round_.centre + round_.axis * (round_.half * place); };
+    const Vec3 touched = axis_at(best.place) - best.between;
+    if (dot(n, best.between) - round_.disc - radius > margin || !normal_allowed(t, touched, n)) return;
+    manifold_.normal = query_.place.turn_to_first(n);
+    manifold_.normal_of = ContactPoint::NormalOf::b;
+    const auto add = [&](double place, const Vec3& between, std::uint32_t id) {
+      const double distance = dot(n, between) - round_.disc;
+      const Vec3 on_a = query_.place.to_first(axis_at(place) - n * round_.disc);
+      if (distance - radius <= margin) manifold_.add({on_a, on_a - manifold_.normal * distance, distance - radius, id});
+    };
+    const std::uint32_t id = static_cast<std::uint32_t>(edge + 4) << 8 | round_.first_id;
+    if (best.turn > level * level) return add(best.place, best.between, id);
+    // Side by side: at both ends of where they are.
+    const Vec3 &from = t.corners[edge], &to = t.corners[(edge + 1) % 3];
+    const double start = dot(round_.axis, from - round_.centre) / round_.half, end = dot(round_.axis, to - round_.centre) / round_.half;
+    for (const double wanted : {-1.0, 1.0}) {
+      const double place = clamp(wanted, std::min(start, end), std::max(start, end));
+      add(place, axis_at(place) - (from + (to - from) * ((place - start) / (end - start))), id + (wanted > 0));
+    }
   }
 
   void collide_any(const Triangle& t) {
