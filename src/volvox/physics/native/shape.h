@@ -52,6 +52,7 @@ struct Triangle {
   // 1 from a right angle on.
   std::array<Vec3, 3> outward;
   std::array<double, 3> bend;
+  std::array<bool, 3> hollow;  // the surface rises beyond the edge
 };
 
 struct Surface {

@@ -87,7 +87,7 @@ class TriangleTest {
       Triangle seen = t;
       seen.normal = -t.normal;
       for (Vec3& b : seen.beyond) b = {};
-      seen.bend.fill(1);
+      seen.bend.fill(1), seen.hollow.fill(false);
       collide(seen, -height);
     } else {
       collide(t, height);
@@ -122,7 +122,9 @@ class TriangleTest {
       const double side = dot(t.outward[k], round_.axis), slope = side * round_.half;
       const double near = t.bend[k] * (round_.disc + margin + radius);
       const bool smooth = t.bend[k] < level;
-      const double middle = dot(t.outward[k], round_.centre - t.corners[k]) + shift * side - (smooth ? near + seam : 0);
+      // Over a hollow edge the core will meet the triangle as soon as it gets there.
+      const double ahead = t.hollow[k] ? std::max(0.0, -dot(t.outward[k], round_.sweep)) : 0;
+      const double middle = dot(t.outward[k], round_.centre - t.corners[k]) + shift * side - ahead - (smooth ? near + seam : 0);
       const double outer = middle + std::fabs(slope);
       if (outer <= 0) continue;
       on_edge = on_edge || (!smooth && (parallel ? middle - std::fabs(slope) : middle + low_end * slope) <= near);
@@ -178,7 +180,7 @@ class TriangleTest {
     }
     const double radius = query_.convex.radius, far = std::sqrt(least), aside = dot(round_.axis, best.between);
     if (far - round_.disc - radius > query_.slack + length(round_.sweep)) return;
-    if (far - round_.disc < 1e-7 || (round_.disc > 0 && std::fabs(aside) > level * far)) {
+    if (far < std::max(0.5 * round_.disc, 1e-7) || (round_.disc > 0 && std::fabs(aside) > level * far)) {
       return search(t, query_.place.turn_to_first(t.normal), depth);
     }
     const Vec3 n = round_.disc > 0 ? normalized(best.between - round_.axis * aside) : best.between / far;
@@ -322,16 +324,13 @@ std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int colu
   const auto exists = [&](int c, int r) { return c >= 0 && r >= 0 && c < int(field.columns) && r < int(field.rows); };
   const auto normal = [](const Vec3& a, const Vec3& b, const Vec3& c) { return normalized(cross(b - a, c - a)); };
   const Vec3 a = corner(column, row), b = corner(column + 1, row), c = corner(column + 1, row + 1), d = corner(column, row + 1);
-  Triangle lower{{a, b, c}, normal(a, b, c), {}, {}, {}}, upper{{a, c, d}, normal(a, c, d), {}, {}, {}};
-  const auto beyond = [&](const Triangle& t, std::size_t edge, const Vec3& other) {
-    return beyond_edge(t.normal, other, t.corners[(edge + 1) % 3] - t.corners[edge]);
-  };
-  lower.beyond[2] = beyond(lower, 2, upper.normal);
-  upper.beyond[0] = beyond(upper, 0, lower.normal);
-  if (exists(column, row - 1)) lower.beyond[0] = beyond(lower, 0, normal(corner(column, row - 1), b, a));
-  if (exists(column + 2, row)) lower.beyond[1] = beyond(lower, 1, normal(b, corner(column + 2, row + 1), c));
-  if (exists(column, row + 2)) upper.beyond[1] = beyond(upper, 1, normal(d, c, corner(column + 1, row + 2)));
-  if (exists(column - 1, row)) upper.beyond[2] = beyond(upper, 2, normal(corner(column - 1, row), a, d));
+  Triangle lower{{a, b, c}, normal(a, b, c), {}, {}, {}, {}}, upper{{a, c, d}, normal(a, c, d), {}, {}, {}, {}};
+  set_neighbour(lower, 2, upper.normal);
+  set_neighbour(upper, 0, lower.normal);
+  if (exists(column, row - 1)) set_neighbour(lower, 0, normal(corner(column, row - 1), b, a));
+  if (exists(column + 2, row)) set_neighbour(lower, 1, normal(b, corner(column + 2, row + 1), c));
+  if (exists(column, row + 2)) set_neighbour(upper, 1, normal(d, c, corner(column + 1, row + 2)));
+  if (exists(column - 1, row)) set_neighbour(upper, 2, normal(corner(column - 1, row), a, d));
   finish_triangle(lower), finish_triangle(upper);
   return {lower, upper};
 }
