@@ -21,15 +21,9 @@ constexpr std::uint64_t taken = ~std::uint64_t{0};
 
 bool before(const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 
-// What of its turning moves the surface of a body.
-Vec3 felt_turning(const Body& body, const Shape& shape) {
-  if (shape.swing == 0) return {};
-  if (shape.axle == Vec3{}) return body.angular;
-  const Vec3 axle = plain(body.axes * lane(shape.axle));
-  return body.angular - axle * dot(axle, body.angular);
-}
+Vec3 felt_turning(const Body& body, const Shape& shape) { return shape.felt(body.angular, body.rotation); }
 
-// How fast it may move the surface.
+// How fast turning may move the surface of a body.
 double turning_speed(const Body& body, const Shape& shape) { return length(felt_turning(body, shape)) * shape.swing; }
 
 // Builds the contacts of one pair of bodies.

@@ -94,8 +94,13 @@ struct Shape {
     int count = 0;
   } cloud;
 
-  // How fast the surface moves by turning like this, in the body's frame.
-  double turning_speed(const Vec3& angular) const { return length(angular - axle * dot(axle, angular)) * swing; }
+  // What of a body's turning moves its surface, in the world.
+  Vec3 felt(const Vec3& angular, const Quat& rotation) const {
+    if (swing == 0) return {};
+    if (axle == Vec3{}) return angular;
+    const Vec3 along = rotation * axle;
+    return angular - along * dot(along, angular);
+  }
 };
 
 class ShapeCache {

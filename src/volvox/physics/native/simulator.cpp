@@ -116,8 +116,8 @@ void Simulator::raise_alarms(double time_left) {
     alarmed_[i] = 0;
     if (!shapes_[i]) return;
     const Body& body = world_.bodies[i];
-    const double turning = shapes_[i]->turning_speed(body.rotation.conjugate() * (body.angular - seen_[i].angular));
-    const double surprise = length(body.linear - seen_[i].linear) + turning;
+    const Vec3 turning = shapes_[i]->felt(body.angular - seen_[i].angular, body.rotation);
+    const double surprise = length(body.linear - seen_[i].linear) + length(turning) * shapes_[i]->swing;
     // Two may surprise each other.
     if (2 * surprise * time_left <= Detector::bearable_surprise) return;
     alarmed_[i] = 1;
