@@ -20,6 +20,13 @@ Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) { return {lane(v
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+// From the axle to the rim.
+Vec3 rim_point(const Body& a, const Body& b, const ContactPoint& c) {
+  const Vec3 axle = plain(a.axes * lane(a.axle)), outward = plain(b.axes * lane(c.outward));
+  const Vec3 across = outward - axle * dot(axle, outward);
+  return across * (c.rim / std::max(length(across), 1e-9));
+}
+
 }  // namespace
 
 int ContactSolver::root_of(int island) {
@@ -224,7 +231,9 @@ Vec3 ContactSolver::first_impulse(const World& world, const ContactPoint& c, dou
 
 void ContactSolver::refresh_point(const World& world, ContactPoint& c, double step) const {
   const Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
-  const Vec3 on_a = plain(a.axes * lane(c.on_a)), on_b = plain(b.axes * lane(c.on_b));
+  Vec3 on_a = plain(a.axes * lane(c.on_a));
+  if (c.rim > 0) on_a += rim_point(a, b, c);
+  const Vec3 on_b = plain(b.axes * lane(c.on_b));
   const Vec3 between = (a.position + on_a) - (b.position + on_b);
   Vec3 n = plain((c.normal_of == ContactPoint::NormalOf::a ? a.axes : b.axes) * lane(c.normal));
   if (c.normal_of == ContactPoint::NormalOf::centres && length(between) > 1e-9) n = normalized(between);
