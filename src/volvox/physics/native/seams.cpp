@@ -99,7 +99,8 @@ void merge_seams(std::vector<SurfacePoint>& points) {
     floor.clear(), others.clear();
     for (std::size_t i = done; i < points.size(); ++i) (continues(points[done], points[i]) ? floor : others).push_back(points[i]);
     points.resize(done);
-    for (std::size_t i : Floor(floor).choose()) points.push_back(floor[i]);
+    Floor one(floor);
+    for (std::size_t i : one.choose()) points.push_back(floor[i]);
     done = points.size();
     points.insert(points.end(), others.begin(), others.end());
   }
