@@ -28,9 +28,9 @@ struct ViewerArguments {
   bool no_browser = false;
 };
 
-// How pictures and videos are drawn.
+// How pictures and videos are drawn. No camera: the experiment's own.
 struct ViewArguments {
-  std::string renderer = "picture", camera = "corner", size = "1280x720", docks = "state";
+  std::string renderer = "picture", camera, size = "1280x720", docks = "state";
   bool rays = false, messages = false;
 };
 
