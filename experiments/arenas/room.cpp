@@ -101,6 +101,7 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
     if (!other.ok()) return other.error();
     const auto found = scan::register_clouds(scan_, other->cloud);
     if (!found.ok()) return found.error();
+    if (const std::string doubt = found->doubt(); !doubt.empty()) setup.warnings.push_back({second, 0, doubt, "look at the result; scans that share more of the room tell its sides apart"});
     scan_.colors.clear();
     for (const Vec3& p : other->cloud.points) scan_.points.push_back(found->pose * p);
   }
