@@ -83,11 +83,19 @@ bool is_located(const scan::ScanLog& log) {
 }
 
 // A cloud from a cloud file, or from a scan log, which is located first if it is not.
+// A robot without odometry writes the same pose into every sweep.
+void note_standing_odometry(const ScanArguments& arguments, const std::string& file, const scan::ScanLog& log) {
+  const auto moved = [](const scan::Sweep& a, const scan::Sweep& b) { return a.odometry.position.x != b.odometry.position.x || a.odometry.position.y != b.odometry.position.y || a.odometry.heading != b.odometry.heading; };
+  if (log.forward.size() > 1 && std::adjacent_find(log.forward.begin(), log.forward.end(), moved) == log.forward.end())
+    note(arguments, fmt::format("{}: the odometry is the same in all {} sweeps: the path is that of the laser alone, counted from where it begins", file, log.forward.size()));
+}
+
 Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string& file) {
   if (is_log(file)) {
     auto log = read_log(file);
     if (!log.ok()) return log.error();
     if (!arguments.raw && !log->forward.empty() && !is_located(*log)) {
+      note_standing_odometry(arguments, file, *log);
       WorkProgress progress("locating", arguments.quiet);
       log = scan::locate(*log, progress.teller());
       if (!log.ok()) return log.error();
@@ -168,6 +176,7 @@ int locate(const ScanArguments& a) {
   if (const auto good = check_log_name(a.output); !good.ok()) return complain(good.error());
   const auto log = read_log(a.input);
   if (!log.ok()) return complain(log.error());
+  note_standing_odometry(a, a.input, *log);
   Result<scan::ScanLog> located = [&] {
     WorkProgress progress("locating", a.quiet);
     return scan::locate(*log, progress.teller());
