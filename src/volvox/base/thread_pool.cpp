@@ -7,7 +7,7 @@ namespace volvox {
 namespace {
 
 // Several ranges a thread, so that one that has little to do takes from one that has much.
-constexpr std::size_t chunks_a_thread = 4;
+constexpr std::size_t chunks_a_thread = 8;
 
 // Loops follow each other closely in a step, and waking a thread takes as long as a short
 // loop: whoever waits looks for this long before it sleeps.

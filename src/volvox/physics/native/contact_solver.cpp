@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <tuple>
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/detector.h"
@@ -14,14 +15,6 @@ namespace {
 
 // How often a substep is solved where contacts overload motors.
 constexpr int most_attempts = 3;
-// Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
-// would pay for them: the work of a group is bounded, not its sweeps. Beyond it, sweeps go on
-// only where a contact is far from settled.
-constexpr std::size_t most_work = 16000;  // contacts times sweeps
-constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
-// Groups up to this many contacts that have not settled after so many sweeps are also solved
-// directly, for the contacts that then touch, stick and slide; again after three times as many.
-constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
 
 Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) { return {lane(volvox::cross(arm, impulse)), lane(impulse)}; }
 
@@ -109,46 +102,74 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
   }
 }
 
+void ContactSolver::line_up() {
+  line_.clear();
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].awake && !lone_[at(islands_[groups_[i].first_island])]) line_.push_back(i);
+  }
+  std::sort(line_.begin(), line_.end(), [&](std::size_t x, std::size_t y) { return std::tuple(groups_[y].bodies, x) < std::tuple(groups_[x].bodies, y); });
+}
+
 template <class Visit>
 void ContactSolver::for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const {
-  share_out(threads, group.last_island - group.first_island, 1, [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])]); });
+  if (group.last_island - group.first_island == 1) return visit(*islands[at(islands_[group.first_island])], threads);
+  share_out(threads, group.last_island - group.first_island, 1, [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
 }
 
 void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step, ThreadPool* threads) const {
   static thread_local GroupRoom own_room;
   GroupRoom& room = own_room;  // this thread's, whoever works in it
   const Group& group = groups_[index];
-  if (!group.awake || lone_[at(islands_[group.first_island])]) return;
   place(world, islands, group, threads);
   refresh(world, group, step, threads);
   share_weight(world, islands, group, threads);
   start_impulses(world, group, step);
-  for_islands(islands, group, threads, [&](Island& island) { island.predict(world, step); });
+  for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.predict(world, step, own); });
   collect_active(world, group, room);
-  for (int attempt = 1; !room.active.empty(); ++attempt) {
-    whiten(islands, group, room, threads);
-    lay_out_rows(islands, room);
-    share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
-    sweep(islands, group, room);
-    std::atomic<bool> overloaded = false;
-    for_islands(islands, group, threads, [&](Island& island) {
-      if (island.take_up(world)) overloaded = true;
-    });
-    if (!overloaded || attempt == most_attempts) break;
-    for_islands(islands, group, threads, [&](Island& island) { island.predict_again(world); });
-  }
+  if (!room.active.empty()) solve(world, islands, group, room, step, threads);
   take_impulses(world, islands, group, room, threads);
-  for_islands(islands, group, threads, [&](Island& island) { island.finish(world, step); });
+  for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.finish(world, step, own); });
+}
+
+// Islands whose motors the contacts overload are predicted again, and the sweep goes on from
+// where it was.
+void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const {
+  if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;
+  divide(world, islands, group, room);
+  lay_out_rows(islands, room);
+  number_places(islands, group, room);
+  start(room);
+  for (int attempt = 1;; ++attempt) {
+    whiten(islands, group, room, threads);
+    share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
+    if (attempt > 1) carry_over(islands, room);
+    sweep(islands, group, room, attempt == 1, threads);
+    if (!take_up(world, islands, group, room, threads) || attempt == most_attempts) return;
+    for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
+      if (room.anew[at(world.bodies[at(island.bodies().front())].island)]) island.predict_again(world, own);
+    });
+  }
+}
+
+bool ContactSolver::take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
+  std::atomic<bool> overloaded = false;
+  for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
+    const bool over = island.take_up(world, own);
+    room.anew[at(world.bodies[at(island.bodies().front())].island)] = over;
+    if (over) overloaded = true;
+  });
+  return overloaded;
 }
 
 void ContactSolver::place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
-  for_islands(islands, group, threads, [&](const Island& island) {
-    for (int index : island.bodies()) {
-      Body& body = world.bodies[at(index)];
+  for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
+    share_out(own, island.bodies().size(), 256, [&](std::size_t i) {
+      Body& body = world.bodies[at(island.bodies()[i])];
       body.axes = rotation_matrix(lane(body.rotation));
       body.push = {};
       body.touches = 0, body.carried = false;
-    }
+    });
   });
 }
 
@@ -165,7 +186,7 @@ void ContactSolver::refresh(World& world, const Group& group, double step, Threa
 }
 
 void ContactSolver::share_weight(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
-  for_islands(islands, group, threads, [&](const Island& island) {
+  for_islands(islands, group, threads, [&](const Island& island, ThreadPool*) {
     double all = 0, touching = 0;
     for (int index : island.bodies()) {
       const Body& body = world.bodies[at(index)];
@@ -245,7 +266,7 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
       if (room.touched.empty() || room.touched.back() != c.node_a) room.touched.push_back(c.node_a);
       if (c.island_b >= 0) room.touched.push_back(c.node_b);
     }
-    islands[at(islands_[group.first_island])]->whiten(room.touched);
+    islands[at(islands_[group.first_island])]->whiten(room.touched, threads);
     return;
   }
   room.ends.clear();
@@ -253,6 +274,7 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
     room.ends.push_back({c.island_a, c.node_a});
     if (c.island_b >= 0) room.ends.push_back({c.island_b, c.node_b});
   }
+  std::erase_if(room.ends, [&](const std::pair<int, int>& end) { return !room.anew[at(end.first)]; });
   std::sort(room.ends.begin(), room.ends.end());
   room.ends.erase(std::unique(room.ends.begin(), room.ends.end()), room.ends.end());
   room.touched.clear(), room.first_end.clear();
@@ -263,7 +285,7 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
   room.first_end.push_back(room.ends.size());
   share_out(threads, room.first_end.size() - 1, 1, [&](std::size_t i) {
     const std::size_t first = room.first_end[i], last = room.first_end[i + 1];
-    islands[at(room.ends[first].first)]->whiten({room.touched.data() + first, last - first});
+    islands[at(room.ends[first].first)]->whiten({room.touched.data() + first, last - first}, nullptr);
   });
 }
 
@@ -296,8 +318,16 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
   }
 }
 
+void ContactSolver::start(GroupRoom& room) const {
+  for (std::size_t i = 0; i < room.active.size(); ++i) {
+    const ContactPoint& c = points_[at(room.active[i].point)];
+    for (int k = 0; k < 3; ++k) room.hot[i].impulse[k] = dot(c.impulse, c.frame[k]);
+  }
+}
+
 void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const {
   const GroupRoom::Active& where = room.active[index];
+  if (!room.anew[at(where.island_a)] && (where.island_b < 0 || !room.anew[at(where.island_b)])) return;
   ContactPoint& c = points_[at(where.point)];
   RowContact& hot = room.hot[index];
   Island& a = *islands[at(where.island_a)];
@@ -315,10 +345,7 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   }
   wide_gram(hot.rows_a, hot.width_a, hot.gram);
   if (hot.width_b > 0) wide_gram(hot.rows_b, hot.width_b, hot.gram);
-  for (int i = 0; i < 3; ++i) {
-    hot.free[i] = dot(velocity, c.frame[i]);
-    hot.impulse[i] = dot(c.impulse, c.frame[i]);
-  }
+  for (int i = 0; i < 3; ++i) hot.free[i] = dot(velocity, c.frame[i]);
   set_target(c, hot.free[0], step);
   hot.target = c.target;
   hot.friction = c.friction;
@@ -347,90 +374,28 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double step) c
   c.target = std::max(c.target, std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap)));
 }
 
-void ContactSolver::number_places(const Islands& islands, const Group& group, GroupRoom& room) const {
-  room.first_place.resize(islands.size());
-  room.above.clear();
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    const Island& island = *islands[at(islands_[i])];
-    const int first = room.first_place[at(islands_[i])] = static_cast<int>(room.above.size());
-    for (int part = 0; part < island.parts(); ++part) room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
+// An island that was predicted again has lost what the sweep gave it so far.
+void ContactSolver::carry_over(Islands& islands, GroupRoom& room) const {
+  const auto push = [&](int island, int part, const RowSpan& to, const double* rows, const double (&impulse)[3]) {
+    if (!room.anew[at(island)]) return;
+    islands[at(island)]->move_to(part);
+    wide_push(to.coordinates, to.blocks, rows, to.width, impulse);
+  };
+  for (std::size_t i = 0; i < room.active.size(); ++i) {
+    const GroupRoom::Active& where = room.active[i];
+    const ContactPoint& c = points_[at(where.point)];
+    const RowContact& hot = room.hot[i];
+    double change[3];
+    for (int k = 0; k < 3; ++k) change[k] = hot.impulse[k] - dot(c.impulse, c.frame[k]);
+    push(where.island_a, where.part_a, {hot.a, hot.width_a, where.part_a, hot.blocks_a}, hot.rows_a, change);
+    if (hot.width_b > 0) push(where.island_b, where.part_b, {hot.b, hot.width_b, where.part_b, hot.blocks_b}, hot.rows_b, change);
   }
-  const auto place = [&](int island, int part) { return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part); };
-  for (GroupRoom::Active& c : room.active) {
-    c.place_a = place(c.island_a, c.part_a);
-    c.place_b = c.island_b >= 0 ? place(c.island_b, c.part_b) : c.place_a;
-  }
-}
-
-// The sweeps go on where something has not settled, and beside it; every fourth, and the last,
-// goes through all, for what travels farther.
-void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room) const {
-  const std::size_t contacts = room.active.size();
-  const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
-  const double count = static_cast<double>(group.last_island - group.first_island);
-  const double fine = count == 1 ? settled : settled_together / (count * count);
-  bool direct = count > 1 && contacts <= most_direct;
-  for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
-  std::size_t next_direct = sweeps_before_direct;
-  number_places(islands, group, room);
-  room.stirred.assign(room.above.size(), 0);
-  bool all = true;
-  for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
-    const double enough = i < sweeps ? fine : unsettled;
-    double most = 0;
-    room.stirring.assign(room.above.size(), 0);
-    for (std::size_t k = 0; k < contacts; ++k) {
-      const GroupRoom::Active& c = room.active[k];
-      if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
-      const double change = solve_one(islands, room, k);
-      if (change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
-      most = std::max(most, change);
-    }
-    if (all && most < enough) break;
-    if (direct && i == next_direct) (void)solve_directly(room), next_direct = 3 * next_direct;
-    all = (i + 1) % 4 == 0 || most < enough;
-    room.stirred = room.stirring;
-    for (std::size_t place = 0; place < room.above.size(); ++place) {
-      if (room.above[place] < 0) continue;
-      const std::size_t above = at(room.above[place]);
-      if (room.stirring[place]) room.stirred[above] = 1;
-      if (room.stirring[above]) room.stirred[place] = 1;
-    }
-  }
-}
-
-double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t index) const {
-  const GroupRoom::Active& where = room.active[index];
-  RowContact& hot = room.hot[index];
-  if (where.one_part) return wide_solve(hot);
-  Island& a = *islands[at(where.island_a)];
-  a.move_to(where.part_a);
-  if (hot.width_b == 0) return wide_solve(hot);
-  Island& b = *islands[at(where.island_b)];
-  if (&a != &b) {
-    b.move_to(where.part_b);
-    return wide_solve(hot);
-  }
-  // Two parts of one tree: only one is current at a time.
-  RowContact alone = hot;
-  alone.width_a = alone.width_b = 0;
-  for (int i = 0; i < 3; ++i) alone.free[i] += wide_dot(hot.rows_a + i * hot.width_a, hot.a, hot.width_a);
-  a.move_to(where.part_b);
-  for (int i = 0; i < 3; ++i) alone.free[i] += wide_dot(hot.rows_b + i * hot.width_b, hot.b, hot.width_b);
-  const double change = wide_solve(alone);
-  for (int i = 0; i < 3; ++i) wide_add(hot.b, hot.rows_b + i * hot.width_b, alone.impulse[i] - hot.impulse[i], hot.width_b);
-  a.move_to(where.part_a);
-  for (int i = 0; i < 3; ++i) {
-    wide_add(hot.a, hot.rows_a + i * hot.width_a, alone.impulse[i] - hot.impulse[i], hot.width_a);
-    hot.impulse[i] = alone.impulse[i];
-  }
-  return change;
 }
 
 // Body::push becomes the change of the impulses since predict().
 void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
-  for_islands(islands, group, threads, [&](const Island& island) {
-    for (int body : island.bodies()) world.bodies[at(body)].push = {};
+  for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
+    share_out(own, island.bodies().size(), 256, [&](std::size_t i) { world.bodies[at(island.bodies()[i])].push = {}; });
   });
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     ContactPoint& c = points_[at(room.active[i].point)];

@@ -45,7 +45,20 @@ struct GroupRoom {
     double slide[2];  // of a contact that slides: friction per unit of its normal impulse
   };
 
+  // Contacts one behind the other that are swept by one thread.
+  struct Section {
+    std::size_t first = 0, last = 0;
+    double most = 0;  // change in the last sweep, in m/s
+  };
+
+  std::vector<std::uint8_t> anew;    // by island: predicted since the last sweep
   std::vector<Active> active;        // in the order of the sweep
+  std::vector<Section> sections;     // of them
+  std::vector<std::size_t> phases;   // the first of the sections that may be swept at once, and one more at the end
+  std::vector<int> strip;            // by island
+  std::vector<std::size_t> weight;   // by island: its contacts
+  std::vector<int> across;           // the group's islands, strip by strip
+  std::vector<Active> sorted;
   std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
   std::vector<int> first_place;      // by island: of its parts among those of the group
   std::vector<int> above;            // by place: the part that it hangs on; -1: none
@@ -66,7 +79,6 @@ class ContactSolver {
 
   // After detection, or when islands have changed: who may touch whom until the next time.
   void regroup(const World& world, const Islands& islands);
-  std::size_t groups() const { return groups_.size(); }
   // A group sleeps or wakes as one. What lies still for a while, carried by something, falls
   // asleep; a group in which anybody is awake wakes.
   void wake_groups(World& world, const Islands& islands, ThreadPool* threads);
@@ -77,10 +89,12 @@ class ContactSolver {
   // Their lists of points hold until the next call.
   void take_lone_trees(const World& world, const Islands& islands, const Detector& detector, std::vector<FlockMember>& members);
 
+  // After all that: who has to be moved, the largest first.
+  void line_up();
+  std::span<const std::size_t> groups() const { return line_; }
   // So large that the others cannot keep the threads busy meanwhile: it is shared out itself.
-  bool large(std::size_t group) const { return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_ && groups_[group].last_island - groups_[group].first_island > 1; }
-  // Moves the bodies of a group through a substep. Everything but the sweep is shared out to
-  // the threads, if there are any.
+  bool large(std::size_t group) const { return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_; }
+  // Moves the bodies of a group through a substep, by all threads, if there are any.
   void advance_group(World& world, Islands& islands, std::size_t group, double step, ThreadPool* threads) const;
 
  private:
@@ -105,12 +119,19 @@ class ContactSolver {
   void share_weight(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
   void start_impulses(World& world, const Group& group, double step) const;
   Vec3 first_impulse(const World& world, const ContactPoint& c, double step) const;
+  void solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const;
+  void start(GroupRoom& room) const;
   void collect_active(const World& world, const Group& group, GroupRoom& room) const;
   void whiten(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void lay_out_rows(Islands& islands, GroupRoom& room) const;
   void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
+  void carry_over(Islands& islands, GroupRoom& room) const;
+  bool take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void set_target(ContactPoint& c, double predicted, double step) const;
-  void sweep(Islands& islands, const Group& group, GroupRoom& room) const;
+  void divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const;
+  void cut_into_strips(const World& world, const Islands& islands, const Group& group, GroupRoom& room, int strips) const;
+  void sweep(Islands& islands, const Group& group, GroupRoom& room, bool all, ThreadPool* threads) const;
+  void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;
   void number_places(const Islands& islands, const Group& group, GroupRoom& room) const;
   double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
@@ -123,6 +144,7 @@ class ContactSolver {
   std::vector<int> parent_, group_of_;  // by island
   std::vector<int> lone_points_;
   std::vector<std::uint8_t> lone_;      // by island: somebody else moves it
+  std::vector<std::size_t> line_;       // groups
 };
 
 // One step towards the solution for the contacts that now touch, stick and slide. False: it

@@ -183,7 +183,7 @@ void Detector::add_hasty(const View& view, double step, ThreadPool* threads, std
 void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon) {
   collect_items(view, alarmed, horizon);
   broad_phase_.find_pairs(items_, pairs_);
-  std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return !may_touch(view, pair.a, pair.b); });
+  std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b); });
   add_half_spaces(view, horizon);
   set_hasty_apart(view, horizon);
 }
@@ -293,6 +293,15 @@ void Detector::add_half_spaces(const View& view, double horizon) {
     }
   }
   std::sort(pairs_.begin(), pairs_.end());
+}
+
+// By the balls around their centres of mass, which turning does not move.
+bool Detector::out_of_reach(const View& view, BroadPhase::Pair pair, double horizon) const {
+  const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
+  const Body &x = view.bodies[a], &y = view.bodies[b];
+  if (!view.shapes[b]->half_spaces.empty()) return false;
+  const double reach = view.shapes[a]->reach + view.shapes[b]->reach + slack_ + horizon * length(x.linear - y.linear);
+  return length_squared(x.position - y.position) > reach * reach;
 }
 
 // Bodies that cannot move against each other have nothing to settle by contacts.

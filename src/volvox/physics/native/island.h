@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/body.h"
 #include "volvox/physics/native/drive.h"
 #include "volvox/physics/native/wide.h"
@@ -51,12 +52,13 @@ class Island {
   // Body indices; the order is the island's own.
   const std::vector<int>& bodies() const { return bodies_; }
 
+  // What follows may be shared out to the threads, if there are any.
   // Velocities at the end of the substep, with the contact impulses in Body::push.
-  virtual void predict(World& world, double step) = 0;
+  virtual void predict(World& world, double step, ThreadPool* threads) = 0;
   virtual Vec3 predicted_velocity(int node, const Vec3& arm) const = 0;
 
   // Makes ready for contacts on the given nodes (some perhaps more than once); coordinates become zero.
-  virtual void whiten(std::span<const int> nodes) = 0;
+  virtual void whiten(std::span<const int> nodes, ThreadPool* threads) = 0;
   virtual RowSpan span(int node) = 0;
   // Sets three rows that lie one behind the other to sign * e_r.(Yv + Yw x arm) of a node, or
   // adds it to them.
@@ -69,15 +71,15 @@ class Island {
   // 2 x the product of rows of two parts of this island, for the six entries of a 3x3 matrix.
   virtual void add_cross_terms(int /*part_a*/, const double* /*rows_a*/, int /*part_b*/, const double* /*rows_b*/, double (&/*gram*/)[6]) {}
 
-  // Takes the coordinates into the velocities. True if the contacts overload a motor: what it
-  // can do was corrected, and the group must be predicted again.
-  virtual bool take_up(World& world) = 0;
+  // What the coordinates change the velocities by; finish() takes it in. True if the contacts
+  // overload a motor: what it can do was corrected, and the island must be predicted again.
+  virtual bool take_up(World& world, ThreadPool* threads) = 0;
   // As predict(), in the same substep, with drives corrected by take_up().
-  virtual void predict_again(World& world) = 0;
+  virtual void predict_again(World& world, ThreadPool* threads) = 0;
 
   // Moves the bodies, books loads and motors. Body::push is by now what the contacts gave in
   // the end.
-  virtual void finish(World& world, double step) = 0;
+  virtual void finish(World& world, double step, ThreadPool* threads) = 0;
 
  protected:
   // Moves a body by its new velocity.

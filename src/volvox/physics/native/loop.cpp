@@ -124,13 +124,13 @@ void Loop::choose_stiffness() {
   angular_stiffness_ = linear_stiffness_ * lever * lever;
 }
 
-void Loop::predict(World& world, double step) {
+void Loop::predict(World& world, double step, ThreadPool* /*threads*/) {
   load(world, step);
   tell_drives(world, step);
   solve_and_settle(world, DrivePass::first);
 }
 
-void Loop::predict_again(World& world) {
+void Loop::predict_again(World& world, ThreadPool* /*threads*/) {
   for (const Link& link : links_) {
     for (Drive<double>& drive : world.drives[static_cast<std::size_t>(link.joint)]) drive.keep_to_cap();
   }
@@ -275,13 +275,18 @@ void Loop::solve() {
   factor_.factor();
   factor_.forward(x_);
   factor_.backward(x_);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].fresh = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].fresh = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+    nodes_[i].passed = {};
+  }
 }
 
+Spatial<double> Loop::velocity(int node) const { return nodes_[static_cast<std::size_t>(node)].fresh + nodes_[static_cast<std::size_t>(node)].passed; }
+
 Spatial<double> Loop::relative_velocity(const Link& link) const {
-  const Spatial<double> b = link.b >= 0 ? nodes_[static_cast<std::size_t>(link.b)].fresh : link.motion.v;
+  const Spatial<double> b = link.b >= 0 ? velocity(link.b) : link.motion.v;
   if (link.a < 0) return b - link.ground;
-  return b - motion_to_child(nodes_[static_cast<std::size_t>(link.a)].fresh, link.motion.r);
+  return b - motion_to_child(velocity(link.a), link.motion.r);
 }
 
 double Loop::axis_speed(const Link& link, int dof, const Spatial<double>& relative) const { return dot(link.dofs[dof].u, relative); }
@@ -305,7 +310,7 @@ Vec3 Loop::predicted_velocity(int node, const Vec3& arm) const {
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 
-void Loop::whiten(std::span<const int> nodes) {
+void Loop::whiten(std::span<const int> nodes, ThreadPool* /*threads*/) {
   constexpr std::size_t none = ~std::size_t{0};
   std::fill(first_row_.begin(), first_row_.end(), none);
   std::size_t total = 0;
@@ -349,12 +354,12 @@ void Loop::add_cross_terms(int part_a, const double* rows_a, int part_b, const d
 
 Spatial<double> Loop::passed_impulse(const Link& link) const { return link.drive - link.stiffness * relative_velocity(link); }
 
-bool Loop::take_up(World& world) {
+bool Loop::take_up(World& world, ThreadPool* /*threads*/) {
   if (!touched_) return false;
   for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(SparseFactor::padded * i), 6, x_[i].begin());
   factor_.backward(x_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    nodes_[i].fresh = nodes_[i].fresh + spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
+    nodes_[i].passed = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
   }
   bool overloaded = false;
   for (const Link& link : links_) {
@@ -365,7 +370,7 @@ bool Loop::take_up(World& world) {
   return overloaded;
 }
 
-void Loop::finish(World& world, double step) {
+void Loop::finish(World& world, double step, ThreadPool* /*threads*/) {
   for (Link& link : links_) {
     book_load(world, link.joint, false, passed_impulse(link), plain(link.motion.x), step);
     if (link.shape.dofs != 1) continue;
@@ -376,7 +381,7 @@ void Loop::finish(World& world, double step) {
     world.scene.joints[joint].velocity = qdot;
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], nodes_[i].fresh, nodes_[i].inertia, step);
+    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], velocity(static_cast<int>(i)), nodes_[i].inertia, step);
   }
 }
 

@@ -18,15 +18,15 @@ class Loop final : public Island {
   // Bodies and joints by index, sorted.
   Loop(const World& world, std::vector<int> bodies, std::vector<int> joints);
 
-  void predict(World& world, double step) override;
+  void predict(World& world, double step, ThreadPool* threads) override;
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
-  void whiten(std::span<const int> nodes) override;
+  void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   RowSpan span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
-  bool take_up(World& world) override;
-  void predict_again(World& world) override;
-  void finish(World& world, double step) override;
+  bool take_up(World& world, ThreadPool* threads) override;
+  void predict_again(World& world, ThreadPool* threads) override;
+  void finish(World& world, double step, ThreadPool* threads) override;
 
  private:
   struct Link {
@@ -50,13 +50,14 @@ class Loop final : public Island {
   void assemble();
   void solve();
   bool settle_drives(World& world, DrivePass pass);
+  Spatial<double> velocity(int node) const;
   Spatial<double> relative_velocity(const Link& link) const;
   double axis_speed(const Link& link, int dof, const Spatial<double>& relative) const;
   Spatial<double> passed_impulse(const Link& link) const;
   Support<double> support(const World& world, const Link& link) const;
 
   std::vector<Link> links_;
-  std::vector<Node<double>> nodes_;  // state and outside impulses; the new velocity in `fresh`
+  std::vector<Node<double>> nodes_;  // state and outside impulses; the new velocity in `fresh`, what contacts change it by in `passed`
   std::vector<NodeShape> shapes_;    // mass and moments
   SparseFactor factor_;
   double linear_stiffness_ = 0, angular_stiffness_ = 0;

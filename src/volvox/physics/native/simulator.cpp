@@ -76,6 +76,7 @@ void Simulator::detect_contacts(double step, double time_left) {
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands(), threads_);
   flocks_.gather(world_, topology_.islands(), contacts_, detector_);
+  contacts_.line_up();
   seen_.resize(world_.bodies.size());
   for_each(seen_.size(), [&](std::size_t i) {
     if (!alarm_ || alarmed_[i]) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
@@ -92,6 +93,7 @@ void Simulator::detect_hasty_contacts(double step) {
   detector_.detect_hasty({world_.scene, world_.bodies, shapes_}, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands(), threads_);
+  contacts_.line_up();
 }
 
 // Moves the groups that are not in flocks until somebody is alarmed.
@@ -125,12 +127,10 @@ void Simulator::raise_alarms(double time_left) {
 
 // Large groups one after the other, each with all threads; then the small ones side by side.
 void Simulator::advance_groups(double step) {
-  for (std::size_t i = 0; i < contacts_.groups(); ++i) {
-    if (contacts_.large(i)) contacts_.advance_group(world_, topology_.islands(), i, step, threads_);
-  }
-  share_out(threads_, contacts_.groups(), 8, [&](std::size_t i) {
-    if (!contacts_.large(i)) contacts_.advance_group(world_, topology_.islands(), i, step, nullptr);
-  });
+  const std::span<const std::size_t> groups = contacts_.groups();
+  std::size_t first = 0;
+  for (; first < groups.size() && contacts_.large(groups[first]); ++first) contacts_.advance_group(world_, topology_.islands(), groups[first], step, threads_);
+  share_out(threads_, groups.size() - first, 1, [&](std::size_t i) { contacts_.advance_group(world_, topology_.islands(), groups[first + i], step, nullptr); });
 }
 
 void Simulator::move_kinematic_bodies(double step) {

@@ -1,6 +1,7 @@
 #include "volvox/physics/native/tree.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "volvox/physics/native/latch.h"
 
@@ -33,6 +34,7 @@ Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) 
   bodies_.reserve(count), shapes_.reserve(count), joints_.reserve(count), dofs_.reserve(count), y_first_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) add_node(world, plan, i);
   nodes_.resize(shapes_.size());
+  plan_branches();
   plan_parts();
   find_safe_pull();
   if (fits_flock()) plan_columns();
@@ -45,7 +47,7 @@ void Tree::take_room(Tree& old) {
     mine.swap(its);
     mine.clear();
   };
-  take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_);
+  take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_), take(branches_, old.branches_);
   take(parts_, old.parts_), take(y_first_, old.y_first_), take(columns_.columns, old.columns_.columns), take(columns_.first, old.columns_.first);
   nodes_.swap(old.nodes_), y_.swap(old.y_), coordinates_.swap(old.coordinates_);
   part_of_.swap(old.part_of_), column_.swap(old.column_), wanted_.swap(old.wanted_), way_.swap(old.way_), columns_.own.swap(old.columns_.own);
@@ -84,30 +86,39 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
   bodies_.push_back(body_index);
 }
 
-void Tree::predict(World& world, double step) {
-  load(world, step);
-  tell_drives(world, step);
-  solve_and_settle(world, DrivePass::first);
+// In depth-first order a subtree ends where the next one begins.
+void Tree::plan_branches() {
+  for (std::size_t i = 1; i < shapes_.size(); ++i) {
+    if (shapes_[i].parent == 0) branches_.push_back({i, i});
+    branches_.back().last = i + 1;
+  }
 }
 
-void Tree::predict_again(World& world) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    start_factor(shapes_[i], nodes_[i]);
+void Tree::predict(World& world, double step, ThreadPool* threads) {
+  load(world, step, threads);
+  solve_and_settle(world, DrivePass::first, true, threads);
+}
+
+void Tree::predict_again(World& world, ThreadPool* threads) {
+  const auto again = [&](std::size_t i) {
     for (int k = 0; k < shapes_[i].dofs; ++k) {
       Drive<double>& drive = world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)];
       drive.keep_to_cap();
       load_drive(drive, dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)]);
     }
-  }
-  solve_and_settle(world, DrivePass::middle);
+  };
+  again(0);
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) again(i);
+  });
+  solve_and_settle(world, DrivePass::middle, false, threads);
 }
 
-void Tree::solve_and_settle(World& world, DrivePass first) {
+void Tree::solve_and_settle(World& world, DrivePass first, bool started, ThreadPool* threads) {
   for (int pass = 0; pass < most_passes; ++pass) {
-    for (std::size_t i = 0; pass > 0 && i < nodes_.size(); ++i) start_factor(shapes_[i], nodes_[i]);
-    factor_and_solve();
+    factor_and_solve(started && pass == 0, threads);
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+    if (!settle_drives(world, pass == 0 ? first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle, threads)) break;
   }
 }
 
@@ -133,32 +144,38 @@ void Tree::plan_columns() {
   }
 }
 
-// One pass, parents first, so that every node is in the cache once: state, inertia, joint.
-void Tree::load(World& world, double step) {
+void Tree::load(World& world, double step, ThreadPool* threads) {
   load_ground(world);
   const bool drags = load_drags(world, step);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const std::size_t index = static_cast<std::size_t>(bodies_[i]);
-    const Body& body = world.bodies[index];
-    const Wrench& force = world.scene.forces[index];
-    Node<double>& n = nodes_[i];
-    n.x = lane(body.position);
-    n.q = lane(body.rotation);
-    n.axes = body.axes;
-    n.v = {lane(body.angular), lane(body.linear)};
-    n.own = Spatial<double>{lane(body.spin + force.torque * step),
-                            lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
-    n.dragged = drags && any_drag(n.drag);
-    load_inertia(shapes_[i], n, step);
-    start_factor(shapes_[i], n);
-    if (joints_[i] < 0) continue;
-    load_joint(shapes_[i], n, support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);
-    if (shapes_[i].type != JointType::dock || world.scene.latches[static_cast<std::size_t>(joints_[i])].closed()) continue;
-    const double sign = shapes_[i].flipped ? -1 : 1;
-    Spatial<double> beta = n.beta * sign;
-    load_latch(world, static_cast<std::size_t>(joints_[i]), step, plain(n.x), beta);
-    n.beta = beta * sign;
-  }
+  load_node(world, 0, step, drags);
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) load_node(world, i, step, drags);
+  });
+}
+
+// All at once, so that every node is in the cache once: state, inertia, joint, drives.
+void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
+  const std::size_t index = static_cast<std::size_t>(bodies_[i]);
+  const Body& body = world.bodies[index];
+  const Wrench& force = world.scene.forces[index];
+  Node<double>& n = nodes_[i];
+  n.x = lane(body.position);
+  n.q = lane(body.rotation);
+  n.axes = body.axes;
+  n.v = {lane(body.angular), lane(body.linear)};
+  n.own = Spatial<double>{lane(body.spin + force.torque * step),
+                          lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+  n.dragged = drags && any_drag(n.drag);
+  load_inertia(shapes_[i], n, step);
+  start_factor(shapes_[i], n);
+  if (joints_[i] < 0) return;
+  load_joint(shapes_[i], n, support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);
+  tell_drives(world, i, step);
+  if (shapes_[i].type != JointType::dock || world.scene.latches[static_cast<std::size_t>(joints_[i])].closed()) return;
+  const double sign = shapes_[i].flipped ? -1 : 1;
+  Spatial<double> beta = n.beta * sign;
+  load_latch(world, static_cast<std::size_t>(joints_[i]), step, plain(n.x), beta);
+  n.beta = beta * sign;
 }
 
 void Tree::load_ground(const World& world) {
@@ -214,57 +231,76 @@ Support<double> Tree::support(int node) const {
   return {p.x, p.q, p.axes, p.v};
 }
 
-void Tree::tell_drives(World& world, double step) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (shapes_[i].dofs == 0) continue;
-    const std::size_t joint = static_cast<std::size_t>(joints_[i]);
-    for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
-      Drive<double>& drive = world.drives[joint][k];
-      drive.tell(world.scene.joints[joint].position, world.scene.joints[joint].velocity, step);
-      load_drive(drive, dofs_[static_cast<std::size_t>(shapes_[i].first_dof) + k]);
-    }
+void Tree::tell_drives(World& world, std::size_t i, double step) {
+  const std::size_t joint = static_cast<std::size_t>(joints_[i]);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
+    Drive<double>& drive = world.drives[joint][k];
+    drive.tell(world.scene.joints[joint].position, world.scene.joints[joint].velocity, step);
+    load_drive(drive, dofs_[static_cast<std::size_t>(shapes_[i].first_dof) + k]);
   }
 }
 
 // Takes over the pieces that the solution belongs to. True if they are other ones.
-bool Tree::settle_drives(World& world, DrivePass pass) {
+bool Tree::settle_drives(World& world, DrivePass pass, ThreadPool* threads) {
+  std::atomic<bool> changed = settle_drives(world, 0, pass);
+  for_branches(threads, [&](Range branch) {
+    bool any = false;
+    for (std::size_t i = branch.first; i < branch.last; ++i) any = settle_drives(world, i, pass) || any;
+    if (any) changed = true;
+  });
+  return changed;
+}
+
+bool Tree::settle_drives(World& world, std::size_t i, DrivePass pass) {
   bool changed = false;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (shapes_[i].dofs == 0) continue;
-    std::array<Drive<double>, 3>& drives = world.drives[static_cast<std::size_t>(joints_[i])];
-    for (int k = 0; k < shapes_[i].dofs; ++k) {
-      Dof<double>& dof = dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
-      if (!drives[static_cast<std::size_t>(k)].settle(dof.qdot, dof.wall_gain, pass)) continue;
-      changed = true;
-      load_drive(drives[static_cast<std::size_t>(k)], dof);
-    }
+  for (int k = 0; k < shapes_[i].dofs; ++k) {
+    Drive<double>& drive = world.drives[static_cast<std::size_t>(joints_[i])][static_cast<std::size_t>(k)];
+    Dof<double>& dof = dofs_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
+    if (!drive.settle(dof.qdot, dof.wall_gain, pass)) continue;
+    changed = true;
+    load_drive(drive, dof);
   }
   return changed;
 }
 
-void Tree::factor_and_solve() {
-  for (std::size_t i = nodes_.size(); i-- > 0;) {
-    Node<double>& n = nodes_[i];
-    n.passed = {};
-    if (joints_[i] < 0) continue;
-    eliminate(shapes_[i], n, dofs_.data() + shapes_[i].first_dof);
-    if (shapes_[i].parent < 0) continue;
-    Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
-    p.d = p.d + inertia_to_parent(n.d, n.r);
-    p.z = p.z + impulse_to_parent(n.z, n.r);
+void Tree::factor_and_solve(bool started, ThreadPool* threads) {
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; !started && i < branch.last; ++i) start_factor(shapes_[i], nodes_[i]);
+    eliminate_branch(branch);
+  });
+  Node<double>& root = nodes_[0];
+  if (!started) start_factor(shapes_[0], root);
+  root.passed = {};
+  for (std::size_t i = branches_.size(); i-- > 0;) give_to_parent(branches_[i].first);
+  if (joints_[0] < 0) {
+    root_ = inverse_factor(root.d);
+    root.fresh = native::solve(root_, root.z);
+  } else {
+    eliminate(shapes_[0], root, dofs_.data() + shapes_[0].first_dof);
+    root.fresh = descend(shapes_[0], root, dofs_.data() + shapes_[0].first_dof, ground_velocity_);
   }
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    Node<double>& n = nodes_[i];
-    if (joints_[i] < 0) {
-      root_ = inverse_factor(n.d);
-      n.fresh = solve(root_, n.z);
-      continue;
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) {
+      nodes_[i].fresh = descend(shapes_[i], nodes_[i], dofs_.data() + shapes_[i].first_dof, nodes_[static_cast<std::size_t>(shapes_[i].parent)].fresh);
     }
-    const int parent = shapes_[i].parent;
-    const Spatial<double>& above = parent < 0 ? ground_velocity_ : nodes_[static_cast<std::size_t>(parent)].fresh;
-    n.fresh = descend(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above);
-  }
+  });
   touched_ = false;
+}
+
+// All but what its uppermost node gives to the root.
+void Tree::eliminate_branch(Range branch) {
+  for (std::size_t i = branch.last; i-- > branch.first;) {
+    nodes_[i].passed = {};
+    eliminate(shapes_[i], nodes_[i], dofs_.data() + shapes_[i].first_dof);
+    if (i > branch.first) give_to_parent(i);
+  }
+}
+
+void Tree::give_to_parent(std::size_t i) {
+  const Node<double>& n = nodes_[i];
+  Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
+  p.d = p.d + inertia_to_parent(n.d, n.r);
+  p.z = p.z + impulse_to_parent(n.z, n.r);
 }
 
 Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
@@ -272,55 +308,71 @@ Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 
-bool Tree::take_up(World& world) {
+bool Tree::take_up(World& world, ThreadPool* threads) {
   if (!touched_) return false;
   move_to(0);
-  bool overloaded = false;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    Node<double>& n = nodes_[i];
-    // Until finish() needs it, `passed` holds the change of velocity.
-    if (joints_[i] < 0) {
-      n.passed = times_inverse_transposed(root_, coordinates_.data());
-    } else {
-      const Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
-      double own[3] = {};
-      for (int k = 0; k < shapes_[i].dofs; ++k) {
-        const int column = column_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
-        own[k] = coordinates_[part.first + static_cast<std::size_t>(column)];
-      }
-      const int parent = shapes_[i].parent;
-      const Spatial<double> above = parent < 0 ? Spatial<double>{} : nodes_[static_cast<std::size_t>(parent)].passed;
-      n.passed = descend_change(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above, own);
-      if (shapes_[i].dofs == 1) {
-        overloaded = world.drives[static_cast<std::size_t>(joints_[i])][0].overloaded(dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot) || overloaded;
-      }
-    }
-    n.fresh = n.fresh + n.passed;
-  }
+  std::atomic<bool> overloaded = take_up_node(world, 0);
+  for_branches(threads, [&](Range branch) {
+    bool any = false;
+    for (std::size_t i = branch.first; i < branch.last; ++i) any = take_up_node(world, i) || any;
+    if (any) overloaded = true;
+  });
   return overloaded;
 }
 
-void Tree::finish(World& world, double step) {
-  for (Node<double>& n : nodes_) n.passed = {};
-  // Children first: a body is moved as soon as nobody needs its old pose any more.
-  for (std::size_t i = nodes_.size(); i-- > 0;) {
-    Node<double>& n = nodes_[i];
-    Body& body = world.bodies[static_cast<std::size_t>(bodies_[i])];
-    n.own = n.own + body.push;  // the change since predict()
-    balance(shapes_[i], n);
-    if (shapes_[i].parent >= 0) {
-      Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
-      p.passed = p.passed + impulse_to_parent(n.passed, n.r);
-    }
-    if (joints_[i] >= 0) book_load(world, joints_[i], shapes_[i].flipped, n.passed, body.position, step);
-    advance(body, n.fresh, n.inertia, step);
-    if (shapes_[i].dofs != 1) continue;
-    const std::size_t joint = static_cast<std::size_t>(joints_[i]);
-    const double qdot = dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot;
-    world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
-    world.scene.joints[joint].position += qdot * step;
-    world.scene.joints[joint].velocity = qdot;
+// Until finish() takes it in, `passed` holds the change of velocity.
+bool Tree::take_up_node(World& world, std::size_t i) {
+  Node<double>& n = nodes_[i];
+  if (joints_[i] < 0) {
+    n.passed = times_inverse_transposed(root_, coordinates_.data());
+    return false;
   }
+  const Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
+  double own[3] = {};
+  for (int k = 0; k < shapes_[i].dofs; ++k) {
+    const int column = column_[static_cast<std::size_t>(shapes_[i].first_dof + k)];
+    own[k] = coordinates_[part.first + static_cast<std::size_t>(column)];
+  }
+  const int parent = shapes_[i].parent;
+  const Spatial<double> above = parent < 0 ? Spatial<double>{} : nodes_[static_cast<std::size_t>(parent)].passed;
+  n.passed = descend_change(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above, own);
+  if (shapes_[i].dofs != 1) return false;
+  return world.drives[static_cast<std::size_t>(joints_[i])][0].overloaded(dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot);
+}
+
+// Children first: a body is moved as soon as nobody needs its old pose any more.
+void Tree::finish(World& world, double step, ThreadPool* threads) {
+  const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) take_in(nodes_[i]);
+    for (std::size_t i = branch.last; i-- > branch.first;) {
+      finish_node(world, i, step);
+      if (i == branch.first) continue;
+      Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
+      p.passed = p.passed + impulse_to_parent(nodes_[i].passed, nodes_[i].r);
+    }
+  });
+  take_in(nodes_[0]);
+  for (std::size_t i = branches_.size(); i-- > 0;) {
+    const Node<double>& n = nodes_[branches_[i].first];
+    nodes_[0].passed = nodes_[0].passed + impulse_to_parent(n.passed, n.r);
+  }
+  finish_node(world, 0, step);
+}
+
+void Tree::finish_node(World& world, std::size_t i, double step) {
+  Node<double>& n = nodes_[i];
+  Body& body = world.bodies[static_cast<std::size_t>(bodies_[i])];
+  n.own = n.own + body.push;  // the change since predict()
+  balance(shapes_[i], n);
+  if (joints_[i] >= 0) book_load(world, joints_[i], shapes_[i].flipped, n.passed, body.position, step);
+  advance(body, n.fresh, n.inertia, step);
+  if (shapes_[i].dofs != 1) return;
+  const std::size_t joint = static_cast<std::size_t>(joints_[i]);
+  const double qdot = dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot;
+  world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
+  world.scene.joints[joint].position += qdot * step;
+  world.scene.joints[joint].velocity = qdot;
 }
 
 }  // namespace volvox::physics::native

@@ -7,9 +7,13 @@
 // at a body, its handle, whose six motions are the part's first six columns (C C^T = Y_p Y_p^T).
 // Work goes on in one part at a time; moving to another carries impulses up (climb) and
 // velocities down (descend).
+//
+// The subtrees that hang on the root, its branches, know nothing of each other: the threads
+// share them out, each pass over the nodes ends with the root or begins with it.
 #pragma once
 
 #include "volvox/physics/native/island.h"
+#include "volvox/physics/native/share_out.h"
 #include "volvox/physics/native/tree_kernel.h"
 
 namespace volvox::physics::native {
@@ -54,18 +58,18 @@ class Tree final : public Island {
   void set_pattern(int pattern) { pattern_ = pattern; }
   bool fits_flock() const { return free_root_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns; }
 
-  void predict(World& world, double step) override;
+  void predict(World& world, double step, ThreadPool* threads) override;
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
-  void whiten(std::span<const int> nodes) override;
+  void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   RowSpan span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void move_to(int part) override;
   int parts() const override { return static_cast<int>(parts_.size()); }
   int part_above(int part) const override { return parts_[static_cast<std::size_t>(part)].above; }
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
-  bool take_up(World& world) override;
-  void predict_again(World& world) override;
-  void finish(World& world, double step) override;
+  bool take_up(World& world, ThreadPool* threads) override;
+  void predict_again(World& world, ThreadPool* threads) override;
+  void finish(World& world, double step, ThreadPool* threads) override;
 
  private:
   struct Part {
@@ -84,14 +88,30 @@ class Tree final : public Island {
   void add_node(const World& world, const TreePlan& plan, std::size_t step);
   void plan_parts();
   void plan_columns();
-  void load(World& world, double step);
+  // Nodes one behind the other.
+  struct Range {
+    std::size_t first = 0, last = 0;
+  };
+  template <class Visit>
+  void for_branches(ThreadPool* threads, const Visit& visit) const {
+    share_out(threads, branches_.size(), 1, [&](std::size_t i) { visit(branches_[i]); });
+  }
+  void plan_branches();
+  void load(World& world, double step, ThreadPool* threads);
+  void load_node(World& world, std::size_t node, double step, bool drags);
   void load_ground(const World& world);
   bool load_drags(const World& world, double step);
   void find_safe_pull();
-  void tell_drives(World& world, double step);
-  void solve_and_settle(World& world, DrivePass first);
-  void factor_and_solve();
-  bool settle_drives(World& world, DrivePass pass);
+  void tell_drives(World& world, std::size_t node, double step);
+  // `started`: every node is still without what its children add.
+  void solve_and_settle(World& world, DrivePass first, bool started, ThreadPool* threads);
+  void factor_and_solve(bool started, ThreadPool* threads);
+  void eliminate_branch(Range branch);
+  void give_to_parent(std::size_t node);
+  bool settle_drives(World& world, DrivePass pass, ThreadPool* threads);
+  bool settle_drives(World& world, std::size_t node, DrivePass pass);
+  bool take_up_node(World& world, std::size_t node);
+  void finish_node(World& world, std::size_t node, double step);
   Support<double> support(int node) const;
   void whiten_node(int node);
   void start_part(Part& part);
@@ -103,6 +123,7 @@ class Tree final : public Island {
   const double* y(int node) const { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
 
   std::vector<NodeShape> shapes_;
+  std::vector<Range> branches_;   // of the nodes behind the root
   std::vector<int> joints_;       // by node; -1: a free root
   std::vector<Node<double>> nodes_;
   std::vector<Dof<double>> dofs_;

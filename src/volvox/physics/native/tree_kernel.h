@@ -46,7 +46,8 @@ struct Dof {
   T walled, wall_speed;    // 1 where a wall holds, else 0
   T inv, root_inv;         // 1 / (s.D s + kappa), and its square root
   T drive;                 // inv (s.z + rhs)
-  T wall_gain, qdot;
+  T wall_gain;
+  T predicted, qdot;       // its speed before and after the contacts
 };
 
 template <class T>
@@ -203,7 +204,7 @@ template <class T> VOLVOX_KERNEL void eliminate(const NodeShape& shape, Node<T>&
 template <class T> VOLVOX_KERNEL Spatial<T> descend(const NodeShape& shape, const Node<T>& c, Dof<T>* dofs, const Spatial<T>& parent) {
   Spatial<T> y = motion_to_child(parent, c.r) + c.beta;
   for (int i = shape.dofs - 1; i >= 0; --i) {
-    dofs[i].qdot = dofs[i].drive - dot(dofs[i].u, y);
+    dofs[i].predicted = dofs[i].qdot = dofs[i].drive - dot(dofs[i].u, y);
     y = y + dofs[i].s * dofs[i].qdot;
   }
   return y;
@@ -215,7 +216,7 @@ template <class T> VOLVOX_KERNEL Spatial<T> descend_change(const NodeShape& shap
   Spatial<T> y = motion_to_child(parent, c.r);
   for (int i = shape.dofs - 1; i >= 0; --i) {
     const T change = dofs[i].root_inv * a[i] - dot(dofs[i].u, y);
-    dofs[i].qdot = dofs[i].qdot + change;
+    dofs[i].qdot = dofs[i].predicted + change;
     y = y + dofs[i].s * change;
   }
   return y;

@@ -92,18 +92,21 @@ bool Tree::starts_part(std::size_t node) const {
   return parent < 0 || part_of_[static_cast<std::size_t>(parent)] != part_of_[node];
 }
 
-void Tree::whiten(std::span<const int> nodes) {
+void Tree::whiten(std::span<const int> nodes, ThreadPool* threads) {
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
   for (int node : nodes) {
     for (; node >= 0 && !wanted_[static_cast<std::size_t>(node)]; node = shapes_[static_cast<std::size_t>(node)].parent) {
       wanted_[static_cast<std::size_t>(node)] = 1;
     }
   }
-  for (std::size_t i = 0; i < shapes_.size(); ++i) {
-    if (!wanted_[i]) continue;
-    if (starts_part(i) && shapes_[i].parent >= 0) start_part(parts_[static_cast<std::size_t>(part_of_[i])]);
-    whiten_node(static_cast<int>(i));
-  }
+  if (wanted_[0]) whiten_node(0);
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) {
+      if (!wanted_[i]) continue;
+      if (starts_part(i)) start_part(parts_[static_cast<std::size_t>(part_of_[i])]);
+      whiten_node(static_cast<int>(i));
+    }
+  });
   std::fill(coordinates_.begin(), coordinates_.end(), 0.0);
   for (Part& part : parts_) std::fill(std::begin(part.known), std::end(part.known), 0.0);
   current_ = 0;

@@ -1,0 +1,189 @@
+// The sweep over the contacts of a group.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "volvox/physics/native/contact_rules.h"
+#include "volvox/physics/native/contact_solver.h"
+#include "volvox/physics/native/share_out.h"
+
+namespace volvox::physics::native {
+namespace {
+
+// Tall stacks need many sweeps, and are small; large heaps are warm from the last substep and
+// would pay for them: the work of a group is bounded, not its sweeps. Beyond it, sweeps go on
+// only where a contact is far from settled.
+constexpr std::size_t most_work = 16000;  // contacts times sweeps
+constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
+// Groups up to this many contacts that have not settled after so many sweeps are also solved
+// directly, for the contacts that then touch, stick and slide; again after three times as many.
+constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
+// A group with more contacts than this is cut into strips, each with about so many.
+constexpr std::size_t contacts_of_a_strip = 300, most_strips = 16;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+double coordinate(const Vec3& v, int axis) {
+  const double c = axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+  return std::isfinite(c) ? c : 0;  // the end of the tick names who has run away
+}
+
+}  // namespace
+
+// The islands of a large group are cut into strips across its longest side. Contacts within a
+// strip concern nobody in another, nor do those between two strips beside each other concern
+// anybody in the next two: each of these sections can be swept while others are. So the order of
+// the sweep is: within the strips; between the 1st and 2nd, 3rd and 4th, ...; between the 2nd and
+// 3rd, ...; and what reaches farther. It does not depend on who is there to sweep.
+void ContactSolver::divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const {
+  const std::size_t contacts = room.active.size(), count = group.last_island - group.first_island;
+  const int strips = static_cast<int>(std::min({contacts / contacts_of_a_strip, count, most_strips}));
+  room.phases.clear(), room.sections.clear();
+  if (strips < 2) {
+    room.sections.push_back({0, contacts});
+    room.phases = {0, 1};
+    return;
+  }
+  cut_into_strips(world, islands, group, room, strips);
+  const auto section_of = [&](const GroupRoom::Active& c) {
+    const int a = room.strip[at(c.island_a)], b = c.island_b < 0 ? a : room.strip[at(c.island_b)], lower = std::min(a, b);
+    if (a == b) return a;
+    if (std::abs(a - b) > 1) return 2 * strips - 1;
+    return strips + (lower % 2 == 0 ? lower / 2 : strips / 2 + lower / 2);
+  };
+  room.sections.resize(static_cast<std::size_t>(2 * strips));
+  for (const GroupRoom::Active& c : room.active) ++room.sections[at(section_of(c))].last;
+  std::size_t next = 0;
+  for (GroupRoom::Section& section : room.sections) section.first = next, next += section.last, section.last = section.first;
+  if (room.sorted.capacity() < contacts) room.sorted.reserve(2 * contacts);
+  room.sorted.resize(contacts);
+  for (const GroupRoom::Active& c : room.active) room.sorted[room.sections[at(section_of(c))].last++] = c;
+  room.active.swap(room.sorted);
+  const std::size_t n = static_cast<std::size_t>(strips);
+  room.phases = {0, n, n + n / 2, 2 * n - 1, 2 * n};
+}
+
+// With as many contacts each.
+void ContactSolver::cut_into_strips(const World& world, const Islands& islands, const Group& group, GroupRoom& room, int strips) const {
+  const auto place = [&](int island) -> const Vec3& { return world.bodies[at(islands[at(island)]->bodies().front())].position; };
+  std::array<double, 3> low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
+  room.weight.resize(islands.size()), room.strip.resize(islands.size());
+  room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island), islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
+  for (int island : room.across) {
+    room.weight[at(island)] = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      low[k] = std::min(low[k], coordinate(place(island), static_cast<int>(k)));
+      high[k] = std::max(high[k], coordinate(place(island), static_cast<int>(k)));
+    }
+  }
+  int axis = 0;
+  for (int k = 1; k < 3; ++k) {
+    if (high[at(k)] - low[at(k)] > high[at(axis)] - low[at(axis)]) axis = k;
+  }
+  for (const GroupRoom::Active& c : room.active) ++room.weight[at(c.island_a)];
+  // Slots of islands must not be seen in the result, but bodies may.
+  std::sort(room.across.begin(), room.across.end(), [&](int x, int y) {
+    const double at_x = coordinate(place(x), axis), at_y = coordinate(place(y), axis);
+    return at_x != at_y ? at_x < at_y : islands[at(x)]->bodies().front() < islands[at(y)]->bodies().front();
+  });
+  std::size_t before = 0;
+  for (int island : room.across) {
+    room.strip[at(island)] = std::min(strips - 1, static_cast<int>(before * static_cast<std::size_t>(strips) / room.active.size()));
+    before += room.weight[at(island)];
+  }
+}
+
+void ContactSolver::number_places(const Islands& islands, const Group& group, GroupRoom& room) const {
+  room.first_place.resize(islands.size());
+  room.above.clear();
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    const Island& island = *islands[at(islands_[i])];
+    const int first = room.first_place[at(islands_[i])] = static_cast<int>(room.above.size());
+    for (int part = 0; part < island.parts(); ++part) room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
+  }
+  const auto place = [&](int island, int part) { return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part); };
+  for (GroupRoom::Active& c : room.active) {
+    c.place_a = place(c.island_a, c.part_a);
+    c.place_b = c.island_b >= 0 ? place(c.island_b, c.part_b) : c.place_a;
+  }
+}
+
+// The sweeps go on where something has not settled, and beside it; every fourth, and the last,
+// goes through all, for what travels farther. So does the first if `all` is new; else it starts
+// where islands were predicted anew.
+void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, bool all, ThreadPool* threads) const {
+  const std::size_t contacts = room.active.size();
+  const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
+  const double count = static_cast<double>(group.last_island - group.first_island);
+  const double fine = count == 1 ? settled : settled_together / (count * count);
+  bool direct = count > 1 && contacts <= most_direct;
+  for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
+  std::size_t next_direct = sweeps_before_direct;
+  room.stirred.assign(room.above.size(), 0);
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
+    const auto first = room.stirred.begin() + room.first_place[at(islands_[i])];
+    if (room.anew[at(islands_[i])]) std::fill_n(first, islands[at(islands_[i])]->parts(), std::uint8_t{1});
+  }
+  for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
+    const double enough = i < sweeps ? fine : unsettled;
+    room.stirring.assign(room.above.size(), 0);
+    for (std::size_t phase = 0; phase + 1 < room.phases.size(); ++phase) {
+      const std::size_t first = room.phases[phase];
+      share_out(threads, room.phases[phase + 1] - first, 1, [&](std::size_t k) { sweep(islands, room, room.sections[first + k], all, enough); });
+    }
+    double most = 0;
+    for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most);
+    if (all && most < enough) break;
+    if (direct && i == next_direct) (void)solve_directly(room), next_direct = 3 * next_direct;
+    all = (i + 1) % 4 == 0 || most < enough;
+    room.stirred = room.stirring;
+    for (std::size_t place = 0; place < room.above.size(); ++place) {
+      if (room.above[place] < 0) continue;
+      const std::size_t above = at(room.above[place]);
+      if (room.stirring[place]) room.stirred[above] = 1;
+      if (room.stirring[above]) room.stirred[place] = 1;
+    }
+  }
+}
+
+void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const {
+  section.most = 0;
+  for (std::size_t i = section.first; i < section.last; ++i) {
+    const GroupRoom::Active& c = room.active[i];
+    if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
+    const double change = solve_one(islands, room, i);
+    if (change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
+    section.most = std::max(section.most, change);
+  }
+}
+
+double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t index) const {
+  const GroupRoom::Active& where = room.active[index];
+  RowContact& hot = room.hot[index];
+  if (where.one_part) return wide_solve(hot);
+  Island& a = *islands[at(where.island_a)];
+  a.move_to(where.part_a);
+  if (hot.width_b == 0) return wide_solve(hot);
+  Island& b = *islands[at(where.island_b)];
+  if (&a != &b) {
+    b.move_to(where.part_b);
+    return wide_solve(hot);
+  }
+  // Two parts of one tree: only one is current at a time.
+  RowContact alone = hot;
+  alone.width_a = alone.width_b = 0;
+  for (int i = 0; i < 3; ++i) alone.free[i] += wide_dot(hot.rows_a + i * hot.width_a, hot.a, hot.width_a);
+  a.move_to(where.part_b);
+  for (int i = 0; i < 3; ++i) alone.free[i] += wide_dot(hot.rows_b + i * hot.width_b, hot.b, hot.width_b);
+  const double change = wide_solve(alone);
+  for (int i = 0; i < 3; ++i) wide_add(hot.b, hot.rows_b + i * hot.width_b, alone.impulse[i] - hot.impulse[i], hot.width_b);
+  a.move_to(where.part_a);
+  for (int i = 0; i < 3; ++i) {
+    wide_add(hot.a, hot.rows_a + i * hot.width_a, alone.impulse[i] - hot.impulse[i], hot.width_a);
+    hot.impulse[i] = alone.impulse[i];
+  }
+  return change;
+}
+
+}  // namespace volvox::physics::native
