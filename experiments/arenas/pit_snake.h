@@ -25,6 +25,7 @@ class PitSnake final : public sim::Experiment {
   // Of the physics engine's part of each tick; measured, never part of the state.
   double spent_ = 0;  // s, up to the last tick
   double sum_ = 0, squares_ = 0;
+  std::vector<double> ticks_;  // s; what each took
   std::int64_t measured_ = 0;
 };
 

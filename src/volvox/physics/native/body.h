@@ -21,6 +21,7 @@ struct Body {
   Vec3 moments;
   Pose from_link;  // of the principal frame, in the link's
   Vec3 weight;     // mass times gravity
+  Vec3 axle;       // of its shape, see Shape
   bool dynamic = false;
 
   // Of the current substep.

@@ -1,4 +1,5 @@
-// Boxes in a tree, so that those that overlap another are found without looking at all.
+// Boxes in a tree, so that those that are near another are found without looking at all. Those
+// below a node are tried eight at a time: a large mesh costs few steps more than a small one.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "volvox/physics/native/box.h"
+#include "volvox/physics/native/lanes.h"
 
 namespace volvox::physics::native {
 
@@ -14,20 +16,24 @@ class BoxTree {
   BoxTree() = default;
   explicit BoxTree(std::span<const Box3> boxes);
 
-  // The numbers of the boxes that overlap `box`, ascending.
-  void find(const Box3& box, std::vector<std::uint32_t>& found) const;
+  // The numbers of the boxes that overlap `box` and come within `reach` of its centre, ascending.
+  void find(const Box3& box, double reach, std::vector<std::uint32_t>& found) const;
 
  private:
+  static constexpr std::uint32_t width = 8;
   struct Node {
-    Box3 box;
-    std::uint32_t first = 0, count = 0;  // of a leaf, in order_
-    std::uint32_t beyond = 0;            // the node that follows this one and all below it
+    alignas(64) double centre[3][width];  // of what is below it, by axis
+    double half[3][width];
+    std::uint32_t below[width];           // nodes, or, of a leaf, boxes
+    bool leaf = true;
+    void set(std::uint32_t place, const Box3& box, std::uint32_t number);
+    std::uint32_t near(const Box3& box, double reach) const;
   };
-  void build(std::span<const Box3> boxes, std::uint32_t first, std::uint32_t last);
+  using Range = std::span<std::uint32_t>;  // of numbers of boxes
+  std::uint32_t build(std::span<const Box3> boxes, Range numbers);
+  static std::size_t halve(std::span<const Box3> boxes, Range numbers);
 
-  std::vector<Node> nodes_;  // each before those below it
-  std::vector<std::uint32_t> order_;
-  std::vector<Box3> boxes_;  // in that order
+  LaneVector<Node> nodes_;  // the root comes first
 };
 
 }  // namespace volvox::physics::native

@@ -15,6 +15,10 @@ struct ContactPoint {
   std::uint64_t feature = 0;   // tells the points of a pair apart, from one detection to the next
   Vec3 on_a, on_b;
   double radius = 0, radius_a = 0;
+  // A point of a wheel does not turn with it: it is `rim` away from `on_a`, which lies on the
+  // axle, in the direction `outward` (in b's frame), or what of it is square to the axle.
+  double rim = 0;
+  Vec3 outward;
   enum class NormalOf : std::uint8_t { a, b, centres } normal_of = NormalOf::b;
   Vec3 normal;                 // from b to a, in the frame of the body that it is fixed to
   double friction = 0, restitution = 0;
@@ -33,7 +37,7 @@ struct ContactPoint {
   template <class Archive>
   void archive(Archive& ar) {
     ar("a", a), ar("b", b), ar("feature", feature), ar("on_a", on_a), ar("on_b", on_b);
-    ar("radius", radius), ar("radius_a", radius_a), ar("normal_of", normal_of), ar("normal", normal);
+    ar("radius", radius), ar("radius_a", radius_a), ar("rim", rim), ar("outward", outward), ar("normal_of", normal_of), ar("normal", normal);
     ar("friction", friction), ar("restitution", restitution), ar("impulse", impulse);
     ar("active", active), ar("separation", separation), ar("arm_a", arm_a), ar("arm_b", arm_b);
     for (Vec3& axis : frame) ar("frame", axis);

@@ -20,6 +20,13 @@ Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) { return {lane(v
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+// From the axle to the rim.
+Vec3 rim_point(const Body& a, const Body& b, const ContactPoint& c) {
+  const Vec3 axle = plain(a.axes * lane(a.axle)), outward = plain(b.axes * lane(c.outward));
+  const Vec3 across = outward - axle * dot(axle, outward);
+  return across * (c.rim / std::max(length(across), 1e-9));
+}
+
 }  // namespace
 
 int ContactSolver::root_of(int island) {
@@ -138,7 +145,7 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
   for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;
   divide(world, islands, group, room);
   lay_out_rows(islands, room);
-  number_places(islands, group, room);
+  number_places(islands, room);
   start(room);
   for (int attempt = 1;; ++attempt) {
     whiten(islands, group, room, threads);
@@ -224,7 +231,9 @@ Vec3 ContactSolver::first_impulse(const World& world, const ContactPoint& c, dou
 
 void ContactSolver::refresh_point(const World& world, ContactPoint& c, double step) const {
   const Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
-  const Vec3 on_a = plain(a.axes * lane(c.on_a)), on_b = plain(b.axes * lane(c.on_b));
+  Vec3 on_a = plain(a.axes * lane(c.on_a));
+  if (c.rim > 0) on_a += rim_point(a, b, c);
+  const Vec3 on_b = plain(b.axes * lane(c.on_b));
   const Vec3 between = (a.position + on_a) - (b.position + on_b);
   Vec3 n = plain((c.normal_of == ContactPoint::NormalOf::a ? a.axes : b.axes) * lane(c.normal));
   if (c.normal_of == ContactPoint::NormalOf::centres && length(between) > 1e-9) n = normalized(between);

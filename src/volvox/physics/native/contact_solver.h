@@ -48,7 +48,8 @@ struct GroupRoom {
   // Contacts one behind the other that are swept by one thread.
   struct Section {
     std::size_t first = 0, last = 0;
-    double most = 0;  // change in the last sweep, in m/s
+    double most = 0;        // change in the last sweep, in m/s
+    std::size_t swept = 0;  // contacts in the last sweep
   };
 
   std::vector<std::uint8_t> anew;    // by island: predicted since the last sweep
@@ -57,7 +58,7 @@ struct GroupRoom {
   std::vector<std::size_t> phases;   // the first of the sections that may be swept at once, and one more at the end
   std::vector<int> strip;            // by island
   std::vector<std::size_t> weight;   // by island: its contacts
-  std::vector<int> across;           // the group's islands, strip by strip
+  std::vector<int> across;           // the group's islands, strip by strip where there are any
   std::vector<Active> sorted;
   std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
   std::vector<int> first_place;      // by island: of its parts among those of the group
@@ -98,7 +99,7 @@ class ContactSolver {
   void advance_group(World& world, Islands& islands, std::size_t group, double step, ThreadPool* threads) const;
 
  private:
-  static constexpr std::size_t fewest_bodies_shared = 100;
+  static constexpr std::size_t fewest_bodies_shared = 400;
 
   struct Group {
     std::size_t first_island = 0, last_island = 0;  // in islands_
@@ -129,10 +130,10 @@ class ContactSolver {
   bool take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void set_target(ContactPoint& c, double predicted, double step) const;
   void divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const;
-  void cut_into_strips(const World& world, const Islands& islands, const Group& group, GroupRoom& room, int strips) const;
+  void cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room, bool all, ThreadPool* threads) const;
   void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;
-  void number_places(const Islands& islands, const Group& group, GroupRoom& room) const;
+  void number_places(const Islands& islands, GroupRoom& room) const;
   double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/contact_solver.h"
@@ -20,7 +21,9 @@ constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
 // directly, for the contacts that then touch, stick and slide; again after three times as many.
 constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
 // A group with more contacts than this is cut into strips, each with about so many.
-constexpr std::size_t contacts_of_a_strip = 300, most_strips = 16;
+constexpr std::size_t contacts_of_a_strip = 200, most_strips = 16;
+// Fewer than this are swept before another thread has begun.
+constexpr std::size_t worth_sharing = 256;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -40,12 +43,13 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
   const std::size_t contacts = room.active.size(), count = group.last_island - group.first_island;
   const int strips = static_cast<int>(std::min({contacts / contacts_of_a_strip, count, most_strips}));
   room.phases.clear(), room.sections.clear();
+  room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island), islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
   if (strips < 2) {
     room.sections.push_back({0, contacts});
     room.phases = {0, 1};
     return;
   }
-  cut_into_strips(world, islands, group, room, strips);
+  cut_into_strips(world, islands, room, strips);
   const auto section_of = [&](const GroupRoom::Active& c) {
     const int a = room.strip[at(c.island_a)], b = c.island_b < 0 ? a : room.strip[at(c.island_b)], lower = std::min(a, b);
     if (a == b) return a;
@@ -65,11 +69,10 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
 }
 
 // With as many contacts each.
-void ContactSolver::cut_into_strips(const World& world, const Islands& islands, const Group& group, GroupRoom& room, int strips) const {
+void ContactSolver::cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const {
   const auto place = [&](int island) -> const Vec3& { return world.bodies[at(islands[at(island)]->bodies().front())].position; };
   std::array<double, 3> low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
   room.weight.resize(islands.size()), room.strip.resize(islands.size());
-  room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island), islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
   for (int island : room.across) {
     room.weight[at(island)] = 0;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -94,12 +97,13 @@ void ContactSolver::cut_into_strips(const World& world, const Islands& islands, 
   }
 }
 
-void ContactSolver::number_places(const Islands& islands, const Group& group, GroupRoom& room) const {
+// Strip by strip, so that threads do not write side by side.
+void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const {
   room.first_place.resize(islands.size());
   room.above.clear();
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    const Island& island = *islands[at(islands_[i])];
-    const int first = room.first_place[at(islands_[i])] = static_cast<int>(room.above.size());
+  for (int index : room.across) {
+    const Island& island = *islands[at(index)];
+    const int first = room.first_place[at(index)] = static_cast<int>(room.above.size());
     for (int part = 0; part < island.parts(); ++part) room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
   }
   const auto place = [&](int island, int part) { return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part); };
@@ -129,8 +133,10 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
     const double enough = i < sweeps ? fine : unsettled;
     room.stirring.assign(room.above.size(), 0);
     for (std::size_t phase = 0; phase + 1 < room.phases.size(); ++phase) {
-      const std::size_t first = room.phases[phase];
-      share_out(threads, room.phases[phase + 1] - first, 1, [&](std::size_t k) { sweep(islands, room, room.sections[first + k], all, enough); });
+      const std::span<GroupRoom::Section> sections(room.sections.data() + room.phases[phase], room.phases[phase + 1] - room.phases[phase]);
+      std::size_t work = 0;
+      for (const GroupRoom::Section& section : sections) work += all ? section.last - section.first : section.swept;
+      share_out(work < worth_sharing ? nullptr : threads, sections.size(), 1, [&](std::size_t k) { sweep(islands, room, sections[k], all, enough); });
     }
     double most = 0;
     for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most);
@@ -148,14 +154,17 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
 }
 
 void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const {
-  section.most = 0;
+  double most = 0;
+  std::size_t swept = 0;
   for (std::size_t i = section.first; i < section.last; ++i) {
     const GroupRoom::Active& c = room.active[i];
     if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
+    ++swept;
     const double change = solve_one(islands, room, i);
     if (change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
-    section.most = std::max(section.most, change);
+    most = std::max(most, change);
   }
+  section.most = most, section.swept = swept;
 }
 
 double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t index) const {

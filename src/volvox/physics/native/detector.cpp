@@ -21,11 +21,13 @@ constexpr std::uint64_t taken = ~std::uint64_t{0};
 
 bool before(const ContactPoint& x, const ContactPoint& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 
-// How fast the surface of a body may move.
-double turning_speed(const Body& body, const Shape& shape) { return length(body.angular) * shape.reach; }
+Vec3 felt_turning(const Body& body, const Shape& shape) { return shape.felt(body.angular, body.rotation); }
+
+// How fast turning may move the surface of a body.
+double turning_speed(const Body& body, const Shape& shape) { return length(felt_turning(body, shape)) * shape.swing; }
 
 // Builds the contacts of one pair of bodies.
-class PairCollision final : public TriangleSink {
+class PairCollision final {
  public:
   PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack, std::vector<ContactPoint>& out)
       : pair_(pair), a_(view.bodies[static_cast<std::size_t>(pair.a)]), b_(view.bodies[static_cast<std::size_t>(pair.b)]),
@@ -56,11 +58,6 @@ class PairCollision final : public TriangleSink {
     }
   }
 
-  void add(const Manifold& manifold, std::uint32_t triangle) override {
-    feature_base_ = static_cast<std::uint64_t>(convex_->collider) << 52 | static_cast<std::uint64_t>(triangle + 1) << 20;
-    add_points(manifold);
-  }
-
  private:
   void collide_with(const HalfSpace& plane) {
     const Vec3 normal = plain(b_.axes * lane(plane.normal));
@@ -70,14 +67,14 @@ class PairCollision final : public TriangleSink {
     const Vec3 in_a = place_.turn_to_first(plane.normal);
     Manifold manifold;
     int convex[Manifold::most_found];
-    const Vec3 turning = plain(transposed_times(a_.axes, lane(a_.angular - b_.angular)));
+    const Vec3 turning = plain(transposed_times(a_.axes, lane(felt_turning(a_, shape_a_) - b_.angular)));
     collide_half_space(shape_a_, in_a, offset, margin, cross(in_a, turning) * horizon_, manifold, convex);
     for (int i = 0; i < manifold.count; ++i) {
       const Convex& c = shape_a_.convexes[static_cast<std::size_t>(convex[i])];
       friction_of(c.material, plane.material);
       radius_ = radius_a_ = c.radius;
       feature_base_ = static_cast<std::uint64_t>(c.collider) << 52 | static_cast<std::uint64_t>(plane.collider) << 40;
-      add_point(manifold, manifold.points[i]);
+      add_point(manifold.points[i], manifold.normal, manifold.normal_of);
     }
   }
 
@@ -92,11 +89,22 @@ class PairCollision final : public TriangleSink {
   }
 
   void collide_with(const Convex& a, const Surface& b) {
-    const Box3 box = bounds_in(a.bounds, back_.axes, back_.position, margin_);
+    static thread_local std::vector<SurfacePoint> points;
+    const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))), in_b = place_.turn_to_second(sweep);
+    const double slack = slack_ + horizon_ * turning_;
+    Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
+    box.centre += in_b * 0.5;
+    box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)} * 0.5;
+    collide_surface({a, b, place_, slack, sweep, box, a.reach + slack + length(in_b) * 0.5}, points);
     friction_of(a.material, b.material);
     radius_ = radius_a_ = a.radius;
-    convex_ = &a;
-    collide_surface({a, b, place_, margin_, box}, *this);
+    for (const SurfacePoint& p : points) {
+      // Corners of the convex stay themselves from one triangle to the next; where it was cut it
+      // matters by which.
+      const std::uint64_t where = p.point.id < 0x100 ? std::uint64_t{0x80000000} + static_cast<std::uint64_t>(b.collider) : p.triangle + 1;
+      feature_base_ = static_cast<std::uint64_t>(a.collider) << 52 | where << 20;
+      add_point(p.point, p.normal, p.normal_of);
+    }
   }
 
   // By the sides of the two boxes, the first in a's frame, the second in b's.
@@ -109,19 +117,30 @@ class PairCollision final : public TriangleSink {
     restitution_ = std::max(a.restitution, b.restitution);
   }
   void add_points(const Manifold& manifold) {
-    for (int i = 0; i < manifold.count; ++i) add_point(manifold, manifold.points[i]);
+    for (int i = 0; i < manifold.count; ++i) add_point(manifold.points[i], manifold.normal, manifold.normal_of);
   }
-  void add_point(const Manifold& manifold, const Manifold::Point& point) {
+  // The normal is given in a's frame.
+  void add_point(const Manifold::Point& point, const Vec3& normal, NormalOf normal_of) {
     ContactPoint contact;
     contact.a = pair_.a, contact.b = pair_.b;
     contact.feature = feature_base_ | point.id;
     contact.on_a = point.on_a;
     contact.on_b = place_.to_second(point.on_b);
     contact.radius = radius_, contact.radius_a = radius_a_;
-    contact.normal_of = manifold.normal_of;
-    contact.normal = manifold.normal_of == NormalOf::a ? manifold.normal : place_.turn_to_second(manifold.normal);
+    // Neither its points nor their normals shall turn with a wheel.
+    contact.normal_of = normal_of == NormalOf::a && shape_a_.axle != Vec3{} ? NormalOf::b : normal_of;
+    contact.normal = contact.normal_of == NormalOf::a ? normal : place_.turn_to_second(normal);
     contact.friction = friction_, contact.restitution = restitution_;
+    if (shape_a_.axle != Vec3{}) hang_on_axle(contact);
     out_.push_back(contact);
+  }
+  void hang_on_axle(ContactPoint& contact) const {
+    const Vec3 along = shape_a_.axle * dot(shape_a_.axle, contact.on_a), across = contact.on_a - along;
+    const double rim = length(across);
+    if (!(rim > 1e-6)) return;
+    contact.on_a = along;
+    contact.rim = rim;
+    contact.outward = place_.turn_to_second(across / rim);
   }
 
   BroadPhase::Pair pair_;
@@ -130,7 +149,6 @@ class PairCollision final : public TriangleSink {
   std::vector<ContactPoint>& out_;
   double horizon_ = 0, slack_ = 0, turning_ = 0, margin_ = 0;
   Placement place_, back_;  // of b in a's frame, and of a in b's
-  const Convex* convex_ = nullptr;
   double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
   std::uint64_t feature_base_ = 0;
 };
@@ -200,14 +218,14 @@ void Detector::set_hasty_apart(const View& view, double horizon) {
 }
 
 // Nothing gets through a half-space, and all of a body's points are tried against it, with
-// regard to how it turns.
+// regard to how it turns. Points of a wheel a stay where they are as it turns; of b not.
 bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) const {
   const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
   const Shape &x = *view.shapes[a], &y = *view.shapes[b];
   const bool flat = y.convexes.empty() && y.surfaces.empty();
   const double thick = flat ? x.reach : y.surfaces.empty() ? std::min(x.core, y.core) : x.core;
   if (length(view.bodies[a].linear - view.bodies[b].linear) * horizon > thick) return true;
-  return !flat && length(view.bodies[a].angular - view.bodies[b].angular) * horizon > hasty_turn;
+  return !flat && length(felt_turning(view.bodies[a], x) - view.bodies[b].angular) * horizon > hasty_turn;
 }
 
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {

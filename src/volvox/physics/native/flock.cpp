@@ -57,7 +57,7 @@ class Loader {
   void load_tree(Flock<T>& flock, int lane, const Tree& tree) {
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
       const std::size_t index = at(tree.bodies()[i]);
-      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.scene.forces[index], shapes_[index] ? shapes_[index]->reach : 0);
+      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.scene.forces[index], shapes_[index] ? shapes_[index]->swing : 0);
       if (i == 0) continue;
       const std::size_t joint = at(tree.joints()[i]);
       FlockJoint<T>& j = flock.joints[i];
@@ -69,7 +69,7 @@ class Loader {
     }
   }
 
-  void load_body(FlockBody<T>& to, int lane, const Body& body, const Twist& seen, const Wrench& force, double reach) {
+  void load_body(FlockBody<T>& to, int lane, const Body& body, const Twist& seen, const Wrench& force, double swing) {
     put(to.x, lane, body.position);
     put(to.q, lane, body.rotation);
     put(to.v.a, lane, body.angular), put(to.v.l, lane, body.linear);
@@ -77,7 +77,8 @@ class Loader {
     put(to.spin, lane, body.spin);
     put(to.weight, lane, body.weight);
     put(to.outside.a, lane, force.torque * step_), put(to.outside.l, lane, (body.weight + force.force) * step_);
-    put(to.reach, lane, reach);
+    put(to.axle, lane, body.axle);
+    put(to.swing, lane, swing);
   }
 
   static void copy_drive(Drive<T>& to, int lane, const Drive<double>& from) {
@@ -131,6 +132,10 @@ class Loader {
     put(to.radius, lane, c.radius), put(to.radius_a, lane, c.radius_a);
     put(to.friction, lane, c.friction), put(to.restitution, lane, c.restitution);
     put(to.impulse, lane, c.impulse);
+    if (c.rim <= 0) return;
+    put(to.rim, lane, c.rim);
+    put(to.outward, lane, plain(ground.axes * lane3(c.outward)));
+    to.rolls = true;
   }
   static V3<double> lane3(const Vec3& v) { return {v.x, v.y, v.z}; }
 

@@ -25,7 +25,8 @@ struct FlockBody {
   V3<T> weight;
   Spatial<T> outside;  // impulse of a substep from outside, weight and all
   Spatial<T> seen;     // the velocity at the last detection
-  T reach;             // of its shape from its centre of mass
+  V3<T> axle;          // of its shape
+  T swing;             // the same: see Shape
 };
 
 template <class T>
@@ -41,12 +42,15 @@ struct FlockContact {
   using Mask = MaskOf<T>;
   int node = 0;        // of all lanes
   bool steady = true;  // no lane's normal moves
+  bool rolls = false;  // some lane's point is on a wheel
   alignas(sizeof(T)) Mask there{};  // which lanes have a contact here
   Mask turns{};        // the normal is fixed to the tree's body
   Mask centres{};      // the normal follows the two points
   V3<T> on_a, on_b;    // in the body's frame, in the world
   V3<T> normal;
   T radius, radius_a, friction, restitution;
+  T rim;
+  V3<T> outward;       // in the world
   V3<T> impulse;       // in world axes
 
   // Of the substep.

@@ -47,8 +47,10 @@ class FlockStep {
   // Whether a body was hit so hard that it may get where nobody looked.
   VOLVOX_KERNEL bool alarmed(double time_left, double bearable) const {
     T most{};
-    for (const FlockBody<T>& body : flock_.bodies) {
-      most = larger(most, length(body.v.l - body.seen.l) + length(body.v.a - body.seen.a) * body.reach);
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      const FlockBody<T>& body = flock_.bodies[i];
+      const V3<T> axle = room_.nodes[i].axes * body.axle, turning = body.v.a - body.seen.a;
+      most = larger(most, length(body.v.l - body.seen.l) + length(turning - axle * dot(axle, turning)) * body.swing);
     }
     return any(flock_.used & (most * (2 * time_left) > bearable));
   }
@@ -76,11 +78,19 @@ class FlockStep {
     c.frame[2] = cross(n, c.frame[1]);
   }
 
+  // From the axle to the rim.
+  VOLVOX_KERNEL static V3<T> rim_point(const V3<T>& axle, const FlockContact<T>& c) {
+    const V3<T> across = c.outward - axle * dot(axle, c.outward);
+    return across * (c.rim / larger(length(across), T{} + 1e-9));
+  }
+
   VOLVOX_KERNEL void refresh_contacts() {
     for (FlockContact<T>& c : flock_.contacts) {
       const std::size_t node = static_cast<std::size_t>(c.node);
       const Node<T>& a = room_.nodes[node];
-      const V3<T> on_a = a.axes * c.on_a, between = a.x + on_a - c.on_b;
+      V3<T> on_a = a.axes * c.on_a;
+      if (c.rolls) on_a = on_a + rim_point(a.axes * flock_.bodies[node].axle, c);
+      const V3<T> between = a.x + on_a - c.on_b;
       if (!c.steady) {
         const T far = length(between);
         V3<T> n = choose<T>(c.turns, a.axes * c.normal, c.normal);

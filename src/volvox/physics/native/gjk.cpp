@@ -140,7 +140,10 @@ Proximity apart(const Simplex& simplex, const Vec3& v, double distance) {
 }  // namespace
 
 Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach) {
-  const Minkowski difference{a, b, place};
+  Vec3 corners[3];
+  const bool triangle = b.points.size() == 3;
+  for (std::size_t i = 0; triangle && i < 3; ++i) corners[i] = place.to_first(b.points[i]);
+  const Minkowski difference{a, b, place, triangle ? corners : nullptr};
   Simplex simplex;
   Vec3 v = a.centre - place.to_first(b.centre);
   if (length_squared(v) < 1e-20) v = {0, 0, 1};

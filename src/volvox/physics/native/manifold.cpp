@@ -11,6 +11,7 @@ using NormalOf = ContactPoint::NormalOf;
 // A face counts as the one that is touched if its normal is this near to the contact's.
 constexpr double aligned = 0.985;  // 10 degrees
 constexpr int disc_corners = 12;
+static_assert(cylinder_side_id == 2 * disc_corners);
 
 // The part of a core that faces a direction: a point, a segment or a polygon.
 struct Feature {
@@ -47,8 +48,8 @@ Feature cylinder_feature(const Convex& c, const Vec3& direction) {
     return f;
   }
   const Vec3 rim = c.centre + normalized(direction - c.axis * along) * c.disc;
-  f.add(rim - c.axis * c.half_length, 2 * disc_corners);
-  f.add(rim + c.axis * c.half_length, 2 * disc_corners + 1);
+  f.add(rim - c.axis * c.half_length, cylinder_side_id);
+  f.add(rim + c.axis * c.half_length, cylinder_side_id + 1);
   return f;
 }
 

@@ -27,6 +27,9 @@ struct Manifold {
   void reduce();
 };
 
+// The ids of the two ends of the line on a cylinder's side are this and the next.
+inline constexpr std::uint32_t cylinder_side_id = 24;
+
 // Finds the points that are nearer than `margin`. False: there are none.
 bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out);
 

@@ -13,13 +13,18 @@ struct Minkowski {
   const Convex& a;
   const Convex& b;
   const Placement& place;
+  const Vec3* triangle = nullptr;  // b's three corners in the first body's frame, if it is one
 
   // The farthest point along a direction.
   Difference support(const Vec3& direction) const {
     int index = 0;
     const Vec3 on_a = a.support(direction, index);
-    const Vec3 on_b = place.to_first(b.support(place.turn_to_second(-direction), index));
+    const Vec3 on_b = triangle ? corner_against(direction) : place.to_first(b.support(place.turn_to_second(-direction), index));
     return {on_a - on_b, on_a, on_b};
+  }
+  const Vec3& corner_against(const Vec3& direction) const {
+    const double x = dot(triangle[0], direction), y = dot(triangle[1], direction), z = dot(triangle[2], direction);
+    return x <= y && x <= z ? triangle[0] : y <= z ? triangle[1] : triangle[2];
   }
 };
 

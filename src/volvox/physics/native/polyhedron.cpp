@@ -11,6 +11,7 @@ namespace volvox::physics::native {
 namespace {
 
 constexpr std::size_t most_corners = 12;
+constexpr double least_hollow = 0.01;  // rad; less is as good as flat
 
 // Corners of a flat face in order about its normal, without those that lie on an edge.
 std::vector<int> loop_about(const std::vector<Vec3>& points, std::vector<int> corners, const Vec3& normal) {
@@ -70,9 +71,20 @@ std::vector<Convex::Face> polyhedron_faces(const std::vector<Vec3>& points) {
   return faces;
 }
 
-Vec3 beyond_edge(const Vec3& own, const Vec3& other, const Vec3& edge) {
+void set_neighbour(Triangle& t, std::size_t edge, const Vec3& normal) {
+  const Vec3 along = t.corners[(edge + 1) % 3] - t.corners[edge];
+  const double bend = dot(cross(t.normal, normal), along) / length(along);
   // Where the surface bends away from its outside, the edge sticks out.
-  return dot(cross(own, other), edge) > 1e-6 * length(edge) ? other : own;
+  t.beyond[edge] = bend > 1e-6 ? normal : t.normal;
+  t.hollow[edge] = bend < -least_hollow;
+}
+
+void finish_triangle(Triangle& t) {
+  for (std::size_t k = 0; k < 3; ++k) {
+    t.outward[k] = normalized(cross(t.corners[(k + 1) % 3] - t.corners[k], t.normal));
+    const double cosine = dot(t.beyond[k], t.normal);  // 0 where the surface ends
+    t.bend[k] = t.beyond[k] == t.normal ? 0 : cosine > 0 ? std::sqrt(std::max(0.0, 1 - cosine * cosine)) : 1;
+  }
 }
 
 std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& pose) {
@@ -82,7 +94,7 @@ std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& po
     const Vec3 a = pose * mesh.vertices[t[0]], b = pose * mesh.vertices[t[1]], c = pose * mesh.vertices[t[2]];
     const Vec3 n = cross(b - a, c - a);
     if (!(length(n) > 1e-18)) continue;  // no area
-    triangles.push_back({{a, b, c}, normalized(n), {}});
+    triangles.push_back({{a, b, c}, normalized(n), {}, {}, {}, {}});
     corners.push_back(t);
   }
   // Directed edges, sorted, so that the neighbour of (i, j) is found as (j, i).
@@ -102,8 +114,9 @@ std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& po
       const auto found = std::lower_bound(edges.begin(), edges.end(), wanted);
       if (found == edges.end() || found->from != wanted.from || found->to != wanted.to) continue;
       Triangle& t = triangles[i];
-      t.beyond[k] = beyond_edge(t.normal, triangles[found->triangle].normal, t.corners[(k + 1) % 3] - t.corners[k]);
+      set_neighbour(t, k, triangles[found->triangle].normal);
     }
+    finish_triangle(triangles[i]);
   }
   return triangles;
 }

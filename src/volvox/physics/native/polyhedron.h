@@ -11,7 +11,10 @@ std::vector<Convex::Face> polyhedron_faces(const std::vector<Vec3>& points);
 
 std::vector<Triangle> mesh_triangles(const model::MeshData& mesh, const Pose& pose);
 
-// The normal to put beyond an edge from `corner` along `edge`, given the two triangles'.
-Vec3 beyond_edge(const Vec3& own, const Vec3& other, const Vec3& edge);
+// Tells a triangle the normal of the one beyond an edge.
+void set_neighbour(Triangle& t, std::size_t edge, const Vec3& normal);
+
+// Sets what follows from a triangle's corners, its normal and those beyond its edges.
+void finish_triangle(Triangle& t);
 
 }  // namespace volvox::physics::native

@@ -110,6 +110,40 @@ void fill_cloud(Shape& shape) {
   }
 }
 
+// Where the line is that a convex is round about: a point on it and its direction, zero if any
+// will do.
+struct Line {
+  Vec3 at, along;
+};
+bool round_about(const Convex& convex, Line& line) {
+  line.at = convex.centre;
+  if (convex.cylinder()) line.along = convex.axis;
+  else if (convex.points.size() == 1) line.along = {};
+  else if (convex.points.size() == 2) line.along = normalized(convex.points[1] - convex.points[0]);
+  else return false;
+  return true;
+}
+
+// What is so little off its axle is round: 1 um in a hand's breadth.
+constexpr double round_enough = 1e-5;
+
+// Finds the axle, if there is one.
+void set_round(Shape& shape) {
+  shape.axle = {}, shape.swing = shape.reach;
+  if (shape.convexes.empty() || !shape.surfaces.empty() || !shape.half_spaces.empty()) return;
+  Vec3 axle;
+  const double off = round_enough * shape.reach;
+  for (const Convex& convex : shape.convexes) {
+    Line line;
+    if (!round_about(convex, line)) return;
+    const Vec3 along = line.along != Vec3{} ? line.along : length(line.at) > off ? normalized(line.at) : Vec3{};
+    if (axle == Vec3{}) axle = along;
+    if (length(cross(axle, along)) > round_enough || length(cross(axle, line.at)) > off) return;
+  }
+  shape.axle = axle;
+  if (axle == Vec3{}) shape.swing = 0;
+}
+
 // How far a convex reaches from a point.
 double farthest_from(const Convex& convex, const Vec3& from) {
   if (convex.cylinder()) return length(convex.centre - from) + std::sqrt(convex.disc * convex.disc + convex.half_length * convex.half_length) + convex.radius;
@@ -162,8 +196,9 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
     all.add(box.centre - box.half);
     all.add(box.centre + box.half);
   };
-  for (const Convex& convex : made->convexes) {
+  for (Convex& convex : made->convexes) {
     include(convex.bounds);
+    convex.reach = farthest_from(convex, convex.bounds.centre);
     made->reach = std::max(made->reach, farthest_from(convex, {}));
     made->core = std::min({made->core, convex.bounds.half.x, convex.bounds.half.y, convex.bounds.half.z});
   }
@@ -172,6 +207,7 @@ std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model
     made->reach = std::max(made->reach, reach_of(surface.bounds));
   }
   made->bounds = box_of(all);
+  set_round(*made);
   fill_cloud(*made);
   entries.push_back({from_link, made});
   return made;

@@ -30,6 +30,7 @@ struct Convex {
 
   Vec3 centre;
   Box3 bounds;
+  double reach = 0;            // from the middle of its bounds
   int collider = 0;
   model::Material material;
 
@@ -45,6 +46,13 @@ struct Triangle {
   // The normal of the triangle beyond each edge (corner i to i + 1); the triangle's own where
   // the edge does not stick out (flat or hollow); zero where there is no neighbour.
   std::array<Vec3, 3> beyond;
+
+  // What follows from these, see finish_triangle: for each edge, in the triangle's plane and
+  // square to the edge; and the sine of the angle by which a contact's normal may lean over it,
+  // 1 from a right angle on.
+  std::array<Vec3, 3> outward;
+  std::array<double, 3> bend;
+  std::array<bool, 3> hollow;  // the surface rises beyond the edge
 };
 
 struct Surface {
@@ -71,6 +79,11 @@ struct Shape {
   std::vector<HalfSpace> half_spaces;
   Box3 bounds;         // of convexes and surfaces
   double reach = 0;    // the farthest point from the centre of mass
+  // Turning about an axle through the centre of mass that all convexes are round about moves no
+  // surface: the axle, or zero where there is none. Of a ball no turning does, and its swing is
+  // zero; otherwise that is the reach.
+  Vec3 axle;
+  double swing = 0;
   double core = 0;     // half the thinnest extent: what may pass unseen in a step
 
   // The points of all convex cores but cylinders, for the pass against planes: coordinates
@@ -80,6 +93,14 @@ struct Shape {
     std::vector<int> convex, point;
     int count = 0;
   } cloud;
+
+  // What of a body's turning moves its surface, in the world.
+  Vec3 felt(const Vec3& angular, const Quat& rotation) const {
+    if (swing == 0) return {};
+    if (axle == Vec3{}) return angular;
+    const Vec3 along = rotation * axle;
+    return angular - along * dot(along, angular);
+  }
 };
 
 class ShapeCache {

@@ -116,7 +116,8 @@ void Simulator::raise_alarms(double time_left) {
     alarmed_[i] = 0;
     if (!shapes_[i]) return;
     const Body& body = world_.bodies[i];
-    const double surprise = length(body.linear - seen_[i].linear) + length(body.angular - seen_[i].angular) * shapes_[i]->reach;
+    const Vec3 turning = shapes_[i]->felt(body.angular - seen_[i].angular, body.rotation);
+    const double surprise = length(body.linear - seen_[i].linear) + length(turning) * shapes_[i]->swing;
     // Two may surprise each other.
     if (2 * surprise * time_left <= Detector::bearable_surprise) return;
     alarmed_[i] = 1;
@@ -197,6 +198,7 @@ void Simulator::add_body(std::size_t index) {
   body.island = body.node = -1;
   world_.bodies[index] = body;
   shapes_[index] = desc.geometry ? shape_cache_.shape(desc.geometry, body.from_link) : nullptr;
+  world_.bodies[index].axle = shapes_[index] ? shapes_[index]->axle : Vec3{};
   place_body(index);
   topology_.touch(world_, index);
   if (!body.dynamic) wake_all();  // it may stand where somebody sleeps

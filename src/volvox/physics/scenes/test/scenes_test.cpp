@@ -149,6 +149,39 @@ TEST(Scenes, ThreadsDoNotChangeTheState) {
   }
 }
 
+// Beyond some size groups are swept in strips, and trees by their branches, by all threads.
+TEST(Scenes, ThreadsDoNotChangeTheStateOfLargeGroups) {
+  const EngineRegistry engines = built_in_engines();
+  const struct {
+    std::string name;
+    int modules, ticks;
+    std::size_t contacts;  // so many at the end, at least
+  } cases[] = {{"pile", 250, 45, 500}, {"heap", 1000, 45, 150}, {"S2", 150, 20, 20}};
+  for (const auto& large : cases) {
+    const auto scene = make_scene(large.name, large.modules, 1);
+    ASSERT_TRUE(scene.ok());
+    std::vector<std::byte> expected;
+    for (const int threads : {1, 3}) {
+      ThreadPool pool(threads);
+      auto engine = engines.make("native", {.threads = &pool});
+      ASSERT_TRUE(engine.ok());
+      auto run = SceneRun::create(*scene, **engine, TickLength{1, 60});
+      ASSERT_TRUE(run.ok());
+      for (int tick = 0; tick < large.ticks; ++tick) {
+        run->command();
+        ASSERT_TRUE(run->step().ok()) << large.name;
+      }
+      std::vector<Contact> contacts;
+      (*engine)->contacts(contacts);
+      EXPECT_GE(contacts.size(), large.contacts) << large.name;
+      SaveArchive state;
+      (*engine)->archive(state);
+      if (threads == 1) expected = state.bytes();
+      EXPECT_TRUE(state.bytes() == expected) << large.name << ", " << threads << " threads";
+    }
+  }
+}
+
 // Parts of an organism that its motors press against each other: contacts may not load a motor
 // beyond what it can do, or impulses grow from step to step until joints open.
 TEST(Scenes, OrganismsThatJamThemselvesStayTogether) {
