@@ -14,10 +14,11 @@ namespace volvox::experiments::arenas {
 namespace {
 
 constexpr const char* laser = "laser";
-constexpr const char* camera = "camera";
+constexpr const char* eye_name = "camera";
 constexpr double picture_every = 1;  // s
 constexpr double field_of_view = 1.4;  // of the camera, rad
 constexpr std::int32_t width = 64, height = 48;
+constexpr double lens = 0.01;  // m, from the camera's place to where its rays begin
 const Pose camera_mount{{0.05, 0, 0.08}, Quat::axis_angle({0, 1, 0}, 0.35)};  // looks a little down
 
 // Parts of the arena in colours that a camera can tell apart whatever the light.
@@ -30,6 +31,13 @@ constexpr Part parts[] = {{"floor", {0.75, 0.70, 0.60, 1}}, {"pit", {0.20, 0.35,
 std::size_t part_of(const scan::TriangleMesh& mesh, const scan::Triangle& triangle) {
   const Vec3 middle = (scan::corner(mesh, triangle, 0) + scan::corner(mesh, triangle, 1) + scan::corner(mesh, triangle, 2)) / 3;
   return middle.z < -1e-6 ? 1 : middle.z > 1e-6 ? 2 : 0;
+}
+
+// Where the camera was when it looked, by the rays of its pixels: the robot has moved on since.
+Pose place_of_camera(std::span<const physics::Ray> pixels) {
+  const physics::Ray &upper_left = pixels.front(), &upper_right = pixels[width - 1], &lower_right = pixels.back();
+  const Vec3 ahead = normalized(upper_left.direction + lower_right.direction), left = normalized(upper_left.direction - upper_right.direction);
+  return {upper_left.origin - upper_left.direction * (lens / dot(upper_left.direction, ahead)), Quat::from_axes(ahead, cross(ahead, left))};
 }
 
 Vec3 chromaticity(double r, double g, double b) {
@@ -68,8 +76,8 @@ Result<model::WorldModel> Explore::init(sim::Setup& setup) {
   // All around in the upright plane across the way, which is straight, along the pit.
   const model::Sensor upright{laser, "laser", 0, {{0, 0, 0.08}, Quat::from_axes({0, 0, 1}, {1, 0, 0})},
                               {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)}, {"max_range", "8"}}, 0};
-  const model::Sensor eye{camera, "camera", 0, camera_mount,
-                          {{"width", std::to_string(width)}, {"height", std::to_string(height)}, {"field_of_view", std::to_string(field_of_view)}}, 0};
+  const model::Sensor eye{eye_name, "camera", 0, camera_mount,
+                          {{"width", std::to_string(width)}, {"height", std::to_string(height)}, {"field_of_view", std::to_string(field_of_view)}, {"near", std::to_string(lens)}}, 0};
   const auto added = add_scout_pair(scene, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}}, {{"speed", "0.3"}, {"ramp", "0.2"}},
                                     {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
   if (!added.ok()) return added.error();
@@ -115,8 +123,8 @@ void Explore::observe(const sim::Simulation& simulation) {
   const double now = simulation.now().seconds();
   if (now >= next_picture_ - 1e-9) {
     next_picture_ += picture_every;
-    const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(camera);
-    const Pose at = simulation.world().link_pose(simulation.world().part(simulation.world().modules()[0]).first_link) * camera_mount;
+    const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(eye_name);
+    const Pose at = place_of_camera(cast.subspan(ranges.size(), std::size_t{width} * height));
     camera_at_.push_back(at.position);
     camera_turn_.push_back(at.rotation);
     pictures_.push_back(image.rgb);

@@ -12,6 +12,7 @@ class Explore final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
+  std::string camera() const override { return overview; }
   void observe(const sim::Simulation& simulation) override;
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
   Result<void> write(const std::filesystem::path& folder) const override;

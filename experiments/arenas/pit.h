@@ -30,6 +30,8 @@ Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& 
 std::vector<model::ParameterDesc> arena_parameters();
 Result<scan::Built> arena_named(const std::string& name, int detail, const Pit& pit, std::uint64_t seed);
 
+inline constexpr const char* overview = "1.5,-4.1,3.4:0.02,-0.16,0";  // a camera that shows all of it
+
 // Adds it to a scene, as one fixed body; a mixed model as its boxes and the rest.
 void add_arena(model::SceneBuilder& scene, const scan::Built& arena);
 

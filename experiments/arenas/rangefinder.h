@@ -14,6 +14,7 @@ class Rangefinder final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
+  std::string camera() const override { return overview; }
   void observe(const sim::Simulation& simulation) override;
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
   void archive_state(Archive& ar) override;

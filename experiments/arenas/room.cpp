@@ -1,11 +1,14 @@
 #include "room.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "scout_pair.h"
 #include "volvox/scan/files.h"
 #include "volvox/scan/free_place.h"
+#include "volvox/scan/ray_caster.h"
 #include "volvox/scan/register.h"
 
 namespace volvox::experiments::arenas {
@@ -15,6 +18,64 @@ constexpr const char* laser = "laser";
 // A place whose neighbourhood the scanner saw: it can say how far a reading is off. A reading is good
 // within `close`; the scan's own points are that far apart on far walls.
 constexpr double known = 0.25, close = 0.05;  // m
+
+// Walls are drawn up to here above the floor: one looks into the room from above. Rays and wheels meet
+// all of it.
+constexpr double cut = 1.2;  // m
+constexpr model::Color floor_color{0.75, 0.70, 0.60, 1}, wall_color{0.66, 0.71, 0.76, 1};
+
+scan::TriangleMesh below_the_cut(scan::TriangleMesh mesh, double floor) {
+  std::erase_if(mesh.triangles, [&](const scan::Triangle& t) {
+    return (scan::corner(mesh, t, 0).z + scan::corner(mesh, t, 1).z + scan::corner(mesh, t, 2).z) / 3 > floor + cut;
+  });
+  return mesh;
+}
+
+void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, double floor) {
+  const int arena = scene.find("arena");
+  if (arena < 0) return;  // all of it boxes
+  auto drawn = std::make_shared<model::ModuleModel>(*scene.placement(arena).model);
+  std::vector<model::Visual>& visuals = drawn->links.front().visuals;
+  visuals.clear();
+  for (const bool is_floor : {true, false}) {
+    scan::TriangleMesh part = below_the_cut(built.boxes.empty() ? built.mesh : built.rest, floor);
+    std::erase_if(part.triangles, [&](const scan::Triangle& t) {
+      const Vec3 a = scan::corner(part, t, 0), b = scan::corner(part, t, 1), c = scan::corner(part, t, 2);
+      const bool level = std::fabs(normalized(cross(b - a, c - a)).z) > 0.9 && std::max({a.z, b.z, c.z}) < floor + 0.1;
+      return level != is_floor;
+    });
+    if (part.triangles.empty()) continue;
+    visuals.push_back({is_floor ? "floor" : "walls", std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, is_floor ? floor_color : wall_color});
+  }
+  scene.placement(arena).model = drawn;
+}
+
+// From the side from which most of the way can be seen.
+std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& place) {
+  auto geometry = std::make_shared<model::Geometry>();
+  geometry->colliders.push_back({"room", std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)), {}, {}});
+  scan::RayCaster caster;
+  caster.add({geometry, {}, 0, false});
+  caster.update();
+  const Vec3 ahead{volvox::cos(place.heading), volvox::sin(place.heading), 0}, middle = place.at + ahead * (place.way / 2);
+  constexpr int sights = 9;
+  Vec3 best;
+  int most = -1;
+  for (const double side : {-50.0, 50.0, -90.0, 90.0, -130.0, 130.0, 0.0, 180.0}) {
+    const double angle = place.heading + radians(side);
+    const Vec3 eye = middle + Vec3{volvox::cos(angle), volvox::sin(angle), 0.9} * (0.8 + 1.2 * place.way);
+    int seen = 0;
+    for (int i = 0; i < sights; ++i) {
+      const Vec3 target = place.at + ahead * (place.way * i / (sights - 1)) + Vec3{0, 0, 0.12};
+      const scan::Ray sight{eye, normalized(target - eye), length(target - eye), 0};
+      scan::RayHit hit;
+      caster.cast({&sight, 1}, {&hit, 1});
+      seen += !hit.hit();
+    }
+    if (seen > most) most = seen, best = eye;
+  }
+  return fmt::format("{:.3f},{:.3f},{:.3f}:{:.3f},{:.3f},{:.3f}", best.x, best.y, best.z, middle.x, middle.y, middle.z);
+}
 
 }  // namespace
 
@@ -40,6 +101,7 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
     if (!other.ok()) return other.error();
     const auto found = scan::register_clouds(scan_, other->cloud);
     if (!found.ok()) return found.error();
+    if (const std::string doubt = found->doubt(); !doubt.empty()) setup.warnings.push_back({second, 0, doubt, "look at the result; scans that share more of the room tell its sides apart"});
     scan_.colors.clear();
     for (const Vec3& p : other->cloud.points) scan_.points.push_back(found->pose * p);
   }
@@ -56,6 +118,8 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
 
   model::SceneBuilder scene("room");
   add_arena(scene, *built);
+  draw_without_ceiling(scene, *built, place->at.z);
+  camera_ = camera_at(built->mesh, *place);
   constexpr int rays = 360;
   model::Sensor sensor{laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
                        {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)}, {"max_range", "20"}}, 0};

@@ -15,12 +15,14 @@ class Room final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
   Result<model::WorldModel> init(sim::Setup& setup) override;
+  std::string camera() const override { return camera_; }
   void observe(const sim::Simulation& simulation) override;
   void shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) override;
   Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
 
  private:
+  std::string camera_ = "corner";
   scan::Cloud scan_;
   scan::TriangleMesh mesh_;  // built from it
   std::unique_ptr<scan::PointGrid> grid_;  // of the scan

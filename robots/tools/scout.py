@@ -32,8 +32,8 @@ def half():
 
 
 def trim():
-    """Dark: the dock's frame with its four pins, the belly, and a window for the eyes."""
-    plate = frame(prism(rounded_rectangle(26, 19, 5, 5), DOCK - 4, DOCK - GAP, 0.6), Y, Z, X)
+    """Dark: the dock's frame with its four pins, a little before the body's end, which would shine through, and a window for the eyes."""
+    plate = frame(prism(rounded_rectangle(26, 19, 5, 5), DOCK - 4, DOCK - 0.1, 0.6), Y, Z, X)
     pins = merge(*(frame(cylinder(2.5, DOCK - 2, DOCK, 12), Y, Z, X).moved(0, y, z) for y in (-19, 19) for z in (-13, 13)))
     window = box(18, 46, -20, 20, HALF_HEIGHT - 1, HALF_HEIGHT + 1.5, 1)
     return merge(plate, pins, window)

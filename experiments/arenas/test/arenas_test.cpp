@@ -19,7 +19,8 @@ struct Outcome {
   }
 };
 
-Outcome run(const std::string& experiment, const std::string& engine, std::map<std::string, std::string> settings, double duration, int threads = 1) {
+Outcome run(const std::string& experiment, const std::string& engine, std::map<std::string, std::string> settings, double duration, int threads = 1,
+            const std::string& save_to = {}, const std::string& restore_from = {}) {
   sim::Library library;
   robots::register_behaviors(library.minds.behaviors);
   experiments::register_experiments(library.experiments);
@@ -30,9 +31,12 @@ Outcome run(const std::string& experiment, const std::string& engine, std::map<s
   options.settings = std::move(settings);
   options.duration = duration;
   options.threads = threads;
+  if (!save_to.empty()) options.save_to = save_to;
+  if (!restore_from.empty()) options.restore_from = restore_from;
   auto run = sim::Run::prepare(options, library, log);
   if (!run.ok()) throw std::runtime_error(run.error().text());
   (*run)->finish();
+  if (!save_to.empty()) EXPECT_TRUE((*run)->write(save_to + ".run").ok());
   EXPECT_EQ((*run)->report().status, "done") << (*run)->report().failure;
   return {(*run)->report()};
 }
@@ -112,6 +116,14 @@ TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
   EXPECT_LT(explored.metric("completeness_last_mm"), 0.7 * explored.metric("completeness_first_mm"));
   EXPECT_GT(explored.metric("painted"), 0.2);
   EXPECT_GT(explored.metric("color_right"), 0.7);
+
+  // At any thread count, and stopped half way between two meshes and two pictures: the same in the end.
+  const std::string half = testing::TempDir() + "explore_half.snap";
+  run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 3.4, 2, half);
+  const Outcome restored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6, 3, {}, half);
+  EXPECT_EQ(restored.report.state_hash, explored.report.state_hash);
+  for (const char* name : {"learned", "too_little", "triangles", "f_2cm_first", "f_2cm_last", "completeness_first_mm", "completeness_last_mm", "painted", "color_right"})
+    EXPECT_EQ(restored.metric(name), explored.metric(name)) << name;
 }
 
 }  // namespace

@@ -161,8 +161,8 @@ void add_restore(CLI::App& command, RunArguments& run) {
 }
 
 void add_view_options(CLI::App& command, ViewArguments& view) {
-  command.add_option("--camera", view.camera, "corner, front, back, left, right, top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
-      ->capture_default_str()->type_name("WHERE");
+  command.add_option("--camera", view.camera, "from where (default: the experiment's own choice, mostly corner): corner, front, back, left, right, top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
+      ->type_name("WHERE");
   command.add_option("--size", view.size, "of the picture in pixels")->capture_default_str()->type_name("WxH");
   command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
       ->capture_default_str()->type_name("HOW");

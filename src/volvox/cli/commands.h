@@ -28,9 +28,9 @@ struct ViewerArguments {
   bool no_browser = false;
 };
 
-// How pictures and videos are drawn.
+// How pictures and videos are drawn. No camera: the experiment's own.
 struct ViewArguments {
-  std::string renderer = "picture", camera = "corner", size = "1280x720", docks = "state";
+  std::string renderer = "picture", camera, size = "1280x720", docks = "state";
   bool rays = false, messages = false;
 };
 
@@ -154,6 +154,7 @@ struct ScanArguments {
   std::string input, second, output, truth, path, cloud, method = "gsrm";
   std::vector<std::string> scans;
   std::uint64_t seed = 1;
+  std::optional<std::uint64_t> scan_seed;  // of simulate; otherwise the seed
   double length = 4, width = 3, height = 0.6, noise = -1, shake = 0.01, drift = 0.02, cell = 0, density = 5000;
   int boxes = 3, least = 0;
   bool no_pit = false, raw = false, no_filter = false, placed = false, json = false, quiet = false;

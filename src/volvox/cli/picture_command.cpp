@@ -65,7 +65,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
     last.traffic = watch.take(run.simulation());
     std::erase_if(last.traffic.rings, [](const sim::Traffic::Ring& ring) { return static_cast<double>(ring.age) > said_for; });  // ticks may be long
   }
-  const auto camera = view::parse_camera(arguments.run.view.camera, box, studio->aspect, run.simulation().world(), last);
+  const auto camera = view::parse_camera(arguments.run.view.camera.empty() ? run.camera() : arguments.run.view.camera, box, studio->aspect, run.simulation().world(), last);
   if (!camera.ok()) return complain(camera.error());
   if (auto ready = studio->use_renderer_of(last.time.seconds()); !ready.ok()) return complain(ready.error());
   if (auto shown = studio->engine->show(last); !shown.ok()) return complain(shown.error());

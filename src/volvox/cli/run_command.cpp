@@ -183,7 +183,9 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   };
   std::unique_ptr<Film> film;
   if (arguments.video) {
-    auto made = Film::create(*arguments.video, arguments.view, render_engines(library), (*run)->simulation());
+    ViewArguments view = arguments.view;
+    if (view.camera.empty()) view.camera = (*run)->camera();
+    auto made = Film::create(*arguments.video, view, render_engines(library), (*run)->simulation());
     if (!made.ok()) return refuse(made.error());
     film = std::move(*made);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { film->observe(simulation); });

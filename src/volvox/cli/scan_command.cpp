@@ -83,11 +83,19 @@ bool is_located(const scan::ScanLog& log) {
 }
 
 // A cloud from a cloud file, or from a scan log, which is located first if it is not.
+// A robot without odometry writes the same pose into every sweep.
+void note_standing_odometry(const ScanArguments& arguments, const std::string& file, const scan::ScanLog& log) {
+  const auto moved = [](const scan::Sweep& a, const scan::Sweep& b) { return a.odometry.position.x != b.odometry.position.x || a.odometry.position.y != b.odometry.position.y || a.odometry.heading != b.odometry.heading; };
+  if (log.forward.size() > 1 && std::adjacent_find(log.forward.begin(), log.forward.end(), moved) == log.forward.end())
+    note(arguments, fmt::format("{}: the odometry is the same in all {} sweeps: the path is that of the laser alone, counted from where it begins", file, log.forward.size()));
+}
+
 Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string& file) {
   if (is_log(file)) {
     auto log = read_log(file);
     if (!log.ok()) return log.error();
     if (!arguments.raw && !log->forward.empty() && !is_located(*log)) {
+      note_standing_odometry(arguments, file, *log);
       WorkProgress progress("locating", arguments.quiet);
       log = scan::locate(*log, progress.teller());
       if (!log.ok()) return log.error();
@@ -112,17 +120,18 @@ int simulate(const ScanArguments& a) {
   const auto arena = scan::make_arena({.seed = a.seed, .length = a.length, .width = a.width, .height = a.height, .pit = !a.no_pit, .boxes = a.boxes});
   if (!arena.ok()) return complain(arena.error());
   const double noise = a.noise >= 0 ? a.noise : 0.007;
+  const std::uint64_t scan_seed = a.scan_seed.value_or(a.seed);
   if (!a.truth.empty())
     if (const auto written = scan::write_mesh(arena->mesh, a.truth); !written.ok()) return complain(written.error());
   nlohmann::json json = {{"seed", a.seed}, {"triangles", arena->mesh.triangles.size()}};
   if (!a.cloud.empty()) {
-    const scan::Cloud cloud = scan::sample_cloud(arena->mesh, {.seed = a.seed, .points = a.points, .outliers = a.outliers, .noise = noise});
+    const scan::Cloud cloud = scan::sample_cloud(arena->mesh, {.seed = scan_seed, .points = a.points, .outliers = a.outliers, .noise = noise});
     if (const auto written = scan::write_cloud(cloud, a.cloud); !written.ok()) return complain(written.error());
     json["points"] = cloud.points.size();
   }
   if (!a.output.empty()) {
     WorkProgress progress("driving", a.quiet);
-    const scan::Drive drive = scan::drive(*arena, {.seed = a.seed, .noise = noise, .shake = a.shake, .odometry_drift = a.drift}, progress.teller());
+    const scan::Drive drive = scan::drive(*arena, {.seed = scan_seed, .noise = noise, .shake = a.shake, .odometry_drift = a.drift}, progress.teller());
     if (const auto written = scan::write_bytes(scan::carmen_of(drive.log), a.output); !written.ok()) return complain(written.error());
     json["sweeps"] = drive.log.side.size();
     if (!a.path.empty()) {
@@ -167,6 +176,7 @@ int locate(const ScanArguments& a) {
   if (const auto good = check_log_name(a.output); !good.ok()) return complain(good.error());
   const auto log = read_log(a.input);
   if (!log.ok()) return complain(log.error());
+  note_standing_odometry(a, a.input, *log);
   Result<scan::ScanLog> located = [&] {
     WorkProgress progress("locating", a.quiet);
     return scan::locate(*log, progress.teller());
@@ -266,7 +276,8 @@ int build(const ScanArguments& a) {
 nlohmann::json json_of(const scan::Registration& fit) {
   const Vec3 shift = fit.pose.position, turn = roll_pitch_yaw(fit.pose.rotation);
   return {{"x_m", shift.x},         {"y_m", shift.y},           {"z_m", shift.z},        {"roll_rad", turn.x},  {"pitch_rad", turn.y},
-          {"yaw_rad", turn.z},      {"overlap", fit.overlap},   {"rms_mm", 1e3 * fit.rms}, {"walls", fit.walls}, {"walls_back", fit.walls_back}};
+          {"yaw_rad", turn.z},      {"overlap", fit.overlap},   {"rms_mm", 1e3 * fit.rms}, {"walls", fit.walls}, {"walls_back", fit.walls_back},
+          {"rival_turn_rad", fit.rival_turn}, {"rival_walls", fit.rival_walls_met}, {"rival_overlap", fit.rival_overlap}, {"doubtful", !fit.doubt().empty()}};
 }
 
 void print_fit(const scan::Registration& fit) {
@@ -276,6 +287,11 @@ void print_fit(const scan::Registration& fit) {
                           {"overlap", fmt::format("{:.0f} %", 100 * fit.overlap)},
                           {"walls that lie on walls", fmt::format("{:.0f} %, and {:.0f} % the other way", 100 * fit.walls, 100 * fit.walls_back)},
                           {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * fit.rms)}}));
+}
+
+void warn_of_doubt(const std::string& scan, const scan::Registration& fit) {
+  if (const std::string doubt = fit.doubt(); !doubt.empty())
+    std::fputs(fmt::format("volvox: warning: {}: {}\n  fix: look at the result; scans that share more of the room tell its sides apart, and refine --placed takes a scan where it says it is\n", scan, doubt).c_str(), stderr);
 }
 
 int refine(const ScanArguments& a) {
@@ -296,6 +312,7 @@ int refine(const ScanArguments& a) {
   }();
   if (!refined.ok()) return complain(refined.error());
   for (const std::string& line : refined->built.notes) note(a, line);
+  for (std::size_t i = 0; i < refined->fits.size(); ++i) warn_of_doubt(a.scans[i], refined->fits[i]);
   if (const auto written = scan::write_arena(refined->built, a.output); !written.ok()) return complain(written.error());
   if (a.json) {
     nlohmann::json json = json_of(a, refined->built);
@@ -354,6 +371,7 @@ int register_(const ScanArguments& a) {
     return scan::register_clouds(*fixed, *moving, progress.teller());
   }();
   if (!found.ok()) return complain(found.error());
+  warn_of_doubt(a.second, *found);
   if (!a.output.empty()) {
     scan::Cloud both = *fixed;
     both.colors.clear();
@@ -425,7 +443,8 @@ void add_scan(CLI::App& app, ScanArguments& a) {
 
   CLI::App* simulate = scan->add_subcommand("simulate", "draw an arena by chance, and scan it: a robot with two lasers drives through it");
   simulate->footer("\nExamples:\n  volvox scan simulate --seed 7 -o drive.log --truth truth.ply --path path.csv\n"
-                   "  volvox scan simulate --cloud cloud.pcd --truth truth.ply --points 98000 --outliers 2000   (points all over the surface, no drive)");
+                   "  volvox scan simulate --cloud cloud.pcd --truth truth.ply --points 98000 --outliers 2000   (points all over the surface, no drive)\n"
+                   "  volvox scan simulate --seed 7 --scan-seed 2 --cloud again.pcd   (another scan of the arena of seed 7)");
   simulate->add_option("-o,--output", a.output, "the scan log to write (CARMEN): .log or .carmen")->type_name("LOG");
   simulate->add_option("--truth", a.truth, "write the arena as it is: .ply, .off, .stl or .sdf")->type_name("MESH");
   simulate->add_option("--path", a.path, "write where the robot really was: time,x,y,theta")->type_name("CSV");
@@ -440,6 +459,7 @@ void add_scan(CLI::App& app, ScanArguments& a) {
   simulate->add_option("--height", a.height, "of its walls, in metres")->capture_default_str()->type_name("M")->check(between(0.1, 10));
   simulate->add_option("--boxes", a.boxes, "on its floor")->capture_default_str()->type_name("N")->check(whole_number(0, 1000));
   simulate->add_flag("--no-pit", a.no_pit, "a floor without a pit");
+  simulate->add_option("--scan-seed", a.scan_seed, "of the scan alone, for another one of the same arena (default: the seed)")->type_name("N")->check(between(0, 1.8e19));
   add_common(*simulate, a, true);
 
   CLI::App* locate = scan->add_subcommand("locate", "find the robot's path, from its horizontal laser and its odometry");

@@ -159,7 +159,8 @@ Result<CloudReading> read_cloud(const std::filesystem::path& file) {
     if (!mesh.ok()) return mesh.error();
     return cloud_of(std::move(*mesh));
   }();
-  if (reading.ok() && reading->cloud.points.empty()) return Diagnostic{name, 0, "the cloud has no points", "give a cloud with points"};
+  if (reading.ok() && reading->cloud.points.empty())
+    return Diagnostic{name, 0, "the cloud has no points" + (reading->repairs.empty() ? "" : ": " + reading->repairs.front()), "give a cloud with points"};
   return reading;
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
+#include "volvox/base/check.h"
 #include "volvox/model/ray_shapes.h"
 
 // Compiled twice, as in net/: AVX2 where the processor has it. Never fused, so the bits are the same.
@@ -13,6 +14,8 @@
 #else
 #define VOLVOX_CLONES
 #endif
+// What a clone calls must become part of it, or it would not be compiled for its processor.
+#define VOLVOX_WITHIN_CLONE inline __attribute__((always_inline))
 
 namespace volvox::scan {
 namespace {
@@ -20,15 +23,96 @@ namespace {
 // What single precision may do to a ray near the mesh, as a part of the mesh's radius: a few
 // roundings of 2^-24. Boxes are larger by this, so that none is passed by that should not be.
 constexpr double blur = 4e-6;
+constexpr int deepest = 40;  // levels of a tree
+constexpr std::uint32_t nowhere = ~0u;
 
-// A packet on its way: the exact rays and the best hits so far, by Embree's ray id.
-struct Flight {
-  RTCIntersectContext context;  // first: Embree hands back its address
-  const MeshRays::LocalRay* rays;
-  MeshHit* hits;
-  double* ranges;  // to the best hit
-  double* skipped; // how far ahead of the origin Embree's ray begins
+using Node = MeshRays::Node;
+using Quad = MeshRays::Quad;
+using Floats = float __attribute__((vector_size(16)));
+
+VOLVOX_WITHIN_CLONE Floats all_four(float value) { return Floats{} + value; }
+VOLVOX_WITHIN_CLONE Floats lower(const Floats& a, const Floats& b) { return a < b ? a : b; }
+VOLVOX_WITHIN_CLONE Floats higher(const Floats& a, const Floats& b) { return a > b ? a : b; }
+
+// One bit for each i with a[i] <= b[i].
+VOLVOX_WITHIN_CLONE unsigned not_above(const Floats& a, const Floats& b) {
+  const auto lanes = a <= b;
+#if defined(__SSE__)
+  return static_cast<unsigned>(__builtin_ia32_movmskps(reinterpret_cast<Floats>(lanes)));
+#else
+  unsigned bits = 0;
+  for (int i = 0; i < 4; ++i) bits |= lanes[i] != 0 ? 1u << i : 0u;
+  return bits;
+#endif
+}
+
+// A ray on its way down the tree: where it goes next, and what waits until it comes back.
+struct Walk {
+  struct Waiting {
+    float distance;  // to its box
+    std::uint32_t place;
+  };
+
+  Walk() {}  // begin() fills what is used; the rest of the stack stays as it is
+  void begin(const MeshRays::LocalRay& exact, MeshHit& hit, std::uint32_t root, const Vec3& from, double skipped_length, double margin) {
+    for (int i = 0; i < 3; ++i) {
+      auto direction = static_cast<float>(exact.direction[i]);
+      // Along a side of the box: no infinities, and nowhere off the line by more than the blur.
+      if (std::fabs(direction) < 1e-18f) direction = direction < 0 ? -1e-18f : 1e-18f;
+      origin[i] = all_four(static_cast<float>(from[i]));
+      inverse[i] = all_four(1 / direction);
+      near_side[i] = direction < 0 ? 1 : 0;
+    }
+    ray = &exact, best = &hit;
+    place = root, waiting = 0;
+    skipped = skipped_length, slack = margin;
+    shorten(exact.range);
+  }
+  // A little farther than the range, so that what lies at the same distance is still looked at.
+  VOLVOX_WITHIN_CLONE void shorten(double to) { range = to, reach = static_cast<float>(to - skipped + slack); }
+
+  Floats origin[3], inverse[3];  // of the direction; the same four times
+  int near_side[3];              // of a box, as the ray comes
+  float reach;                   // how far boxes count
+  std::uint32_t place;
+  int waiting;
+  double range, skipped, slack;  // to the best hit; how far ahead of the origin the walk begins
+  const MeshRays::LocalRay* ray;
+  MeshHit* best;
+  Waiting stack[3 * (deepest + 2)];  // the nearest on top
 };
+
+// On to the nearest child on the ray's way; the others wait.
+VOLVOX_WITHIN_CLONE void enter(Walk& walk, const Node& node) {
+  Floats near[3], far[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto* sides = reinterpret_cast<const Floats*>(node.sides[axis]);
+    near[axis] = (sides[walk.near_side[axis]] - walk.origin[axis]) * walk.inverse[axis];
+    far[axis] = (sides[1 - walk.near_side[axis]] - walk.origin[axis]) * walk.inverse[axis];
+  }
+  const Floats begin = higher(higher(near[0], near[1]), higher(near[2], Floats{}));
+  const Floats end = lower(lower(far[0], far[1]), lower(far[2], all_four(walk.reach)));
+  unsigned children = not_above(begin, end);
+  if (children == 0) {
+    walk.place = nowhere;
+    return;
+  }
+  const auto take = [&]() __attribute__((always_inline)) {
+    const int i = __builtin_ctz(children);
+    children &= children - 1;
+    return Walk::Waiting{begin[i], node.child[i]};
+  };
+  Walk::Waiting nearest = take();
+  const int bottom = walk.waiting;
+  while (children != 0) {
+    Walk::Waiting other = take();
+    if (other.distance < nearest.distance) std::swap(other, nearest);
+    int k = walk.waiting++;
+    for (; k > bottom && walk.stack[k - 1].distance < other.distance; --k) walk.stack[k] = walk.stack[k - 1];
+    walk.stack[k] = other;
+  }
+  walk.place = nearest.place;
+}
 
 // The nearest of a quad's triangles on the ray's way, by model::meet_triangle in lockstep; the first
 // of those at one distance. Infinitely far: none.
@@ -36,8 +120,7 @@ struct Nearest {
   double distance;
   int place;
 };
-VOLVOX_CLONES
-Nearest nearest_of(const MeshRays::Quad& quad, const Vec3& o, const Vec3& d) {
+VOLVOX_WITHIN_CLONE Nearest nearest_of(const Quad& quad, const Vec3& o, const Vec3& d) {
   using Four = double __attribute__((vector_size(32)));
   const Four* a = reinterpret_cast<const Four*>(quad.a);
   const Four* ab = reinterpret_cast<const Four*>(quad.ab);
@@ -59,6 +142,52 @@ Nearest nearest_of(const MeshRays::Quad& quad, const Vec3& o, const Vec3& d) {
   return nearest;
 }
 
+VOLVOX_WITHIN_CLONE void try_triangles(Walk& walk, const Quad& quad) {
+  walk.place = nowhere;
+  const Nearest nearest = nearest_of(quad, walk.ray->origin, walk.ray->direction);
+  if (nearest.distance > walk.range || nearest.distance == std::numeric_limits<double>::infinity()) return;
+  const int i = nearest.place;
+  const std::uint32_t triangle = quad.triangle[i];
+  if (nearest.distance == walk.range && walk.best->distance >= 0 && walk.best->triangle <= triangle) return;
+  *walk.best = {nearest.distance, triangle,
+                cross({quad.ab[0][i], quad.ab[1][i], quad.ab[2][i]}, {quad.ac[0][i], quad.ac[1][i], quad.ac[2][i]})};
+  walk.shorten(nearest.distance);
+}
+
+// To what waits; false: nothing within reach does.
+VOLVOX_WITHIN_CLONE bool come_back(Walk& walk) {
+  while (walk.waiting > 0) {
+    const Walk::Waiting next = walk.stack[--walk.waiting];
+    walk.place = next.place;
+    if (next.distance <= walk.reach) return true;
+  }
+  return false;
+}
+
+VOLVOX_WITHIN_CLONE void fetch_early(const void* begin, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(begin) + i);
+}
+
+// Every ray takes one step in turn, so that what it needs for its next is on its way from memory
+// while the others take theirs: on a million triangles that halves the time.
+VOLVOX_CLONES
+void walk_in_turn(Walk* walks, int count, const Node* nodes, const Quad* quads) {
+  Walk* going[MeshRays::packet];
+  for (int i = 0; i < count; ++i) going[i] = walks + i;
+  for (int i = 0; count > 0; i = i + 1 < count ? i + 1 : 0) {
+    Walk& walk = *going[i];
+    if ((walk.place & MeshRays::quad_bit) != 0) try_triangles(walk, quads[walk.place & ~MeshRays::quad_bit]);
+    else enter(walk, nodes[walk.place]);
+    if (walk.place == nowhere && !come_back(walk)) going[i] = going[--count];
+    else if ((walk.place & MeshRays::quad_bit) != 0) fetch_early(&quads[walk.place & ~MeshRays::quad_bit], sizeof(Quad));
+    else fetch_early(&nodes[walk.place], sizeof(Node));
+  }
+}
+
+// Embree's builder hands places in the tree around as pointers, and null would be a failure.
+void* as_pointer(std::uint32_t place) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place) + 1); }
+std::uint32_t as_place(const void* pointer) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) - 1); }
+
 }  // namespace
 
 MeshRays::MeshRays(RTCDevice device, model::Mesh mesh) : mesh_(std::move(mesh)) {
@@ -66,140 +195,97 @@ MeshRays::MeshRays(RTCDevice device, model::Mesh mesh) : mesh_(std::move(mesh)) 
   for (const Vec3& v : mesh_->vertices) all.add(v);
   centre_ = all.empty() ? Vec3{} : (all.low + all.high) * 0.5;
   for (const Vec3& v : mesh_->vertices) radius_ = std::max(radius_, length(v - centre_));
-
-  std::vector<Vec3> middles;
-  for (const auto& [i, j, k] : mesh_->triangles) middles.push_back(mesh_->vertices[i] + mesh_->vertices[j] + mesh_->vertices[k]);
-  std::vector<std::uint32_t> order(middles.size());
-  std::iota(order.begin(), order.end(), 0u);
-  quads_.reserve(order.size() / 4 + 1);
-  sort_into_quads(order.data(), order.data() + order.size(), middles);
-
-  scene_ = rtcNewScene(device);
-  rtcSetSceneFlags(scene_, RTC_SCENE_FLAG_ROBUST);
-  rtcSetSceneBuildQuality(scene_, RTC_BUILD_QUALITY_MEDIUM);
-  RTCGeometry boxes = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_USER);
-  rtcSetGeometryUserPrimitiveCount(boxes, static_cast<unsigned>(quads_.size()));
-  rtcSetGeometryUserData(boxes, this);
-  rtcSetGeometryBoundsFunction(boxes, [](const RTCBoundsFunctionArguments* args) {
-    const auto& rays = *static_cast<const MeshRays*>(args->geometryUserPtr);
-    *args->bounds_o = rays.box(rays.quads_[args->primID]);
-  }, nullptr);
-  rtcSetGeometryIntersectFunction(boxes, hit_quad);
-  rtcCommitGeometry(boxes);
-  rtcAttachGeometry(scene_, boxes);
-  rtcReleaseGeometry(boxes);
-  rtcCommitScene(scene_);
+  if (!mesh_->triangles.empty()) build(device);
 }
 
-MeshRays::~MeshRays() { rtcReleaseScene(scene_); }
+void MeshRays::build(RTCDevice device) {
+  const std::size_t triangles = mesh_->triangles.size();
+  std::vector<RTCBuildPrimitive> boxes(triangles);
+  const double margin = blur * radius_;
+  const auto box_triangles = [&] {
+    for (std::size_t t = 0; t < triangles; ++t) {
+      model::Bounds box;
+      for (const std::uint32_t corner : mesh_->triangles[t]) box.add(mesh_->vertices[corner] - centre_);
+      boxes[t] = {static_cast<float>(box.low.x - margin),  static_cast<float>(box.low.y - margin),  static_cast<float>(box.low.z - margin),  0,
+                  static_cast<float>(box.high.x + margin), static_cast<float>(box.high.y + margin), static_cast<float>(box.high.z + margin), static_cast<unsigned>(t)};
+    }
+    nodes_.clear(), quads_.clear();
+  };
+  nodes_.reserve(triangles / 6 + 1), quads_.reserve(triangles / 2 + 1);
 
-// Halves the triangles along the longest side of the box of their middles until four are left.
-void MeshRays::sort_into_quads(std::uint32_t* begin, std::uint32_t* end, const std::vector<Vec3>& middles) {
-  const auto count = end - begin;
-  if (count == 0) return;
-  if (count <= 4) return add_quad(begin, end);
-  model::Bounds spread;
-  for (const std::uint32_t* t = begin; t != end; ++t) spread.add(middles[*t]);
-  const Vec3 size = spread.high - spread.low;
-  const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-  std::uint32_t* half = begin + (count / 2 + 3) / 4 * 4;
-  std::nth_element(begin, half, end, [&](std::uint32_t s, std::uint32_t t) {
-    return middles[s][axis] != middles[t][axis] ? middles[s][axis] < middles[t][axis] : s < t;
-  });
-  sort_into_quads(begin, half, middles);
-  sort_into_quads(half, end, middles);
+  RTCBuildArguments arguments = rtcDefaultBuildArguments();
+  arguments.maxBranchingFactor = 4;
+  arguments.maxDepth = deepest;
+  arguments.sahBlockSize = arguments.maxLeafSize = 4;
+  arguments.primitives = boxes.data();
+  arguments.primitiveCount = arguments.primitiveArrayCapacity = triangles;
+  arguments.userPtr = this;
+  arguments.createNode = [](RTCThreadLocalAllocator, unsigned, void* mesh) {
+    std::vector<Node>& nodes = static_cast<MeshRays*>(mesh)->nodes_;
+    Node node{};
+    constexpr float infinite = std::numeric_limits<float>::infinity();
+    for (auto& axis : node.sides)
+      for (int i = 0; i < 4; ++i) axis[0][i] = infinite, axis[1][i] = -infinite;  // where there is no child, nothing enters
+    nodes.push_back(node);
+    return as_pointer(static_cast<std::uint32_t>(nodes.size() - 1));
+  };
+  arguments.setNodeBounds = [](void* place, const RTCBounds** bounds, unsigned count, void* mesh) {
+    Node& node = static_cast<MeshRays*>(mesh)->nodes_[as_place(place)];
+    for (unsigned i = 0; i < count; ++i) {
+      node.sides[0][0][i] = bounds[i]->lower_x, node.sides[0][1][i] = bounds[i]->upper_x;
+      node.sides[1][0][i] = bounds[i]->lower_y, node.sides[1][1][i] = bounds[i]->upper_y;
+      node.sides[2][0][i] = bounds[i]->lower_z, node.sides[2][1][i] = bounds[i]->upper_z;
+    }
+  };
+  arguments.setNodeChildren = [](void* place, void** children, unsigned count, void* mesh) {
+    Node& node = static_cast<MeshRays*>(mesh)->nodes_[as_place(place)];
+    for (unsigned i = 0; i < count; ++i) node.child[i] = as_place(children[i]);
+  };
+  arguments.createLeaf = [](RTCThreadLocalAllocator, const RTCBuildPrimitive* leaf, std::size_t count, void* mesh) {
+    std::uint32_t numbers[4];
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = leaf[i].primID;
+    std::sort(numbers, numbers + count);  // so that the first is the one with the lowest number
+    return as_pointer(static_cast<MeshRays*>(mesh)->add_quad({numbers, count}) | quad_bit);
+  };
+  // The good tree; where triangles lie so unevenly that it would become too deep, the even one.
+  const void* root = nullptr;
+  for (const RTCBuildQuality quality : {RTC_BUILD_QUALITY_MEDIUM, RTC_BUILD_QUALITY_LOW}) {
+    if (root != nullptr) break;
+    box_triangles();
+    arguments.buildQuality = quality;
+    arguments.bvh = rtcNewBVH(device);
+    root = rtcBuildBVH(&arguments);
+    rtcReleaseBVH(arguments.bvh);
+  }
+  VOLVOX_CHECK(root != nullptr, "Embree sorts any triangles");
+  root_ = as_place(root);
 }
 
-void MeshRays::add_quad(std::uint32_t* begin, std::uint32_t* end) {
-  std::sort(begin, end);  // so that the first is the one with the lowest number
+std::uint32_t MeshRays::add_quad(std::span<const std::uint32_t> triangles) {
   Quad& quad = quads_.emplace_back();
-  for (int i = 0; i < 4; ++i) {
-    const std::uint32_t number = begin + i < end ? begin[i] : *begin;  // the first again, where there are fewer
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::uint32_t number = triangles[i < triangles.size() ? i : 0];  // the first again, where there are fewer
     const auto& [j, k, l] = mesh_->triangles[number];
     const Vec3 a = mesh_->vertices[j], ab = mesh_->vertices[k] - a, ac = mesh_->vertices[l] - a;
     for (int axis = 0; axis < 3; ++axis) quad.a[axis][i] = a[axis], quad.ab[axis][i] = ab[axis], quad.ac[axis][i] = ac[axis];
     quad.triangle[i] = number;
   }
-}
-
-RTCBounds MeshRays::box(const Quad& quad) const {
-  model::Bounds bounds;
-  for (const std::uint32_t triangle : quad.triangle)
-    for (const std::uint32_t corner : mesh_->triangles[triangle]) bounds.add(mesh_->vertices[corner] - centre_);
-  const double margin = blur * radius_;
-  RTCBounds out{};
-  out.lower_x = static_cast<float>(bounds.low.x - margin), out.upper_x = static_cast<float>(bounds.high.x + margin);
-  out.lower_y = static_cast<float>(bounds.low.y - margin), out.upper_y = static_cast<float>(bounds.high.y + margin);
-  out.lower_z = static_cast<float>(bounds.low.z - margin), out.upper_z = static_cast<float>(bounds.high.z + margin);
-  return out;
-}
-
-// Embree: some rays of a packet may pass this box.
-void MeshRays::hit_quad(const RTCIntersectFunctionNArguments* args) {
-  const auto& mesh = *static_cast<const MeshRays*>(args->geometryUserPtr);
-  const Quad& quad = mesh.quads_[args->primID];
-  Flight& flight = *reinterpret_cast<Flight*>(args->context);
-  RTCRayN* rays = RTCRayHitN_RayN(args->rayhit, args->N);
-  for (unsigned lane = 0; lane < args->N; ++lane) {
-    if (args->valid[lane] == 0) continue;
-    const unsigned number = RTCRayN_id(rays, args->N, lane);
-    const Nearest nearest = nearest_of(quad, flight.rays[number].origin, flight.rays[number].direction);
-    MeshHit& best = flight.hits[number];
-    double& range = flight.ranges[number];
-    if (nearest.distance > range || nearest.distance == std::numeric_limits<double>::infinity()) continue;
-    const std::uint32_t triangle = quad.triangle[nearest.place];
-    if (nearest.distance == range && best.distance >= 0 && best.triangle <= triangle) continue;
-    const int i = nearest.place;
-    best = {nearest.distance, triangle,
-            cross({quad.ab[0][i], quad.ab[1][i], quad.ab[2][i]}, {quad.ac[0][i], quad.ac[1][i], quad.ac[2][i]})};
-    range = nearest.distance;
-    // A little more, so that what lies at the same distance is still looked at.
-    RTCRayN_tfar(rays, args->N, lane) = static_cast<float>(range - flight.skipped[number] + blur * mesh.radius_);
-  }
+  return static_cast<std::uint32_t>(quads_.size() - 1);
 }
 
 void MeshRays::cast(const LocalRay* rays, MeshHit* hits, int count) const {
-  double ranges[packet], skipped[packet];
-  Flight flight{{}, rays, hits, ranges, skipped};
-  rtcInitIntersectContext(&flight.context);
-  Vec3 from[packet];
+  Walk walks[packet];
+  int walking = 0;
   for (int i = 0; i < count; ++i) {
     hits[i] = {};
-    ranges[i] = rays[i].range;
-    // From far away, Embree's ray begins near the mesh, where floats are fine enough.
+    if (quads_.empty()) continue;
+    // From far away, the walk begins near the mesh, where floats are fine enough.
     const Vec3 away = rays[i].origin - centre_;
-    skipped[i] = std::max(0.0, length(away) - 2 * radius_);
-    from[i] = away + rays[i].direction * skipped[i];
+    const double skipped = std::max(0.0, length(away) - 2 * radius_);
+    walks[walking].begin(rays[i], hits[i], root_, away + rays[i].direction * skipped, skipped, blur * radius_);
+    if (walks[walking].reach >= 0) ++walking;
   }
-  if (count == 1) {
-    RTCRayHit query;
-    query.ray = {static_cast<float>(from->x), static_cast<float>(from->y), static_cast<float>(from->z), 0,
-                 static_cast<float>(rays->direction.x), static_cast<float>(rays->direction.y), static_cast<float>(rays->direction.z), 0,
-                 static_cast<float>(ranges[0] - skipped[0] + blur * radius_), 0xffffffffu, 0, 0};
-    query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
-    if (query.ray.tfar >= 0) rtcIntersect1(scene_, &flight.context, &query);
-    return;
-  }
-  alignas(32) int valid[packet];
-  RTCRayHit8 query;
-  for (int i = 0; i < packet; ++i) {
-    const int k = i < count ? i : 0;
-    query.ray.org_x[i] = static_cast<float>(from[k].x);
-    query.ray.org_y[i] = static_cast<float>(from[k].y);
-    query.ray.org_z[i] = static_cast<float>(from[k].z);
-    query.ray.dir_x[i] = static_cast<float>(rays[k].direction.x);
-    query.ray.dir_y[i] = static_cast<float>(rays[k].direction.y);
-    query.ray.dir_z[i] = static_cast<float>(rays[k].direction.z);
-    query.ray.tnear[i] = 0;
-    query.ray.tfar[i] = static_cast<float>(ranges[k] - skipped[k] + blur * radius_);
-    query.ray.time[i] = 0;
-    query.ray.mask[i] = 0xffffffffu;
-    query.ray.id[i] = static_cast<unsigned>(k);
-    query.ray.flags[i] = 0;
-    query.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
-    valid[i] = i < count && query.ray.tfar[i] >= 0 ? -1 : 0;
-  }
-  rtcIntersect8(valid, scene_, &flight.context, &query);
+  walk_in_turn(walks, walking, nodes_.data(), quads_.data());
 }
 
 }  // namespace volvox::scan

@@ -85,6 +85,7 @@ class PlaneBorder {
 
  private:
   static constexpr std::int32_t nothing = -1;
+  static constexpr double near_line = 1.7;  // cells: how far an edge of the outline may be from the line that it stands for
 
   // A stretch of the outline along one line.
   struct Side {
@@ -102,17 +103,21 @@ class PlaneBorder {
 
   // Which plane ends this one at each edge of the outline: the labelling that explains the edges by
   // near lines with the fewest changes from one line to another (found by dynamic programming).
-  std::vector<std::int32_t> explain(const std::vector<Vec2>& middles) const {
-    constexpr double unexplained = 1.3, change = 2.2, impossible = 1e6;
-    const std::size_t n = middles.size();
+  std::vector<std::int32_t> explain(const std::vector<Vec2>& staircase) const {
+    // An edge costs its distance from the line, in cells, and more as far as it runs across rather than
+    // along: or the floor and the top of a low box would explain its ends as well.
+    constexpr double across = 1.4, unexplained = 1.3, change = 2.2, impossible = 1e6;
+    const std::size_t n = staircase.size();
     std::vector<std::int32_t> names = {nothing};
     std::vector<std::vector<std::pair<std::int32_t, double>>> near(n);
     for (std::size_t e = 0; e < n; ++e) {
+      const Vec2 begin = staircase[e], end = staircase[(e + 1) % n], middle = (begin + end) * 0.5;
       for (std::int32_t other = 0; other < static_cast<std::int32_t>(lines_.size()); ++other) {
         if (!crossing_[other]) continue;
-        const double d = std::fabs(lines_[other].distance(middles[e])) / cell_;
-        if (d > 1.7 || !meets(other, middles[e])) continue;
-        near[e].push_back({other, d});
+        const double d = std::fabs(lines_[other].distance(middle)) / cell_;
+        if (d > near_line || !meets(other, middle)) continue;
+        const double crosses = dot(lines_[other].normal, end - begin) / length(end - begin);
+        near[e].push_back({other, d + across * std::max(0.0, crosses * crosses - 0.5)});
         names.push_back(other);
       }
     }
@@ -158,9 +163,7 @@ class PlaneBorder {
   // The staircase as straight sides, meeting at corners.
   std::vector<Vec2> straightened(const std::vector<Vec2>& staircase) const {
     const std::size_t n = staircase.size();
-    std::vector<Vec2> middles(n);
-    for (std::size_t e = 0; e < n; ++e) middles[e] = (staircase[e] + staircase[(e + 1) % n]) * 0.5;
-    const std::vector<std::int32_t> label = explain(middles);
+    const std::vector<std::int32_t> label = explain(staircase);
     std::size_t start = 0;  // where a side begins
     while (start < n && label[start] == label[(start + n - 1) % n]) ++start;
     std::vector<Side> sides;
@@ -176,6 +179,7 @@ class PlaneBorder {
       if (name == nothing) add_free_sides(run, sides);
       else sides.push_back({lines_[name], run.front(), run.back(), name});
     }
+    drop_cut_corners(sides);
     align_free_sides(sides);
     return corners_of(sides);
   }
@@ -224,6 +228,27 @@ class PlaneBorder {
       if (dot(way, run[b] - run[a]) < 0) way = way * -1;
       const Vec2 outward{way.y, -way.x};  // the points are on the left
       sides.push_back({{outward, dot(outward, mean)}, run[a], run[b], nothing});
+    }
+  }
+
+  // Where chance left the cells in a corner empty, the outline cuts the corner by a short free side: a
+  // step along the plane beside it, or a slant from one side to the next. It is left out.
+  void drop_cut_corners(std::vector<Side>& sides) const {
+    constexpr double step = 3, slant = 4;  // cells: no longer than these
+    const auto is_step = [&](const Side& side, const Side& beside) {
+      return beside.plane != nothing && std::fabs(cross(side.line.normal, beside.line.normal)) < 0.3 &&
+             std::fabs(beside.line.distance((side.begin + side.end) * 0.5)) < near_line * cell_;
+    };
+    const auto is_slant = [&](const Side& before, const Side& side, const Side& after) {
+      Vec2 corner;
+      return (before.plane != nothing || after.plane != nothing) && intersect(before.line, after.line, corner) && length(corner - (side.begin + side.end) * 0.5) < near_line * cell_;
+    };
+    for (std::size_t i = 0; i < sides.size() && sides.size() > 3;) {
+      const Side &before = sides[(i + sides.size() - 1) % sides.size()], &side = sides[i], &after = sides[(i + 1) % sides.size()];
+      const double size = length(side.end - side.begin) / cell_;
+      const bool cut = side.plane == nothing && ((size < step && (is_step(side, before) || is_step(side, after))) || (size < slant && is_slant(before, side, after)));
+      if (cut) sides.erase(sides.begin() + static_cast<std::ptrdiff_t>(i));
+      else ++i;
     }
   }
 

@@ -66,6 +66,7 @@ class PlaneFinder {
     grow_from_everywhere();
     merge();
     assign();
+    reach_edges();
     add_from_rest();
     for (int round = 0; round < 3; ++round) {
       refit();
@@ -78,6 +79,7 @@ class PlaneFinder {
       }
       assign();
     }
+    reach_edges();
     drop_empty();
     return std::move(set_);
   }
@@ -118,6 +120,18 @@ class PlaneFinder {
       for (std::int32_t y = -reach; y <= reach; ++y)
         for (std::int32_t x = -reach; x <= reach; ++x)
           if (const std::int64_t found = grid_.find({k.x + x, k.y + y, k.z + z}); found >= 0) visit(static_cast<std::size_t>(found));
+  }
+
+  // The cells within two of one, itself among them. Looked up once: most of the time went there.
+  std::span<const std::uint32_t> within_two(std::size_t cell) {
+    if (first_within_two_.empty()) {
+      for (std::size_t c = 0; c < grid_.cells().size(); ++c) {
+        first_within_two_.push_back(within_two_.size());
+        neighbours(c, 2, [&](std::size_t near) { within_two_.push_back(static_cast<std::uint32_t>(near)); });
+      }
+      first_within_two_.push_back(within_two_.size());
+    }
+    return {within_two_.data() + first_within_two_[cell], first_within_two_[cell + 1] - first_within_two_[cell]};
   }
 
   // Sums are kept about the first point: far from the origin their differences would lose digits.
@@ -208,10 +222,9 @@ class PlaneFinder {
   bool merge_into(std::size_t a, std::vector<std::vector<std::int32_t>>& owners) {
     std::vector<std::int32_t> touching;
     for (const std::uint32_t c : clusters_[a].members)
-      neighbours(c, 2, [&](std::size_t near) {
+      for (const std::uint32_t near : within_two(c))
         for (const std::int32_t b : owners[near])
           if (b != static_cast<std::int32_t>(a) && !clusters_[b].members.empty()) touching.push_back(b);
-      });
     std::sort(touching.begin(), touching.end());
     touching.erase(std::unique(touching.begin(), touching.end()), touching.end());
     bool merged = false;
@@ -268,9 +281,8 @@ class PlaneFinder {
     std::vector<std::int32_t> near;
     for (std::size_t c = 0; c < places_.size(); ++c) {
       near.clear();
-      neighbours(c, 2, [&](std::size_t other) {
+      for (const std::uint32_t other : within_two(c))
         if (places_[other].plane >= 0) near.push_back(places_[other].plane);
-      });
       std::sort(near.begin(), near.end());
       near.erase(std::unique(near.begin(), near.end()), near.end());
       for (const std::uint32_t i : grid_.members(grid_.cells()[c])) {
@@ -292,6 +304,49 @@ class PlaneFinder {
         });
         doubly_explained_[i] = on > 1;
       }
+    }
+  }
+
+  // A small face is flat in its middle only, and assign() looks no farther than two cells from there: what
+  // is left over up to its edges goes to a plane that has points beside it. (Left over, the edges of two
+  // faces would look like a plane across their corner.)
+  void reach_edges() {
+    std::vector<std::size_t> look, next;  // cells
+    for (std::size_t c = 0; c < places_.size(); ++c) look.push_back(c);
+    std::vector<std::pair<std::int32_t, int>> beside;  // planes, and how many points they have there
+    std::vector<std::pair<std::uint32_t, std::int32_t>> found;
+    while (!look.empty()) {
+      found.clear(), next.clear();
+      for (const std::size_t c : look) {
+        const std::span<const std::uint32_t> members = grid_.members(grid_.cells()[c]);
+        if (std::none_of(members.begin(), members.end(), [&](std::uint32_t i) { return set_.label[i] < 0; })) continue;
+        beside.clear();
+        neighbours(c, 1, [&](std::size_t near) {
+          for (const std::uint32_t i : grid_.members(grid_.cells()[near])) {
+            if (set_.label[i] < 0) continue;
+            const auto known = std::find_if(beside.begin(), beside.end(), [&](const auto& entry) { return entry.first == set_.label[i]; });
+            if (known != beside.end()) ++known->second;
+            else beside.push_back({set_.label[i], 1});
+          }
+        });
+        const std::size_t before = found.size();
+        for (const std::uint32_t i : members) {
+          if (set_.label[i] >= 0) continue;
+          double least = 3 * set_.noise;
+          std::int32_t nearest = -1;
+          for (const auto& [plane, count] : beside) {
+            const double d = std::fabs(set_.planes[plane].distance(local(i)));
+            if (count > 1 && d < least) least = d, nearest = plane;  // a single point may be an outlier
+          }
+          if (nearest >= 0) found.push_back({i, nearest});
+        }
+        if (found.size() > before) neighbours(c, 1, [&](std::size_t near) { next.push_back(near); });
+      }
+      // Not before all have looked: the order of the cells must not matter.
+      for (const auto& [i, plane] : found) set_.label[i] = plane, ambiguous_[i] = true;
+      std::sort(next.begin(), next.end());
+      next.erase(std::unique(next.begin(), next.end()), next.end());
+      look.swap(next);
     }
   }
 
@@ -359,6 +414,8 @@ class PlaneFinder {
   std::vector<Place> places_;
   std::vector<Cluster> clusters_;
   std::vector<bool> ambiguous_, doubly_explained_;
+  std::vector<std::uint32_t> within_two_;  // of all cells, one after the other
+  std::vector<std::size_t> first_within_two_;
   double least_around_ = 8;  // points of a cell and its neighbours that can tell whether it is flat
   PlaneSet set_;
 };

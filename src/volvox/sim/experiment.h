@@ -37,6 +37,9 @@ class Experiment {
   virtual Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const;
   // Makes the world. By default, reads world.sdf in the experiment's folder.
   virtual Result<model::WorldModel> init(Setup& setup);
+  // From where a picture or a film of it is taken unless another camera is asked for; as --camera
+  // names it (view/camera.h). For worlds where a look at the modules alone does not show what is done.
+  virtual std::string camera() const { return "corner"; }
   // The simulation stands at tick 0.
   virtual void begin(const Simulation&) {}
   // Between two ticks: an experiment's script may act on the run here, as a hand would.

@@ -105,6 +105,7 @@ class Run {
 
   Simulation& simulation() { return *simulation_; }
   const RunOptions& options() const { return options_; }
+  std::string camera() const { return experiment_->camera(); }  // from where it is best looked at
   const std::vector<model::ParameterDesc>& parameters() const { return parameters_; }
   // Ends the experiment; the report is complete afterwards. finish() calls it.
   void end();

@@ -121,7 +121,8 @@ TEST(Gsrm, ASphereIsClosed) {
 // The bars of the issue, on the pit arena of the reference figures: 98,000 points, 7 mm noise, 2,000
 // outliers. Statistics over more seeds are in docs/scan.md.
 TEST(Build, PlaneFittingFindsEveryPlane) {
-  for (const std::uint64_t seed : {2, 5, 7}) {
+  // 24: a corner whose cells are nearly empty; 60: a low box; 100: a plane across a box's corner would fit the rest.
+  for (const std::uint64_t seed : {2, 24, 60, 100}) {
     const Case c = pit_arena(seed);
     const auto built = build(c.cloud, {.method = Method::plane_fitting});
     ASSERT_TRUE(built.ok()) << built.error().text();

@@ -112,6 +112,14 @@ TEST(Register, LaysAScanOnAnother) {
   EXPECT_GT(found->overlap, 0.9);
   EXPECT_GT(found->walls, 0.9);
   EXPECT_GT(found->walls_back, 0.9);
+  EXPECT_EQ(found->doubt(), "");  // the things on the floor tell its sides apart
+}
+
+TEST(Register, SaysThatASymmetricRoomFitsEitherWay) {
+  const auto arena = make_arena({.seed = 9, .length = 5, .width = 3, .height = 1.5, .pit = false, .boxes = 0});
+  const auto found = register_clouds(sample_cloud(arena->mesh, {.seed = 1, .points = 20'000, .outliers = 100}), sample_cloud(arena->mesh, {.seed = 2, .points = 20'000, .outliers = 100}));
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_NE(found->doubt().find("180 degrees"), std::string::npos) << found->doubt();
 }
 
 TEST(Register, TakesAPartOfARoomButNoOtherRoom) {

@@ -210,6 +210,48 @@ TEST(RayCaster, a_ray_from_the_very_surface_of_a_mesh_hits_it) {
   }
 }
 
+// Of few triangles, of many in one place, and of ones that shrink towards a point: no tree suits them.
+TEST(RayCaster, meshes_of_any_kind_are_hit) {
+  RandomStream random(6, 0, "rays");
+  std::vector<model::Mesh> meshes;
+  const auto fan_of = [&](int count, const auto& place_and_size) {
+    auto mesh = std::make_shared<model::MeshData>();
+    for (int i = 0; i < count; ++i) {
+      const auto [place, size] = place_and_size(i);
+      const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
+      for (int corner = 0; corner < 3; ++corner) mesh->vertices.push_back(place + any_place(random, size));
+      mesh->triangles.push_back({first, first + 1, first + 2});
+    }
+    meshes.push_back(mesh);
+  };
+  for (int count = 1; count < 18; ++count) fan_of(count, [&](int) { return std::pair(any_place(random, 1), 0.7); });
+  fan_of(3000, [&](int i) { return std::pair(any_place(random, 1) * std::pow(0.9, i), std::pow(0.9, i)); });
+  fan_of(1, [&](int) { return std::pair(Vec3{}, 1.0); });
+  auto copies = std::make_shared<model::MeshData>(*meshes.back());
+  for (int i = 0; i < 20'000; ++i) copies->triangles.push_back(copies->triangles.front());
+  meshes.push_back(copies);
+  int hit = 0;
+  for (const model::Mesh& mesh : meshes) {
+    const Everything all{{{geometry_of(mesh), any_pose(random, 1), 0, false}}};
+    RayCaster caster;
+    fill(caster, all);
+    std::vector<Ray> rays = some_rays(random, 64);
+    for (Ray& ray : rays) {  // at some triangle
+      const auto& [a, b, c] = mesh->triangles[static_cast<std::size_t>(random.uniform() * static_cast<double>(mesh->triangles.size()))];
+      const Vec3 target = (mesh->vertices[a] + mesh->vertices[b] + mesh->vertices[c]) / 3;
+      ray.direction = normalized(all.bodies[0].pose * target - ray.origin);
+    }
+    std::vector<RayHit> hits(rays.size());
+    caster.cast(rays, hits);
+    for (std::size_t i = 0; i < rays.size(); ++i) {
+      expect_same(hits[i], all.cast(rays[i]), 1e-9, static_cast<int>(i));
+      hit += hits[i].hit();
+      EXPECT_TRUE(mesh != copies || !hits[i].hit() || hits[i].triangle == 0) << "of several at one distance the first";
+    }
+  }
+  EXPECT_GT(hit, 500);
+}
+
 TEST(RayCaster, an_empty_world_and_no_rays_are_no_trouble) {
   RayCaster caster;
   caster.add({nullptr, {}, 0, true});
