@@ -3,8 +3,8 @@
 // contacts push, which of these stick and in which direction the others slide. Given that,
 // the impulses solve a linear system,
 //   G lambda = target - v,   one row for a contact that slides, three for one that sticks,
-// which is solved with a hair of regularisation, since four points under a face are one too
-// many. The impulses go towards the solution as far as no contact leaves its cone (of the
+// plus what contacts that give way give way by, which is solved with a hair of regularisation,
+// since four points under a face are one too many. The impulses go towards the solution as far as no contact leaves its cone (of the
 // normal impulses this is a descent step, whatever the guess was worth), and the sweeps go on
 // from there.
 #include <algorithm>
@@ -145,7 +145,8 @@ bool solve_directly(GroupRoom& room) {
   for (std::size_t r = 0; r < n; ++r) {
     const GroupRoom::DirectRow& row = room.direct[r];
     const RowContact& c = room.hot[row.contact];
-    room.right[r] = (row.direction == 0 ? c.target : 0) - velocity_of(c, row.direction);
+    const double give = row.direction == 0 ? c.gram[0] * (1 / c.keep - 1) : 0;  // see ContactSolver::fill
+    room.right[r] = (row.direction == 0 ? c.target : 0) - velocity_of(c, row.direction) - give * c.impulse[row.direction];
     for (std::size_t k = 0; k < n; ++k) {
       const GroupRoom::DirectRow& column = room.direct[k];
       const RowContact& o = room.hot[column.contact];
@@ -155,7 +156,7 @@ bool solve_directly(GroupRoom& room) {
       }
       room.matrix[r * n + k] = g;
     }
-    room.matrix[r * n + r] += 1e-7 * c.gram[0];
+    room.matrix[r * n + r] += give + 1e-7 * c.gram[0];
   }
   if (!eliminate_in_place(room.matrix, room.right, n)) return false;
   const auto change_of = [&](std::size_t r, double (&change)[3]) {

@@ -138,20 +138,20 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.finish(world, step, own); });
 }
 
-// Islands whose motors the contacts overload are predicted again, and the sweep goes on from
-// where it was.
+// Where contacts overload motors, those islands are predicted again, and all contacts start
+// again: what they came to while a motor was too strong is far from what they come to now, and
+// sweeps that went on from there left robots in a jam with more than they could get rid of.
 void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const {
   if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
   for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;
   divide(world, islands, group, room);
   lay_out_rows(islands, room);
   number_places(islands, room);
-  start(room);
   for (int attempt = 1;; ++attempt) {
+    start(islands, group, room);
     whiten(islands, group, room, threads);
     share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
-    if (attempt > 1) carry_over(islands, room);
-    sweep(islands, group, room, attempt == 1, threads);
+    sweep(islands, group, room, threads);
     if (!take_up(world, islands, group, room, threads) || attempt == most_attempts) return;
     for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
       if (room.anew[at(world.bodies[at(island.bodies().front())].island)]) island.predict_again(world, own);
@@ -327,7 +327,8 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
   }
 }
 
-void ContactSolver::start(GroupRoom& room) const {
+void ContactSolver::start(Islands& islands, const Group& group, GroupRoom& room) const {
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) islands[at(islands_[i])]->clear_coordinates();
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     const ContactPoint& c = points_[at(room.active[i].point)];
     for (int k = 0; k < 3; ++k) room.hot[i].impulse[k] = dot(c.impulse, c.frame[k]);
@@ -358,10 +359,11 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   set_target(c, hot.free[0], step);
   hot.target = c.target;
   hot.friction = c.friction;
-  const double give = c.separation < -deep ? softness : 0;
-  hot.keep = 1 / (1 + give);
   const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
   const double least = 1e-5 * (1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0));
+  double give = where.island_a == where.island_b ? softness_within : where.island_b >= 0 ? softness_between : 0;
+  if (c.separation < -deep) give = std::max(give, softness);
+  hot.keep = 1 / (1 + give);
   hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] * (1 + give)) : 0;
   const double mean = (hot.gram[3] + hot.gram[5]) / 2, half = (hot.gram[3] - hot.gram[5]) / 2;
   const double largest = mean + std::sqrt(half * half + hot.gram[4] * hot.gram[4]);
@@ -381,24 +383,6 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double step) c
   const double acceleration = (free - c.approach) / step, e = c.restitution;
   const double impact = c.approach * c.approach - 2 * acceleration * gap;
   c.target = std::max(c.target, std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap)));
-}
-
-// An island that was predicted again has lost what the sweep gave it so far.
-void ContactSolver::carry_over(Islands& islands, GroupRoom& room) const {
-  const auto push = [&](int island, int part, const RowSpan& to, const double* rows, const double (&impulse)[3]) {
-    if (!room.anew[at(island)]) return;
-    islands[at(island)]->move_to(part);
-    wide_push(to.coordinates, to.blocks, rows, to.width, impulse);
-  };
-  for (std::size_t i = 0; i < room.active.size(); ++i) {
-    const GroupRoom::Active& where = room.active[i];
-    const ContactPoint& c = points_[at(where.point)];
-    const RowContact& hot = room.hot[i];
-    double change[3];
-    for (int k = 0; k < 3; ++k) change[k] = hot.impulse[k] - dot(c.impulse, c.frame[k]);
-    push(where.island_a, where.part_a, {hot.a, hot.width_a, where.part_a, hot.blocks_a}, hot.rows_a, change);
-    if (hot.width_b > 0) push(where.island_b, where.part_b, {hot.b, hot.width_b, where.part_b, hot.blocks_b}, hot.rows_b, change);
-  }
 }
 
 // Body::push becomes the change of the impulses since predict().

@@ -114,9 +114,8 @@ void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const
 }
 
 // The sweeps go on where something has not settled, and beside it; every fourth, and the last,
-// goes through all, for what travels farther. So does the first if `all` is new; else it starts
-// where islands were predicted anew.
-void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, bool all, ThreadPool* threads) const {
+// goes through all, for what travels farther.
+void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
   const std::size_t contacts = room.active.size();
   const std::size_t sweeps = std::clamp<std::size_t>(most_work / contacts, fewest_sweeps, most_sweeps);
   const double count = static_cast<double>(group.last_island - group.first_island);
@@ -125,10 +124,7 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
   for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
   std::size_t next_direct = sweeps_before_direct;
   room.stirred.assign(room.above.size(), 0);
-  for (std::size_t i = group.first_island; i < group.last_island; ++i) {
-    const auto first = room.stirred.begin() + room.first_place[at(islands_[i])];
-    if (room.anew[at(islands_[i])]) std::fill_n(first, islands[at(islands_[i])]->parts(), std::uint8_t{1});
-  }
+  bool all = true;
   for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
     const double enough = i < sweeps ? fine : unsettled;
     room.stirring.assign(room.above.size(), 0);

@@ -57,7 +57,9 @@ class Island {
   virtual void predict(World& world, double step, ThreadPool* threads) = 0;
   virtual Vec3 predicted_velocity(int node, const Vec3& arm) const = 0;
 
-  // Makes ready for contacts on the given nodes (some perhaps more than once); coordinates become zero.
+  // Coordinates become zero.
+  virtual void clear_coordinates() = 0;
+  // Makes ready for contacts on the given nodes (some perhaps more than once).
   virtual void whiten(std::span<const int> nodes, ThreadPool* threads) = 0;
   virtual RowSpan span(int node) = 0;
   // Sets three rows that lie one behind the other to sign * e_r.(Yv + Yw x arm) of a node, or

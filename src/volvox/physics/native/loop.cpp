@@ -324,9 +324,10 @@ void Loop::whiten(std::span<const int> nodes, ThreadPool* /*threads*/) {
     const int node = static_cast<int>(i);
     if (first_row_[i] != none) factor_.unit_rows(factor_.place(node), rows_.data() + first_row_[i]);
   }
-  std::fill(coordinates_.begin(), coordinates_.end(), 0.0);
   touched_ = true;
 }
+
+void Loop::clear_coordinates() { std::fill(coordinates_.begin(), coordinates_.end(), 0.0); }
 
 // A body's rows have a block for every place on its way to the root of the elimination.
 RowSpan Loop::span(int node) {

@@ -61,6 +61,7 @@ class Tree final : public Island {
   void predict(World& world, double step, ThreadPool* threads) override;
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
+  void clear_coordinates() override;
   RowSpan span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void move_to(int part) override;

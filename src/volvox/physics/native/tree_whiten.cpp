@@ -107,10 +107,13 @@ void Tree::whiten(std::span<const int> nodes, ThreadPool* threads) {
       whiten_node(static_cast<int>(i));
     }
   });
+  touched_ = true;
+}
+
+void Tree::clear_coordinates() {
   std::fill(coordinates_.begin(), coordinates_.end(), 0.0);
   for (Part& part : parts_) std::fill(std::begin(part.known), std::end(part.known), 0.0);
   current_ = 0;
-  touched_ = true;
 }
 
 void Tree::start_part(Part& part) {

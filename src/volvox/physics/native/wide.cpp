@@ -65,14 +65,6 @@ VOLVOX_WIDE void wide_add(double* a, const double* b, double s, int width) {
   }
 }
 
-VOLVOX_WIDE void wide_push(double* a, const int* blocks, const double* rows, int width, const double (&d)[3]) {
-  for (int k = 0; k < width; k += 8) {
-    Eight x, n, s, t;
-    load(x, place_of(a, blocks, k)), load(n, rows + k), load(s, rows + width + k), load(t, rows + 2 * width + k);
-    store(place_of(a, blocks, k), x + (n * d[0] + s * d[1] + t * d[2]));
-  }
-}
-
 VOLVOX_WIDE void wide_shift(double* out, const double* in, const double (&r)[3], int width) {
   for (int k = 0; k < width; k += 8) {
     Eight w0, w1, w2, l0, l1, l2;

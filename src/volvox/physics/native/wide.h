@@ -15,8 +15,6 @@ inline constexpr int row_block = 8;
 double wide_dot(const double* a, const double* b, int width);
 // a += b s
 void wide_add(double* a, const double* b, double s, int width);
-// a += rows d, for three rows; `blocks`: see RowSpan.
-void wide_push(double* a, const int* blocks, const double* rows, int width, const double (&d)[3]);
 // Six rows: T y, where T moves by r (the velocities of a parent at its child's place).
 void wide_shift(double* out, const double* in, const double (&r)[3], int width);
 // Six rows: y -= s (u.y), column by column.

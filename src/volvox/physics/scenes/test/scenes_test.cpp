@@ -203,5 +203,24 @@ TEST(Scenes, OrganismsThatJamThemselvesStayTogether) {
   }
 }
 
+// A body wedged in between two others of its organism presses against both with forces that
+// cancel. They must not add up from substep to substep: here they tore a hinge 21 mm apart.
+TEST(Scenes, WedgedOrganismsStayTogether) {
+  const auto scene = make_scene("S4", 1000, 5);
+  ASSERT_TRUE(scene.ok());
+  auto engine = built_in_engines().make("native", {});
+  ASSERT_TRUE(engine.ok());
+  auto run = SceneRun::create(*scene, **engine, TickLength{1, 60});
+  ASSERT_TRUE(run.ok());
+  Quality worst;
+  for (int tick = 0; tick < 40; ++tick) {
+    run->command();
+    ASSERT_TRUE(run->step().ok());
+    run->look(worst);
+  }
+  EXPECT_LT(worst.hinge_mm, 1);
+  EXPECT_LT(worst.dock_mm, 1);
+}
+
 }  // namespace
 }  // namespace volvox::physics::scenes
