@@ -13,12 +13,12 @@ inline constexpr double reach_speed = 0.3;      // m/s; contacts that a speed th
 // Interlocked bodies have no solution, and impulses would grow without bound: below this
 // depth a contact gives way a little.
 inline constexpr double deep = 3e-3, softness = 0.1;
-// A body that is wedged in between two others may press against both with whatever force it likes:
-// they cancel. What sweeps leave of it would stay, and add up from substep to substep, until a
-// change of the geometry sets it free. A little softness lets it die away; more of it within an
-// island, where contacts carry no more than the island itself, than between islands, where
-// something heavy may rest on something light.
-inline constexpr double softness_within = 5e-2, softness_between = 1e-3;
+// A body that is wedged in between two others of its island may press against both with whatever
+// force it likes: they cancel. What sweeps leave of it would stay, and add up from substep to
+// substep, until a change of the geometry sets it free. A little softness lets it die away; only
+// within an island, whose contacts carry no more than itself: elsewhere something heavy may rest on
+// something light.
+inline constexpr double softness_within = 0.03;
 // A sweep that changes less than this is the last. What it leaves adds up over bodies that
 // stand on each other: a group of n islands is solved n^2 times as well.
 inline constexpr double settled = 2e-3, settled_together = 1e-3;  // m/s

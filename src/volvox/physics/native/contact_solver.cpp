@@ -361,8 +361,7 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   hot.friction = c.friction;
   const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
   const double least = 1e-5 * (1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0));
-  double give = where.island_a == where.island_b ? softness_within : where.island_b >= 0 ? softness_between : 0;
-  if (c.separation < -deep) give = std::max(give, softness);
+  const double give = c.separation < -deep ? softness : where.island_a == where.island_b ? softness_within : 0;
   hot.keep = 1 / (1 + give);
   hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] * (1 + give)) : 0;
   const double mean = (hot.gram[3] + hot.gram[5]) / 2, half = (hot.gram[3] - hot.gram[5]) / 2;
