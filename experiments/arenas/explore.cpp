@@ -117,11 +117,11 @@ void Explore::learn() {
 
 void Explore::observe(const sim::Simulation& simulation) {
   const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
-  const auto cast = simulation.minds().rays();  // the laser's first: it was added first
+  const auto cast = simulation.minds().rays();  // the laser's, then the camera's: they were added so
   for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
     if (ranges[i] < cast[i].range && ranges[i] > 0.15) points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);  // nearer is the robot itself
   const double now = simulation.now().seconds();
-  if (now >= next_picture_ - 1e-9) {
+  if (now >= next_picture_ - 1e-9 && cast.size() >= ranges.size() + std::size_t{width} * height) {
     next_picture_ += picture_every;
     const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(eye_name);
     const Pose at = place_of_camera(cast.subspan(ranges.size(), std::size_t{width} * height));

@@ -82,7 +82,6 @@ bool is_located(const scan::ScanLog& log) {
   return false;
 }
 
-// A cloud from a cloud file, or from a scan log, which is located first if it is not.
 // A robot without odometry writes the same pose into every sweep.
 void note_standing_odometry(const ScanArguments& arguments, const std::string& file, const scan::ScanLog& log) {
   const auto moved = [](const scan::Sweep& a, const scan::Sweep& b) { return a.odometry.position.x != b.odometry.position.x || a.odometry.position.y != b.odometry.position.y || a.odometry.heading != b.odometry.heading; };
@@ -90,6 +89,7 @@ void note_standing_odometry(const ScanArguments& arguments, const std::string& f
     note(arguments, fmt::format("{}: the odometry is the same in all {} sweeps: the path is that of the laser alone, counted from where it begins", file, log.forward.size()));
 }
 
+// A cloud from a cloud file, or from a scan log, which is located first if it is not.
 Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string& file) {
   if (is_log(file)) {
     auto log = read_log(file);

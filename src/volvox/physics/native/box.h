@@ -17,13 +17,6 @@ inline bool overlap(const Box3& a, const Box3& b) {
          std::fabs(a.centre.z - b.centre.z) <= a.half.z + b.half.z;
 }
 
-// How near a box comes to a point, squared.
-inline double distance_squared(const Box3& box, const Vec3& point) {
-  const double x = std::max(0.0, std::fabs(point.x - box.centre.x) - box.half.x), y = std::max(0.0, std::fabs(point.y - box.centre.y) - box.half.y);
-  const double z = std::max(0.0, std::fabs(point.z - box.centre.z) - box.half.z);
-  return x * x + y * y + z * z;
-}
-
 // The bounds of a box in another frame.
 inline Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& position, double margin) {
   const auto spread = [&](const V3<double>& row) {

@@ -3,10 +3,10 @@
 // contacts push, which of these stick and in which direction the others slide. Given that,
 // the impulses solve a linear system,
 //   G lambda = target - v,   one row for a contact that slides, three for one that sticks,
-// plus what contacts that give way give way by, which is solved with a hair of regularisation,
-// since four points under a face are one too many. The impulses go towards the solution as far as no contact leaves its cone (of the
-// normal impulses this is a descent step, whatever the guess was worth), and the sweeps go on
-// from there.
+// with what contacts that give way give way by on the diagonal of G, and a hair more, since four
+// points under a face are one too many. The impulses go towards the solution as far as no contact
+// leaves its cone (of the normal impulses this is a descent step, whatever the guess was worth),
+// and the sweeps go on from there.
 #include <algorithm>
 #include <cmath>
 

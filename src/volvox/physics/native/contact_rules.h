@@ -16,8 +16,8 @@ inline constexpr double deep = 3e-3, softness = 0.1;
 // A body that is wedged in between two others of its island may press against both with whatever
 // force it likes: they cancel. What sweeps leave of it would stay, and add up from substep to
 // substep, until a change of the geometry sets it free. A little softness lets it die away; only
-// within an island, whose contacts carry no more than itself: elsewhere something heavy may rest on
-// something light.
+// within an island, whose contacts mostly carry only itself: elsewhere something heavy may rest on
+// something light. It costs overlap within organisms.
 inline constexpr double softness_within = 0.03;
 // A sweep that changes less than this is the last. What it leaves adds up over bodies that
 // stand on each other: a group of n islands is solved n^2 times as well.

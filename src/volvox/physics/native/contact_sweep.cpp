@@ -20,7 +20,8 @@ constexpr std::size_t fewest_sweeps = 4, most_rough_sweeps = 40;
 // Groups up to this many contacts that have not settled after so many sweeps are also solved
 // directly, for the contacts that then touch, stick and slide; again after three times as many.
 constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
-// A group with more contacts than this is cut into strips, each with about so many.
+// A group of two strips or more is cut into them; each has about so many contacts, or more where
+// there would be too many strips.
 constexpr std::size_t contacts_of_a_strip = 200, most_strips = 16;
 // Fewer than this are swept before another thread has begun.
 constexpr std::size_t worth_sharing = 256;

@@ -97,7 +97,7 @@ void merge_seams(std::vector<SurfacePoint>& points) {
   // The points kept so far come first; then those of a floor after the other.
   for (std::size_t done = 0; done < points.size();) {
     floor.clear(), others.clear();
-    for (std::size_t i = done; i < points.size(); ++i) (continues(points[done], points[i]) ? floor : others).push_back(points[i]);
+    for (std::size_t i = done; i < points.size(); ++i) (i == done || continues(points[done], points[i]) ? floor : others).push_back(points[i]);
     points.resize(done);
     Floor one(floor);
     for (std::size_t i : one.choose()) points.push_back(floor[i]);

@@ -120,8 +120,9 @@ class TriangleTest {
     bool on_edge = false;
     for (std::size_t k = 0; k < 3; ++k) {
       const double side = dot(t.outward[k], round_.axis), slope = side * round_.half;
-      const double near = t.bend[k] * (round_.disc + margin + radius);
       const bool smooth = t.bend[k] < level;
+      // An edge that sticks out is also met from the side.
+      const double near = t.bend[k] * (round_.disc + radius + (smooth ? margin : query_.slack + length(round_.sweep)));
       // Over a hollow edge the core will meet the triangle as soon as it gets there.
       const double ahead = t.hollow[k] ? std::max(0.0, -dot(t.outward[k], round_.sweep)) : 0;
       const double middle = dot(t.outward[k], round_.centre - t.corners[k]) + shift * side - ahead - (smooth ? near + seam : 0);
@@ -220,10 +221,11 @@ class TriangleTest {
       clip_features(a, tile_.convex, query_.place, {true, distance, up, lowest, lowest - up * distance}, margin, manifold_);
       return;
     }
-    const double near = std::max({level, t.bend[0], t.bend[1], t.bend[2]}) * (margin + a.radius);
-    for (const Vec3& outward : t.outward) {
-      const Vec3 aside = query_.place.turn_to_first(outward);
-      const std::size_t k = static_cast<std::size_t>(&outward - t.outward.data());
+    // An edge that sticks out is also met from the side.
+    const double bend = std::max({t.bend[0], t.bend[1], t.bend[2]});
+    const double near = bend < level ? level * (margin + a.radius) : bend * (query_.slack + length(query_.sweep) + a.radius);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Vec3 aside = query_.place.turn_to_first(t.outward[k]);
       if (dot(aside, a.support(-aside, index) - query_.place.to_first(t.corners[k])) > near) return;
     }
     search(t, up, depth);
