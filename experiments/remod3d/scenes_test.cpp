@@ -50,15 +50,20 @@ TEST(Breakage, DocksBreakAndMomentumStays) {
   EXPECT_EQ(run("remod3d/breakage", "native", 0.5, {{"strength", "1000"}})["docks_broken"], 0);
 }
 
+// One run is chaos: 45 to 58 of its docks break, whatever the tick. The mean says more.
 TEST(Breakage, WhatBreaksDoesNotDependOnTheTick) {
+  constexpr int seeds = 6;
   std::map<std::string, double> broken;
   for (const char* dt : {"1/60", "1/120", "1/240"}) {
-    sim::RunOptions options;
-    options.experiment = "remod3d/breakage";
-    options.dt = *TickLength::parse(dt);
-    const Outcome hit = run(options);
-    broken[dt] = hit["docks_broken"];
-    EXPECT_LT(hit["momentum_error"], 1e-3) << dt;
+    for (int seed = 1; seed <= seeds; ++seed) {
+      sim::RunOptions options;
+      options.experiment = "remod3d/breakage";
+      options.dt = *TickLength::parse(dt);
+      options.seed = static_cast<std::uint64_t>(seed);
+      const Outcome hit = run(options);
+      broken[dt] += hit["docks_broken"] / seeds;
+      EXPECT_LT(hit["momentum_error"], 1e-3) << dt << ", seed " << seed;
+    }
   }
   EXPECT_NEAR(broken["1/60"], broken["1/240"], 0.1 * broken["1/240"]);
   EXPECT_NEAR(broken["1/120"], broken["1/240"], 0.1 * broken["1/240"]);

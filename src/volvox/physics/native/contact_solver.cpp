@@ -138,8 +138,8 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.finish(world, step, own); });
 }
 
-// Where contacts overload motors, those islands are predicted again, and all contacts start
-// again: what they came to while a motor was too strong is far from what they come to now, and
+// Where contacts refute what drives were expected to do (see Verdict), those islands are
+// predicted again, and all contacts start again: what they came to while a motor was too strong is far from what they come to now, and
 // sweeps that went on from there left robots in a jam with more than they could get rid of.
 void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const {
   if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
@@ -152,21 +152,22 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
     whiten(islands, group, room, threads);
     share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
     sweep(islands, group, room, threads);
-    if (!take_up(world, islands, group, room, threads) || attempt == most_attempts) return;
+    const Verdict verdict = take_up(world, islands, group, room, threads);
+    if (verdict == Verdict::holds || attempt >= (verdict == Verdict::misplaced ? most_attempts_at_limits : most_attempts)) return;
     for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
       if (room.anew[at(world.bodies[at(island.bodies().front())].island)]) island.predict_again(world, own);
     });
   }
 }
 
-bool ContactSolver::take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
-  std::atomic<bool> overloaded = false;
+Verdict ContactSolver::take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
+  std::atomic<Verdict> worst = Verdict::holds;
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
-    const bool over = island.take_up(world, own);
-    room.anew[at(world.bodies[at(island.bodies().front())].island)] = over;
-    if (over) overloaded = true;
+    const Verdict verdict = island.take_up(world, own);
+    room.anew[at(world.bodies[at(island.bodies().front())].island)] = verdict != Verdict::holds;
+    raise_to(worst, verdict);
   });
-  return overloaded;
+  return worst;
 }
 
 void ContactSolver::place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
@@ -360,10 +361,11 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   hot.target = c.target;
   hot.friction = c.friction;
   const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
-  const double least = 1e-5 * (1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0));
-  const double give = c.separation < -deep ? softness : where.island_a == where.island_b ? softness_within : 0;
-  hot.keep = 1 / (1 + give);
-  hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] * (1 + give)) : 0;
+  const double alone = 1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0), least = 1e-5 * alone;
+  double give = c.separation < -deep ? softness * hot.gram[0] : 0;
+  if (where.island_a == where.island_b) give = std::max(give, softness_within * alone);
+  hot.keep = hot.gram[0] / (hot.gram[0] + give);
+  hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] + give) : 0;
   const double mean = (hot.gram[3] + hot.gram[5]) / 2, half = (hot.gram[3] - hot.gram[5]) / 2;
   const double largest = mean + std::sqrt(half * half + hot.gram[4] * hot.gram[4]);
   hot.tangent_gain = largest > least ? 1 / largest : 0;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 
 #include "volvox/physics/engine.h"
 #include "volvox/physics/native/lanes.h"
@@ -40,6 +41,9 @@ struct DriveOrder {
 // walls as long as it takes; on the last, only what takes energy out may be set.
 enum class DrivePass { first, middle, last };
 
+// What contacts made of the lines; the worse is the greater.
+enum class Verdict : std::uint8_t { holds, overloaded, misplaced };
+
 template <class T>
 struct Drive {
   using Mask = MaskOf<T>;
@@ -51,6 +55,8 @@ struct Drive {
   static constexpr double creep = 1e-4;
   // Contacts may overload a motor this many times before the substep is solved again.
   static constexpr double most_overload = 2;
+  // Contacts may push a joint past its limit this fast, in rad/s or m/s, before it is.
+  static constexpr double most_overrun = 1;
   static constexpr double no_cap = 1e300;
 
   // The order, by lanes.
@@ -126,14 +132,31 @@ struct Drive {
     return changed;
   }
 
-  // The line was chosen before the contacts pushed: one that jams could load the motor without
-  // bound. Says where it did, and caps the line there from the next solution on; the cap rises
-  // again with every substep.
+  // The line was chosen before the contacts pushed, and they may refute it. One that jams could
+  // load the motor without bound: says where it did, and caps the line there from the next
+  // solution on; the cap rises again with every substep.
   VOLVOX_KERNEL Mask overloaded(const T& qdot) {
     const T away = magnitude(speed - qdot);
     const Mask over = (gain > 0.0) & (secant * away > most_overload * most);
     cap = choose(over, most / away, cap);
     return over;
+  }
+
+  // A wall may hold back what they push away from it, or lack where they push past a limit: says
+  // where, and moves it.
+  VOLVOX_KERNEL Mask misplaced(const T& qdot, const T& wall_gain) {
+    const T one = T{} + 1.0;
+    const Mask is_free = limit == 0.0, holds_back = walled() & (limit * (wall_gain * (wall_speed() - qdot)) > 0.0);
+    const Mask falls = is_free & (qdot < lowest - most_overrun), rises = is_free & (qdot > highest + most_overrun);
+    limit = choose(holds_back, T{}, choose(rises, one, choose(falls, -one, limit)));
+    return holds_back | falls | rises;
+  }
+
+  Verdict judge(const T& qdot, const T& wall_gain)
+    requires std::same_as<T, double>
+  {
+    const bool over = overloaded(qdot);
+    return misplaced(qdot, wall_gain) ? Verdict::misplaced : over ? Verdict::overloaded : Verdict::holds;
   }
 
   VOLVOX_KERNEL void keep_to_cap() { secant = smaller(secant, cap); }

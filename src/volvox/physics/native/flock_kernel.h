@@ -35,12 +35,7 @@ class FlockStep {
     start_impulses();
     predict();
     collect_active();
-    if (!room_.active.empty()) {
-      whiten();
-      for (FlockContact<T>* c : room_.active) fill(*c);
-      sweep();
-    }
-    finish();
+    if (!room_.active.empty()) solve_contacts();
     move();
   }
 
@@ -222,6 +217,18 @@ class FlockStep {
     }
   }
 
+  // A lane whose limits are where they belong comes to the same again.
+  VOLVOX_KERNEL void solve_contacts() {
+    for (int attempt = 1;; ++attempt) {
+      whiten();
+      for (FlockContact<T>* c : room_.active) fill(*c);
+      sweep();
+      if (!take_up() || attempt == most_attempts_at_limits) break;
+      predict_again();
+    }
+    finish();
+  }
+
   VOLVOX_KERNEL void collect_active() {
     room_.active.clear();
     std::fill(room_.wanted.begin(), room_.wanted.end(), std::uint8_t{0});
@@ -360,9 +367,30 @@ class FlockStep {
     return larger(magnitude(dn) * c.gram[0], larger(magnitude(dt) * c.gram[3], magnitude(du) * c.gram[5]));
   }
 
-  // Takes up what the sweep gave.
+  // Until finish() takes it in, `passed` holds what the contacts change the velocity by. Says
+  // whether some limit must be moved. (See Tree::take_up_node.)
+  VOLVOX_KERNEL bool take_up() {
+    Mask misplaced{};
+    room_.nodes[0].passed = times_inverse_transposed(room_.root, room_.coordinates.data());
+    for (std::size_t i = 1; i < shapes_.size(); ++i) {
+      const NodeShape& shape = shapes_[i];
+      T own[3] = {};
+      for (int k = 0; k < shape.dofs; ++k) own[k] = room_.coordinates[static_cast<std::size_t>(plan_.own[static_cast<std::size_t>(shape.first_dof + k)])];
+      room_.nodes[i].passed = descend_change(shape, room_.nodes[i], dofs(i), room_.nodes[static_cast<std::size_t>(shape.parent)].passed, own);
+      if (shape.dofs != 1) continue;
+      misplaced = misplaced | flock_.drives[static_cast<std::size_t>(shape.first_dof)].misplaced(dofs(i)[0].qdot, dofs(i)[0].wall_gain);
+    }
+    return any(misplaced);
+  }
+
+  VOLVOX_KERNEL void predict_again() {
+    for (std::size_t i = 0; i < flock_.drives.size(); ++i) load_drive(i);
+    for (std::size_t i = 0; i < shapes_.size(); ++i) start_factor(shapes_[i], room_.nodes[i]);
+    factor_and_solve();
+  }
+
+  // Takes in what the contacts gave.
   VOLVOX_KERNEL void finish() {
-    if (room_.active.empty()) return;
     for (FlockContact<T>* c : room_.active) {
       const V3<T> impulse = c->frame[0] * c->along[0] + c->frame[1] * c->along[1] + c->frame[2] * c->along[2];
       const V3<T> change = choose<T>(c->active, impulse - c->impulse, V3<T>{});
@@ -370,18 +398,7 @@ class FlockStep {
       Node<T>& n = room_.nodes[static_cast<std::size_t>(c->node)];
       n.own = n.own + Spatial<T>{cross(c->arm, change), change};
     }
-    // `beta` has done its work; it now holds the change of velocity.
-    for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      Node<T>& n = room_.nodes[i];
-      if (i == 0) {
-        n.beta = times_inverse_transposed(room_.root, room_.coordinates.data());
-      } else {
-        T own[3] = {};
-        for (int k = 0; k < shapes_[i].dofs; ++k) own[k] = room_.coordinates[static_cast<std::size_t>(plan_.own[static_cast<std::size_t>(shapes_[i].first_dof + k)])];
-        n.beta = descend_change(shapes_[i], n, dofs(i), room_.nodes[static_cast<std::size_t>(shapes_[i].parent)].beta, own);
-      }
-      n.fresh = n.fresh + n.beta;
-    }
+    for (Node<T>& n : room_.nodes) n.fresh = n.fresh + n.passed, n.passed = Spatial<T>{};
   }
 
   // Books loads and motors, and moves the bodies.

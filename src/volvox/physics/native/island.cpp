@@ -16,6 +16,17 @@ Pose support_pose(const World& world, BodyId id) {
   return {body.position, body.rotation};
 }
 
+void Island::load_state(const World& world, int index, double step, Node<double>& n) {
+  const Body& body = world.bodies[static_cast<std::size_t>(index)];
+  const Wrench& force = world.scene.forces[static_cast<std::size_t>(index)];
+  n.x = lane(body.position);
+  n.q = lane(body.rotation);
+  n.axes = body.axes;
+  n.v = {lane(body.angular), lane(body.linear)};
+  n.own = Spatial<double>{lane(body.spin + force.torque * step),
+                          lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+}
+
 void Island::advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step) {
   body.linear = plain(velocity.l);
   body.angular = plain(velocity.a);

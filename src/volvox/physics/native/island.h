@@ -11,6 +11,7 @@
 #include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/body.h"
 #include "volvox/physics/native/drive.h"
+#include "volvox/physics/native/tree_kernel.h"
 #include "volvox/physics/native/wide.h"
 
 namespace volvox::physics::native {
@@ -73,9 +74,9 @@ class Island {
   // 2 x the product of rows of two parts of this island, for the six entries of a 3x3 matrix.
   virtual void add_cross_terms(int /*part_a*/, const double* /*rows_a*/, int /*part_b*/, const double* /*rows_b*/, double (&/*gram*/)[6]) {}
 
-  // What the coordinates change the velocities by; finish() takes it in. True if the contacts
-  // overload a motor: what it can do was corrected, and the island must be predicted again.
-  virtual bool take_up(World& world, ThreadPool* threads) = 0;
+  // What the coordinates change the velocities by; finish() takes it in. Unless all drives do
+  // what was expected, they were corrected, and the island must be predicted again.
+  virtual Verdict take_up(World& world, ThreadPool* threads) = 0;
   // As predict(), in the same substep, with drives corrected by take_up().
   virtual void predict_again(World& world, ThreadPool* threads) = 0;
 
@@ -84,6 +85,8 @@ class Island {
   virtual void finish(World& world, double step, ThreadPool* threads) = 0;
 
  protected:
+  // Where a body is, how it moves, and what acts on it from outside in a substep.
+  static void load_state(const World& world, int body, double step, Node<double>& node);
   // Moves a body by its new velocity.
   static void advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step);
   // Books what a joint passed on to its child, an impulse at the child's centre of mass.

@@ -127,25 +127,22 @@ void Loop::choose_stiffness() {
 void Loop::predict(World& world, double step, ThreadPool* /*threads*/) {
   load(world, step);
   tell_drives(world, step);
-  solve_and_settle(world, DrivePass::first);
+  solve_and_settle(world);
 }
 
 void Loop::predict_again(World& world, ThreadPool* /*threads*/) {
   for (const Link& link : links_) {
     for (Drive<double>& drive : world.drives[static_cast<std::size_t>(link.joint)]) drive.keep_to_cap();
   }
-  solve_and_settle(world, DrivePass::middle);
+  solve(world);
 }
 
-void Loop::solve_and_settle(World& world, DrivePass first) {
+void Loop::solve_and_settle(World& world) {
   for (int pass = 0; pass < most_passes; ++pass) {
-    for (Link& link : links_) load_stiffness(world, link);
-    assemble();
-    solve();
+    solve(world);
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
   }
-  touched_ = false;
 }
 
 void Loop::load(World& world, double step) {
@@ -159,16 +156,8 @@ void Loop::load(World& world, double step) {
     pull(link.b, link.shape.anchor_child);
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const std::size_t index = static_cast<std::size_t>(bodies_[i]);
-    const Body& body = world.bodies[index];
-    const Wrench& force = world.scene.forces[index];
     Node<double>& n = nodes_[i];
-    n.x = lane(body.position);
-    n.q = lane(body.rotation);
-    n.axes = body.axes;
-    n.v = {lane(body.angular), lane(body.linear)};
-    n.own = Spatial<double>{lane(body.spin + force.torque * step),
-                            lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+    load_state(world, bodies_[i], step, n);
     n.drag = stability_drag(n.drag, shapes_[i].moments, step);
     n.dragged = any_drag(n.drag);
     load_inertia(shapes_[i], n, step);
@@ -271,7 +260,9 @@ void Loop::assemble() {
   }
 }
 
-void Loop::solve() {
+void Loop::solve(World& world) {
+  for (Link& link : links_) load_stiffness(world, link);
+  assemble();
   factor_.factor();
   factor_.forward(x_);
   factor_.backward(x_);
@@ -279,6 +270,7 @@ void Loop::solve() {
     nodes_[i].fresh = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
     nodes_[i].passed = {};
   }
+  touched_ = false;
 }
 
 Spatial<double> Loop::velocity(int node) const { return nodes_[static_cast<std::size_t>(node)].fresh + nodes_[static_cast<std::size_t>(node)].passed; }
@@ -355,20 +347,20 @@ void Loop::add_cross_terms(int part_a, const double* rows_a, int part_b, const d
 
 Spatial<double> Loop::passed_impulse(const Link& link) const { return link.drive - link.stiffness * relative_velocity(link); }
 
-bool Loop::take_up(World& world, ThreadPool* /*threads*/) {
-  if (!touched_) return false;
+Verdict Loop::take_up(World& world, ThreadPool* /*threads*/) {
+  if (!touched_) return Verdict::holds;
   for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(SparseFactor::padded * i), 6, x_[i].begin());
   factor_.backward(x_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].passed = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);
   }
-  bool overloaded = false;
+  Verdict verdict = Verdict::holds;
   for (const Link& link : links_) {
     if (link.shape.dofs != 1) continue;
     Drive<double>& drive = world.drives[static_cast<std::size_t>(link.joint)][0];
-    overloaded = drive.overloaded(axis_speed(link, 0, relative_velocity(link))) || overloaded;
+    verdict = std::max(verdict, drive.judge(axis_speed(link, 0, relative_velocity(link)), link.dofs[0].wall_gain));
   }
-  return overloaded;
+  return verdict;
 }
 
 void Loop::finish(World& world, double step, ThreadPool* /*threads*/) {

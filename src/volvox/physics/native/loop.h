@@ -25,7 +25,7 @@ class Loop final : public Island {
   RowSpan span(int node) override;
   void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
-  bool take_up(World& world, ThreadPool* threads) override;
+  Verdict take_up(World& world, ThreadPool* threads) override;
   void predict_again(World& world, ThreadPool* threads) override;
   void finish(World& world, double step, ThreadPool* threads) override;
 
@@ -46,10 +46,10 @@ class Loop final : public Island {
   void load(World& world, double step);
   void load_link(World& world, Link& link, double step);
   void tell_drives(World& world, double step);
-  void solve_and_settle(World& world, DrivePass first);
+  void solve_and_settle(World& world);
   void load_stiffness(const World& world, Link& link);
   void assemble();
-  void solve();
+  void solve(World& world);
   bool settle_drives(World& world, DrivePass pass);
   Spatial<double> velocity(int node) const;
   Spatial<double> relative_velocity(const Link& link) const;

@@ -96,7 +96,7 @@ void Tree::plan_branches() {
 
 void Tree::predict(World& world, double step, ThreadPool* threads) {
   load(world, step, threads);
-  solve_and_settle(world, DrivePass::first, true, threads);
+  solve_and_settle(world, threads);
 }
 
 void Tree::predict_again(World& world, ThreadPool* threads) {
@@ -111,14 +111,14 @@ void Tree::predict_again(World& world, ThreadPool* threads) {
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) again(i);
   });
-  solve_and_settle(world, DrivePass::middle, false, threads);
+  factor_and_solve(false, threads);
 }
 
-void Tree::solve_and_settle(World& world, DrivePass first, bool started, ThreadPool* threads) {
+void Tree::solve_and_settle(World& world, ThreadPool* threads) {
   for (int pass = 0; pass < most_passes; ++pass) {
-    factor_and_solve(started && pass == 0, threads);
+    factor_and_solve(pass == 0, threads);
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle, threads)) break;
+    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle, threads)) break;
   }
 }
 
@@ -155,16 +155,8 @@ void Tree::load(World& world, double step, ThreadPool* threads) {
 
 // All at once, so that every node is in the cache once: state, inertia, joint, drives.
 void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
-  const std::size_t index = static_cast<std::size_t>(bodies_[i]);
-  const Body& body = world.bodies[index];
-  const Wrench& force = world.scene.forces[index];
   Node<double>& n = nodes_[i];
-  n.x = lane(body.position);
-  n.q = lane(body.rotation);
-  n.axes = body.axes;
-  n.v = {lane(body.angular), lane(body.linear)};
-  n.own = Spatial<double>{lane(body.spin + force.torque * step),
-                          lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+  load_state(world, bodies_[i], step, n);
   n.dragged = drags && any_drag(n.drag);
   load_inertia(shapes_[i], n, step);
   start_factor(shapes_[i], n);
@@ -308,24 +300,24 @@ Vec3 Tree::predicted_velocity(int node, const Vec3& arm) const {
   return plain(v.l) + volvox::cross(plain(v.a), arm);
 }
 
-bool Tree::take_up(World& world, ThreadPool* threads) {
-  if (!touched_) return false;
+Verdict Tree::take_up(World& world, ThreadPool* threads) {
+  if (!touched_) return Verdict::holds;
   move_to(0);
-  std::atomic<bool> overloaded = take_up_node(world, 0);
+  std::atomic<Verdict> verdict = take_up_node(world, 0);
   for_branches(threads, [&](Range branch) {
-    bool any = false;
-    for (std::size_t i = branch.first; i < branch.last; ++i) any = take_up_node(world, i) || any;
-    if (any) overloaded = true;
+    Verdict worst = Verdict::holds;
+    for (std::size_t i = branch.first; i < branch.last; ++i) worst = std::max(worst, take_up_node(world, i));
+    raise_to(verdict, worst);
   });
-  return overloaded;
+  return verdict;
 }
 
 // Until finish() takes it in, `passed` holds the change of velocity.
-bool Tree::take_up_node(World& world, std::size_t i) {
+Verdict Tree::take_up_node(World& world, std::size_t i) {
   Node<double>& n = nodes_[i];
   if (joints_[i] < 0) {
     n.passed = times_inverse_transposed(root_, coordinates_.data());
-    return false;
+    return Verdict::holds;
   }
   const Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
   double own[3] = {};
@@ -336,8 +328,9 @@ bool Tree::take_up_node(World& world, std::size_t i) {
   const int parent = shapes_[i].parent;
   const Spatial<double> above = parent < 0 ? Spatial<double>{} : nodes_[static_cast<std::size_t>(parent)].passed;
   n.passed = descend_change(shapes_[i], n, dofs_.data() + shapes_[i].first_dof, above, own);
-  if (shapes_[i].dofs != 1) return false;
-  return world.drives[static_cast<std::size_t>(joints_[i])][0].overloaded(dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot);
+  if (shapes_[i].dofs != 1) return Verdict::holds;
+  const Dof<double>& dof = dofs_[static_cast<std::size_t>(shapes_[i].first_dof)];
+  return world.drives[static_cast<std::size_t>(joints_[i])][0].judge(dof.qdot, dof.wall_gain);
 }
 
 // Children first: a body is moved as soon as nobody needs its old pose any more.

@@ -68,7 +68,7 @@ class Tree final : public Island {
   int parts() const override { return static_cast<int>(parts_.size()); }
   int part_above(int part) const override { return parts_[static_cast<std::size_t>(part)].above; }
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
-  bool take_up(World& world, ThreadPool* threads) override;
+  Verdict take_up(World& world, ThreadPool* threads) override;
   void predict_again(World& world, ThreadPool* threads) override;
   void finish(World& world, double step, ThreadPool* threads) override;
 
@@ -105,13 +105,13 @@ class Tree final : public Island {
   void find_safe_pull();
   void tell_drives(World& world, std::size_t node, double step);
   // `started`: every node is still without what its children add.
-  void solve_and_settle(World& world, DrivePass first, bool started, ThreadPool* threads);
+  void solve_and_settle(World& world, ThreadPool* threads);
   void factor_and_solve(bool started, ThreadPool* threads);
   void eliminate_branch(Range branch);
   void give_to_parent(std::size_t node);
   bool settle_drives(World& world, DrivePass pass, ThreadPool* threads);
   bool settle_drives(World& world, std::size_t node, DrivePass pass);
-  bool take_up_node(World& world, std::size_t node);
+  Verdict take_up_node(World& world, std::size_t node);
   void finish_node(World& world, std::size_t node, double step);
   Support<double> support(int node) const;
   void whiten_node(int node);
