@@ -172,11 +172,10 @@ void commit_body(Body& to, const FlockBody<T>& from, int lane) {
 
 template <class T>
 void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, int lane) {
-  const Quat to_frame = world.frames[joint].a.rotation.conjugate();
   world.scene.joints[joint].position = take(from.position, lane);
   world.scene.joints[joint].velocity = take(from.velocity, lane);
   world.tensions[joint] = take(from.tension, lane);
-  world.load_impulses[joint] += Wrench{to_frame * take(from.load.l, lane), to_frame * take(from.load.a, lane)};
+  world.load_impulses[joint] += Wrench{take(from.load.l, lane), take(from.load.a, lane)};
   world.motor_impulses[joint] += take(from.motor, lane);
 }
 

@@ -35,17 +35,11 @@ void Island::advance(Body& body, const Spatial<double>& velocity, const S3<doubl
   body.rotation = plain(turned(lane(body.rotation), velocity.a * step));
 }
 
-void Island::book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child, double step) {
+void Island::book_load(World& world, int joint, const Spatial<double>& passed, const V3<double>& at, const Holder& a, double step) {
   const std::size_t index = static_cast<std::size_t>(joint);
-  const BodyId id = world.scene.joint_descs[index].a;
-  Pose a = world.frames[index].a;
-  if (id.valid()) a = Pose{world.bodies[id.index].position, world.bodies[id.index].rotation} * a;
-  const double sign = flipped ? -1 : 1;
-  const Vec3 force = plain(passed.l) * sign;
-  const Vec3 torque = plain(passed.a) * sign + cross(child - a.position, force);
-  const Quat to_a = a.rotation.conjugate();
-  world.tensions[index] = length(force) / step;
-  world.load_impulses[index] += Wrench{to_a * force, to_a * torque};
+  const V3<double> anchor = a.x + a.axes * lane(a.anchor);
+  world.tensions[index] = length(passed.l) / step;
+  world.load_impulses[index] += Wrench{plain(transposed_times(a.axes, passed.l)), plain(transposed_times(a.axes, passed.a + cross(at - anchor, passed.l)))};
 }
 
 }  // namespace volvox::physics::native

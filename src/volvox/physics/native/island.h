@@ -28,7 +28,7 @@ struct World {
   std::vector<JointFrames> frames;        // by joint index
   std::vector<std::array<Drive<double>, 3>> drives;  // by joint index: motors and friction
   std::vector<double> tensions;           // by joint index: the force it passed on in the last substep
-  std::vector<Wrench> load_impulses;      // by joint index, of the tick so far
+  std::vector<Wrench> load_impulses;      // by joint index, of the tick so far, in a's principal axes
   std::vector<double> motor_impulses;     // by joint index, of the tick so far
 };
 
@@ -89,8 +89,14 @@ class Island {
   static void load_state(const World& world, int body, double step, Node<double>& node);
   // Moves a body by its new velocity.
   static void advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step);
-  // Books what a joint passed on to its child, an impulse at the child's centre of mass.
-  static void book_load(World& world, int joint, bool flipped, const Spatial<double>& passed, const Vec3& child, double step);
+  // A joint's body a: where it is, and where on it the joint is.
+  struct Holder {
+    const V3<double>& x;
+    const M3<double>& axes;
+    const Vec3& anchor;
+  };
+  // Books what a joint passed on to its body b, an impulse at a point.
+  static void book_load(World& world, int joint, const Spatial<double>& passed, const V3<double>& at, const Holder& a, double step);
 
   std::vector<int> bodies_;
 };

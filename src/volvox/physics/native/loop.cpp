@@ -365,7 +365,8 @@ Verdict Loop::take_up(World& world, ThreadPool* /*threads*/) {
 
 void Loop::finish(World& world, double step, ThreadPool* /*threads*/) {
   for (Link& link : links_) {
-    book_load(world, link.joint, false, passed_impulse(link), plain(link.motion.x), step);
+    const Support<double> a = support(world, link);
+    book_load(world, link.joint, passed_impulse(link), link.motion.x, {a.x, a.axes, link.shape.anchor_parent}, step);
     if (link.shape.dofs != 1) continue;
     const std::size_t joint = static_cast<std::size_t>(link.joint);
     const double qdot = axis_speed(link, 0, relative_velocity(link));

@@ -156,7 +156,8 @@ void Simulator::end_tick(double tick, double step) {
     scene.measure_joint(i);
     scene.joints[i].velocity = speed;
     scene.joints[i].torque = world_.motor_impulses[i] / tick;
-    scene.loads[i] = world_.load_impulses[i] * (1 / tick);
+    const Quat to_frame = world_.frames[i].a.rotation.conjugate();
+    scene.loads[i] = Wrench{to_frame * world_.load_impulses[i].force, to_frame * world_.load_impulses[i].torque} * (1 / tick);
     scene.latched[i] = scene.latches[i].closed();
   });
   contacts_.let_sleep(world_, topology_.islands(), tick, threads_);

@@ -146,7 +146,7 @@ void Tree::plan_columns() {
 
 void Tree::load(World& world, double step, ThreadPool* threads) {
   load_ground(world);
-  const bool drags = load_drags(world, step);
+  const bool drags = load_drags(world, step, threads);
   load_node(world, 0, step, drags);
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) load_node(world, i, step, drags);
@@ -182,16 +182,19 @@ void Tree::load_ground(const World& world) {
 }
 
 // True if some link is pulled so hard that it may need to be held back.
-bool Tree::load_drags(const World& world, double step) {
-  double most = 0;
-  for (int joint : joints_) {
-    if (joint >= 0) most = std::max(most, world.tensions[static_cast<std::size_t>(joint)]);
-  }
+bool Tree::load_drags(const World& world, double step, ThreadPool* threads) {
+  const auto tension = [&](std::size_t i) { return joints_[i] < 0 ? 0 : world.tensions[static_cast<std::size_t>(joints_[i])]; };
+  std::atomic<double> most = tension(0);
+  for_branches(threads, [&](Range branch) {
+    double own = 0;
+    for (std::size_t i = branch.first; i < branch.last; ++i) own = std::max(own, tension(i));
+    raise_to(most, own);
+  });
   if (most * step * step < safe_pull_) return false;
   for (Node<double>& n : nodes_) n.drag = {};
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (joints_[i] < 0) continue;
-    const double force = world.tensions[static_cast<std::size_t>(joints_[i])];
+    const double force = tension(i);
     nodes_[i].drag = nodes_[i].drag + drag_torque(force, shapes_[i].anchor_child);
     if (shapes_[i].parent < 0) continue;
     Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
@@ -353,12 +356,21 @@ void Tree::finish(World& world, double step, ThreadPool* threads) {
   finish_node(world, 0, step);
 }
 
+void Tree::book_joint(World& world, std::size_t i, double step) const {
+  const NodeShape& shape = shapes_[i];
+  const Node<double>& n = nodes_[i];
+  if (shape.flipped) return book_load(world, joints_[i], n.passed * -1.0, n.x, {n.x, n.axes, shape.anchor_child}, step);
+  const Node<double>* parent = shape.parent < 0 ? nullptr : &nodes_[static_cast<std::size_t>(shape.parent)];
+  const Holder a{parent ? parent->x : ground_state_.x, parent ? parent->axes : ground_state_.axes, shape.anchor_parent};
+  book_load(world, joints_[i], n.passed, n.x, a, step);
+}
+
 void Tree::finish_node(World& world, std::size_t i, double step) {
   Node<double>& n = nodes_[i];
   Body& body = world.bodies[static_cast<std::size_t>(bodies_[i])];
   n.own = n.own + body.push;  // the change since predict()
   balance(shapes_[i], n);
-  if (joints_[i] >= 0) book_load(world, joints_[i], shapes_[i].flipped, n.passed, body.position, step);
+  if (joints_[i] >= 0) book_joint(world, i, step);
   advance(body, n.fresh, n.inertia, step);
   if (shapes_[i].dofs != 1) return;
   const std::size_t joint = static_cast<std::size_t>(joints_[i]);

@@ -101,7 +101,7 @@ class Tree final : public Island {
   void load(World& world, double step, ThreadPool* threads);
   void load_node(World& world, std::size_t node, double step, bool drags);
   void load_ground(const World& world);
-  bool load_drags(const World& world, double step);
+  bool load_drags(const World& world, double step, ThreadPool* threads);
   void find_safe_pull();
   void tell_drives(World& world, std::size_t node, double step);
   // `started`: every node is still without what its children add.
@@ -112,6 +112,7 @@ class Tree final : public Island {
   bool settle_drives(World& world, DrivePass pass, ThreadPool* threads);
   bool settle_drives(World& world, std::size_t node, DrivePass pass);
   Verdict take_up_node(World& world, std::size_t node);
+  void book_joint(World& world, std::size_t node, double step) const;
   void finish_node(World& world, std::size_t node, double step);
   Support<double> support(int node) const;
   void whiten_node(int node);
