@@ -111,14 +111,15 @@ void Tree::predict_again(World& world, ThreadPool* threads) {
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) again(i);
   });
-  factor_and_solve(false, threads);
+  factor(false, threads);
+  descend(threads);
 }
 
 void Tree::solve_and_settle(World& world, ThreadPool* threads) {
   for (int pass = 0; pass < most_passes; ++pass) {
-    factor_and_solve(pass == 0, threads);
-    if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle, threads)) break;
+    factor(pass == 0, threads);
+    if (pass + 1 == most_passes) return descend(threads);
+    if (!descend_and_settle(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle, threads)) break;
   }
 }
 
@@ -236,16 +237,6 @@ void Tree::tell_drives(World& world, std::size_t i, double step) {
 }
 
 // Takes over the pieces that the solution belongs to. True if they are other ones.
-bool Tree::settle_drives(World& world, DrivePass pass, ThreadPool* threads) {
-  std::atomic<bool> changed = settle_drives(world, 0, pass);
-  for_branches(threads, [&](Range branch) {
-    bool any = false;
-    for (std::size_t i = branch.first; i < branch.last; ++i) any = settle_drives(world, i, pass) || any;
-    if (any) changed = true;
-  });
-  return changed;
-}
-
 bool Tree::settle_drives(World& world, std::size_t i, DrivePass pass) {
   bool changed = false;
   for (int k = 0; k < shapes_[i].dofs; ++k) {
@@ -258,7 +249,7 @@ bool Tree::settle_drives(World& world, std::size_t i, DrivePass pass) {
   return changed;
 }
 
-void Tree::factor_and_solve(bool started, ThreadPool* threads) {
+void Tree::factor(bool started, ThreadPool* threads) {
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; !started && i < branch.last; ++i) start_factor(shapes_[i], nodes_[i]);
     eliminate_branch(branch);
@@ -267,19 +258,39 @@ void Tree::factor_and_solve(bool started, ThreadPool* threads) {
   if (!started) start_factor(shapes_[0], root);
   root.passed = {};
   for (std::size_t i = branches_.size(); i-- > 0;) give_to_parent(branches_[i].first);
-  if (joints_[0] < 0) {
-    root_ = inverse_factor(root.d);
-    root.fresh = native::solve(root_, root.z);
-  } else {
-    eliminate(shapes_[0], root, dofs_.data() + shapes_[0].first_dof);
-    root.fresh = descend(shapes_[0], root, dofs_.data() + shapes_[0].first_dof, ground_velocity_);
-  }
-  for_branches(threads, [&](Range branch) {
-    for (std::size_t i = branch.first; i < branch.last; ++i) {
-      nodes_[i].fresh = descend(shapes_[i], nodes_[i], dofs_.data() + shapes_[i].first_dof, nodes_[static_cast<std::size_t>(shapes_[i].parent)].fresh);
-    }
-  });
+  if (joints_[0] < 0) root_ = inverse_factor(root.d); else eliminate(shapes_[0], root, dofs_.data() + shapes_[0].first_dof);
   touched_ = false;
+}
+
+void Tree::descend_node(std::size_t i) {
+  const int parent = shapes_[i].parent;
+  if (joints_[i] < 0) {
+    nodes_[i].fresh = native::solve(root_, nodes_[i].z);
+  } else {
+    nodes_[i].fresh = native::descend(shapes_[i], nodes_[i], dofs_.data() + shapes_[i].first_dof, parent < 0 ? ground_velocity_ : nodes_[static_cast<std::size_t>(parent)].fresh);
+  }
+}
+
+void Tree::descend(ThreadPool* threads) {
+  descend_node(0);
+  for_branches(threads, [&](Range branch) {
+    for (std::size_t i = branch.first; i < branch.last; ++i) descend_node(i);
+  });
+}
+
+// In one pass, while a node is at hand.
+bool Tree::descend_and_settle(World& world, DrivePass pass, ThreadPool* threads) {
+  descend_node(0);
+  std::atomic<bool> changed = settle_drives(world, 0, pass);
+  for_branches(threads, [&](Range branch) {
+    bool any = false;
+    for (std::size_t i = branch.first; i < branch.last; ++i) {
+      descend_node(i);
+      any = settle_drives(world, i, pass) || any;
+    }
+    if (any) changed = true;
+  });
+  return changed;
 }
 
 // All but what its uppermost node gives to the root.

@@ -104,12 +104,14 @@ class Tree final : public Island {
   bool load_drags(const World& world, double step, ThreadPool* threads);
   void find_safe_pull();
   void tell_drives(World& world, std::size_t node, double step);
-  // `started`: every node is still without what its children add.
   void solve_and_settle(World& world, ThreadPool* threads);
-  void factor_and_solve(bool started, ThreadPool* threads);
+  // `started`: every node is still without what its children add.
+  void factor(bool started, ThreadPool* threads);
+  void descend_node(std::size_t node);
+  void descend(ThreadPool* threads);
+  bool descend_and_settle(World& world, DrivePass pass, ThreadPool* threads);
   void eliminate_branch(Range branch);
   void give_to_parent(std::size_t node);
-  bool settle_drives(World& world, DrivePass pass, ThreadPool* threads);
   bool settle_drives(World& world, std::size_t node, DrivePass pass);
   Verdict take_up_node(World& world, std::size_t node);
   void book_joint(World& world, std::size_t node, double step) const;
