@@ -62,6 +62,10 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   for (const Diagnostic& warning : warnings) log_.warning(warning.text());
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
+  if (world->run.duration > Time{} && world->run.dt.start_of(1) > world->run.duration)  // time goes in whole ticks: the run would last longer than it says
+    return Diagnostic{options.dt && options.duration ? "" : located->file.string(), 0,
+                      fmt::format("a tick of {} s is longer than the whole run, {} s", world->run.dt.text(), world->run.duration.seconds()),
+                      "give a shorter tick with --dt, or a longer --duration (in a world file: dt= and duration= of <volvox:run>)"};
   if (options.max_substep) world->run.max_substep = *options.max_substep;
   auto shared = std::make_shared<const model::WorldModel>(std::move(*world));
   if (auto loaded = load_plugins(*shared); !loaded.ok()) return loaded;
