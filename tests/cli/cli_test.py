@@ -150,6 +150,7 @@ class BadOptions(CommandTest):
         self.assert_complains("completion", "fish", says=["fish", "bash"])
         self.assert_complains("bench", "remod3d/nothing", says=["remod3d/nothing"])
         self.assert_complains("bench", "--engines", "bulet", says=["bulet"])
+        self.assert_complains("bench", "--engines", ",", says=["names no engine"])
 
     def test_settings(self):
         snake = ["run", "remod3d/snake", "--set"]
@@ -179,7 +180,7 @@ class BadOptions(CommandTest):
     def test_a_tick_longer_than_the_run(self):
         self.assert_complains("run", "remod3d/snake", "--dt", "10", "--duration", "1", says=["a tick of 10 s", "whole run, 1 s", "--dt", "--duration"])
         self.assert_complains("run", "remod3d/snake", "--duration", "0.01", says=["world.sdf: a tick of 1/60 s", "whole run, 0.01 s"])
-        self.run_program("run", *SHORT, "--dt", "0.2", "--duration", "0.2")
+        self.run_program("run", *SHORT, "--dt", "0.2")
 
     def test_places_that_cannot_be_written(self):
         self.assert_complains("run", *SHORT, "--out", "/proc/volvox", says=["/proc/volvox", "--out"])
@@ -254,12 +255,31 @@ class ListInfoBench(CommandTest):
         done = self.run_program("crosscheck", "remod3d/snake", "--engines", "native,bullet", "--set", "modules=12", "--duration", "1", "--tolerance", "0.01")
         self.assertIn("Where they disagree", done.stdout)
         self.assertRegex(done.stdout, r"dock_error_max_deg: native \S+, but bullet \S+ \((far more|\d+ times as much|\d+ % more)\)")
-        same = self.run_program("crosscheck", "remod3d/snake", "--engines", "native,native", "--set", "modules=3", "--duration", "0.2", "--out", "same")
+        self.write("fall.sdf", '<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf"><world name="fall"><volvox:module name="a" robot="superbot" pose="0 0 9 0 0 0"/></world></sdf>')
+        same = self.run_program("crosscheck", "fall.sdf", "--engines", "native,bullet", "--duration", "0.2", "--out", "same")
         self.assertIn("The engines agree.", same.stdout)
         self.assertIn("The engines agree", self.read("same", "findings.txt"))
 
     def test_crosscheck_of_nonsense(self):
-        self.run_program("crosscheck", "remod3d/snake", "--engines", "nativ", status=2)
+        for options, says in [(["--engines", "nativ"], "nativ"), (["--engines", ","], "names no engine"), (["--engines", ""], "names no engine"),
+                              (["--engines", "native"], "two different engines"), (["--engines", "native,native"], "two different engines"),
+                              (["--duration", "0"], "above zero")]:
+            with self.subTest(options=options):
+                done = self.run_program("crosscheck", "remod3d/snake", *options, status=2)
+                self.assertIn(says, done.stderr)
+                self.assertIn("fix: ", done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_crosscheck_calls_rounding_no_difference(self):
+        """In free flight momentum and centre of mass are kept but for rounding, by each engine in its own way."""
+        command = ["crosscheck", "remod3d/breakage", "--engines", "native,bullet", "--duration", "0.5", "--json", "--out", "rounding"]
+        printed = json.loads(self.run_program(*command).stdout)
+        native, bullet = (result["metrics"]["momentum_error"] for result in printed["results"])
+        self.assertNotEqual(native, bullet)
+        self.assertLess(max(native, bullet), 1e-6)
+        self.assertTrue(printed["findings"], "what breaks does differ")
+        for finding in printed["findings"]:
+            self.assertNotRegex(finding, "^momentum_error|^moved_m|^the [xy] of the centre")
 
     def test_an_interrupted_run_keeps_its_results(self):
         command = [self.program, "run", "remod3d/scatter", "--duration", "100000", "--out", "interrupted", "--save", "stop.snap", "--quiet"]

@@ -82,9 +82,17 @@ std::vector<std::string> split_list(const std::string& list) {
   return parts;
 }
 
+Result<std::vector<std::string>> engines_named(const std::optional<std::string>& list) {
+  std::vector<std::string> names = split_list(list.value_or(""));
+  if (list && names.empty()) return Error("--engines names no engine", "name some, separated by commas, or leave the option out; see: volvox list engines");
+  return names;
+}
+
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log) {
   const std::vector<std::string> scenes = arguments.scenes.empty() ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
-  std::vector<std::string> engines = split_list(arguments.engines);
+  const auto named = engines_named(arguments.engines);
+  if (!named.ok()) return complain(named.error());
+  std::vector<std::string> engines = *named;
   if (engines.empty()) engines = {physics::default_engine, "none"};
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   int status = done;

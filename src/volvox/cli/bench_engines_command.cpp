@@ -98,7 +98,9 @@ Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Librar
     for (const auto& info : physics::scenes::all_scenes())
       if (info.name == name) plan.scenes.push_back(info);
   }
-  std::vector<std::string> engine_names = split_list(arguments.engines);
+  const auto named = engines_named(arguments.engines);
+  if (!named.ok()) return named.error();
+  std::vector<std::string> engine_names = *named;
   if (engine_names.empty()) {
     engine_names.push_back(physics::default_engine);
     for (const std::string& name : library.engines.names()) {

@@ -260,7 +260,9 @@ void add_others(CLI::App& app, Arguments& a) {
   make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
 
   CLI::App* crosscheck = app.add_subcommand("crosscheck", "run an experiment on all engines, and see where they disagree");
-  crosscheck->footer("\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set robot=atron --engines native,bullet --csv histories.csv");
+  crosscheck->footer("\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set robot=atron --engines native,bullet --csv histories.csv"
+                     "\n\nDifferences too small to matter are none, whatever part of a figure they are: up to 0.01 mm, 1e-5 m, 1e-5 m/s, 0.01 degrees, 1e-4 rad,"
+                     "\n1e-3 N, 1e-3 Nm, and 1e-6 of anything else. It takes at least two different engines.");
   crosscheck->add_option("experiment", a.crosscheck.experiment, "an experiment or a world file")->required();
   crosscheck->add_option("--engines", a.crosscheck.engines, "comma-separated, the reference first (default: all that move things)");
   crosscheck->add_option("--duration", a.crosscheck.duration, "seconds to simulate")->check(between(0, 1e9));

@@ -106,7 +106,7 @@ int info_command(const std::string& thing, const sim::Library& library);
 
 struct BenchArguments {
   std::vector<std::string> scenes;
-  std::string engines;
+  std::optional<std::string> engines;
   double seconds = 1;
   int modules = 0;  // 0: 1000
   int threads = 1;
@@ -116,7 +116,8 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
 
 // `volvox bench engines`: the comparison scenes, straight on the engine interface.
 struct BenchEnginesArguments {
-  std::string scenes = "S1,S2,S3,S4,pile,heap", engines, n, threads = "1";
+  std::string scenes = "S1,S2,S3,S4,pile,heap", n, threads = "1";
+  std::optional<std::string> engines;
   std::optional<double> seconds;  // simulated; otherwise the scene's own
   double limit = 300;             // s of wall time for one engine in one scene
   int repeats = 1;
@@ -126,8 +127,8 @@ struct BenchEnginesArguments {
 int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& library, Log& log);
 
 struct CrosscheckArguments {
-  std::string experiment, engines, csv;
-  std::optional<std::string> out;
+  std::string experiment, csv;
+  std::optional<std::string> engines, out;
   std::optional<double> duration;
   std::uint64_t seed = 1;
   double tolerance = 0.1;  // a metric that differs by more is called a disagreement
@@ -176,6 +177,9 @@ int complain(const Error& error);
 
 // "a,b,c" as its parts.
 std::vector<std::string> split_list(const std::string& list);
+
+// What --engines names; nothing where it was not given. A list that names none is a mistake, and no wish for the default.
+Result<std::vector<std::string>> engines_named(const std::optional<std::string>& list);
 
 // runs/remod3d_snake/001, 002, ...: makes the first that is free. Making it claims it: runs
 // that go on at the same time never write into one folder.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "volvox/cli/commands.h"
 #include "volvox/cli/plot.h"
@@ -17,11 +18,18 @@ namespace fs = std::filesystem;
 namespace {
 
 // Differences that no experiment sees: a dock that is off by 1e-4 mm on one engine and by 1e-13
-// on another is closed on both.
+// on another is closed on both, and rounding alone moves a centre of mass by 1e-11 m.
+constexpr double negligible_m = 1e-5, negligible_J = 1e-6, negligible_otherwise = 1e-6;
+
 double negligible(const std::string& metric) {
-  if (metric.ends_with("_mm") || metric.ends_with("_deg")) return 0.01;
-  if (metric.ends_with("_m")) return 1e-5;
-  return 0;
+  struct Kind {
+    const char* ending;
+    double least;
+  };
+  constexpr Kind kinds[] = {{"_m", negligible_m}, {"_mm", 0.01}, {"_m_s", 1e-5}, {"_deg", 0.01}, {"_rad", 1e-4}, {"_N", 1e-3}, {"_Nm", 1e-3}, {"_J", negligible_J}};
+  for (const Kind& kind : kinds)
+    if (metric.ends_with(kind.ending)) return kind.least;
+  return negligible_otherwise;
 }
 
 // How far a figure is from the reference, as a part of the larger of the two. All the way, where only
@@ -50,15 +58,16 @@ Result<void> write_histories(const fs::path& file, const std::vector<sim::RunRep
 // What is drawn over time, and judged over time.
 struct History {
   const char *title, *axis, *words, *unit;
+  double negligible;
   double (*value)(const sim::TimePoint&);
 };
 constexpr History histories[] = {
-    {"Centre of mass, x", "x (m)", "the x of the centre of mass", " m", [](const sim::TimePoint& p) { return p.centre_of_mass.x; }},
-    {"Centre of mass, y", "y (m)", "the y of the centre of mass", " m", [](const sim::TimePoint& p) { return p.centre_of_mass.y; }},
-    {"Centre of mass, z", "z (m)", "the height of the centre of mass", " m", [](const sim::TimePoint& p) { return p.centre_of_mass.z; }},
-    {"Highest link", "z (m)", "the height of the highest link", " m", [](const sim::TimePoint& p) { return p.lift; }},
-    {"Kinetic energy", "energy (J)", "the kinetic energy", " J", [](const sim::TimePoint& p) { return p.kinetic_energy; }},
-    {"Docked connections", "number", "the number of connections", "", [](const sim::TimePoint& p) { return static_cast<double>(p.connections); }},
+    {"Centre of mass, x", "x (m)", "the x of the centre of mass", " m", negligible_m, [](const sim::TimePoint& p) { return p.centre_of_mass.x; }},
+    {"Centre of mass, y", "y (m)", "the y of the centre of mass", " m", negligible_m, [](const sim::TimePoint& p) { return p.centre_of_mass.y; }},
+    {"Centre of mass, z", "z (m)", "the height of the centre of mass", " m", negligible_m, [](const sim::TimePoint& p) { return p.centre_of_mass.z; }},
+    {"Highest link", "z (m)", "the height of the highest link", " m", negligible_m, [](const sim::TimePoint& p) { return p.lift; }},
+    {"Kinetic energy", "energy (J)", "the kinetic energy", " J", negligible_J, [](const sim::TimePoint& p) { return p.kinetic_energy; }},
+    {"Docked connections", "number", "the number of connections", "", negligible_otherwise, [](const sim::TimePoint& p) { return static_cast<double>(p.connections); }},
 };
 
 std::string history_plots(const std::vector<sim::RunReport>& reports) {
@@ -140,11 +149,12 @@ std::string history_finding(const History& history, const std::vector<sim::RunRe
     for (std::size_t k = 0; k < std::min(reports[i].history.size(), reference.history.size()); ++k) {
       const double off = std::fabs(history.value(reports[i].history[k]) - history.value(reference.history[k]));
       worst = std::max(worst, off);
-      if (!since && off > tolerance * range && off > 1e-6) since = reference.history[k].time;
+      if (!since && off > tolerance * range && off > history.negligible) since = reference.history[k].time;
     }
     if (since) apart.push_back(fmt::format("{} from {:.2f} s on (at most {}{} apart)", reports[i].engine, *since, number(worst, 3), history.unit));
   }
   if (apart.empty()) return {};
+  if (range <= history.negligible) return fmt::format("{} does not change on {}, but differs from it on {}.", history.words, reference.engine, fmt::join(apart, ", "));
   return fmt::format("{} differs from that on {} by more than {:.0f} % of its range ({}{}): {}.", history.words, reference.engine, 100 * tolerance,
                      number(range, 3), history.unit, fmt::join(apart, ", "));
 }
@@ -204,7 +214,7 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
     row.push_back(worst > tolerance ? "they disagree" : "");
     rows.push_back(std::move(row));
   }
-  fmt::print("\n{}\n  'off by' is the difference from {}, as a part of the larger of the two; more than {:.0f} % is called a disagreement (below 0.01 mm and 0.01 degrees, none is).\n", table(rows),
+  fmt::print("\n{}\n  'off by' is the difference from {}, as a part of the larger of the two; more than {:.0f} % is called a disagreement,\n  unless it is too small to matter (volvox crosscheck --help).\n", table(rows),
              reports.front().engine, 100 * tolerance);
 }
 
@@ -213,7 +223,9 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
 int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& library, Log& log) {
   auto settings = parse_settings(arguments.set);
   if (!settings.ok()) return complain(settings.error());
-  std::vector<std::string> engines = split_list(arguments.engines);
+  const auto named = engines_named(arguments.engines);
+  if (!named.ok()) return complain(named.error());
+  std::vector<std::string> engines = *named;
   if (engines.empty()) {
     engines.push_back(physics::default_engine);
     for (const std::string& name : library.engines.names()) {
@@ -223,6 +235,8 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
   }
   for (const std::string& engine : engines)  // before anything runs, and before a folder is made
     if (const auto made = library.engines.make(engine, {}); !made.ok()) return complain(made.error());
+  if (std::set<std::string>(engines.begin(), engines.end()).size() < 2)
+    return complain(Error(fmt::format("there is nothing to compare {} with", engines.front()), "name at least two different engines, the reference first, as in --engines native,bullet"));
   std::vector<sim::RunReport> reports;
   fs::path folder;
   for (const std::string& engine : engines) {
@@ -234,6 +248,7 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     options.settings = *settings;
     auto run = sim::Run::prepare(options, library, log);
     if (!run.ok()) return complain(run.error());
+    if ((*run)->ticks() == 0) return complain(Error("there is nothing to compare in a run of 0 s", "give a --duration above zero"));
     if (folder.empty()) {
       const auto made = make_folder(arguments, (*run)->report().experiment);
       if (!made.ok()) return complain(made.error());
