@@ -2,6 +2,8 @@
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import unittest
 
@@ -68,11 +70,36 @@ class BenchEngines(CommandTest):
         self.assertNotEqual(run("3"), run("4"))
 
     def test_a_peer_that_is_too_slow_is_told_and_not_fatal(self):
-        rows = self.bench("--scenes", "S2", "--n", "200", "--engines", "bullet", "--seconds", "3", "--limit", "0.05")
+        done = self.run_program("bench", "engines", "--scenes", "S1", "--n", "8", "--engines", "bullet@1/1000000,native", "--seconds", "0.1", "--limit", "1", "--json")
+        row, native = json.loads(done.stdout)["results"]
+        self.assertIn("1 of 2 rows could not be measured", done.stderr)
+        self.assertIn("settles", row["failure"])
+        self.assertIsNone(row["ms_per_step"])
+        self.assertIsNone(row["penetration_max_mm"])
+        self.assertEqual(row["times_faster_than"], {})
+        self.assertGreater(native["ms_per_step"], 0)
+
+    def test_nothing_measured_is_a_failure(self):
+        rows = self.bench("--scenes", "S2", "--n", "200", "--engines", "bullet", "--seconds", "3", "--limit", "0.05", status=1)
         self.assertIn("settles", rows[0]["failure"])
-        self.assertIsNone(rows[0]["ms_per_step"])
-        self.assertIsNone(rows[0]["penetration_max_mm"])
-        self.assertEqual(rows[0]["times_faster_than"], {})
+
+    def test_what_was_measured_is_told_when_interrupted(self):
+        for which in [signal.SIGINT, signal.SIGTERM]:
+            with self.subTest(signal=which):
+                command = [self.program, "bench", "engines", "--scenes", "S1,S2", "--n", "8", "--engines", "native,bullet@1/1000000", "--seconds", "0.1", "--json"]
+                with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                    said = ""
+                    while "[2/4]" not in said:  # the first is measured then, and the second takes minutes
+                        self.assertTrue(letter := process.stderr.read(1), said)
+                        said += letter
+                    process.send_signal(which)
+                    printed, rest = process.communicate(timeout=30)
+                self.assertEqual(process.returncode, 1)
+                self.assertIn("interrupted", rest)
+                told = json.loads(printed)
+                self.assertTrue(told["interrupted"])
+                self.assertEqual([(row["scene"], row["engine"]) for row in told["results"]], [("S1", "native")])
+                self.assertGreater(told["results"][0]["ms_per_step"], 0)
 
     def test_our_own_failure_is_one(self):
         self.bench("--scenes", "S2", "--n", "200", "--engines", "native", "--seconds", "3", "--limit", "0.01", status=1)
@@ -83,8 +110,14 @@ class BenchEngines(CommandTest):
             self.assertIn(words, done.stdout)
         self.assertIn("[1/2] S1 of 2 on native", done.stderr)
 
+    def test_the_table_names_the_threads(self):
+        done = self.run_program("bench", "engines", "--scenes", "events", "--n", "8", "--engines", "native", "--threads", "1,2", "--seconds", "0.2")
+        for words in ["1 thread: docking costs", "2 threads: docking costs", "sweeps, 1 thread\n", "sweeps, 2 threads\n"]:
+            self.assertIn(words, done.stdout)
+
     def test_bad_input(self):
-        for arguments, says in [(["--scenes", "S9"], "S9"), (["--scenes", ""], "names no scene"), (["--scenes", ","], "names no scene"), (["--engines", "bulet"], "bullet"), (["--engines", "native@0"], "0"),
+        for arguments, says in [(["--scenes", "S9"], "S9"), (["--scenes", ""], "names no scene"), (["--scenes", ","], "names no scene"), (["--engines", "bulet"], "bullet"), (["--engines", "native@0"], "native@1/240"), (["--engines", "native@2"], "native@1/240"),
+                                (["--engines", ","], "names no engine"), (["--engines", ""], "names no engine"), (["--n", ","], "names no number"),
                                 (["--engines", "none"], "moves nothing"), (["--n", "0"], "--n"), (["--n", "3,x"], "x"),
                                 (["--threads", "0"], "--threads"), (["--seconds", "nan"], "nan"), (["--scenes", "track", "--n", "2"], "at least 6")]:
             with self.subTest(arguments=arguments):

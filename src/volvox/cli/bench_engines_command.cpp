@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "volvox/base/platform/child_process.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/physics/scenes/scene_run.h"
 #include "volvox/physics/scenes/scenes.h"
@@ -58,6 +60,7 @@ Result<std::vector<int>> parse_counts(const std::string& option, const std::stri
       return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most), fmt::format("give one or more, as in {} 1,2", option));
     counts.push_back(value);
   }
+  if (counts.empty() && !text.empty()) return Error(fmt::format("{} '{}' names no number", option, text), fmt::format("give one or more, as in {} 1,2", option));
   return counts;
 }
 
@@ -68,7 +71,8 @@ Result<EngineChoice> parse_engine(const std::string& text, const sim::Library& l
   choice.name = text.substr(0, at);
   if (at != std::string::npos) {
     const auto substep = TickLength::parse(text.substr(at + 1));
-    if (!substep.ok()) return substep.error();
+    if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)
+      return Error(fmt::format("--engines: '{}' is not a physics step", text.substr(at + 1)), fmt::format("give seconds between 1e-6 and 1 after the @, such as {}@1/240", choice.name));
     choice.substep = substep->seconds();
   }
   const auto engine = library.engines.make(choice.name, {});
@@ -144,11 +148,12 @@ ordered_json to_json(const Measurement& m) {
           {"failure", m.failure}};
 }
 
-void measure_once(Row& row, const BenchScene& scene, const physics::scenes::MeasureOptions& options, const sim::Library& library) {
+void measure_once(Row& row, const BenchScene& scene, const physics::scenes::MeasureOptions& options, const sim::Library& library, const std::atomic<bool>& stop) {
   const auto outcome = platform::run_in_child(
       [&] { return to_json(measure(scene, library.engines, row.engine->name, options)).dump(); },
       // It watches the limit itself between ticks; this is for one that hangs in a tick.
-      2 * options.limit + 10);
+      2 * options.limit + 10, &stop);
+  if (stop) return;  // it did not fail
   row.rss_mb = std::max(row.rss_mb, static_cast<double>(outcome.peak_memory_bytes) / (1 << 20));
   row.failure = outcome.failure;
   if (!row.failure.empty()) return;
@@ -170,7 +175,7 @@ class ProgressLine {
     std::fflush(stderr);
   }
   void end(const Row& row) {
-    const std::string outcome = row.failure.empty() ? fmt::format("{:.4g} ms", row.ms.back()) : first_line(row.failure);
+    const std::string outcome = !row.failure.empty() ? first_line(row.failure) : row.ms.empty() ? "interrupted" : fmt::format("{:.4g} ms", row.ms.back());
     if (!terminal_) std::fputs(fmt::format(" {}\n", outcome).c_str(), stderr);
   }
 
@@ -183,9 +188,9 @@ class ProgressLine {
 };
 
 // All engines of one scene in turn, so often as is asked for: a slow minute of the machine then
-// meets each of them.
+// meets each of them. Once `stop` is true, what was measured until then.
 std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, const Plan& plan, const BenchEnginesArguments& arguments,
-                           const sim::Library& library, ProgressLine& progress) {
+                           const sim::Library& library, const std::atomic<bool>& stop, ProgressLine& progress) {
   const BenchScene scene = *physics::scenes::make_scene(info.name, size, arguments.seed);
   std::vector<Row> rows;
   for (const EngineChoice& engine : plan.engines)
@@ -198,6 +203,7 @@ std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, con
       }
   for (int repeat = 0; repeat < arguments.repeats; ++repeat) {
     for (Row& row : rows) {
+      if (stop) break;
       progress.begin(row);
       if (row.failure.empty()) {
         physics::scenes::MeasureOptions options;
@@ -206,11 +212,12 @@ std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, con
         options.limit = arguments.limit;
         options.threads = row.threads;
         options.seed = arguments.seed;
-        measure_once(row, scene, options, library);
+        measure_once(row, scene, options, library, stop);
       }
       progress.end(row);
     }
   }
+  if (stop) std::erase_if(rows, [](const Row& row) { return row.ms.empty() && row.failure.empty(); });
   return rows;
 }
 
@@ -279,14 +286,15 @@ void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEngi
   for (const Row& row : rows) {
     const ordered_json json = to_json(row, rows);
     if (json["dock_event_us"].is_number())
-      fmt::print("  {} of {} on {}: docking costs {:.3g} us, undocking {:.3g} us, beyond a step without events\n", row.scene, row.modules, row.engine->text,
-                 json["dock_event_us"].get<double>(), json["undock_event_us"].get<double>());
+      fmt::print("  {} of {} on {}, {} thread{}: docking costs {:.3g} us, undocking {:.3g} us, beyond a step without events\n", row.scene, row.modules, row.engine->text,
+                 row.threads, row.threads == 1 ? "" : "s", json["dock_event_us"].get<double>(), json["undock_event_us"].get<double>());
   }
+  std::set<std::string> told;  // each engine's settings once, for each number of threads
   for (const EngineChoice& engine : plan.engines)
     for (const Row& row : rows)
       if (row.engine == &engine && row.measured.contains("settings")) {
-        fmt::print("  {}: {}\n", bold(engine.text), row.measured["settings"].get<std::string>());
-        break;
+        const std::string line = fmt::format("  {}: {}\n", bold(engine.text), row.measured["settings"].get<std::string>());
+        if (told.insert(line).second) fmt::print("{}", line);
       }
   fmt::print("  dt 1/60 s, seed {}; ms/step: median of the ticks after settling{}; 'x bullet': how many times faster than it;\n"
              "  'into': the deepest that bodies lie in each other or the ground, from their poses; MB: peak memory.\n",
@@ -306,6 +314,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   if (arguments.list) return list_scenes();
   const auto plan = make_plan(arguments, library);
   if (!plan.ok()) return complain(plan.error());
+  const StopOnSignal stop;
   std::vector<Row> rows;
   {
     std::size_t runs = 0;
@@ -313,23 +322,29 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
     ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() * static_cast<std::size_t>(arguments.repeats));
     for (const auto& info : plan->scenes)
       for (const int size : plan->sizes)
-        for (Row& row : run_scene(info, size, *plan, arguments, library, progress)) rows.push_back(std::move(row));
+        for (Row& row : run_scene(info, size, *plan, arguments, library, stop.requested(), progress)) rows.push_back(std::move(row));
   }
   bool ours_failed = false;
+  std::size_t failures = 0;
   for (const Row& row : rows) {
     if (row.failure.empty()) continue;
+    ++failures;
     log.warning(fmt::format("{} of {} on {}: {}", row.scene, row.modules, row.engine->text, first_line(row.failure)));
     ours_failed = ours_failed || row.engine->name == physics::default_engine;
   }
+  if (failures > 0) log.warning(failures == rows.size() ? "no measurement succeeded" : fmt::format("{} of {} rows could not be measured", failures, rows.size()));
+  if (stop.requested()) log.warning("interrupted: here is what was measured until then");
   if (arguments.json) {
     ordered_json results = ordered_json::array();
     for (const Row& row : rows) results.push_back(to_json(row, rows));
-    fmt::print("{}\n", ordered_json{{"results", results}}.dump(2));
+    ordered_json printed{{"results", results}};
+    if (stop.requested()) printed["interrupted"] = true;
+    fmt::print("{}\n", printed.dump(2));
   } else {
     print_table(rows, *plan, arguments);
   }
-  // A peer that cannot do a scene is a result of the comparison.
-  return ours_failed ? run_failed : done;
+  // A peer that cannot do a scene is a result of the comparison; that none could is not.
+  return ours_failed || failures == rows.size() || stop.requested() ? run_failed : done;
 }
 
 }  // namespace volvox::cli

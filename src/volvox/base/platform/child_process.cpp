@@ -113,12 +113,15 @@ void ChildProcess::wait_for_any(const std::vector<const ChildProcess*>& children
   poll(waiting.data(), waiting.size(), static_cast<int>(std::clamp(seconds, 0.0, 3600.0) * 1e3) + 1);
 }
 
-ChildOutcome run_in_child(const std::function<std::string()>& work, double limit) {
+ChildOutcome run_in_child(const std::function<std::string()>& work, double limit, const std::atomic<bool>* stop) {
   const double end = monotonic_seconds() + limit;
   auto child = ChildProcess::start(work);
   if (!child.ok()) return {.text = {}, .failure = child.error().diagnostics().front().what};
-  while (!(*child)->ended() && monotonic_seconds() < end) ChildProcess::wait_for_any({child->get()}, end - monotonic_seconds());
-  (*child)->end(fmt::format("did not end within {:.0f} s", limit));
+  const auto stopped = [&] { return stop != nullptr && *stop; };
+  // A signal that comes just before the wait does not wake it: hence a second at most.
+  while (!(*child)->ended() && !stopped() && monotonic_seconds() < end)
+    ChildProcess::wait_for_any({child->get()}, std::min(end - monotonic_seconds(), stop != nullptr ? 1.0 : limit));
+  (*child)->end(stopped() ? "was stopped" : fmt::format("did not end within {:.0f} s", limit));
   return (*child)->outcome();
 }
 

@@ -1,6 +1,7 @@
 // A piece of work in a process of its own: what it allocates, breaks or hangs on stays there.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,7 +45,7 @@ class ChildProcess {
   ChildOutcome outcome_;
 };
 
-// The same, waited for: `limit` seconds at most; then it is ended.
-ChildOutcome run_in_child(const std::function<std::string()>& work, double limit);
+// The same, waited for: `limit` seconds at most; then it is ended. So it is within a second once `stop` is true.
+ChildOutcome run_in_child(const std::function<std::string()>& work, double limit, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace volvox::platform

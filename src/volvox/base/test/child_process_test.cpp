@@ -37,6 +37,11 @@ TEST(ChildProcess, OneThatHangsIsEnded) {
   EXPECT_NE(outcome.failure.find("did not end"), std::string::npos) << outcome.failure;
 }
 
+TEST(ChildProcess, OneThatIsNotWantedAnyMoreIsEnded) {
+  const std::atomic<bool> stop = true;
+  EXPECT_EQ(run_in_child([]() -> std::string { for (;;) pause(); }, 1e3, &stop).failure, "was stopped");
+}
+
 TEST(ChildProcess, MemoryIsItsOwn) {
   const auto peak_of = [](std::size_t bytes) {
     return run_in_child([&] { return std::string(1, std::vector<char>(bytes, 1).back()); }, 20).peak_memory_bytes;
