@@ -83,8 +83,11 @@ void check_limit(const UrdfJoint& joint, Report& report) {
                         "give it <limit lower= upper= effort= velocity=>, or make it continuous");
   }
   const Attributes attributes(*limit, report);
-  attributes.number("lower", 0, Range::any());
-  attributes.number("upper", 0, Range::any());
+  const double lower = attributes.number("lower", 0, Range::any()), upper = attributes.number("upper", 0, Range::any());
+  if (lower > upper) {  // sdformat would swap them without a word
+    report.error(*limit, fmt::format("the lower limit {} of joint {} is above the upper one, {}", lower, joint.name, upper),
+                 attributes.has("lower") && attributes.has("upper") ? "swap lower= and upper=" : "give both lower= and upper=: what is left out is 0");
+  }
   attributes.required_number("effort", Range::any());
   attributes.required_number("velocity", Range::any());
 }
@@ -113,7 +116,11 @@ UrdfJoint read_joint(const XMLElement& element, const std::set<std::string>& lin
     }
     (std::string_view(end) == "parent" ? joint.parent : joint.child) = name;
   }
-  if (const XMLElement* axis = element.FirstChildElement("axis")) Attributes(*axis, report).numbers("xyz", 3);
+  if (const XMLElement* axis = element.FirstChildElement("axis")) {
+    const auto xyz = Attributes(*axis, report).numbers("xyz", 3);
+    if (xyz && !(length(Vec3{(*xyz)[0], (*xyz)[1], (*xyz)[2]}) > 1e-9) && joint.type != "fixed")
+      report.error(*axis, fmt::format("the axis of joint {} has no direction", joint.name), "give xyz= a vector that is not zero");
+  }
   check_limit(joint, report);
   if (const XMLElement* mimic = element.FirstChildElement("mimic")) {
     report.warn(*mimic, fmt::format("<mimic> of joint {} is ignored: the joint moves freely", joint.name),

@@ -264,6 +264,12 @@ TEST_F(ReaderTest, Urdfs) {
   expect_error(robot("<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint>"), 3, "no link c");
   const std::string b = "<link name=\"b\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>\n";
   expect_error(robot(b + "<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4, "no <limit>");
+  const auto hinge = [&](const std::string& inside) { return robot(b + "<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/>\n" + inside + "</joint>"); };
+  const std::string limit = "<limit lower=\"-1\" upper=\"1\" effort=\"1\" velocity=\"1\"/>";
+  EXPECT_TRUE(hinge("<axis xyz=\"0 0 1\"/>" + limit).ok());
+  expect_error(hinge("<limit lower=\"1\" upper=\"-1\" effort=\"1\" velocity=\"1\"/>"), 5, "the lower limit 1 of joint j is above the upper one, -1", "swap");
+  expect_error(hinge("<limit lower=\"1\" effort=\"1\" velocity=\"1\"/>"), 5, "the lower limit 1 of joint j", "give both");
+  expect_error(hinge("<axis xyz=\"0 0 0\"/>" + limit), 5, "the axis of joint j has no direction", "not zero");
   expect_error(robot(b + "<joint name=\"j\" type=\"bendy\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4, "unknown type bendy");
   expect_error(robot(b + "<joint name=\"j\" type=\"floating\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4, "floating are not supported");
   expect_error(robot(b + "<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/></joint><joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"a\"/></joint>"), -1, "circle");
