@@ -139,7 +139,7 @@ namespace {
 struct NumberRule {
   std::string_view name, parents;  // parents: empty for any
   std::size_t count, other_count;  // how many numbers; other_count 0: only `count`
-  enum Kind { any, positive, may_be_infinite, color } kind;
+  enum Kind { any, positive, may_be_infinite, color, direction } kind;
 };
 
 constexpr NumberRule number_rules[] = {
@@ -149,8 +149,8 @@ constexpr NumberRule number_rules[] = {
     {"size", "box heightmap", 3, 0, NumberRule::positive}, {"size", "plane", 2, 0, NumberRule::positive},
     {"radius", "", 1, 0, NumberRule::positive}, {"length", "", 1, 0, NumberRule::positive},
     {"radii", "", 3, 0, NumberRule::positive}, {"scale", "mesh", 3, 0, NumberRule::any},
-    {"pos", "heightmap", 3, 0, NumberRule::any}, {"normal", "plane", 3, 0, NumberRule::any},
-    {"xyz", "", 3, 0, NumberRule::any}, {"gravity", "world", 3, 0, NumberRule::any},
+    {"pos", "heightmap", 3, 0, NumberRule::any}, {"normal", "plane", 3, 0, NumberRule::direction},
+    {"xyz", "", 3, 0, NumberRule::direction}, {"gravity", "world", 3, 0, NumberRule::any},
     {"lower", "", 1, 0, NumberRule::may_be_infinite}, {"upper", "", 1, 0, NumberRule::may_be_infinite},
     {"effort", "", 1, 0, NumberRule::may_be_infinite}, {"velocity", "limit", 1, 0, NumberRule::may_be_infinite},
     {"damping", "dynamics", 1, 0, NumberRule::any}, {"friction", "dynamics", 1, 0, NumberRule::any},
@@ -180,6 +180,9 @@ void check_numbers(const XMLElement& element, const NumberRule& rule, Report& re
   if (rule.kind == NumberRule::color && std::any_of(values->begin(), values->end(), [](double x) { return x < 0 || x > 1; })) {
     report.error(element, fmt::format("<{}> holds \"{}\", which is not a colour", element.Name(), text),
                  "give red, green, blue and opacity as numbers from 0 to 1");
+  }
+  if (rule.kind == NumberRule::direction && std::all_of(values->begin(), values->end(), [](double x) { return std::fabs(x) < 1e-9; })) {
+    report.error(element, fmt::format("<{}> holds \"{}\", which is no direction", element.Name(), text), "give a vector that is not zero, such as 0 0 1");
   }
 }
 

@@ -169,7 +169,7 @@ TEST_F(ReaderTest, JointsThatAreNotSupported) {
   }
   expect_error(read_model(joint("bendy", axis)), 5, "bendy");
   expect_error(read_model(joint("revolute", "")), 5, "axis");
-  expect_error(read_model(joint("revolute", "<axis><xyz>0 0 0</xyz></axis>")), -1, "");
+  expect_error(read_model(joint("revolute", "\n<axis><xyz>0 0 0</xyz></axis>")), 6, "no direction", "such as 0 0 1");
   expect_error(read_model(joint("revolute", "<axis><xyz>0 0 1</xyz><limit><lower>1</lower><upper>-1</upper></limit></axis>")), 5, "lower limit");
 }
 
