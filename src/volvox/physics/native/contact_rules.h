@@ -11,7 +11,8 @@ inline constexpr double fastest_push = 1.0;     // m/s
 inline constexpr double slowest_bounce = 0.1;   // m/s; below it gravity's own speed in a step looks like one
 inline constexpr double reach_speed = 0.3;      // m/s; contacts that a speed this much above their own reaches take part
 // Interlocked bodies have no solution, and impulses would grow without bound: below this
-// depth a contact gives way a little.
+// depth a contact gives way a little, by this share of its own response, or of what its two
+// bodies would give way if they were free (a body with hardly any inertia responds by turning).
 inline constexpr double deep = 3e-3, softness = 0.1;
 // A body that is wedged in between two others of its island, or held beside another by docks, may
 // press against them with whatever force it likes: nothing moves. Contacts within an island are

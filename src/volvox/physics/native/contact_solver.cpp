@@ -357,23 +357,25 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   wide_gram(hot.rows_a, hot.width_a, hot.gram);
   if (hot.width_b > 0) wide_gram(hot.rows_b, hot.width_b, hot.gram);
   for (int i = 0; i < 3; ++i) hot.free[i] = dot(velocity, c.frame[i]);
-  set_target(c, hot.free[0], step);
-  hot.target = c.target;
   hot.friction = c.friction;
   const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
   const double alone = 1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0), least = 1e-5 * alone;
-  double give = c.separation < -deep ? softness * hot.gram[0] : 0;
+  double give = c.separation < -deep ? softness * std::min(hot.gram[0], alone) : 0;
   if (where.island_a == where.island_b) give = std::max(give, softness_within * alone);
-  hot.keep = hot.gram[0] / (hot.gram[0] + give);
+  set_target(c, hot.free[0], give, step);
+  hot.target = c.target;
+  hot.keep = give > 0 ? hot.gram[0] / (hot.gram[0] + give) : 1;  // without give, even the response may be zero
   hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] + give) : 0;
   const double mean = (hot.gram[3] + hot.gram[5]) / 2, half = (hot.gram[3] - hot.gram[5]) / 2;
   const double largest = mean + std::sqrt(half * half + hot.gram[4] * hot.gram[4]);
   hot.tangent_gain = largest > least ? 1 / largest : 0;
 }
 
-void ContactSolver::set_target(ContactPoint& c, double predicted, double step) const {
+// What gives way is pushed the harder the more it bears; what is left is no faster than that.
+void ContactSolver::set_target(ContactPoint& c, double predicted, double give, double step) const {
+  const double fastest = fastest_push + give * dot(c.impulse, c.frame[0]);
   c.target = c.separation > 0 ? -c.separation / step
-                              : clamp(correction * (-c.separation - allowed_overlap) / step, 0, fastest_push);
+                              : clamp(correction * (-c.separation - allowed_overlap) / step, 0, fastest);
   if (c.restitution <= 0 || c.approach > -slowest_bounce) return;
   // A contact that is reached within the step bounces with the speed and the energy that it
   // has there: the bounce is drawn forward to the start of the step, (1 + e) gap above where

@@ -9,8 +9,9 @@
 // and a steep line while it sticks (a wall would pass on whatever the contacts bring in the
 // same substep: a long chain of joints at rest would be one rigid beam); a limit is a wall.
 // What was expected is checked against the solution and solved again where it was wrong.
-// Secants and walls take energy out whatever happens, so the last try is made of these alone:
-// a wrong guess then costs accuracy for one substep, never stability. (A lagged constant
+// Secants and walls that stand take energy out whatever happens, so the last try is made of these
+// alone: a wrong guess then costs accuracy for one substep. Contacts push after that, and may
+// refute what was found: see judge(). (A lagged constant
 // torque explodes: docs/decisions/0010.)
 #pragma once
 
@@ -55,8 +56,11 @@ struct Drive {
   static constexpr double creep = 1e-4;
   // Contacts may overload a motor this many times before the substep is solved again.
   static constexpr double most_overload = 2;
-  // Contacts may push a joint past its limit this fast, in rad/s or m/s, before it is.
-  static constexpr double most_overrun = 1;
+  // Contacts may push a joint past its limit this fast, in rad/s or m/s, or tear it loose from
+  // friction, before it is; and a wall may be moved so often in a substep.
+  static constexpr double most_overrun = 1, most_creep = 0.1, most_moves = 3;
+  // The fastest way back for a joint that is beyond its limit, in rad/s or m/s.
+  static constexpr double fastest_return = 3;
   static constexpr double no_cap = 1e300;
 
   // The order, by lanes.
@@ -66,6 +70,7 @@ struct Drive {
   // Of this substep.
   T speed{};
   T lowest{}, highest{};  // the speeds that just reach the limits
+  T moves{};              // of its walls, by contacts
   // The line that is expected to hold.
   T secant{};             // the motor's gain, less where it is at its bound
   T slip{};               // the direction in which friction slips: -1, 1; 0: it sticks
@@ -98,9 +103,10 @@ struct Drive {
   // The start of a substep.
   VOLVOX_KERNEL void tell(const T& position, const T& velocity, double step) {
     speed = base + bounded(per_second * (target - position), -fastest, fastest);
-    const T below = lower - position, above = upper - position, one = T{} + 1.0, part = T{} + limit_correction;
-    lowest = below * choose(below > 0.0, part, one) / step;
-    highest = above * choose(above < 0.0, part, one) / step;
+    const T below = (lower - position) / step, above = (upper - position) / step, back = T{} + fastest_return;
+    lowest = choose(below > 0.0, smaller(below * limit_correction, back), below);
+    highest = choose(above < 0.0, larger(above * limit_correction, -back), above);
+    moves = T{};
     cap = choose(cap < gain, larger(cap * 2.0, gain * 1e-6), T{} + no_cap);
     secant = smaller(secant_at(velocity), cap);
     slip = choose(friction > 0.0, slip, T{});
@@ -142,21 +148,28 @@ struct Drive {
     return over;
   }
 
-  // A wall may hold back what they push away from it, or lack where they push past a limit: says
-  // where, and moves it.
-  VOLVOX_KERNEL Mask misplaced(const T& qdot, const T& wall_gain) {
+  // A wall may hold back what they push away from it, or lack where they push past a limit; and
+  // friction that sticks may hold a joint that they tear loose. Says where, of those that are
+  // judged, and corrects the line. A wall that was moved too often stays: not to run through a
+  // limit is worth more than to be free of a pull for one substep.
+  VOLVOX_KERNEL Mask misplaced(const T& qdot, const T& wall_gain, const Mask& judged) {
     const T one = T{} + 1.0;
-    const Mask is_free = limit == 0.0, holds_back = walled() & (limit * (wall_gain * (wall_speed() - qdot)) > 0.0);
+    const Mask is_free = judged & (limit == 0.0);
+    const Mask holds_back = judged & walled() & (limit * (wall_gain * (wall_speed() - qdot)) > 0.0) & (moves < most_moves);
     const Mask falls = is_free & (qdot < lowest - most_overrun), rises = is_free & (qdot > highest + most_overrun);
+    const Mask moved = holds_back | falls | rises;
+    const Mask slips = is_free & (friction > 0.0) & (slip == 0.0) & (magnitude(qdot) > most_creep);
     limit = choose(holds_back, T{}, choose(rises, one, choose(falls, -one, limit)));
-    return holds_back | falls | rises;
+    moves = moves + choose(moved, one, T{});
+    slip = choose(slips, choose(qdot < 0.0, -one, one), slip);
+    return moved | slips;
   }
 
   Verdict judge(const T& qdot, const T& wall_gain)
     requires std::same_as<T, double>
   {
-    const bool over = overloaded(qdot);
-    return misplaced(qdot, wall_gain) ? Verdict::misplaced : over ? Verdict::overloaded : Verdict::holds;
+    if (misplaced(qdot, wall_gain, true)) return Verdict::misplaced;
+    return overloaded(qdot) ? Verdict::overloaded : Verdict::holds;
   }
 
   VOLVOX_KERNEL void keep_to_cap() { secant = smaller(secant, cap); }

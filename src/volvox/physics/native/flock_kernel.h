@@ -139,7 +139,7 @@ class FlockStep {
       Node<T>& n = room_.nodes[i];
       n.own = Spatial<T>{body.spin, body.v.l * (T{} + shapes_[i].mass)} + body.outside + room_.push[i];
       n.dragged = drags;
-      load_inertia(shapes_[i], n, h);
+      if (shapes_.size() == 1) load_free_inertia(shapes_[i], n, body.spin, h); else load_inertia(shapes_[i], n, h);
       start_factor(shapes_[i], n);
       if (i == 0) continue;
       const Node<T>& p = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)];
@@ -300,18 +300,18 @@ class FlockStep {
       c.free[i] = dot(velocity, c.frame[i]);
       c.along[i] = dot(c.impulse, c.frame[i]);
     }
-    set_target(c);
-    const T give = choose(c.separation < -deep, T{} + softness, T{});
-    c.keep = 1 / (1.0 + give);
-    c.normal_gain = choose(c.gram[0] > 1e-12, 1 / (c.gram[0] * (1.0 + give)), T{});
+    const T give = choose(c.separation < -deep, softness * smaller(c.gram[0], T{} + 1 / shapes_[node].mass), T{});
+    set_target(c, give);
+    c.keep = choose(give > 0.0, c.gram[0] / (c.gram[0] + give), T{} + 1.0);
+    c.normal_gain = choose(c.gram[0] > 1e-12, 1 / (c.gram[0] + give), T{});
     const T mean = (c.gram[3] + c.gram[5]) * 0.5, half = (c.gram[3] - c.gram[5]) * 0.5;
     const T largest = mean + square_root(half * half + c.gram[4] * c.gram[4]);
     c.tangent_gain = choose(largest > 1e-12, 1 / largest, T{});
   }
 
   // See ContactSolver::set_target.
-  VOLVOX_KERNEL void set_target(FlockContact<T>& c) {
-    const T push = bounded((-c.separation - allowed_overlap) * (correction / step_), T{}, T{} + fastest_push);
+  VOLVOX_KERNEL void set_target(FlockContact<T>& c, const T& give) {
+    const T push = bounded((-c.separation - allowed_overlap) * (correction / step_), T{}, fastest_push + give * c.along[0]);
     c.target = choose(c.separation > 0.0, c.separation * (-1 / step_), push);
     const Mask bounces = (c.restitution > 0.0) & (c.approach <= -slowest_bounce);
     if (!any(bounces)) return;
@@ -370,7 +370,9 @@ class FlockStep {
   // Until finish() takes it in, `passed` holds what the contacts change the velocity by. Says
   // whether some limit must be moved. (See Tree::take_up_node.)
   VOLVOX_KERNEL bool take_up() {
-    Mask misplaced{};
+    Mask misplaced{}, judged{};  // those that nothing touches go on as if they were alone
+    for (const FlockContact<T>* c : room_.active) judged = judged | c->active;
+    judged = judged & flock_.used;
     room_.nodes[0].passed = times_inverse_transposed(room_.root, room_.coordinates.data());
     for (std::size_t i = 1; i < shapes_.size(); ++i) {
       const NodeShape& shape = shapes_[i];
@@ -378,7 +380,7 @@ class FlockStep {
       for (int k = 0; k < shape.dofs; ++k) own[k] = room_.coordinates[static_cast<std::size_t>(plan_.own[static_cast<std::size_t>(shape.first_dof + k)])];
       room_.nodes[i].passed = descend_change(shape, room_.nodes[i], dofs(i), room_.nodes[static_cast<std::size_t>(shape.parent)].passed, own);
       if (shape.dofs != 1) continue;
-      misplaced = misplaced | flock_.drives[static_cast<std::size_t>(shape.first_dof)].misplaced(dofs(i)[0].qdot, dofs(i)[0].wall_gain);
+      misplaced = misplaced | flock_.drives[static_cast<std::size_t>(shape.first_dof)].misplaced(dofs(i)[0].qdot, dofs(i)[0].wall_gain, judged);
     }
     return any(misplaced);
   }

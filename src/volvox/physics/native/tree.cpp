@@ -159,7 +159,8 @@ void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   Node<double>& n = nodes_[i];
   load_state(world, bodies_[i], step, n);
   n.dragged = drags && any_drag(n.drag);
-  load_inertia(shapes_[i], n, step);
+  const bool alone = shapes_.size() == 1 && free_root_;
+  if (alone) load_free_inertia(shapes_[i], n, lane(world.bodies[static_cast<std::size_t>(bodies_[i])].spin), step); else load_inertia(shapes_[i], n, step);
   start_factor(shapes_[i], n);
   if (joints_[i] < 0) return;
   load_joint(shapes_[i], n, support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);

@@ -114,9 +114,6 @@ VOLVOX_WIDE void wide_gram(const double* rows, int width, double (&gram)[6]) {
   for (int i = 0; i < 6; ++i) gram[i] += sum(g[i]);
 }
 
-// ln' = max(0, keep ln - (vn - target) / G_nn), then, with the normal's part in v_t,
-// lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
-// purpose: a step by G_tt^-1 with a radial projection points the wrong way.
 // The normal velocity alone.
 VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
   Eight n = {};
@@ -133,6 +130,9 @@ VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
   return c.free[0] + sum(n);
 }
 
+// ln' = max(0, keep ln - gain (vn - target)), then, with the normal's part in v_t,
+// lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
+// purpose: a step by G_tt^-1 with a radial projection points the wrong way.
 VOLVOX_WIDE double wide_solve(RowContact& c) {
   // Most contacts do not touch, and stay so.
   if (c.impulse[0] == 0 && normal_velocity(c) >= c.target) {

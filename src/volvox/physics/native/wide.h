@@ -31,8 +31,8 @@ struct RowContact {
   double free[3];          // velocity without any of the sweep's changes
   double target = 0;       // the normal speed to reach
   double friction = 0;
-  double normal_gain = 0;  // 1 / G_nn
-  double keep = 1;         // below 1 where the overlap is deep: see ContactSolver
+  double normal_gain = 0;  // 1 / (G_nn + what the contact gives way)
+  double keep = 1;         // G_nn times that: below 1 where it gives way, see contact_rules.h
   double tangent_gain = 0; // 1 / largest eigenvalue of G_tt
   double gram[6];          // G = y y^T: 00 01 02 11 12 22
   double *a = nullptr, *b = nullptr;              // coordinates of the two sides

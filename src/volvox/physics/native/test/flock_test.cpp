@@ -55,6 +55,43 @@ std::vector<Pose> way_of_one(int others, ThreadPool* threads = nullptr) {
   return way;
 }
 
+// A chain with narrow limits in free flight, beside `others` that lie on the ground.
+std::vector<Pose> way_of_flier(int others, int seed) {
+  constexpr int links = 9;
+  Bench bench;
+  bench.add(ground());
+  std::vector<BodyId> flier;
+  for (int robot = 0; robot <= others; ++robot) {
+    BodyId last;
+    for (int i = 0; i < links; ++i) {
+      BodyDesc link = box(0.2, {0.1, 0.06, 0.05}, {{0.1 * i, 4.0 * robot, robot == 0 ? 30 : 0.025}, {}});
+      const auto thrown = [&](int k) { return volvox::sin(12.9 * (i + 1) * (k + 1) + 7.7 * seed); };
+      if (robot == 0) link.velocity = {{thrown(0), thrown(1), thrown(2)}, Vec3{thrown(3), thrown(4), thrown(5)} * 8};
+      const BodyId id = bench.add(link);
+      if (robot == 0) flier.push_back(id);
+      if (i > 0) {
+        JointDesc joint;
+        joint.a = last, joint.b = id;
+        const Quat across = Quat::between({0, 0, 1}, i % 2 ? Vec3{0, 0, 1} : Vec3{0, 1, 0});
+        joint.frame_a = {{0.05, 0, 0}, across}, joint.frame_b = {{-0.05, 0, 0}, across};
+        joint.lower = -0.05, joint.upper = 0.05;
+        bench->add_joint(joint);
+      }
+      last = id;
+    }
+  }
+  std::vector<Pose> way;
+  for (int tick = 0; tick < 60; ++tick) {
+    EXPECT_TRUE(bench.tick().ok());
+    for (BodyId id : flier) way.push_back(bench.pose(id));
+  }
+  return way;
+}
+
+TEST(Flock, a_lane_does_not_feel_what_others_touch) {
+  for (int seed = 0; seed < 8; ++seed) EXPECT_TRUE(way_of_flier(0, seed) == way_of_flier(4, seed)) << "seed " << seed;
+}
+
 TEST(Flock, a_lane_moves_as_the_tree_would_alone) {
   const std::vector<Pose> alone = way_of_one(0);
   EXPECT_TRUE(alone == way_of_one(1)) << "two trees, one by one";

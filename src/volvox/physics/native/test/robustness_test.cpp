@@ -77,6 +77,62 @@ TEST(Robustness, landing_does_not_push_a_leg_through_its_limit) {
   }
 }
 
+// Its hinge lets it neither rise nor sink: it cannot respond to what presses from below, but rubs.
+TEST(Robustness, door_that_scrapes_the_ground_stops) {
+  Bench bench;
+  bench.add(ground());
+  const Pose pose{{0.5, 0, 0.5 - 1e-5}, {}};
+  BodyDesc door = box(10, {1, 0.05, 1}, pose);
+  door.velocity = {{0, 1, 0}, {0, 0, 2}};
+  const BodyId id = bench.add(door);
+  const JointId hinge = bench->add_joint(joint_at(JointType::revolute, {}, {}, id, pose, {0, 0, 0.5}));
+  bench.run(0.5);
+  EXPECT_NEAR(bench->joints()[hinge.index].velocity, 0, 1e-3);
+}
+
+// What has hardly any inertia responds by turning, wherever it is pressed.
+TEST(Robustness, body_with_hardly_any_inertia_stays_on_the_ground) {
+  Bench bench;
+  bench.add(ground());
+  BodyDesc cube = box(1, {0.1, 0.1, 0.1}, {{0, 0, 1}, Quat::axis_angle({1, 0, 0}, 0.2)});
+  cube.moments = {3e-6, 3e-6, 3e-6};  // a cube of lead has 1.7e-3
+  const BodyId id = bench.add(cube);
+  bench.run(3);
+  EXPECT_NEAR(bench.pose(id).position.z, 0.05, 2e-3);
+}
+
+// Friction holds a joint until something tears it loose, and then takes only what it can.
+TEST(Robustness, little_friction_does_not_stiffen_a_joint_that_is_hit) {
+  const auto speed_with = [](double friction) {
+    Bench bench({.gravity = {}});
+    const Pose a{{0, 0, 0}, {}}, b{{0.5, 0, 0}, {}};
+    const BodyId x = bench.add(box(1, {0.48, 0.05, 0.05}, a)), y = bench.add(box(1, {0.48, 0.05, 0.05}, b));
+    JointDesc joint = joint_at(JointType::revolute, x, a, y, b, {0.25, 0, 0}, {0, 1, 0});
+    joint.friction = friction;
+    const JointId id = bench->add_joint(joint);
+    BodyDesc hammer = box(1, {0.05, 0.05, 0.05}, {{0.7, 0, 0.1}, {}});
+    hammer.velocity.linear = {0, 0, -5};
+    bench.add(hammer);
+    bench.run(0.1);
+    return bench->joints()[id.index].velocity;
+  };
+  EXPECT_NEAR(speed_with(0.001), speed_with(0), 0.01 * speed_with(0));
+}
+
+TEST(Robustness, joint_beyond_its_limit_comes_back_slowly) {
+  Bench bench({.gravity = {}});
+  const Pose a{{0, 0, 0}, {}}, b{{0.1, 0, 0}, {}};
+  const BodyId x = bench.add(box(0.5, {0.08, 0.06, 0.05}, a)), y = bench.add(box(0.5, {0.08, 0.06, 0.05}, b));
+  JointDesc joint = joint_at(JointType::revolute, x, a, y, b, {0.05, 0, 0}, {0, 1, 0});
+  joint.lower = -2, joint.upper = -1.5;
+  const JointId id = bench->add_joint(joint);
+  for (int i = 0; i < 90; ++i) {
+    ASSERT_TRUE(bench.tick().ok());
+    EXPECT_LT(std::fabs(bench->joints()[id.index].velocity), 4) << "tick " << i;
+  }
+  EXPECT_LT(bench->joints()[id.index].position, -1.49);
+}
+
 TEST(Robustness, stack_of_twenty_stands) {
   Bench bench;
   bench.add(ground());
