@@ -159,7 +159,8 @@ class BadFiles(CommandTest):
         for attributes in ['dt="0"', 'dt="fast"', 'duration="-1"', 'duration="nan"', 'substep="0"']:
             with self.subTest(attributes=attributes):
                 self.assert_complains(world(f"<volvox:run {attributes}/>"), line_of="<volvox:run")
-        self.assert_complains(world('<volvox:run dt="10"/>'), "a tick of 10 s", "0.1 s", "<volvox:run>")
+        self.assert_complains(world('<volvox:run dt="10"/>'), "a tick of 10 s", "0.1 s", "<volvox:run>", line_of="<volvox:run")
+        self.assert_complains(world('<volvox:run engine="nativ"/>'), "no physics engine 'nativ'", "'native'", line_of="<volvox:run")
 
     def test_a_robot_that_is_its_own_part(self):
         self.assert_complains(SDF + '<model name="a"><include><uri>a.sdf</uri></include></model></sdf>', "<include>", name="a.sdf")

@@ -179,7 +179,7 @@ class BadOptions(CommandTest):
 
     def test_a_tick_longer_than_the_run(self):
         self.assert_complains("run", "remod3d/snake", "--dt", "10", "--duration", "1", says=["a tick of 10 s", "whole run, 1 s", "--dt", "--duration"])
-        self.assert_complains("run", "remod3d/snake", "--duration", "0.01", says=["world.sdf: a tick of 1/60 s", "whole run, 0.01 s"])
+        self.assert_complains("run", "remod3d/snake", "--duration", "0.01", says=["world.sdf:", "a tick of 1/60 s", "whole run, 0.01 s"])
         self.run_program("run", *SHORT, "--dt", "0.2")
 
     def test_places_that_cannot_be_written(self):

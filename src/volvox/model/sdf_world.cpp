@@ -247,6 +247,7 @@ class WorldReader {
       if (const auto substep = length_of(e, "substep")) run.max_substep = substep->seconds();
     }
     run.engine = attributes.text("engine");
+    run.line = e.GetLineNum();
     scene_.set_run(run);
   }
 

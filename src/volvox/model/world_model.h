@@ -74,6 +74,7 @@ struct RunSettings {
   TickLength dt{1, 60};
   double max_substep = 1.0 / 240;  // s, of the physics engine
   std::string engine{};            // where nobody asks for another; empty: the default one
+  int line = 0;                    // where the world's file says all this; 0: nowhere
 };
 
 struct WorldModel {

@@ -62,8 +62,9 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   for (const Diagnostic& warning : warnings) log_.warning(warning.text());
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
+  const bool asked_for_both = options.dt && options.duration;  // then it is not about the file
   if (world->run.duration > Time{} && world->run.dt.start_of(1) > world->run.duration)  // time goes in whole ticks: the run would last longer than it says
-    return Diagnostic{options.dt && options.duration ? "" : located->file.string(), 0,
+    return Diagnostic{asked_for_both ? "" : located->file.string(), asked_for_both ? 0 : world->run.line,
                       fmt::format("a tick of {} s is longer than the whole run, {} s", world->run.dt.text(), world->run.duration.seconds()),
                       "give a shorter tick with --dt, or a longer --duration (in a world file: dt= and duration= of <volvox:run>)"};
   if (options.max_substep) world->run.max_substep = *options.max_substep;
@@ -72,6 +73,11 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
 
   const std::string wanted = !options.engine.empty() ? options.engine : shared->run.engine;
   const std::string engine = wanted.empty() ? physics::default_engine : wanted;
+  if (const auto known = library_.engines.names(); options.engine.empty() && std::find(known.begin(), known.end(), engine) == known.end()) {
+    Diagnostic unknown = library_.engines.make(engine, {}).error().diagnostics().front();
+    unknown.file = located->file.string(), unknown.line = shared->run.line;
+    return unknown;
+  }
   const SimulationSettings simulation{engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
   // The threads of the simulation are made here: they inherit what the loop itself takes while it runs.
   std::optional<platform::RealTimePriority> priority;
