@@ -39,6 +39,16 @@ class Help(CommandTest):
             self.assertIn(option, text)
 
 
+class Readme(CommandTest):
+    def test_its_first_run_is_what_the_program_prints(self):
+        """All but how long it took: readers compare, and the same seed gives the same bits."""
+        shown = (pathlib.Path(__file__).parent.parent.parent / "README.md").read_text()
+        printed = self.run_program("run", "remod3d/snake").stdout
+        for line in printed.splitlines():
+            if "x real time" not in line and "results in" not in line:
+                self.assertIn(line.rstrip(), shown)
+
+
 class RealTime(CommandTest):
     def test_a_paced_run_keeps_time_and_its_bits(self):
         free = json.loads(self.run_program("run", *SHORT, "--json").stdout)

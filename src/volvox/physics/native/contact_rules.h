@@ -24,7 +24,8 @@ inline constexpr double softness_within = 0.01;
 inline constexpr double settled = 2e-3, settled_together = 1e-3;  // m/s
 inline constexpr double unsettled = 1e-2;  // m/s; a contact that changes more than this is far from it
 inline constexpr std::size_t most_sweeps = 200;
-// How often a substep is solved where joints would run through their limits, or a limit would pull.
-inline constexpr int most_attempts_at_limits = 6;
+// How often a substep is solved where contacts overload motors; and where joints would run through
+// their limits, or a limit would pull.
+inline constexpr int most_attempts = 3, most_attempts_at_limits = 6;
 
 }  // namespace volvox::physics::native

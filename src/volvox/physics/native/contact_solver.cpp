@@ -13,9 +13,6 @@
 namespace volvox::physics::native {
 namespace {
 
-// How often a substep is solved where contacts overload motors.
-constexpr int most_attempts = 3;
-
 Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) { return {lane(volvox::cross(arm, impulse)), lane(impulse)}; }
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -139,8 +136,9 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
 }
 
 // Where contacts refute what drives were expected to do (see Verdict), those islands are
-// predicted again, and all contacts start again: what they came to while a motor was too strong is far from what they come to now, and
-// sweeps that went on from there left robots in a jam with more than they could get rid of.
+// predicted again, and all contacts start again: what they came to while a motor was too strong
+// is far from what they come to now, and sweeps that went on from there left robots in a jam with
+// more than they could get rid of.
 void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const {
   if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
   for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;

@@ -7,7 +7,10 @@
 // remain: every impulse is projected when it is made.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "volvox/base/thread_pool.h"

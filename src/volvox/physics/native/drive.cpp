@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "volvox/physics/native/drive.h"
 
 namespace volvox::physics::native {

@@ -42,6 +42,13 @@ struct DriveOrder {
 // walls as long as it takes; on the last, only what takes energy out may be set.
 enum class DrivePass { first, middle, last };
 
+// How often the pieces of the drives are tried in a substep.
+inline constexpr int most_passes = 4;
+// Which pass the one after a solution is.
+constexpr DrivePass pass_after(int solved) {
+  return solved == 0 ? DrivePass::first : solved + 2 == most_passes ? DrivePass::last : DrivePass::middle;
+}
+
 // What contacts made of the lines; the worse is the greater.
 enum class Verdict : std::uint8_t { holds, overloaded, misplaced };
 

@@ -1,6 +1,7 @@
 #include "volvox/physics/native/flock.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "volvox/physics/native/flock_kernel.h"

@@ -2,6 +2,10 @@
 // Tree::finish, with every tree in its lane.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+#include <cstdint>
+
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/flock.h"
 
@@ -150,7 +154,7 @@ class FlockStep {
       for (std::size_t i = 0; pass > 0 && i < shapes_.size(); ++i) start_factor(shapes_[i], room_.nodes[i]);
       factor_and_solve();
       if (pass + 1 == most_passes) break;
-      if (!settle_drives(pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+      if (!settle_drives(pass_after(pass))) break;
     }
   }
 

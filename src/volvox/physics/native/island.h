@@ -4,8 +4,10 @@
 // impulses is a plain product, W_ij = Y_i Y_j^T.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "volvox/base/thread_pool.h"
@@ -33,7 +35,7 @@ struct World {
 };
 
 JointFrames joint_frames(const World& world, std::size_t joint);
-// Where a joint's body a is: its position, axes and rotation (the world's if it has none).
+// Where a body is, by its principal frame; the world's if there is none.
 Pose support_pose(const World& world, BodyId id);
 
 // One side of a contact: three rows (along the normal and the two tangents) in the whitened

@@ -141,7 +141,7 @@ void Loop::solve_and_settle(World& world) {
   for (int pass = 0; pass < most_passes; ++pass) {
     solve(world);
     if (pass + 1 == most_passes) break;
-    if (!settle_drives(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle)) break;
+    if (!settle_drives(world, pass_after(pass))) break;
   }
 }
 

@@ -7,6 +7,9 @@
 // solved by a sparse factor L L^T, whose Y = L^-1 J^T contacts use as they use a tree's.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/sparse_factor.h"
 #include "volvox/physics/native/tree_kernel.h"

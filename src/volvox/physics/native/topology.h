@@ -2,7 +2,10 @@
 // the bodies and joints that there are, not on the order in which they came and went.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "volvox/physics/native/contact_solver.h"

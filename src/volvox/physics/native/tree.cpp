@@ -119,7 +119,7 @@ void Tree::solve_and_settle(World& world, ThreadPool* threads) {
   for (int pass = 0; pass < most_passes; ++pass) {
     factor(pass == 0, threads);
     if (pass + 1 == most_passes) return descend(threads);
-    if (!descend_and_settle(world, pass == 0 ? DrivePass::first : pass + 2 == most_passes ? DrivePass::last : DrivePass::middle, threads)) break;
+    if (!descend_and_settle(world, pass_after(pass), threads)) break;
   }
 }
 

@@ -12,6 +12,11 @@
 // share them out, each pass over the nodes ends with the root or begins with it.
 #pragma once
 
+#include <memory>
+#include <span>
+#include <vector>
+#include <cstdint>
+
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/share_out.h"
 #include "volvox/physics/native/tree_kernel.h"

@@ -186,11 +186,10 @@ TEST(Scenes, ThreadsDoNotChangeTheStateOfLargeGroups) {
 Quality worst_of_organisms(int modules, std::uint64_t seed, int ticks) {
   Quality worst;
   const auto scene = make_scene("S4", modules, seed);
-  EXPECT_TRUE(scene.ok());
   auto engine = built_in_engines().make("native", {});
-  EXPECT_TRUE(engine.ok());
+  if (!scene.ok() || !engine.ok()) return ADD_FAILURE() << "no scene or no engine", worst;
   auto run = SceneRun::create(*scene, **engine, TickLength{1, 60});
-  EXPECT_TRUE(run.ok());
+  if (!run.ok()) return ADD_FAILURE() << "the engine refuses the scene", worst;
   for (int tick = 0; tick < ticks; ++tick) {
     run->command();
     EXPECT_TRUE(run->step().ok()) << "seed " << seed << ", tick " << tick;
