@@ -369,7 +369,8 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   hot.tangent_gain = largest > least ? 1 / largest : 0;
 }
 
-// What gives way is pushed the harder the more it bears; what is left is no faster than that.
+// A contact that gives way loses give * impulse of its target to what it bears: the bound on how
+// fast it may push apart is on what is left.
 void ContactSolver::set_target(ContactPoint& c, double predicted, double give, double step) const {
   const double fastest = fastest_push + give * dot(c.impulse, c.frame[0]);
   c.target = c.separation > 0 ? -c.separation / step

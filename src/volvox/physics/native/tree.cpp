@@ -112,14 +112,14 @@ void Tree::predict_again(World& world, ThreadPool* threads) {
     for (std::size_t i = branch.first; i < branch.last; ++i) again(i);
   });
   factor(false, threads);
-  descend(threads);
+  (void)descend(threads, [](std::size_t) { return false; });
 }
 
 void Tree::solve_and_settle(World& world, ThreadPool* threads) {
   for (int pass = 0; pass < most_passes; ++pass) {
     factor(pass == 0, threads);
-    if (pass + 1 == most_passes) return descend(threads);
-    if (!descend_and_settle(world, pass_after(pass), threads)) break;
+    const bool last = pass + 1 == most_passes;
+    if (!descend(threads, [&](std::size_t i) { return !last && settle_drives(world, i, pass_after(pass)); })) break;
   }
 }
 
@@ -159,8 +159,11 @@ void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   Node<double>& n = nodes_[i];
   load_state(world, bodies_[i], step, n);
   n.dragged = drags && any_drag(n.drag);
-  const bool alone = shapes_.size() == 1 && free_root_;
-  if (alone) load_free_inertia(shapes_[i], n, lane(world.bodies[static_cast<std::size_t>(bodies_[i])].spin), step); else load_inertia(shapes_[i], n, step);
+  if (shapes_.size() == 1 && free_root_) {
+    load_free_inertia(shapes_[i], n, lane(world.bodies[static_cast<std::size_t>(bodies_[i])].spin), step);
+  } else {
+    load_inertia(shapes_[i], n, step);
+  }
   start_factor(shapes_[i], n);
   if (joints_[i] < 0) return;
   load_joint(shapes_[i], n, support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);
@@ -259,7 +262,11 @@ void Tree::factor(bool started, ThreadPool* threads) {
   if (!started) start_factor(shapes_[0], root);
   root.passed = {};
   for (std::size_t i = branches_.size(); i-- > 0;) give_to_parent(branches_[i].first);
-  if (joints_[0] < 0) root_ = inverse_factor(root.d); else eliminate(shapes_[0], root, dofs_.data() + shapes_[0].first_dof);
+  if (joints_[0] < 0) {
+    root_ = inverse_factor(root.d);
+  } else {
+    eliminate(shapes_[0], root, dofs_.data() + shapes_[0].first_dof);
+  }
   touched_ = false;
 }
 
@@ -272,26 +279,20 @@ void Tree::descend_node(std::size_t i) {
   }
 }
 
-void Tree::descend(ThreadPool* threads) {
+// `look` at every node in the same pass, while it is at hand. True if it said so of any.
+template <class Look>
+bool Tree::descend(ThreadPool* threads, const Look& look) {
   descend_node(0);
-  for_branches(threads, [&](Range branch) {
-    for (std::size_t i = branch.first; i < branch.last; ++i) descend_node(i);
-  });
-}
-
-// In one pass, while a node is at hand.
-bool Tree::descend_and_settle(World& world, DrivePass pass, ThreadPool* threads) {
-  descend_node(0);
-  std::atomic<bool> changed = settle_drives(world, 0, pass);
+  std::atomic<bool> found = look(std::size_t{0});
   for_branches(threads, [&](Range branch) {
     bool any = false;
     for (std::size_t i = branch.first; i < branch.last; ++i) {
       descend_node(i);
-      any = settle_drives(world, i, pass) || any;
+      any = look(i) || any;
     }
-    if (any) changed = true;
+    if (any) found = true;
   });
-  return changed;
+  return found;
 }
 
 // All but what its uppermost node gives to the root.

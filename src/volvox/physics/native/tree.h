@@ -113,8 +113,8 @@ class Tree final : public Island {
   // `started`: every node is still without what its children add.
   void factor(bool started, ThreadPool* threads);
   void descend_node(std::size_t node);
-  void descend(ThreadPool* threads);
-  bool descend_and_settle(World& world, DrivePass pass, ThreadPool* threads);
+  template <class Look>
+  bool descend(ThreadPool* threads, const Look& look);
   void eliminate_branch(Range branch);
   void give_to_parent(std::size_t node);
   bool settle_drives(World& world, std::size_t node, DrivePass pass);

@@ -187,9 +187,15 @@ Quality worst_of_organisms(int modules, std::uint64_t seed, int ticks) {
   Quality worst;
   const auto scene = make_scene("S4", modules, seed);
   auto engine = built_in_engines().make("native", {});
-  if (!scene.ok() || !engine.ok()) return ADD_FAILURE() << "no scene or no engine", worst;
+  if (!scene.ok() || !engine.ok()) {
+    ADD_FAILURE() << "no scene or no engine";
+    return worst;
+  }
   auto run = SceneRun::create(*scene, **engine, TickLength{1, 60});
-  if (!run.ok()) return ADD_FAILURE() << "the engine refuses the scene", worst;
+  if (!run.ok()) {
+    ADD_FAILURE() << "the engine refuses the scene";
+    return worst;
+  }
   for (int tick = 0; tick < ticks; ++tick) {
     run->command();
     EXPECT_TRUE(run->step().ok()) << "seed " << seed << ", tick " << tick;
