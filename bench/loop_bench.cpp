@@ -46,9 +46,13 @@ class Watcher {
     to.sin_family = AF_INET;
     to.sin_port = htons(port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const std::string hello = fmt::format("GET /socket HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                                          "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dm9sdm94IGlzIGEgY29sb255\r\n\r\n", port);
-    if (connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 || send(socket_, hello.data(), hello.size(), 0) < 0) std::perror("the viewer");
+    const std::string hello = fmt::format(
+        "GET /socket HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dm9sdm94IGlzIGEgY29sb255\r\n\r\n",
+        port);
+    if (connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 ||
+        send(socket_, hello.data(), hello.size(), 0) < 0)
+      std::perror("the viewer");
     reader_ = std::thread([this] { read_all(); });
   }
   ~Watcher() {
@@ -76,7 +80,9 @@ class Watcher {
       unsigned char more[8];
       const std::size_t extra = size == 126 ? 2 : size == 127 ? 8 : 0;
       if (!read(reinterpret_cast<char*>(more), extra)) return;
-      if (extra > 0) size = std::accumulate(more, more + extra, std::uint64_t{0}, [](std::uint64_t sum, unsigned char c) { return sum << 8 | c; });
+      if (extra > 0)
+        size = std::accumulate(more, more + extra, std::uint64_t{0},
+                               [](std::uint64_t sum, unsigned char c) { return sum << 8 | c; });
       content.resize(size);
       if (!read(content.data(), size)) return;
       if (content.starts_with("VXF1")) ++frames_;
@@ -121,9 +127,13 @@ Comparison compare(int ticks, const std::function<void()>& with, const std::func
 
 void print(const char* what, const Comparison& found) {
   const Estimate without = estimate(found.without), more = estimate(found.difference);
-  const double mean = std::accumulate(found.difference.begin(), found.difference.end(), 0.0) / std::accumulate(found.without.begin(), found.without.end(), 0.0);
-  fmt::print("{}: {:.3f} ms a tick without; with it {:+.3f} ms (95 %: {:+.3f} to {:+.3f}), {:.3f} times as much (95 %: {:.3f} to {:.3f}; of the sums {:.3f})\n", what, without.median, more.median, more.low, more.high,
-             1 + more.median / without.median, 1 + more.low / without.median, 1 + more.high / without.median, 1 + mean);
+  const double mean = std::accumulate(found.difference.begin(), found.difference.end(), 0.0) /
+                      std::accumulate(found.without.begin(), found.without.end(), 0.0);
+  fmt::print(
+      "{}: {:.3f} ms a tick without; with it {:+.3f} ms (95 %: {:+.3f} to {:+.3f}), {:.3f} times as much (95 %: {:.3f} "
+      "to {:.3f}; of the sums {:.3f})\n",
+      what, without.median, more.median, more.low, more.high, 1 + more.median / without.median,
+      1 + more.low / without.median, 1 + more.high / without.median, 1 + mean);
 }
 
 struct Twin {
@@ -167,7 +177,8 @@ int main(int argc, char** argv) {
 
   {
     Watcher watcher(one.viewer->address());
-    while (watcher.frames() == 0) one.viewed->turn(), other.viewed->turn(), std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (watcher.frames() == 0)
+      one.viewed->turn(), other.viewed->turn(), std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const long before = watcher.frames();
     print("a viewer that reads every frame", compare(ticks, turn(one), turn(other)));
     fmt::print("  it read {} frames in {} ticks\n", watcher.frames() - before, ticks);
@@ -175,7 +186,8 @@ int main(int argc, char** argv) {
   while (one.viewer->watched()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   print("nothing, to see what this measures", compare(ticks, turn(one), turn(other)));
 
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / fmt::format("bench_loop_{}.mcap", getpid());
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("bench_loop_{}.mcap", getpid());
   sim::TrafficWatch::prepare(one.simulation()), sim::TrafficWatch::prepare(other.simulation());
   auto recorder = sim::Recorder::create(file, {}, one.simulation());
   if (!recorder.ok()) return fmt::print(stderr, "{}\n", recorder.error().text()), 2;
@@ -196,7 +208,10 @@ int main(int argc, char** argv) {
     hashing.push_back(1e3 * (thread_cpu_seconds() - begin));
   }
   const Estimate in_recorder = estimate(recording), in_hash = estimate(hashing);
-  fmt::print("  {:.3f} ms in the recorder (95 %: {:.3f} to {:.3f}), {:.3f} ms in the hash alone; threads that compress and write: {:.3f} ms a tick\n", in_recorder.median, in_recorder.low, in_recorder.high, in_hash.median, 1e3 * elsewhere / ticks);
+  fmt::print(
+      "  {:.3f} ms in the recorder (95 %: {:.3f} to {:.3f}), {:.3f} ms in the hash alone; threads that compress and "
+      "write: {:.3f} ms a tick\n",
+      in_recorder.median, in_recorder.low, in_recorder.high, in_hash.median, 1e3 * elsewhere / ticks);
   if (auto ended = (*recorder)->finish({}); !ended.ok()) fmt::print(stderr, "{}\n", ended.error().text());
   std::filesystem::remove(file);
 }

@@ -55,14 +55,18 @@ int main(int argc, char** argv) {
     empty.turn(turn_ticks, [] {});
     light.turn(turn_ticks, [&] { (*run)->step(); });
   }
-  fmt::print("1 kHz, {} ticks each, {} scheduling, memory {}; times in ms\n", turns * turn_ticks, priority.scheduling(), memory.outcome());
-  fmt::print("{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "woken late by", "median", "p99", "p99.9", "most", "tick", "late ticks");
+  fmt::print("1 kHz, {} ticks each, {} scheduling, memory {}; times in ms\n", turns * turn_ticks, priority.scheduling(),
+             memory.outcome());
+  fmt::print("{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "woken late by", "median", "p99", "p99.9", "most", "tick",
+             "late ticks");
   for (const Loop* loop : {&empty, &light}) {
     const sim::PacingReport& report = loop->pacer.report();
     const sim::TimeDistribution& late = report.wake_delays;
-    fmt::print("{:<14}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>12}\n", loop->name, late.quantile(0.5) * 1e3, late.quantile(0.99) * 1e3, late.quantile(0.999) * 1e3,
-               late.longest() * 1e3, report.tick_times.quantile(0.5) * 1e3, report.late_ticks);
+    fmt::print("{:<14}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>12}\n", loop->name, late.quantile(0.5) * 1e3,
+               late.quantile(0.99) * 1e3, late.quantile(0.999) * 1e3, late.longest() * 1e3,
+               report.tick_times.quantile(0.5) * 1e3, report.late_ticks);
   }
-  fmt::print("p99.9 of the light world minus that of the empty loop: {:.4f} ms\n",
-             (light.pacer.report().wake_delays.quantile(0.999) - empty.pacer.report().wake_delays.quantile(0.999)) * 1e3);
+  fmt::print(
+      "p99.9 of the light world minus that of the empty loop: {:.4f} ms\n",
+      (light.pacer.report().wake_delays.quantile(0.999) - empty.pacer.report().wake_delays.quantile(0.999)) * 1e3);
 }

@@ -61,6 +61,9 @@ int main(int argc, char** argv) {
   }
   std::sort(total.begin(), total.end());
   std::sort(captured.begin(), captured.end());
-  fmt::print("{} modules, {} frames of 1280 x 720 by {}: {:.1f} ms a frame (median), {:.1f} ms at best, {:.1f} ms of processor time; taking it out of the world {:.3f} ms\n",
-             options.settings["modules"], frames, (*engine)->info().device, 1e3 * total[total.size() / 2], 1e3 * total.front(), 1e3 * static_cast<double>(cpu) / CLOCKS_PER_SEC / frames, 1e3 * captured[captured.size() / 2]);
+  fmt::print(
+      "{} modules, {} frames of 1280 x 720 by {}: {:.1f} ms a frame (median), {:.1f} ms at best, {:.1f} ms of "
+      "processor time; taking it out of the world {:.3f} ms\n",
+      options.settings["modules"], frames, (*engine)->info().device, 1e3 * total[total.size() / 2], 1e3 * total.front(),
+      1e3 * static_cast<double>(cpu) / CLOCKS_PER_SEC / frames, 1e3 * captured[captured.size() / 2]);
 }

@@ -35,7 +35,8 @@ model::Mesh room(int cells, RandomStream& random) {
   for (int axis = 0; axis < 3; ++axis)
     for (const double side : {-0.5, 0.5}) {
       const int other = (axis + 1) % 3, third = (axis + 2) % 3;
-      const int n = cells == 0 ? 1 : static_cast<int>(cells * size[other]), m = cells == 0 ? 1 : static_cast<int>(cells * size[third]);
+      const int n = cells == 0 ? 1 : static_cast<int>(cells * size[other]),
+                m = cells == 0 ? 1 : static_cast<int>(cells * size[third]);
       const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
       for (int j = 0; j <= m; ++j)
         for (int i = 0; i <= n; ++i) {
@@ -47,7 +48,8 @@ model::Mesh room(int cells, RandomStream& random) {
         }
       for (int j = 0; j < m; ++j)
         for (int i = 0; i < n; ++i) {
-          const std::uint32_t a = first + static_cast<std::uint32_t>(j * (n + 1) + i), b = a + 1, c = b + static_cast<std::uint32_t>(n) + 1, d = c - 1;
+          const std::uint32_t a = first + static_cast<std::uint32_t>(j * (n + 1) + i), b = a + 1,
+                              c = b + static_cast<std::uint32_t>(n) + 1, d = c - 1;
           mesh->triangles.push_back({a, b, c});
           mesh->triangles.push_back({a, c, d});
         }
@@ -75,10 +77,12 @@ class Peer {
  public:
   explicit Peer(const model::MeshData& mesh) : device_(rtcNewDevice("threads=1")), scene_(rtcNewScene(device_)) {
     RTCGeometry geometry = rtcNewGeometry(device_, RTC_GEOMETRY_TYPE_TRIANGLE);
-    auto* v = static_cast<float*>(rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, mesh.vertices.size()));
+    auto* v = static_cast<float*>(
+        rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, mesh.vertices.size()));
     for (const Vec3& p : mesh.vertices)
       for (int i = 0; i < 3; ++i) *v++ = static_cast<float>(p[i]);
-    auto* t = static_cast<std::uint32_t*>(rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, mesh.triangles.size()));
+    auto* t = static_cast<std::uint32_t*>(
+        rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, mesh.triangles.size()));
     for (const auto& triangle : mesh.triangles) t = std::copy(triangle.begin(), triangle.end(), t);
     rtcCommitGeometry(geometry);
     rtcAttachGeometry(scene_, geometry);
@@ -95,8 +99,18 @@ class Peer {
     for (std::size_t i = 0; i < rays.size(); ++i) {
       const scan::Ray& r = rays[i];
       RTCRayHit query;
-      query.ray = {static_cast<float>(r.origin.x), static_cast<float>(r.origin.y), static_cast<float>(r.origin.z), 0, static_cast<float>(r.direction.x),
-                   static_cast<float>(r.direction.y), static_cast<float>(r.direction.z), 0, static_cast<float>(r.range), 0xffffffffu, 0, 0};
+      query.ray = {static_cast<float>(r.origin.x),
+                   static_cast<float>(r.origin.y),
+                   static_cast<float>(r.origin.z),
+                   0,
+                   static_cast<float>(r.direction.x),
+                   static_cast<float>(r.direction.y),
+                   static_cast<float>(r.direction.z),
+                   0,
+                   static_cast<float>(r.range),
+                   0xffffffffu,
+                   0,
+                   0};
       query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
       rtcIntersect1(scene_, &context, &query);
       distances[i] = query.ray.tfar;
@@ -110,8 +124,10 @@ class Peer {
       RTCRayHit8 query;
       for (std::size_t i = 0; i < 8; ++i) {
         const scan::Ray& r = rays[k + i];
-        query.ray.org_x[i] = static_cast<float>(r.origin.x), query.ray.org_y[i] = static_cast<float>(r.origin.y), query.ray.org_z[i] = static_cast<float>(r.origin.z);
-        query.ray.dir_x[i] = static_cast<float>(r.direction.x), query.ray.dir_y[i] = static_cast<float>(r.direction.y), query.ray.dir_z[i] = static_cast<float>(r.direction.z);
+        query.ray.org_x[i] = static_cast<float>(r.origin.x), query.ray.org_y[i] = static_cast<float>(r.origin.y),
+        query.ray.org_z[i] = static_cast<float>(r.origin.z);
+        query.ray.dir_x[i] = static_cast<float>(r.direction.x), query.ray.dir_y[i] = static_cast<float>(r.direction.y),
+        query.ray.dir_z[i] = static_cast<float>(r.direction.z);
         query.ray.tnear[i] = 0, query.ray.tfar[i] = static_cast<float>(r.range), query.ray.time[i] = 0;
         query.ray.mask[i] = 0xffffffffu, query.ray.id[i] = 0, query.ray.flags[i] = 0;
         query.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
@@ -140,7 +156,8 @@ using Scan = std::vector<scan::Ray>;
 
 Scan scan_from(const Vec3& place, const Quat& turn) {
   Scan rays;
-  for (int i = 0; i < 360; ++i) rays.push_back({place, turn * Vec3{volvox::cos(radians(i)), volvox::sin(radians(i)), 0}, 8, 0});
+  for (int i = 0; i < 360; ++i)
+    rays.push_back({place, turn * Vec3{volvox::cos(radians(i)), volvox::sin(radians(i)), 0}, 8, 0});
   return rays;
 }
 
@@ -152,15 +169,16 @@ Scan scan_on_the_way(int k) {
 // Anywhere between the boxes and tilted anyhow, so that hardly a triangle is still in the caches.
 Scan scan_from_anywhere(RandomStream& random) {
   const Vec3 place{random.uniform(-0.9, 1), random.uniform(-0.5, 0.3), random.uniform(-0.4, 0.4)};
-  return scan_from(place, Quat::axis_angle(normalized(Vec3{random.normal(), random.normal(), random.normal()}), random.uniform(0, pi)));
+  return scan_from(place, Quat::axis_angle(normalized(Vec3{random.normal(), random.normal(), random.normal()}),
+                                           random.uniform(0, pi)));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int scans = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000;
-  fmt::print("{:>10} {:>9} {:>10} {:>8} {:>14} {:>16} {:>12} {:>8}\n", "triangles", "scans", "median ms", "p95 ms", "Embree by one", "Embree by eight",
-             "the seed ms", "bar ms");
+  fmt::print("{:>10} {:>9} {:>10} {:>8} {:>14} {:>16} {:>12} {:>8}\n", "triangles", "scans", "median ms", "p95 ms",
+             "Embree by one", "Embree by eight", "the seed ms", "bar ms");
   for (const Bar& bar : {Bar{0, 3.5, 0.05}, Bar{7, 115, 0.05}, Bar{13, 333, 0.06}, Bar{113, 0, 0.1}}) {
     RandomStream random(1, 0, "room");
     const model::Mesh mesh = room(bar.cells, random);
@@ -188,8 +206,9 @@ int main(int argc, char** argv) {
         for (const scan::RayHit& hit : hits)
           if (!hit.hit()) return fmt::print("a ray left the room\n"), 1;
       }
-      fmt::print("{:>10} {:>9} {:>10.4f} {:>8.4f} {:>14.4f} {:>16.4f} {:>12} {:>8}\n", mesh->triangles.size(), drives ? "driving" : "scattered", at(times, 0.5),
-                 at(times, 0.95), at(one_by_one, 0.5), at(by_eight, 0.5), drives && bar.seed_ms > 0 ? fmt::format("{}", bar.seed_ms) : "-",
+      fmt::print("{:>10} {:>9} {:>10.4f} {:>8.4f} {:>14.4f} {:>16.4f} {:>12} {:>8}\n", mesh->triangles.size(),
+                 drives ? "driving" : "scattered", at(times, 0.5), at(times, 0.95), at(one_by_one, 0.5),
+                 at(by_eight, 0.5), drives && bar.seed_ms > 0 ? fmt::format("{}", bar.seed_ms) : "-",
                  drives ? fmt::format("{}", bar.bar_ms) : "-");
     }
   }

@@ -22,18 +22,24 @@ int main(int argc, char** argv) {
       return built.ok() ? std::move(built->mesh) : scan::TriangleMesh{};
     };
   };
-  std::vector<Way> ways = {{"volvox pf", own(scan::Method::plane_fitting)}, {"volvox mixed", own(scan::Method::mixed)}, {"volvox gsrm", own(scan::Method::gsrm)}, {"volvox gg", own(scan::Method::growing_grid)}};
+  std::vector<Way> ways = {{"volvox pf", own(scan::Method::plane_fitting)},
+                           {"volvox mixed", own(scan::Method::mixed)},
+                           {"volvox gsrm", own(scan::Method::gsrm)},
+                           {"volvox gg", own(scan::Method::growing_grid)}};
 #ifdef VOLVOX_HAS_CGAL
   ways.push_back({"CGAL advancing front", bench::cgal_advancing_front});
 #else
-  fmt::print("CGAL is left out: configure with -DVOLVOX_BENCH_PEERS=ON where libcgal-dev and libeigen3-dev are installed\n");
+  fmt::print(
+      "CGAL is left out: configure with -DVOLVOX_BENCH_PEERS=ON where libcgal-dev and libeigen3-dev are installed\n");
 #endif
 #ifdef VOLVOX_HAS_PCL
   ways.push_back({"PCL greedy projection", bench::pcl_greedy_projection});
 #else
   fmt::print("PCL is left out: configure with -DVOLVOX_BENCH_PEERS=ON where libpcl-dev is installed\n");
 #endif
-  fmt::print("| method | seed | CPU s | triangles | accuracy mm | completeness mm | Hausdorff mm | F at 2 cm | boundary edges | non-manifold edges | planes |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  fmt::print(
+      "| method | seed | CPU s | triangles | accuracy mm | completeness mm | Hausdorff mm | F at 2 cm | boundary edges "
+      "| non-manifold edges | planes |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int seed = 1; seed <= seeds; ++seed) {
     const auto arena = scan::make_arena({.seed = static_cast<std::uint64_t>(seed)});
     const scan::Cloud cloud = scan::sample_cloud(arena->mesh, {.seed = static_cast<std::uint64_t>(seed)});
@@ -46,8 +52,9 @@ int main(int argc, char** argv) {
         continue;
       }
       const scan::Evaluation e = scan::evaluate(mesh, arena->mesh, 3000);
-      fmt::print("| {} | {} | {:.2f} | {} | {:.2f} | {:.2f} | {:.1f} | {:.4f} | {} | {} | {} of {} |\n", way.name, seed, spent, e.triangles, 1e3 * e.accuracy_mean, 1e3 * e.completeness_mean,
-                 1e3 * e.hausdorff, e.f_2cm, e.boundary_edges, e.non_manifold_edges, e.planes_found, e.planes);
+      fmt::print("| {} | {} | {:.2f} | {} | {:.2f} | {:.2f} | {:.1f} | {:.4f} | {} | {} | {} of {} |\n", way.name, seed,
+                 spent, e.triangles, 1e3 * e.accuracy_mean, 1e3 * e.completeness_mean, 1e3 * e.hausdorff, e.f_2cm,
+                 e.boundary_edges, e.non_manifold_edges, e.planes_found, e.planes);
       std::fflush(stdout);
     }
   }

@@ -12,7 +12,8 @@ namespace volvox::bench {
 scan::TriangleMesh pcl_greedy_projection(const scan::Cloud& cloud) {
   using Points = pcl::PointCloud<pcl::PointXYZ>;
   Points::Ptr points(new Points);
-  for (const Vec3& p : cloud.points) points->emplace_back(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z));
+  for (const Vec3& p : cloud.points)
+    points->emplace_back(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z));
   Points::Ptr kept(new Points), thinned(new Points);
   pcl::StatisticalOutlierRemoval<pcl::PointXYZ> outliers;
   outliers.setInputCloud(points);
@@ -47,7 +48,9 @@ scan::TriangleMesh pcl_greedy_projection(const scan::Cloud& cloud) {
   triangulation.reconstruct(faces);
   scan::TriangleMesh mesh;
   for (const auto& p : normals->points) mesh.vertices.push_back({p.x, p.y, p.z});
-  for (const auto& f : faces) mesh.triangles.push_back({static_cast<std::uint32_t>(f.vertices[0]), static_cast<std::uint32_t>(f.vertices[1]), static_cast<std::uint32_t>(f.vertices[2])});
+  for (const auto& f : faces)
+    mesh.triangles.push_back({static_cast<std::uint32_t>(f.vertices[0]), static_cast<std::uint32_t>(f.vertices[1]),
+                              static_cast<std::uint32_t>(f.vertices[2])});
   return mesh;
 }
 

@@ -6,7 +6,9 @@
 
 namespace volvox::bench {
 
-scan::TriangleMesh cgal_advancing_front(const scan::Cloud& cloud);  // outliers, 3 cm grid, jet smoothing, advancing front
-scan::TriangleMesh pcl_greedy_projection(const scan::Cloud& cloud);  // outliers, 2 cm grid, moving least squares, greedy projection
+scan::TriangleMesh cgal_advancing_front(
+    const scan::Cloud& cloud);  // outliers, 3 cm grid, jet smoothing, advancing front
+scan::TriangleMesh pcl_greedy_projection(
+    const scan::Cloud& cloud);  // outliers, 2 cm grid, moving least squares, greedy projection
 
 }  // namespace volvox::bench

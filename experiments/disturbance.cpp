@@ -28,7 +28,9 @@ std::vector<std::size_t> organisms(const model::WorldModel& world) {
   return root;
 }
 
-model::NoiseSpec noise(const char* type, double deviation) { return {type, {{"deviation", std::to_string(deviation)}}, 0}; }
+model::NoiseSpec noise(const char* type, double deviation) {
+  return {type, {{"deviation", std::to_string(deviation)}}, 0};
+}
 
 }  // namespace
 
@@ -93,7 +95,8 @@ void permute_modules(model::WorldModel& world, std::uint64_t seed) {
 
 void add_percept_noise(model::WorldModel& world) {
   change_models(world, [](model::ModuleModel& model) {
-    for (const model::Joint& joint : model.joints) model.percept_noise[joint.name + ".angle"].push_back(noise("gaussian", 0.005));
+    for (const model::Joint& joint : model.joints)
+      model.percept_noise[joint.name + ".angle"].push_back(noise("gaussian", 0.005));
     for (const model::Sensor& sensor : model.sensors) {
       model::NoiseChainSpec& chain = model.percept_noise[sensor.name];
       if (sensor.type == "accelerometer") chain.push_back(noise("gaussian", 0.3));

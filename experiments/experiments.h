@@ -9,11 +9,21 @@ using ExperimentRegistry = Registry<sim::ExperimentFactory>;
 
 void register_experiments(ExperimentRegistry& registry);
 
-namespace arenas { void register_experiments(ExperimentRegistry& registry); }
-namespace remod3d { void register_experiments(ExperimentRegistry& registry); }
-namespace swarmsimx { void register_experiments(ExperimentRegistry& registry); }
-namespace roles { void register_experiments(ExperimentRegistry& registry); }
-namespace vouivre { void register_experiments(ExperimentRegistry& registry); }
+namespace arenas {
+void register_experiments(ExperimentRegistry& registry);
+}
+namespace remod3d {
+void register_experiments(ExperimentRegistry& registry);
+}
+namespace swarmsimx {
+void register_experiments(ExperimentRegistry& registry);
+}
+namespace roles {
+void register_experiments(ExperimentRegistry& registry);
+}
+namespace vouivre {
+void register_experiments(ExperimentRegistry& registry);
+}
 
 template <class E>
 sim::ExperimentFactory make() {

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
     lowest = std::min(lowest, pitch);
     highest = std::max(highest, pitch);
   }
-  fmt::print("in {:.1f} s the module nodded between {:.2f} and {:.2f} rad\n", simulation.now().seconds(), lowest, highest);
+  fmt::print("in {:.1f} s the module nodded between {:.2f} and {:.2f} rad\n", simulation.now().seconds(), lowest,
+             highest);
   return std::abs(lowest + 0.5) < 0.05 && std::abs(highest - 0.5) < 0.05 ? 0 : 1;
 }

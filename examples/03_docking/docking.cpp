@@ -37,8 +37,10 @@ int main(int argc, char** argv) {
   volvox::sim::Simulation& simulation = (*run)->simulation();
   while (simulation.tick() < (*run)->ticks() && (*run)->step().ok())
     for (const volvox::world::DockEvent& event : simulation.dock_events()) {
-      const char* what = event.kind == Kind::captured ? "captured" : event.kind == Kind::engaged ? "engaged"
-                         : event.kind == Kind::released ? "released" : "broken";
+      const char* what = event.kind == Kind::captured   ? "captured"
+                         : event.kind == Kind::engaged  ? "engaged"
+                         : event.kind == Kind::released ? "released"
+                                                        : "broken";
       fmt::print("{:5.2f} s  {} and {}: {}\n", simulation.now().seconds(), simulation.world().dock_name(event.dock_a),
                  simulation.world().dock_name(event.dock_b), what);
       story += std::string(what) + " ";

@@ -34,8 +34,9 @@ int main(int argc, char** argv) {
   const auto& obstacle = agent.percept<volvox::mind::Obstacle>("eye");
   fmt::print("the eye: {}\nthe head is turned by {:.3f} rad\n", volvox::describe(obstacle), agent.angle("pan"));
   // A pillar of radius 0.1 m, seen from 0.98 m, is 2 asin(0.1 / 0.98) wide.
-  const bool found = obstacle.seen && !obstacle.moves && !obstacle.is_module && std::abs(agent.angle("pan") - 0.5) < 0.03 &&
-                     std::abs(obstacle.distance - 0.88) < 0.005 && std::abs(obstacle.width - 0.204) < 0.03;
+  const bool found = obstacle.seen && !obstacle.moves && !obstacle.is_module &&
+                     std::abs(agent.angle("pan") - 0.5) < 0.03 && std::abs(obstacle.distance - 0.88) < 0.005 &&
+                     std::abs(obstacle.width - 0.204) < 0.03;
 
   const auto& readings = agent.model<std::vector<double>>();
   double sum = 0, squares = 0;
@@ -47,8 +48,8 @@ int main(int argc, char** argv) {
     rounded += std::abs(readings[i] * 1000 - std::round(readings[i] * 1000)) < 1e-6;
   }
   const auto count = static_cast<double>(readings.size());
-  fmt::print("the laser: {:.4f} m on average, {:.4f} m off, {:.0f} % repeated\n", sum / count, std::sqrt(squares / count),
-             100 * repeated / count);
+  fmt::print("the laser: {:.4f} m on average, {:.4f} m off, {:.0f} % repeated\n", sum / count,
+             std::sqrt(squares / count), 100 * repeated / count);
   const bool measured = std::abs(sum / count - 0.88) < 0.003 && std::abs(std::sqrt(squares / count) - 0.01) < 0.002;
   const bool noisy = rounded == static_cast<int>(count) && repeated > 0.07 * count && repeated < 0.25 * count;
   return found && measured && noisy ? 0 : 1;

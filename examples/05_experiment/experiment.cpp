@@ -24,7 +24,8 @@ class Rear : public volvox::sim::Experiment {
     if (!superbot.ok()) return superbot.error();
     model::SceneBuilder scene("rear");
     scene.add_ground();
-    scene.add_chain(*superbot, std::stoi(setup.settings["modules"]), "back", "front", 0, volvox::Pose{{0, 0, 0.0425}, {}}, "m");
+    scene.add_chain(*superbot, std::stoi(setup.settings["modules"]), "back", "front", 0,
+                    volvox::Pose{{0, 0, 0.0425}, {}}, "m");
     scene.placement(scene.find("m1")).mind = model::Mind{"lift", {}, {}, 0};  // it carries m0
     scene.set_run({volvox::Time::seconds(4), {1, 60}, 1.0 / 240});
     return scene.build();
@@ -38,13 +39,15 @@ class Rear : public volvox::sim::Experiment {
     metrics.set("head_highest_m", highest_, "and the largest that it had");
   }
   void archive_state(volvox::Archive& ar) override { ar("head", head_), ar("highest", highest_); }
+
  private:
   double head_ = 0, highest_ = 0;  // m
 };
 
 int main() {
   auto library = volvox::cli::standard_library();
-  library.experiments.add("rear", [] { return std::make_unique<Rear>(); }, "a chain lifts its first module");
+  library.experiments.add(
+      "rear", [] { return std::make_unique<Rear>(); }, "a chain lifts its first module");
   volvox::Log log;
   const auto head_with = [&](const char* modules) {
     volvox::sim::RunOptions options;
@@ -53,7 +56,8 @@ int main() {
     auto run = volvox::sim::Run::prepare(options, library, log);
     if (!run.ok()) return fmt::print(stderr, "{}\n", run.error().text()), -1.0;
     (*run)->finish();
-    fmt::print("{} modules: the head is {:.3f} m above the ground\n", modules, (*run)->report().metrics.find("head_m")->value);
+    fmt::print("{} modules: the head is {:.3f} m above the ground\n", modules,
+               (*run)->report().metrics.find("head_m")->value);
     return (*run)->report().metrics.find("head_m")->value;
   };
   return head_with("2") < 0.1 && head_with("4") > 0.115 ? 0 : 1;  // two tip over; four hold it up

@@ -12,7 +12,7 @@ VOLVOX_TYPE(Letter, stamps)
 class Courier : public volvox::mind::Behavior {
  public:
   void start(volvox::mind::Agent& agent) override {
-    agent.model<int>() = 0;  // letters that came
+    agent.model<int>() = 0;                                                // letters that came
     if (agent.parameter("begins", false)) agent.send("front", Letter{1});  // by wire: whoever is docked there
   }
   void step(volvox::mind::Agent&) override {}
@@ -21,9 +21,11 @@ class Courier : public volvox::mind::Behavior {
     const auto letter = message.as<Letter>();
     if (!letter) return false;
     ++agent.model<int>();
-    agent.log("{:.3f} ms: a letter with {} stamps came in at {}", 1e3 * agent.time(), letter->stamps, agent.where(message));
-    if (agent.where(message) == "back") agent.send("radio", Letter{letter->stamps + 1});      // to all who hear it
-    else if (agent.name() == "c") agent.send("radio", Letter{letter->stamps + 1}, {.to = 0});  // to a, and to nobody else
+    agent.log("{:.3f} ms: a letter with {} stamps came in at {}", 1e3 * agent.time(), letter->stamps,
+              agent.where(message));
+    if (agent.where(message) == "back") agent.send("radio", Letter{letter->stamps + 1});  // to all who hear it
+    else if (agent.name() == "c")
+      agent.send("radio", Letter{letter->stamps + 1}, {.to = 0});  // to a, and to nobody else
     return true;
   }
   VOLVOX_STATE()
@@ -47,7 +49,9 @@ int main(int argc, char** argv) {
   (*run)->finish();
   const auto& minds = (*run)->simulation().minds();
   // a hears b's broadcast and c's answer, b the wire, c the broadcast.
-  for (std::size_t i = 0; i < minds.size(); ++i) fmt::print("{} got {}\n", minds.agent(i).name(), minds.agent(i).model<int>());
+  for (std::size_t i = 0; i < minds.size(); ++i)
+    fmt::print("{} got {}\n", minds.agent(i).name(), minds.agent(i).model<int>());
   if (minds.agent(2).model<int>() > 0) fmt::print("c heard b at {:.1f} dBm\n", minds.agent(2).signal("radio").last_dbm);
-  return minds.agent(0).model<int>() == 2 && minds.agent(1).model<int>() == 1 && minds.agent(2).model<int>() == 1 ? 0 : 1;
+  return minds.agent(0).model<int>() == 2 && minds.agent(1).model<int>() == 1 && minds.agent(2).model<int>() == 1 ? 0
+                                                                                                                  : 1;
 }

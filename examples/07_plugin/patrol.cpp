@@ -55,7 +55,11 @@ class Watch : public mind::Behavior {
 };
 
 VOLVOX_PLUGIN("patrol", "a lookout with a compass and a log book") {
-  plugin.behaviors.add("watch", [] { return std::make_unique<Watch>(); }, "looks into every direction in turn");
-  plugin.sensors.add("compass", [](const model::Sensor& mounted, const Parameters&) { return std::make_unique<Compass>(mounted); }, "the heading, in rad");
-  plugin.extensions.add("log_book", [](const sim::ExtensionSetup&) { return std::make_unique<LogBook>(); }, "counts turns");
+  plugin.behaviors.add(
+      "watch", [] { return std::make_unique<Watch>(); }, "looks into every direction in turn");
+  plugin.sensors.add(
+      "compass", [](const model::Sensor& mounted, const Parameters&) { return std::make_unique<Compass>(mounted); },
+      "the heading, in rad");
+  plugin.extensions.add(
+      "log_book", [](const sim::ExtensionSetup&) { return std::make_unique<LogBook>(); }, "counts turns");
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* laser = "laser";
 constexpr const char* eye_name = "camera";
-constexpr double picture_every = 1;  // s
+constexpr double picture_every = 1;    // s
 constexpr double field_of_view = 1.4;  // of the camera, rad
 constexpr std::int32_t width = 64, height = 48;
 constexpr double lens = 0.01;  // m, from the camera's place to where its rays begin
@@ -26,18 +26,22 @@ struct Part {
   const char* name;
   model::Color color;
 };
-constexpr Part parts[] = {{"floor", {0.75, 0.70, 0.60, 1}}, {"pit", {0.20, 0.35, 0.85, 1}}, {"walls", {0.85, 0.30, 0.20, 1}}};
+constexpr Part parts[] = {
+    {"floor", {0.75, 0.70, 0.60, 1}}, {"pit", {0.20, 0.35, 0.85, 1}}, {"walls", {0.85, 0.30, 0.20, 1}}};
 
 std::size_t part_of(const scan::TriangleMesh& mesh, const scan::Triangle& triangle) {
-  const Vec3 middle = (scan::corner(mesh, triangle, 0) + scan::corner(mesh, triangle, 1) + scan::corner(mesh, triangle, 2)) / 3;
+  const Vec3 middle =
+      (scan::corner(mesh, triangle, 0) + scan::corner(mesh, triangle, 1) + scan::corner(mesh, triangle, 2)) / 3;
   return middle.z < -1e-6 ? 1 : middle.z > 1e-6 ? 2 : 0;
 }
 
 // Where the camera was when it looked, by the rays of its pixels: the robot has moved on since.
 Pose place_of_camera(std::span<const physics::Ray> pixels) {
   const physics::Ray &upper_left = pixels.front(), &upper_right = pixels[width - 1], &lower_right = pixels.back();
-  const Vec3 ahead = normalized(upper_left.direction + lower_right.direction), left = normalized(upper_left.direction - upper_right.direction);
-  return {upper_left.origin - upper_left.direction * (lens / dot(upper_left.direction, ahead)), Quat::from_axes(ahead, cross(ahead, left))};
+  const Vec3 ahead = normalized(upper_left.direction + lower_right.direction),
+             left = normalized(upper_left.direction - upper_right.direction);
+  return {upper_left.origin - upper_left.direction * (lens / dot(upper_left.direction, ahead)),
+          Quat::from_axes(ahead, cross(ahead, left))};
 }
 
 Vec3 chromaticity(double r, double g, double b) {
@@ -70,16 +74,32 @@ Result<model::WorldModel> Explore::init(sim::Setup& setup) {
   for (std::size_t k = 0; k < std::size(parts); ++k) {
     scan::TriangleMesh part = truth_;
     std::erase_if(part.triangles, [&](const scan::Triangle& t) { return part_of(truth_, t) != k; });
-    scene.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0}, parts[k].color, parts[k].name);
+    scene.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0},
+                       parts[k].color, parts[k].name);
   }
   constexpr int rays = 720;
   // All around in the upright plane across the way, which is straight, along the pit.
-  const model::Sensor upright{laser, "laser", 0, {{0, 0, 0.08}, Quat::from_axes({0, 0, 1}, {1, 0, 0})},
-                              {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)}, {"max_range", "8"}}, 0};
-  const model::Sensor eye{eye_name, "camera", 0, camera_mount,
-                          {{"width", std::to_string(width)}, {"height", std::to_string(height)}, {"field_of_view", std::to_string(field_of_view)}, {"near", std::to_string(lens)}}, 0};
-  const auto added = add_scout_pair(scene, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}}, {{"speed", "0.3"}, {"ramp", "0.2"}},
-                                    {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
+  const model::Sensor upright{laser,
+                              "laser",
+                              0,
+                              {{0, 0, 0.08}, Quat::from_axes({0, 0, 1}, {1, 0, 0})},
+                              {{"rays", std::to_string(rays)},
+                               {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)},
+                               {"max_range", "8"}},
+                              0};
+  const model::Sensor eye{eye_name,
+                          "camera",
+                          0,
+                          camera_mount,
+                          {{"width", std::to_string(width)},
+                           {"height", std::to_string(height)},
+                           {"field_of_view", std::to_string(field_of_view)},
+                           {"near", std::to_string(lens)}},
+                          0};
+  const auto added =
+      add_scout_pair(scene, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}},
+                     {{"speed", "0.3"}, {"ramp", "0.2"}},
+                     {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
   if (!added.ok()) return added.error();
   model::RunSettings run;
   run.duration = Time::seconds(12);
@@ -119,7 +139,8 @@ void Explore::observe(const sim::Simulation& simulation) {
   const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
   const auto cast = simulation.minds().rays();  // the laser's, then the camera's: they were added so
   for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
-    if (ranges[i] < cast[i].range && ranges[i] > 0.15) points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);  // nearer is the robot itself
+    if (ranges[i] < cast[i].range && ranges[i] > 0.15)
+      points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);  // nearer is the robot itself
   const double now = simulation.now().seconds();
   if (now >= next_picture_ - 1e-9 && cast.size() >= ranges.size() + std::size_t{width} * height) {
     next_picture_ += picture_every;
@@ -138,7 +159,8 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   scan::TriangleMesh colored = mesh();
   std::vector<scan::CameraView> views;
   for (std::size_t i = 0; i < pictures_.size(); ++i)
-    if (pictures_[i].size() == 3u * width * height) views.push_back({{camera_at_[i], camera_turn_[i]}, field_of_view, width, height, pictures_[i]});
+    if (pictures_[i].size() == 3u * width * height)
+      views.push_back({{camera_at_[i], camera_turn_[i]}, field_of_view, width, height, pictures_[i]});
   const scan::Rgb unseen{0, 0, 0};
   const std::size_t painted = scan::paint(colored, views, unseen);
   std::size_t right = 0;
@@ -155,7 +177,9 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
     right += nearest == part_of(truth_, truth_.triangles[tree.nearest(colored.vertices[i]).triangle]);
   }
   last_ = std::move(colored);
-  const auto of = [](const std::vector<double>& values, bool last) { return values.empty() ? sim::not_measured : last ? values.back() : values.front(); };
+  const auto of = [](const std::vector<double>& values, bool last) {
+    return values.empty() ? sim::not_measured : last ? values.back() : values.front();
+  };
   metrics.set("learned", static_cast<double>(f_scores_.size()), "how often the mesh was made anew");
   metrics.set("too_little", static_cast<double>(failures_), "how often there was too little to make one of");
   metrics.set("triangles", static_cast<double>(triangles_.size()), "at the end");
@@ -163,8 +187,10 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("f_2cm_last", of(f_scores_, true), "of the last");
   metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "from the arena to the first mesh");
   metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "to the last");
-  metrics.set("painted", sim::mean_of(static_cast<double>(painted), static_cast<double>(last_.vertices.size())), "the part of the vertices that the camera saw");
-  metrics.set("color_right", sim::mean_of(static_cast<double>(right), static_cast<double>(painted)), "of these, the part that has the colour of what is there");
+  metrics.set("painted", sim::mean_of(static_cast<double>(painted), static_cast<double>(last_.vertices.size())),
+              "the part of the vertices that the camera saw");
+  metrics.set("color_right", sim::mean_of(static_cast<double>(right), static_cast<double>(painted)),
+              "of these, the part that has the colour of what is there");
 }
 
 Result<void> Explore::write(const std::filesystem::path& folder) const {

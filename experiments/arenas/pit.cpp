@@ -37,8 +37,18 @@ scan::TriangleMesh simple_arena(const Pit& pit) {
   // The walls.
   s.add({{-room_x, -room_y, wall}, {-room_x, room_y, wall}, {-room_x, room_y, 0}, {-room_x, -room_y, 0}});
   s.add({{room_x, room_y, wall}, {room_x, -room_y, wall}, {room_x, -room_y, 0}, {room_x, room_y, 0}});
-  s.add({{room_x, -room_y, wall}, {-room_x, -room_y, wall}, {-room_x, -room_y, 0}, {0, -room_y, 0}, {w, -room_y, 0}, {room_x, -room_y, 0}});
-  s.add({{-room_x, room_y, wall}, {room_x, room_y, wall}, {room_x, room_y, 0}, {w, room_y, 0}, {0, room_y, 0}, {-room_x, room_y, 0}});
+  s.add({{room_x, -room_y, wall},
+         {-room_x, -room_y, wall},
+         {-room_x, -room_y, 0},
+         {0, -room_y, 0},
+         {w, -room_y, 0},
+         {room_x, -room_y, 0}});
+  s.add({{-room_x, room_y, wall},
+         {room_x, room_y, wall},
+         {room_x, room_y, 0},
+         {w, room_y, 0},
+         {0, room_y, 0},
+         {-room_x, room_y, 0}});
   return scan::welded(s.mesh, 1e-6);
 }
 
@@ -46,11 +56,14 @@ scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail) {
   if (detail <= 1) return mesh;
   scan::TriangleMesh fine;
   for (const scan::Triangle& triangle : mesh.triangles) {
-    const Vec3 a = scan::corner(mesh, triangle, 0), ab = scan::corner(mesh, triangle, 1) - a, ac = scan::corner(mesh, triangle, 2) - a;
+    const Vec3 a = scan::corner(mesh, triangle, 0), ab = scan::corner(mesh, triangle, 1) - a,
+               ac = scan::corner(mesh, triangle, 2) - a;
     const auto first = static_cast<std::uint32_t>(fine.vertices.size());
     // Rows of vertices from the corner a towards the side b-c.
     for (int row = 0; row <= detail; ++row)
-      for (int i = 0; i <= row; ++i) fine.vertices.push_back(a + ab * (static_cast<double>(row - i) / detail) + ac * (static_cast<double>(i) / detail));
+      for (int i = 0; i <= row; ++i)
+        fine.vertices.push_back(a + ab * (static_cast<double>(row - i) / detail) +
+                                ac * (static_cast<double>(i) / detail));
     const auto vertex = [&](int row, int i) { return first + static_cast<std::uint32_t>(row * (row + 1) / 2 + i); };
     for (int row = 0; row < detail; ++row)
       for (int i = 0; i <= row; ++i) {
@@ -62,17 +75,25 @@ scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail) {
 }
 
 std::vector<model::ParameterDesc> arena_parameters() {
-  return {{"arena", "simple", {}, {}, {"simple", "gsrm", "gg", "pf", "mixed"}, "made by hand, or built from a noisy cloud", 0},
+  return {{"arena",
+           "simple",
+           {},
+           {},
+           {"simple", "gsrm", "gg", "pf", "mixed"},
+           "made by hand, or built from a noisy cloud",
+           0},
           {"detail", "1", 1, 200, {}, "of the simple arena: each triangle is cut into detail x detail", 0}};
 }
 
-Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& method, std::size_t triangles, double noise, std::uint64_t seed) {
+Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& method, std::size_t triangles,
+                            double noise, std::uint64_t seed) {
   auto parsed = scan::parse_method(method);
   if (!parsed.ok()) return parsed.error();
   scan::BuildOptions options;
   options.method = *parsed;
   options.seed = seed;
-  if (options.method != scan::Method::plane_fitting) options.triangles = triangles > 0 ? triangles : options.method == scan::Method::gsrm ? 4'175 : 13'860;
+  if (options.method != scan::Method::plane_fitting)
+    options.triangles = triangles > 0 ? triangles : options.method == scan::Method::gsrm ? 4'175 : 13'860;
   return scan::build(scan::sample_cloud(truth, {.seed = seed, .noise = noise}), options);
 }
 
@@ -87,8 +108,11 @@ void add_arena(model::SceneBuilder& scene, const scan::Built& arena) {
   const model::Material material{0.8, 0};
   const model::Color color{0.78, 0.76, 0.72, 1};
   const scan::TriangleMesh& mesh = arena.boxes.empty() ? arena.mesh : arena.rest;
-  if (!mesh.triangles.empty()) scene.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, material, color, "arena");
-  for (std::size_t i = 0; i < arena.boxes.size(); ++i) scene.add_obstacle(model::Box{arena.boxes[i].size}, arena.boxes[i].pose, 0, material, color, "box_" + std::to_string(i));
+  if (!mesh.triangles.empty())
+    scene.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, material, color, "arena");
+  for (std::size_t i = 0; i < arena.boxes.size(); ++i)
+    scene.add_obstacle(model::Box{arena.boxes[i].size}, arena.boxes[i].pose, 0, material, color,
+                       "box_" + std::to_string(i));
 }
 
 }  // namespace volvox::experiments::arenas

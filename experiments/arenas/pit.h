@@ -24,7 +24,8 @@ scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail);
 
 // The same from a cloud of 98,000 points with noise and 2,000 outliers, by "gsrm", "gg", "pf" or "mixed"; about
 // so many triangles, or as many as the paper has where that is 0 (a matter of course for pf).
-Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& method, std::size_t triangles, double noise, std::uint64_t seed);
+Result<scan::Built> rebuilt(const scan::TriangleMesh& truth, const std::string& method, std::size_t triangles,
+                            double noise, std::uint64_t seed);
 
 // What --set arena= and detail= stand for, the same for all experiments on the pit.
 std::vector<model::ParameterDesc> arena_parameters();

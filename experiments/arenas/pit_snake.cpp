@@ -31,7 +31,8 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   pit_.width = parameters.number("pit", 0.4);
   arena_ = parameters.text("arena", "simple");
   const auto detail = static_cast<int>(parameters.integer("detail", 1));
-  const model::Mind mind{"roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
+  const model::Mind mind{
+      "roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   auto scout = setup.library.load("scout");
   if (!scout.ok()) return scout.error();
@@ -44,7 +45,8 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   model::PlacementOptions options;
   options.mind = mind;
   // The head is number 0, its dock a little before the pit.
-  scene.add_chain(*scout, modules, "back", "front", 0, Pose{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}}, "scout", options);
+  scene.add_chain(*scout, modules, "back", "front", 0, Pose{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}},
+                  "scout", options);
   model::RunSettings run;
   run.duration = Time::seconds(10);
   scene.set_run(run);
@@ -77,12 +79,19 @@ void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "the lowest hinge of any Scout, over the floor");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
   metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
-  const double substeps = std::ceil(simulation.settings().dt.seconds() / simulation.world().model().run.max_substep - 1e-9);
+  const double substeps =
+      std::ceil(simulation.settings().dt.seconds() / simulation.world().model().run.max_substep - 1e-9);
   const double count = static_cast<double>(measured_), mean = sim::mean_of(sum_, count);
-  metrics.set_beside_paper("step_us", mean / substeps * 1e6, paper_step_us(arena_), "wall time of a physics substep with its collision detection; seed 002, table 2");
-  metrics.set("step_deviation_us", sim::measured_if(measured_ > 0, std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6), "over the ticks");
+  metrics.set_beside_paper("step_us", mean / substeps * 1e6, paper_step_us(arena_),
+                           "wall time of a physics substep with its collision detection; seed 002, table 2");
+  metrics.set(
+      "step_deviation_us",
+      sim::measured_if(measured_ > 0, std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6),
+      "over the ticks");
   std::sort(ticks_.begin(), ticks_.end());
-  metrics.set("step_median_us", sim::measured_if(measured_ > 0, ticks_.empty() ? 0 : ticks_[ticks_.size() / 2] / substeps * 1e6), "over the ticks; others that want the processor disturb it least");
+  metrics.set("step_median_us",
+              sim::measured_if(measured_ > 0, ticks_.empty() ? 0 : ticks_[ticks_.size() / 2] / substeps * 1e6),
+              "over the ticks; others that want the processor disturb it least");
 }
 
 void PitSnake::archive_state(Archive& ar) {

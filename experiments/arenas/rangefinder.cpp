@@ -11,7 +11,9 @@ namespace {
 constexpr const char* laser = "laser";
 
 // Seed 002, table 3, in ms.
-double paper_scan_ms(const std::string& arena) { return arena == "gg" ? 333 : arena == "gsrm" ? 115 : arena == "pf" ? 2.5 : 3.5; }
+double paper_scan_ms(const std::string& arena) {
+  return arena == "gg" ? 333 : arena == "gsrm" ? 115 : arena == "pf" ? 2.5 : 3.5;
+}
 
 }  // namespace
 
@@ -43,13 +45,21 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
 
   // All around: the last ray is one step short of the first.
   const double view = 2 * pi * static_cast<double>(rays - 1) / static_cast<double>(rays);
-  const model::Sensor sensor{laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
-                             {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(view)}, {"max_range", "8"}, {"divergence", divergence}}, 0};
+  const model::Sensor sensor{laser,
+                             "laser",
+                             0,
+                             {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
+                             {{"rays", std::to_string(rays)},
+                              {"field_of_view", std::to_string(view)},
+                              {"max_range", "8"},
+                              {"divergence", divergence}},
+                             0};
   std::map<std::string, model::NoiseChainSpec> disturbed;
   if (noise > 0) disturbed[laser] = {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}};
   model::SceneBuilder scene("rangefinder");
   add_arena(scene, *arena);
-  const auto added = add_scout_pair(scene, setup.library, {sensor}, Pose{{-1.1, -0.3, scout_clearance}, {}}, {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, disturbed);
+  const auto added = add_scout_pair(scene, setup.library, {sensor}, Pose{{-1.1, -0.3, scout_clearance}, {}},
+                                    {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, disturbed);
   if (!added.ok()) return added.error();
   model::RunSettings run;
   run.duration = Time::seconds(6);  // later it would roll into the pit
@@ -62,7 +72,8 @@ void Rangefinder::observe(const sim::Simulation& simulation) {
   const auto cast = simulation.minds().rays();
   const std::size_t spots = ranges.empty() ? 1 : cast.size() / ranges.size();
   std::vector<scan::Ray> rays;
-  for (std::size_t i = 0; i < ranges.size(); ++i) rays.push_back({cast[i * spots].origin, cast[i * spots].direction, cast[i * spots].range, 0});
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    rays.push_back({cast[i * spots].origin, cast[i * spots].direction, cast[i * spots].range, 0});
   std::vector<scan::RayHit> hits(rays.size());
   truth_->cast(rays, hits);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -78,11 +89,16 @@ void Rangefinder::observe(const sim::Simulation& simulation) {
 
 void Rangefinder::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
-  metrics.set_beside_paper("scan_ms", sim::mean_of(simulation.phase_times().of(sim::Phase::sense), static_cast<double>(simulation.tick())) * 1e3, paper_scan_ms(arena_),
-                           "wall time of the sense phase, one scan in each; seed 002, table 3");
-  metrics.set("returned", sim::mean_of(static_cast<double>(returned_), static_cast<double>(rays_)), "the part of the rays that met something");
-  metrics.set("range_error_mean_mm", sim::mean_of(error_sum_, static_cast<double>(returned_)) * 1e3, "against the arena as it really is");
-  metrics.set("range_error_max_mm", sim::measured_if(returned_ > 0, error_max_ * 1e3), "against the arena as it really is");
+  metrics.set_beside_paper(
+      "scan_ms",
+      sim::mean_of(simulation.phase_times().of(sim::Phase::sense), static_cast<double>(simulation.tick())) * 1e3,
+      paper_scan_ms(arena_), "wall time of the sense phase, one scan in each; seed 002, table 3");
+  metrics.set("returned", sim::mean_of(static_cast<double>(returned_), static_cast<double>(rays_)),
+              "the part of the rays that met something");
+  metrics.set("range_error_mean_mm", sim::mean_of(error_sum_, static_cast<double>(returned_)) * 1e3,
+              "against the arena as it really is");
+  metrics.set("range_error_max_mm", sim::measured_if(returned_ > 0, error_max_ * 1e3),
+              "against the arena as it really is");
   metrics.set("nearest_m", sim::measured_if(returned_ > 0, nearest_), "the shortest range of all");
 }
 

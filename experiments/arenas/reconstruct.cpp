@@ -31,7 +31,11 @@ Result<model::WorldModel> Reconstruct::init(sim::Setup& setup) {
 
 void Reconstruct::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const bool gg = method_ == "gg", pf = method_ == "pf";
-  metrics.set_beside_paper("triangles", static_cast<double>(triangles_), gg ? 13'860 : pf ? 35 : 4'175, "seed 002, table 1");
+  metrics.set_beside_paper("triangles", static_cast<double>(triangles_),
+                           gg   ? 13'860
+                           : pf ? 35
+                                : 4'175,
+                           "seed 002, table 1");
   metrics.set_beside_paper("cpu_s", cpu_, gg ? 270 : pf ? 71 : 20, "to build the mesh; seed 002, table 1");
   metrics.set("accuracy_mean_mm", found_.accuracy_mean * 1e3, "from the mesh to the truth");
   metrics.set("accuracy_p95_mm", found_.accuracy_p95 * 1e3);

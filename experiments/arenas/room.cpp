@@ -45,7 +45,10 @@ void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, 
       return level != is_floor;
     });
     if (part.triangles.empty()) continue;
-    visuals.push_back({is_floor ? "floor" : "walls", std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, is_floor ? floor_color : wall_color});
+    visuals.push_back({is_floor ? "floor" : "walls",
+                       std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)),
+                       {},
+                       is_floor ? floor_color : wall_color});
   }
   scene.placement(arena).model = drawn;
 }
@@ -53,11 +56,13 @@ void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, 
 // From the side from which most of the way can be seen.
 std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& place) {
   auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders.push_back({"room", std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)), {}, {}});
+  geometry->colliders.push_back(
+      {"room", std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)), {}, {}});
   scan::RayCaster caster;
   caster.add({geometry, {}, 0, false});
   caster.update();
-  const Vec3 ahead{volvox::cos(place.heading), volvox::sin(place.heading), 0}, middle = place.at + ahead * (place.way / 2);
+  const Vec3 ahead{volvox::cos(place.heading), volvox::sin(place.heading), 0},
+      middle = place.at + ahead * (place.way / 2);
   constexpr int sights = 9;
   Vec3 best;
   int most = -1;
@@ -89,10 +94,13 @@ Result<std::vector<model::ParameterDesc>> Room::parameters(const std::filesystem
 
 Result<model::WorldModel> Room::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment arenas/room");
-  const std::string file = parameters.text("scan", ""), second = parameters.text("second", ""), method = parameters.text("method", "gsrm");
+  const std::string file = parameters.text("scan", ""), second = parameters.text("second", ""),
+                    method = parameters.text("method", "gsrm");
   const double speed = parameters.number("speed", 0.1);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
-  if (file.empty()) return Error("arenas/room has no scan to build a room from", "give one: --set scan=room.pcd (volvox scan simulate --cloud makes one)");
+  if (file.empty())
+    return Error("arenas/room has no scan to build a room from",
+                 "give one: --set scan=room.pcd (volvox scan simulate --cloud makes one)");
   auto reading = scan::read_cloud(file);
   if (!reading.ok()) return reading.error();
   scan_ = std::move(reading->cloud);
@@ -101,7 +109,9 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
     if (!other.ok()) return other.error();
     const auto found = scan::register_clouds(scan_, other->cloud);
     if (!found.ok()) return found.error();
-    if (const std::string doubt = found->doubt(); !doubt.empty()) setup.warnings.push_back({second, 0, doubt, "look at the result; scans that share more of the room tell its sides apart"});
+    if (const std::string doubt = found->doubt(); !doubt.empty())
+      setup.warnings.push_back(
+          {second, 0, doubt, "look at the result; scans that share more of the room tell its sides apart"});
     scan_.colors.clear();
     for (const Vec3& p : other->cloud.points) scan_.points.push_back(found->pose * p);
   }
@@ -121,9 +131,18 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
   draw_without_ceiling(scene, *built, place->at.z);
   camera_ = camera_at(built->mesh, *place);
   constexpr int rays = 360;
-  model::Sensor sensor{laser, "laser", 0, {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
-                       {{"rays", std::to_string(rays)}, {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)}, {"max_range", "20"}}, 0};
-  const auto added = add_scout_pair(scene, setup.library, {sensor}, Pose{place->at + Vec3{0, 0, scout_clearance}, Quat::axis_angle({0, 0, 1}, place->heading)}, {{"speed", std::to_string(speed)}, {"ramp", "0.5"}});
+  model::Sensor sensor{laser,
+                       "laser",
+                       0,
+                       {{0, 0, 0.06}, Quat::axis_angle({0, 0, 1}, pi)},
+                       {{"rays", std::to_string(rays)},
+                        {"field_of_view", std::to_string(2 * pi * (rays - 1) / rays)},
+                        {"max_range", "20"}},
+                       0};
+  const auto added =
+      add_scout_pair(scene, setup.library, {sensor},
+                     Pose{place->at + Vec3{0, 0, scout_clearance}, Quat::axis_angle({0, 0, 1}, place->heading)},
+                     {{"speed", std::to_string(speed)}, {"ramp", "0.5"}});
   if (!added.ok()) return added.error();
   model::RunSettings run;
   // As far as the floor is known to go.
@@ -134,7 +153,8 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
 }
 
 void Room::observe(const sim::Simulation& simulation) {
-  const Vec3 at = simulation.world().link_pose(simulation.world().part(simulation.world().modules()[0]).first_link).position;
+  const Vec3 at =
+      simulation.world().link_pose(simulation.world().part(simulation.world().modules()[0]).first_link).position;
   if (!start_) start_ = at;
   way_ = std::max(way_, length(at - *start_));
   lowest_ = std::min(lowest_, at.z - start_->z);
@@ -158,7 +178,9 @@ void Room::observe(const sim::Simulation& simulation) {
 }
 
 void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
-  const auto part = [](std::int64_t some, std::int64_t all) { return sim::mean_of(static_cast<double>(some), static_cast<double>(all)); };
+  const auto part = [](std::int64_t some, std::int64_t all) {
+    return sim::mean_of(static_cast<double>(some), static_cast<double>(all));
+  };
   metrics.set("triangles", static_cast<double>(mesh_.triangles.size()), "of the room as built");
   metrics.set("boxes", static_cast<double>(boxes_), "of a mixed model");
   metrics.set("cpu_s", cpu_, "to build it");
@@ -168,10 +190,13 @@ void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   metrics.set("returned", part(returned_, rays_), "the part of the laser's rays that met something");
   metrics.set("on_scan", part(seen_, returned_), "of these, the part that ended within 25 cm of a point of the scan");
   metrics.set("near_scan", part(near_, seen_), "of these, the part that ended within 5 cm of one");
-  metrics.set("scan_distance_mean_mm", sim::mean_of(error_sum_, static_cast<double>(seen_)) * 1e3, "of these, from the nearest point of the scan");
+  metrics.set("scan_distance_mean_mm", sim::mean_of(error_sum_, static_cast<double>(seen_)) * 1e3,
+              "of these, from the nearest point of the scan");
 }
 
-Result<void> Room::write(const std::filesystem::path& folder) const { return scan::write_mesh(mesh_, folder / "arena.ply"); }
+Result<void> Room::write(const std::filesystem::path& folder) const {
+  return scan::write_mesh(mesh_, folder / "arena.ply");
+}
 
 void Room::archive_state(Archive& ar) {
   ar("error sum", error_sum_);

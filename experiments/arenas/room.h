@@ -24,7 +24,7 @@ class Room final : public sim::Experiment {
  private:
   std::string camera_ = "corner";
   scan::Cloud scan_;
-  scan::TriangleMesh mesh_;  // built from it
+  scan::TriangleMesh mesh_;                // built from it
   std::unique_ptr<scan::PointGrid> grid_;  // of the scan
   std::size_t boxes_ = 0;
   double cpu_ = 0;       // s

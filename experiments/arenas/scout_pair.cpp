@@ -4,7 +4,9 @@
 
 namespace volvox::experiments::arenas {
 
-Result<void> add_scout_pair(model::SceneBuilder& scene, model::ModelLibrary& library, const std::vector<model::Sensor>& sensors, const Pose& pose, std::map<std::string, std::string> mind,
+Result<void> add_scout_pair(model::SceneBuilder& scene, model::ModelLibrary& library,
+                            const std::vector<model::Sensor>& sensors, const Pose& pose,
+                            std::map<std::string, std::string> mind,
                             const std::map<std::string, model::NoiseChainSpec>& noise) {
   auto scout = library.load("scout");
   if (!scout.ok()) return scout.error();

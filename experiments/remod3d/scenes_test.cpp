@@ -29,7 +29,8 @@ Outcome run(const sim::RunOptions& options) {
   return outcome;
 }
 
-Outcome run(const std::string& experiment, const std::string& engine, double duration, std::map<std::string, std::string> settings = {}, int threads = 1) {
+Outcome run(const std::string& experiment, const std::string& engine, double duration,
+            std::map<std::string, std::string> settings = {}, int threads = 1) {
   sim::RunOptions options;
   options.experiment = experiment;
   options.engine = engine;
@@ -156,7 +157,8 @@ TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
 
 // What is measured goes on, too, as if the run had never stopped.
 TEST(Experiments, GoOnFromASnapshotAsIfNothingHadBeen) {
-  for (const char* experiment : {"remod3d/breakage", "remod3d/complex_structure", "remod3d/car_dock", "remod3d/wheelbot"}) {
+  for (const char* experiment :
+       {"remod3d/breakage", "remod3d/complex_structure", "remod3d/car_dock", "remod3d/wheelbot"}) {
     Log silent;
     sim::RunOptions options;
     options.experiment = experiment;
@@ -183,7 +185,8 @@ TEST(Experiments, GoOnFromASnapshotAsIfNothingHadBeen) {
 }
 
 TEST(Experiments, AreTheSameAtAnyNumberOfThreads) {
-  for (const char* experiment : {"remod3d/breakage", "remod3d/eight_shape", "remod3d/complex_structure", "remod3d/car_dock"})
+  for (const char* experiment :
+       {"remod3d/breakage", "remod3d/eight_shape", "remod3d/complex_structure", "remod3d/car_dock"})
     EXPECT_EQ(run(experiment, "native", 0.5).hash, run(experiment, "native", 0.5, {}, 3).hash) << experiment;
 }
 

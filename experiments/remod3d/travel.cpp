@@ -52,7 +52,8 @@ void Travel::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) 
   metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
   metrics.set("height_mean_m", sim::mean_of(height_sum_, static_cast<double>(ticks_)), "of the centre of mass");
   metrics.set("height_min_m", sim::measured_if(ticks_ > 0, lowest_), "of the centre of mass, in any tick");
-  if (const auto spread = phase_spread(simulation)) metrics.set("phase_spread_rad", *spread, "how far any module's phase is from the first one's, at the end");
+  if (const auto spread = phase_spread(simulation))
+    metrics.set("phase_spread_rad", *spread, "how far any module's phase is from the first one's, at the end");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
   metrics.set("dock_error_max_deg", degrees(dock_angle_), "of any dock in any tick");
 }

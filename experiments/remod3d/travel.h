@@ -20,8 +20,8 @@ class Travel : public sim::Experiment {
   static std::optional<double> phase_spread(const sim::Simulation& simulation);
 
  private:
-  Vec3 start_;                             // of the modules' centre of mass
-  double height_sum_ = 0, lowest_ = 1e300; // m, of the same, over all ticks
+  Vec3 start_;                              // of the modules' centre of mass
+  double height_sum_ = 0, lowest_ = 1e300;  // m, of the same, over all ticks
   std::int64_t ticks_ = 0;
   double dock_distance_ = 0, dock_angle_ = 0;  // the largest errors of any dock in any tick
 };

@@ -23,7 +23,8 @@ double number(const sim::Setup& setup, const std::string& name, double fallback)
 void set_friction(model::WorldModel& world, double friction) {
   double of_modules = 0;
   for (const model::Placement& placement : world.placements)
-    if (placement.is_module()) of_modules = placement.model->links.front().geometry->colliders.front().material.friction;
+    if (placement.is_module())
+      of_modules = placement.model->links.front().geometry->colliders.front().material.friction;
   for (model::Placement& placement : world.placements) {
     if (placement.name != "ground" || of_modules <= 0) continue;
     auto ground = std::make_shared<model::ModuleModel>(*placement.model);
@@ -49,7 +50,8 @@ void set_servos(model::WorldModel& world, double torque, bool droop) {
 // switched on at any time before.
 void start_root(model::WorldModel& world, std::uint64_t seed) {
   std::vector<bool> has_parent(world.placements.size(), false);
-  for (const model::Connection& c : world.connections) has_parent[static_cast<std::size_t>(c.b)] = true;  // they name the parent's dock first
+  for (const model::Connection& c : world.connections)
+    has_parent[static_cast<std::size_t>(c.b)] = true;  // they name the parent's dock first
   for (std::size_t i = 0; i < has_parent.size(); ++i) {
     model::Placement& placement = world.placements[i];
     if (!placement.is_module() || has_parent[i]) continue;
@@ -75,10 +77,13 @@ Result<model::WorldModel> Gait::init(sim::Setup& setup) {
   silent_at_ = number(setup, "silent_at", 8);
   silent_for_ = number(setup, "silent_for", 2.5);
   settle_ = number(setup, "settle", 5);
-  const auto modules = std::count_if(world->placements.begin(), world->placements.end(), [](const model::Placement& p) { return p.is_module(); });
+  const auto modules = std::count_if(world->placements.begin(), world->placements.end(),
+                                     [](const model::Placement& p) { return p.is_module(); });
   if (const double last = static_cast<double>(modules) - 1; dead_ > last || silent_ > last)
-    return Error(fmt::format("there is no module {:g} that could be dead or silent", std::max(dead_, silent_)), fmt::format("give dead= and silent= from 0 to {:g}", last));
-  if (const auto control = setup.settings.find("control"); control != setup.settings.end() && control->second != "roles")
+    return Error(fmt::format("there is no module {:g} that could be dead or silent", std::max(dead_, silent_)),
+                 fmt::format("give dead= and silent= from 0 to {:g}", last));
+  if (const auto control = setup.settings.find("control");
+      control != setup.settings.end() && control->second != "roles")
     hand_over(*world, control->second, setup.settings.at("shuffled") == "true", setup.seed);
   return world;
 }
@@ -91,7 +96,8 @@ void Gait::begin(const sim::Simulation& simulation) {
 void Gait::before_tick(sim::Simulation& simulation) {
   const double now = simulation.now().seconds();
   mind::Minds& minds = simulation.minds();
-  if (const auto dead = static_cast<std::size_t>(dead_); dead_ >= 0 && now >= dead_at_ && !minds.is_off(dead)) minds.switch_off(dead);
+  if (const auto dead = static_cast<std::size_t>(dead_); dead_ >= 0 && now >= dead_at_ && !minds.is_off(dead))
+    minds.switch_off(dead);
   if (const auto silent = static_cast<std::size_t>(silent_); silent_ >= 0) {
     const bool speaks = now < silent_at_ || now >= silent_at_ + silent_for_;
     if (speaks != speaks_) minds.tune(silent, "transmits", speaks ? "true" : "false");
@@ -108,7 +114,9 @@ void Gait::observe(const sim::Simulation& simulation) {
     start_ = centre;
     if (synchrony_.all_in_step()) started_at_ = now;
   }
-  if (covered_at_ < 0 && course_.distance > 0 && std::hypot(centre.x - start_.x, centre.y - start_.y) >= course_.distance) covered_at_ = now;
+  if (covered_at_ < 0 && course_.distance > 0 &&
+      std::hypot(centre.x - start_.x, centre.y - start_.y) >= course_.distance)
+    covered_at_ = now;
 }
 
 void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
@@ -120,18 +128,25 @@ void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
     const bool covered = covered_at_ >= 0;
     const double time = sim::measured_if(covered, covered_at_ - started_at_);
     const double on_the_way = started_at_ < 0 ? sim::not_measured : speed(centre - start_, now - started_at_);
-    metrics.set_beside_paper("speed_m_s", covered ? course_.distance / time : on_the_way, course_.paper_speed,
-                             fmt::format("over a course of {:g} m{}, or over what was covered of it; {}", course_.distance, course_.synchronising ? ", synchronising included" : "", course_.source));
-    metrics.set_beside_paper("course_time_s", time, course_.paper_time, "-: not covered within the run; " + course_.source);
+    metrics.set_beside_paper(
+        "speed_m_s", covered ? course_.distance / time : on_the_way, course_.paper_speed,
+        fmt::format("over a course of {:g} m{}, or over what was covered of it; {}", course_.distance,
+                    course_.synchronising ? ", synchronising included" : "", course_.source));
+    metrics.set_beside_paper("course_time_s", time, course_.paper_time,
+                             "-: not covered within the run; " + course_.source);
   } else {
     metrics.set("speed_m_s", gait_speed, fmt::format("of the centre of mass, after {:g} s", settle_));
   }
   metrics.set("gait_speed_m_s", gait_speed, fmt::format("of the centre of mass, from {:g} s to the end", settle_));
-  metrics.set("sync_time_s", synchrony_.since(), "from the start of the run to when all were in step for good; -: they are not, or there is nobody to follow");
-  metrics.set("sync_error_max_steps", sim::measured_if(synchrony_.children() > 0, synchrony_.largest_error()), "at the end, of any child from where its parent should have it");
+  metrics.set(
+      "sync_time_s", synchrony_.since(),
+      "from the start of the run to when all were in step for good; -: they are not, or there is nobody to follow");
+  metrics.set("sync_error_max_steps", sim::measured_if(synchrony_.children() > 0, synchrony_.largest_error()),
+              "at the end, of any child from where its parent should have it");
   metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");
   metrics.set("children", synchrony_.children(), "modules that have a parent that plays");
-  metrics.set("heading_deg", degrees(std::atan2(moved.y, moved.x)), "of the way; 0: to where the root's n points at the start");
+  metrics.set("heading_deg", degrees(std::atan2(moved.y, moved.x)),
+              "of the way; 0: to where the root's n points at the start");
 }
 
 void Gait::archive_state(Archive& ar) {

@@ -9,10 +9,10 @@ namespace volvox::experiments::roles {
 
 class Gait : public sim::Experiment {
  public:
-  struct Course {  // what the paper timed
-    double distance = 0;  // m
+  struct Course {                            // what the paper timed
+    double distance = 0;                     // m
     double paper_time = 0, paper_speed = 0;  // s, m/s
-    bool synchronising = false;  // the time that it takes to find into step counts
+    bool synchronising = false;              // the time that it takes to find into step counts
     std::string source;
   };
   Gait(mind::RoleBook book, Course course) : course_(std::move(course)), synchrony_(std::move(book)) {}
@@ -32,12 +32,12 @@ class Gait : public sim::Experiment {
   Course course_;
   Synchrony synchrony_;
   // What the world's parameters say.
-  double settle_ = 5;                        // s, before the speed is measured
-  double dead_ = -1, dead_at_ = 0;           // a module (negative: none) whose power fails, s
+  double settle_ = 5;                                    // s, before the speed is measured
+  double dead_ = -1, dead_at_ = 0;                       // a module (negative: none) whose power fails, s
   double silent_ = -1, silent_at_ = 0, silent_for_ = 0;  // and one that says nothing for a while
   bool speaks_ = true;
-  Vec3 start_, settled_;                       // where the centre of mass was
-  double started_at_ = -1, covered_at_ = -1;   // s: when the course was begun and covered
+  Vec3 start_, settled_;                      // where the centre of mass was
+  double started_at_ = -1, covered_at_ = -1;  // s: when the course was begun and covered
 };
 
 }  // namespace volvox::experiments::roles

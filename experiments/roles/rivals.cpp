@@ -72,8 +72,10 @@ void Hormones::step(mind::Agent& agent) {
 }
 
 void register_rivals(mind::BehaviorRegistry& registry) {
-  registry.add("gait_table", [] { return std::make_unique<GaitTable>(); }, "a gait control table with a central clock: id");
-  registry.add("hormones", [] { return std::make_unique<Hormones>(); }, "hormones that travel a chain and back");
+  registry.add(
+      "gait_table", [] { return std::make_unique<GaitTable>(); }, "a gait control table with a central clock: id");
+  registry.add(
+      "hormones", [] { return std::make_unique<Hormones>(); }, "hormones that travel a chain and back");
 }
 
 void hand_over(model::WorldModel& world, const std::string& control, bool shuffled, std::uint64_t seed) {

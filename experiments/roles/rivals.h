@@ -30,7 +30,7 @@ class GaitTable final : public mind::Behavior {
 // Goes from the root to the end of the chain and back; each module acts as it passes, and the root makes the
 // next one only when the last has come home.
 struct Hormone {
-  double phase = 0;     // for the module that receives it, steps
+  double phase = 0;  // for the module that receives it, steps
   bool returns = false;
 };
 VOLVOX_TYPE(Hormone, phase, returns)
@@ -45,9 +45,9 @@ class Hormones final : public mind::Behavior {
  private:
   void act(mind::Agent& agent, double phase);
   bool transmits_ = true;
-  double phase_ = 0;        // of the root's last hormone
-  double sent_at_ = -1e9;   // s, by its own clock
-  bool at_home_ = true;     // the last one came back
+  double phase_ = 0;       // of the root's last hormone
+  double sent_at_ = -1e9;  // s, by its own clock
+  bool at_home_ = true;    // the last one came back
 };
 
 void register_rivals(mind::BehaviorRegistry& registry);

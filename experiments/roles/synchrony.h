@@ -15,7 +15,9 @@ class Synchrony {
   // Now: how many modules have a parent, and how many of them are where it should have them.
   int children() const { return children_; }
   int in_step() const { return in_step_; }
-  double largest_error() const { return largest_error_; }  // steps, of any child; half a period if its parent does not lead it
+  double largest_error() const {
+    return largest_error_;
+  }  // steps, of any child; half a period if its parent does not lead it
   bool all_in_step() const { return in_step_ == children_; }
 
   // Since when all have been in step, s; sim::not_measured: they are not, or nobody follows anybody.
@@ -23,7 +25,9 @@ class Synchrony {
 
   // How far apart, in steps, two modules may be that are in step. A signal takes a tick to cross a dock and
   // leaves in the nearest tick; and as clocks drift, the nearest tick becomes the next one now and then.
-  double tolerance(const sim::Simulation& simulation) const { return 2.5 * simulation.settings().dt.seconds() / book_.step + 0.05; }
+  double tolerance(const sim::Simulation& simulation) const {
+    return 2.5 * simulation.settings().dt.seconds() / book_.step + 0.05;
+  }
 
   template <class A>
   void archive(A& ar) {

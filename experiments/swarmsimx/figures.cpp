@@ -35,9 +35,15 @@ class Studio {
   Result<void> eights() {
     if (auto drawn = run(of("swarmsimx/figure_eight"), true); !drawn.ok()) return drawn.error();
     std::string table = "period_s,horizontal_mean_m,horizontal_std_m,vertical_mean_m,vertical_std_m\n";
-    plot::Chart chart{"Tracking error by the period of the eight", "period (s)", "mean error (m)", 0, false,
+    plot::Chart chart{"Tracking error by the period of the eight",
+                      "period (s)",
+                      "mean error (m)",
+                      0,
+                      false,
                       {{"horizontal", "#0072b2", {}}, {"vertical", "#d55e00", {}}},
-                      "Gains as in world.sdf; the experiment's own period is 10 s. Flown: 4, 5, 6, 7, 8, 10, 12, 15, 20, 25 and 30 s.", true};
+                      "Gains as in world.sdf; the experiment's own period is 10 s. Flown: 4, 5, 6, 7, 8, 10, 12, 15, "
+                      "20, 25 and 30 s.",
+                      true};
     for (const int period : {4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30}) {
       sim::RunOptions options = of("swarmsimx/figure_eight");
       options.settings["period"] = std::to_string(period);
@@ -45,8 +51,8 @@ class Studio {
       auto report = run(options, false);
       if (!report.ok()) return report.error();
       const auto value = [&](const char* name) { return report->metrics.find(name)->value; };
-      table += fmt::format("{},{:.4f},{:.4f},{:.4f},{:.4f}\n", period, value("horizontal_mean_m"), value("horizontal_std_m"),
-                           value("vertical_mean_m"), value("vertical_std_m"));
+      table += fmt::format("{},{:.4f},{:.4f},{:.4f},{:.4f}\n", period, value("horizontal_mean_m"),
+                           value("horizontal_std_m"), value("vertical_mean_m"), value("vertical_std_m"));
       chart.curves[0].points.push_back({static_cast<double>(period), value("horizontal_mean_m")});
       chart.curves[1].points.push_back({static_cast<double>(period), value("vertical_mean_m")});
       chart.y_top = std::max({chart.y_top, value("horizontal_mean_m"), value("vertical_mean_m")});
@@ -57,7 +63,9 @@ class Studio {
   }
 
   Result<void> formation(int ticks, int largest) {
-    std::string table = "robots,tick_median_ms,tick_p99_ms,tick_longest_ms,late_ticks,drift_s,min_distance_m,min_obstacle_m,sphere_error_m\n";
+    std::string table =
+        "robots,tick_median_ms,tick_p99_ms,tick_longest_ms,late_ticks,drift_s,min_distance_m,min_obstacle_m,sphere_"
+        "error_m\n";
     std::vector<sim::Box> boxes;
     for (const int robots : {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 500, 1000, 2000}) {
       if (robots > largest) break;
@@ -71,11 +79,14 @@ class Studio {
       options.real_time = robots <= 100 ? 10 : robots <= 200 ? 5 : robots <= 500 ? 2 : 1;
       // The run's own experiment measures; this one is asked what it found.
       const experiments::swarmsimx::Formation* measured = nullptr;
-      library_.experiments.add("swarmsimx/formation", [&measured] {
-        auto made = std::make_unique<experiments::swarmsimx::Formation>();
-        measured = made.get();
-        return std::unique_ptr<sim::Experiment>(std::move(made));
-      }, "");
+      library_.experiments.add(
+          "swarmsimx/formation",
+          [&measured] {
+            auto made = std::make_unique<experiments::swarmsimx::Formation>();
+            measured = made.get();
+            return std::unique_ptr<sim::Experiment>(std::move(made));
+          },
+          "");
       auto prepared = sim::Run::prepare(options, library_, log_);
       if (!prepared.ok()) return prepared.error();
       (*prepared)->finish();
@@ -83,17 +94,19 @@ class Studio {
       if (report.status != "done") return Error(report.failure, "");
       const auto value = [&](const char* name) { return report.metrics.find(name)->value; };
       boxes.push_back(measured->tick_times().box(std::to_string(robots)));
-      const std::string row = fmt::format("{},{:.3f},{:.3f},{:.3f},{},{:.3f},{:.3f},{:.3f},{:.3f}\n", robots, value("tick_median_ms"), value("tick_p99_ms"),
-                                          1e3 * measured->tick_times().longest(), value("late_ticks"), value("drift_s"), value("min_distance_m"),
-                                          value("min_obstacle_m"), value("sphere_error_m"));
+      const std::string row =
+          fmt::format("{},{:.3f},{:.3f},{:.3f},{},{:.3f},{:.3f},{:.3f},{:.3f}\n", robots, value("tick_median_ms"),
+                      value("tick_p99_ms"), 1e3 * measured->tick_times().longest(), value("late_ticks"),
+                      value("drift_s"), value("min_distance_m"), value("min_obstacle_m"), value("sphere_error_m"));
       fmt::print("{}", row);
       std::fflush(stdout);
       table += row;
     }
     if (auto written = plot::write_text(folder_ / "figure5.csv", table); !written.ok()) return written;
-    return plot::write_text(folder_ / "figure5.svg", sim::box_plot("What a tick takes, by the number of quadrotors (seed 003, figure 5)",
-                                                                  fmt::format("quadrotors; {} ticks each, two threads", ticks), boxes,
-                                                                  {{0.02, "a tick of 50 Hz lasts as long"}}));
+    return plot::write_text(folder_ / "figure5.svg",
+                            sim::box_plot("What a tick takes, by the number of quadrotors (seed 003, figure 5)",
+                                          fmt::format("quadrotors; {} ticks each, two threads", ticks), boxes,
+                                          {{0.02, "a tick of 50 Hz lasts as long"}}));
   }
 
  private:
@@ -135,7 +148,8 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(argv[2]);
   Studio studio(argv[2]);
   const auto drawn = what == "eights" ? studio.eights()
-                                      : studio.formation(argc > 3 ? number(argv[3], 5000) : 5000, argc > 4 ? number(argv[4], 2000) : 2000);
+                                      : studio.formation(argc > 3 ? number(argv[3], 5000) : 5000,
+                                                         argc > 4 ? number(argv[4], 2000) : 2000);
   if (drawn.ok()) return 0;
   fmt::print(stderr, "{}\n", drawn.error().text());
   return 1;

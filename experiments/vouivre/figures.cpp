@@ -69,10 +69,13 @@ class Studio {
 std::string seconds(double t) { return std::isfinite(t) ? fmt::format("{:.4g}", t) : "-"; }
 
 std::string table_of(const std::vector<Series>& all) {
-  std::string out = "| simulation | what | 50 % (s) | 95 % (s) | all (s) | filled | coloured | collisions |\n|---|---|---|---|---|---|---|---|\n";
+  std::string out =
+      "| simulation | what | 50 % (s) | 95 % (s) | all (s) | filled | coloured | collisions "
+      "|\n|---|---|---|---|---|---|---|---|\n";
   for (const Series& s : all)
-    out += fmt::format("| {} | {} | {} | {} | {} | {}/{} | {} | {} |\n", s.plan.name, s.plan.description, seconds(s.time_to(0.5)),
-                       seconds(s.time_to(0.95)), seconds(s.time_to(1)), s.full(), s.floods.size(), s.reached(), s.collisions());
+    out += fmt::format("| {} | {} | {} | {} | {} | {}/{} | {} | {} |\n", s.plan.name, s.plan.description,
+                       seconds(s.time_to(0.5)), seconds(s.time_to(0.95)), seconds(s.time_to(1)), s.full(),
+                       s.floods.size(), s.reached(), s.collisions());
   return out;
 }
 
@@ -86,20 +89,23 @@ std::string csv_of(const std::vector<Series>& all) {
 Chart chart_of(const std::string& title, const std::vector<Series>& all, int seeds) {
   Chart chart{title, "time (s)", "coloured catoms", static_cast<double>(all[0].plan.cells.size()), false, {}, {}};
   const Assumptions a;
-  chart.note = fmt::format("Medians of {} seeds. Spacing {:g} mm, {:g} GHz, range {:g} spacings at 1 mW, relay pitch {}.", seeds,
-                           1e3 * a.spacing, 1e-9 * a.frequency, a.range, a.pitch);
+  chart.note =
+      fmt::format("Medians of {} seeds. Spacing {:g} mm, {:g} GHz, range {:g} spacings at 1 mW, relay pitch {}.", seeds,
+                  1e3 * a.spacing, 1e-9 * a.frequency, a.range, a.pitch);
   std::vector<std::string> colors;
   for (const std::size_t i : {0, 1, 2, 3, 4, 5, 6, 7})
     if (all.size() > 4 || i == 0 || i == 2 || i == 4 || i == 6) colors.push_back(color_of_curve(i));
   for (std::size_t i = 0; i < all.size(); ++i)
-    chart.curves.push_back({fmt::format("{}: {}", all[i].plan.name, all[i].plan.description), colors[i], median_steps(all[i].floods)});
+    chart.curves.push_back(
+        {fmt::format("{}: {}", all[i].plan.name, all[i].plan.description), colors[i], median_steps(all[i].floods)});
   return chart;
 }
 
 // Where simulation 2 stands, over what the paper does not give.
 Result<std::string> standing(Studio& studio) {
   std::string out =
-      "| range | carrier | 3 | 4 | 5 | 6 | 7 | 8 parallel | 8 one by one | slower than 2 in parallel | slower than 2 one by one |\n"
+      "| range | carrier | 3 | 4 | 5 | 6 | 7 | 8 parallel | 8 one by one | slower than 2 in parallel | slower than 2 "
+      "one by one |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|\n";
   Assumptions by_one;
   by_one.one_link_at_a_time = true;
@@ -124,10 +130,13 @@ Result<std::string> standing(Studio& studio) {
         if (column < 9 && t > parallel->time_to(0.95)) slower += fmt::format(" {}", simulation);
         if (column != 8 && t > serial->time_to(0.95)) slower_than_serial += fmt::format(" {}", simulation);
       }
-      out += fmt::format("{} |{} |\n", slower.empty() ? " none" : slower, slower_than_serial.empty() ? " none" : slower_than_serial);
+      out += fmt::format("{} |{} |\n", slower.empty() ? " none" : slower,
+                         slower_than_serial.empty() ? " none" : slower_than_serial);
     }
   return fmt::format("Simulation 2 reaches 95 % after {} s in parallel and {} s one by one (all: {} s and {} s).\n\n",
-                     seconds(parallel->time_to(0.95)), seconds(serial->time_to(0.95)), seconds(parallel->time_to(1)), seconds(serial->time_to(1))) + out;
+                     seconds(parallel->time_to(0.95)), seconds(serial->time_to(0.95)), seconds(parallel->time_to(1)),
+                     seconds(serial->time_to(1))) +
+         out;
 }
 
 Result<void> draw(const std::filesystem::path& folder, int seeds) {
@@ -156,9 +165,13 @@ Result<void> draw(const std::filesystem::path& folder, int seeds) {
       {"figure14.csv", csv_of(boards)},
       {"figure14.svg", svg(figure_14)},
       {"figure14_log.svg", svg(figure_14_log)},
-      {"tables.md", "# Medians over " + std::to_string(seeds) + " seeds\n\n## The board\n" + table_of(boards) + "\n## The cross\n" + table_of(crosses) +
-                        "\n## Where simulation 2 stands\nMedian time to 95 %, s; -: the median flood never gets there. Range in spacings at 1 mW; carrier: "
-                        "threshold above the noise, as a part of the receive threshold; relay pitch 3, and 1 or 2 for the two short ranges.\n\n" + *where_2_stands}};
+      {"tables.md", "# Medians over " + std::to_string(seeds) + " seeds\n\n## The board\n" + table_of(boards) +
+                        "\n## The cross\n" + table_of(crosses) +
+                        "\n## Where simulation 2 stands\nMedian time to 95 %, s; -: the median flood never gets there. "
+                        "Range in spacings at 1 mW; carrier: "
+                        "threshold above the noise, as a part of the receive threshold; relay pitch 3, and 1 or 2 for "
+                        "the two short ranges.\n\n" +
+                        *where_2_stands}};
   std::error_code code;
   std::filesystem::create_directories(folder, code);
   for (const auto& [name, text] : files)
@@ -171,7 +184,9 @@ Result<void> draw(const std::filesystem::path& folder, int seeds) {
 int main(int argc, char** argv) {
   const int seeds = argc > 2 ? std::atoi(argv[2]) : 101;
   if (argc < 2 || seeds < 1) {
-    fmt::print(stderr, "usage: vouivre_figures FOLDER [SEEDS]\n  draws figures 10, 12 and 14 of the Vouivre paper (Dhoutaut et al.) into the folder, with their data\n");
+    fmt::print(stderr,
+               "usage: vouivre_figures FOLDER [SEEDS]\n  draws figures 10, 12 and 14 of the Vouivre paper (Dhoutaut et "
+               "al.) into the folder, with their data\n");
     return 2;
   }
   if (const auto drawn = draw(argv[1], seeds); !drawn.ok()) {

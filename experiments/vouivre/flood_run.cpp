@@ -37,7 +37,8 @@ FloodResult flood_result(const sim::Simulation& simulation) {
   return result;
 }
 
-Result<FloodResult> run_flood(std::shared_ptr<const model::WorldModel> world, std::uint64_t seed, const sim::Library& library) {
+Result<FloodResult> run_flood(std::shared_ptr<const model::WorldModel> world, std::uint64_t seed,
+                              const sim::Library& library) {
   sim::SimulationSettings settings;
   settings.engine = "none";
   settings.seed = seed;

@@ -11,9 +11,21 @@ namespace volvox::experiments::vouivre {
 std::vector<model::ParameterDesc> Flooding::assumption_parameters() {
   const Assumptions a;
   return {{"range", fmt::format("{}", a.range), 0.5, 100, {}, "of the radio at 1 mW, in spacings", 0},
-          {"carrier", fmt::format("{}", a.carrier), 0.01, 1000, {}, "carrier threshold above the noise, as a part of the receive threshold", 0},
+          {"carrier",
+           fmt::format("{}", a.carrier),
+           0.01,
+           1000,
+           {},
+           "carrier threshold above the noise, as a part of the receive threshold",
+           0},
           {"pitch", fmt::format("{}", a.pitch), 1, 20, {}, "of the regular grid of relays, in spacings", 0, true},
-          {"forwarding", "parallel", {}, {}, {"parallel", "one_by_one"}, "over wires: at all links at once, or one after another", 0}};
+          {"forwarding",
+           "parallel",
+           {},
+           {},
+           {"parallel", "one_by_one"},
+           "over wires: at all links at once, or one after another",
+           0}};
 }
 
 Assumptions Flooding::assumptions(const std::map<std::string, std::string>& settings) {
@@ -53,16 +65,23 @@ void Flooding::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   metrics.set("catoms", static_cast<double>(plan_.cells.size()));
   metrics.set("coloured", static_cast<double>(result_.reached()), "catoms that have the packet");
   for (const int percent : {50, 95, 100})
-    metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0), "-: that is never reached");
-  metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing * std::sqrt(plan_.power / 1e-3), "of the radios; ours: the paper gives none");
+    metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0),
+                "-: that is never reached");
+  metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing * std::sqrt(plan_.power / 1e-3),
+              "of the radios; ours: the paper gives none");
 }
 
 Result<void> Flooding::write(const std::filesystem::path& folder) const {
   std::string csv = "time_s,coloured\n";
   for (const Point& p : steps(result_)) csv += fmt::format("{:.9f},{}\n", p.x, p.y);
   if (auto written = write_text(folder / "coloured.csv", csv); !written.ok()) return written;
-  Chart chart{fmt::format("Simulation {}: {}", plan_.name, plan_.description), "time (s)", "coloured catoms",
-              static_cast<double>(plan_.cells.size()), false, {{"this run", color_of_curve(4), steps(result_)}}, {}};
+  Chart chart{fmt::format("Simulation {}: {}", plan_.name, plan_.description),
+              "time (s)",
+              "coloured catoms",
+              static_cast<double>(plan_.cells.size()),
+              false,
+              {{"this run", color_of_curve(4), steps(result_)}},
+              {}};
   if (auto written = write_text(folder / "coloured.svg", svg(chart)); !written.ok()) return written;
   return write_text(folder / "board.svg", board_svg(plan_, result_, 6));
 }

@@ -50,8 +50,8 @@ Plan checkerboard(int simulation, const Assumptions& assumed, int side) {
                                                              : has_radio && on_grid(cell, assumed.pitch));
   }
   static constexpr const char* descriptions[] = {
-      "wired, from the middle", "wired, from the corner", "radio 2 mW, all relay", "radio 1 mW, all relay",
-      "radio, regular grid",    "radio 6 Mb/s, regular grid", "radio, hand-picked", "wired and radio, regular grid"};
+      "wired, from the middle", "wired, from the corner",     "radio 2 mW, all relay", "radio 1 mW, all relay",
+      "radio, regular grid",    "radio 6 Mb/s, regular grid", "radio, hand-picked",    "wired and radio, regular grid"};
   plan.description = descriptions[simulation - 1];
   return plan;
 }
@@ -78,13 +78,18 @@ Plan cross(int simulation, const Assumptions& assumed) {
         for (int dx = -1; dx <= 1; ++dx) edge = edge || !inside(x + dx, y + dy);
       if (inside(x, y) && edge) plan.cells.push_back({x, y});
     }
-  const auto at = [&](const Cell& cell) { return std::find(plan.cells.begin(), plan.cells.end(), cell) - plan.cells.begin(); };
+  const auto at = [&](const Cell& cell) {
+    return std::find(plan.cells.begin(), plan.cells.end(), cell) - plan.cells.begin();
+  };
   plan.source = static_cast<int>(at({low + 1, 0}));
   // T1: radios at the four inner corners. T2: also at every third catom of the first arm; T4: of all.
   for (const Cell& cell : plan.cells) {
     const bool inner_x = cell.x == low || cell.x == high, inner_y = cell.y == low || cell.y == high;
     const bool corner = inner_x && inner_y;
-    const int along = cell.x < low ? low - cell.x : cell.x > high ? cell.x - high : cell.y < low ? low - cell.y : cell.y - high;
+    const int along = cell.x < low    ? low - cell.x
+                      : cell.x > high ? cell.x - high
+                      : cell.y < low  ? low - cell.y
+                                      : cell.y - high;
     const bool first_arm = cell.y < low;
     const bool on_arm = along > 0 && along % 3 == 0 && (simulation == 4 || (simulation == 2 && first_arm));
     const bool relay = simulation != 3 && (corner || on_arm);
@@ -139,15 +144,18 @@ Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& libr
                                 {"relay", text(plan.relays[i])},
                                 {"wired", text(plan.wired)},
                                 {"one_at_a_time", text(plan.assumed.one_link_at_a_time)}},
-                               "plan.cpp", 0};
+                               "plan.cpp",
+                               0};
     const Cell& cell = plan.cells[i];
-    scene.add(models[plan.radio[i] ? 1 : 0], Pose{{cell.x * plan.assumed.spacing, cell.y * plan.assumed.spacing, 0.005}, {}},
-              name(cell), options);
+    scene.add(models[plan.radio[i] ? 1 : 0],
+              Pose{{cell.x * plan.assumed.spacing, cell.y * plan.assumed.spacing, 0.005}, {}}, name(cell), options);
   }
   // Feature 0 looks along x, feature 3 along y; opposite them are 6 and 9.
   for (const Cell& cell : plan.cells) {
-    if (const Cell right{cell.x + 1, cell.y}; scene.find(name(right)) >= 0) scene.connect(name(cell) + ".f0", name(right) + ".f6");
-    if (const Cell above{cell.x, cell.y + 1}; scene.find(name(above)) >= 0) scene.connect(name(cell) + ".f3", name(above) + ".f9");
+    if (const Cell right{cell.x + 1, cell.y}; scene.find(name(right)) >= 0)
+      scene.connect(name(cell) + ".f0", name(right) + ".f6");
+    if (const Cell above{cell.x, cell.y + 1}; scene.find(name(above)) >= 0)
+      scene.connect(name(cell) + ".f3", name(above) + ".f9");
   }
   return scene.build();
 }

@@ -16,27 +16,27 @@ struct Cell {
 
 // What seed 001 does not give. The README of the folder says why these.
 struct Assumptions {
-  double spacing = 0.01;        // m, of the square grid
-  double frequency = 60e9;      // Hz
-  double range = 4.05;          // spacings, at 1 mW
-  double carrier = 0.1;         // the carrier threshold above the noise, as a part of the receive threshold
-  double capture_ratio = 10;    // and the noise lies as far below the receive threshold
-  int pitch = 3;                // spacings, of the regular grid of relays
+  double spacing = 0.01;            // m, of the square grid
+  double frequency = 60e9;          // Hz
+  double range = 4.05;              // spacings, at 1 mW
+  double carrier = 0.1;             // the carrier threshold above the noise, as a part of the receive threshold
+  double capture_ratio = 10;        // and the noise lies as far below the receive threshold
+  int pitch = 3;                    // spacings, of the regular grid of relays
   bool one_link_at_a_time = false;  // wired forwarding: otherwise at all links at once
 };
 
 struct Plan {
-  std::string name;         // "1" ... "8", "T1" ... "T4"
+  std::string name;  // "1" ... "8", "T1" ... "T4"
   std::string description;
   std::vector<Cell> cells;
-  int source = 0;                    // index of its cell
-  bool wired = false;                // catoms send on at their features
-  std::vector<bool> radio;           // by cell: has one
-  std::vector<bool> relays;          // by cell: sends on by it
-  double power = 1e-3;               // W
-  double slot = 4e-3;                // s
+  int source = 0;            // index of its cell
+  bool wired = false;        // catoms send on at their features
+  std::vector<bool> radio;   // by cell: has one
+  std::vector<bool> relays;  // by cell: sends on by it
+  double power = 1e-3;       // W
+  double slot = 4e-3;        // s
   double radio_bit_rate = 6e3, wired_bit_rate = 6e3;
-  double longest = 30;               // s, until the flood has surely ended
+  double longest = 30;  // s, until the flood has surely ended
   Assumptions assumed;
 };
 

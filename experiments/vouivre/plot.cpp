@@ -13,7 +13,8 @@ namespace volvox::experiments::vouivre {
 
 std::string color_of_curve(std::size_t i) {
   // Distinct also to those who cannot tell red from green (after Okabe and Ito).
-  static constexpr const char* colors[] = {"#000000", "#999999", "#d55e00", "#e69f00", "#0072b2", "#56b4e9", "#009e73", "#cc79a7"};
+  static constexpr const char* colors[] = {"#000000", "#999999", "#d55e00", "#e69f00",
+                                           "#0072b2", "#56b4e9", "#009e73", "#cc79a7"};
   return colors[i % 8];
 }
 
@@ -85,12 +86,14 @@ std::string svg(const Chart& chart) {
   const auto py = [&](double y) { return top + h * (1 - y / (1.04 * chart.y_top)); };
 
   std::string out = fmt::format(fmt::runtime(header), width, height);
-  out += fmt::format("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", left, escaped(chart.title));
+  out += fmt::format("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", left,
+                     escaped(chart.title));
   const auto grid = [&](double x1, double y1, double x2, double y2) {
     out += fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"#e4e4e4\"/>\n", x1, y1, x2, y2);
   };
   const auto label = [&](double x, double y, const char* anchor, const std::string& text) {
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(text));
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
+                       escaped(text));
   };
   const double y_step = tick_step(chart.y_top, 5);
   for (double y = 0; y <= chart.y_top * 1.0001; y += y_step) {
@@ -109,14 +112,17 @@ std::string svg(const Chart& chart) {
       label(px(x), top + h + 18, "middle", fmt::format("{:g}", x));
     }
   }
-  out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#333333\"/>\n", left, top, w, h);
+  out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#333333\"/>\n", left,
+                     top, w, h);
   label(left + w / 2, top + h + 40, "middle", chart.x_label);
-  out += fmt::format("<text transform=\"translate(20 {:.1f}) rotate(-90)\" font-size=\"12\" text-anchor=\"middle\">{}</text>\n",
-                     top + h / 2, escaped(chart.y_label));
+  out += fmt::format(
+      "<text transform=\"translate(20 {:.1f}) rotate(-90)\" font-size=\"12\" text-anchor=\"middle\">{}</text>\n",
+      top + h / 2, escaped(chart.y_label));
   for (std::size_t i = 0; i < chart.curves.size(); ++i) {
     const Curve& curve = chart.curves[i];
     const double y_key = top + 12 + 22 * static_cast<double>(i);
-    out += fmt::format("<path d=\"M{} {}h22\" stroke=\"{}\" stroke-width=\"2.2\"/>\n", left + w + 14, y_key, curve.color);
+    out +=
+        fmt::format("<path d=\"M{} {}h22\" stroke=\"{}\" stroke-width=\"2.2\"/>\n", left + w + 14, y_key, curve.color);
     label(left + w + 42, y_key + 4, "start", curve.label);
     if (curve.points.empty()) continue;
     std::string path;
@@ -130,10 +136,12 @@ std::string svg(const Chart& chart) {
     }
     // It stays what it is to the end.
     if (!chart.straight) path += fmt::format("H{:.2f}", left + w);
-    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n", path, curve.color);
+    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n",
+                       path, curve.color);
   }
   if (!chart.note.empty())
-    out += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#555555\">{}</text>\n", left, height - 12, escaped(chart.note));
+    out += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#555555\">{}</text>\n", left, height - 12,
+                       escaped(chart.note));
   return out + "</svg>\n";
 }
 
@@ -148,28 +156,38 @@ std::string board_svg(const Plan& plan, const FloodResult& result, int phases) {
   const double radius = tiny ? 1.6 : 5.0 * pitch / 11;
   const double board_w = pitch * columns, board_h = pitch * rows + 18;
   const double last = *std::max_element(result.at.begin(), result.at.end());
-  std::string out = fmt::format(fmt::runtime(header), std::round(gap + across * (board_w + gap)), std::round(top + down * (board_h + gap) + 14));
-  out += fmt::format("<text x=\"{}\" y=\"27\" font-size=\"15\" font-weight=\"bold\">Simulation {}: {}</text>\n", gap, plan.name, escaped(plan.description));
+  std::string out = fmt::format(fmt::runtime(header), std::round(gap + across * (board_w + gap)),
+                                std::round(top + down * (board_h + gap) + 14));
+  out += fmt::format("<text x=\"{}\" y=\"27\" font-size=\"15\" font-weight=\"bold\">Simulation {}: {}</text>\n", gap,
+                     plan.name, escaped(plan.description));
   for (int phase = 0; phase < phases; ++phase) {
     const double until = phases > 1 ? last * phase / (phases - 1) : last;
     const double x0 = gap + (phase % across) * (board_w + gap), y0 = top + (phase / across) * (board_h + gap);
-    const auto coloured = std::count_if(result.at.begin(), result.at.end(), [&](double t) { return t >= 0 && t <= until; });
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\">t = {:.2f} s, {} of {}</text>\n", x0, y0 + 10, until, coloured, plan.cells.size());
+    const auto coloured =
+        std::count_if(result.at.begin(), result.at.end(), [&](double t) { return t >= 0 && t <= until; });
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\">t = {:.2f} s, {} of {}</text>\n", x0, y0 + 10,
+                       until, coloured, plan.cells.size());
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-      const double x = x0 + pitch * (plan.cells[i].x + 0.5), y = y0 + 18 + pitch * (rows - plan.cells[i].y - 0.5);  // y up
+      const double x = x0 + pitch * (plan.cells[i].x + 0.5),
+                   y = y0 + 18 + pitch * (rows - plan.cells[i].y - 0.5);  // y up
       std::string fill = tiny ? "#d4d4d4" : "#f2f2f2";
       if (result.at[i] >= 0 && result.at[i] <= until) {
         const mind::Light c = robots::Flood::color_of(result.by[i]);
         const auto byte = [](double v) { return static_cast<int>(std::lround(255 * v)); };
         fill = fmt::format("#{:02x}{:02x}{:02x}", byte(c.red), byte(c.green), byte(c.blue));
       }
-      out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.3g}\" fill=\"{}\" stroke=\"#b8b8b8\" stroke-width=\"{:.3g}\"/>\n", x, y, radius, fill, tiny ? 0 : 0.1 * radius);
+      out += fmt::format(
+          "<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.3g}\" fill=\"{}\" stroke=\"#b8b8b8\" stroke-width=\"{:.3g}\"/>\n",
+          x, y, radius, fill, tiny ? 0 : 0.1 * radius);
       if (plan.relays[i] || static_cast<int>(i) == plan.source)
-        out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.3g}\" fill=\"#000000\"/>\n", x, y, (static_cast<int>(i) == plan.source ? 0.68 : 0.4) * radius * (tiny ? 2 : 1));
+        out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.3g}\" fill=\"#000000\"/>\n", x, y,
+                           (static_cast<int>(i) == plan.source ? 0.68 : 0.4) * radius * (tiny ? 2 : 1));
     }
   }
-  out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" font-size=\"11\" fill=\"#555555\">Coloured by the last re-transmitter; black: relays, the largest one the source.</text>\n",
-                     gap, top + down * (board_h + gap));
+  out += fmt::format(
+      "<text x=\"{}\" y=\"{:.1f}\" font-size=\"11\" fill=\"#555555\">Coloured by the last re-transmitter; black: "
+      "relays, the largest one the source.</text>\n",
+      gap, top + down * (board_h + gap));
   return out + "</svg>\n";
 }
 
@@ -177,7 +195,9 @@ Result<void> write_text(const std::filesystem::path& file, const std::string& te
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.flush();
-  if (!out) return Diagnostic{file.string(), 0, "the file cannot be written", "give a folder that can be written, with --out DIR"};
+  if (!out)
+    return Diagnostic{file.string(), 0, "the file cannot be written",
+                      "give a folder that can be written, with --out DIR"};
   return {};
 }
 

@@ -15,7 +15,7 @@ struct Point {
 
 struct Curve {
   std::string label;
-  std::string color;   // "#1f77b4"
+  std::string color;          // "#1f77b4"
   std::vector<Point> points;  // steps: y holds until the next x
 };
 
@@ -24,7 +24,7 @@ struct Chart {
   double y_top = 1;
   bool log_x = false;
   std::vector<Curve> curves;
-  std::string note;  // a line below
+  std::string note;       // a line below
   bool straight = false;  // from point to point, instead of steps
 };
 

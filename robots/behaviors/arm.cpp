@@ -8,10 +8,10 @@ namespace volvox::robots {
 namespace {
 
 constexpr std::array<const char*, 3> joint_names = {"yaw", "roll", "pitch"};
-constexpr double integral_gain = 3;      // 1/s
-constexpr double largest_integral = 0.2; // rad: what full torque bends a motor by, three times over
-constexpr double near_enough = 0.15;     // rad: farther away a joint is still on its way
-constexpr int attempts = 40;             // starts of the inverse kinematics, beside where the arm stands
+constexpr double integral_gain = 3;       // 1/s
+constexpr double largest_integral = 0.2;  // rad: what full torque bends a motor by, three times over
+constexpr double near_enough = 0.15;      // rad: farther away a joint is still on its way
+constexpr int attempts = 40;              // starts of the inverse kinematics, beside where the arm stands
 
 double distance(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1) {
   const Vec3 a = a1 - a0, b = b1 - b0, between = a0 - b0;
@@ -60,7 +60,8 @@ void Arm::start(mind::Agent& agent) {
 
 bool Arm::receive(mind::Agent&, const mind::Message& message) {
   if (const auto report = message.as<ArmReport>()) behind_ = report->angles;
-  else if (const auto command = message.as<ArmCommand>(); command && command->angles.size() >= joint_names.size()) command_ = command->angles;
+  else if (const auto command = message.as<ArmCommand>(); command && command->angles.size() >= joint_names.size())
+    command_ = command->angles;
   else return false;
   return true;
 }
@@ -71,7 +72,8 @@ void Arm::step(mind::Agent& agent) {
   angles.insert(angles.end(), behind_.begin(), behind_.end());
   if (agent.dock("back").neighbor == "mount") lead(agent, angles);
   else agent.send("back", ArmReport{angles});
-  if (command_.size() > joint_names.size()) agent.send("front", ArmCommand{{command_.begin() + joint_names.size(), command_.end()}});
+  if (command_.size() > joint_names.size())
+    agent.send("front", ArmCommand{{command_.begin() + joint_names.size(), command_.end()}});
   hold(agent);
 }
 
@@ -108,10 +110,12 @@ void Arm::plan(mind::Agent& agent, int number, const std::vector<double> from) {
   model = {number, false, 1e9};
   way_ = {from, from};
   for (int attempt = 0; attempt <= attempts && !model.solved; ++attempt) {
-    const model::Reach found = model::reach(mission_->chain, target, attempt == 0 ? from : mission_->chain.random_positions(agent.random()));
+    const model::Reach found =
+        model::reach(mission_->chain, target, attempt == 0 ? from : mission_->chain.random_positions(agent.random()));
     if (!found.reached && found.distance * 1e3 >= model.planned_mm) continue;
     const bool direct = clear_between(*mission_, from, found.positions);
-    const bool stretched = clear_between(*mission_, from, straight) && clear_between(*mission_, straight, found.positions);
+    const bool stretched =
+        clear_between(*mission_, from, straight) && clear_between(*mission_, straight, found.positions);
     if (!direct && !stretched) continue;
     way_ = direct ? std::vector{from, found.positions} : std::vector{from, straight, found.positions};
     model = {number, found.reached, found.distance * 1e3};

@@ -11,11 +11,11 @@ namespace volvox::robots {
 
 // What an arm is told before it begins: how it is built and where its tip is to go, one pose after the other.
 struct ArmMission {
-  model::Chain chain;               // from the base to the tip: the joints of all modules in their order
-  Vec3 foot;                        // of the column that carries the base
-  std::vector<Pose> targets;        // in the frame of the chain's base
-  double move_time = 2.5;           // s, for a motion
-  double target_time = 4.5;         // s, for a motion and the time to settle
+  model::Chain chain;         // from the base to the tip: the joints of all modules in their order
+  Vec3 foot;                  // of the column that carries the base
+  std::vector<Pose> targets;  // in the frame of the chain's base
+  double move_time = 2.5;     // s, for a motion
+  double target_time = 4.5;   // s, for a motion and the time to settle
 };
 
 // The joint angles of a module and of those behind it, towards the base.
@@ -57,10 +57,10 @@ class Arm final : public mind::Behavior {
   void hold(mind::Agent& agent);
 
   std::shared_ptr<const ArmMission> mission_;
-  double began_ = 0;               // s, by its own clock
-  std::vector<double> command_;    // for its own joints, then for those behind
-  std::vector<double> behind_;     // the angles that the modules behind have reported
-  std::vector<double> integral_;   // rad, by which it commands more than it wants
+  double began_ = 0;                      // s, by its own clock
+  std::vector<double> command_;           // for its own joints, then for those behind
+  std::vector<double> behind_;            // the angles that the modules behind have reported
+  std::vector<double> integral_;          // rad, by which it commands more than it wants
   std::vector<std::vector<double>> way_;  // of all joints, from where a motion began to where it ends
 };
 

@@ -69,7 +69,8 @@ std::array<std::int32_t, 4> AttitudeController::step(const FixedVector& rates, c
 
   // The turn that takes up to where it should be is their cross product.
   const FixedVector u = up();
-  const std::int64_t tilt_z = integer_root((std::int64_t{1} << 28) - std::int64_t{wanted.tilt_x} * wanted.tilt_x - std::int64_t{wanted.tilt_y} * wanted.tilt_y);
+  const std::int64_t tilt_z = integer_root((std::int64_t{1} << 28) - std::int64_t{wanted.tilt_x} * wanted.tilt_x -
+                                           std::int64_t{wanted.tilt_y} * wanted.tilt_y);
   const std::int64_t error_x = (wanted.tilt_y * std::int64_t{u.z} - tilt_z * u.y) >> 14;
   const std::int64_t error_y = (tilt_z * u.x - wanted.tilt_x * std::int64_t{u.z}) >> 14;
   // Q14 by Q4 is Q18; 8 bits to the Q10 of rates.
@@ -81,12 +82,14 @@ std::array<std::int32_t, 4> AttitudeController::step(const FixedVector& rates, c
   const std::int64_t room = std::min<std::int64_t>(base, gains_.max_square - base);
   const std::int64_t roll = std::clamp(((rate_x - rates.x) * gains_.roll_pitch) >> 4, -room, room);
   const std::int64_t pitch = std::clamp(((rate_y - rates.y) * gains_.roll_pitch) >> 4, -room, room);
-  const std::int64_t yaw = std::clamp(((std::int64_t{wanted.yaw_rate} - rates.z) * gains_.yaw) >> 4, -base / 4, base / 4);
+  const std::int64_t yaw =
+      std::clamp(((std::int64_t{wanted.yaw_rate} - rates.z) * gains_.yaw) >> 4, -base / 4, base / 4);
 
   // Up on the left rolls to the right (about +x), up at the back pitches down (about +y); front and
   // back turn to the left and push the body to the right.
   const auto speed = [&](std::int64_t square) {
-    return static_cast<std::int32_t>(integer_root(std::clamp<std::int64_t>(square, 0, gains_.max_square) << (2 * speed_bits)));
+    return static_cast<std::int32_t>(
+        integer_root(std::clamp<std::int64_t>(square, 0, gains_.max_square) << (2 * speed_bits)));
   };
   return {speed(base - pitch - yaw), speed(base + roll + yaw), speed(base + pitch - yaw), speed(base - roll + yaw)};
 }

@@ -17,11 +17,11 @@ VOLVOX_TYPE(FixedVector, x, y, z)
 
 // Gains in fixed point; FlightGains (flight.h) says what they are in SI units.
 struct AttitudeGains {
-  std::int32_t attitude = 0;    // Q4, 1/s: wanted rate by sine of the angle
-  std::int32_t roll_pitch = 0;  // Q4: squared rotor speed by rate error in Q10
-  std::int32_t yaw = 0;         // Q4, likewise
-  std::int32_t leveling_us = 0; // the time constant by which the accelerometer corrects the gyroscope
-  std::int32_t max_square = 0;  // the largest squared speed of a rotor, (rad/s)^2
+  std::int32_t attitude = 0;     // Q4, 1/s: wanted rate by sine of the angle
+  std::int32_t roll_pitch = 0;   // Q4: squared rotor speed by rate error in Q10
+  std::int32_t yaw = 0;          // Q4, likewise
+  std::int32_t leveling_us = 0;  // the time constant by which the accelerometer corrects the gyroscope
+  std::int32_t max_square = 0;   // the largest squared speed of a rotor, (rad/s)^2
 };
 
 // What the outer loop asks for.
@@ -47,7 +47,9 @@ class AttitudeController {
   FixedVector up() const { return {up_.x >> 14, up_.y >> 14, up_.z >> 14}; }
 
   template <class A>
-  void archive(A& ar) { ar("up", up_); }
+  void archive(A& ar) {
+    ar("up", up_);
+  }
 
  private:
   void turn(const FixedVector& rates, std::int32_t step_us);

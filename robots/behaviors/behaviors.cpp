@@ -37,33 +37,48 @@ mind::BehaviorFactory make() {
 
 void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("idle", make<Idle>(), "does nothing");
-  registry.add("snake", make<Snake>(), "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency, sync");
+  registry.add("snake", make<Snake>(),
+               "a travelling wave along a chain of SuperBots: amplitude, wavelength, frequency, sync");
   registry.add("alternate", make<Alternate>(), "moves every motor between two angles: amplitude, period");
-  registry.add("automatic_door", make<AutomaticDoor>(), "slides open when something comes near: width, hold, NAME_distance of each range sensor");
+  registry.add("automatic_door", make<AutomaticDoor>(),
+               "slides open when something comes near: width, hold, NAME_distance of each range sensor");
   registry.add("carry_in_air", make<CarryInAir>(),
-               "a Quadrotor that takes one end of a load, lifts it when the other end is held too, and goes along: x, y, z, lift, length, load");
-  registry.add("carry_on_wheels", make<CarryOnWheels>(), "a Wheelbot that takes the other end and leads, once it hears that the load is lifted: speed, way");
+               "a Quadrotor that takes one end of a load, lifts it when the other end is held too, and goes along: x, "
+               "y, z, lift, length, load");
+  registry.add("carry_on_wheels", make<CarryOnWheels>(),
+               "a Wheelbot that takes the other end and leads, once it hears that the load is lifted: speed, way");
   registry.add("pass_on", make<PassOn>(), "the load between the two: what is said at one handle is heard at the other");
-  registry.add("hover", make<Hover>(), "a Quadrotor that stays in its place: x, y, z, yaw, and gains as of figure_eight");
+  registry.add("hover", make<Hover>(),
+               "a Quadrotor that stays in its place: x, y, z, yaw, and gains as of figure_eight");
   registry.add("figure_eight", make<FigureEight>(),
-               "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, stiffness, damping, integral, ...");
+               "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, "
+               "stiffness, damping, integral, ...");
   registry.add("formation", make<SphereFormation>(),
-               "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, spacing, clearance");
-  registry.add("convoy_hub", make<ConvoyHub>(), "the hub of an ATRON car that docks and parts: speed, right, open, last");
-  registry.add("convoy_coupling", make<ConvoyCoupling>(), "passes on what hubs of an ATRON car say to each other: open");
-  registry.add("crawl", make<Crawl>(), "a snake of SuperBots that keeps its wave by messages: amplitude, wavelength, frequency");
+               "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, "
+               "spacing, clearance");
+  registry.add("convoy_hub", make<ConvoyHub>(),
+               "the hub of an ATRON car that docks and parts: speed, right, open, last");
+  registry.add("convoy_coupling", make<ConvoyCoupling>(),
+               "passes on what hubs of an ATRON car say to each other: open");
+  registry.add("crawl", make<Crawl>(),
+               "a snake of SuperBots that keeps its wave by messages: amplitude, wavelength, frequency");
   registry.add("hold", make<Hold>(), "holds every motor where it is");
   registry.add("rover", make<Rover>(), "rolls ATRONs on those at their sides as wheels: speed, turn, waist, stand");
-  registry.add("stride", make<Stride>(), "walks SuperBots on legs at the sides of a spine: frequency, swing, lift, stand");
+  registry.add("stride", make<Stride>(),
+               "walks SuperBots on legs at the sides of a spine: frequency, swing, lift, stand");
   registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
   registry.add("roll_on", make<RollOn>(), "Scouts roll on, alone or in a row: speed, yaw, bend (of the hinge), ramp");
-  registry.add("conro_roles", mind::role_player(conro_roles()), "role-based control of CONRO: a chain winds sideways, a body with legs walks");
-  registry.add("conro_caterpillar", mind::role_player(conro_caterpillar()), "role-based control: a chain of CONROs crawls by a wave of pitch");
+  registry.add("conro_roles", mind::role_player(conro_roles()),
+               "role-based control of CONRO: a chain winds sideways, a body with legs walks");
+  registry.add("conro_caterpillar", mind::role_player(conro_caterpillar()),
+               "role-based control: a chain of CONROs crawls by a wave of pitch");
   registry.add("superbot_caterpillar", mind::role_player(superbot_caterpillar()), "the same roles on SuperBots");
-  registry.add("conro_arm", mind::role_player(arm_roles()), "role-based control: five CONROs find which part of an arm they are");
+  registry.add("conro_arm", mind::role_player(arm_roles()),
+               "role-based control: five CONROs find which part of an arm they are");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("track", make<Track>(), "rolls a ring of SuperBots by their accelerometers: speed, lean, stretch");
-  registry.add("track_to_snake", make<TrackToSnake>(), "rolls as track, then opens the ring and crawls: opener, opens_after, amplitude, wavelength, frequency");
+  registry.add("track_to_snake", make<TrackToSnake>(),
+               "rolls as track, then opens the ring and crawls: opener, opens_after, amplitude, wavelength, frequency");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
 }
 

@@ -19,8 +19,8 @@ Ramp ramp(double time, double from, double to) {
 }
 
 constexpr double settle_time = 2, sink_time = 2, lift_time = 2;  // s
-constexpr double approach = 0.4;        // m above the handle, to begin with
-constexpr double gripper = 0.09;        // m, from the quadrotor's frame down to its gripper
+constexpr double approach = 0.4;                                 // m above the handle, to begin with
+constexpr double gripper = 0.09;                                 // m, from the quadrotor's frame down to its gripper
 constexpr double press = 0.01;          // m, by which it presses while it takes hold and puts down
 constexpr double wheel_radius = 0.045;  // m, of the Wheelbot
 
@@ -51,12 +51,16 @@ void CarryInAir::start(mind::Agent& agent) {
   if (!(lift_ >= 0 && lift_ < length_)) throw mind::AgentError("it cannot lift its end higher than the load is long");
 }
 
-bool CarryInAir::receive(mind::Agent& agent, const mind::Message& message) { return partner_.hear(message, agent.time()); }
+bool CarryInAir::receive(mind::Agent& agent, const mind::Message& message) {
+  return partner_.hear(message, agent.time());
+}
 
 CarryInAir::Stage CarryInAir::next_stage(const mind::Agent& agent, double since, const CarryWord* other) const {
   switch (stage_) {
     case Stage::above: return since >= settle_time ? Stage::down : stage_;
-    case Stage::down: return since >= sink_time && agent.dock("gripper").engaged && other != nullptr && other->ready ? Stage::lifting : stage_;
+    case Stage::down:
+      return since >= sink_time && agent.dock("gripper").engaged && other != nullptr && other->ready ? Stage::lifting
+                                                                                                     : stage_;
     case Stage::lifting: return since >= lift_time ? Stage::carrying : stage_;
     case Stage::carrying: return other != nullptr && other->there ? Stage::putting : stage_;
     case Stage::putting: return since >= lift_time + 1 ? Stage::leaving : stage_;
@@ -77,8 +81,10 @@ FlightTarget CarryInAir::target(double since, const CarryWord* other) const {
   const double reach = std::sqrt(length_ * length_ - height * height);
   FlightTarget target;
   target.position = handle_ + Vec3{driven_ + reach - length_, 0, gripper + height};
-  target.position.z += approach * (1 - sink.value + leave.value) - press * (sink.value - lift.value + put.value - leave.value);
-  target.velocity = {(stage_ == Stage::carrying && other != nullptr ? other->speed : 0) - height * rising / reach, 0, rising + approach * (leave.rate - sink.rate)};
+  target.position.z +=
+      approach * (1 - sink.value + leave.value) - press * (sink.value - lift.value + put.value - leave.value);
+  target.velocity = {(stage_ == Stage::carrying && other != nullptr ? other->speed : 0) - height * rising / reach, 0,
+                     rising + approach * (leave.rate - sink.rate)};
   return target;
 }
 
@@ -111,7 +117,9 @@ void CarryOnWheels::start(mind::Agent& agent) {
   way_ = agent.parameter("way", 3.0);
 }
 
-bool CarryOnWheels::receive(mind::Agent& agent, const mind::Message& message) { return partner_.hear(message, agent.time()); }
+bool CarryOnWheels::receive(mind::Agent& agent, const mind::Message& message) {
+  return partner_.hear(message, agent.time());
+}
 
 void CarryOnWheels::step(mind::Agent& agent) {
   agent.enable_dock("gripper");
@@ -125,7 +133,8 @@ void CarryOnWheels::step(mind::Agent& agent) {
     driven_ += speed_ * agent.dt();
   }
   if (gripper_state.engaged) agent.send("gripper", CarryWord{true, driven_ >= way_, driven_, speed});
-  for (const char* wheel : {"wheel_front_left", "wheel_front_right", "wheel_rear_left", "wheel_rear_right"}) agent.turn(wheel, speed / wheel_radius);
+  for (const char* wheel : {"wheel_front_left", "wheel_front_right", "wheel_rear_left", "wheel_rear_right"})
+    agent.turn(wheel, speed / wheel_radius);
 }
 
 void CarryOnWheels::archive_state(Archive& ar) {

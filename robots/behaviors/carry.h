@@ -9,10 +9,10 @@ namespace volvox::robots {
 
 // What each tells the other in every tick while its gripper holds the load.
 struct CarryWord {
-  bool ready = false;   // the load may move: this end is held (wheels), or lifted (air)
-  bool there = false;   // the way is done
-  double driven = 0;    // m along the way, of the one on wheels
-  double speed = 0;     // m/s
+  bool ready = false;  // the load may move: this end is held (wheels), or lifted (air)
+  bool there = false;  // the way is done
+  double driven = 0;   // m along the way, of the one on wheels
+  double speed = 0;    // m/s
 };
 VOLVOX_TYPE(CarryWord, ready, there, driven, speed)
 
@@ -56,13 +56,13 @@ class CarryInAir final : public Flyer {
   Stage next_stage(const mind::Agent& agent, double since, const CarryWord* other) const;
   FlightTarget target(double since, const CarryWord* other) const;
 
-  Vec3 handle_;             // m, where the gripper takes it
-  double load_ = 0.2;       // kg, of its end
-  double lift_ = 0.4;       // m
-  double length_ = 0.87;    // m, from its handle to the hinge at the other end: lifting turns the load about it
+  Vec3 handle_;           // m, where the gripper takes it
+  double load_ = 0.2;     // kg, of its end
+  double lift_ = 0.4;     // m
+  double length_ = 0.87;  // m, from its handle to the hinge at the other end: lifting turns the load about it
   Stage stage_ = Stage::above;
-  double begun_ = 0;        // s, when this stage began
-  double driven_ = 0;       // m, as the other last told
+  double begun_ = 0;   // s, when this stage began
+  double driven_ = 0;  // m, as the other last told
   bool holds_ = false;
   Partner partner_;
 };

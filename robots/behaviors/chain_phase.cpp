@@ -4,7 +4,8 @@
 
 namespace volvox::robots {
 
-void ChainPhase::step(mind::Agent& agent, double frequency, std::string_view parent, std::initializer_list<const char*> children) {
+void ChainPhase::step(mind::Agent& agent, double frequency, std::string_view parent,
+                      std::initializer_list<const char*> children) {
   const double time = agent.time(), passed = last_ < 0 ? 0 : time - last_, rate = 2 * pi * frequency;
   last_ = time;
   now_.phase += rate * passed;

@@ -1,7 +1,7 @@
 // How a chain or a tree of modules agrees on the phase of a gait without a common clock: the module at its head (whose
-// parent dock nobody holds; in a chain, its front) has the phase, and says it to its children every now and then; each that
-// hears it from its parent takes it over, counts itself one place further, and says it on. Between two messages each
-// follows its own clock.
+// parent dock nobody holds; in a chain, its front) has the phase, and says it to its children every now and then; each
+// that hears it from its parent takes it over, counts itself one place further, and says it on. Between two messages
+// each follows its own clock.
 #pragma once
 
 #include <initializer_list>
@@ -29,7 +29,8 @@ VOLVOX_TYPE(PhaseModel, known, phase, place)
 class ChainPhase {
  public:
   // Once a tick, before phase() is asked for.
-  void step(mind::Agent& agent, double frequency, std::string_view parent = "front", std::initializer_list<const char*> children = {"back"});
+  void step(mind::Agent& agent, double frequency, std::string_view parent = "front",
+            std::initializer_list<const char*> children = {"back"});
   bool receive(mind::Agent& agent, const mind::Message& message, std::string_view parent = "front");
   void steer(double angle) { steer_ = angle; }  // what the head says from now on
 
@@ -51,11 +52,11 @@ class ChainPhase {
 
   PhaseModel now_;
   double age_ = 0;
-  double last_ = -1;          // s by its own clock, of the last step; negative: there was none
-  double said_ = 0;           // s, since it has last said the phase
-  bool heard_ = false;        // since the last step
+  double last_ = -1;    // s by its own clock, of the last step; negative: there was none
+  double said_ = 0;     // s, since it has last said the phase
+  bool heard_ = false;  // since the last step
   double heard_phase_ = 0;
-  double steer_ = 0;          // rad
+  double steer_ = 0;  // rad
 };
 
 }  // namespace volvox::robots

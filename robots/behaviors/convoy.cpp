@@ -8,9 +8,9 @@
 namespace volvox::robots {
 namespace {
 
-constexpr double patience = 0.5;      // s without a word until a hub stops
-constexpr double drive_together = 4;  // s, between docking and parting
-constexpr double sight_memory = 0.3;  // s, over which sightings are averaged
+constexpr double patience = 0.5;                      // s without a word until a hub stops
+constexpr double drive_together = 4;                  // s, between docking and parting
+constexpr double sight_memory = 0.3;                  // s, over which sightings are averaged
 constexpr double middle_x = -0.12, middle_y = -0.03;  // m, from its dock to the point about which the car turns
 constexpr double run_up = 0.2;                        // m, from where it comes in
 constexpr double line_width = 0.06, steepest = 0.5;   // m, rad: beside the line by more, it steers back at this angle
@@ -22,7 +22,8 @@ int longitude(const std::string& dock) { return dock.back() - '0'; }
 // Of all docks, only those named stay as they are; the rest must not take hold of a neighbour.
 void keep_only(mind::Agent& agent, const std::string& open) {
   for (const model::Dock& dock : agent.docks())
-    if (!agent.dock(dock.name).engaged && (" " + open + " ").find(" " + dock.name + " ") == std::string::npos) agent.disable_dock(dock.name);
+    if (!agent.dock(dock.name).engaged && (" " + open + " ").find(" " + dock.name + " ") == std::string::npos)
+      agent.disable_dock(dock.name);
 }
 
 }  // namespace
@@ -47,13 +48,17 @@ void ConvoyHub::step(mind::Agent& agent) {
 }
 
 // The direction of a longitude in the module's frame.
-Vec3 ConvoyHub::outwards(int longitude) const { return Quat::axis_angle({0, 0, 1}, longitude * pi / 2) * Vec3{1, 0, 0}; }
+Vec3 ConvoyHub::outwards(int longitude) const {
+  return Quat::axis_angle({0, 0, 1}, longitude * pi / 2) * Vec3{1, 0, 0};
+}
 
-// What the dock sees, in the hub's level frame: its north pole looks ahead, its right and left wheels hang at two longitudes.
+// What the dock sees, in the hub's level frame: its north pole looks ahead, its right and left wheels hang at two
+// longitudes.
 void ConvoyHub::look(mind::Agent& agent) {
   const auto& beacon = agent.percept<mind::DockBeacon>(seeks_ + "_beacon");
   if (!beacon.seen) return;
-  const auto dock = std::find_if(agent.docks().begin(), agent.docks().end(), [&](const model::Dock& d) { return d.name == seeks_; });
+  const auto dock =
+      std::find_if(agent.docks().begin(), agent.docks().end(), [&](const model::Dock& d) { return d.name == seeks_; });
   const Vec3 ahead{0, 0, 1}, left = normalized(outwards(right_ + 1) - outwards(right_));
   const auto level = [&](const Vec3& in_dock) {
     const Vec3 v = dock->pose.rotation * in_dock;
@@ -73,11 +78,13 @@ Haul ConvoyHub::approach() {
   if (!seen_) return {};
   const double c = volvox::cos(sight_.turned), s = volvox::sin(sight_.turned);
   // From where the middle of this car would be, if it were docked, to where it is.
-  const double x = middle_x - sight_.ahead - (c * middle_x - s * middle_y), y = middle_y - sight_.aside - (s * middle_x + c * middle_y);
+  const double x = middle_x - sight_.ahead - (c * middle_x - s * middle_y),
+               y = middle_y - sight_.aside - (s * middle_x + c * middle_y);
   const double beside = c * y - s * x, to_go = c * sight_.ahead + s * sight_.aside;
   const double dock_beside = s * sight_.ahead - c * sight_.aside;
   if (to_go > run_up) backing_ = false;
-  else if (to_go < askew_matters && (std::fabs(sight_.turned) > askew || std::fabs(dock_beside) > off_line)) backing_ = true;
+  else if (to_go < askew_matters && (std::fabs(sight_.turned) > askew || std::fabs(dock_beside) > off_line))
+    backing_ = true;
   const double way = backing_ ? -1 : 1;
   const double course = -way * std::clamp(beside / line_width, -1.0, 1.0) * steepest;
   return {way * speed_, std::clamp(2.5 * (course + sight_.turned), -0.5, 0.5), false};

@@ -13,7 +13,9 @@ class Crawl final : public mind::Behavior {
   void start(mind::Agent& agent) override;
   void tune(mind::Agent& agent) override { read_parameters(agent); }
   void step(mind::Agent& agent) override;
-  bool receive(mind::Agent& agent, const mind::Message& message) override { return !listens_ || phase_.receive(agent, message); }
+  bool receive(mind::Agent& agent, const mind::Message& message) override {
+    return !listens_ || phase_.receive(agent, message);
+  }
   VOLVOX_STATE(phase_, begin_, up_, heading_)
 
  private:

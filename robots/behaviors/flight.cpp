@@ -44,7 +44,8 @@ void Flyer::start(mind::Agent& agent) {
   const double counts = 16.0 / (1 << AttitudeController::rate_bits);  // Q4, for a rate in Q10
   gains.roll_pitch = static_cast<std::int32_t>(std::lround(counts * inertia * rate / (2 * arm * thrust_)));
   gains.yaw = static_cast<std::int32_t>(std::lround(counts * yaw_inertia * yaw / (4 * torque)));
-  gains.leveling_us = static_cast<std::int32_t>(std::lround(clamp(agent.parameter("leveling_time", 20.0), 0, 2000) * 1e6));
+  gains.leveling_us =
+      static_cast<std::int32_t>(std::lround(clamp(agent.parameter("leveling_time", 20.0), 0, 2000) * 1e6));
   gains.max_square = static_cast<std::int32_t>(std::lround(max_speed * max_speed));
   controller_ = AttitudeController(gains);
 
@@ -86,9 +87,10 @@ void Flyer::accelerate(mind::Agent& agent, const Vec3& acceleration, double yaw,
 
 void Flyer::control(mind::Agent& agent, double step) {
   const auto speeds = controller_.step(fixed(agent.percept(gyroscope_), AttitudeController::rate_bits),
-                                       fixed(agent.percept(accelerometer_), AttitudeController::acceleration_bits), wanted_,
-                                       static_cast<std::int32_t>(std::lround(step * 1e6)));
-  for (std::size_t i = 0; i < 4; ++i) agent.act(rotors_[i], static_cast<double>(speeds[i]) / (1 << AttitudeController::speed_bits));
+                                       fixed(agent.percept(accelerometer_), AttitudeController::acceleration_bits),
+                                       wanted_, static_cast<std::int32_t>(std::lround(step * 1e6)));
+  for (std::size_t i = 0; i < 4; ++i)
+    agent.act(rotors_[i], static_cast<double>(speeds[i]) / (1 << AttitudeController::speed_bits));
 }
 
 void Flyer::archive_flight(Archive& ar) {
@@ -101,7 +103,8 @@ void Flyer::archive_flight(Archive& ar) {
 void Hover::start(mind::Agent& agent) {
   Flyer::start(agent);
   const Pose began = pose(agent);
-  target_.position = {agent.parameter("x", began.position.x), agent.parameter("y", began.position.y), agent.parameter("z", began.position.z)};
+  target_.position = {agent.parameter("x", began.position.x), agent.parameter("y", began.position.y),
+                      agent.parameter("z", began.position.z)};
   target_.yaw = agent.parameter("yaw", yaw_of(began.rotation));
 }
 
@@ -123,7 +126,8 @@ FlightTarget FigureEight::target(double time) const {
   const double phase = t < period_ ? w * t * t / (2 * period_) : w * (t - period_ / 2);
   const double rate = t < period_ ? w * t / period_ : w;
   const double along = length_ * volvox::sin(phase), across = width_ * volvox::sin(2 * phase);
-  const double along_speed = length_ * rate * volvox::cos(phase), across_speed = 2 * width_ * rate * volvox::cos(2 * phase);
+  const double along_speed = length_ * rate * volvox::cos(phase),
+               across_speed = 2 * width_ * rate * volvox::cos(2 * phase);
   FlightTarget target;
   target.position = centre_ + (vertical_ ? Vec3{along, 0, across} : Vec3{along, across, 0});
   target.velocity = vertical_ ? Vec3{along_speed, 0, across_speed} : Vec3{along_speed, across_speed, 0};

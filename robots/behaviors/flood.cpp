@@ -39,7 +39,8 @@ void Flood::send_on(mind::Agent& agent, int except) {
   packet_.sent_on_by = agent.address();
   waiting_.clear();
   for (int dock = static_cast<int>(agent.docks().size()) - 1; wired_ && dock >= 0; --dock)
-    if (dock != except && agent.dock(agent.docks()[static_cast<std::size_t>(dock)].name).engaged) waiting_.push_back(dock);
+    if (dock != except && agent.dock(agent.docks()[static_cast<std::size_t>(dock)].name).engaged)
+      waiting_.push_back(dock);
   if (relays_ && agent.has_percept("radio.signal")) agent.send("radio", packet_);
   if (one_at_a_time_) return send_next(agent);
   while (!waiting_.empty()) send_next(agent);

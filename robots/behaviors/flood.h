@@ -44,8 +44,8 @@ class Flood final : public mind::Behavior {
   void send_on(mind::Agent& agent, int except);
   void send_next(mind::Agent& agent);
 
-  bool wired_ = true;           // sends on at the docks
-  bool relays_ = true;          // sends on by radio, if it has one
+  bool wired_ = true;   // sends on at the docks
+  bool relays_ = true;  // sends on by radio, if it has one
   bool has_lamp_ = false;
   bool one_at_a_time_ = false;  // at the docks: the next when the last has left
   std::vector<int> waiting_;    // docks that are still to be served

@@ -27,37 +27,46 @@ mind::RoleBook conro_roles() {
   book.parent = "s";
   book.step = 2.5 / T;
   book.roles = {
-      {"sw", T, {{"pitch", [](double t) { return pitch_up(20 * wave(volvox::cos, t)); }},
-                 {"yaw", [](double t) { return yaw_west(50 * wave(volvox::sin, t)); }}}, {{"n", T / 5}}},
-      {"sp", T, {{"pitch", [](double) { return 0.0; }},
-                 {"yaw", [](double t) { return yaw_west(-25 * wave(volvox::cos, t)); }}}, {{"e", T / 4}, {"n", 2 * T / 4}, {"w", 3 * T / 4}}},
+      {"sw",
+       T,
+       {{"pitch", [](double t) { return pitch_up(20 * wave(volvox::cos, t)); }},
+        {"yaw", [](double t) { return yaw_west(50 * wave(volvox::sin, t)); }}},
+       {{"n", T / 5}}},
+      {"sp",
+       T,
+       {{"pitch", [](double) { return 0.0; }}, {"yaw", [](double t) { return yaw_west(-25 * wave(volvox::cos, t)); }}},
+       {{"e", T / 4}, {"n", 2 * T / 4}, {"w", 3 * T / 4}}},
       {"eleg", T, {{"pitch", leg_pitch}, {"yaw", leg_yaw}}, {}},
-      {"wleg", T, {{"pitch", [](double t) { return leg_pitch(T - t); }}, {"yaw", [](double t) { return leg_yaw(T - t); }}}, {}}};
+      {"wleg",
+       T,
+       {{"pitch", [](double t) { return leg_pitch(T - t); }}, {"yaw", [](double t) { return leg_yaw(T - t); }}},
+       {}}};
 
   const std::vector<std::string> legs = {"eleg", "wleg"};
   const auto follows = [](const char* role) {
     return [role](const Situation& s) { return at_side(s, "n") && s.neighbor_role("s") == role; };
   };
-  book.rules = {
-      // Not in the paper: who is at somebody's side stays a leg, whatever is at its own.
-      {{"sw"}, "sp", [](const Situation& s) { return has_sides(s) && !is_side(s); }},
-      {{"sp"}, "sw", [](const Situation& s) { return !has_sides(s); }},
-      {{"sw", "sp"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
-      {{"sw", "sp"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }},
-      {legs, "sw", follows("sw")},
-      {legs, "sp", follows("sp")},
-      {legs, "sw", [](const Situation& s) { return s.is_root() && s.connected("n"); }},
-      // The paper leaves out the leg that changes sides.
-      {{"eleg"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
-      {{"wleg"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }}};
+  book.rules = {// Not in the paper: who is at somebody's side stays a leg, whatever is at its own.
+                {{"sw"}, "sp", [](const Situation& s) { return has_sides(s) && !is_side(s); }},
+                {{"sp"}, "sw", [](const Situation& s) { return !has_sides(s); }},
+                {{"sw", "sp"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+                {{"sw", "sp"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }},
+                {legs, "sw", follows("sw")},
+                {legs, "sp", follows("sp")},
+                {legs, "sw", [](const Situation& s) { return s.is_root() && s.connected("n"); }},
+                // The paper leaves out the leg that changes sides.
+                {{"eleg"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+                {{"wleg"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }}};
   return book;
 }
 
-mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint, const std::vector<std::string>& held) {
+mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint,
+                                 const std::vector<std::string>& held) {
   mind::RoleBook book;
   book.parent = parent;
   book.step = 2.5 / T;
-  book.roles = {{"caterpillar", T, {{joint, [](double t) { return radians(25) * wave(volvox::sin, t); }}}, {{child, T / 5}}}};
+  book.roles = {
+      {"caterpillar", T, {{joint, [](double t) { return radians(25) * wave(volvox::sin, t); }}}, {{child, T / 5}}}};
   for (const std::string& still : held) book.roles.front().motion[still] = [](double) { return 0.0; };
   return book;
 }
@@ -70,14 +79,19 @@ mind::RoleBook arm_roles() {
     const char* name;
     double pitch, wave;  // degrees, up
   };
-  constexpr Part parts[] = {{"shoulder", 10, 5}, {"upper arm", 10, 5}, {"elbow", -35, 10}, {"lower arm", -25, 10}, {"wrist", 0, 40}};
+  constexpr Part parts[] = {
+      {"shoulder", 10, 5}, {"upper arm", 10, 5}, {"elbow", -35, 10}, {"lower arm", -25, 10}, {"wrist", 0, 40}};
   mind::RoleBook book;
   book.parent = "s";
   book.step = 2.5 / T;
-  book.roles.push_back({"unknown", T, {{"pitch", [](double) { return 0.0; }}, {"yaw", [](double) { return 0.0; }}}, {}});
+  book.roles.push_back(
+      {"unknown", T, {{"pitch", [](double) { return 0.0; }}, {"yaw", [](double) { return 0.0; }}}, {}});
   for (const Part& part : parts)
-    book.roles.push_back({part.name, T, {{"pitch", [part](double) { return pitch_up(part.pitch); }},
-                                         {"yaw", [part](double t) { return yaw_west(part.wave * wave(volvox::sin, t)); }}}, {{"n", T / 8}}});
+    book.roles.push_back({part.name,
+                          T,
+                          {{"pitch", [part](double) { return pitch_up(part.pitch); }},
+                           {"yaw", [part](double t) { return yaw_west(part.wave * wave(volvox::sin, t)); }}},
+                          {{"n", T / 8}}});
   book.rules.push_back({{}, "shoulder", [](const Situation& s) { return s.is_root() || s.neighbor("s") == "socket"; }});
   for (std::size_t k = 1; k < std::size(parts); ++k) {
     const std::string parent = parts[k - 1].name;

@@ -11,7 +11,8 @@ mind::RoleBook conro_roles();
 
 // A wave of one joint that travels along a chain, for any robot: `child` of one holds `parent` of the next.
 // The joints in `held` keep the chain straight.
-mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint, const std::vector<std::string>& held);
+mind::RoleBook caterpillar_roles(const std::string& parent, const std::string& child, const std::string& joint,
+                                 const std::vector<std::string>& held);
 mind::RoleBook conro_caterpillar();
 mind::RoleBook superbot_caterpillar();
 

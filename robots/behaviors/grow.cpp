@@ -8,15 +8,17 @@ namespace volvox::robots {
 namespace {
 
 constexpr std::array<const char*, 3> joint_names = {"yaw", "roll", "pitch"};
-constexpr double speed = 0.5;       // rad/s, of the arm's joints
-constexpr double aim_lead = 0.25, most_lead = 0.05;  // of what is left, rad: how far a loose module commands its tail ahead
+constexpr double speed = 0.5;  // rad/s, of the arm's joints
+constexpr double aim_lead = 0.25,
+                 most_lead = 0.05;  // of what is left, rad: how far a loose module commands its tail ahead
 constexpr double aim_limit = 1.4;   // rad
 constexpr double aim_range = 0.07;  // m: an arm that is farther away is not yet where it will dock from
 constexpr double step_time = 0.5;   // s, at least, for each step of an approach: the loose module follows it
 constexpr double too_near = 0.003;  // m, by which a step would miss its place
 constexpr double give_up = 5.0;     // s for a step, after which the arm begins again
 constexpr double aligned = 0.15;    // rad: docks less askew may come nearer; those twice as much may not
-constexpr double half_width = 0.042, clear_by = 0.004;  // m, of a dock's plate: askew docks touch with their edges first
+constexpr double half_width = 0.042,
+                 clear_by = 0.004;  // m, of a dock's plate: askew docks touch with their edges first
 constexpr double memory = 0.2;      // s, over which sightings are averaged
 
 }  // namespace
@@ -108,7 +110,8 @@ void Grow::lead(mind::Agent& agent, const GrowReport& arm) {
 void Grow::reach_out(mind::Agent& agent, const GrowPlan::Reach& reach, const GrowReport& arm) {
   const double time = agent.time();
   if (arm.seen.seen) {
-    const Vec3 place = reach.dock.tip(arm.angles) * (arm.seen.position - normalized(arm.seen.facing) * plan_->tail_length);
+    const Vec3 place =
+        reach.dock.tip(arm.angles) * (arm.seen.position - normalized(arm.seen.facing) * plan_->tail_length);
     place_ = place_known_ ? place_ + (place - place_) * std::min(1.0, agent.dt() / memory) : place;
     place_known_ = true;
   }
@@ -120,19 +123,25 @@ void Grow::reach_out(mind::Agent& agent, const GrowPlan::Reach& reach, const Gro
     return;
   }
   const auto wanted_at = [&](int step) {
-    return model::reach(reach.approach[static_cast<std::size_t>(step)], {place_, {}}, command_, {.radian_weight = 0, .iterations = 50});
+    return model::reach(reach.approach[static_cast<std::size_t>(step)], {place_, {}}, command_,
+                        {.radian_weight = 0, .iterations = 50});
   };
   const auto last = static_cast<int>(reach.approach.size()) - 1;
   model::Reach wanted = wanted_at(step_);
-  while (!wanted.reached && wanted.distance > too_near && step_ < last) wanted = wanted_at(++step_);  // it cannot fold so far
+  while (!wanted.reached && wanted.distance > too_near && step_ < last)
+    wanted = wanted_at(++step_);  // it cannot fold so far
   move_towards(agent, wanted.positions);
 
   const double askew = arm.seen.seen ? volvox::acos(clamp(-normalized(arm.seen.facing).x, -1, 1)) : pi;
   const double touching = half_width * volvox::sin(std::min(askew, pi / 2)) + clear_by;
-  const auto clear = [&](int step) { return askew < aligned || GrowPlan::gaps[static_cast<std::size_t>(step)] > touching; };
+  const auto clear = [&](int step) {
+    return askew < aligned || GrowPlan::gaps[static_cast<std::size_t>(step)] > touching;
+  };
   if (time - since_ > give_up) go_to(-1), place_known_ = false;
-  else if (step_ > 0 && !clear(step_) && askew > 2 * aligned) --step_;  // wait for the other to turn towards the arm again
-  else if (step_ < last && clear(step_ + 1) && stands_at(wanted.positions) && time - since_ > step_time) go_to(step_ + 1);
+  else if (step_ > 0 && !clear(step_) && askew > 2 * aligned)
+    --step_;  // wait for the other to turn towards the arm again
+  else if (step_ < last && clear(step_ + 1) && stands_at(wanted.positions) && time - since_ > step_time)
+    go_to(step_ + 1);
 }
 
 }  // namespace volvox::robots

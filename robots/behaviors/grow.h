@@ -18,9 +18,9 @@ struct GrowPlan {
   // m, between the docks in the steps of an approach.
   static constexpr std::array gaps = {0.050, 0.040, 0.030, 0.022, 0.015, 0.010, 0.005, 0.0, -0.002};
   struct Reach {
-    model::Chain dock;                    // to the dock at the tip
-    std::vector<model::Chain> approach;   // to where the next module turns its tail, one for each gap
-    std::vector<double> ready;            // the posture from which it begins
+    model::Chain dock;                   // to the dock at the tip
+    std::vector<model::Chain> approach;  // to where the next module turns its tail, one for each gap
+    std::vector<double> ready;           // the posture from which it begins
   };
   std::vector<Reach> reaches;
   double tail_length = 0.042;  // m, from a module's back (or front) dock to its next joint
@@ -28,8 +28,8 @@ struct GrowPlan {
 
 struct GrowReport {  // towards the base
   std::vector<double> angles;
-  mind::DockBeacon seen;   // at the tip
-  bool latching = false;   // the tip
+  mind::DockBeacon seen;  // at the tip
+  bool latching = false;  // the tip
 };
 VOLVOX_TYPE(GrowReport, angles, seen, latching)
 
@@ -59,13 +59,13 @@ class Grow final : public mind::Behavior {
   std::vector<double> behind_;   // the angles that the modules behind have reported
   mind::DockBeacon seen_;        // what the tip has reported
   bool latching_ = false;
-  bool joined_ = false;          // it is part of the arm
+  bool joined_ = false;  // it is part of the arm
   // Of the leader:
-  std::size_t modules_ = 0;      // of the arm
-  int step_ = -1;                // of the approach; -1: on its way to the posture from which it begins
-  double since_ = 0;             // s by its own clock, of this step
+  std::size_t modules_ = 0;  // of the arm
+  int step_ = -1;            // of the approach; -1: on its way to the posture from which it begins
+  double since_ = 0;         // s by its own clock, of this step
   bool place_known_ = false;
-  Vec3 place_;                   // m, where the next module turns its tail, in the frame of the base
+  Vec3 place_;  // m, where the next module turns its tail, in the frame of the base
 };
 
 }  // namespace volvox::robots

@@ -19,14 +19,14 @@ class Snake final : public mind::Behavior {
  private:
   void read_parameters(mind::Agent& agent);
 
-  int index_ = 0;  // its place in the chain, 0 where the waves begin
+  int index_ = 0;                                      // its place in the chain, 0 where the waves begin
   double pitch_amplitude_ = 0, pitch_wavelength_ = 0;  // rad, modules
   double yaw_amplitude_ = 0, yaw_wavelength_ = 0;
   double frequency_ = 0;  // Hz
   double ramp_ = 0;       // s, over which the waves rise to their amplitudes
   bool by_messages_ = false;
-  double patience_ = 0;   // s, for which it keeps straight if it hears nothing; then it goes by its own clock
-  double began_ = 0;      // s, by its own clock
+  double patience_ = 0;  // s, for which it keeps straight if it hears nothing; then it goes by its own clock
+  double began_ = 0;     // s, by its own clock
   ChainPhase phase_;
 };
 

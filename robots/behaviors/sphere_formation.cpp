@@ -14,7 +14,8 @@ void SphereFormation::start(mind::Agent& agent) {
   period_ = agent.parameter("period", 60.0);
   spacing_ = agent.parameter("spacing", 1.6);
   clearance_ = agent.parameter("clearance", 2.0);
-  if (!(period_ > 0 && spacing_ > 0 && clearance_ > 0)) throw mind::AgentError("period, spacing and clearance must be positive");
+  if (!(period_ > 0 && spacing_ > 0 && clearance_ > 0))
+    throw mind::AgentError("period, spacing and clearance must be positive");
   // The fan of the quadrotor's range sensor: all round, from the right of its back to the left.
   const auto rays = agent.percept(range_).size();
   for (std::size_t i = 0; i < rays; ++i) {
@@ -23,7 +24,9 @@ void SphereFormation::start(mind::Agent& agent) {
   }
 }
 
-Vec3 SphereFormation::centre(double time) const { return middle_ + Vec3{sway_ * volvox::sin(2 * pi * time / period_), 0, 0}; }
+Vec3 SphereFormation::centre(double time) const {
+  return middle_ + Vec3{sway_ * volvox::sin(2 * pi * time / period_), 0, 0};
+}
 
 Vec3 SphereFormation::away_from_neighbors(const mind::Agent& agent, const Quat& attitude) const {
   Vec3 push;

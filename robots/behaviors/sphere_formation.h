@@ -27,13 +27,13 @@ class SphereFormation final : public Flyer {
   mind::Percept<std::vector<double>> range_;
   std::vector<Vec3> rays_;  // their directions, in the body's frame
   Vec3 middle_;
-  double radius_ = 3, sway_ = 0, period_ = 60;   // m, m, s
-  double spacing_ = 1.6, clearance_ = 2;         // m: where neighbours and obstacles begin to push
+  double radius_ = 3, sway_ = 0, period_ = 60;  // m, m, s
+  double spacing_ = 1.6, clearance_ = 2;        // m: where neighbours and obstacles begin to push
   // How strongly, found by trial: the sphere draws firmly but never more than an obstacle pushes close by.
-  static constexpr double sphere_gain = 5, sphere_most = 1.5;       // 1/s^2, m/s^2
-  static constexpr double neighbor_gain = 4, obstacle_gain = 4;     // m/s^2
-  static constexpr double friction = 3;                             // 1/s
-  static constexpr double most = 6;                                 // m/s^2, in all
+  static constexpr double sphere_gain = 5, sphere_most = 1.5;    // 1/s^2, m/s^2
+  static constexpr double neighbor_gain = 4, obstacle_gain = 4;  // m/s^2
+  static constexpr double friction = 3;                          // 1/s
+  static constexpr double most = 6;                              // m/s^2, in all
 };
 
 }  // namespace volvox::robots

@@ -41,26 +41,32 @@ class Track final : public mind::Behavior {
   bool receive(mind::Agent& agent, const mind::Message& message) override;
   VOLVOX_STATE(halted_, stretch_, heard_)
   template <class A>
-  void archive(A& ar) { archive_state(ar); }  // as a part of another behaviour
+  void archive(A& ar) {
+    archive_state(ar);
+  }                                // as a part of another behaviour
   void halt() { halted_ = true; }  // from here on it is to stand
 
  private:
   void sense(mind::Agent& agent, TrackModel& model) const;
   double bend(double direction) const;  // of a joint where the loop has this direction
 
-  double speed_ = 0;        // rad/s, at which the loop is to turn; negative: backwards
-  double lean_ = 0;         // rad, of the long axis
+  double speed_ = 0;            // rad/s, at which the loop is to turn; negative: backwards
+  double lean_ = 0;             // rad, of the long axis
   double largest_stretch_ = 0;  // of the ellipse; 0: a circle
-  int modules_ = 6;         // in the ring
+  int modules_ = 6;             // in the ring
   bool halted_ = false;
-  double stretch_ = 0;      // at present
+  double stretch_ = 0;  // at present
   // What the neighbours have said since the last step: how far they believe the direction and the rate of
   // the loop to be from this module's own belief, summed, and how many have spoken.
   struct Heard {
     double direction = 0, rate = 0;
     int count = 0;
     template <class A>
-    void archive(A& ar) { ar("direction", direction); ar("rate", rate); ar("count", count); }
+    void archive(A& ar) {
+      ar("direction", direction);
+      ar("rate", rate);
+      ar("count", count);
+    }
   } heard_;
 };
 

@@ -6,13 +6,13 @@
 namespace volvox::robots {
 namespace {
 
-constexpr double unroll_time = 4;    // s
-constexpr double settle_time = 1;    // s, before the first wave
-constexpr double rise_time = 1.5;    // s, of the waves
-constexpr double still_rate = 0.2;   // rad/s: slower, a track stands
-constexpr double still_time = 1;     // s, for which it must
-constexpr double feeling_time = 0.3; // s, over which it feels how it lies
-constexpr double patience = 10;      // s, after which the opener lets go even if the track rocks
+constexpr double unroll_time = 4;     // s
+constexpr double settle_time = 1;     // s, before the first wave
+constexpr double rise_time = 1.5;     // s, of the waves
+constexpr double still_rate = 0.2;    // rad/s: slower, a track stands
+constexpr double still_time = 1;      // s, for which it must
+constexpr double feeling_time = 0.3;  // s, over which it feels how it lies
+constexpr double patience = 10;       // s, after which the opener lets go even if the track rocks
 
 }  // namespace
 
@@ -42,7 +42,8 @@ void TrackToSnake::decide(mind::Agent& agent) {
   const double time = agent.time();
   if (std::fabs(agent.model<TrackModel>().rate) > still_rate) still_since_ = time;
   if (stage_ == TrackStage::rolling && time - since_ > opens_after_) enter(agent, TrackStage::halting);
-  else if (stage_ == TrackStage::halting && (time - still_since_ > still_time || time - since_ > patience)) enter(agent, TrackStage::unrolling);
+  else if (stage_ == TrackStage::halting && (time - still_since_ > still_time || time - since_ > patience))
+    enter(agent, TrackStage::unrolling);
   else if (stage_ == TrackStage::unrolling && time - since_ > unroll_time + settle_time) {
     backwards_ = uprightness_ < 0;
     enter(agent, TrackStage::crawling);
@@ -57,7 +58,8 @@ void TrackToSnake::step(mind::Agent& agent) {
     case TrackStage::unrolling: unroll(agent); break;
     case TrackStage::crawling: crawl(agent); break;
   }
-  for (const char* dock : {"front", "back"}) agent.send(dock, StageMessage{static_cast<std::int32_t>(stage_), backwards_});
+  for (const char* dock : {"front", "back"})
+    agent.send(dock, StageMessage{static_cast<std::int32_t>(stage_), backwards_});
 }
 
 void TrackToSnake::unroll(mind::Agent& agent) {
@@ -68,13 +70,15 @@ void TrackToSnake::unroll(mind::Agent& agent) {
   agent.move_to("pitch", pitch_ * left);
 }
 
-// The chain lies with all its joints level and parallel, so the wave runs in the vertical plane: two joints a module, the
-// pitch ahead of the yaw. The snake moves against the wave.
+// The chain lies with all its joints level and parallel, so the wave runs in the vertical plane: two joints a module,
+// the pitch ahead of the yaw. The snake moves against the wave.
 void TrackToSnake::crawl(mind::Agent& agent) {
   phase_.step(agent, frequency_);
   const double rise = phase_.known() ? std::min(1.0, phase_.age() / rise_time) : 0;
   const double way = backwards_ ? -1 : 1;
-  const auto wave = [&](int joint) { return rise * amplitude_ * volvox::sin(phase_.phase() + way * 2 * pi * joint / wavelength_); };
+  const auto wave = [&](int joint) {
+    return rise * amplitude_ * volvox::sin(phase_.phase() + way * 2 * pi * joint / wavelength_);
+  };
   agent.move_to("pitch", wave(2 * phase_.place()));
   agent.move_to("yaw", wave(2 * phase_.place() + 1));
 }

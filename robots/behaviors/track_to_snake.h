@@ -39,8 +39,8 @@ class TrackToSnake final : public mind::Behavior {
   Track track_;
   ChainPhase phase_;
   TrackStage stage_ = TrackStage::rolling;
-  double since_ = 0;        // s by its own clock, of this stage
-  double still_since_ = 0;  // s by its own clock: the track has not turned since then
+  double since_ = 0;            // s by its own clock, of this stage
+  double still_since_ = 0;      // s by its own clock: the track has not turned since then
   double yaw_ = 0, pitch_ = 0;  // rad, from where it unrolls
   double uprightness_ = 0;      // m/s^2, of late: gravity as felt by a module that lies as at the bottom of the track
   bool backwards_ = false;

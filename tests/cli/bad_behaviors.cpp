@@ -32,7 +32,9 @@ class BadStart final : public Behavior {
 
 class Throwing final : public volvox::sim::Experiment {
  public:
-  volvox::Result<volvox::model::WorldModel> init(volvox::sim::Setup&) override { throw std::runtime_error("thrown on purpose"); }
+  volvox::Result<volvox::model::WorldModel> init(volvox::sim::Setup&) override {
+    throw std::runtime_error("thrown on purpose");
+  }
   volvox::Result<std::vector<volvox::model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
     return std::vector<volvox::model::ParameterDesc>{};
   }
@@ -52,7 +54,8 @@ int main(int argc, char** argv) {
   add("senses_nothing", [](Agent& agent) { agent.percept<double>("pich.angle"); });
   add("senses_another_type", [](Agent& agent) { agent.percept<bool>("pitch.angle"); });
   add("sends_nowhere", [](Agent& agent) { agent.send("frnt", 1.0); });
-  add("lists_no_state", [](Agent&) {}, false);
+  add(
+      "lists_no_state", [](Agent&) {}, false);
   library.minds.behaviors.add("starts_badly", [] { return std::make_unique<BadStart>(); });
   library.experiments.add("throwing", [] { return std::make_unique<Throwing>(); });
   return volvox::cli::main(argc, argv, library);

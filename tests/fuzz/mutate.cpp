@@ -15,10 +15,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-void give(const std::string& bytes) { LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()); }
+void give(const std::string& bytes) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
 
 std::string changed(std::string bytes, volvox::RandomStream& random) {
-  static const std::string numbers[] = {"0", "-1", "99999999999999999999", "1e308", "nan", "inf", "4294967295", " ", "\n"};
+  static const std::string numbers[] = {"0", "-1", "99999999999999999999", "1e308", "nan", "inf", "4294967295",
+                                        " ", "\n"};
   for (std::uint64_t change = random.below(8) + 1; change > 0 && !bytes.empty(); --change) {
     const std::uint64_t at = random.below(bytes.size());
     switch (random.below(5)) {

@@ -23,7 +23,9 @@ void require(bool sound) {
   require(reading.cloud.colors.empty() || reading.cloud.colors.size() == reading.cloud.points.size());
 }
 
-[[maybe_unused]] void use(const scan::TriangleMesh& mesh) { require(mesh.colors.empty() || mesh.colors.size() == mesh.vertices.size()); }
+[[maybe_unused]] void use(const scan::TriangleMesh& mesh) {
+  require(mesh.colors.empty() || mesh.colors.size() == mesh.vertices.size());
+}
 
 [[maybe_unused]] void use(const scan::ScanLog& log) {
   (void)scan::locate(log).ok();

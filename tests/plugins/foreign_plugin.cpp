@@ -3,14 +3,16 @@
 
 #if PLUGIN_KIND == 1  // of another version
 extern "C" const volvox_plugin_info* volvox_plugin() {
-  static const volvox_plugin_info info = {VOLVOX_PLUGIN_ABI_VERSION + 1, sizeof(volvox_plugin_info), "", "future", "", nullptr};
+  static const volvox_plugin_info info = {
+      VOLVOX_PLUGIN_ABI_VERSION + 1, sizeof(volvox_plugin_info), "", "future", "", nullptr};
   return &info;
 }
 #elif PLUGIN_KIND == 2  // of another compiler
 extern "C" const volvox_plugin_info* volvox_plugin() {
-  static const volvox_plugin_info info = {VOLVOX_PLUGIN_ABI_VERSION, sizeof(volvox_plugin_info), "gcc 4, libstdc++", "old", "", nullptr};
+  static const volvox_plugin_info info = {
+      VOLVOX_PLUGIN_ABI_VERSION, sizeof(volvox_plugin_info), "gcc 4, libstdc++", "old", "", nullptr};
   return &info;
 }
-#else  // no plugin at all
+#else                   // no plugin at all
 extern "C" int nothing_of_interest() { return 0; }
 #endif

@@ -47,8 +47,7 @@ class Actor final : public mind::Behavior {
     if (deed_ == "nan") agent.turn("neck", not_a_number);
     if (deed_ == "crash") std::raise(SIGSEGV);
     if (deed_ == "hang")
-      for (volatile bool forever = true; forever;) {
-      }
+      for (volatile bool forever = true; forever;) {}
     if (deed_ == "exit") std::_Exit(7);
   }
   VOLVOX_STATE(deed_, speed_, steps_)
@@ -111,16 +110,19 @@ class Lookout final : public mind::Sensor {
     if (++readings_ == 30) act();
     std::vector<mind::Neighborhood::Near> near;
     c.neighborhood->near(c.world.link_pose(c.link(0)).position, range_, c.module, near);
-    *reading.get<std::vector<double>>() = {c.hits[0].distance, near.empty() ? -1 : near[0].distance, c.contact_forces[c.link(0)],
-                                           c.world.link_velocity(c.link(1)).angular.z, c.world.last_velocity(c.link(1)).angular.z, c.world.joint_state(c.joint(0)).torque};
+    *reading.get<std::vector<double>>() = {c.hits[0].distance,
+                                           near.empty() ? -1 : near[0].distance,
+                                           c.contact_forces[c.link(0)],
+                                           c.world.link_velocity(c.link(1)).angular.z,
+                                           c.world.last_velocity(c.link(1)).angular.z,
+                                           c.world.joint_state(c.joint(0)).torque};
   }
 
  private:
   void act() const {
     if (deed_ == "crash") std::raise(SIGSEGV);
     if (deed_ == "hang")
-      for (volatile bool forever = true; forever;) {
-      }
+      for (volatile bool forever = true; forever;) {}
     if (deed_ == "throw") throw std::runtime_error("blinded");
   }
   std::string deed_;
@@ -211,7 +213,8 @@ class Journal final : public sim::Extension {
 // The engine `none`, which says when it comes and goes, and can lose its way.
 class Still final : public physics::Engine {
  public:
-  Still(const physics::EngineSettings& settings, bool loses_its_way) : inner_(physics::make_none_engine(settings)), loses_its_way_(loses_its_way) {
+  Still(const physics::EngineSettings& settings, bool loses_its_way)
+      : inner_(physics::make_none_engine(settings)), loses_its_way_(loses_its_way) {
     info_ = inner_->info();
     info_.name = "still";
     write_down("engine made");
@@ -222,7 +225,9 @@ class Still final : public physics::Engine {
   void remove_body(physics::BodyId id) override { inner_->remove_body(id); }
   physics::JointId add_joint(const physics::JointDesc& desc) override { return inner_->add_joint(desc); }
   void remove_joint(physics::JointId id) override { inner_->remove_joint(id); }
-  void set_body(physics::BodyId id, const Pose& pose, const Twist& velocity) override { inner_->set_body(id, pose, velocity); }
+  void set_body(physics::BodyId id, const Pose& pose, const Twist& velocity) override {
+    inner_->set_body(id, pose, velocity);
+  }
   void set_gravity(const Vec3& gravity) override { inner_->set_gravity(gravity); }
   std::span<physics::MotorCommand> motors() override { return inner_->motors(); }
   std::span<Wrench> forces() override { return inner_->forces(); }
@@ -237,7 +242,9 @@ class Still final : public physics::Engine {
   std::span<const Wrench> loads() const override { return inner_->loads(); }
   bool has(physics::JointId id) const override { return inner_->has(id); }
   std::span<const std::uint8_t> latched() const override { return inner_->latched(); }
-  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override { inner_->cast_rays(rays, hits); }
+  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override {
+    inner_->cast_rays(rays, hits);
+  }
   void contacts(std::vector<physics::Contact>& out) const override { inner_->contacts(out); }
   void archive(Archive& ar) override { inner_->archive(ar); }
 
@@ -251,7 +258,8 @@ class Still final : public physics::Engine {
 class Fog final : public view::RenderEngine {
  public:
   explicit Fog(const Parameters& parameters)
-      : width_(static_cast<int>(parameters.integer("width", 16))), height_(static_cast<int>(parameters.integer("height", 16))) {}
+      : width_(static_cast<int>(parameters.integer("width", 16))),
+        height_(static_cast<int>(parameters.integer("height", 16))) {}
   const view::RenderEngineInfo& info() const override { return info_; }
   Result<void> load(std::shared_ptr<const view::Scene>) override { return {}; }
   Result<void> show(const view::Frame&) override { return {}; }
@@ -268,36 +276,54 @@ class Fog final : public view::RenderEngine {
 
 #if PLUGIN_KIND == 1  // good
 VOLVOX_PLUGIN("good", "something of everything") {
-  plugin.behaviors.add("actor", [] { return std::make_unique<Actor>(); }, "turns its neck");
+  plugin.behaviors.add(
+      "actor", [] { return std::make_unique<Actor>(); }, "turns its neck");
   plugin.behaviors.add("throws_when_made", [] { return std::make_unique<ThrowsWhenMade>(); });
   plugin.behaviors.add("nothing", [] { return std::unique_ptr<mind::Behavior>(); });
   plugin.behaviors.add("mimic", [] { return std::make_unique<Mimic>(); });
-  const auto reading = [](double value) { return [value](const model::Sensor&, const Parameters&) { return std::make_unique<Reading>(value); }; };
+  const auto reading = [](double value) {
+    return [value](const model::Sensor&, const Parameters&) { return std::make_unique<Reading>(value); };
+  };
   plugin.sensors.add("altitude", reading(0), "height above the ground, in m");
   plugin.sensors.add("altitude_nan", reading(not_a_number));
   plugin.sensors.add("altitude_blind", reading(-1));
-  const auto shift = [](double by) { return [by](const Parameters&, const TypeInfo*) { return std::make_unique<Shift>(by); }; };
+  const auto shift = [](double by) {
+    return [by](const Parameters&, const TypeInfo*) { return std::make_unique<Shift>(by); };
+  };
   plugin.noise.add("shift", shift(0.5), "adds 0.5");
   plugin.noise.add("shift_nan", shift(not_a_number));
-  const auto constant = [](double gain) { return [gain](double, const Parameters& p) { return std::make_unique<Constant>(p.number("gain", gain)); }; };
+  const auto constant = [](double gain) {
+    return [gain](double, const Parameters& p) { return std::make_unique<Constant>(p.number("gain", gain)); };
+  };
   plugin.propagations.add("constant", constant(1), "the same everywhere: gain");
-  plugin.engines.add("still", [](const physics::EngineSettings& s) { return std::make_unique<Still>(s, false); }, "nothing moves");
+  plugin.engines.add(
+      "still", [](const physics::EngineSettings& s) { return std::make_unique<Still>(s, false); }, "nothing moves");
   plugin.engines.add("lost", [](const physics::EngineSettings& s) { return std::make_unique<Still>(s, true); });
-  plugin.renderers.add("fog", [](const Parameters& p) -> Result<std::unique_ptr<view::RenderEngine>> { return std::unique_ptr<view::RenderEngine>(std::make_unique<Fog>(p)); }, "grey pictures");
+  plugin.renderers.add(
+      "fog",
+      [](const Parameters& p) -> Result<std::unique_ptr<view::RenderEngine>> {
+        return std::unique_ptr<view::RenderEngine>(std::make_unique<Fog>(p));
+      },
+      "grey pictures");
   for (const char* name : {"journal_a", "journal_b"})
-    plugin.extensions.add(name, [name](const sim::ExtensionSetup& setup) { return std::make_unique<Journal>(name, setup.parameters.text("deed", "")); });
+    plugin.extensions.add(name, [name](const sim::ExtensionSetup& setup) {
+      return std::make_unique<Journal>(name, setup.parameters.text("deed", ""));
+    });
 }
 #elif PLUGIN_KIND == 2  // goes wrong while it is loaded
 VOLVOX_PLUGIN("moody", "goes wrong while it is loaded") {
   if (std::getenv("VOLVOX_TEST_CRASH") != nullptr) std::raise(SIGSEGV);
   throw std::runtime_error("not in the mood");
 }
-#else  // only behaviours and sensors, so that nothing of it need be in the run's process
+#else                   // only behaviours and sensors, so that nothing of it need be in the run's process
 VOLVOX_PLUGIN("actors", "behaviors and sensors alone") {
-  plugin.behaviors.add("actor", [] { return std::make_unique<Actor>(); }, "turns its neck");
+  plugin.behaviors.add(
+      "actor", [] { return std::make_unique<Actor>(); }, "turns its neck");
   plugin.behaviors.add("mimic", [] { return std::make_unique<Mimic>(); });
   plugin.behaviors.add("on_board", [] { return std::make_unique<OnBoardActor>(); });
-  plugin.sensors.add("lookout", [](const model::Sensor&, const Parameters& p) { return std::make_unique<Lookout>(p); }, "what is below and near");
+  plugin.sensors.add(
+      "lookout", [](const model::Sensor&, const Parameters& p) { return std::make_unique<Lookout>(p); },
+      "what is below and near");
   plugin.sensors.add("altitude", [](const model::Sensor&, const Parameters&) { return std::make_unique<Reading>(0); });
   plugin.sensors.add("crowd", [](const model::Sensor&, const Parameters&) { return std::make_unique<Crowd>(); });
   plugin.sensors.add("own", [](const model::Sensor&, const Parameters&) { return std::make_unique<ReadsOwnType>(); });

@@ -19,8 +19,8 @@ struct Outcome {
   }
 };
 
-Outcome run(const std::string& experiment, const std::string& engine, std::map<std::string, std::string> settings, double duration, int threads = 1,
-            const std::string& save_to = {}, const std::string& restore_from = {}) {
+Outcome run(const std::string& experiment, const std::string& engine, std::map<std::string, std::string> settings,
+            double duration, int threads = 1, const std::string& save_to = {}, const std::string& restore_from = {}) {
   sim::Library library;
   robots::register_behaviors(library.minds.behaviors);
   experiments::register_experiments(library.experiments);
@@ -82,14 +82,16 @@ TEST(Arenas, what_is_built_from_points_serves_as_well) {
   EXPECT_EQ(net.metric("non_manifold_edges"), 0);
   EXPECT_GT(net.metric("f_2cm"), 0.99);
   for (const char* arena : {"pf", "gsrm"}) {
-    EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "8"}, {"arena", arena}}, 10).metric("crossed"), 1) << arena;
+    EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "8"}, {"arena", arena}}, 10).metric("crossed"), 1)
+        << arena;
     EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "5"}, {"arena", arena}}, 7).metric("crossed"), 0) << arena;
   }
 }
 
 TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_count) {
   const std::map<std::string, std::string> settings{{"noise", "0.007"}, {"divergence", "0.01"}};
-  const Outcome one = run("arenas/rangefinder", "native", settings, 1), three = run("arenas/rangefinder", "native", settings, 1, 3);
+  const Outcome one = run("arenas/rangefinder", "native", settings, 1),
+                three = run("arenas/rangefinder", "native", settings, 1, 3);
   EXPECT_EQ(one.report.state_hash, three.report.state_hash);
   EXPECT_NEAR(one.metric("range_error_mean_mm"), 7 * 0.8, 1.5);  // the mean of a normal deviate without its sign
   EXPECT_GT(one.metric("range_error_max_mm"), 20);
@@ -98,7 +100,8 @@ TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_co
 TEST(Arenas, a_scout_drives_in_a_scanned_room_and_its_laser_sees_what_was_scanned) {
   const std::string file = testing::TempDir() + "room.xyz";
   const auto room = scan::make_arena({.seed = 4, .pit = false, .boxes = 1});
-  ASSERT_TRUE(scan::write_cloud(scan::sample_cloud(room->mesh, {.seed = 4, .points = 30'000, .outliers = 100}), file).ok());
+  ASSERT_TRUE(
+      scan::write_cloud(scan::sample_cloud(room->mesh, {.seed = 4, .points = 30'000, .outliers = 100}), file).ok());
   for (const char* method : {"pf", "mixed"}) {
     const Outcome driven = run("arenas/room", "native", {{"scan", file}, {"method", method}}, 3);
     EXPECT_GT(driven.metric("way_m"), 0.2) << method;
@@ -106,7 +109,8 @@ TEST(Arenas, a_scout_drives_in_a_scanned_room_and_its_laser_sees_what_was_scanne
     EXPECT_GT(driven.metric("returned"), 0.95) << method;
     EXPECT_GT(driven.metric("near_scan"), 0.95) << method;
   }
-  EXPECT_EQ(run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5).report.state_hash, run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5, 3).report.state_hash);
+  EXPECT_EQ(run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5).report.state_hash,
+            run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5, 3).report.state_hash);
 }
 
 TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
@@ -122,7 +126,8 @@ TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
   run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 3.4, 2, half);
   const Outcome restored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6, 3, {}, half);
   EXPECT_EQ(restored.report.state_hash, explored.report.state_hash);
-  for (const char* name : {"learned", "too_little", "triangles", "f_2cm_first", "f_2cm_last", "completeness_first_mm", "completeness_last_mm", "painted", "color_right"})
+  for (const char* name : {"learned", "too_little", "triangles", "f_2cm_first", "f_2cm_last", "completeness_first_mm",
+                           "completeness_last_mm", "painted", "color_right"})
     EXPECT_EQ(restored.metric(name), explored.metric(name)) << name;
 }
 

@@ -6,9 +6,9 @@
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double half = 0.042;    // m: from a dock of a SuperBot to its next joint
-constexpr double link = 0.084;    // m: from joint to joint
-constexpr double rest = 0.0425;   // m: the height of a module's axis that lies on the ground
+constexpr double half = 0.042;   // m: from a dock of a SuperBot to its next joint
+constexpr double link = 0.084;   // m: from joint to joint
+constexpr double rest = 0.0425;  // m: the height of a module's axis that lies on the ground
 constexpr double quarter = pi / 2;
 
 using Model = std::shared_ptr<const model::ModuleModel>;
@@ -55,13 +55,15 @@ Result<model::Chain> planar_chain(const model::ModuleModel& superbot, int module
   tip = tip * Pose{{further, 0, 0}, {}};
   model::Chain chain(Pose{{0, 0, rest}, {}} * model::engaged_dock(4, 0));
   for (int i = 0; i < modules; ++i)
-    if (auto added = chain.append(i + 1 == modules ? last : turned, "back", "front", i == 0 ? 0 : 1); !added.ok()) return added.error();
+    if (auto added = chain.append(i + 1 == modules ? last : turned, "back", "front", i == 0 ? 0 : 1); !added.ok())
+      return added.error();
   return chain;
 }
 
-// Where the first joint of the arm is, and the two places where the modules to be docked with turn their tails: zigzags of
-// one and of two modules lead there that can give and take 2 cm. A loose module lies about in the direction in which a zigzag
-// ends, most so where the arm must stretch: whoever turns its tail slips, because half its weight rests on that tail.
+// Where the first joint of the arm is, and the two places where the modules to be docked with turn their tails: zigzags
+// of one and of two modules lead there that can give and take 2 cm. A loose module lies about in the direction in which
+// a zigzag ends, most so where the arm must stretch: whoever turns its tail slips, because half its weight rests on
+// that tail.
 constexpr Vec3 shoulder{half, 0, rest};
 const std::vector<double> first_posture = {radians(-85), quarter, radians(89)};
 const std::vector<double> second_posture = {radians(-85), quarter, radians(50), radians(-50), quarter, radians(50)};
@@ -70,7 +72,8 @@ const Vec3 first_place = shoulder + Vec3{0.142, 0, 0};
 
 Vec3 second_place() {
   Vec3 place = shoulder;
-  for (const double heading : {-84, -36, -84, -36}) place += Vec3{volvox::cos(radians(heading)), volvox::sin(radians(heading)), 0} * link;
+  for (const double heading : {-84, -36, -84, -36})
+    place += Vec3{volvox::cos(radians(heading)), volvox::sin(radians(heading)), 0} * link;
   return place;
 }
 
@@ -103,7 +106,13 @@ Result<std::shared_ptr<const robots::GrowPlan>> make_plan(const model::ModuleMod
 
 Result<std::vector<model::ParameterDesc>> ArmGrowth::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"disturbed", "true", {}, {}, {"true", "false"}, "clocks apart, sensors that err, loose modules moved by 2 cm and 10 degrees, modules in any order", 0},
+      {"disturbed",
+       "true",
+       {},
+       {},
+       {"true", "false"},
+       "clocks apart, sensors that err, loose modules moved by 2 cm and 10 degrees, modules in any order",
+       0},
       {"messages", "true", {}, {}, {"true", "false"}, "whether modules hear each other", 0}};
 }
 
@@ -112,8 +121,8 @@ Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
   if (!superbot.ok()) return superbot.error();
   auto plan = make_plan(**superbot);
   if (!plan.ok()) return plan.error();
-  setup.registries.behaviors.add("grow", [plan = *plan] { return std::make_unique<robots::Grow>(plan); },
-                                 "an arm that docks with modules nearby");
+  setup.registries.behaviors.add(
+      "grow", [plan = *plan] { return std::make_unique<robots::Grow>(plan); }, "an arm that docks with modules nearby");
   const Model module = with_beacons(**superbot);
   model::SceneBuilder scene("arm_growth");
   scene.add_ground();
@@ -123,7 +132,9 @@ Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
   loose.positions = {{"roll", quarter}};
   scene.add(module, std::nullopt, "m0", arm);
   scene.connect("base.mount", "m0.back");
-  const auto lying = [](const Vec3& tail, double heading) { return Pose{tail, Quat::axis_angle({0, 0, 1}, heading)} * Pose{{half, 0, 0}, {}}; };
+  const auto lying = [](const Vec3& tail, double heading) {
+    return Pose{tail, Quat::axis_angle({0, 0, 1}, heading)} * Pose{{half, 0, 0}, {}};
+  };
   scene.add(module, lying(first_place, first_heading), "m1", loose);
   scene.add(module, lying(second_place(), second_heading), "m2", loose);
   scene.set_run({Time::seconds(60), {1, 60}, 1.0 / 240});
@@ -136,7 +147,8 @@ Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
 
 void ArmGrowth::observe(const sim::Simulation& simulation) {
   for (const world::DockEvent& event : simulation.dock_events())
-    if (event.kind == world::DockEvent::Kind::engaged && simulation.tick() > 1) engaged_at_.push_back(simulation.now().seconds());
+    if (event.kind == world::DockEvent::Kind::engaged && simulation.tick() > 1)
+      engaged_at_.push_back(simulation.now().seconds());
 }
 
 void ArmGrowth::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {

@@ -17,7 +17,8 @@ Result<std::vector<model::ParameterDesc>> Breakage::parameters(const std::filesy
 Result<model::WorldModel> Breakage::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment remod3d/breakage");
   const auto spheres = static_cast<int>(parameters.integer("spheres", 5));
-  const double mass = parameters.number("mass", 20), speed = parameters.number("speed", 3), strength = parameters.number("strength", 0.3);
+  const double mass = parameters.number("mass", 20), speed = parameters.number("speed", 3),
+               strength = parameters.number("strength", 0.3);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   auto loaded = setup.library.load("superbot");
   if (!loaded.ok()) return loaded.error();
@@ -39,8 +40,10 @@ Result<model::WorldModel> Breakage::init(sim::Setup& setup) {
   constexpr double radius = 0.06;
   for (int i = 0; i < spheres; ++i) {
     // Spread over the grid; they arrive one shortly after the other.
-    const Vec3 aim{0.14 * (i % 5 - 2) + random.uniform(-0.03, 0.03), 0.17 * ((2 * i) % 5 - 2) + random.uniform(-0.03, 0.03), 0.15 + 0.05 * i};
-    const int sphere = scene.add_obstacle(model::Sphere{radius}, {aim, {}}, mass, {}, {0.85, 0.45, 0.1, 1}, "sphere" + std::to_string(i));
+    const Vec3 aim{0.14 * (i % 5 - 2) + random.uniform(-0.03, 0.03),
+                   0.17 * ((2 * i) % 5 - 2) + random.uniform(-0.03, 0.03), 0.15 + 0.05 * i};
+    const int sphere = scene.add_obstacle(model::Sphere{radius}, {aim, {}}, mass, {}, {0.85, 0.45, 0.1, 1},
+                                          "sphere" + std::to_string(i));
     scene.placement(sphere).velocity.linear = {0, 0, -speed};
   }
   model::RunSettings run;
@@ -65,10 +68,12 @@ void Breakage::observe(const sim::Simulation& simulation) {
 void Breakage::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const auto broken = static_cast<double>(simulation.world().docks_broken());
   metrics.set("docks_broken", broken, "connections that broke by their load");
-  metrics.set("broken_fraction", sim::mean_of(broken, static_cast<double>(docks_)), "of those that were engaged at the start");
+  metrics.set("broken_fraction", sim::mean_of(broken, static_cast<double>(docks_)),
+              "of those that were engaged at the start");
   metrics.set("first_break_s", sim::measured_time(first_break_), "-: none broke");
   metrics.set("momentum_error", momentum_error_, "the largest change of the linear momentum, as a part of it");
-  metrics.set("angular_momentum_error_m", spin_error_, "the largest change of the angular momentum, as a part of the linear one: an arm in m");
+  metrics.set("angular_momentum_error_m", spin_error_,
+              "the largest change of the angular momentum, as a part of the linear one: an arm in m");
 }
 
 void Breakage::archive_state(Archive& ar) {

@@ -15,10 +15,11 @@ class Breakage final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  Vec3 momentum_;      // kg m/s, at the start
-  Vec3 spin_;          // kg m^2/s, at the start, about the origin
-  double momentum_error_ = 0, spin_error_ = 0;  // the largest so far, as a part of those; of spin_, of momentum times a metre
-  std::int64_t docks_ = 0;  // engaged at the start
+  Vec3 momentum_;  // kg m/s, at the start
+  Vec3 spin_;      // kg m^2/s, at the start, about the origin
+  double momentum_error_ = 0,
+         spin_error_ = 0;    // the largest so far, as a part of those; of spin_, of momentum times a metre
+  std::int64_t docks_ = 0;   // engaged at the start
   double first_break_ = -1;  // s
 };
 

@@ -41,7 +41,8 @@ void CarDock::observe(const sim::Simulation& simulation) {
 
 void CarDock::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const world::World& world = simulation.world();
-  const Vec3 way = world::centre_of_mass(world, find(world, "b_rear_hub")) - world::centre_of_mass(world, find(world, "b_hub"));
+  const Vec3 way =
+      world::centre_of_mass(world, find(world, "b_rear_hub")) - world::centre_of_mass(world, find(world, "b_hub"));
   const double gap = std::hypot(way.x, way.y);
   const bool away = parted_at_ >= 0 && gap > 0.25 && world.organism_count() == 2;
   metrics.set("docked", docked_at_ >= 0, "1: fifteen modules became one robot");

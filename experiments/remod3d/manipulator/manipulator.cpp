@@ -9,8 +9,8 @@ namespace volvox::experiments::remod3d {
 namespace {
 
 constexpr int modules = 3;
-constexpr double height = 0.9;            // m, of the column: more than the arm is long, so that it cannot reach the ground
-constexpr double within = 5e-3;           // m, seed 000, IV.C
+constexpr double height = 0.9;   // m, of the column: more than the arm is long, so that it cannot reach the ground
+constexpr double within = 5e-3;  // m, seed 000, IV.C
 constexpr double bar_mass = 0.02, bar_radius = 0.01;
 
 using Model = std::shared_ptr<const model::ModuleModel>;
@@ -36,7 +36,8 @@ Model column() {
   return model;
 }
 
-Result<std::shared_ptr<robots::ArmMission>> make_mission(const model::ModuleModel& superbot, const model::Dock& mount, int targets, std::uint64_t seed) {
+Result<std::shared_ptr<robots::ArmMission>> make_mission(const model::ModuleModel& superbot, const model::Dock& mount,
+                                                         int targets, std::uint64_t seed) {
   auto mission = std::make_shared<robots::ArmMission>();
   mission->foot = {0, 0, 0};
   mission->chain = model::Chain(mount.pose * model::engaged_dock(mount.symmetry, 0));
@@ -46,7 +47,8 @@ Result<std::shared_ptr<robots::ArmMission>> make_mission(const model::ModuleMode
   RandomStream random(seed, 0, "targets");
   while (static_cast<int>(mission->targets.size()) < targets) {
     const std::vector<double> posture = mission->chain.random_positions(random);
-    if (robots::clearance(*mission, posture) >= robots::least_clearance) mission->targets.push_back(mission->chain.tip(posture));
+    if (robots::clearance(*mission, posture) >= robots::least_clearance)
+      mission->targets.push_back(mission->chain.tip(posture));
   }
   return mission;
 }
@@ -74,15 +76,17 @@ Result<model::WorldModel> Manipulator::init(sim::Setup& setup) {
   if (!superbot.ok()) return superbot.error();
   auto elongated = std::make_shared<model::ModuleModel>(**superbot);
   if (number("extension") > 0)
-    model::elongate(*elongated, static_cast<std::size_t>(elongated->dock_index("front")), number("extension"), bar_mass, bar_radius);
+    model::elongate(*elongated, static_cast<std::size_t>(elongated->dock_index("front")), number("extension"), bar_mass,
+                    bar_radius);
   elongated->mind = model::Mind{"arm", {}, {}, 0};
 
   const Model base = column();
   auto mission = make_mission(*elongated, base->docks.front(), static_cast<int>(number("targets")), setup.seed);
   if (!mission.ok()) return mission.error();
   mission_ = *mission;
-  setup.registries.behaviors.add("arm", [mission = mission_] { return std::make_unique<robots::Arm>(mission); },
-                                 "moves the tip of an arm to poses by inverse kinematics");
+  setup.registries.behaviors.add(
+      "arm", [mission = mission_] { return std::make_unique<robots::Arm>(mission); },
+      "moves the tip of an arm to poses by inverse kinematics");
 
   model::SceneBuilder scene("manipulator");
   scene.add_ground();
@@ -104,7 +108,8 @@ void Manipulator::begin(const sim::Simulation& simulation) {
     const mind::Agent& agent = simulation.minds().agent(i);
     if (agent.name() == "m0") first_ = i;
     if (agent.name() == "m" + std::to_string(modules - 1))
-      tip_ = world.part(agent.placement()).first_dock + static_cast<std::uint32_t>(world.module_model(agent.placement()).dock_index("front"));
+      tip_ = world.part(agent.placement()).first_dock +
+             static_cast<std::uint32_t>(world.module_model(agent.placement()).dock_index("front"));
   }
 }
 
@@ -130,13 +135,15 @@ void Manipulator::shutdown(const sim::Simulation& simulation, sim::Metrics& metr
     angles.push_back(degrees(miss.angle));
   }
   const auto count = static_cast<double>(misses_.size());
-  const auto reached = static_cast<double>(std::count_if(misses_.begin(), misses_.end(), [](const Miss& m) { return m.distance <= within; }));
+  const auto reached = static_cast<double>(
+      std::count_if(misses_.begin(), misses_.end(), [](const Miss& m) { return m.distance <= within; }));
   metrics.set("targets", count, "random poses whose time was over");
   metrics.set("reached_fraction", sim::mean_of(reached, count), "of the targets, within 5 mm when their time was over");
   metrics.set_beside_paper("error_median_mm", part_of(distances, 0.5), 5, "section IV.C: within 5 mm of the target");
   metrics.set("error_95_mm", part_of(distances, 0.95), "19 of 20 are nearer");
   metrics.set("error_angle_median_deg", part_of(angles, 0.5));
-  metrics.set("solved_fraction", sim::mean_of(solved_, target_ + 1), "of the targets, by inverse kinematics, clear of the arm itself");
+  metrics.set("solved_fraction", sim::mean_of(solved_, target_ + 1),
+              "of the targets, by inverse kinematics, clear of the arm itself");
   metrics.set("docks_broken", static_cast<double>(simulation.world().docks_broken()));
 }
 

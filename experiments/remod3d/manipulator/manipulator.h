@@ -17,17 +17,20 @@ class Manipulator final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  struct Miss {  // how far the tip was from a target when its time was over
+  struct Miss {                      // how far the tip was from a target when its time was over
     double distance = 0, angle = 0;  // m, rad
     template <class A>
-    void archive(A& ar) { ar("distance", distance); ar("angle", angle); }
+    void archive(A& ar) {
+      ar("distance", distance);
+      ar("angle", angle);
+    }
   };
 
   std::shared_ptr<const robots::ArmMission> mission_;
-  std::uint32_t tip_ = 0;           // dock
-  std::size_t first_ = 0;           // agent on the base
+  std::uint32_t tip_ = 0;  // dock
+  std::size_t first_ = 0;  // agent on the base
   int target_ = -1;
-  Miss now_;                        // at present
+  Miss now_;  // at present
   std::vector<Miss> misses_;
   std::int64_t solved_ = 0;
 };

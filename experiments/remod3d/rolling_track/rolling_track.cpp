@@ -37,7 +37,8 @@ Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {
 
 // Where the middle of a module points in the plane of its loop, as TrackModel has it, but true.
 double true_direction(const world::World& world, std::uint32_t module) {
-  const std::uint32_t middle = world.part(module).first_link + static_cast<std::uint32_t>(world.module_model(module).link_index("tail_core"));
+  const std::uint32_t middle =
+      world.part(module).first_link + static_cast<std::uint32_t>(world.module_model(module).link_index("tail_core"));
   const Vec3 up = world.link_pose(middle).rotation.conjugate() * Vec3{0, 0, 1};
   return volvox::atan2(up.x, up.y);
 }

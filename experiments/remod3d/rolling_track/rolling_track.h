@@ -15,8 +15,8 @@ class RollingTrack final : public sim::Experiment {
 
  private:
   Vec3 start_;
-  double tilt_ = 0;          // rad, the largest of the loop's plane from the vertical
-  double error_squares_ = 0; // rad^2, of what modules believe of the vertical
+  double tilt_ = 0;           // rad, the largest of the loop's plane from the vertical
+  double error_squares_ = 0;  // rad^2, of what modules believe of the vertical
   std::int64_t errors_ = 0;
 };
 

@@ -6,10 +6,9 @@
 namespace volvox::experiments::remod3d {
 
 Result<std::vector<model::ParameterDesc>> Scatter::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{
-      {"modules", "100", 1, 100'000, {}, "how many modules", 0, true},
-      {"robot", "superbot", {}, {}, {"superbot", "atron"}, "which robot", 0},
-      {"spacing", "0.3", 0.2, 10, {}, "between neighbours, in m", 0}};
+  return std::vector<model::ParameterDesc>{{"modules", "100", 1, 100'000, {}, "how many modules", 0, true},
+                                           {"robot", "superbot", {}, {}, {"superbot", "atron"}, "which robot", 0},
+                                           {"spacing", "0.3", 0.2, 10, {}, "between neighbours, in m", 0}};
 }
 
 Result<model::WorldModel> Scatter::init(sim::Setup& setup) {

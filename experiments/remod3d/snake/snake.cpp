@@ -81,11 +81,13 @@ void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   metrics.set("distance_m", distance, "over the ground, of the centre of mass");
   metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
   bool all_know = false;
-  metrics.set("synchrony", synchrony(simulation, all_know), "of what modules believe of the phase, at the end: 1 they agree, 0 they do not");
+  metrics.set("synchrony", synchrony(simulation, all_know),
+              "of what modules believe of the phase, at the end: 1 they agree, 0 they do not");
   metrics.set("sync_time_s", sim::measured_time(synced_at_), "until all had heard of the phase; -: they have not");
   const double since = time - std::max(synced_at_, 0.0);
-  metrics.set("forward_speed_m_s", sim::mean_of(dot(world::centre_of_mass(simulation.world()) - synced_, forward_), since),
-              "mean in the direction of the waves, from the first module to the last, since all had heard of the phase");
+  metrics.set(
+      "forward_speed_m_s", sim::mean_of(dot(world::centre_of_mass(simulation.world()) - synced_, forward_), since),
+      "mean in the direction of the waves, from the first module to the last, since all had heard of the phase");
   metrics.set("lift_m", sim::measured_if(time > 1, lift_), "the highest centre of a link after the first second");
   metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
   metrics.set("dock_error_max_deg", degrees(dock_angle_), "of any dock in any tick");

@@ -52,7 +52,8 @@ Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
     const model::Shape shape = random_shape(random);
     const double shade = random.uniform(0.35, 0.8);
     const Quat attitude = normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
-    strewn.add_obstacle(shape, Pose{at, attitude}, 600 * 0.6 * volume_bound(shape), {}, {shade, 0.6 * shade, 0.25 * shade, 1}, "obstacle" + std::to_string(i));
+    strewn.add_obstacle(shape, Pose{at, attitude}, 600 * 0.6 * volume_bound(shape), {},
+                        {shade, 0.6 * shade, 0.25 * shade, 1}, "obstacle" + std::to_string(i));
   }
   auto obstacles = strewn.build();
   if (!obstacles.ok()) return obstacles.error();
@@ -76,7 +77,8 @@ void Terrain::observe(const sim::Simulation& simulation) {
     rear = std::min(rear, world::centre_of_mass(world, module).x);
     for (std::uint32_t i = 0; i < world.module_model(module).links.size(); ++i) {
       const Vec3 at = world.link_pose(world.part(module).first_link + i).position;
-      if (std::max(std::fabs(at.x), std::fabs(at.y)) < 1.5) below_ = std::max(below_, field.height_at(at.x, at.y) - at.z);
+      if (std::max(std::fabs(at.x), std::fabs(at.y)) < 1.5)
+        below_ = std::max(below_, field.height_at(at.x, at.y) - at.z);
     }
   }
   if (crossed_at_ < 0 && rear > far_side) crossed_at_ = simulation.now().seconds();

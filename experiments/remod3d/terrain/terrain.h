@@ -15,9 +15,9 @@ class Terrain final : public Travel {
   void archive_state(Archive& ar) override;
 
  private:
-  double crossed_at_ = -1;           // s, when all of the snake had passed the middle; -1: not yet
-  double below_ = 0;                 // m, by which any link's centre went below the surface
-  std::vector<Vec3> obstacles_;      // where they lay, in the order of the world
+  double crossed_at_ = -1;       // s, when all of the snake had passed the middle; -1: not yet
+  double below_ = 0;             // m, by which any link's centre went below the surface
+  std::vector<Vec3> obstacles_;  // where they lay, in the order of the world
 };
 
 }  // namespace volvox::experiments::remod3d

@@ -16,7 +16,9 @@ TEST_P(ArmGrowth, BecomesAnArmOfThree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, ArmGrowth, testing::Values(Case{"native", 1}, Case{"native", 2}, Case{"bullet", 1}),
-                         [](const auto& test) { return std::string(test.param.first) + "_" + std::to_string(test.param.second); });
+                         [](const auto& test) {
+                           return std::string(test.param.first) + "_" + std::to_string(test.param.second);
+                         });
 
 // One module alone sees and reaches; two must tell each other.
 TEST(ArmGrowthMessages, AreNeededForTheSecond) {

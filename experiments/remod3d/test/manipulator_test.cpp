@@ -17,7 +17,8 @@ TEST_P(Manipulator, ReachesNineteenOfTwenty) {
   EXPECT_EQ(metrics.at("docks_broken"), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, Manipulator, testing::Values("native", "mujoco"), [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(Engines, Manipulator, testing::Values("native", "mujoco"),
+                         [](const auto& test) { return std::string(test.param); });
 
 // The first module alone knows the targets: without messages it has no angles to begin with, and nothing moves.
 TEST(ManipulatorMessages, AreNeeded) {

@@ -11,14 +11,19 @@ class Snake : public testing::TestWithParam<Case> {};
 
 TEST_P(Snake, CrawlsForward) {
   const int modules = std::stoi(GetParam().second);
-  const auto metrics = outcome({.name = "remod3d/snake", .settings = {{"modules", GetParam().second}}, .engine = GetParam().first, .duration = 8});
+  const auto metrics = outcome({.name = "remod3d/snake",
+                                .settings = {{"modules", GetParam().second}},
+                                .engine = GetParam().first,
+                                .duration = 8});
   EXPECT_GT(metrics.at("synchrony"), 0.999);
   // The phase travels a module a tick.
   EXPECT_LE(metrics.at("sync_time_s"), (modules + 1) / 60.0);
   EXPECT_GT(metrics.at("forward_speed_m_s"), modules == 3 ? 0.01 : 0.03);  // three can hardly make a wave
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, Snake, testing::Values(Case{"native", "3"}, Case{"native", "10"}, Case{"native", "40"}, Case{"bullet", "10"}),
+INSTANTIATE_TEST_SUITE_P(Engines, Snake,
+                         testing::Values(Case{"native", "3"}, Case{"native", "10"}, Case{"native", "40"},
+                                         Case{"bullet", "10"}),
                          [](const auto& test) { return std::string(test.param.first) + "_" + test.param.second; });
 
 // Clocks start apart: whoever goes by its own, because it hears nothing or does not listen, is lost.

@@ -10,7 +10,8 @@ using Case = std::pair<const char*, std::uint64_t>;  // engine, seed
 class TrackToSnake : public testing::TestWithParam<Case> {};
 
 TEST_P(TrackToSnake, BecomesASnakeThatMovesOn) {
-  const auto metrics = outcome({.name = "remod3d/track_to_snake", .engine = GetParam().first, .seed = GetParam().second});
+  const auto metrics =
+      outcome({.name = "remod3d/track_to_snake", .engine = GetParam().first, .seed = GetParam().second});
   EXPECT_GT(metrics.at("rolled_m"), 0.5);
   EXPECT_EQ(metrics.at("docks_released"), 1);
   EXPECT_EQ(metrics.at("docks_engaged"), 5);
@@ -19,8 +20,11 @@ TEST_P(TrackToSnake, BecomesASnakeThatMovesOn) {
   EXPECT_EQ(metrics.at("reconfigured"), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, TrackToSnake, testing::Values(Case{"native", 1}, Case{"native", 2}, Case{"bullet", 1}),
-                         [](const auto& test) { return std::string(test.param.first) + "_" + std::to_string(test.param.second); });
+INSTANTIATE_TEST_SUITE_P(Engines, TrackToSnake,
+                         testing::Values(Case{"native", 1}, Case{"native", 2}, Case{"bullet", 1}),
+                         [](const auto& test) {
+                           return std::string(test.param.first) + "_" + std::to_string(test.param.second);
+                         });
 
 // Opened at its top, the track unrolls upside down, with its head looking back. It falls from
 // high, and may come to lie across the way: in one of twelve seeds it did.
@@ -50,7 +54,9 @@ TEST(TrackToSnakeMessages, AreNeeded) {
   EXPECT_EQ(metrics.at("reconfigured"), 0);
 }
 
-TEST(TrackToSnakeRun, Repeats) { expect_repeats({.name = "remod3d/track_to_snake", .settings = {{"opens_after", "0.2"}}}, 150); }
+TEST(TrackToSnakeRun, Repeats) {
+  expect_repeats({.name = "remod3d/track_to_snake", .settings = {{"opens_after", "0.2"}}}, 150);
+}
 
 }  // namespace
 }  // namespace volvox::experiments

@@ -9,10 +9,10 @@
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double straight = 0.15;       // rad: a chain whose joints all bend less lies straight
+constexpr double straight = 0.15;  // rad: a chain whose joints all bend less lies straight
 constexpr double toppled = radians(45);
-constexpr double moved_on = 0.5;        // m
-constexpr double some_way = 0.1;        // m: a track that rolled less went in no direction yet
+constexpr double moved_on = 0.5;  // m
+constexpr double some_way = 0.1;  // m: a track that rolled less went in no direction yet
 
 double over_ground(const Vec3& a, const Vec3& b) { return std::hypot(a.x - b.x, a.y - b.y); }
 
@@ -65,14 +65,19 @@ void TrackToSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& met
   const world::World& world = simulation.world();
   const Vec3 now = world::centre_of_mass(world);
   const double rolled = over_ground(opened_at_ >= 0 ? opened_ : now, start_);
-  const double crawled = unrolled_at_ < 0 ? 0 : rolled < some_way ? over_ground(now, unrolled_) : along(now - unrolled_, opened_ - start_);
+  const double crawled = unrolled_at_ < 0    ? 0
+                         : rolled < some_way ? over_ground(now, unrolled_)
+                                             : along(now - unrolled_, opened_ - start_);
   const double crawling = simulation.now().seconds() - unrolled_at_;
   const bool whole = world.organism_count() == 1 && world.docks_broken() == 0;
   metrics.set("rolled_m", rolled, "as a track, over the ground, until the ring opened");
   metrics.set("opened_s", sim::measured_time(opened_at_), "when the ring opened; -: it did not");
   metrics.set("unrolled_s", sim::measured_time(unrolled_at_), "when the chain lay straight; -: it never did");
-  metrics.set("crawled_m", crawled, "as a snake, over the ground, on in the direction in which the track went; in any, if it rolled less than 0.1 m");
-  metrics.set("crawl_speed_m_s", unrolled_at_ >= 0 ? sim::mean_of(crawled, crawling) : sim::not_measured, "mean since it lay straight");
+  metrics.set(
+      "crawled_m", crawled,
+      "as a snake, over the ground, on in the direction in which the track went; in any, if it rolled less than 0.1 m");
+  metrics.set("crawl_speed_m_s", unrolled_at_ >= 0 ? sim::mean_of(crawled, crawling) : sim::not_measured,
+              "mean since it lay straight");
   metrics.set("tilt_max_deg", degrees(tilt_), "of the plane of the joints from the vertical");
   metrics.set("reconfigured", opened_at_ >= 0 && whole && crawled > moved_on && tilt_ < toppled ? 1 : 0,
               "1: the ring opened, the chain held and stayed upright, and crawled on by more than half a metre");

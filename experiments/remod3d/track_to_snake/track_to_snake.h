@@ -14,11 +14,11 @@ class TrackToSnake final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  Vec3 start_;          // of the centre of mass, at the beginning
-  Vec3 opened_;         // and when the ring opened
-  Vec3 unrolled_;       // and when the chain lay straight
+  Vec3 start_;                                // of the centre of mass, at the beginning
+  Vec3 opened_;                               // and when the ring opened
+  Vec3 unrolled_;                             // and when the chain lay straight
   double opened_at_ = -1, unrolled_at_ = -1;  // s; negative: not yet
-  double tilt_ = 0;     // rad, the largest of the plane of the joints from the vertical
+  double tilt_ = 0;                           // rad, the largest of the plane of the joints from the vertical
 };
 
 }  // namespace volvox::experiments::remod3d

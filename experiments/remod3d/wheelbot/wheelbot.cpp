@@ -6,9 +6,9 @@
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double arena = 4;         // m, the side of the square between the walls
-constexpr int squares = 8;          // a side, for what it has visited
-constexpr double pillar_radius = 0.12;  // m: wider than the gap between two rays where it turns away
+constexpr double arena = 4;                              // m, the side of the square between the walls
+constexpr int squares = 8;                               // a side, for what it has visited
+constexpr double pillar_radius = 0.12;                   // m: wider than the gap between two rays where it turns away
 constexpr double half_length = 0.148, half_width = 0.1;  // m, of its outline, wheels and all
 
 // Between a point and the robot's outline, seen from above.
@@ -20,10 +20,9 @@ double gap_to(const Pose& robot, const Vec3& point) {
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Wheelbot::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{
-      {"obstacles", "10", 0, 40, {}, "pillars in the arena", 0, true},
-      {"speed", "6", 0, 20, {}, "of the wheels, in rad/s", 0},
-      {"noise", "0.01", 0, 1, {}, "deviation of the ranges, in m", 0}};
+  return std::vector<model::ParameterDesc>{{"obstacles", "10", 0, 40, {}, "pillars in the arena", 0, true},
+                                           {"speed", "6", 0, 20, {}, "of the wheels, in rad/s", 0},
+                                           {"noise", "0.01", 0, 1, {}, "deviation of the ranges, in m", 0}};
 }
 
 Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
@@ -41,16 +40,19 @@ Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
   scene.add_ground();
   for (int side = 0; side < 4; ++side) {
     const Quat turn = Quat::axis_angle({0, 0, 1}, side * pi / 2);
-    scene.add_obstacle(model::Box{{0.1, arena + 0.2, 0.3}}, Pose{turn * Vec3{arena / 2 + 0.05, 0, 0.15}, turn}, 0, {}, {0.8, 0.8, 0.78, 1}, "wall" + std::to_string(side));
+    scene.add_obstacle(model::Box{{0.1, arena + 0.2, 0.3}}, Pose{turn * Vec3{arena / 2 + 0.05, 0, 0.15}, turn}, 0, {},
+                       {0.8, 0.8, 0.78, 1}, "wall" + std::to_string(side));
   }
   RandomStream random(setup.seed, 0, "arena");
   std::vector<Vec3> places;
   for (int tries = 0; static_cast<int>(places.size()) < obstacles && tries < 10000; ++tries) {
     const Vec3 at{random.uniform(-1.6, 1.6), random.uniform(-1.6, 1.6), 0.15};
     // Room to pass between any two, and to start in the middle.
-    const bool crowded = length(at) < 0.8 || std::any_of(places.begin(), places.end(), [&](const Vec3& other) { return length(at - other) < 0.65; });
+    const bool crowded = length(at) < 0.8 || std::any_of(places.begin(), places.end(),
+                                                         [&](const Vec3& other) { return length(at - other) < 0.65; });
     if (crowded) continue;
-    scene.add_obstacle(model::Cylinder{pillar_radius, 0.3}, Pose{at, {}}, 0, {}, {0.75, 0.45, 0.3, 1}, "pillar" + std::to_string(places.size()));
+    scene.add_obstacle(model::Cylinder{pillar_radius, 0.3}, Pose{at, {}}, 0, {}, {0.75, 0.45, 0.3, 1},
+                       "pillar" + std::to_string(places.size()));
     places.push_back(at);
   }
   model::PlacementOptions options;
@@ -74,10 +76,13 @@ void Wheelbot::observe(const sim::Simulation& simulation) {
   const Pose robot = world.link_pose(world.part(world.modules().front()).first_link);
   path_ += std::hypot(robot.position.x - last_.x, robot.position.y - last_.y);
   last_ = robot.position;
-  const auto square = [](double x) { return std::clamp(static_cast<int>((x / arena + 0.5) * squares), 0, squares - 1); };
+  const auto square = [](double x) {
+    return std::clamp(static_cast<int>((x / arena + 0.5) * squares), 0, squares - 1);
+  };
   visited_[static_cast<std::size_t>(square(last_.y) * squares + square(last_.x))] = 1;
   for (std::uint32_t p = 0; p < world.placements(); ++p)
-    if (world.name(p).starts_with("pillar")) gap_ = std::min(gap_, gap_to(robot, world.link_pose(world.part(p).first_link).position) - pillar_radius);
+    if (world.name(p).starts_with("pillar"))
+      gap_ = std::min(gap_, gap_to(robot, world.link_pose(world.part(p).first_link).position) - pillar_radius);
   for (const double x : {-half_length, half_length})
     for (const double y : {-half_width, half_width}) {
       const Vec3 corner = robot * Vec3{x, y, 0};
@@ -89,8 +94,10 @@ void Wheelbot::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
   const double time = simulation.now().seconds();
   metrics.set("path_m", path_, "driven over the ground");
   metrics.set("speed_m_s", sim::mean_of(path_, time), "mean");
-  metrics.set("gap_min_m", sim::measured_if(time > 0, gap_), "between its outline and any wall or pillar, in any tick; 0 or less: it touched");
-  metrics.set("visited", static_cast<double>(std::count(visited_.begin(), visited_.end(), 1)) / (squares * squares), "of the squares of half a metre");
+  metrics.set("gap_min_m", sim::measured_if(time > 0, gap_),
+              "between its outline and any wall or pillar, in any tick; 0 or less: it touched");
+  metrics.set("visited", static_cast<double>(std::count(visited_.begin(), visited_.end(), 1)) / (squares * squares),
+              "of the squares of half a metre");
 }
 
 void Wheelbot::archive_state(Archive& ar) {

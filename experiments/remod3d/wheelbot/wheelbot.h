@@ -15,9 +15,9 @@ class Wheelbot final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  Vec3 last_;          // where it was
-  double path_ = 0;    // m
-  double gap_ = 1e300; // m, the smallest between its outline and anything
+  Vec3 last_;                          // where it was
+  double path_ = 0;                    // m
+  double gap_ = 1e300;                 // m, the smallest between its outline and anything
   std::vector<std::uint8_t> visited_;  // squares of the arena, row by row
 };
 

@@ -14,7 +14,8 @@ void Arm::observe(const sim::Simulation& simulation) {
     // Its place: how many modules lie between it and the base.
     std::size_t place = 0;
     for (std::uint32_t p = minds.agent(i).placement();; ++place) {
-      const std::uint32_t dock = world.part(p).first_dock + static_cast<std::uint32_t>(world.module_model(p).dock_index("s"));
+      const std::uint32_t dock =
+          world.part(p).first_dock + static_cast<std::uint32_t>(world.module_model(p).dock_index("s"));
       p = world.graph().neighbor(dock);
       if (p == world::nobody || !world.model().placements[p].is_module()) break;
     }

@@ -17,8 +17,8 @@ class Arm final : public sim::Experiment {
 
  private:
   Synchrony synchrony_;
-  int right_ = 0;          // modules that play the part where they are
-  double wrong_until_ = 0; // s
+  int right_ = 0;           // modules that play the part where they are
+  double wrong_until_ = 0;  // s
 };
 
 }  // namespace volvox::experiments::roles

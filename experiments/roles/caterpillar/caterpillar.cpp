@@ -9,17 +9,18 @@ struct Body {  // where a chain of this robot is joined, and how high its middle
   const char *parent, *child;
   double height;  // m
 };
-Body body_of(const std::string& robot) { return robot == "conro" ? Body{"s", "n", 0.0226} : Body{"back", "front", 0.0425}; }
+Body body_of(const std::string& robot) {
+  return robot == "conro" ? Body{"s", "n", 0.0226} : Body{"back", "front", 0.0425};
+}
 
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Caterpillar::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{
-      {"robot", "conro", {}, {}, {"conro", "superbot"}, "whose chain crawls", 0},
-      {"modules", "8", 2, 1000, {}, "how many it has", 0, true},
-      {"friction", "0.5", 0.05, 3, {}, "between modules and ground", 0},
-      {"loss", "0", 0, 1, {}, "the part of all signals that gets lost", 0},
-      {"settle", "5", 0, 1e6, {}, "the speed is measured from then on, s", 0}};
+  return std::vector<model::ParameterDesc>{{"robot", "conro", {}, {}, {"conro", "superbot"}, "whose chain crawls", 0},
+                                           {"modules", "8", 2, 1000, {}, "how many it has", 0, true},
+                                           {"friction", "0.5", 0.05, 3, {}, "between modules and ground", 0},
+                                           {"loss", "0", 0, 1, {}, "the part of all signals that gets lost", 0},
+                                           {"settle", "5", 0, 1e6, {}, "the speed is measured from then on, s", 0}};
 }
 
 Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {
@@ -38,7 +39,8 @@ Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {
   scene.add_ground();
   model::PlacementOptions options;
   options.mind = model::Mind{robot + "_caterpillar", {}, {}, 0};
-  scene.add_chain(*model, std::strtol(setup.settings.at("modules").c_str(), nullptr, 10), body.child, body.parent, 0, Pose{{0, 0, body.height}, {}}, "m", options);
+  scene.add_chain(*model, std::strtol(setup.settings.at("modules").c_str(), nullptr, 10), body.child, body.parent, 0,
+                  Pose{{0, 0, body.height}, {}}, "m", options);
   return scene.build();
 }
 

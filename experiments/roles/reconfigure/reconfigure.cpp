@@ -17,11 +17,16 @@ constexpr double paper_winding[] = {13, 11, 13, 12}, paper_walking[] = {25, 30, 
 // m0 is the chain's root. Every one ends as a body of two with four legs and a head.
 std::vector<Move> sequence(int number) {
   switch (number) {
-    case 1: return {{"m6", "m0.e"}, {"m5", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // figure 4, as we read it: from the end
+    case 1:
+      return {{"m6", "m0.e"}, {"m5", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // figure 4, as we read it: from the end
     case 2: return {{"m6", "m1.w"}, {"m5", "m1.e"}, {"m4", "m0.w"}, {"m3", "m0.e"}};  // the front pair first
-    case 3: return {{"m5", "m0.e"}, {"m6", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // first a pair that hangs together
-    case 4: return {{"m0", "m2.e"}, {"m1", "m2.w"}, {"m6", "m3.e"}, {"m5", "m3.w"}};  // from the root: two others lead in turn
-    default: return {{"m4", ""}, {"m3", ""}, {"spare", "m2.n"}, {"m4", "spare.n"}};    // m3 is replaced, the rest put back
+    case 3:
+      return {{"m5", "m0.e"}, {"m6", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // first a pair that hangs together
+    case 4:
+      return {
+          {"m0", "m2.e"}, {"m1", "m2.w"}, {"m6", "m3.e"}, {"m5", "m3.w"}};  // from the root: two others lead in turn
+    default:
+      return {{"m4", ""}, {"m3", ""}, {"spare", "m2.n"}, {"m4", "spare.n"}};  // m3 is replaced, the rest put back
   }
 }
 
@@ -95,20 +100,31 @@ void Reconfigure::observe(const sim::Simulation& simulation) {
     from_ = at;
   };
   switch (part_) {
-    case Part::winding: if (distance >= winding_course) over(winding_time_, Part::by_hand); break;
-    case Part::by_hand: if (script_.done()) over(handling_time_, Part::finding_step); break;
-    case Part::finding_step: if (synchrony_.all_in_step()) over(step_time_, Part::walking); break;
-    case Part::walking: if (distance >= (sequence_ == 5 ? winding_course : walking_course)) over(walking_time_, Part::arrived); break;
+    case Part::winding:
+      if (distance >= winding_course) over(winding_time_, Part::by_hand);
+      break;
+    case Part::by_hand:
+      if (script_.done()) over(handling_time_, Part::finding_step);
+      break;
+    case Part::finding_step:
+      if (synchrony_.all_in_step()) over(step_time_, Part::walking);
+      break;
+    case Part::walking:
+      if (distance >= (sequence_ == 5 ? winding_course : walking_course)) over(walking_time_, Part::arrived);
+      break;
     case Part::arrived: break;
   }
 }
 
 void Reconfigure::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const auto time = [](double t) { return sim::measured_time(t); };
-  const std::string experiment = "seed 004, figure 6, experiment " + std::to_string(sequence_) + "; null: not within the run";
+  const std::string experiment =
+      "seed 004, figure 6, experiment " + std::to_string(sequence_) + "; null: not within the run";
   if (sequence_ <= 4) {
-    metrics.set_beside_paper("sidewinder_time_s", time(winding_time_), paper_winding[sequence_ - 1], "to find into step and wind 0.63 m; " + experiment);
-    metrics.set_beside_paper("walker_time_s", time(walking_time_), paper_walking[sequence_ - 1], "to walk 0.87 m; " + experiment);
+    metrics.set_beside_paper("sidewinder_time_s", time(winding_time_), paper_winding[sequence_ - 1],
+                             "to find into step and wind 0.63 m; " + experiment);
+    metrics.set_beside_paper("walker_time_s", time(walking_time_), paper_walking[sequence_ - 1],
+                             "to walk 0.87 m; " + experiment);
     metrics.set("speed_m_s", time(walking_time_) > 0 ? walking_course / walking_time_ : time(-1), "of the walker");
   } else {
     metrics.set("sidewinder_time_s", time(winding_time_), "to find into step and wind 0.63 m");

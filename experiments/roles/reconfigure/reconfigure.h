@@ -27,8 +27,8 @@ class Reconfigure final : public sim::Experiment {
   Script script_;
   Synchrony synchrony_;
   Part part_ = Part::winding;
-  Vec3 from_;                   // where this part began
-  double since_ = 0;            // s: and when
+  Vec3 from_;                                                                           // where this part began
+  double since_ = 0;                                                                    // s: and when
   double winding_time_ = -1, handling_time_ = -1, step_time_ = -1, walking_time_ = -1;  // s
 };
 

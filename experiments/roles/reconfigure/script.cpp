@@ -20,7 +20,8 @@ std::uint32_t dock_of(const world::World& world, std::uint32_t module, const std
 }
 std::uint32_t link_of_dock(const world::World& world, std::uint32_t module, const std::string& dock) {
   const model::ModuleModel& model = world.module_model(module);
-  return world.part(module).first_link + static_cast<std::uint32_t>(model.docks[static_cast<std::size_t>(model.dock_index(dock))].link);
+  return world.part(module).first_link +
+         static_cast<std::uint32_t>(model.docks[static_cast<std::size_t>(model.dock_index(dock))].link);
 }
 // As it lies, but level and at a height.
 Pose level(const Pose& pose, double height) {
@@ -83,7 +84,8 @@ bool Script::advance(sim::Simulation& simulation) {
     enter(Stage::reach, now);
     return false;
   }
-  const std::uint32_t base = link_of_dock(world, module_, "s"), own = dock_of(world, module_, "s"), north = dock_of(world, module_, "n");
+  const std::uint32_t base = link_of_dock(world, module_, "s"), own = dock_of(world, module_, "s"),
+                      north = dock_of(world, module_, "n");
   switch (stage_) {
     case Stage::reach: {
       const std::uint32_t head = receiver_ == world::nobody ? holder_.link() : link_of_dock(world, receiver_, "n");
@@ -97,7 +99,8 @@ bool Script::advance(sim::Simulation& simulation) {
       // unless it is the root of those that it is to join.
       carrier_.hold(world, base);
       const auto organisms = world.graph().organisms();
-      const bool root_of_them = world.graph().partner(own) == world::nobody && receiver_ != world::nobody && organisms[module_] == organisms[receiver_];
+      const bool root_of_them = world.graph().partner(own) == world::nobody && receiver_ != world::nobody &&
+                                organisms[module_] == organisms[receiver_];
       world.enable_dock(root_of_them ? north : own, false);
       enter(Stage::free, now);
       return false;
@@ -114,8 +117,9 @@ bool Script::advance(sim::Simulation& simulation) {
       world.enable_dock(own, true);
       world.enable_dock(north, true);
       const Vec3 out = target_ == world::nobody ? Vec3{} : world.dock_pose(target_).rotation * Vec3{before, 0, 0};
-      const Pose over = target_ == world::nobody ? moved(world.link_pose(base), world.link_pose(base).rotation * Vec3{0, aside, 0})
-                                                 : moved(closed_base(world, module_, target_), out + Vec3{0, 0, above});
+      const Pose over = target_ == world::nobody
+                            ? moved(world.link_pose(base), world.link_pose(base).rotation * Vec3{0, aside, 0})
+                            : moved(closed_base(world, module_, target_), out + Vec3{0, 0, above});
       carrier_.carry(world, base, over);
       enter(Stage::over, now);
       return false;
@@ -126,7 +130,9 @@ bool Script::advance(sim::Simulation& simulation) {
         carrier_.carry(world, base, level(world.link_pose(base), 0.04));
         enter(Stage::drop, now);
       } else {
-        carrier_.carry(world, base, moved(closed_base(world, module_, target_), world.dock_pose(target_).rotation * Vec3{before, 0, 0}), 0.2);
+        carrier_.carry(
+            world, base,
+            moved(closed_base(world, module_, target_), world.dock_pose(target_).rotation * Vec3{before, 0, 0}), 0.2);
         enter(Stage::align, now);
       }
       return false;
@@ -141,7 +147,9 @@ bool Script::advance(sim::Simulation& simulation) {
       if (world.dock_status(own).phase != world::DockPhase::engaged) {
         if (late) {  // once more, from above
           ++retries_;
-          carrier_.carry(world, base, moved(closed_base(world, module_, target_), world.dock_pose(target_).rotation * Vec3{before, 0, 0} + Vec3{0, 0, above}));
+          carrier_.carry(world, base,
+                         moved(closed_base(world, module_, target_),
+                               world.dock_pose(target_).rotation * Vec3{before, 0, 0} + Vec3{0, 0, above}));
           enter(Stage::over, now);
         }
         return false;

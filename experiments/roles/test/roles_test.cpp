@@ -18,7 +18,8 @@ const Study& study() {
 }
 
 class Engines : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Roles, Engines, testing::Values("native", "bullet"), [](const auto& engine) { return std::string(engine.param); });
+INSTANTIATE_TEST_SUITE_P(Roles, Engines, testing::Values("native", "bullet"),
+                         [](const auto& engine) { return std::string(engine.param); });
 
 // Section 5: "after 6T/5 all modules are synchronized"; 5.1 cm/s, and we ask for a factor of two.
 TEST_P(Engines, SidewinderFindsIntoStepAndMoves) {
@@ -36,7 +37,8 @@ TEST_P(Engines, SidewinderFindsIntoStepAndMoves) {
 TEST_P(Engines, WalkerFindsIntoStepAndWalks) {
   for (const std::uint64_t seed : {1, 2}) {
     const auto report = study().run("walker", {}, 20, seed, GetParam());
-    EXPECT_LE(metric(report, "sync_time_s"), T / 2 + 3 * T / 4 + 2 * tick + tick) << "seed " << seed << ": the last leg is two hops away";
+    EXPECT_LE(metric(report, "sync_time_s"), T / 2 + 3 * T / 4 + 2 * tick + tick)
+        << "seed " << seed << ": the last leg is two hops away";
     EXPECT_EQ(metric(report, "in_step"), 5);
     EXPECT_GT(metric(report, "speed_m_s"), 0.031 / 2) << "seed " << seed;
     EXPECT_LT(metric(report, "speed_m_s"), 0.031 * 2) << "seed " << seed;
@@ -58,7 +60,9 @@ TEST_P(Engines, CaterpillarsCrawlOnTwoRobots) {
 
 // Section 6: a signal a module and period, so the speed is that of any number of modules.
 TEST(Roles, SpeedDoesNotDependOnTheNumberOfModules) {
-  const auto speed = [](const char* modules) { return metric(study().run("caterpillar", {{"modules", modules}, {"settle", "18"}}, 28), "speed_m_s"); };
+  const auto speed = [](const char* modules) {
+    return metric(study().run("caterpillar", {{"modules", modules}, {"settle", "18"}}, 28), "speed_m_s");
+  };
   const double few = speed("8");
   EXPECT_NEAR(speed("16") / few, 1, 0.1);
   EXPECT_NEAR(speed("30") / few, 1, 0.1);
@@ -166,12 +170,15 @@ TEST(Roles, AModuleThatIsNotThereCannotDie) {
 }
 
 TEST(Roles, SameBitsAtAnyNumberOfThreads) {
-  const auto hash = [](int threads) { return study().run("walker", {{"loss", "0.1"}}, 4, 7, "native", threads).state_hash; };
+  const auto hash = [](int threads) {
+    return study().run("walker", {{"loss", "0.1"}}, 4, 7, "native", threads).state_hash;
+  };
   EXPECT_EQ(hash(1), hash(3));
 }
 
 TEST(Roles, GoOnAfterARestore) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "volvox_roles_test", file = folder / "at_3_s.snap";
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "volvox_roles_test",
+                              file = folder / "at_3_s.snap";
   const auto go = [&](double duration, bool save, bool restore) {
     sim::RunOptions options;
     options.experiment = "roles/walker";
@@ -207,7 +214,10 @@ TEST(Roles, ABodyWithLegsFindsItsRoles) {
   for (std::size_t i = 0; i < minds.size(); ++i) {
     const std::string& name = minds.agent(i).name();
     const auto& played = minds.agent(i).model<mind::RolePlayed>();
-    const std::string expected = name.ends_with("east") ? "eleg" : name.ends_with("west") ? "wleg" : name == "tail" || name == "head" ? "sw" : "sp";
+    const std::string expected = name.ends_with("east")             ? "eleg"
+                                 : name.ends_with("west")           ? "wleg"
+                                 : name == "tail" || name == "head" ? "sw"
+                                                                    : "sp";
     EXPECT_EQ(played.role, expected) << name;
     EXPECT_LE(played.changes, 2) << name << " oscillates";
   }

@@ -56,22 +56,33 @@ void FigureEight::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
                              fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].mean));
     metrics.set_beside_paper(track.name + "_std_m", track.deviation(), simulated[k].deviation,
                              fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].deviation));
-    metrics.set(track.name + "_max_m", track.errors.empty() ? sim::not_measured : *std::max_element(track.errors.begin(), track.errors.end()), "the largest error");
+    metrics.set(track.name + "_max_m",
+                track.errors.empty() ? sim::not_measured : *std::max_element(track.errors.begin(), track.errors.end()),
+                "the largest error");
   }
 }
 
 // Figure 4: the part of the time in which the quadrotor was closer than a distance.
 Result<void> FigureEight::write(const std::filesystem::path& folder) const {
   if (tracks_[0].errors.empty() || tracks_[1].errors.empty()) return {};  // it ended before an eight began
-  constexpr std::size_t steps = 200;  // of the curve: more cannot be seen
+  constexpr std::size_t steps = 200;                                      // of the curve: more cannot be seen
   constexpr const char* colors[2] = {"#0072b2", "#d55e00"};
   std::string table = "part_of_time,horizontal_error_m,vertical_error_m\n";
-  vouivre::Chart chart{"Tracking error of the two eights (seed 003, figure 4)", "distance from where it should be (m)", "part of the time closer", 1, false, {}, ""};
+  vouivre::Chart chart{"Tracking error of the two eights (seed 003, figure 4)",
+                       "distance from where it should be (m)",
+                       "part of the time closer",
+                       1,
+                       false,
+                       {},
+                       ""};
   std::array<std::vector<double>, 2> sorted;
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
     sorted[k] = tracks_[k].errors;
     std::sort(sorted[k].begin(), sorted[k].end());
-    chart.curves.push_back({fmt::format("{}: {:.3f} ± {:.3f} m", tracks_[k].name, tracks_[k].mean(), tracks_[k].deviation()), colors[k], {}});
+    chart.curves.push_back(
+        {fmt::format("{}: {:.3f} ± {:.3f} m", tracks_[k].name, tracks_[k].mean(), tracks_[k].deviation()),
+         colors[k],
+         {}});
   }
   for (std::size_t i = 1; i <= steps; ++i) {
     const double part = static_cast<double>(i) / steps;
@@ -79,8 +90,9 @@ Result<void> FigureEight::write(const std::filesystem::path& folder) const {
     for (std::size_t k = 0; k < 2; ++k) chart.curves[k].points.push_back({error(k), part});
     table += fmt::format("{:.3f},{:.4f},{:.4f}\n", part, error(0), error(1));
   }
-  chart.note = fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", simulated[0].mean, simulated[0].deviation, simulated[1].mean,
-                           simulated[1].deviation, real[0].mean, real[0].deviation, real[1].mean, real[1].deviation);
+  chart.note = fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", simulated[0].mean,
+                           simulated[0].deviation, simulated[1].mean, simulated[1].deviation, real[0].mean,
+                           real[0].deviation, real[1].mean, real[1].deviation);
   if (auto written = vouivre::write_text(folder / "figure4.csv", table); !written.ok()) return written;
   return vouivre::write_text(folder / "figure4.svg", vouivre::svg(chart));
 }

@@ -27,9 +27,10 @@ double radius_for(int robots) { return std::max(1.8, spacing * std::sqrt(0.866 *
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Formation::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{{"robots", "70", 2, 10'000, {}, "how many quadrotors", 0, true},
-                                           {"pillars", "6", 0, 100, {}, "how many pillars stand about the sphere", 0, true},
-                                           {"sway", "3", 0, 10, {}, "how far the sphere wanders to and fro, in m", 0}};
+  return std::vector<model::ParameterDesc>{
+      {"robots", "70", 2, 10'000, {}, "how many quadrotors", 0, true},
+      {"pillars", "6", 0, 100, {}, "how many pillars stand about the sphere", 0, true},
+      {"sway", "3", 0, 10, {}, "how far the sphere wanders to and fro, in m", 0}};
 }
 
 Result<model::WorldModel> Formation::init(sim::Setup& setup) {
@@ -47,8 +48,14 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
   RandomStream random(setup.seed, 0, "formation");
   model::PlacementOptions options;
   options.mind = model::Mind{"formation",
-                             {{"z", fmt::format("{:.6f}", middle.z)}, {"radius", fmt::format("{:.6f}", radius)}, {"sway", fmt::format("{:.6f}", sway)},
-                              {"period", "40"}, {"spacing", fmt::format("{}", spacing)}, {"clearance", "1.6"}}, {}, 0};
+                             {{"z", fmt::format("{:.6f}", middle.z)},
+                              {"radius", fmt::format("{:.6f}", radius)},
+                              {"sway", fmt::format("{:.6f}", sway)},
+                              {"period", "40"},
+                              {"spacing", fmt::format("{}", spacing)},
+                              {"clearance", "1.6"}},
+                             {},
+                             0};
   std::vector<Vec3> places;
   for (int i = 0; i < robots; ++i) {
     const Vec3 jitter{random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2)};
@@ -59,12 +66,16 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
   for (int tries = 0; static_cast<int>(pillars_.size()) < pillars && tries < 10'000; ++tries) {
     const double away = radius + 1.5 + random.uniform(0, 1), angle = random.uniform(-1, 1) + (tries % 2 == 0 ? 0 : pi);
     const Pillar pillar{away * volvox::cos(angle), away * volvox::sin(angle)};
-    if (std::all_of(pillars_.begin(), pillars_.end(), [&](const Pillar& p) { return std::hypot(p.x - pillar.x, p.y - pillar.y) > 2.5; }))
+    if (std::all_of(pillars_.begin(), pillars_.end(),
+                    [&](const Pillar& p) { return std::hypot(p.x - pillar.x, p.y - pillar.y) > 2.5; }))
       pillars_.push_back(pillar);
   }
   const double height = 2 * radius + 3;
-  for (const Pillar& p : pillars_) scene.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}}, 0, {}, {0.80, 0.76, 0.68, 1});
-  for (int i = 0; i < robots; ++i) scene.add(*model, Pose{places[static_cast<std::size_t>(i)], {}}, "q" + std::to_string(i), options);
+  for (const Pillar& p : pillars_)
+    scene.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}}, 0, {},
+                       {0.80, 0.76, 0.68, 1});
+  for (int i = 0; i < robots; ++i)
+    scene.add(*model, Pose{places[static_cast<std::size_t>(i)], {}}, "q" + std::to_string(i), options);
   model::RunSettings run;
   run.duration = Time::seconds(100);
   run.dt = {1, 50};
@@ -87,7 +98,8 @@ void Formation::observe(const sim::Simulation& simulation) {
     const auto& neighbors = agent.percept<std::vector<Vec3>>("neighbors");
     if (!neighbors.empty()) min_distance_ = std::min(min_distance_, length(neighbors.front()));
     const Vec3 place = world.link_pose(world.part(agent.placement()).first_link).position;
-    for (const Pillar& p : pillars_) min_obstacle_ = std::min(min_obstacle_, std::hypot(place.x - p.x, place.y - p.y) - pillar_radius);
+    for (const Pillar& p : pillars_)
+      min_obstacle_ = std::min(min_obstacle_, std::hypot(place.x - p.x, place.y - p.y) - pillar_radius);
     if (const auto* flyer = dynamic_cast<const robots::SphereFormation*>(simulation.minds().behavior(i)))
       error += std::fabs(length(place - flyer->centre(simulation.now().seconds())) - flyer->radius());
   }
@@ -96,9 +108,12 @@ void Formation::observe(const sim::Simulation& simulation) {
 
 void Formation::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const bool ran = tick_times_.count() > 0;
-  metrics.set("min_distance_m", sim::measured_if(min_distance_ < farthest, min_distance_), "between the centres of any two robots, at any time");
-  metrics.set("min_obstacle_m", sim::measured_if(min_obstacle_ < farthest, min_obstacle_), "from the centre of any robot to the nearest pillar, at any time");
-  metrics.set("sphere_error_m", sim::measured_if(ran, sphere_error_), "from the sphere's surface, the mean over all robots at the end");
+  metrics.set("min_distance_m", sim::measured_if(min_distance_ < farthest, min_distance_),
+              "between the centres of any two robots, at any time");
+  metrics.set("min_obstacle_m", sim::measured_if(min_obstacle_ < farthest, min_obstacle_),
+              "from the centre of any robot to the nearest pillar, at any time");
+  metrics.set("sphere_error_m", sim::measured_if(ran, sphere_error_),
+              "from the sphere's surface, the mean over all robots at the end");
   metrics.set("tick_median_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.5)), "by the wall clock");
   metrics.set("tick_p99_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.99)), "by the wall clock");
   metrics.set("late_ticks", static_cast<double>(late_ticks_), "that took longer than they lasted");
@@ -108,7 +123,8 @@ void Formation::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
 // Of figure 5, the one box that a run can draw.
 Result<void> Formation::write(const std::filesystem::path& folder) const {
   const sim::Box box = tick_times_.box("this run");
-  return vouivre::write_text(folder / "tick_times.svg", sim::box_plot("What a tick took", "", {box}, {{0.02, "a tick of 50 Hz"}}));
+  return vouivre::write_text(folder / "tick_times.svg",
+                             sim::box_plot("What a tick took", "", {box}, {{0.02, "a tick of 50 Hz"}}));
 }
 
 void Formation::archive_state(Archive& ar) {

@@ -26,9 +26,9 @@ class Formation final : public sim::Experiment {
   static constexpr double pillar_radius = 0.4;  // m
 
   std::vector<Pillar> pillars_;
-  static constexpr double farthest = 1e9;  // m: nothing was met
+  static constexpr double farthest = 1e9;                     // m: nothing was met
   double min_distance_ = farthest, min_obstacle_ = farthest;  // m, over the run
-  double sphere_error_ = 0;                         // m, the mean over the robots at the last tick
+  double sphere_error_ = 0;                                   // m, the mean over the robots at the last tick
 
   // What the wall clock says is no part of the state, and is not saved.
   double tick_begin_ = 0, backlog_ = 0;  // s

@@ -17,11 +17,11 @@ class Grasp final : public sim::Experiment {
   std::uint32_t bar_ = 0, door_ = 0;  // links and joints of the world: the bar, the door's slide
   std::uint32_t dock_front_ = 0, dock_rear_ = 0;
   Vec3 start_;
-  double lifted_ = 0;         // m, of the bar's middle
-  double carried_ = 0;        // m, while both held it
+  double lifted_ = 0;   // m, of the bar's middle
+  double carried_ = 0;  // m, while both held it
   double last_x_ = 0;
-  double door_open_ = 0;      // m, the widest
-  double load_ = 0;           // the largest part of a gripper's strength
+  double door_open_ = 0;  // m, the widest
+  double load_ = 0;       // the largest part of a gripper's strength
 };
 
 }  // namespace volvox::experiments::swarmsimx

@@ -18,7 +18,8 @@ sim::RunReport run(sim::RunOptions options) {
   if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
   (*prepared)->finish();
   if (options.save_to)
-    if (auto written = (*prepared)->write(options.save_to->parent_path()); !written.ok()) throw std::runtime_error(written.error().text());
+    if (auto written = (*prepared)->write(options.save_to->parent_path()); !written.ok())
+      throw std::runtime_error(written.error().text());
   const sim::RunReport& report = (*prepared)->report();
   EXPECT_EQ(report.status, "done") << report.failure;
   return report;
@@ -73,7 +74,8 @@ TEST(AttitudeController, RootsAreWhole) {
 TEST(AttitudeController, KnowsWhereUpIs) {
   robots::AttitudeController controller(robots::AttitudeGains{96, 800, 2500, 0, 640000});
   const double rate = 1024 * 2 * pi / 10;  // Q10: ten seconds a turn
-  for (int i = 0; i < 2500 * 10 + 625; ++i) controller.step({static_cast<std::int32_t>(std::lround(rate)), 0, 0}, {}, {0, 0, 0, 200000}, 4000);
+  for (int i = 0; i < 2500 * 10 + 625; ++i)
+    controller.step({static_cast<std::int32_t>(std::lround(rate)), 0, 0}, {}, {0, 0, 0, 200000}, 4000);
   const robots::FixedVector up = controller.up();  // a quarter turn about x past level: up is along +y
   const double turned = std::lround(rate) / 1024.0 * 0.004 * (2500 * 10 + 625);
   EXPECT_NEAR(up.y / 16384.0, std::sin(turned), 2e-3);
@@ -85,11 +87,14 @@ TEST(AttitudeController, RightsItself) {
   const auto level = controller.step({}, {0, 0, 2511}, {0, 0, 0, 222'784}, 4000);
   EXPECT_EQ(level[0], level[2]);
   EXPECT_NEAR(level[0] / 4.0, 472, 0.3);
-  const auto rolling = controller.step({512, 0, 0}, {0, 0, 2511}, {0, 0, 0, 222'784}, 4000);  // to the right: the right must push
+  const auto rolling =
+      controller.step({512, 0, 0}, {0, 0, 2511}, {0, 0, 0, 222'784}, 4000);  // to the right: the right must push
   EXPECT_GT(rolling[3], rolling[1]);
-  const auto leaning = controller.step({}, {0, 0, 2511}, {-2000, 0, 0, 222'784}, 4000);  // towards +x: the back must push
+  const auto leaning =
+      controller.step({}, {0, 0, 2511}, {-2000, 0, 0, 222'784}, 4000);  // towards +x: the back must push
   EXPECT_GT(leaning[2], leaning[0]);
-  const auto turning = controller.step({}, {0, 0, 2511}, {0, 0, 512, 222'784}, 4000);  // to the left: those that turn right push
+  const auto turning =
+      controller.step({}, {0, 0, 2511}, {0, 0, 512, 222'784}, 4000);  // to the left: those that turn right push
   EXPECT_GT(turning[1] + turning[3], turning[0] + turning[2]);
 }
 
@@ -166,7 +171,8 @@ TEST(Grasp, WaitsForWhoComesLate) {
 
 TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }
 
-INSTANTIATE_TEST_SUITE_P(Engines, OnEngine, testing::Values("native", "bullet"), [](const auto& on) { return std::string(on.param); });
+INSTANTIATE_TEST_SUITE_P(Engines, OnEngine, testing::Values("native", "bullet"),
+                         [](const auto& on) { return std::string(on.param); });
 
 }  // namespace
 }  // namespace volvox::experiments::swarmsimx

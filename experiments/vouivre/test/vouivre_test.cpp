@@ -103,7 +103,8 @@ TEST_F(Vouivre, OneLinkAtATimeIsSlower) {
 }
 
 TEST_F(Vouivre, WiredOnlyIsTheSlowestOfTheCross) {
-  for (const int other : {1, 2, 4}) EXPECT_GT(time_to(cross_of(3), 0.95), 1.5 * time_to(cross_of(other), 0.95)) << other;
+  for (const int other : {1, 2, 4})
+    EXPECT_GT(time_to(cross_of(3), 0.95), 1.5 * time_to(cross_of(other), 0.95)) << other;
   EXPECT_LE(time_to(cross_of(2), 0.95), time_to(cross_of(1), 0.95));
   EXPECT_LE(time_to(cross_of(4), 0.95), time_to(cross_of(2), 0.95));
 }
@@ -155,14 +156,16 @@ TEST_F(Vouivre, TheExperimentWritesItsCurveAndItsBoard) {
   EXPECT_EQ(line, "time_s,coloured");
   while (std::getline(csv, line)) last = line;
   EXPECT_EQ(last.substr(last.find(',') + 1), std::to_string(alone.reached()));
-  for (const char* name : {"coloured.svg", "board.svg"}) EXPECT_GT(std::filesystem::file_size(folder / name), 2000u) << name;
+  for (const char* name : {"coloured.svg", "board.svg"})
+    EXPECT_GT(std::filesystem::file_size(folder / name), 2000u) << name;
   std::filesystem::remove_all(folder);
 }
 
 // The cross is 400 catoms wide: drawn as large as the checkerboard's, it would fill a wall.
 TEST_F(Vouivre, BoardsFitOnAPage) {
   for (const Plan& plan : {checkerboard(8), cross(1)}) {
-    const FloodResult nobody{std::vector<double>(plan.cells.size(), -1), std::vector<std::int32_t>(plan.cells.size(), -1)};
+    const FloodResult nobody{std::vector<double>(plan.cells.size(), -1),
+                             std::vector<std::int32_t>(plan.cells.size(), -1)};
     const std::string board = board_svg(plan, nobody, 6);
     for (const char* side : {" width=\"", " height=\""}) {
       const double pixels = std::atof(board.c_str() + board.find(side) + std::string(side).size());

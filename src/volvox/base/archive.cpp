@@ -16,13 +16,15 @@ std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
 // One word for a block of bytes. Four lanes side by side: one alone would wait for its own
 // multiplications. What is missing to whole stripes counts as zeros; who asks adds the length.
 std::uint64_t digest(const std::byte* bytes, std::size_t size) {
-  constexpr std::uint64_t keys[] = {0x9E3779B97F4A7C15ull, 0xBF58476D1CE4E5B9ull, 0x94D049BB133111EBull, 0xD6E8FEB86659FD93ull};
+  constexpr std::uint64_t keys[] = {0x9E3779B97F4A7C15ull, 0xBF58476D1CE4E5B9ull, 0x94D049BB133111EBull,
+                                    0xD6E8FEB86659FD93ull};
   constexpr std::size_t lanes = 4, stripe = 16 * lanes;
   std::uint64_t state[lanes] = {keys[1], keys[2], keys[3], keys[0]};
   const auto take = [&](const std::byte* from) {
     std::uint64_t words[2 * lanes];
     std::memcpy(words, from, stripe);
-    for (std::size_t i = 0; i < lanes; ++i) state[i] = folded_product(words[2 * i] ^ state[i], words[2 * i + 1] ^ keys[i]);
+    for (std::size_t i = 0; i < lanes; ++i)
+      state[i] = folded_product(words[2 * i] ^ state[i], words[2 * i + 1] ^ keys[i]);
   };
   for (; size >= stripe; bytes += stripe, size -= stripe) take(bytes);
   if (size > 0) {
@@ -30,7 +32,8 @@ std::uint64_t digest(const std::byte* bytes, std::size_t size) {
     std::memcpy(rest, bytes, size);
     take(rest);
   }
-  return folded_product(state[0] ^ keys[2], state[1] ^ keys[3]) ^ folded_product(state[2] ^ keys[0], state[3] ^ keys[1]);
+  return folded_product(state[0] ^ keys[2], state[1] ^ keys[3]) ^
+         folded_product(state[2] ^ keys[0], state[3] ^ keys[1]);
 }
 
 }  // namespace

@@ -152,28 +152,44 @@ namespace detail {
 
 // Types whose bytes are their value: no padding, no pointers.
 template <class T>
-inline constexpr bool is_plain =
-    (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T> || std::is_same_v<T, Vec3> || std::is_same_v<T, Quat> ||
-    std::is_same_v<T, Pose> || std::is_same_v<T, Twist> || std::is_same_v<T, Wrench> || std::is_same_v<T, Time>;
-
-template <class T> struct is_id : std::false_type {};
-template <class Tag> struct is_id<Id<Tag>> : std::true_type {};
-template <class T> struct is_vector : std::false_type {};
-template <class T, class A> struct is_vector<std::vector<T, A>> : std::true_type {};
-template <class T> struct is_array : std::false_type {};
-template <class T, std::size_t N> struct is_array<std::array<T, N>> : std::true_type {};
-template <class T> struct is_map : std::false_type {};
-template <class K, class V> struct is_map<std::map<K, V>> : std::true_type {};
-template <class T> struct is_optional : std::false_type {};
-template <class T> struct is_optional<std::optional<T>> : std::true_type {};
-template <class T> struct is_pair : std::false_type {};
-template <class A, class B> struct is_pair<std::pair<A, B>> : std::true_type {};
+inline constexpr bool is_plain = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T> ||
+                                 std::is_same_v<T, Vec3> || std::is_same_v<T, Quat> || std::is_same_v<T, Pose> ||
+                                 std::is_same_v<T, Twist> || std::is_same_v<T, Wrench> || std::is_same_v<T, Time>;
 
 template <class T>
-concept HasArchive = requires(T& t, Archive& ar) { t.archive(ar); };
+struct is_id : std::false_type {};
+template <class Tag>
+struct is_id<Id<Tag>> : std::true_type {};
+template <class T>
+struct is_vector : std::false_type {};
+template <class T, class A>
+struct is_vector<std::vector<T, A>> : std::true_type {};
+template <class T>
+struct is_array : std::false_type {};
+template <class T, std::size_t N>
+struct is_array<std::array<T, N>> : std::true_type {};
+template <class T>
+struct is_map : std::false_type {};
+template <class K, class V>
+struct is_map<std::map<K, V>> : std::true_type {};
+template <class T>
+struct is_optional : std::false_type {};
+template <class T>
+struct is_optional<std::optional<T>> : std::true_type {};
+template <class T>
+struct is_pair : std::false_type {};
+template <class A, class B>
+struct is_pair<std::pair<A, B>> : std::true_type {};
+
+template <class T>
+concept HasArchive = requires(T& t, Archive& ar) {
+  t.archive(ar);
+};
 // Declared by VOLVOX_TYPE and found by argument-dependent look-up.
 template <class T>
-concept HasFields = requires(T& t, Archive& ar) { volvox_visit_fields(ar, t); };
+concept HasFields = requires(T& t, Archive& ar) {
+  volvox_visit_fields(ar, t);
+};
 
 // Reads a size that the rest of the snapshot can really hold.
 inline std::size_t archive_size(Archive& ar, std::size_t size) {
@@ -238,7 +254,8 @@ void archive_value(Archive& ar, T& value) {
     std::uint8_t present = value.has_value();
     ar.raw(&present, 1);
     if (ar.loading()) {
-      if (present != 0) value.emplace(); else value.reset();
+      if (present != 0) value.emplace();
+      else value.reset();
     }
     if (value) archive_value(ar, *value);
   } else if constexpr (is_map<T>::value) {

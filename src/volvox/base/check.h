@@ -12,8 +12,8 @@ namespace volvox::detail {
   ((condition) ? void(0) : ::volvox::detail::check_failed(#condition, message, __FILE__, __LINE__))
 
 #ifdef NDEBUG
-#define VOLVOX_ASSERT(condition) void(0)
+#  define VOLVOX_ASSERT(condition) void(0)
 #else
-#define VOLVOX_ASSERT(condition) \
-  ((condition) ? void(0) : ::volvox::detail::check_failed(#condition, "", __FILE__, __LINE__))
+#  define VOLVOX_ASSERT(condition) \
+    ((condition) ? void(0) : ::volvox::detail::check_failed(#condition, "", __FILE__, __LINE__))
 #endif

@@ -41,7 +41,8 @@ class Hasher {
     for (; size >= 32; bytes += 32, size -= 32) {
       std::uint64_t words[4];
       std::memcpy(words, bytes, 32);
-      for (int i = 0; i < 4; ++i) lanes[i] = std::rotl((lanes[i] ^ words[i]) * 0xBF58476D1CE4E5B9ull, 29) + 0x94D049BB133111EBull;
+      for (int i = 0; i < 4; ++i)
+        lanes[i] = std::rotl((lanes[i] ^ words[i]) * 0xBF58476D1CE4E5B9ull, 29) + 0x94D049BB133111EBull;
     }
     for (const std::uint64_t lane : lanes) add(lane);
   }

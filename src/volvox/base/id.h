@@ -54,9 +54,7 @@ class IdPool {
     return id.index < alive_.size() && alive_[id.index] && generations_[id.index] == id.generation;
   }
   bool alive_index(std::size_t index) const { return index < alive_.size() && alive_[index]; }
-  Id<Tag> at(std::size_t index) const {
-    return {static_cast<std::uint32_t>(index), generations_[index]};
-  }
+  Id<Tag> at(std::size_t index) const { return {static_cast<std::uint32_t>(index), generations_[index]}; }
 
   // One past the highest index ever taken: the size of an array indexed by these ids.
   std::size_t capacity() const { return generations_.size(); }

@@ -31,20 +31,23 @@ double Parameters::number(const std::string& key, double fallback, double low, d
   if (value == nullptr) return fallback;
   double number = 0;
   if (read_number(*value, number) && std::isfinite(number) && number >= low && number <= high) return number;
-  bad(key, *value, low <= -1e300 && high >= 1e300 ? "a number"
-                   : high >= 1e300                ? fmt::format("a number of at least {}", low)
-                                                  : fmt::format("a number from {} to {}", low, high));
+  bad(key, *value,
+      low <= -1e300 && high >= 1e300 ? "a number"
+      : high >= 1e300                ? fmt::format("a number of at least {}", low)
+                                     : fmt::format("a number from {} to {}", low, high));
   return fallback;
 }
 
-std::int64_t Parameters::integer(const std::string& key, std::int64_t fallback, std::int64_t low, std::int64_t high) const {
+std::int64_t Parameters::integer(const std::string& key, std::int64_t fallback, std::int64_t low,
+                                 std::int64_t high) const {
   const std::string* value = find(key);
   if (value == nullptr) return fallback;
   std::int64_t number = 0;
   if (read_number(*value, number) && number >= low && number <= high) return number;
-  bad(key, *value, low == INT64_MIN && high == INT64_MAX ? "a whole number"
-                   : high == INT64_MAX                   ? fmt::format("a whole number of at least {}", low)
-                                                         : fmt::format("a whole number from {} to {}", low, high));
+  bad(key, *value,
+      low == INT64_MIN && high == INT64_MAX ? "a whole number"
+      : high == INT64_MAX                   ? fmt::format("a whole number of at least {}", low)
+                                            : fmt::format("a whole number from {} to {}", low, high));
   return fallback;
 }
 

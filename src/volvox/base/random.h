@@ -14,10 +14,10 @@ class RandomStream {
   // `purpose` is a short constant word: "behavior", "percept:yaw", "backoff".
   RandomStream(std::uint64_t seed, std::uint64_t entity, std::string_view purpose);
 
-  std::uint64_t bits();                // 64 random bits
-  double uniform();                    // in [0, 1)
+  std::uint64_t bits();  // 64 random bits
+  double uniform();      // in [0, 1)
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  double normal();                     // mean 0, deviation 1
+  double normal();                       // mean 0, deviation 1
   std::uint64_t below(std::uint64_t n);  // in {0 .. n-1}, without bias; 0 if n is 0
   bool chance(double probability) { return uniform() < probability; }
 

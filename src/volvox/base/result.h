@@ -52,8 +52,14 @@ class [[nodiscard]] Result {
   bool ok() const { return content_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() { VOLVOX_CHECK(ok(), "value() of a failed Result"); return std::get<0>(content_); }
-  const T& value() const { VOLVOX_CHECK(ok(), "value() of a failed Result"); return std::get<0>(content_); }
+  T& value() {
+    VOLVOX_CHECK(ok(), "value() of a failed Result");
+    return std::get<0>(content_);
+  }
+  const T& value() const {
+    VOLVOX_CHECK(ok(), "value() of a failed Result");
+    return std::get<0>(content_);
+  }
   T& operator*() { return value(); }
   const T& operator*() const { return value(); }
   T* operator->() { return &value(); }

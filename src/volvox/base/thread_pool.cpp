@@ -26,7 +26,9 @@ void pause() {
 constexpr int chunk_bits = 16;
 constexpr std::size_t chunk_mask = (std::size_t{1} << chunk_bits) - 1;
 
-std::size_t ticket_of(std::size_t generation, std::size_t chunks) { return generation << (2 * chunk_bits) | chunks << chunk_bits; }
+std::size_t ticket_of(std::size_t generation, std::size_t chunks) {
+  return generation << (2 * chunk_bits) | chunks << chunk_bits;
+}
 std::size_t chunks_of(std::size_t ticket) { return ticket >> chunk_bits & chunk_mask; }
 std::size_t next_of(std::size_t ticket) { return ticket & chunk_mask; }
 

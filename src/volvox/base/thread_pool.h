@@ -44,7 +44,7 @@ class ThreadPool {
   };
 
   std::vector<std::thread> workers_;
-  Job job_;                               // written while nobody works
+  Job job_;  // written while nobody works
   std::atomic<std::size_t> next_chunk_{0};
   std::atomic<std::size_t> generation_{0};  // of the job
   std::atomic<std::size_t> running_{0};     // workers that are not done with it

@@ -20,8 +20,7 @@ Result<TickLength> TickLength::parse(std::string_view text) {
                   "give seconds as a fraction or a decimal, between 1 ns and 1 hour, such as --dt 1/60 or --dt 0.01");
   TickLength dt;
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
-    if (!read_all(text.substr(0, slash), dt.numerator) || !read_all(text.substr(slash + 1), dt.denominator))
-      return bad;
+    if (!read_all(text.substr(0, slash), dt.numerator) || !read_all(text.substr(slash + 1), dt.denominator)) return bad;
   } else {
     double seconds = 0;
     if (!read_all(text, seconds) || !std::isfinite(seconds) || seconds > 3600) return bad;
@@ -36,15 +35,14 @@ Result<TickLength> TickLength::parse(std::string_view text) {
 }
 
 std::string TickLength::text() const {
-  return denominator == 1 ? std::to_string(numerator)
-                          : std::to_string(numerator) + "/" + std::to_string(denominator);
+  return denominator == 1 ? std::to_string(numerator) : std::to_string(numerator) + "/" + std::to_string(denominator);
 }
 
 std::int64_t TickLength::ticks_in(Time duration) const {
   if (duration.ns <= 0) return 0;
-  std::int64_t tick = static_cast<std::int64_t>(
-      static_cast<long double>(duration.ns) * static_cast<long double>(denominator) /
-      (static_cast<long double>(numerator) * 1e9L));
+  std::int64_t tick =
+      static_cast<std::int64_t>(static_cast<long double>(duration.ns) * static_cast<long double>(denominator) /
+                                (static_cast<long double>(numerator) * 1e9L));
   while (tick > 0 && start_of(tick) >= duration) --tick;
   while (start_of(tick) < duration) ++tick;
   return tick;

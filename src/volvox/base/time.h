@@ -14,15 +14,16 @@ namespace volvox {
 struct Time {
   std::int64_t ns = 0;
 
-  static constexpr Time seconds(double s) {
-    return {static_cast<std::int64_t>(s * 1e9 + (s < 0 ? -0.5 : 0.5))};
-  }
+  static constexpr Time seconds(double s) { return {static_cast<std::int64_t>(s * 1e9 + (s < 0 ? -0.5 : 0.5))}; }
   constexpr double seconds() const { return static_cast<double>(ns) * 1e-9; }
 
   friend constexpr auto operator<=>(Time, Time) = default;
   friend constexpr Time operator+(Time a, Time b) { return {a.ns + b.ns}; }
   friend constexpr Time operator-(Time a, Time b) { return {a.ns - b.ns}; }
-  constexpr Time& operator+=(Time other) { ns += other.ns; return *this; }
+  constexpr Time& operator+=(Time other) {
+    ns += other.ns;
+    return *this;
+  }
 };
 
 // The length of a tick in seconds, as a fraction in lowest terms.

@@ -28,20 +28,20 @@
 #define VOLVOX_FOR_EACH_AGAIN() VOLVOX_FOR_EACH_STEP
 
 #define VOLVOX_VISIT_FIELD(field) volvox_visit(#field, volvox_value.field);
-#define VOLVOX_TYPE(Type, ...)                                                                   \
-  [[maybe_unused]] inline const char* volvox_type_name(const Type*) { return #Type; }            \
-  template <class Visitor>                                                                       \
+#define VOLVOX_TYPE(Type, ...)                                                                            \
+  [[maybe_unused]] inline const char* volvox_type_name(const Type*) { return #Type; }                     \
+  template <class Visitor>                                                                                \
   void volvox_visit_fields([[maybe_unused]] Visitor& volvox_visit, [[maybe_unused]] Type& volvox_value) { \
-    VOLVOX_FOR_EACH(VOLVOX_VISIT_FIELD __VA_OPT__(, ) __VA_ARGS__)                               \
+    VOLVOX_FOR_EACH(VOLVOX_VISIT_FIELD __VA_OPT__(, ) __VA_ARGS__)                                        \
   }
 
 // In a class derived from one that has it (a Behavior, a Noise): lists the members that a
 // snapshot must hold. With no arguments: there is nothing to keep.
 #define VOLVOX_VISIT_MEMBER(member) volvox_archive(#member, this->member);
-#define VOLVOX_STATE(...)                                                             \
-  bool lists_state() const override { return true; }                                  \
-  void archive_state([[maybe_unused]] ::volvox::Archive& volvox_archive) override {   \
-    VOLVOX_FOR_EACH(VOLVOX_VISIT_MEMBER __VA_OPT__(, ) __VA_ARGS__)                   \
+#define VOLVOX_STATE(...)                                                           \
+  bool lists_state() const override { return true; }                                \
+  void archive_state([[maybe_unused]] ::volvox::Archive& volvox_archive) override { \
+    VOLVOX_FOR_EACH(VOLVOX_VISIT_MEMBER __VA_OPT__(, ) __VA_ARGS__)                 \
   }
 
 namespace volvox {
@@ -151,7 +151,8 @@ struct Describer {
       }
       out += ']';
     } else if constexpr (is_optional<T>::value) {
-      if (value) write(*value); else out += "null";
+      if (value) write(*value);
+      else out += "null";
     } else if constexpr (is_pair<T>::value) {
       list(value.first, value.second);
     } else if constexpr (is_map<T>::value) {
@@ -194,7 +195,9 @@ struct NumberVisitor {
   Visit& visit;
 
   template <class T>
-  void operator()(std::string_view, T& value) { each(value); }
+  void operator()(std::string_view, T& value) {
+    each(value);
+  }
 
   template <class T>
   void each(T& value) {
@@ -203,17 +206,28 @@ struct NumberVisitor {
       double wide = value;
       visit(wide);
       value = static_cast<float>(wide);
-    } else if constexpr (std::is_same_v<T, Vec3>) { visit(value.x); visit(value.y); visit(value.z); }
-    else if constexpr (std::is_same_v<T, Pose>) each(value.position);  // noise on a quaternion means nothing
-    else if constexpr (std::is_same_v<T, Twist>) { each(value.linear); each(value.angular); }
-    else if constexpr (std::is_same_v<T, Wrench>) { each(value.force); each(value.torque); }
-    else if constexpr (is_vector<T>::value || is_array<T>::value) {
+    } else if constexpr (std::is_same_v<T, Vec3>) {
+      visit(value.x);
+      visit(value.y);
+      visit(value.z);
+    } else if constexpr (std::is_same_v<T, Pose>) each(value.position);  // noise on a quaternion means nothing
+    else if constexpr (std::is_same_v<T, Twist>) {
+      each(value.linear);
+      each(value.angular);
+    } else if constexpr (std::is_same_v<T, Wrench>) {
+      each(value.force);
+      each(value.torque);
+    } else if constexpr (is_vector<T>::value || is_array<T>::value) {
       if constexpr (!std::is_same_v<T, std::vector<bool>>)
         for (auto& element : value) each(element);
-    } else if constexpr (is_optional<T>::value) { if (value) each(*value); }
-    else if constexpr (is_pair<T>::value) { each(value.first); each(value.second); }
-    else if constexpr (is_map<T>::value) { for (auto& [key, mapped] : value) each(mapped); }
-    else if constexpr (HasFields<T>) volvox_visit_fields(*this, value);
+    } else if constexpr (is_optional<T>::value) {
+      if (value) each(*value);
+    } else if constexpr (is_pair<T>::value) {
+      each(value.first);
+      each(value.second);
+    } else if constexpr (is_map<T>::value) {
+      for (auto& [key, mapped] : value) each(mapped);
+    } else if constexpr (HasFields<T>) volvox_visit_fields(*this, value);
   }
 };
 
@@ -251,7 +265,10 @@ struct TypeInfo {
 template <class T>
 const TypeInfo& type_of() {
   static const TypeInfo info{
-      type_name<T>(), hash_of(detail::layout<T>()), sizeof(T), alignof(T),
+      type_name<T>(),
+      hash_of(detail::layout<T>()),
+      sizeof(T),
+      alignof(T),
       [](void* to) { new (to) T(); },
       [](void* to, const void* from) { new (to) T(*static_cast<const T*>(from)); },
       [](void* to, void* from) { new (to) T(std::move(*static_cast<T*>(from))); },
@@ -270,8 +287,7 @@ class Value {
  public:
   Value() = default;
   template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, Value>)
-  explicit Value(T&& value) {
+  requires(!std::is_same_v<std::remove_cvref_t<T>, Value>) explicit Value(T&& value) {
     emplace<std::remove_cvref_t<T>>() = std::forward<T>(value);
   }
   Value(const Value& other) { copy_from(other); }
@@ -361,7 +377,7 @@ class Value {
   const void* data() const { return is_inside() ? static_cast<const void*>(buffer_) : heap_; }
   void allocate(const TypeInfo& type) {
     type_ = &type;
-    if (!is_inside()) heap_ = ::operator new(type.size, std::align_val_t{type.alignment});
+    if (!is_inside()) heap_ = ::operator new (type.size, std::align_val_t{type.alignment});
   }
   void copy_from(const Value& other) {
     if (other.empty()) return;
@@ -382,7 +398,7 @@ class Value {
   void reset() {
     if (empty()) return;
     type_->destroy(data());
-    if (!is_inside()) ::operator delete(heap_, std::align_val_t{type_->alignment});
+    if (!is_inside()) ::operator delete (heap_, std::align_val_t{type_->alignment});
     type_ = nullptr;
   }
 
@@ -398,8 +414,7 @@ class Payload {
  public:
   Payload() = default;
   template <class T>
-    requires(!std::is_same_v<T, Value>)
-  static Payload of(const T& value) {
+  requires(!std::is_same_v<T, Value>) static Payload of(const T& value) {
     Payload payload;
     payload.type_ = type_key<T>();
     SaveArchive ar;

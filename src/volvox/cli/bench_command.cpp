@@ -49,14 +49,20 @@ Result<Measured> measure(const sim::RunOptions& options, double seconds, const s
   m.engine = options.engine;
   m.modules = r.report().modules;
   m.load = r.report().load_time;
-  if (m.modules > 0) m.memory_per_module = static_cast<double>(r.report().memory_bytes) / static_cast<double>(m.modules);
+  if (m.modules > 0)
+    m.memory_per_module = static_cast<double>(r.report().memory_bytes) / static_cast<double>(m.modules);
   return m;
 }
 
 nlohmann::ordered_json to_json(const Measured& m) {
-  nlohmann::ordered_json json = {{"scene", m.scene}, {"engine", m.engine}, {"modules", m.modules}, {"ticks", m.ticks},
-                                 {"ticks_per_s", m.ticks_per_second()}, {"ms_per_tick", m.per_tick_ms(m.wall)},
-                                 {"overhead_ms", m.overhead_ms()}, {"load_s", m.load},
+  nlohmann::ordered_json json = {{"scene", m.scene},
+                                 {"engine", m.engine},
+                                 {"modules", m.modules},
+                                 {"ticks", m.ticks},
+                                 {"ticks_per_s", m.ticks_per_second()},
+                                 {"ms_per_tick", m.per_tick_ms(m.wall)},
+                                 {"overhead_ms", m.overhead_ms()},
+                                 {"load_s", m.load},
                                  {"bytes_per_module", m.memory_per_module}};
   for (std::size_t i = 0; i < sim::phase_count; ++i)
     json["phases_ms"][std::string(sim::phase_names[i])] = m.per_tick_ms(m.phases.seconds[i]);
@@ -69,7 +75,8 @@ bool has_modules(const std::string& scene, const sim::Library& library) {
   const auto located = sim::locate_experiment(scene, library);
   if (!located.ok()) return false;
   const auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
-  return parameters.ok() && std::any_of(parameters->begin(), parameters->end(), [](const auto& p) { return p.name == "modules"; });
+  return parameters.ok() &&
+         std::any_of(parameters->begin(), parameters->end(), [](const auto& p) { return p.name == "modules"; });
 }
 
 }  // namespace
@@ -84,12 +91,15 @@ std::vector<std::string> split_list(const std::string& list) {
 
 Result<std::vector<std::string>> engines_named(const std::optional<std::string>& list) {
   std::vector<std::string> names = split_list(list.value_or(""));
-  if (list && names.empty()) return Error("--engines names no engine", "name some, separated by commas, or leave the option out; see: volvox list engines");
+  if (list && names.empty())
+    return Error("--engines names no engine",
+                 "name some, separated by commas, or leave the option out; see: volvox list engines");
   return names;
 }
 
 int bench_command(const BenchArguments& arguments, sim::Library& library, Log& log) {
-  const std::vector<std::string> scenes = arguments.scenes.empty() ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
+  const std::vector<std::string> scenes =
+      arguments.scenes.empty() ? std::vector<std::string>{"remod3d/scatter", "remod3d/snake"} : arguments.scenes;
   const auto named = engines_named(arguments.engines);
   if (!named.ok()) return complain(named.error());
   std::vector<std::string> engines = *named;
@@ -118,16 +128,21 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
         status = run_failed;
       }
       results.push_back(to_json(m));
-      std::vector<std::string> row = {m.scene, m.engine, std::to_string(m.modules), number(m.ticks_per_second(), 3),
-                                      number(m.per_tick_ms(m.wall), 3), number(m.overhead_ms(), 3)};
+      std::vector<std::string> row = {m.scene,
+                                      m.engine,
+                                      std::to_string(m.modules),
+                                      number(m.ticks_per_second(), 3),
+                                      number(m.per_tick_ms(m.wall), 3),
+                                      number(m.overhead_ms(), 3)};
       for (std::size_t i = 1; i < sim::phase_count; ++i) row.push_back(number(m.per_tick_ms(m.phases.seconds[i]), 2));
       row.push_back(number(m.memory_per_module / 1e3, 3));
       rows.push_back(std::move(row));
     }
   }
   if (arguments.json) fmt::print("{}\n", nlohmann::ordered_json{{"results", results}}.dump(2));
-  else fmt::print("\n{}\n  ms a tick on {} thread{}; 'all but move' is everything except the physics engine.\n", table(rows),
-                  arguments.threads, arguments.threads == 1 ? "" : "s");
+  else
+    fmt::print("\n{}\n  ms a tick on {} thread{}; 'all but move' is everything except the physics engine.\n",
+               table(rows), arguments.threads, arguments.threads == 1 ? "" : "s");
   return status;
 }
 

@@ -57,10 +57,13 @@ Result<std::vector<int>> parse_counts(const std::string& option, const std::stri
     int value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc{} || end != part.data() + part.size() || value < 1 || value > most)
-      return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most), fmt::format("give one or more, as in {} 1,2", option));
+      return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most),
+                   fmt::format("give one or more, as in {} 1,2", option));
     counts.push_back(value);
   }
-  if (counts.empty() && !text.empty()) return Error(fmt::format("{} '{}' names no number", option, text), fmt::format("give one or more, as in {} 1,2", option));
+  if (counts.empty() && !text.empty())
+    return Error(fmt::format("{} '{}' names no number", option, text),
+                 fmt::format("give one or more, as in {} 1,2", option));
   return counts;
 }
 
@@ -72,13 +75,15 @@ Result<EngineChoice> parse_engine(const std::string& text, const sim::Library& l
   if (at != std::string::npos) {
     const auto substep = TickLength::parse(text.substr(at + 1));
     if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)
-      return Error(fmt::format("--engines: '{}' is not a physics step", text.substr(at + 1)), fmt::format("give seconds between 1e-6 and 1 after the @, such as {}@1/240", choice.name));
+      return Error(fmt::format("--engines: '{}' is not a physics step", text.substr(at + 1)),
+                   fmt::format("give seconds between 1e-6 and 1 after the @, such as {}@1/240", choice.name));
     choice.substep = substep->seconds();
   }
   const auto engine = library.engines.make(choice.name, {});
   if (!engine.ok()) return engine.error();
   if (!(*engine)->info().moves)
-    return Error(fmt::format("the engine '{}' moves nothing: there is nothing to measure", choice.name), "leave it out of --engines");
+    return Error(fmt::format("the engine '{}' moves nothing: there is nothing to measure", choice.name),
+                 "leave it out of --engines");
   choice.uses_threads = (*engine)->info().uses_threads;
   return choice;
 }
@@ -90,8 +95,11 @@ Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Librar
     scene_names.clear();
     for (const auto& info : physics::scenes::all_scenes()) scene_names.push_back(info.name);
   }
-  if (scene_names.empty()) return Error("--scenes names no scene", "name some, separated by commas, or leave the option out; see: volvox bench engines --list");
-  auto sizes = parse_counts("--n", arguments.n, 1'000'000), threads = parse_counts("--threads", arguments.threads, 1024);
+  if (scene_names.empty())
+    return Error("--scenes names no scene",
+                 "name some, separated by commas, or leave the option out; see: volvox bench engines --list");
+  auto sizes = parse_counts("--n", arguments.n, 1'000'000),
+       threads = parse_counts("--threads", arguments.threads, 1024);
   if (!sizes.ok()) return sizes.error();
   if (!threads.ok()) return threads.error();
   plan.sizes = sizes->empty() ? std::vector<int>{0} : *sizes;
@@ -123,7 +131,9 @@ Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Librar
 ordered_json to_json(const Measurement& m) {
   const auto& w = m.worst;
   const auto when = [](bool applies, double value) { return applies ? ordered_json(value) : ordered_json(nullptr); };
-  const auto optional = [](const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(nullptr); };
+  const auto optional = [](const std::optional<double>& value) {
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+  };
   const bool measured = m.ticks > 0;
   return {{"ms_per_step", when(measured, m.ms_median)},
           {"hinge_max_mm", when(w.has_hinges, w.hinge_mm)},
@@ -148,11 +158,12 @@ ordered_json to_json(const Measurement& m) {
           {"failure", m.failure}};
 }
 
-void measure_once(Row& row, const BenchScene& scene, const physics::scenes::MeasureOptions& options, const sim::Library& library, const std::atomic<bool>& stop) {
-  const auto outcome = platform::run_in_child(
-      [&] { return to_json(measure(scene, library.engines, row.engine->name, options)).dump(); },
-      // It watches the limit itself between ticks; this is for one that hangs in a tick.
-      2 * options.limit + 10, &stop);
+void measure_once(Row& row, const BenchScene& scene, const physics::scenes::MeasureOptions& options,
+                  const sim::Library& library, const std::atomic<bool>& stop) {
+  const auto outcome =
+      platform::run_in_child([&] { return to_json(measure(scene, library.engines, row.engine->name, options)).dump(); },
+                             // It watches the limit itself between ticks; this is for one that hangs in a tick.
+                             2 * options.limit + 10, &stop);
   if (stop) return;  // it did not fail
   row.rss_mb = std::max(row.rss_mb, static_cast<double>(outcome.peak_memory_bytes) / (1 << 20));
   row.failure = outcome.failure;
@@ -170,12 +181,15 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
   void begin(const Row& row) {
     ++done_;
-    const std::string line = fmt::format("[{}/{}] {} of {} on {}, {} thread{}", done_, total_, row.scene, row.modules, row.engine->text, row.threads, row.threads == 1 ? "" : "s");
+    const std::string line = fmt::format("[{}/{}] {} of {} on {}, {} thread{}", done_, total_, row.scene, row.modules,
+                                         row.engine->text, row.threads, row.threads == 1 ? "" : "s");
     std::fputs((terminal_ ? "\r\x1b[K" + line + " ..." : line + " ...").c_str(), stderr);
     std::fflush(stderr);
   }
   void end(const Row& row) {
-    const std::string outcome = !row.failure.empty() ? first_line(row.failure) : row.ms.empty() ? "interrupted" : fmt::format("{:.4g} ms", row.ms.back());
+    const std::string outcome = !row.failure.empty() ? first_line(row.failure)
+                                : row.ms.empty()     ? "interrupted"
+                                                     : fmt::format("{:.4g} ms", row.ms.back());
     if (!terminal_) std::fputs(fmt::format(" {}\n", outcome).c_str(), stderr);
   }
 
@@ -189,8 +203,9 @@ class ProgressLine {
 
 // All engines of one scene in turn, so often as is asked for: a slow minute of the machine then
 // meets each of them. Once `stop` is true, what was measured until then.
-std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, const Plan& plan, const BenchEnginesArguments& arguments,
-                           const sim::Library& library, const std::atomic<bool>& stop, ProgressLine& progress) {
+std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, const Plan& plan,
+                           const BenchEnginesArguments& arguments, const sim::Library& library,
+                           const std::atomic<bool>& stop, ProgressLine& progress) {
   const BenchScene scene = *physics::scenes::make_scene(info.name, size, arguments.seed);
   std::vector<Row> rows;
   for (const EngineChoice& engine : plan.engines)
@@ -225,7 +240,9 @@ std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, con
 std::vector<std::pair<std::string, double>> times_faster(const Row& row, const std::vector<Row>& rows) {
   std::vector<std::pair<std::string, double>> times;
   for (const Row& other : rows) {
-    if (other.engine->name != "bullet" || other.scene != row.scene || other.modules != row.modules || other.ms.empty() || row.ms.empty()) continue;
+    if (other.engine->name != "bullet" || other.scene != row.scene || other.modules != row.modules ||
+        other.ms.empty() || row.ms.empty())
+      continue;
     times.emplace_back(other.engine->text, other.ms_per_step() / row.ms_per_step());
   }
   return times;
@@ -233,13 +250,18 @@ std::vector<std::pair<std::string, double>> times_faster(const Row& row, const s
 
 const Row* on_one_thread(const Row& row, const std::vector<Row>& rows) {
   for (const Row& other : rows)
-    if (row.threads > 1 && other.threads == 1 && other.engine == row.engine && other.scene == row.scene && other.modules == row.modules && !other.ms.empty())
+    if (row.threads > 1 && other.threads == 1 && other.engine == row.engine && other.scene == row.scene &&
+        other.modules == row.modules && !other.ms.empty())
       return &other;
   return nullptr;
 }
 
 ordered_json to_json(const Row& row, const std::vector<Row>& rows) {
-  ordered_json json = {{"scene", row.scene}, {"engine", row.engine->name}, {"threads", row.threads}, {"n", row.modules}, {"dt", 1.0 / 60}};
+  ordered_json json = {{"scene", row.scene},
+                       {"engine", row.engine->name},
+                       {"threads", row.threads},
+                       {"n", row.modules},
+                       {"dt", 1.0 / 60}};
   const ordered_json nothing = to_json(Measurement{});
   for (const auto& [key, value] : (row.measured.empty() ? nothing : row.measured).items()) json[key] = value;
   json["ms_per_step"] = row.ms.empty() ? ordered_json(nullptr) : ordered_json(row.ms_per_step());
@@ -250,7 +272,9 @@ ordered_json to_json(const Row& row, const std::vector<Row>& rows) {
   json["times_faster_than"] = ordered_json::object();
   for (const auto& [name, times] : times_faster(row, rows)) json["times_faster_than"][name] = times;
   const Row* single = on_one_thread(row, rows);
-  json["part_of_one_thread"] = single != nullptr && !row.ms.empty() ? ordered_json(row.ms_per_step() / single->ms_per_step()) : ordered_json(nullptr);
+  json["part_of_one_thread"] = single != nullptr && !row.ms.empty()
+                                   ? ordered_json(row.ms_per_step() / single->ms_per_step())
+                                   : ordered_json(nullptr);
   json["failure"] = row.failure.empty() ? ordered_json(nullptr) : ordered_json(row.failure);
   return json;
 }
@@ -270,13 +294,17 @@ void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEngi
     if (engine.name == "bullet") bullets.push_back(engine.text);
   for (const std::string& bullet : bullets) cells[0].push_back("x " + bullet);
   if (plan.threads.size() > 1) cells[0].push_back("of 1 thread");
-  for (const char* heading : {"hinge mm", "deg", "dock mm", "deg", "lift m", "into mm", "contacts", "MB"}) cells[0].push_back(heading);
+  for (const char* heading : {"hinge mm", "deg", "dock mm", "deg", "lift m", "into mm", "contacts", "MB"})
+    cells[0].push_back(heading);
   for (const Row& row : rows) {
     const ordered_json json = to_json(row, rows);
-    std::vector<std::string> line = {row.scene, std::to_string(row.modules), row.engine->text, std::to_string(row.threads), cell(json["ms_per_step"])};
-    for (const std::string& bullet : bullets) line.push_back(json["times_faster_than"].contains(bullet) ? cell(json["times_faster_than"][bullet]) : "-");
+    std::vector<std::string> line = {row.scene, std::to_string(row.modules), row.engine->text,
+                                     std::to_string(row.threads), cell(json["ms_per_step"])};
+    for (const std::string& bullet : bullets)
+      line.push_back(json["times_faster_than"].contains(bullet) ? cell(json["times_faster_than"][bullet]) : "-");
     if (plan.threads.size() > 1) line.push_back(cell(json["part_of_one_thread"], 2));
-    for (const char* key : {"hinge_max_mm", "hinge_max_deg", "dock_max_mm", "dock_max_deg", "lift_m", "penetration_max_mm", "contacts_mean"})
+    for (const char* key : {"hinge_max_mm", "hinge_max_deg", "dock_max_mm", "dock_max_deg", "lift_m",
+                            "penetration_max_mm", "contacts_mean"})
       line.push_back(cell(json[key], 2 + (key == std::string("lift_m"))));
     line.push_back(fmt::format("{:.0f}", row.rss_mb));
     if (!row.failure.empty()) line.push_back(first_line(row.failure));
@@ -286,24 +314,30 @@ void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEngi
   for (const Row& row : rows) {
     const ordered_json json = to_json(row, rows);
     if (json["dock_event_us"].is_number())
-      fmt::print("  {} of {} on {}, {} thread{}: docking costs {:.3g} us, undocking {:.3g} us, beyond a step without events\n", row.scene, row.modules, row.engine->text,
-                 row.threads, row.threads == 1 ? "" : "s", json["dock_event_us"].get<double>(), json["undock_event_us"].get<double>());
+      fmt::print(
+          "  {} of {} on {}, {} thread{}: docking costs {:.3g} us, undocking {:.3g} us, beyond a step without events\n",
+          row.scene, row.modules, row.engine->text, row.threads, row.threads == 1 ? "" : "s",
+          json["dock_event_us"].get<double>(), json["undock_event_us"].get<double>());
   }
   std::set<std::string> told;  // each engine's settings once, for each number of threads
   for (const EngineChoice& engine : plan.engines)
     for (const Row& row : rows)
       if (row.engine == &engine && row.measured.contains("settings")) {
-        const std::string line = fmt::format("  {}: {}\n", bold(engine.text), row.measured["settings"].get<std::string>());
+        const std::string line =
+            fmt::format("  {}: {}\n", bold(engine.text), row.measured["settings"].get<std::string>());
         if (told.insert(line).second) fmt::print("{}", line);
       }
-  fmt::print("  dt 1/60 s, seed {}; ms/step: median of the ticks after settling{}; 'x bullet': how many times faster than it;\n"
-             "  'into': the deepest that bodies lie in each other or the ground, from their poses; MB: peak memory.\n",
-             arguments.seed, arguments.repeats > 1 ? fmt::format(", and of {} repeats", arguments.repeats) : "");
+  fmt::print(
+      "  dt 1/60 s, seed {}; ms/step: median of the ticks after settling{}; 'x bullet': how many times faster than "
+      "it;\n"
+      "  'into': the deepest that bodies lie in each other or the ground, from their poses; MB: peak memory.\n",
+      arguments.seed, arguments.repeats > 1 ? fmt::format(", and of {} repeats", arguments.repeats) : "");
 }
 
 int list_scenes() {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "seconds", "what it is"}};
-  for (const auto& info : physics::scenes::all_scenes()) cells.push_back({info.name, std::to_string(info.modules), number(info.seconds), info.description});
+  for (const auto& info : physics::scenes::all_scenes())
+    cells.push_back({info.name, std::to_string(info.modules), number(info.seconds), info.description});
   fmt::print("{}", table(cells));
   return done;
 }
@@ -319,10 +353,12 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   {
     std::size_t runs = 0;
     for (const EngineChoice& engine : plan->engines) runs += engine.uses_threads ? plan->threads.size() : 1;
-    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() * static_cast<std::size_t>(arguments.repeats));
+    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() *
+                          static_cast<std::size_t>(arguments.repeats));
     for (const auto& info : plan->scenes)
       for (const int size : plan->sizes)
-        for (Row& row : run_scene(info, size, *plan, arguments, library, stop.requested(), progress)) rows.push_back(std::move(row));
+        for (Row& row : run_scene(info, size, *plan, arguments, library, stop.requested(), progress))
+          rows.push_back(std::move(row));
   }
   bool ours_failed = false;
   std::size_t failures = 0;
@@ -332,7 +368,9 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
     log.warning(fmt::format("{} of {} on {}: {}", row.scene, row.modules, row.engine->text, first_line(row.failure)));
     ours_failed = ours_failed || row.engine->name == physics::default_engine;
   }
-  if (failures > 0) log.warning(failures == rows.size() ? "no measurement succeeded" : fmt::format("{} of {} rows could not be measured", failures, rows.size()));
+  if (failures > 0)
+    log.warning(failures == rows.size() ? "no measurement succeeded"
+                                        : fmt::format("{} of {} rows could not be measured", failures, rows.size()));
   if (stop.requested()) log.warning("interrupted: here is what was measured until then");
   if (arguments.json) {
     ordered_json results = ordered_json::array();

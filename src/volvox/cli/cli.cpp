@@ -137,23 +137,51 @@ struct Arguments {
 };
 
 void add_viewer(CLI::App& command, ViewerArguments& viewer) {
-  command.add_option("--host", viewer.host, "address to serve the viewer on; other than this machine's own asks for a token")->capture_default_str()->type_name("ADDRESS");
-  command.add_option("--port", viewer.port, "port to serve the viewer on; 0: any that is free")->capture_default_str()->type_name("N")->check(whole_number(0, 65535));
+  command
+      .add_option("--host", viewer.host,
+                  "address to serve the viewer on; other than this machine's own asks for a token")
+      ->capture_default_str()
+      ->type_name("ADDRESS");
+  command.add_option("--port", viewer.port, "port to serve the viewer on; 0: any that is free")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(0, 65535));
   command.add_flag("--no-browser", viewer.no_browser, "print the address only");
 }
 
 // What prepares a run: the same for all commands that make one.
 void add_run_options(CLI::App& command, RunArguments& run) {
-  command.add_option("experiment", run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")->required();
-  command.add_option("--engine", run.engine, "physics engine (volvox list engines); default: the world's own, or " + std::string(physics::default_engine))->type_name("NAME");
-  command.add_option("--duration", run.duration, "seconds to simulate; otherwise the experiment's own")->type_name("S")->check(between(0, 1e9));
-  command.add_option("--dt", run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")->type_name("R");
-  command.add_option("--substep", run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")->type_name("S");
-  command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")->capture_default_str()->type_name("N")->check(whole_number());
-  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
+  command.add_option("experiment", run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")
+      ->required();
+  command
+      .add_option(
+          "--engine", run.engine,
+          "physics engine (volvox list engines); default: the world's own, or " + std::string(physics::default_engine))
+      ->type_name("NAME");
+  command.add_option("--duration", run.duration, "seconds to simulate; otherwise the experiment's own")
+      ->type_name("S")
+      ->check(between(0, 1e9));
+  command
+      .add_option("--dt", run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")
+      ->type_name("R");
+  command.add_option("--substep", run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")
+      ->type_name("S");
+  command.add_option("--seed", run.seed, "of everything random: the same seed gives the same bits")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number());
+  command.add_option("--threads", run.threads, "threads to use; the result does not depend on it")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
-      ->type_name("KEY=VALUE")->allow_extra_args(false);  // or it would swallow an experiment that comes after it
-  command.add_option("--plugin", run.plugins, "load this plugin too: a file, or a name to look for along VOLVOX_PLUGIN_PATH; may be repeated")->type_name("FILE")->allow_extra_args(false);
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+  command
+      .add_option("--plugin", run.plugins,
+                  "load this plugin too: a file, or a name to look for along VOLVOX_PLUGIN_PATH; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
 }
 
 void add_restore(CLI::App& command, RunArguments& run) {
@@ -161,14 +189,27 @@ void add_restore(CLI::App& command, RunArguments& run) {
 }
 
 void add_view_options(CLI::App& command, ViewArguments& view) {
-  command.add_option("--camera", view.camera, "from where (default: the experiment's own choice, mostly corner): corner, front, back, left, right, top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
+  command
+      .add_option("--camera", view.camera,
+                  "from where (default: the experiment's own choice, mostly corner): corner, front, back, left, right, "
+                  "top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
       ->type_name("WHERE");
   command.add_option("--size", view.size, "of the picture in pixels")->capture_default_str()->type_name("WxH");
-  command.add_option("--docks", view.docks, "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
-      ->capture_default_str()->type_name("HOW");
+  command
+      .add_option("--docks", view.docks,
+                  "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken "
+                  "red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
+      ->capture_default_str()
+      ->type_name("HOW");
   command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
-  command.add_flag("--messages", view.messages, "show messages on wires, and rings around antennas that transmit, paler around those that did in the last 0.1 s");
-  command.add_option("--renderer", view.renderer, "render engine (volvox list renderers); picture,other@2.5: another one from 2.5 s on")->capture_default_str()->type_name("NAME");
+  command.add_flag(
+      "--messages", view.messages,
+      "show messages on wires, and rings around antennas that transmit, paler around those that did in the last 0.1 s");
+  command
+      .add_option("--renderer", view.renderer,
+                  "render engine (volvox list renderers); picture,other@2.5: another one from 2.5 s on")
+      ->capture_default_str()
+      ->type_name("NAME");
 }
 
 void add_run(CLI::App& app, Arguments& a) {
@@ -177,13 +218,22 @@ void add_run(CLI::App& app, Arguments& a) {
   add_run_options(*run, a.run);
   add_restore(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
-  run->add_flag("--real-time", a.run.real_time, "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")->type_name("[=FACTOR]");
-  run->add_flag("--isolate", a.run.isolate, "run behaviors and sensors of plugins in processes of their own: one that crashes, or takes longer than S seconds (1) for a call, is disabled, and the run goes on")->type_name("[=S]");
+  run->add_flag("--real-time", a.run.real_time,
+                "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")
+      ->type_name("[=FACTOR]");
+  run->add_flag("--isolate", a.run.isolate,
+                "run behaviors and sensors of plugins in processes of their own: one that crashes, or takes longer "
+                "than S seconds (1) for a call, is disabled, and the run goes on")
+      ->type_name("[=S]");
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
-  run->add_option("--pcap", a.run.pcap, "write the frames on wires, buses and radios to this file, as pcapng for Wireshark")->type_name("FILE");
-  run->add_option("--video", a.run.video, "film the run, 30 frames a second of simulated time: .mp4, .mkv, .mov or .webm")->type_name("FILE");
+  run->add_option("--pcap", a.run.pcap,
+                  "write the frames on wires, buses and radios to this file, as pcapng for Wireshark")
+      ->type_name("FILE");
+  run->add_option("--video", a.run.video,
+                  "film the run, 30 frames a second of simulated time: .mp4, .mkv, .mov or .webm")
+      ->type_name("FILE");
   add_view_options(*run, a.run.view);
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
@@ -191,49 +241,101 @@ void add_run(CLI::App& app, Arguments& a) {
 }
 
 void add_bench_engines(CLI::App& bench, Arguments& a) {
-  CLI::App* engines = bench.add_subcommand("engines", "compare physics engines on the scenes S1 to S4, a pile, a heap, ...: time and quality side by side");
+  CLI::App* engines = bench.add_subcommand(
+      "engines", "compare physics engines on the scenes S1 to S4, a pile, a heap, ...: time and quality side by side");
   engines->footer(bench_engines_examples);
-  engines->add_option("--scenes", a.bench_engines.scenes, "comma-separated, or 'all' (--list tells what they are)")->capture_default_str()->type_name("A,B");
-  engines->add_option("--n", a.bench_engines.n, "modules; several sizes are run one after the other (default: the scene's own)")->type_name("N[,M]");
-  engines->add_option("--engines", a.bench_engines.engines, "comma-separated, each with its own longest substep if need be: native,bullet@1/60 (default: all that move things)")->type_name("A,B");
-  engines->add_option("--threads", a.bench_engines.threads, "threads to use; several are compared")->capture_default_str()->type_name("N[,M]");
-  engines->add_option("--seconds", a.bench_engines.seconds, "to simulate (default: the scene's own)")->type_name("S")->check(between(0.05, 3600));
-  engines->add_option("--repeats", a.bench_engines.repeats, "measure everything so often, engines in turn, and take the median")->capture_default_str()->type_name("N")->check(between(1, 100));
-  engines->add_option("--limit", a.bench_engines.limit, "wall time for one engine in one scene, in seconds")->capture_default_str()->type_name("S")->check(between(0.01, 1e6));
-  engines->add_option("--seed", a.bench_engines.seed, "of what is random in a scene")->capture_default_str()->type_name("N")->check(whole_number());
+  engines->add_option("--scenes", a.bench_engines.scenes, "comma-separated, or 'all' (--list tells what they are)")
+      ->capture_default_str()
+      ->type_name("A,B");
+  engines
+      ->add_option("--n", a.bench_engines.n,
+                   "modules; several sizes are run one after the other (default: the scene's own)")
+      ->type_name("N[,M]");
+  engines
+      ->add_option("--engines", a.bench_engines.engines,
+                   "comma-separated, each with its own longest substep if need be: native,bullet@1/60 (default: all "
+                   "that move things)")
+      ->type_name("A,B");
+  engines->add_option("--threads", a.bench_engines.threads, "threads to use; several are compared")
+      ->capture_default_str()
+      ->type_name("N[,M]");
+  engines->add_option("--seconds", a.bench_engines.seconds, "to simulate (default: the scene's own)")
+      ->type_name("S")
+      ->check(between(0.05, 3600));
+  engines
+      ->add_option("--repeats", a.bench_engines.repeats,
+                   "measure everything so often, engines in turn, and take the median")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(between(1, 100));
+  engines->add_option("--limit", a.bench_engines.limit, "wall time for one engine in one scene, in seconds")
+      ->capture_default_str()
+      ->type_name("S")
+      ->check(between(0.01, 1e6));
+  engines->add_option("--seed", a.bench_engines.seed, "of what is random in a scene")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number());
   engines->add_flag("--list", a.bench_engines.list, "say what the scenes are, and run nothing");
   engines->add_flag("--json", a.bench_engines.json, "print one JSON object on standard output and nothing else there");
 }
 
 void add_sweep(CLI::App& app, Arguments& a) {
-  CLI::App* sweep = app.add_subcommand("sweep", "run an experiment over values of its parameters and over seeds, a process a run");
+  CLI::App* sweep =
+      app.add_subcommand("sweep", "run an experiment over values of its parameters and over seeds, a process a run");
   sweep->footer(sweep_examples);
   add_run_options(*sweep, a.sweep.run);
   sweep->get_option("--seed")->description("of the first run of each setting; the others count on from it");
-  sweep->add_option("--vary", a.sweep.vary, "KEY=A:B:N, N values from A to B, or KEY=a,b,c; may be repeated, and all are combined; without it, only the seeds differ. KEY is a parameter, or engine, dt, substep, duration")
-      ->type_name("KEY=VALUES")->allow_extra_args(false);
-  sweep->add_option("--seeds", a.sweep.seeds, "runs of each setting, each with its own seed")->capture_default_str()->type_name("N")->check(whole_number(1, 1'000'000));
-  sweep->add_option("--jobs", a.sweep.jobs, "runs at once (default: as many as the machine has threads for)")->type_name("N")->check(whole_number(1, 1024));
-  sweep->add_option("--out", a.sweep.run.out, "folder for the results (default: runs/sweep_NAME/001, ...); one that a sweep began in is gone on with")->type_name("DIR");
+  sweep
+      ->add_option("--vary", a.sweep.vary,
+                   "KEY=A:B:N, N values from A to B, or KEY=a,b,c; may be repeated, and all are combined; without it, "
+                   "only the seeds differ. KEY is a parameter, or engine, dt, substep, duration")
+      ->type_name("KEY=VALUES")
+      ->allow_extra_args(false);
+  sweep->add_option("--seeds", a.sweep.seeds, "runs of each setting, each with its own seed")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000));
+  sweep->add_option("--jobs", a.sweep.jobs, "runs at once (default: as many as the machine has threads for)")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  sweep
+      ->add_option(
+          "--out", a.sweep.run.out,
+          "folder for the results (default: runs/sweep_NAME/001, ...); one that a sweep began in is gone on with")
+      ->type_name("DIR");
   sweep->add_flag("--json", a.sweep.run.json, "print one JSON object on standard output and nothing else there");
   sweep->add_flag("--quiet", a.sweep.run.quiet, "no progress, no table");
 }
 
 void add_picture(CLI::App& app, Arguments& a) {
   CLI::App* picture = app.add_subcommand("picture", "draw a run at a time, without a display");
-  picture->footer("\nExamples:\n  volvox picture remod3d/snake --at 3 -o snake.png\n  volvox picture remod3d/snake --at 10 --strobe 5 --camera left -o gait.png\n"
-                  "  volvox picture my_robot.sdf -o robot.png --size 800x600 --camera 0.3,-0.3,0.2\n  volvox picture remod3d/snake --at 5 --docks load -o loads.png");
+  picture->footer(
+      "\nExamples:\n  volvox picture remod3d/snake --at 3 -o snake.png\n  volvox picture remod3d/snake --at 10 "
+      "--strobe 5 --camera left -o gait.png\n"
+      "  volvox picture my_robot.sdf -o robot.png --size 800x600 --camera 0.3,-0.3,0.2\n  volvox picture remod3d/snake "
+      "--at 5 --docks load -o loads.png");
   add_run_options(*picture, a.picture.run);
   add_restore(*picture, a.picture.run);
-  picture->add_option("--at", a.picture.at, "the time in seconds")->capture_default_str()->type_name("T")->check(between(0, 1e9));
+  picture->add_option("--at", a.picture.at, "the time in seconds")
+      ->capture_default_str()
+      ->type_name("T")
+      ->check(between(0, 1e9));
   picture->add_option("-o,--output", a.picture.file, "the file to write: .png or .jpg")->required()->type_name("FILE");
-  picture->add_option("--strobe", a.picture.strobe, "so many instants in one picture, from the start to T, the older the paler")->capture_default_str()->type_name("N")->check(whole_number(1, 1000));
+  picture
+      ->add_option("--strobe", a.picture.strobe,
+                   "so many instants in one picture, from the start to T, the older the paler")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1000));
   add_view_options(*picture, a.picture.run.view);
   picture->add_flag("--quiet", a.picture.run.quiet, "print nothing but warnings");
 }
 
 void add_others(CLI::App& app, Arguments& a) {
-  CLI::App* list = app.add_subcommand("list", "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers, extensions, plugins");
+  CLI::App* list = app.add_subcommand(
+      "list",
+      "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers, extensions, plugins");
   list->add_option("what", a.list_what, "one of those; otherwise all");
   list->add_flag("--json", a.list_json, "print JSON");
   list->add_flag("--names", a.list_names, "print the bare names, one a line");
@@ -243,12 +345,23 @@ void add_others(CLI::App& app, Arguments& a) {
   info->add_flag("--names", a.info_names, "print the bare names of an experiment's parameters");
 
   CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");
-  bench->footer("\nExamples:\n  volvox bench\n  volvox bench engines --scenes S1,pile --engines native,bullet\n  volvox bench remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
+  bench->footer(
+      "\nExamples:\n  volvox bench\n  volvox bench engines --scenes S1,pile --engines native,bullet\n  volvox bench "
+      "remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
   bench->add_option("scenes", a.bench.scenes, "experiments or files (default: remod3d/scatter remod3d/snake)");
-  bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)")->type_name("A,B");
-  bench->add_option("--modules", a.bench.modules, "how many, in scenes that let one choose (default 1000)")->type_name("N")->check(whole_number(1, 10'000'000));
-  bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")->capture_default_str()->type_name("S")->check(between(0.01, 3600));
-  bench->add_option("--threads", a.bench.threads, "threads to use")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
+  bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)")
+      ->type_name("A,B");
+  bench->add_option("--modules", a.bench.modules, "how many, in scenes that let one choose (default 1000)")
+      ->type_name("N")
+      ->check(whole_number(1, 10'000'000));
+  bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")
+      ->capture_default_str()
+      ->type_name("S")
+      ->check(between(0.01, 3600));
+  bench->add_option("--threads", a.bench.threads, "threads to use")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
   bench->add_flag("--json", a.bench.json, "print JSON");
 
   add_bench_engines(*bench, a);
@@ -259,42 +372,89 @@ void add_others(CLI::App& app, Arguments& a) {
   make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
   make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
 
-  CLI::App* crosscheck = app.add_subcommand("crosscheck", "run an experiment on all engines, and see where they disagree");
-  crosscheck->footer("\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set robot=atron --engines native,bullet --csv histories.csv"
-                     "\n\nDifferences too small to matter are none, whatever part of a figure they are: up to 0.01 mm, 1e-5 m, 1e-5 m/s, 0.01 degrees, 1e-4 rad,"
-                     "\n1e-3 N, 1e-3 Nm, and 1e-6 of anything else. It takes at least two different engines.");
+  CLI::App* crosscheck =
+      app.add_subcommand("crosscheck", "run an experiment on all engines, and see where they disagree");
+  crosscheck->footer(
+      "\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set "
+      "robot=atron --engines native,bullet --csv histories.csv"
+      "\n\nDifferences too small to matter are none, whatever part of a figure they are: up to 0.01 mm, 1e-5 m, 1e-5 "
+      "m/s, 0.01 degrees, 1e-4 rad,"
+      "\n1e-3 N, 1e-3 Nm, and 1e-6 of anything else. It takes at least two different engines.");
   crosscheck->add_option("experiment", a.crosscheck.experiment, "an experiment or a world file")->required();
-  crosscheck->add_option("--engines", a.crosscheck.engines, "comma-separated, the reference first (default: all that move things)");
+  crosscheck->add_option("--engines", a.crosscheck.engines,
+                         "comma-separated, the reference first (default: all that move things)");
   crosscheck->add_option("--duration", a.crosscheck.duration, "seconds to simulate")->check(between(0, 1e9));
-  crosscheck->add_option("--seed", a.crosscheck.seed, "of everything random")->capture_default_str()->check(whole_number());
-  crosscheck->add_option("--set", a.crosscheck.set, "KEY=VALUE: change a parameter; may be repeated")->allow_extra_args(false);
-  crosscheck->add_option("--tolerance", a.crosscheck.tolerance, "a metric that differs by more than this part is called a disagreement")->capture_default_str()->check(between(0, 1));
+  crosscheck->add_option("--seed", a.crosscheck.seed, "of everything random")
+      ->capture_default_str()
+      ->check(whole_number());
+  crosscheck->add_option("--set", a.crosscheck.set, "KEY=VALUE: change a parameter; may be repeated")
+      ->allow_extra_args(false);
+  crosscheck
+      ->add_option("--tolerance", a.crosscheck.tolerance,
+                   "a metric that differs by more than this part is called a disagreement")
+      ->capture_default_str()
+      ->check(between(0, 1));
   crosscheck->add_option("--csv", a.crosscheck.csv, "write the time histories of all engines to this file too");
-  crosscheck->add_option("--out", a.crosscheck.out, "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...)")->type_name("DIR");
+  crosscheck
+      ->add_option("--out", a.crosscheck.out,
+                   "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...)")
+      ->type_name("DIR");
   crosscheck->add_flag("--json", a.crosscheck.json, "print JSON");
 
   CLI::App* net = app.add_subcommand("net", "run a network scenario without robots");
   net->require_subcommand(1);
   CLI::App* flood = net->add_subcommand("flood", "one node sends a packet; all that receive it pass it on once");
-  flood->footer("\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox net flood --nodes 1000000 --mode culled --layout random --dimension 3\n  volvox net flood --nodes 100 --pcap flood.pcapng    (opens in Wireshark)");
+  flood->footer(
+      "\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox "
+      "net flood --nodes 1000000 --mode culled --layout random --dimension 3\n  volvox net flood --nodes 100 --pcap "
+      "flood.pcapng    (opens in Wireshark)");
   flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(whole_number(1, 10'000'000));
-  flood->add_option("--mode", a.net.mode, "exact (every radio hears every other), culled (only the near ones), wired")->capture_default_str();
-  flood->add_option("--layout", a.net.layout, "grid, or random (uniform, one node a spacing squared or cubed)")->capture_default_str();
-  flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")->capture_default_str()->check(whole_number(2, 3));
-  flood->add_option("--spacing", a.net.spacing, "between neighbours of the grid, m")->capture_default_str()->check(between(1e-9, 1e9));
-  flood->add_option("--range", a.net.range, "of a radio, in spacings (default: 3.05 in a plane, 28 neighbours; 1.75 in space, 26 on the grid, 22 at random places)")->check(between(1e-9, 1e9));
-  flood->add_option("--cull", a.net.cull, "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, 3.16 ranges)")->check(between(1e-9, 1e9));
-  flood->add_option("--window", a.net.window, "of the random backoff, in slots of 4 ms (default: 30 in a plane; 240 in space, where 30 let a flood die beside its source)")->check(whole_number(1, 1'000'000));
-  flood->add_option("--seed", a.net.seed, "of the random backoffs and places")->capture_default_str()->check(whole_number());
-  flood->add_option("--pcap", a.net.pcap, "write all frames to this file, as pcapng (frames on wires have no dissector in Wireshark: it shows their bytes)");
+  flood->add_option("--mode", a.net.mode, "exact (every radio hears every other), culled (only the near ones), wired")
+      ->capture_default_str();
+  flood->add_option("--layout", a.net.layout, "grid, or random (uniform, one node a spacing squared or cubed)")
+      ->capture_default_str();
+  flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")
+      ->capture_default_str()
+      ->check(whole_number(2, 3));
+  flood->add_option("--spacing", a.net.spacing, "between neighbours of the grid, m")
+      ->capture_default_str()
+      ->check(between(1e-9, 1e9));
+  flood
+      ->add_option("--range", a.net.range,
+                   "of a radio, in spacings (default: 3.05 in a plane, 28 neighbours; 1.75 in space, 26 on the grid, "
+                   "22 at random places)")
+      ->check(between(1e-9, 1e9));
+  flood
+      ->add_option("--cull", a.net.cull,
+                   "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, "
+                   "3.16 ranges)")
+      ->check(between(1e-9, 1e9));
+  flood
+      ->add_option("--window", a.net.window,
+                   "of the random backoff, in slots of 4 ms (default: 30 in a plane; 240 in space, where 30 let a "
+                   "flood die beside its source)")
+      ->check(whole_number(1, 1'000'000));
+  flood->add_option("--seed", a.net.seed, "of the random backoffs and places")
+      ->capture_default_str()
+      ->check(whole_number());
+  flood->add_option("--pcap", a.net.pcap,
+                    "write all frames to this file, as pcapng (frames on wires have no dissector in Wireshark: it "
+                    "shows their bytes)");
   flood->add_flag("--json", a.net.json, "print JSON");
 
   CLI::App* replay = app.add_subcommand("replay", "look at a recorded run again, or check that it still runs the same");
-  replay->footer("\nExamples:\n  volvox run remod3d/snake --record --out results\n  volvox replay results\n  volvox replay results --verify\n\nExit status: 0 the same; 1 something differs; 2 bad input.");
-  replay->add_option("folder", a.replay.folder, "a folder that volvox run --record wrote, or its recording.mcap")->required();
+  replay->footer(
+      "\nExamples:\n  volvox run remod3d/snake --record --out results\n  volvox replay results\n  volvox replay "
+      "results --verify\n\nExit status: 0 the same; 1 something differs; 2 bad input.");
+  replay->add_option("folder", a.replay.folder, "a folder that volvox run --record wrote, or its recording.mcap")
+      ->required();
   add_viewer(*replay, a.replay.viewer);
-  replay->add_flag("--verify", a.replay.verify, "run the experiment again, and name the first tick, module and field that differ");
-  replay->add_option("--threads", a.replay.threads, "threads to use")->capture_default_str()->type_name("N")->check(whole_number(1, 1024));
+  replay->add_flag("--verify", a.replay.verify,
+                   "run the experiment again, and name the first tick, module and field that differ");
+  replay->add_option("--threads", a.replay.threads, "threads to use")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
   replay->add_flag("--json", a.replay.json, "print what --verify found as one JSON object");
   replay->add_flag("--quiet", a.replay.quiet, "no progress");
 
@@ -305,23 +465,32 @@ void add_others(CLI::App& app, Arguments& a) {
 
   CLI::App* export_ = app.add_subcommand("export", "write a recording as tables");
   export_->footer("\nExamples:\n  volvox export results --csv\n  volvox export results --csv --out tables");
-  export_->add_option("folder", a.export_.folder, "a folder that volvox run --record wrote, or its recording.mcap")->required();
-  export_->add_flag("--csv", a.export_.csv, "links, joints, docks, messages, log, inputs, metrics and state hashes as CSV files")->required();
-  export_->add_option("--out", a.export_.out, "folder for the tables (default: csv beside the recording)")->type_name("DIR");
+  export_->add_option("folder", a.export_.folder, "a folder that volvox run --record wrote, or its recording.mcap")
+      ->required();
+  export_
+      ->add_flag("--csv", a.export_.csv,
+                 "links, joints, docks, messages, log, inputs, metrics and state hashes as CSV files")
+      ->required();
+  export_->add_option("--out", a.export_.out, "folder for the tables (default: csv beside the recording)")
+      ->type_name("DIR");
 
-  CLI::App* completion = app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
+  CLI::App* completion =
+      app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
   completion->add_option("shell", a.shell, "bash")->default_val("bash");
 }
 
 std::vector<std::string> subcommand_names(const CLI::App& command) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   return names;
 }
 
 // What stands where a command needs a subcommand, and is none; empty: nothing does.
 std::string unknown_subcommand(const CLI::App& command) {
-  if (command.get_parent() == nullptr || command.get_require_subcommand_min() == 0 || !command.get_subcommands().empty()) return {};
+  if (command.get_parent() == nullptr || command.get_require_subcommand_min() == 0 ||
+      !command.get_subcommands().empty())
+    return {};
   for (const std::string& word : command.remaining())
     if (!word.starts_with('-')) return word;
   return {};
@@ -337,7 +506,8 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   add_scan(app, a.scan);
   add_others(app, a);
   app.set_version_flag("--version", std::string("volvox ") + version);
-  for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", std::string("volvox ") + version);
+  for (CLI::App* command : app.get_subcommands({}))
+    command->set_version_flag("--version", std::string("volvox ") + version);
   if (argc <= 1) {
     std::fputs(welcome, stdout);
     return done;
@@ -346,33 +516,43 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "sweep", "picture", "list", "info", "bench", "crosscheck", "net", "scan", "new", "replay", "view", "export", "completion"};
+    const std::vector<std::string> commands = {"run", "sweep", "picture", "list",   "info", "bench",  "crosscheck",
+                                               "net", "scan",  "new",     "replay", "view", "export", "completion"};
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
     std::string command;  // with its subcommand, as far as it was understood
     const CLI::App* understood = &app;
-    while (!understood->get_subcommands().empty()) understood = understood->get_subcommands().front(), command += understood->get_name() + " ";
+    while (!understood->get_subcommands().empty())
+      understood = understood->get_subcommands().front(), command += understood->get_name() + " ";
     if (const std::string wrong = unknown_subcommand(*understood); !wrong.empty()) {
       const std::string meant = nearest_name(wrong, subcommand_names(*understood));
       return complain(Error(fmt::format("volvox {}has no subcommand '{}'", command, wrong),
-                            meant.empty() ? fmt::format("see: volvox {}--help", command) : fmt::format("did you mean: volvox {}{}?", command, meant)));
+                            meant.empty() ? fmt::format("see: volvox {}--help", command)
+                                          : fmt::format("did you mean: volvox {}{}?", command, meant)));
     }
-    return complain(Error(error.what(), !nearest.empty() ? fmt::format("did you mean: volvox {}?", nearest)
-                                        : known          ? fmt::format("see: volvox {}--help", command.empty() ? first + " " : command)
-                                                         : "see: volvox --help"));
+    return complain(
+        Error(error.what(), !nearest.empty() ? fmt::format("did you mean: volvox {}?", nearest)
+                            : known ? fmt::format("see: volvox {}--help", command.empty() ? first + " " : command)
+                                    : "see: volvox --help"));
   }
-  Log log([](LogLevel level, std::string_view line) {
-    std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str() : fmt::format("volvox: {}: {}\n", name(level), line).c_str(), stderr);
-  }, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
+  Log log(
+      [](LogLevel level, std::string_view line) {
+        std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str()
+                                           : fmt::format("volvox: {}: {}\n", name(level), line).c_str(),
+                   stderr);
+      },
+      log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
   // A replay isolates them as its recording says, and so loads them itself.
   if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
-  if (app.got_subcommand("list")) return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
-  if (app.got_subcommand("info")) return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
+  if (app.got_subcommand("list"))
+    return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
+  if (app.got_subcommand("info"))
+    return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
   if (app.got_subcommand("bench")) {
     const bool engines = app.get_subcommand("bench")->got_subcommand("engines");
     return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);

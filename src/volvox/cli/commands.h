@@ -81,8 +81,8 @@ struct ReplayArguments {
   bool verify = false, json = false, quiet = false;
 };
 // Shows a run that is ready to begin, until Ctrl-C; its results go into the folder.
-int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options, const std::string& folder,
-             sim::Library& library, Log& log);
+int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options,
+             const std::string& folder, sim::Library& library, Log& log);
 int view_recording(sim::Recording& recording, const ReplayArguments& arguments);
 // `volvox view FILE.sdf`: a robot alone.
 int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
@@ -178,7 +178,8 @@ int complain(const Error& error);
 // "a,b,c" as its parts.
 std::vector<std::string> split_list(const std::string& list);
 
-// What --engines names; nothing where it was not given. A list that names none is a mistake, and no wish for the default.
+// What --engines names; nothing where it was not given. A list that names none is a mistake, and no wish for the
+// default.
 Result<std::vector<std::string>> engines_named(const std::optional<std::string>& list);
 
 // runs/remod3d_snake/001, 002, ...: makes the first that is free. Making it claims it: runs

@@ -26,7 +26,8 @@ double negligible(const std::string& metric) {
     const char* ending;
     double least;
   };
-  constexpr Kind kinds[] = {{"_m", negligible_m}, {"_mm", 0.01}, {"_m_s", 1e-5}, {"_deg", 0.01}, {"_rad", 1e-4}, {"_N", 1e-3}, {"_Nm", 1e-3}, {"_J", negligible_J}};
+  constexpr Kind kinds[] = {{"_m", negligible_m}, {"_mm", 0.01}, {"_m_s", 1e-5}, {"_deg", 0.01},
+                            {"_rad", 1e-4},       {"_N", 1e-3},  {"_Nm", 1e-3},  {"_J", negligible_J}};
   for (const Kind& kind : kinds)
     if (metric.ends_with(kind.ending)) return kind.least;
   return negligible_otherwise;
@@ -35,7 +36,8 @@ double negligible(const std::string& metric) {
 // How far a figure is from the reference, as a part of the larger of the two. All the way, where only
 // one of them was measured: what never happened on one engine has happened on the other.
 double disagreement(const std::string& metric, double value, double reference) {
-  if (!std::isfinite(value) || !std::isfinite(reference)) return std::isfinite(value) == std::isfinite(reference) ? 0 : 1;
+  if (!std::isfinite(value) || !std::isfinite(reference))
+    return std::isfinite(value) == std::isfinite(reference) ? 0 : 1;
   const double scale = std::max(std::fabs(value), std::fabs(reference)), off = std::fabs(value - reference);
   return off > negligible(metric) ? off / scale : 0;
 }
@@ -51,7 +53,9 @@ Result<void> write_histories(const fs::path& file, const std::vector<sim::RunRep
       out << fmt::format("{},{},{},{},{},{},{},{}\n", report.engine, p.time, p.centre_of_mass.x, p.centre_of_mass.y,
                          p.centre_of_mass.z, p.kinetic_energy, p.lift, p.connections);
   out.flush();
-  if (!out) return Diagnostic{file.string(), 0, "the histories cannot be written", "give a path that can be written, with --csv"};
+  if (!out)
+    return Diagnostic{file.string(), 0, "the histories cannot be written",
+                      "give a path that can be written, with --csv"};
   return {};
 }
 
@@ -62,12 +66,18 @@ struct History {
   double (*value)(const sim::TimePoint&);
 };
 constexpr History histories[] = {
-    {"Centre of mass, x", "x (m)", "the x of the centre of mass", " m", negligible_m, [](const sim::TimePoint& p) { return p.centre_of_mass.x; }},
-    {"Centre of mass, y", "y (m)", "the y of the centre of mass", " m", negligible_m, [](const sim::TimePoint& p) { return p.centre_of_mass.y; }},
-    {"Centre of mass, z", "z (m)", "the height of the centre of mass", " m", negligible_m, [](const sim::TimePoint& p) { return p.centre_of_mass.z; }},
-    {"Highest link", "z (m)", "the height of the highest link", " m", negligible_m, [](const sim::TimePoint& p) { return p.lift; }},
-    {"Kinetic energy", "energy (J)", "the kinetic energy", " J", negligible_J, [](const sim::TimePoint& p) { return p.kinetic_energy; }},
-    {"Docked connections", "number", "the number of connections", "", negligible_otherwise, [](const sim::TimePoint& p) { return static_cast<double>(p.connections); }},
+    {"Centre of mass, x", "x (m)", "the x of the centre of mass", " m", negligible_m,
+     [](const sim::TimePoint& p) { return p.centre_of_mass.x; }},
+    {"Centre of mass, y", "y (m)", "the y of the centre of mass", " m", negligible_m,
+     [](const sim::TimePoint& p) { return p.centre_of_mass.y; }},
+    {"Centre of mass, z", "z (m)", "the height of the centre of mass", " m", negligible_m,
+     [](const sim::TimePoint& p) { return p.centre_of_mass.z; }},
+    {"Highest link", "z (m)", "the height of the highest link", " m", negligible_m,
+     [](const sim::TimePoint& p) { return p.lift; }},
+    {"Kinetic energy", "energy (J)", "the kinetic energy", " J", negligible_J,
+     [](const sim::TimePoint& p) { return p.kinetic_energy; }},
+    {"Docked connections", "number", "the number of connections", "", negligible_otherwise,
+     [](const sim::TimePoint& p) { return static_cast<double>(p.connections); }},
 };
 
 std::string history_plots(const std::vector<sim::RunReport>& reports) {
@@ -85,7 +95,8 @@ std::string history_plots(const std::vector<sim::RunReport>& reports) {
     }
     if (changes) panels.push_back(std::move(panel));
   }
-  return line_plots(fmt::format("{}: the same experiment on {} engines", reports.front().experiment, reports.size()), panels);
+  return line_plots(fmt::format("{}: the same experiment on {} engines", reports.front().experiment, reports.size()),
+                    panels);
 }
 
 std::string disagreement_plot(const std::vector<sim::RunReport>& reports, double tolerance) {
@@ -99,10 +110,12 @@ std::string disagreement_plot(const std::vector<sim::RunReport>& reports, double
       const sim::Metric* other = reports[i].metrics.find(metric.name);
       group.values.push_back(100 * (other != nullptr ? disagreement(metric.name, other->value, metric.value) : 1));
     }
-    if (std::any_of(group.values.begin(), group.values.end(), [](double v) { return v > 0; })) groups.push_back(std::move(group));
+    if (std::any_of(group.values.begin(), group.values.end(), [](double v) { return v > 0; }))
+      groups.push_back(std::move(group));
   }
-  return bar_plot(fmt::format("{}: how far metrics are from those on {}", reference.experiment, reference.engine), "difference (% of the larger)", series,
-                  groups, 100 * tolerance, fmt::format("tolerance, {:.0f} %", 100 * tolerance));
+  return bar_plot(fmt::format("{}: how far metrics are from those on {}", reference.experiment, reference.engine),
+                  "difference (% of the larger)", series, groups, 100 * tolerance,
+                  fmt::format("tolerance, {:.0f} %", 100 * tolerance));
 }
 
 // How a figure stands to the reference: "48 % less", "950 times as much".
@@ -111,7 +124,8 @@ std::string compared(double value, double reference) {
   const double ratio = value / reference;
   if (ratio > 1e4) return "far more";
   if (ratio > 10) return fmt::format("{:.0f} times as much", ratio);
-  return fmt::format("{:.0f} % {}", 100 * std::fabs(value - reference) / std::fabs(reference), value < reference ? "less" : "more");
+  return fmt::format("{:.0f} % {}", 100 * std::fabs(value - reference) / std::fabs(reference),
+                     value < reference ? "less" : "more");
 }
 
 // "bullet 0.07 (48 % less)"
@@ -127,12 +141,14 @@ std::string metric_finding(const sim::Metric& metric, const std::vector<sim::Run
   for (std::size_t i = 1; i < reports.size(); ++i) {
     if (reports[i].status != "done") continue;
     const sim::Metric* other = reports[i].metrics.find(metric.name);
-    if (other == nullptr || disagreement(metric.name, other->value, metric.value) > tolerance) apart.push_back(beside(reports[i], metric));
+    if (other == nullptr || disagreement(metric.name, other->value, metric.value) > tolerance)
+      apart.push_back(beside(reports[i], metric));
     else near.push_back(reports[i].engine);
   }
   if (apart.empty()) return {};
-  return fmt::format("{}: {} {}, but {}{}.", metric.name, reports.front().engine, number(metric.value), fmt::join(apart, ", "),
-                     near.empty() ? "" : fmt::format("; {} agree{}", fmt::join(near, " and "), near.size() == 1 ? "s" : ""));
+  return fmt::format(
+      "{}: {} {}, but {}{}.", metric.name, reports.front().engine, number(metric.value), fmt::join(apart, ", "),
+      near.empty() ? "" : fmt::format("; {} agree{}", fmt::join(near, " and "), near.size() == 1 ? "s" : ""));
 }
 
 // When the history of each engine first leaves that of the reference by more than the tolerance,
@@ -140,7 +156,8 @@ std::string metric_finding(const sim::Metric& metric, const std::vector<sim::Run
 std::string history_finding(const History& history, const std::vector<sim::RunReport>& reports, double tolerance) {
   const sim::RunReport& reference = reports.front();
   double low = 1e300, high = -1e300;
-  for (const sim::TimePoint& p : reference.history) low = std::min(low, history.value(p)), high = std::max(high, history.value(p));
+  for (const sim::TimePoint& p : reference.history)
+    low = std::min(low, history.value(p)), high = std::max(high, history.value(p));
   const double range = high - low;
   std::vector<std::string> apart;
   for (std::size_t i = 1; i < reports.size(); ++i) {
@@ -151,12 +168,16 @@ std::string history_finding(const History& history, const std::vector<sim::RunRe
       worst = std::max(worst, off);
       if (!since && off > tolerance * range && off > history.negligible) since = reference.history[k].time;
     }
-    if (since) apart.push_back(fmt::format("{} from {:.2f} s on (at most {}{} apart)", reports[i].engine, *since, number(worst, 3), history.unit));
+    if (since)
+      apart.push_back(fmt::format("{} from {:.2f} s on (at most {}{} apart)", reports[i].engine, *since,
+                                  number(worst, 3), history.unit));
   }
   if (apart.empty()) return {};
-  if (range <= history.negligible) return fmt::format("{} does not change on {}, but differs from it on {}.", history.words, reference.engine, fmt::join(apart, ", "));
-  return fmt::format("{} differs from that on {} by more than {:.0f} % of its range ({}{}): {}.", history.words, reference.engine, 100 * tolerance,
-                     number(range, 3), history.unit, fmt::join(apart, ", "));
+  if (range <= history.negligible)
+    return fmt::format("{} does not change on {}, but differs from it on {}.", history.words, reference.engine,
+                       fmt::join(apart, ", "));
+  return fmt::format("{} differs from that on {} by more than {:.0f} % of its range ({}{}): {}.", history.words,
+                     reference.engine, 100 * tolerance, number(range, 3), history.unit, fmt::join(apart, ", "));
 }
 
 std::vector<std::string> findings(const std::vector<sim::RunReport>& reports, double tolerance) {
@@ -166,7 +187,8 @@ std::vector<std::string> findings(const std::vector<sim::RunReport>& reports, do
   for (const sim::Metric& metric : reports.front().metrics.all())
     if (std::string text = metric_finding(metric, reports, tolerance); !text.empty()) found.push_back(std::move(text));
   for (const History& history : histories)
-    if (std::string text = history_finding(history, reports, tolerance); !text.empty()) found.push_back(std::move(text));
+    if (std::string text = history_finding(history, reports, tolerance); !text.empty())
+      found.push_back(std::move(text));
   return found;
 }
 
@@ -175,11 +197,13 @@ Result<fs::path> make_folder(const CrosscheckArguments& arguments, const std::st
   std::error_code error;
   fs::create_directories(*arguments.out, error);
   if (error || !std::ofstream(fs::path(*arguments.out) / "findings.txt", std::ios::app))
-    return Diagnostic{*arguments.out, 0, "no results can be written into this folder", "give another one with --out DIR"};
+    return Diagnostic{*arguments.out, 0, "no results can be written into this folder",
+                      "give another one with --out DIR"};
   return fs::path(*arguments.out);
 }
 
-Result<void> write_folder(const fs::path& folder, const std::vector<sim::RunReport>& reports, const std::vector<std::string>& found, double tolerance) {
+Result<void> write_folder(const fs::path& folder, const std::vector<sim::RunReport>& reports,
+                          const std::vector<std::string>& found, double tolerance) {
   const auto write = [&](const char* name, const std::string& content) {
     std::ofstream out(folder / name);
     out << content;
@@ -190,7 +214,8 @@ Result<void> write_folder(const fs::path& folder, const std::vector<sim::RunRepo
   if (found.empty()) text = fmt::format("The engines agree: nothing differs by more than {:.0f} %.\n", 100 * tolerance);
   bool written = write("histories.svg", history_plots(reports)) && write("findings.txt", text);
   if (reports.size() > 1) written = written && write("disagreements.svg", disagreement_plot(reports, tolerance));
-  if (!written) return Diagnostic{folder.string(), 0, "the plots cannot be written", "give another folder with --out DIR"};
+  if (!written)
+    return Diagnostic{folder.string(), 0, "the plots cannot be written", "give another folder with --out DIR"};
   return write_histories(folder / "histories.csv", reports);
 }
 
@@ -214,8 +239,10 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
     row.push_back(worst > tolerance ? "they disagree" : "");
     rows.push_back(std::move(row));
   }
-  fmt::print("\n{}\n  'off by' is the difference from {}, as a part of the larger of the two; more than {:.0f} % is called a disagreement,\n  unless it is too small to matter (volvox crosscheck --help).\n", table(rows),
-             reports.front().engine, 100 * tolerance);
+  fmt::print(
+      "\n{}\n  'off by' is the difference from {}, as a part of the larger of the two; more than {:.0f} % is called a "
+      "disagreement,\n  unless it is too small to matter (volvox crosscheck --help).\n",
+      table(rows), reports.front().engine, 100 * tolerance);
 }
 
 }  // namespace
@@ -236,7 +263,8 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
   for (const std::string& engine : engines)  // before anything runs, and before a folder is made
     if (const auto made = library.engines.make(engine, {}); !made.ok()) return complain(made.error());
   if (std::set<std::string>(engines.begin(), engines.end()).size() < 2)
-    return complain(Error(fmt::format("there is nothing to compare {} with", engines.front()), "name at least two different engines, the reference first, as in --engines native,bullet"));
+    return complain(Error(fmt::format("there is nothing to compare {} with", engines.front()),
+                          "name at least two different engines, the reference first, as in --engines native,bullet"));
   std::vector<sim::RunReport> reports;
   fs::path folder;
   for (const std::string& engine : engines) {
@@ -248,7 +276,8 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     options.settings = *settings;
     auto run = sim::Run::prepare(options, library, log);
     if (!run.ok()) return complain(run.error());
-    if ((*run)->ticks() == 0) return complain(Error("there is nothing to compare in a run of 0 s", "give a --duration above zero"));
+    if ((*run)->ticks() == 0)
+      return complain(Error("there is nothing to compare in a run of 0 s", "give a --duration above zero"));
     if (folder.empty()) {
       const auto made = make_folder(arguments, (*run)->report().experiment);
       if (!made.ok()) return complain(made.error());
@@ -263,20 +292,24 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     if (reports.back().status != "done") log.warning(fmt::format("{}: {}", engine, reports.back().failure));
   }
   const std::vector<std::string> found = findings(reports, arguments.tolerance);
-  if (const auto written = write_folder(folder, reports, found, arguments.tolerance); !written.ok()) return complain(written.error());
+  if (const auto written = write_folder(folder, reports, found, arguments.tolerance); !written.ok())
+    return complain(written.error());
   if (!arguments.csv.empty())
     if (const auto written = write_histories(arguments.csv, reports); !written.ok()) return complain(written.error());
   if (arguments.json) {
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
     for (const sim::RunReport& report : reports) results.push_back(nlohmann::ordered_json::parse(report.json()));
-    fmt::print("{}\n", nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}.dump(2));
+    fmt::print("{}\n",
+               nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}.dump(2));
   } else {
     print_table(reports, arguments.tolerance);
     fmt::print("{}\n", found.empty() ? "  The engines agree." : "  Where they disagree:");
     for (const std::string& finding : found) fmt::print("  - {}\n", finding);
     fmt::print("\n  plots, histories and findings: {}\n", folder.string());
   }
-  return std::all_of(reports.begin(), reports.end(), [](const sim::RunReport& r) { return r.status == "done"; }) ? done : run_failed;
+  return std::all_of(reports.begin(), reports.end(), [](const sim::RunReport& r) { return r.status == "done"; })
+             ? done
+             : run_failed;
 }
 
 }  // namespace volvox::cli

@@ -7,15 +7,16 @@
 #include <map>
 
 #ifdef VOLVOX_HAS_PICTURE
-#include "volvox/view/picture/image_file.h"
-#include "volvox/view/picture/video.h"
+#  include "volvox/view/picture/image_file.h"
+#  include "volvox/view/picture/video.h"
 #endif
 
 namespace volvox::cli {
 
 #ifdef VOLVOX_HAS_PICTURE
 
-Result<std::vector<RendererChange>> parse_renderers(const std::string& text, const view::RenderEngineRegistry& engines) {
+Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
+                                                    const view::RenderEngineRegistry& engines) {
   std::vector<RendererChange> changes;
   for (const std::string& part : split_list(text)) {
     const auto at = part.find('@');
@@ -24,10 +25,12 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text, con
     if (at != std::string::npos) {
       const auto time = parse_number(part.substr(at + 1), 0, 1e9);
       if (!time || changes.empty() || *time < changes.back().from)
-        return Error(fmt::format("'{}' does not say which render engine draws when", text), "write it as picture,other@2.5: the first from the start, the others in the order of their times");
+        return Error(fmt::format("'{}' does not say which render engine draws when", text),
+                     "write it as picture,other@2.5: the first from the start, the others in the order of their times");
       change.from = *time;
     } else if (!changes.empty()) {
-      return Error(fmt::format("'{}' does not say when '{}' takes over", text, part), fmt::format("write it as {},{}@2.5", changes.front().name, part));
+      return Error(fmt::format("'{}' does not say when '{}' takes over", text, part),
+                   fmt::format("write it as {},{}@2.5", changes.front().name, part));
     }
     changes.push_back(std::move(change));
   }
@@ -35,7 +38,8 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text, con
   return changes;
 }
 
-Result<Studio> Studio::create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines, const world::World& world, double detail) {
+Result<Studio> Studio::create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
+                              const world::World& world, double detail) {
   const auto size = view::picture::parse_size(arguments.size);
   if (!size.ok()) return size.error();
   auto renderers = parse_renderers(arguments.renderer, engines);
@@ -43,8 +47,11 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
   Studio studio;
   studio.renderers = std::move(*renderers);
   studio.engines = engines;
-  std::map<std::string, std::string> settings = {{"width", std::to_string(size->width)}, {"height", std::to_string(size->height)}, {"detail", fmt::format("{}", detail)},
-                                                 {"docks", arguments.docks}, {"rays", arguments.rays ? "true" : "false"}};
+  std::map<std::string, std::string> settings = {{"width", std::to_string(size->width)},
+                                                 {"height", std::to_string(size->height)},
+                                                 {"detail", fmt::format("{}", detail)},
+                                                 {"docks", arguments.docks},
+                                                 {"rays", arguments.rays ? "true" : "false"}};
   if (arguments.messages) settings["messages"] = "true";  // engines of plugins may not know of it
   studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
   studio.scene = std::make_shared<const view::Scene>(view::Scene::of(world));
@@ -73,7 +80,8 @@ model::Bounds Studio::subject(const view::Frame& frame) const {
   return modules.empty() ? view::bounds(*scene, frame, false) : modules;
 }
 
-Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments, const view::RenderEngineRegistry& engines, sim::Simulation& simulation) {
+Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments,
+                                           const view::RenderEngineRegistry& engines, sim::Simulation& simulation) {
   std::unique_ptr<Film> film(new Film);
   film->arguments_ = arguments;
   if (arguments.messages) sim::TrafficWatch::prepare(simulation);
@@ -92,7 +100,8 @@ Film::~Film() = default;
 
 // Turns to where the modules are as a calm hand would, and steps back when they spread.
 Result<view::Camera> Film::follow(const sim::Simulation& simulation) {
-  auto wanted = view::parse_camera(arguments_.camera, studio_.subject(frame_), studio_.aspect, simulation.world(), frame_);
+  auto wanted =
+      view::parse_camera(arguments_.camera, studio_.subject(frame_), studio_.aspect, simulation.world(), frame_);
   const bool by_direction = arguments_.camera.find_first_of(",.") == std::string::npos;
   if (!wanted.ok() || taken_ == 0 || !by_direction) return wanted;
   constexpr double part = 1 - 0.96;  // a frame: two thirds of the way in nearly a second
@@ -127,7 +136,8 @@ Result<void> Film::take(const sim::Simulation& simulation) {
 void Film::observe(const sim::Simulation& simulation) {
   if (arguments_.messages) traffic_.look(simulation);
   // A tick longer than a frame is shown for several.
-  while (status_.ok() && simulation.now().seconds() - begin_ >= static_cast<double>(taken_) / frames_per_second - 1e-9) status_ = take(simulation);
+  while (status_.ok() && simulation.now().seconds() - begin_ >= static_cast<double>(taken_) / frames_per_second - 1e-9)
+    status_ = take(simulation);
 }
 
 Result<void> Film::finish() {
@@ -138,14 +148,23 @@ Result<void> Film::finish() {
 #else
 
 namespace {
-Error no_pictures() { return Error("this build of Volvox makes no pictures and no videos", "install libepoxy-dev and build again"); }
+Error no_pictures() {
+  return Error("this build of Volvox makes no pictures and no videos", "install libepoxy-dev and build again");
+}
 }  // namespace
 
-Result<std::vector<RendererChange>> parse_renderers(const std::string&, const view::RenderEngineRegistry&) { return no_pictures(); }
+Result<std::vector<RendererChange>> parse_renderers(const std::string&, const view::RenderEngineRegistry&) {
+  return no_pictures();
+}
 Result<void> Studio::use_renderer_of(double) { return no_pictures(); }
-Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const world::World&, double) { return no_pictures(); }
+Result<Studio> Studio::create(const ViewArguments&, const view::RenderEngineRegistry&, const world::World&, double) {
+  return no_pictures();
+}
 model::Bounds Studio::subject(const view::Frame&) const { return {}; }
-Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&, sim::Simulation&) { return no_pictures(); }
+Result<std::unique_ptr<Film>> Film::create(const std::string&, const ViewArguments&, const view::RenderEngineRegistry&,
+                                           sim::Simulation&) {
+  return no_pictures();
+}
 Film::~Film() = default;
 void Film::observe(const sim::Simulation&) {}
 Result<void> Film::finish() { return {}; }

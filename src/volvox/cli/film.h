@@ -24,7 +24,8 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text, con
 // A render engine that makes images, with the scene of the world in it; it can be exchanged for
 // another by name while the run goes on. `detail`: see view::picture::PictureSettings.
 struct Studio {
-  static Result<Studio> create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines, const world::World& world, double detail);
+  static Result<Studio> create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
+                               const world::World& world, double detail);
 
   std::vector<RendererChange> renderers;  // in the order of their times; the first from the start
   // The one whose time it is; it gets the scene when it takes over.
@@ -46,8 +47,8 @@ struct Studio {
 // the modules; one that was given by points stays.
 class Film {
  public:
-  static Result<std::unique_ptr<Film>> create(const std::string& file, const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
-                                             sim::Simulation& simulation);
+  static Result<std::unique_ptr<Film>> create(const std::string& file, const ViewArguments& arguments,
+                                              const view::RenderEngineRegistry& engines, sim::Simulation& simulation);
   ~Film();
 
   // Takes a frame if it is time. The first failure ends the film, not the run.

@@ -55,7 +55,8 @@ Rows plugins(const sim::Library& library) {
   Rows rows;
   if (auto* host = dynamic_cast<plugin::Plugins*>(library.plugins.get()))
     for (const auto& [file, facts] : host->find_all())
-      rows.emplace_back(facts.ok() ? facts->name : file.filename().string(), facts.ok() ? facts->description : "cannot be loaded: see volvox info " + file.string());
+      rows.emplace_back(facts.ok() ? facts->name : file.filename().string(),
+                        facts.ok() ? facts->description : "cannot be loaded: see volvox info " + file.string());
   return rows;
 }
 
@@ -69,7 +70,10 @@ Rows registered(const R& registry) {
 void print_indented(const std::string& text) {
   std::string line;
   for (const char c : text + "\n") {
-    if (c != '\n') { line += c; continue; }
+    if (c != '\n') {
+      line += c;
+      continue;
+    }
     if (!line.empty()) fmt::print("  {}\n", line);
     line.clear();
   }
@@ -94,8 +98,10 @@ int info_engines(const std::vector<std::string>& names, const sim::Library& libr
     fmt::print("{}{}\n", bold(name), name == physics::default_engine ? "  (default)" : "");
     print_indented(info.description);
     print_indented("settings: " + info.settings);
-    print_indented(std::string("restore: ") + (info.exact_restore ? "exact" : "cold (caches are dropped when a run is saved)"));
-    print_indented(std::string("threads: ") + (info.uses_threads ? "as many as a run is given" : "one, whatever a run is given"));
+    print_indented(std::string("restore: ") +
+                   (info.exact_restore ? "exact" : "cold (caches are dropped when a run is saved)"));
+    print_indented(std::string("threads: ") +
+                   (info.uses_threads ? "as many as a run is given" : "one, whatever a run is given"));
     print_limits(info.limits);
     fmt::print("\n");
   }
@@ -109,14 +115,17 @@ std::vector<std::string> name_and_shape(const std::string& name, const TypeInfo&
 }
 
 // What the mind of a robot has to work with.
-Result<void> print_percepts_and_actions(const std::shared_ptr<const model::ModuleModel>& robot, const sim::Library& library) {
+Result<void> print_percepts_and_actions(const std::shared_ptr<const model::ModuleModel>& robot,
+                                        const sim::Library& library) {
   const auto anatomy = mind::Anatomy::make(robot, library.minds);
   if (!anatomy.ok()) return anatomy.error();
   std::vector<std::vector<std::string>> rows = {{"percept", "type", "at first"}};
-  for (std::size_t i = 0; i < (*anatomy)->sensors.size(); ++i) rows.push_back(name_and_shape((*anatomy)->percept_names[i], (*anatomy)->sensors[i]->type()));
+  for (std::size_t i = 0; i < (*anatomy)->sensors.size(); ++i)
+    rows.push_back(name_and_shape((*anatomy)->percept_names[i], (*anatomy)->sensors[i]->type()));
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
   rows = {{"action", "type", "at first"}};
-  for (std::size_t i = 0; i < (*anatomy)->actuators.size(); ++i) rows.push_back(name_and_shape((*anatomy)->action_names[i], (*anatomy)->actuators[i]->type()));
+  for (std::size_t i = 0; i < (*anatomy)->actuators.size(); ++i)
+    rows.push_back(name_and_shape((*anatomy)->action_names[i], (*anatomy)->actuators[i]->type()));
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
   return {};
 }
@@ -158,8 +167,9 @@ int info_robot(const std::string& name, const sim::Library& library) {
   rows = {{"joint", "from", "to", "lower", "upper", "effort", "speed", "motor"}};
   const auto limit = [](double x) { return std::isfinite(x) ? number(x, 3) : "-"; };
   for (const model::Joint& joint : robot.joints)
-    rows.push_back({joint.name, joint.parent < 0 ? "world" : robot.links[joint.parent].name, robot.links[joint.child].name,
-                    limit(joint.lower), limit(joint.upper), limit(joint.effort), limit(joint.velocity), joint.motor ? "yes" : "no"});
+    rows.push_back({joint.name, joint.parent < 0 ? "world" : robot.links[joint.parent].name,
+                    robot.links[joint.child].name, limit(joint.lower), limit(joint.upper), limit(joint.effort),
+                    limit(joint.velocity), joint.motor ? "yes" : "no"});
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
   rows = {{"dock", "on", "gender", "kind", "turns", "axial N", "shear N", "bending Nm", "torsion Nm"}};
   const char* const genders[] = {"male", "female", "both"};
@@ -169,15 +179,22 @@ int info_robot(const std::string& name, const sim::Library& library) {
                     limit(dock.strength.shear), limit(dock.strength.bending), limit(dock.strength.torsion)});
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
   rows = {{"interface", "kind", "bit/s", "reach or timing", "queue", "largest B"}};
-  const auto sizes = [](std::uint32_t queue, std::uint32_t largest) { return std::pair(std::to_string(queue), std::to_string(largest)); };
+  const auto sizes = [](std::uint32_t queue, std::uint32_t largest) {
+    return std::pair(std::to_string(queue), std::to_string(largest));
+  };
   for (const model::Wire& wire : robot.wires) {
     const auto [queue, largest] = sizes(wire.queue, wire.largest_payload);
-    rows.push_back({robot.docks[static_cast<std::size_t>(wire.dock)].name, "wire", limit(wire.bit_rate),
-                    wire.timing == model::WireTiming::delayed ? fmt::format("delayed, {} B a tick", wire.capacity) : "live", queue, largest});
+    rows.push_back(
+        {robot.docks[static_cast<std::size_t>(wire.dock)].name, "wire", limit(wire.bit_rate),
+         wire.timing == model::WireTiming::delayed ? fmt::format("delayed, {} B a tick", wire.capacity) : "live", queue,
+         largest});
   }
   for (const model::Radio& radio : robot.radios) {
     const auto [queue, largest] = sizes(radio.queue, radio.largest_payload);
-    rows.push_back({radio.name, "radio", limit(radio.bit_rate), fmt::format("channel {}, {} W, hears {} W", radio.channel, number(radio.power), number(radio.receive_threshold)), queue, largest});
+    rows.push_back({radio.name, "radio", limit(radio.bit_rate),
+                    fmt::format("channel {}, {} W, hears {} W", radio.channel, number(radio.power),
+                                number(radio.receive_threshold)),
+                    queue, largest});
   }
   for (const model::Bus& bus : robot.buses) {
     const auto [queue, largest] = sizes(bus.queue, bus.largest_payload);
@@ -186,9 +203,11 @@ int info_robot(const std::string& name, const sim::Library& library) {
   }
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
   rows = {{"sensor", "type", "on"}};
-  for (const model::Sensor& sensor : robot.sensors) rows.push_back({sensor.name, sensor.type, robot.links[sensor.link].name});
+  for (const model::Sensor& sensor : robot.sensors)
+    rows.push_back({sensor.name, sensor.type, robot.links[sensor.link].name});
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
-  if (const auto printed = print_percepts_and_actions(*loaded, library); !printed.ok()) return complain(printed.error());
+  if (const auto printed = print_percepts_and_actions(*loaded, library); !printed.ok())
+    return complain(printed.error());
   fmt::print("  try: volvox run {}\n", robot.file);
   return done;
 }
@@ -209,7 +228,12 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
   }
   if (rows.size() > 1) fmt::print("{}\n", table(rows));
   // A parameter without a default is one that the user must think about: there is no value to try.
-  const std::string setting = parameters->empty() ? "" : fmt::format(" --set {}={}", parameters->front().name, parameters->front().value.empty() ? fmt::format("VALUE   (VALUE: {})", parameters->front().description) : parameters->front().value);
+  const std::string setting =
+      parameters->empty() ? ""
+                          : fmt::format(" --set {}={}", parameters->front().name,
+                                        parameters->front().value.empty()
+                                            ? fmt::format("VALUE   (VALUE: {})", parameters->front().description)
+                                            : parameters->front().value);
   fmt::print("  try: volvox run {}{}\n", located.name, setting);
   return done;
 }
@@ -217,17 +241,16 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
 }  // namespace
 
 int list_command(const std::string& what, bool json, const sim::Library& library) {
-  const std::vector<std::pair<std::string, Rows>> all = {
-      {"experiments", experiments(library)},
-      {"robots", robots()},
-      {"engines", engines(library)},
-      {"behaviors", registered(library.minds.behaviors)},
-      {"sensors", registered(library.minds.sensors)},
-      {"actuators", registered(library.minds.actuators)},
-      {"noise", registered(library.minds.noise)},
-      {"renderers", registered(render_engines(library))},
-      {"extensions", registered(library.extensions)},
-      {"plugins", plugins(library)}};
+  const std::vector<std::pair<std::string, Rows>> all = {{"experiments", experiments(library)},
+                                                         {"robots", robots()},
+                                                         {"engines", engines(library)},
+                                                         {"behaviors", registered(library.minds.behaviors)},
+                                                         {"sensors", registered(library.minds.sensors)},
+                                                         {"actuators", registered(library.minds.actuators)},
+                                                         {"noise", registered(library.minds.noise)},
+                                                         {"renderers", registered(render_engines(library))},
+                                                         {"extensions", registered(library.extensions)},
+                                                         {"plugins", plugins(library)}};
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   bool found = false;
   for (const auto& [name, rows] : all) {
@@ -261,11 +284,13 @@ int info_command(const std::string& thing, const sim::Library& library) {
   };
   for (const std::string& name : library.engines.names())
     if (name == thing) return info_engines({name}, library);
-  if (const auto located = sim::locate_experiment(thing, library); located.ok() && (located->registered || thing.find('.') == std::string::npos))
+  if (const auto located = sim::locate_experiment(thing, library);
+      located.ok() && (located->registered || thing.find('.') == std::string::npos))
     return info_experiment(*located, library);
   model::ModelLibrary models;
   const std::vector<std::string> robots = models.names();
-  if (std::find(robots.begin(), robots.end(), thing) != robots.end() || thing.ends_with(".sdf") || thing.ends_with(".urdf"))
+  if (std::find(robots.begin(), robots.end(), thing) != robots.end() || thing.ends_with(".sdf") ||
+      thing.ends_with(".urdf"))
     return info_robot(thing, library);
   if (const auto told = info_plugin(thing, library)) return *told;
   if (library.minds.behaviors.contains(thing)) return one(library.minds.behaviors, "behavior");
@@ -279,8 +304,9 @@ int info_command(const std::string& thing, const sim::Library& library) {
   for (const std::string& name : library.engines.names()) names.push_back(name);
   for (const std::string& name : library.minds.behaviors.names()) names.push_back(name);
   const std::string nearest = nearest_name(thing, names);
-  return complain(Error(fmt::format("nothing is named '{}'", thing),
-                        nearest.empty() ? "see what there is with: volvox list" : fmt::format("did you mean '{}'?", nearest)));
+  return complain(Error(fmt::format("nothing is named '{}'", thing), nearest.empty()
+                                                                         ? "see what there is with: volvox list"
+                                                                         : fmt::format("did you mean '{}'?", nearest)));
 }
 
 }  // namespace volvox::cli

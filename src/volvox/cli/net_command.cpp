@@ -39,7 +39,8 @@ int net_flood_command(const NetArguments& arguments) {
 
   // Asked before the flood, which may take long.
   if (!arguments.pcap.empty() && !std::ofstream(arguments.pcap, std::ios::binary | std::ios::app))
-    return complain(Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
+    return complain(
+        Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
   net::FrameLog log;
   const auto flood = net::run_flood(options, arguments.pcap.empty() ? nullptr : &log);
   if (!flood.ok()) return complain(flood.error());
@@ -51,24 +52,29 @@ int net_flood_command(const NetArguments& arguments) {
   }
   const net::FloodReport& r = *flood;
   const auto count = [](std::uint64_t n) { return std::to_string(n); };
-  std::vector<std::vector<std::string>> rows = {{"flood", fmt::format("{}, {} in {} dimensions", r.mode, r.layout, r.dimension)},
-                                                {"range, culled at", r.range_m == 0 ? "no radio" : fmt::format("{} m, {}", number(r.range_m), r.cull_radius_m == 0 ? "nowhere" : number(r.cull_radius_m) + " m")},
-                                                {"backoff", r.window == 0 ? "none" : fmt::format("{} slots", r.window)},
-                                                {"nodes reached", count(r.reached) + " of " + count(r.nodes)},
-                                                {"transmissions", count(r.transmissions)},
-                                                {"deliveries", count(r.deliveries)},
-                                                {"lost to collisions", count(r.collisions)},
-                                                {"receiver transmitting", count(r.transmit_aborts)},
-                                                {"too weak", count(r.weak)},
-                                                {"dropped in queues", count(r.drops)},
-                                                {"simulated", number(r.sim_time_s) + " s"},
-                                                {"latency 50/95/100 %", fmt::format("{} / {} / {} s (of the nodes reached)", number(r.latency_p50_s), number(r.latency_p95_s), number(r.latency_max_s))},
-                                                {"processor time", number(r.cpu_s) + " s"},
-                                                {"events", count(r.events)},
-                                                {"link updates", count(r.link_updates)},
-                                                {"memory", number(r.peak_mb) + " MB"},
-                                                {"seed", count(r.seed)},
-                                                {"state hash", hash_text(r.state_hash)}};
+  std::vector<std::vector<std::string>> rows = {
+      {"flood", fmt::format("{}, {} in {} dimensions", r.mode, r.layout, r.dimension)},
+      {"range, culled at", r.range_m == 0
+                               ? "no radio"
+                               : fmt::format("{} m, {}", number(r.range_m),
+                                             r.cull_radius_m == 0 ? "nowhere" : number(r.cull_radius_m) + " m")},
+      {"backoff", r.window == 0 ? "none" : fmt::format("{} slots", r.window)},
+      {"nodes reached", count(r.reached) + " of " + count(r.nodes)},
+      {"transmissions", count(r.transmissions)},
+      {"deliveries", count(r.deliveries)},
+      {"lost to collisions", count(r.collisions)},
+      {"receiver transmitting", count(r.transmit_aborts)},
+      {"too weak", count(r.weak)},
+      {"dropped in queues", count(r.drops)},
+      {"simulated", number(r.sim_time_s) + " s"},
+      {"latency 50/95/100 %", fmt::format("{} / {} / {} s (of the nodes reached)", number(r.latency_p50_s),
+                                          number(r.latency_p95_s), number(r.latency_max_s))},
+      {"processor time", number(r.cpu_s) + " s"},
+      {"events", count(r.events)},
+      {"link updates", count(r.link_updates)},
+      {"memory", number(r.peak_mb) + " MB"},
+      {"seed", count(r.seed)},
+      {"state hash", hash_text(r.state_hash)}};
   fmt::print("{}", table(rows));
   if (log.left_out() > 0) fmt::print("  note: the capture ends early: {} events did not fit\n", log.left_out());
   for (const std::string& warning : r.warnings) fmt::print("  note: {}\n", warning);

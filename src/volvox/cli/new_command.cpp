@@ -21,7 +21,8 @@ add_executable(@name@ @name@.cpp)
 target_link_libraries(@name@ PRIVATE Volvox::volvox)
 )";
 
-constexpr const char* behavior_template = R"(// The behavior '@name@', and a volvox command that knows it: ./build/@name@ run world.sdf
+constexpr const char* behavior_template =
+    R"(// The behavior '@name@', and a volvox command that knows it: ./build/@name@ run world.sdf
 #include <volvox/cli/cli.h>
 #include <volvox/mind/behavior.h>
 
@@ -133,7 +134,8 @@ int main(int argc, char** argv) {
 }
 )";
 
-constexpr const char* experiment_template = R"(// The experiment '@name@', and a volvox command that knows it: ./build/@name@ run @name@
+constexpr const char* experiment_template =
+    R"(// The experiment '@name@', and a volvox command that knows it: ./build/@name@ run @name@
 #include <volvox/cli/cli.h>
 #include <volvox/sim/experiment.h>
 #include <volvox/world/measures.h>
@@ -207,7 +209,8 @@ std::string fill(std::string text, const std::string& kind, const std::string& n
 bool good_name(const std::string& name) {
   if (name.empty() || !std::islower(static_cast<unsigned char>(name[0]))) return false;
   for (const char c : name)
-    if (!std::islower(static_cast<unsigned char>(c)) && !std::isdigit(static_cast<unsigned char>(c)) && c != '_') return false;
+    if (!std::islower(static_cast<unsigned char>(c)) && !std::isdigit(static_cast<unsigned char>(c)) && c != '_')
+      return false;
   // CMake keeps some names for targets of its own.
   for (const char* taken : {"volvox", "test", "all", "install", "clean", "help", "package"})
     if (name == taken) return false;
@@ -225,9 +228,11 @@ int new_command(const std::string& kind, const std::string& name, const std::str
   const fs::path root = folder.empty() ? fs::path(name) : fs::path(folder);
   std::error_code error;
   if (fs::exists(root, error) && !fs::is_empty(root, error))
-    return complain(Error(fmt::format("'{}' is there already", root.string()), "choose another name, or another place with --in DIR"));
+    return complain(Error(fmt::format("'{}' is there already", root.string()),
+                          "choose another name, or another place with --in DIR"));
 
-  std::vector<std::pair<fs::path, std::string>> files = {{"CMakeLists.txt", cmake_template}, {"README.md", readme_template}};
+  std::vector<std::pair<fs::path, std::string>> files = {{"CMakeLists.txt", cmake_template},
+                                                         {"README.md", readme_template}};
   std::string target = "world.sdf";
   if (kind == "behavior") {
     files.emplace_back(name + ".cpp", behavior_template);
@@ -245,10 +250,14 @@ int new_command(const std::string& kind, const std::string& name, const std::str
     std::ofstream out(root / path);
     out << fill(text, kind, name, target);
     out.flush();
-    if (!out) return complain(Diagnostic{(root / path).string(), 0, "the file cannot be written", "choose another place with --in DIR"});
+    if (!out)
+      return complain(
+          Diagnostic{(root / path).string(), 0, "the file cannot be written", "choose another place with --in DIR"});
   }
-  fmt::print("Made {} in {}. Now:\n\n  cd {}\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  ./build/{} run {}\n",
-             kind, root.string(), root.string(), name, target);
+  fmt::print(
+      "Made {} in {}. Now:\n\n  cd {}\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  "
+      "./build/{} run {}\n",
+      kind, root.string(), root.string(), name, target);
   return done;
 }
 

@@ -11,21 +11,25 @@ namespace volvox::cli {
 
 // A number within bounds. CLI11's own check lets NaN through.
 inline CLI::Validator between(double low, double high) {
-  return CLI::Validator([low, high](std::string& text) {
-    double value = 0;
-    const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
-    return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, low, high);
-  }, "");
+  return CLI::Validator(
+      [low, high](std::string& text) {
+        double value = 0;
+        const bool good = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+        return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, low, high);
+      },
+      "");
 }
 
 // CLI11 would take -1, and what is too large, for the largest number there is.
 inline CLI::Validator whole_number(std::uint64_t low = 0, std::uint64_t high = UINT64_MAX) {
-  return CLI::Validator([low, high](std::string& text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool good = error == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
-    return good ? std::string() : fmt::format("'{}' is not a whole number from {} to {}", text, low, high);
-  }, "");
+  return CLI::Validator(
+      [low, high](std::string& text) {
+        std::uint64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool good = error == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
+        return good ? std::string() : fmt::format("'{}' is not a whole number from {} to {}", text, low, high);
+      },
+      "");
 }
 
 }  // namespace volvox::cli

@@ -7,7 +7,7 @@
 #include "volvox/cli/film.h"
 #include "volvox/cli/terminal.h"
 #ifdef VOLVOX_HAS_PICTURE
-#include "volvox/view/picture/image_file.h"
+#  include "volvox/view/picture/image_file.h"
 #endif
 
 namespace volvox::cli {
@@ -41,8 +41,9 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   sim::Run& run = **prepared;
   const double begin = run.simulation().now().seconds(), end = run.report().dt.start_of(run.ticks()).seconds();
   if (!(arguments.at >= begin && arguments.at <= end + 1e-9))
-    return complain(Error(fmt::format("there is no picture at {} s: the run goes from {:.6g} to {:.6g} s", arguments.at, begin, end),
-                          "give --at a time within it, or a longer --duration"));
+    return complain(Error(
+        fmt::format("there is no picture at {} s: the run goes from {:.6g} to {:.6g} s", arguments.at, begin, end),
+        "give --at a time within it, or a longer --duration"));
   auto studio = Studio::create(arguments.run.view, render_engines(library), run.simulation().world(), fine);
   if (!studio.ok()) return complain(studio.error());
 
@@ -63,17 +64,22 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   if (arguments.run.view.rays) view::capture_rays(run.simulation().minds(), last);
   if (arguments.run.view.messages) {
     last.traffic = watch.take(run.simulation());
-    std::erase_if(last.traffic.rings, [](const sim::Traffic::Ring& ring) { return static_cast<double>(ring.age) > said_for; });  // ticks may be long
+    std::erase_if(last.traffic.rings, [](const sim::Traffic::Ring& ring) {
+      return static_cast<double>(ring.age) > said_for;
+    });  // ticks may be long
   }
-  const auto camera = view::parse_camera(arguments.run.view.camera.empty() ? run.camera() : arguments.run.view.camera, box, studio->aspect, run.simulation().world(), last);
+  const auto camera = view::parse_camera(arguments.run.view.camera.empty() ? run.camera() : arguments.run.view.camera,
+                                         box, studio->aspect, run.simulation().world(), last);
   if (!camera.ok()) return complain(camera.error());
   if (auto ready = studio->use_renderer_of(last.time.seconds()); !ready.ok()) return complain(ready.error());
   if (auto shown = studio->engine->show(last); !shown.ok()) return complain(shown.error());
   const auto image = studio->engine->image(*camera, std::span(frames).first(frames.size() - 1));
   if (!image.ok()) return complain(image.error());
-  if (auto written = view::picture::write_image(*image, arguments.file); !written.ok()) return complain(written.error());
+  if (auto written = view::picture::write_image(*image, arguments.file); !written.ok())
+    return complain(written.error());
   if (!arguments.run.quiet)
-    fmt::print("{}  {} at {:.3f} s, {} x {}, drawn by {}\n", arguments.file, run.report().experiment, last.time.seconds(), image->width, image->height, studio->engine->info().device);
+    fmt::print("{}  {} at {:.3f} s, {} x {}, drawn by {}\n", arguments.file, run.report().experiment,
+               last.time.seconds(), image->width, image->height, studio->engine->info().device);
   return done;
 }
 

@@ -33,19 +33,25 @@ struct TextStyle {
 
 std::string text(double x, double y, const std::string& words, const TextStyle& style = {}, double turn = 0) {
   const std::string rotate = turn != 0 ? fmt::format(" transform=\"rotate({:.0f} {:.1f} {:.1f})\"", turn, x, y) : "";
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" font-weight=\"{}\" fill=\"{}\"{}>{}</text>\n", x, y, style.size,
-                     style.anchor, style.weight, style.colour, rotate, escaped(words));
+  return fmt::format(
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" font-weight=\"{}\" "
+      "fill=\"{}\"{}>{}</text>\n",
+      x, y, style.size, style.anchor, style.weight, style.colour, rotate, escaped(words));
 }
 
-std::string line(double x1, double y1, double x2, double y2, const char* colour, double width = 1, const std::string& dash = "") {
-  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", x1, y1, x2, y2, colour, width,
-                     dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+std::string line(double x1, double y1, double x2, double y2, const char* colour, double width = 1,
+                 const std::string& dash = "") {
+  return fmt::format(
+      "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", x1, y1,
+      x2, y2, colour, width, dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
 }
 
 std::string document(double width, double height, const std::string& body) {
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-                     "font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{2}</svg>\n",
-                     width, height, body);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+      "font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\">\n<rect width=\"100%\" height=\"100%\" "
+      "fill=\"white\"/>\n{2}</svg>\n",
+      width, height, body);
 }
 
 // Ticks of one axis share their decimals: 0.0, 0.5, 1.0.
@@ -65,7 +71,9 @@ struct Range {
   // Room around the data, and around a single value.
   void widen(double part) {
     if (low > high) low = 0, high = 1;
-    const double size = high - low > 1e-12 * std::max(std::fabs(low), std::fabs(high)) ? high - low : std::max(1e-3, 0.2 * std::fabs(high));
+    const double size = high - low > 1e-12 * std::max(std::fabs(low), std::fabs(high))
+                            ? high - low
+                            : std::max(1e-3, 0.2 * std::fabs(high));
     low -= part * size, high += part * size;
   }
 };
@@ -82,16 +90,19 @@ std::string axes(const Frame& f, const PlotPanel& panel) {
   const auto ticks_y = nice_ticks(f.up.low, f.up.high, 5), ticks_x = nice_ticks(f.across.low, f.across.high, 6);
   for (const double tick : ticks_y) {
     out += line(f.x, f.at_y(tick), f.x + f.width, f.at_y(tick), "#e4e4e4");
-    out += text(f.x - 6, f.at_y(tick) + 4, tick_text(tick, ticks_y.size() > 1 ? ticks_y[1] - ticks_y[0] : 1), {11, "end"});
+    out +=
+        text(f.x - 6, f.at_y(tick) + 4, tick_text(tick, ticks_y.size() > 1 ? ticks_y[1] - ticks_y[0] : 1), {11, "end"});
   }
   for (std::size_t i = 0; i < panel.x_names.size(); ++i) {
     const double at = f.at_x(static_cast<double>(i));
-    out += line(at, f.y + f.height, at, f.y + f.height + 4, "#222") + text(at, f.y + f.height + 17, panel.x_names[i], {11, "middle"});
+    out += line(at, f.y + f.height, at, f.y + f.height + 4, "#222") +
+           text(at, f.y + f.height + 17, panel.x_names[i], {11, "middle"});
   }
   for (const double tick : ticks_x) {
     if (!panel.x_names.empty()) break;
     out += line(f.at_x(tick), f.y + f.height, f.at_x(tick), f.y + f.height + 4, "#222");
-    out += text(f.at_x(tick), f.y + f.height + 17, tick_text(tick, ticks_x.size() > 1 ? ticks_x[1] - ticks_x[0] : 1), {11, "middle"});
+    out += text(f.at_x(tick), f.y + f.height + 17, tick_text(tick, ticks_x.size() > 1 ? ticks_x[1] - ticks_x[0] : 1),
+                {11, "middle"});
   }
   out += line(f.x, f.y, f.x, f.y + f.height, "#222");
   out += line(f.x, f.y + f.height, f.x + f.width, f.y + f.height, "#222");
@@ -106,8 +117,9 @@ std::string curve(const Frame& f, const PlotSeries& series, std::size_t style) {
   for (const auto& [x, y] : series.points)
     if (std::isfinite(x) && std::isfinite(y)) points += fmt::format("{:.1f},{:.1f} ", f.at_x(x), f.at_y(y));
   const std::string dash = dashes[style % styles];
-  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.7\" stroke-linejoin=\"round\"{}/>\n", points, colours[style % styles],
-                     dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+  return fmt::format(
+      "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.7\" stroke-linejoin=\"round\"{}/>\n",
+      points, colours[style % styles], dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
 }
 
 // The band around a curve; where nothing lies between two points, a bar at each. And the points.
@@ -119,10 +131,15 @@ std::string band(const Frame& f, const PlotSeries& series, std::size_t style, bo
     if (!std::isfinite(x) || !std::isfinite(y + half)) continue;
     upper += fmt::format("{:.1f},{:.1f} ", f.at_x(x), f.at_y(y + half));
     lower = fmt::format("{:.1f},{:.1f} ", f.at_x(x), f.at_y(y - half)) + lower;
-    if (!between || series.points.size() == 1) out += line(f.at_x(x), f.at_y(y - half), f.at_x(x), f.at_y(y + half), colours[style % styles], 1.7);
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", f.at_x(x), f.at_y(y), colours[style % styles]);
+    if (!between || series.points.size() == 1)
+      out += line(f.at_x(x), f.at_y(y - half), f.at_x(x), f.at_y(y + half), colours[style % styles], 1.7);
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", f.at_x(x), f.at_y(y),
+                       colours[style % styles]);
   }
-  if (between) out = fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", upper, lower, colours[style % styles]) + out;
+  if (between)
+    out = fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", upper, lower,
+                      colours[style % styles]) +
+          out;
   return out;
 }
 
@@ -158,12 +175,18 @@ std::string line_plots(const std::string& title, const std::vector<PlotPanel>& p
     x += 36 + text_width(name, 12) + 24;
   }
   for (std::size_t p = 0; p < panels.size(); ++p) {
-    Frame f{left + panel_width * static_cast<double>(p % columns), top + panel_height * static_cast<double>(p / columns), inner_width, inner_height, {}, {}};
+    Frame f{left + panel_width * static_cast<double>(p % columns),
+            top + panel_height * static_cast<double>(p / columns),
+            inner_width,
+            inner_height,
+            {},
+            {}};
     const bool words = !panels[p].x_names.empty();
     for (const PlotSeries& series : panels[p].series)
       for (std::size_t i = 0; i < series.points.size(); ++i) {
         const double half = series.half_widths.empty() ? 0 : series.half_widths[i];
-        f.across.add(series.points[i].first), f.up.add(series.points[i].second - half), f.up.add(series.points[i].second + half);
+        f.across.add(series.points[i].first), f.up.add(series.points[i].second - half),
+            f.up.add(series.points[i].second + half);
       }
     if (words) f.across.add(-0.5), f.across.add(static_cast<double>(panels[p].x_names.size()) - 0.5);
     f.across.widen(0), f.up.widen(0.06);
@@ -194,7 +217,9 @@ std::string bar_plot(const std::string& title, const std::string& x_label, const
   std::string body = text(left, 26, title, {15, "start", "bold"});
   double x = left;
   for (std::size_t s = 0; s < series.size(); ++s) {
-    body += fmt::format("<rect x=\"{:.1f}\" y=\"38\" width=\"14\" height=\"11\" fill=\"{}\"/>\n", x, colours[(s + 1) % styles]) + text(x + 20, 48, series[s], {12});
+    body += fmt::format("<rect x=\"{:.1f}\" y=\"38\" width=\"14\" height=\"11\" fill=\"{}\"/>\n", x,
+                        colours[(s + 1) % styles]) +
+            text(x + 20, 48, series[s], {12});
     x += 20 + text_width(series[s], 12) + 20;
   }
   body += line(x, 44, x + 24, 44, "#222", 1.2, "4 3") + text(x + 30, 48, mark_label, {12});
@@ -202,21 +227,25 @@ std::string bar_plot(const std::string& title, const std::string& x_label, const
   const auto ticks = nice_ticks(range.low, range.high, 6);
   for (const double tick : ticks) {
     body += line(f.at_x(tick), top - 8, f.at_x(tick), top + inner_height, "#e4e4e4");
-    body += text(f.at_x(tick), top + inner_height + 17, tick_text(tick, ticks.size() > 1 ? ticks[1] - ticks[0] : 1), {11, "middle"});
+    body += text(f.at_x(tick), top + inner_height + 17, tick_text(tick, ticks.size() > 1 ? ticks[1] - ticks[0] : 1),
+                 {11, "middle"});
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const double y = top + group_height * static_cast<double>(g);
     body += text(left - 10, y + bar * static_cast<double>(series.size()) / 2 + 4, groups[g].name, {11, "end"});
     for (std::size_t s = 0; s < groups[g].values.size(); ++s) {
       const double end = std::max(f.at_x(0) + 0.8, f.at_x(groups[g].values[s]));  // a hair where there is nothing
-      body += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", f.at_x(0), y + bar * static_cast<double>(s),
-                          end - f.at_x(0), bar - 1, colours[(s + 1) % styles]);
+      body +=
+          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", f.at_x(0),
+                      y + bar * static_cast<double>(s), end - f.at_x(0), bar - 1, colours[(s + 1) % styles]);
     }
   }
   body += line(f.at_x(mark), top - 8, f.at_x(mark), top + inner_height, "#222", 1.2, "4 3");
-  body += line(left, top - 8, left, top + inner_height, "#222") + line(left, top + inner_height, left + inner_width, top + inner_height, "#222");
+  body += line(left, top - 8, left, top + inner_height, "#222") +
+          line(left, top + inner_height, left + inner_width, top + inner_height, "#222");
   body += text(left + inner_width / 2, top + inner_height + 36, x_label, {11, "middle"});
-  return document(std::max({left + inner_width + 30, legend_end + 20, left + 1.12 * text_width(title, 15) + 20}), top + inner_height + 50, body);
+  return document(std::max({left + inner_width + 30, legend_end + 20, left + 1.12 * text_width(title, 15) + 20}),
+                  top + inner_height + 50, body);
 }
 
 }  // namespace volvox::cli

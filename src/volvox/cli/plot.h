@@ -15,7 +15,7 @@ struct PlotSeries {
 };
 
 struct PlotPanel {
-  std::string title;          // "Lift"
+  std::string title;             // "Lift"
   std::string x_label, y_label;  // with their units: "time (s)"
   std::vector<PlotSeries> series;
   std::vector<std::string> x_names = {};  // words instead of numbers: x is their index, and nothing lies between two

@@ -22,20 +22,31 @@ int verify(sim::Recording& recording, const ReplayArguments& arguments, sim::Lib
   const StopOnSignal stop;
   Result<sim::Verification> verified = [&] {
     ProgressBar bar("verifying", arguments.quiet || arguments.json);
-    return sim::verify(recording, library, silent, arguments.threads, [&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
+    return sim::verify(
+        recording, library, silent, arguments.threads, [&](const sim::Progress& progress) { bar.show(progress); },
+        &stop.requested());
   }();
   if (!verified.ok()) return complain(verified.error());
   const sim::Verification& v = *verified;
   if (arguments.json) {
     nlohmann::ordered_json json = {{"same", v.same}, {"ticks", v.ticks}, {"complete", recording.complete()}};
-    if (!v.same) json.update({{"tick", v.tick}, {"time_s", v.time}, {"module", v.module}, {"field", v.field}, {"detail", v.detail}, {"parts", v.parts}});
+    if (!v.same)
+      json.update({{"tick", v.tick},
+                   {"time_s", v.time},
+                   {"module", v.module},
+                   {"field", v.field},
+                   {"detail", v.detail},
+                   {"parts", v.parts}});
     fmt::print("{}\n", json.dump(2));
   } else if (!v.same) {
     fmt::print("the first difference is at tick {} ({:.3f} s), {}{}{}{}\n", v.tick, v.time,
-               v.module.empty() ? "" : fmt::format("module '{}', ", v.module), v.field, v.detail.empty() ? "" : ": " + v.detail,
+               v.module.empty() ? "" : fmt::format("module '{}', ", v.module), v.field,
+               v.detail.empty() ? "" : ": " + v.detail,
                v.parts > 1 ? fmt::format("\n  {} parts of the state differ in that tick", v.parts) : "");
   } else if (!arguments.quiet) {
-    fmt::print("{} run again{}, and every state hash is the same\n", v.ticks == 1 ? "1 tick was" : fmt::format("{} ticks were", v.ticks), v.stopped ? " before it was stopped" : "");
+    fmt::print("{} run again{}, and every state hash is the same\n",
+               v.ticks == 1 ? "1 tick was" : fmt::format("{} ticks were", v.ticks),
+               v.stopped ? " before it was stopped" : "");
   }
   if (v.stopped) log.warning("stopped on request; the rest was not compared");
   return v.same && !v.stopped ? done : run_failed;
@@ -60,7 +71,8 @@ int export_command(const ExportArguments& arguments, Log& log) {
   auto recording = sim::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
   say_if_cut_off(**recording, log);
-  const std::filesystem::path folder = arguments.out ? std::filesystem::path(*arguments.out) : (*recording)->file().parent_path() / "csv";
+  const std::filesystem::path folder =
+      arguments.out ? std::filesystem::path(*arguments.out) : (*recording)->file().parent_path() / "csv";
   auto written = sim::export_csv(**recording, folder);
   if (!written.ok()) return complain(written.error());
   for (const std::string& name : *written) fmt::print("{}\n", (folder / name).string());

@@ -55,7 +55,8 @@ class Capture {
   void observe(const sim::Simulation& simulation) {
     const net::FrameLog& tick = simulation.minds().exchange()->frames();
     for (const net::LogEntry& entry : tick.entries())
-      if (entry.kind == net::LogKind::transmit_start || entry.kind == net::LogKind::acknowledgement) frames_.add(entry, tick.payload(entry));
+      if (entry.kind == net::LogKind::transmit_start || entry.kind == net::LogKind::acknowledgement)
+        frames_.add(entry, tick.payload(entry));
   }
   const net::FrameLog& frames() const { return frames_; }
 
@@ -67,7 +68,8 @@ class Capture {
 
 void print_results(const sim::RunReport& report, const std::string& folder) {
   const auto& metrics = report.metrics.all();
-  const bool has_paper = std::any_of(metrics.begin(), metrics.end(), [](const sim::Metric& m) { return m.paper.has_value(); });
+  const bool has_paper =
+      std::any_of(metrics.begin(), metrics.end(), [](const sim::Metric& m) { return m.paper.has_value(); });
   std::vector<std::vector<std::string>> rows = {{"metric", "value"}};
   if (has_paper) rows[0].push_back("paper");
   rows[0].push_back("");
@@ -129,19 +131,23 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   options.threads = arguments.threads;
   options.duration = arguments.duration;
   if (!arguments.real_time.empty()) {
-    options.real_time = arguments.real_time == "true" ? std::optional(1.0) : parse_number(arguments.real_time, 1e-3, 1e3);
+    options.real_time =
+        arguments.real_time == "true" ? std::optional(1.0) : parse_number(arguments.real_time, 1e-3, 1e3);
     if (!options.real_time)
-      return Error(fmt::format("'{}' is not a speed", arguments.real_time), "give simulated seconds to a second, from 0.001 to 1000, such as --real-time=0.5");
+      return Error(fmt::format("'{}' is not a speed", arguments.real_time),
+                   "give simulated seconds to a second, from 0.001 to 1000, such as --real-time=0.5");
   }
   if (!arguments.isolate.empty()) {
     options.isolate = seconds_of_isolation(arguments);
     if (!options.isolate)
-      return Error(fmt::format("'{}' is not a time for a call", arguments.isolate), "give the seconds that a plugin may take, from 0.001 to 3600, such as --isolate=0.1");
+      return Error(fmt::format("'{}' is not a time for a call", arguments.isolate),
+                   "give the seconds that a plugin may take, from 0.001 to 3600, such as --isolate=0.1");
   }
   if (arguments.substep) {
     auto substep = TickLength::parse(*arguments.substep);
     if (!substep.ok() || substep->seconds() > 1 || substep->seconds() < 1e-6)
-      return Error(fmt::format("'{}' is not a physics step", *arguments.substep), "give seconds between 1e-6 and 1, such as --substep 1/480");
+      return Error(fmt::format("'{}' is not a physics step", *arguments.substep),
+                   "give seconds between 1e-6 and 1, such as --substep 1/480");
     options.max_substep = substep->seconds();
   }
   if (arguments.dt) {
@@ -170,8 +176,9 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
   if (arguments.pcap && (*run)->simulation().minds().exchange() == nullptr)
-    return complain(Error("--pcap: no module of this run has a wire, a radio or a bus, so there are no frames",
-                          "leave --pcap out, or declare <volvox:wire>, <volvox:radio> or <volvox:bus> in the robot (docs/network.md)"));
+    return complain(Error(
+        "--pcap: no module of this run has a wire, a radio or a bus, so there are no frames",
+        "leave --pcap out, or declare <volvox:wire>, <volvox:radio> or <volvox:bus> in the robot (docs/network.md)"));
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
   if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
@@ -193,16 +200,19 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   Capture capture;
   if (arguments.pcap) {
     if (!std::ofstream(*arguments.pcap, std::ios::binary | std::ios::app))
-      return refuse(Diagnostic{*arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
+      return refuse(
+          Diagnostic{*arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
     (*run)->simulation().minds().keep_frames(true);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { capture.observe(simulation); });
   }
   if (arguments.record)
-    if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok()) return refuse(recorded.error());
+    if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok())
+      return refuse(recorded.error());
   if (arguments.record) attach_scene(**run);
   const auto write_capture = [&]() -> Result<void> {
     if (!arguments.pcap) return {};
-    if (capture.frames().left_out() > 0) log.warning(fmt::format("{} ends early: {} frames did not fit", *arguments.pcap, capture.frames().left_out()));
+    if (capture.frames().left_out() > 0)
+      log.warning(fmt::format("{} ends early: {} frames did not fit", *arguments.pcap, capture.frames().left_out()));
     return net::write_pcapng(capture.frames(), *arguments.pcap);
   };
   // Film and capture show the run up to its end or its first reset.
@@ -228,10 +238,14 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());
-  if (arguments.video && !arguments.json && !arguments.quiet) fmt::print("  drawing the video is not in the times above\n");
+  if (arguments.video && !arguments.json && !arguments.quiet)
+    fmt::print("  drawing the video is not in the times above\n");
   if (!written.ok()) return complain(written.error()), run_failed;
   if (report.status != "done") {
-    std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end", report.failure).c_str(), stderr);
+    std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end",
+                           report.failure)
+                   .c_str(),
+               stderr);
     return run_failed;
   }
   return done;

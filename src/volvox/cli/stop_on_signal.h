@@ -12,10 +12,11 @@ class StopOnSignal {
  public:
   StopOnSignal() {
     flag() = false;
-    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int which) {
-      flag() = true;
-      std::signal(which, SIG_DFL);
-    });
+    for (const int signal : {SIGINT, SIGTERM})
+      std::signal(signal, [](int which) {
+        flag() = true;
+        std::signal(which, SIG_DFL);
+      });
   }
   ~StopOnSignal() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);

@@ -39,7 +39,12 @@ std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Lib
 class SweepProgress {
  public:
   SweepProgress(std::string label, std::size_t total, std::size_t done_before, bool quiet)
-      : label_(std::move(label)), total_(total), done_before_(done_before), quiet_(quiet), terminal_(is_terminal(2)), begin_(platform::monotonic_seconds()) {}
+      : label_(std::move(label)),
+        total_(total),
+        done_before_(done_before),
+        quiet_(quiet),
+        terminal_(is_terminal(2)),
+        begin_(platform::monotonic_seconds()) {}
   ~SweepProgress() {
     if (terminal_ && !quiet_) std::fputs("\r\x1b[K", stderr);
   }
@@ -48,10 +53,16 @@ class SweepProgress {
     const double wall = platform::monotonic_seconds() - begin_;
     const std::size_t here = finished - done_before_;
     const double part = static_cast<double>(finished) / static_cast<double>(std::max<std::size_t>(1, total_));
-    const std::string left = here > 0 ? rough_duration(wall * static_cast<double>(total_ - finished) / static_cast<double>(here)) + " left" : "...";
-    const std::string words = fmt::format("{} of {} runs{}, {}", finished, total_, failed > 0 ? fmt::format(" ({} failed)", failed) : "", left);
+    const std::string left =
+        here > 0 ? rough_duration(wall * static_cast<double>(total_ - finished) / static_cast<double>(here)) + " left"
+                 : "...";
+    const std::string words = fmt::format("{} of {} runs{}, {}", finished, total_,
+                                          failed > 0 ? fmt::format(" ({} failed)", failed) : "", left);
     if (terminal_) {
-      std::fputs(fmt::format("\r\x1b[K{} {} {:3.0f} %  {}, {} at once", label_, bar_text(part), 100 * part, words, running).c_str(), stderr);
+      std::fputs(
+          fmt::format("\r\x1b[K{} {} {:3.0f} %  {}, {} at once", label_, bar_text(part), 100 * part, words, running)
+              .c_str(),
+          stderr);
       std::fflush(stderr);
     } else if (wall >= next_line_) {
       std::fputs(fmt::format("{}: {}\n", label_, words).c_str(), stderr);
@@ -72,7 +83,8 @@ struct RunningRun {
 };
 
 // False: it was stopped on request, and its children with it.
-bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& parent, std::size_t jobs, const sim::Library& library, bool quiet) {
+bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& parent, std::size_t jobs,
+             const sim::Library& library, bool quiet) {
   const StopOnSignal stop;
   const std::size_t done_before = plan.runs.size() - pending.size();
   SweepProgress progress(plan.experiment, plan.runs.size(), done_before, quiet);
@@ -96,8 +108,10 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
     platform::ChildProcess::wait_for_any(waiting, 1);
     std::erase_if(running, [&](RunningRun& r) {
       if (!r.process->ended()) return false;
-      if (std::string why = r.process->outcome().failure; !why.empty()) r.run->status = "failed", r.run->failure = std::move(why);
-      else if (!read_outcome(parent / r.run->folder, *r.run)) r.run->status = "failed", r.run->failure = "it left no complete summary.json";
+      if (std::string why = r.process->outcome().failure; !why.empty())
+        r.run->status = "failed", r.run->failure = std::move(why);
+      else if (!read_outcome(parent / r.run->folder, *r.run))
+        r.run->status = "failed", r.run->failure = "it left no complete summary.json";
       ++finished;
       failed += r.run->status != "done";
       return true;
@@ -106,10 +120,14 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
   return true;
 }
 
-nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, std::size_t found, const std::vector<std::string>& plots) {
+nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, std::size_t found,
+                               const std::vector<std::string>& plots) {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const SweepRun& run : plan.runs) {
-    nlohmann::ordered_json one = {{"run", run.folder}, {"settings", nlohmann::ordered_json::object()}, {"seed", run.options.seed}, {"status", run.status}};
+    nlohmann::ordered_json one = {{"run", run.folder},
+                                  {"settings", nlohmann::ordered_json::object()},
+                                  {"seed", run.options.seed},
+                                  {"status", run.status}};
     for (std::size_t k = 0; k < plan.varied.size(); ++k) one["settings"][plan.varied[k].key] = run.values[k];
     if (!run.failure.empty()) one["failure"] = run.failure;
     one["state_hash"] = run.state_hash;
@@ -117,7 +135,12 @@ nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, st
     for (const auto& [name, value] : run.metrics) one["metrics"][name] = value;
     results.push_back(std::move(one));
   }
-  return {{"experiment", plan.experiment}, {"folder", folder.string()}, {"found_finished", found}, {"seeds_change_nothing", seeds_change_nothing(plan)}, {"results", results}, {"plots", plots}};
+  return {{"experiment", plan.experiment},
+          {"folder", folder.string()},
+          {"found_finished", found},
+          {"seeds_change_nothing", seeds_change_nothing(plan)},
+          {"results", results},
+          {"plots", plots}};
 }
 
 }  // namespace
@@ -125,7 +148,8 @@ nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, st
 int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log) {
   auto plan = plan_sweep(arguments, library);
   if (!plan.ok()) return complain(plan.error());
-  const auto folder = arguments.run.out ? Result<fs::path>(fs::path(*arguments.run.out)) : make_next_run_folder("sweep_" + plan->experiment);
+  const auto folder = arguments.run.out ? Result<fs::path>(fs::path(*arguments.run.out))
+                                        : make_next_run_folder("sweep_" + plan->experiment);
   if (!folder.ok()) return complain(folder.error());
   if (auto claimed = claim_folder(*folder, *plan); !claimed.ok()) return complain(claimed.error());
   // Two sweeps at once would do each run twice, and each in the other's way.
@@ -135,21 +159,31 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   const fs::path parent = *folder / "runs";
   std::vector<SweepRun*> pending;
   for (SweepRun& run : plan->runs)
-    if (!read_outcome(parent / run.folder, run) || run.status != "done") pending.push_back(&run), run.status = "waiting";
+    if (!read_outcome(parent / run.folder, run) || run.status != "done")
+      pending.push_back(&run), run.status = "waiting";
   const std::size_t found = plan->runs.size() - pending.size();
   const bool quiet = arguments.run.quiet || arguments.run.json;
-  if (found > 0 && !quiet) log.info(fmt::format("{} of {} runs are there already, from before", found, plan->runs.size()));
-  const std::size_t jobs = arguments.jobs > 0 ? static_cast<std::size_t>(arguments.jobs)
-                                              : std::max<std::size_t>(1, std::thread::hardware_concurrency() / static_cast<std::size_t>(arguments.run.threads));
+  if (found > 0 && !quiet)
+    log.info(fmt::format("{} of {} runs are there already, from before", found, plan->runs.size()));
+  const std::size_t jobs = arguments.jobs > 0
+                               ? static_cast<std::size_t>(arguments.jobs)
+                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() /
+                                                              static_cast<std::size_t>(arguments.run.threads));
   const bool whole = run_all(pending, *plan, parent, jobs, library, quiet);
 
   std::ofstream csv(*folder / "sweep.csv");
   csv << sweep_csv(*plan);
   csv.flush();
   auto plots = write_plots(*folder, *plan);
-  if (!csv || !plots.ok()) return complain(!plots.ok() ? plots.error() : Error(Diagnostic{(*folder / "sweep.csv").string(), 0, "the table cannot be written", "give another folder with --out DIR"})), run_failed;
+  if (!csv || !plots.ok())
+    return complain(!plots.ok() ? plots.error()
+                                : Error(Diagnostic{(*folder / "sweep.csv").string(), 0, "the table cannot be written",
+                                                   "give another folder with --out DIR"})),
+           run_failed;
   if (arguments.run.json) fmt::print("{}\n", to_json(*plan, *folder, found, *plots).dump(2));
-  else if (!arguments.run.quiet) fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(*plan), (*folder / "sweep.csv").string(), (*folder / "by_*.svg").string());
+  else if (!arguments.run.quiet)
+    fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(*plan),
+               (*folder / "sweep.csv").string(), (*folder / "by_*.svg").string());
 
   if (!quiet && seeds_change_nothing(*plan))
     fmt::print("  seeds  change nothing here: all metrics are the same for every seed, so one seed tells as much\n");
@@ -160,8 +194,16 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
     ++failed;
     log.error(fmt::format("{}: {}", run.folder, run.failure));
   }
-  if (failed > 0) std::fputs(fmt::format("{} {} of {} runs failed; the same command with --out '{}' tries them again\n", red("volvox:"), failed, plan->runs.size(), folder->string()).c_str(), stderr);
-  if (!whole) std::fputs(fmt::format("{} stopped on request; go on by the same command with --out '{}'\n", red("volvox:"), folder->string()).c_str(), stderr);
+  if (failed > 0)
+    std::fputs(fmt::format("{} {} of {} runs failed; the same command with --out '{}' tries them again\n",
+                           red("volvox:"), failed, plan->runs.size(), folder->string())
+                   .c_str(),
+               stderr);
+  if (!whole)
+    std::fputs(fmt::format("{} stopped on request; go on by the same command with --out '{}'\n", red("volvox:"),
+                           folder->string())
+                   .c_str(),
+               stderr);
   return whole && failed == 0 ? done : run_failed;
 }
 

@@ -24,7 +24,9 @@ std::optional<double> to_number(const std::string& text) {
 
 // A:B:N as N values at equal distances, both ends among them.
 Result<std::vector<std::string>> parse_range(const std::string& text) {
-  const Error bad(fmt::format("'{}' is not a range A:B:N", text), "write N values from A to B as --vary KEY=A:B:N, such as modules=4:20:5, or list them, as in KEY=a,b,c");
+  const Error bad(
+      fmt::format("'{}' is not a range A:B:N", text),
+      "write N values from A to B as --vary KEY=A:B:N, such as modules=4:20:5, or list them, as in KEY=a,b,c");
   const auto first = text.find(':'), second = text.find(':', first + 1);
   if (second == std::string::npos) return bad;
   const auto low = to_number(text.substr(0, first)), high = to_number(text.substr(first + 1, second - first - 1));
@@ -32,10 +34,13 @@ Result<std::vector<std::string>> parse_range(const std::string& text) {
   const std::string n = text.substr(second + 1);
   const auto [end, error] = std::from_chars(n.data(), n.data() + n.size(), count);
   if (!low || !high || error != std::errc{} || end != n.data() + n.size() || count < 1 || count > most_runs) return bad;
-  if (count == 1 && *low != *high) return Error(fmt::format("'{}' asks for one value between two ends", text), "ask for at least two, or write KEY=VALUE");
+  if (count == 1 && *low != *high)
+    return Error(fmt::format("'{}' asks for one value between two ends", text),
+                 "ask for at least two, or write KEY=VALUE");
   std::vector<std::string> values;
   for (std::size_t i = 0; i < count; ++i) {
-    const double value = count == 1 ? *low : *low + (*high - *low) * static_cast<double>(i) / static_cast<double>(count - 1);
+    const double value =
+        count == 1 ? *low : *low + (*high - *low) * static_cast<double>(i) / static_cast<double>(count - 1);
     // 0.1 + 2 * 0.1 is meant to be 0.3; what is left of the digits is rounding.
     values.push_back(fmt::format("{:.12g}", value));
   }
@@ -43,7 +48,9 @@ Result<std::vector<std::string>> parse_range(const std::string& text) {
 }
 
 // An option of `run` that may be varied too, unless the experiment has a parameter of that name.
-bool is_run_option(const std::string& key) { return key == "engine" || key == "dt" || key == "substep" || key == "duration"; }
+bool is_run_option(const std::string& key) {
+  return key == "engine" || key == "dt" || key == "substep" || key == "duration";
+}
 
 Result<void> apply(RunArguments& run, const std::string& key, const std::string& value, bool is_parameter) {
   if (is_parameter || !is_run_option(key)) run.set.push_back(key + "=" + value);
@@ -52,7 +59,9 @@ Result<void> apply(RunArguments& run, const std::string& key, const std::string&
   else if (key == "substep") run.substep = value;
   else {
     const auto seconds = to_number(value);
-    if (!seconds || *seconds < 0) return Error(fmt::format("--vary duration: '{}' is not a number of seconds", value), "give seconds, such as duration=5,10");
+    if (!seconds || *seconds < 0)
+      return Error(fmt::format("--vary duration: '{}' is not a number of seconds", value),
+                   "give seconds, such as duration=5,10");
     run.duration = *seconds;
   }
   return {};
@@ -61,17 +70,27 @@ Result<void> apply(RunArguments& run, const std::string& key, const std::string&
 // A part of a file's name that says what the run is.
 std::string file_name_of(const std::string& text) {
   std::string name;
-  for (const char c : text.substr(0, 40)) name += std::isalnum(static_cast<unsigned char>(c)) || std::string_view("._-+").find(c) != std::string_view::npos ? c : '-';
+  for (const char c : text.substr(0, 40))
+    name += std::isalnum(static_cast<unsigned char>(c)) || std::string_view("._-+").find(c) != std::string_view::npos
+                ? c
+                : '-';
   return name;
 }
 
-ordered_json identity(const SweepArguments& arguments, const std::string& experiment, const std::vector<Varied>& varied) {
+ordered_json identity(const SweepArguments& arguments, const std::string& experiment,
+                      const std::vector<Varied>& varied) {
   const RunArguments& run = arguments.run;
   std::vector<std::string> set = run.set;
   std::sort(set.begin(), set.end());
-  ordered_json json = {{"experiment", experiment}, {"engine", run.engine}, {"duration", run.duration ? ordered_json(*run.duration) : ordered_json(nullptr)},
-                       {"dt", run.dt.value_or("")}, {"substep", run.substep.value_or("")}, {"set", set}, {"vary", ordered_json::object()},
-                       {"seed", run.seed}, {"seeds", arguments.seeds}};
+  ordered_json json = {{"experiment", experiment},
+                       {"engine", run.engine},
+                       {"duration", run.duration ? ordered_json(*run.duration) : ordered_json(nullptr)},
+                       {"dt", run.dt.value_or("")},
+                       {"substep", run.substep.value_or("")},
+                       {"set", set},
+                       {"vary", ordered_json::object()},
+                       {"seed", run.seed},
+                       {"seeds", arguments.seeds}};
   for (const Varied& v : varied) json["vary"][v.key] = v.values;
   return json;
 }
@@ -86,10 +105,12 @@ Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, co
   for (const SweepRun& run : plan.runs) {
     if (run.options.seed != plan.runs.front().options.seed) continue;
     int unlike_the_first = 0;
-    for (std::size_t k = 0; k < plan.varied.size(); ++k) unlike_the_first += run.values[k] != plan.varied[k].values.front();
+    for (std::size_t k = 0; k < plan.varied.size(); ++k)
+      unlike_the_first += run.values[k] != plan.varied[k].values.front();
     if (unlike_the_first > 1) continue;
     const std::string declared_in = located.file.empty() ? "experiment " + located.name : located.file.string();
-    if (auto checked = model::check_settings(*parameters, run.options.settings, declared_in); !checked.ok()) return checked;
+    if (auto checked = model::check_settings(*parameters, run.options.settings, declared_in); !checked.ok())
+      return checked;
     if (!run.options.engine.empty())
       if (const auto engine = library.engines.make(run.options.engine, {}); !engine.ok()) return engine.error();
     model::ModelLibrary models;
@@ -108,7 +129,8 @@ Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, co
 Result<Varied> parse_varied(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return Error(fmt::format("'--vary {}' is not KEY=A:B:N or KEY=a,b,c", text), "write it as --vary modules=4:20:5 or --vary engine=native,bullet");
+    return Error(fmt::format("'--vary {}' is not KEY=A:B:N or KEY=a,b,c", text),
+                 "write it as --vary modules=4:20:5 or --vary engine=native,bullet");
   Varied varied;
   varied.key = text.substr(0, equals);
   const std::string values = text.substr(equals + 1);
@@ -122,9 +144,13 @@ Result<Varied> parse_varied(const std::string& text) {
   std::vector<std::string> sorted = varied.values;
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-    return Error(fmt::format("'--vary {}' has the value '{}' twice", text, *twice), "give each value once; --seeds repeats runs with other seeds");
-  if (varied.values.empty()) return Error(fmt::format("'--vary {}' has no values", text), "write it as --vary modules=4:20:5 or --vary engine=native,bullet");
-  varied.numbers = std::all_of(varied.values.begin(), varied.values.end(), [](const std::string& v) { return to_number(v).has_value(); });
+    return Error(fmt::format("'--vary {}' has the value '{}' twice", text, *twice),
+                 "give each value once; --seeds repeats runs with other seeds");
+  if (varied.values.empty())
+    return Error(fmt::format("'--vary {}' has no values", text),
+                 "write it as --vary modules=4:20:5 or --vary engine=native,bullet");
+  varied.numbers = std::all_of(varied.values.begin(), varied.values.end(),
+                               [](const std::string& v) { return to_number(v).has_value(); });
   return varied;
 }
 
@@ -148,7 +174,8 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
   for (const std::string& text : arguments.vary) {
     auto varied = parse_varied(text);
     if (!varied.ok()) return varied.error();
-    const bool again = std::any_of(plan.varied.begin(), plan.varied.end(), [&](const Varied& v) { return v.key == varied->key; });
+    const bool again =
+        std::any_of(plan.varied.begin(), plan.varied.end(), [&](const Varied& v) { return v.key == varied->key; });
     if (again || set->contains(varied->key))
       return Error(fmt::format("'{}' is given twice", varied->key), "vary it once, and do not --set what is varied");
     count *= varied->values.size();
@@ -171,7 +198,8 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
     }
     for (std::size_t k = 0; k < plan.varied.size(); ++k) {
       const std::string& key = plan.varied[k].key;
-      const bool is_parameter = std::any_of(parameters->begin(), parameters->end(), [&](const model::ParameterDesc& p) { return p.name == key; });
+      const bool is_parameter = std::any_of(parameters->begin(), parameters->end(),
+                                            [&](const model::ParameterDesc& p) { return p.name == key; });
       if (auto applied = apply(run_arguments, key, run.values[k], is_parameter); !applied.ok()) return applied.error();
       run.folder += fmt::format("_{}={}", file_name_of(key), file_name_of(run.values[k]));
     }
@@ -193,17 +221,22 @@ Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
   if (std::ifstream in(file); in) {
     const ordered_json found = ordered_json::parse(in, nullptr, false), ours = ordered_json::parse(plan.identity);
     if (!found.is_object())
-      return Diagnostic{file.string(), 0, "this is no description of a sweep", "remove the file, or give another folder with --out DIR"};
+      return Diagnostic{file.string(), 0, "this is no description of a sweep",
+                        "remove the file, or give another folder with --out DIR"};
     for (const auto& [key, value] : ours.items())
       if (!found.contains(key) || found[key] != value)
-        return Diagnostic{file.string(), 0, fmt::format("the folder holds another sweep: its {} is {}, and here it is {}", key, found.contains(key) ? found[key].dump() : "missing", value.dump()),
+        return Diagnostic{file.string(), 0,
+                          fmt::format("the folder holds another sweep: its {} is {}, and here it is {}", key,
+                                      found.contains(key) ? found[key].dump() : "missing", value.dump()),
                           "give the same settings to go on with it, or another folder with --out DIR"};
     return {};
   }
   std::ofstream out(file);
   out << plan.identity << '\n';
   out.flush();
-  if (error || !out) return Diagnostic{folder.string(), 0, "no results can be written into this folder", "give another one with --out DIR"};
+  if (error || !out)
+    return Diagnostic{folder.string(), 0, "no results can be written into this folder",
+                      "give another one with --out DIR"};
   return {};
 }
 
@@ -211,7 +244,8 @@ bool read_outcome(const fs::path& folder, SweepRun& run) {
   std::ifstream in(folder / "summary.json");
   const ordered_json json = ordered_json::parse(in, nullptr, false);
   // Only a run that ended by itself leaves all of these.
-  for (const char* key : {"seed", "status", "state_hash", "sim_time_s", "wall_time_s", "metrics", "settings", "memory_bytes"})
+  for (const char* key :
+       {"seed", "status", "state_hash", "sim_time_s", "wall_time_s", "metrics", "settings", "memory_bytes"})
     if (!json.is_object() || !json.contains(key)) return false;
   if (json["seed"] != run.options.seed || !json["metrics"].is_object()) return false;
   for (const auto& [key, value] : run.options.settings)

@@ -38,7 +38,8 @@ std::vector<std::string> changing_metrics(const SweepPlan& plan) {
   for (const std::string& name : metric_names(plan)) {
     std::set<double> values;
     for (const SweepRun& run : plan.runs)
-      if (const auto value = run.metric(name); value && std::isfinite(*value) && run.status == "done") values.insert(*value);
+      if (const auto value = run.metric(name); value && std::isfinite(*value) && run.status == "done")
+        values.insert(*value);
     if (values.size() > 1) names.push_back(name);
   }
   return names;
@@ -55,7 +56,8 @@ template <class Wanted>
 Estimate estimate_of(const SweepPlan& plan, const std::string& metric, Wanted&& wanted) {
   std::vector<double> values;
   for (const SweepRun& run : plan.runs)
-    if (const auto value = run.metric(metric); run.status == "done" && value && std::isfinite(*value) && wanted(run)) values.push_back(*value);
+    if (const auto value = run.metric(metric); run.status == "done" && value && std::isfinite(*value) && wanted(run))
+      values.push_back(*value);
   return estimate(values);
 }
 
@@ -79,7 +81,8 @@ PlotPanel panel_of(const SweepPlan& plan, std::size_t axis, const std::string& m
   for (const std::vector<std::string>& others : curves_beside(plan, axis)) {
     PlotSeries series;
     for (std::size_t k = 0, o = 0; k < plan.varied.size() && !others.empty(); ++k)
-      if (k != axis) series.name += fmt::format("{}{} = {}", series.name.empty() ? "" : ", ", plan.varied[k].key, others[o++]);
+      if (k != axis)
+        series.name += fmt::format("{}{} = {}", series.name.empty() ? "" : ", ", plan.varied[k].key, others[o++]);
     for (std::size_t i = 0; i < varied.values.size(); ++i) {
       const Estimate e = estimate_of(plan, metric, [&](const SweepRun& run) {
         std::vector<std::string> rest = run.values;
@@ -110,11 +113,16 @@ Estimate estimate(const std::vector<double>& values) {
 }
 
 bool seeds_change_nothing(const SweepPlan& plan) {
-  const auto in_wall_time = [](const std::string& name) { return name.ends_with("_ms") || name.ends_with("_us") || name == "late_ticks" || name == "drift_s" || name == "cpu_s"; };
+  const auto in_wall_time = [](const std::string& name) {
+    return name.ends_with("_ms") || name.ends_with("_us") || name == "late_ticks" || name == "drift_s" ||
+           name == "cpu_s";
+  };
   const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
   const auto measured_alike = [&](const SweepRun& a, const SweepRun& b) {
     return std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(),
-                      [&](const auto& x, const auto& y) { return x.first == y.first && (in_wall_time(x.first) || same(x.second, y.second)); });
+                      [&](const auto& x, const auto& y) {
+                        return x.first == y.first && (in_wall_time(x.first) || same(x.second, y.second));
+                      });
   };
   std::map<std::vector<std::string>, const SweepRun*> firsts;
   bool several = false;
@@ -138,7 +146,8 @@ std::string sweep_csv(const SweepPlan& plan) {
   for (const SweepRun& run : plan.runs) {
     csv += csv_cell(run.folder);
     for (const std::string& value : run.values) csv += "," + csv_cell(value);
-    csv += fmt::format(",{},{},{},{},{},{}", run.options.seed, run.status, csv_cell(run.failure), run.state_hash, run.sim_time, run.wall_time);
+    csv += fmt::format(",{},{},{},{},{},{}", run.options.seed, run.status, csv_cell(run.failure), run.state_hash,
+                       run.sim_time, run.wall_time);
     for (const std::string& name : names) {
       const auto value = run.metric(name);
       csv += value && std::isfinite(*value) ? fmt::format(",{}", *value) : ",";
@@ -162,10 +171,13 @@ std::string sweep_table(const SweepPlan& plan) {
     last = first.values;
     rows.push_back(first.values);
     const auto same = [&](const SweepRun& run) { return run.values == first.values; };
-    rows.back().push_back(std::to_string(std::count_if(plan.runs.begin(), plan.runs.end(), [&](const SweepRun& run) { return same(run) && run.status == "done"; })));
+    rows.back().push_back(std::to_string(std::count_if(
+        plan.runs.begin(), plan.runs.end(), [&](const SweepRun& run) { return same(run) && run.status == "done"; })));
     for (const std::string& name : names) {
       const Estimate e = estimate_of(plan, name, same);
-      rows.back().push_back(e.count == 0 ? "-" : e.half_width ? fmt::format("{} +- {}", number(e.mean), number(*e.half_width, 2)) : number(e.mean));
+      rows.back().push_back(e.count == 0   ? "-"
+                            : e.half_width ? fmt::format("{} +- {}", number(e.mean), number(*e.half_width, 2))
+                                           : number(e.mean));
     }
   }
   return table(rows);
@@ -182,14 +194,16 @@ Result<std::vector<std::string>> write_plots(const fs::path& folder, const Sweep
   std::error_code error;
   fs::create_directories(folder / "plots", error);
   const std::vector<std::string> names = changing_metrics(plan);
-  const std::size_t done_runs = static_cast<std::size_t>(std::count_if(plan.runs.begin(), plan.runs.end(), [](const SweepRun& run) { return run.status == "done"; }));
+  const std::size_t done_runs = static_cast<std::size_t>(
+      std::count_if(plan.runs.begin(), plan.runs.end(), [](const SweepRun& run) { return run.status == "done"; }));
   bool good = !error;
   for (std::size_t k = 0; k < plan.varied.size() && !names.empty(); ++k) {
     const std::string title = fmt::format("{}: {} runs, means with 95 % confidence", plan.experiment, done_runs);
     std::vector<PlotPanel> panels;
     for (const std::string& name : names) {
       panels.push_back(panel_of(plan, k, name));
-      good = good && write(fmt::format("plots/{}_by_{}.svg", name, plan.varied[k].key), line_plots(title, {panels.back()}));
+      good = good &&
+             write(fmt::format("plots/{}_by_{}.svg", name, plan.varied[k].key), line_plots(title, {panels.back()}));
     }
     good = good && write(fmt::format("by_{}.svg", plan.varied[k].key), line_plots(title, panels));
   }

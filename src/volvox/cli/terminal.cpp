@@ -15,7 +15,8 @@ bool is_terminal(int descriptor) { return isatty(descriptor) != 0; }
 namespace {
 
 std::string styled(const char* code, const std::string& text) {
-  static const bool wanted = is_terminal(STDERR_FILENO) && is_terminal(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
+  static const bool wanted =
+      is_terminal(STDERR_FILENO) && is_terminal(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
   return wanted ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
 }
 
@@ -48,12 +49,17 @@ void ProgressBar::show(const sim::Progress& p) {
   const double left = part > 0 ? p.wall_time * (1 - part) / part : 0;
   const double factor = p.wall_time > 0 ? p.sim_time / p.wall_time : 0;
   if (terminal_) {
-    std::fputs(fmt::format("\r\x1b[K{} {} {:3.0f} %  {:.1f} s simulated, {:.2g}x real time, {} left", label_, bar_text(part),
-                           100 * part, p.sim_time, factor, rough_duration(left)).c_str(), stderr);
+    std::fputs(fmt::format("\r\x1b[K{} {} {:3.0f} %  {:.1f} s simulated, {:.2g}x real time, {} left", label_,
+                           bar_text(part), 100 * part, p.sim_time, factor, rough_duration(left))
+                   .c_str(),
+               stderr);
     std::fflush(stderr);
     drawn_ = true;
   } else if (p.wall_time >= next_line_) {
-    std::fputs(fmt::format("{}: {:.0f} %, {:.1f} s simulated, {} left\n", label_, 100 * part, p.sim_time, rough_duration(left)).c_str(), stderr);
+    std::fputs(
+        fmt::format("{}: {:.0f} %, {:.1f} s simulated, {} left\n", label_, 100 * part, p.sim_time, rough_duration(left))
+            .c_str(),
+        stderr);
     next_line_ = p.wall_time * 2;  // ever more sparse
   }
 }
@@ -80,7 +86,8 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
     for (std::size_t c = 0; c < rows[r].size(); ++c) {
       widths[c] = std::max(widths[c], rows[r][c].size());
       const std::string& cell = rows[r][c];
-      const bool numeric = cell.empty() || cell == "-" || cell.find_first_not_of("0123456789.+-e %x") == std::string::npos;
+      const bool numeric =
+          cell.empty() || cell == "-" || cell.find_first_not_of("0123456789.+-e %x") == std::string::npos;
       if (r > 0 && !numeric) right[c] = false;
     }
   }

@@ -24,7 +24,8 @@ Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& argume
   options.open_browser = !arguments.no_browser;
   auto viewer = view::Viewer::start(options);
   // Always, even if everything else is quiet: without the address nobody can look.
-  if (viewer.ok()) std::fputs(fmt::format("volvox: the viewer is at {}  (Ctrl-C ends it)\n", (*viewer)->address()).c_str(), stderr);
+  if (viewer.ok())
+    std::fputs(fmt::format("volvox: the viewer is at {}  (Ctrl-C ends it)\n", (*viewer)->address()).c_str(), stderr);
   return viewer;
 }
 
@@ -51,11 +52,12 @@ Result<void> viewer_is_built() {
 }
 
 void attach_scene(sim::Run& run) {
-  run.recorder()->attach("scene", "application/octet-stream", view::encode_scene(view::Scene::of(run.simulation().world())));
+  run.recorder()->attach("scene", "application/octet-stream",
+                         view::encode_scene(view::Scene::of(run.simulation().world())));
 }
 
-int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options, const std::string& folder,
-             sim::Library& library, Log& log) {
+int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options,
+             const std::string& folder, sim::Library& library, Log& log) {
   auto viewer = start_viewer(arguments.viewer);
   if (!viewer.ok()) return complain(viewer.error());
   std::optional<Error> not_written;

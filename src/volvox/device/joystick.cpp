@@ -19,10 +19,14 @@ constexpr int most_events = 10'000;  // of one tick; a device that sends more is
 class Joystick final : public sim::Extension {
  public:
   explicit Joystick(const sim::ExtensionSetup& setup)
-      : replay_(setup.replay), device_file_(setup.parameters.text("device", "")), dead_zone_(setup.parameters.number("dead_zone", 0.02, 0, 0.9)),
+      : replay_(setup.replay),
+        device_file_(setup.parameters.text("device", "")),
+        dead_zone_(setup.parameters.number("dead_zone", 0.02, 0, 0.9)),
         force_text_(setup.parameters.text("force", "")) {
-    for (int i = 0; i < most_axes; ++i) axes_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("axis{}", i), "");
-    for (int i = 0; i < most_buttons; ++i) buttons_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("button{}", i), "");
+    for (int i = 0; i < most_axes; ++i)
+      axes_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("axis{}", i), "");
+    for (int i = 0; i < most_buttons; ++i)
+      buttons_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("button{}", i), "");
   }
 
   Result<void> init() override {
@@ -36,7 +40,8 @@ class Joystick final : public sim::Extension {
 
   void begin(const sim::Simulation& simulation) override {
     for (auto* controls : {axes_.data(), buttons_.data()}) {
-      for (Control* control = controls; control != controls + (controls == axes_.data() ? most_axes : most_buttons); ++control)
+      for (Control* control = controls; control != controls + (controls == axes_.data() ? most_axes : most_buttons);
+           ++control)
         if (!control->text.empty()) control->target = required(Target::find(control->text, simulation));
     }
     if (!force_text_.empty()) force_ = required(Source::find(force_text_, simulation));
@@ -47,8 +52,10 @@ class Joystick final : public sim::Extension {
     for (int count = 0; count < most_events; ++count) {
       const auto event = device_->next();
       if (!event) break;
-      if (event->kind == platform::InputDevice::Event::axis && event->number < most_axes) axes_[static_cast<std::size_t>(event->number)].value = of_axis(event->number, event->value);
-      if (event->kind == platform::InputDevice::Event::button && event->number < most_buttons) buttons_[static_cast<std::size_t>(event->number)].value = event->value != 0;
+      if (event->kind == platform::InputDevice::Event::axis && event->number < most_axes)
+        axes_[static_cast<std::size_t>(event->number)].value = of_axis(event->number, event->value);
+      if (event->kind == platform::InputDevice::Event::button && event->number < most_buttons)
+        buttons_[static_cast<std::size_t>(event->number)].value = event->value != 0;
     }
     for (Control& control : axes_) tell(control, simulation);
     for (Control& control : buttons_) tell(control, simulation);
@@ -76,7 +83,8 @@ class Joystick final : public sim::Extension {
   // From -1 to 1, with nothing in the middle.
   double of_axis(int axis, std::int32_t value) const {
     const auto range = device_->range(axis);
-    const double part = std::clamp((2.0 * value - range.low - range.high) / (static_cast<double>(range.high) - range.low), -1.0, 1.0);
+    const double part =
+        std::clamp((2.0 * value - range.low - range.high) / (static_cast<double>(range.high) - range.low), -1.0, 1.0);
     const double beyond = std::fabs(part) - dead_zone_;
     return beyond <= 0 ? 0 : std::copysign(beyond / (1 - dead_zone_), part);
   }
@@ -99,12 +107,16 @@ class Joystick final : public sim::Extension {
 
 }  // namespace
 
-std::unique_ptr<mind::Extension> make_joystick(const sim::ExtensionSetup& setup) { return std::make_unique<Joystick>(setup); }
+std::unique_ptr<mind::Extension> make_joystick(const sim::ExtensionSetup& setup) {
+  return std::make_unique<Joystick>(setup);
+}
 
 void register_extensions(sim::ExtensionRegistry& extensions) {
-  extensions.add("joystick", make_joystick, "a Linux input device: device, axis0=\"MODULE.NAME [FACTOR]\", button0, force, dead_zone");
+  extensions.add("joystick", make_joystick,
+                 "a Linux input device: device, axis0=\"MODULE.NAME [FACTOR]\", button0, force, dead_zone");
   extensions.add("udp", make_udp, "text lines in datagrams: port, host, to, send=\"MODULE.PERCEPT ...\", force, every");
-  extensions.add("serial", make_serial, "the same lines over a serial line: device, baud, send=\"MODULE.PERCEPT ...\", force, every");
+  extensions.add("serial", make_serial,
+                 "the same lines over a serial line: device, baud, send=\"MODULE.PERCEPT ...\", force, every");
 }
 
 }  // namespace volvox::device

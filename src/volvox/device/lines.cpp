@@ -46,7 +46,9 @@ std::optional<sim::Input> parse_line(const std::string& line) {
 }
 
 Telling::Telling(const Parameters& parameters)
-    : send_text_(parameters.text("send", "")), force_text_(parameters.text("force", "")), every_(parameters.integer("every", 1, 1, 1'000'000)) {}
+    : send_text_(parameters.text("send", "")),
+      force_text_(parameters.text("force", "")),
+      every_(parameters.integer("every", 1, 1, 1'000'000)) {}
 
 void Telling::begin(const sim::Simulation& simulation) {
   std::istringstream words(send_text_);

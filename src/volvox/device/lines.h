@@ -17,8 +17,8 @@ std::optional<sim::Input> parse_line(const std::string& line);
 // What is told after a tick.
 class Telling {
  public:
-  explicit Telling(const Parameters& parameters);     // send="MODULE.PERCEPT ...", force="MODULE.PERCEPT [FACTOR]", every
-  void begin(const sim::Simulation& simulation);      // throws: what is wrong with the names
+  explicit Telling(const Parameters& parameters);  // send="MODULE.PERCEPT ...", force="MODULE.PERCEPT [FACTOR]", every
+  void begin(const sim::Simulation& simulation);   // throws: what is wrong with the names
   // The lines of this tick; empty: there is nothing to tell.
   std::string lines(const sim::Simulation& simulation) const;
 

@@ -8,9 +8,9 @@
 namespace volvox::device {
 namespace {
 
-constexpr std::size_t most_bytes = 65'536;   // of one tick
+constexpr std::size_t most_bytes = 65'536;  // of one tick
 constexpr std::size_t longest_line = 1024;
-constexpr std::size_t most_waiting = 16'384; // bytes that the line has not taken yet
+constexpr std::size_t most_waiting = 16'384;  // bytes that the line has not taken yet
 
 // Lines out of bytes as they come: a line may be cut into pieces, and anything may lie between two.
 class LineReader {
@@ -43,7 +43,10 @@ class LineReader {
 class Serial final : public sim::Extension, public sim::TellsMetrics {
  public:
   explicit Serial(const sim::ExtensionSetup& setup)
-      : replay_(setup.replay), device_(setup.parameters.text("device", "")), baud_(setup.parameters.integer("baud", 115'200, 50, 4'000'000)), telling_(setup.parameters) {}
+      : replay_(setup.replay),
+        device_(setup.parameters.text("device", "")),
+        baud_(setup.parameters.integer("baud", 115'200, 50, 4'000'000)),
+        telling_(setup.parameters) {}
 
   Result<void> init() override {
     if (device_.empty()) return Error("no device is given", "add device=\"/dev/ttyUSB0\"");
@@ -93,6 +96,8 @@ class Serial final : public sim::Extension, public sim::TellsMetrics {
 
 }  // namespace
 
-std::unique_ptr<mind::Extension> make_serial(const sim::ExtensionSetup& setup) { return std::make_unique<Serial>(setup); }
+std::unique_ptr<mind::Extension> make_serial(const sim::ExtensionSetup& setup) {
+  return std::make_unique<Serial>(setup);
+}
 
 }  // namespace volvox::device

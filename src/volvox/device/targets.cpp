@@ -16,7 +16,10 @@ struct Words {
   double scale = 1;
 
   static Result<Words> parse(const std::string& text) {
-    const auto bad = [&] { return Error(fmt::format("'{}' is not MODULE.NAME or MODULE.NAME FACTOR", text), "write it as rover.stick_x or rover.neck 1.57"); };
+    const auto bad = [&] {
+      return Error(fmt::format("'{}' is not MODULE.NAME or MODULE.NAME FACTOR", text),
+                   "write it as rover.stick_x or rover.neck 1.57");
+    };
     Words words;
     const auto space = text.find(' '), dot = text.find('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 >= std::min(space, text.size())) return bad();
@@ -37,7 +40,8 @@ Result<std::size_t> find_agent(const std::string& module, const sim::Simulation&
     if (names.back() == module) return i;
   }
   const std::string nearest = nearest_name(module, names);
-  return Error(fmt::format("there is no module '{}'", module), nearest.empty() ? "choose one of this world" : fmt::format("did you mean '{}'?", nearest));
+  return Error(fmt::format("there is no module '{}'", module),
+               nearest.empty() ? "choose one of this world" : fmt::format("did you mean '{}'?", nearest));
 }
 
 }  // namespace
@@ -56,9 +60,11 @@ Result<Target> Target::find(const std::string& text, const sim::Simulation& simu
     if (joint.motor) there.push_back(joint.name);
   const auto found = std::find(there.begin(), there.end(), words->name);
   if (found == there.end())
-    return Error(fmt::format("module '{}' has neither a sensor of type external nor a motor named '{}'", words->module, words->name),
+    return Error(fmt::format("module '{}' has neither a sensor of type external nor a motor named '{}'", words->module,
+                             words->name),
                  fmt::format("choose one of: {}", fmt::join(there, ", ")));
-  return Target{found - there.begin() < static_cast<std::ptrdiff_t>(percepts) ? "percept" : "joint", words->module, words->name, words->scale};
+  return Target{found - there.begin() < static_cast<std::ptrdiff_t>(percepts) ? "percept" : "joint", words->module,
+                words->name, words->scale};
 }
 
 Result<Source> Source::find(const std::string& text, const sim::Simulation& simulation) {
@@ -69,8 +75,10 @@ Result<Source> Source::find(const std::string& text, const sim::Simulation& simu
   const std::vector<std::string>& percepts = simulation.minds().agent(*agent).percepts();
   const auto found = std::find(percepts.begin(), percepts.end(), words->name);
   if (found == percepts.end())
-    return Error(fmt::format("module '{}' has no percept '{}'", words->module, words->name), fmt::format("choose one of: {}", fmt::join(percepts, ", ")));
-  return Source{*agent, static_cast<std::size_t>(found - percepts.begin()), words->module + "." + words->name, words->scale};
+    return Error(fmt::format("module '{}' has no percept '{}'", words->module, words->name),
+                 fmt::format("choose one of: {}", fmt::join(percepts, ", ")));
+  return Source{*agent, static_cast<std::size_t>(found - percepts.begin()), words->module + "." + words->name,
+                words->scale};
 }
 
 double Source::number(const sim::Simulation& simulation) const {

@@ -25,7 +25,9 @@ struct Source {
   double scale = 1;
 
   static Result<Source> find(const std::string& text, const sim::Simulation& simulation);
-  const Value& value(const sim::Simulation& simulation) const { return simulation.minds().agent(agent).percept_value(percept); }
+  const Value& value(const sim::Simulation& simulation) const {
+    return simulation.minds().agent(agent).percept_value(percept);
+  }
   // Its first number, scaled; 0 if it has none.
   double number(const sim::Simulation& simulation) const;
 };

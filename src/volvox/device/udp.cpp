@@ -13,8 +13,11 @@ constexpr int most_datagrams = 1000, most_lines = 100;  // of one tick, and of a
 class Udp final : public sim::Extension, public sim::TellsMetrics {
  public:
   explicit Udp(const sim::ExtensionSetup& setup)
-      : replay_(setup.replay), at_(setup.parameters.text("host", "127.0.0.1") + ":" + std::to_string(setup.parameters.integer("port", 0, 0, 65535))),
-        to_text_(setup.parameters.text("to", "")), telling_(setup.parameters) {}
+      : replay_(setup.replay),
+        at_(setup.parameters.text("host", "127.0.0.1") + ":" +
+            std::to_string(setup.parameters.integer("port", 0, 0, 65535))),
+        to_text_(setup.parameters.text("to", "")),
+        telling_(setup.parameters) {}
 
   Result<void> init() override {
     const auto at = platform::UdpAddress::parse(at_);

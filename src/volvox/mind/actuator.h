@@ -45,8 +45,7 @@ class Actuator {
   virtual void apply(const ActContext& context, const Value& command) const = 0;
 };
 
-using ActuatorFactory =
-    std::function<std::unique_ptr<Actuator>(const model::Actuator&, const Parameters&)>;
+using ActuatorFactory = std::function<std::unique_ptr<Actuator>(const model::Actuator&, const Parameters&)>;
 using ActuatorRegistry = Registry<ActuatorFactory>;
 
 // thruster: a force (Vec3, N, in the mount's frame) at a point of a link. rotor: the speed of a

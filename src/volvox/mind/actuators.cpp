@@ -12,8 +12,10 @@ class JointMotor final : public Actuator {
   const TypeInfo& type() const override { return type_of<JointCommand>(); }
   void apply(const ActContext& c, const Value& command) const override {
     const JointCommand& joint = *command.get<JointCommand>();
-    c.world.command(c.world.part(c.module).first_joint + static_cast<std::uint32_t>(joint_), joint.control, joint.target);
+    c.world.command(c.world.part(c.module).first_joint + static_cast<std::uint32_t>(joint_), joint.control,
+                    joint.target);
   }
+
  private:
   int joint_;
 };
@@ -26,6 +28,7 @@ class DockLatch final : public Actuator {
   void apply(const ActContext& c, const Value& command) const override {
     c.world.enable_dock(c.world.part(c.module).first_dock + static_cast<std::uint32_t>(dock_), *command.get<bool>());
   }
+
  private:
   int dock_;
 };
@@ -37,7 +40,9 @@ class MountedActuator : public Actuator {
   bool on_board() const override { return true; }
 
  protected:
-  std::uint32_t link(const ActContext& c) const { return c.world.part(c.module).first_link + static_cast<std::uint32_t>(link_); }
+  std::uint32_t link(const ActContext& c) const {
+    return c.world.part(c.module).first_link + static_cast<std::uint32_t>(link_);
+  }
   // From the centre of mass to the mount, and the mount's rotation, in world axes.
   struct Mount {
     Vec3 arm;
@@ -46,7 +51,8 @@ class MountedActuator : public Actuator {
   Mount mount(const ActContext& c) const {
     const std::uint32_t on = link(c);
     const Pose pose = c.world.link_pose(on);
-    return {pose.rotation * (pose_.position - c.world.link_model(on).inertial.position), pose.rotation * pose_.rotation};
+    return {pose.rotation * (pose_.position - c.world.link_model(on).inertial.position),
+            pose.rotation * pose_.rotation};
   }
   void push(const ActContext& c, const Mount& at, const Vec3& force, const Vec3& torque) const {
     c.world.engine().forces()[c.world.body(link(c)).index] += {force, torque + cross(at.arm, force)};
@@ -79,8 +85,12 @@ class Thruster final : public MountedActuator {
 class Rotor final : public MountedActuator {
  public:
   Rotor(const model::Actuator& actuator, const Parameters& p)
-      : MountedActuator(actuator), max_speed_(p.number("max_speed", 1000, 0, 1e6)), thrust_(p.number("thrust", 1e-5, 0)),
-        torque_(p.number("torque", 1e-7, 0)), inflow_(p.number("inflow", 0, 0)), side_drag_(p.number("side_drag", 0, 0)),
+      : MountedActuator(actuator),
+        max_speed_(p.number("max_speed", 1000, 0, 1e6)),
+        thrust_(p.number("thrust", 1e-5, 0)),
+        torque_(p.number("torque", 1e-7, 0)),
+        inflow_(p.number("inflow", 0, 0)),
+        side_drag_(p.number("side_drag", 0, 0)),
         sense_(p.flag("clockwise", false) ? -1 : 1) {}
   const TypeInfo& type() const override { return type_of<double>(); }
   void apply(const ActContext& c, const Value& command) const override {
@@ -112,15 +122,23 @@ class Lamp final : public Actuator {
 
 ActuatorRegistry built_in_actuators() {
   ActuatorRegistry registry("actuator type");
-  registry.add("thruster", [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
-    return std::make_unique<Thruster>(a, p);
-  }, "a force at a point of a link, Vec3 in N: max_force");
-  registry.add("rotor", [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
-    return std::make_unique<Rotor>(a, p);
-  }, "the speed of a propeller, rad/s: clockwise (seen from above), max_speed, thrust (N s^2), torque (N m s^2), inflow and side_drag (N s^2/m)");
-  registry.add("lamp", [](const model::Actuator&, const Parameters&) -> std::unique_ptr<Actuator> {
-    return std::make_unique<Lamp>();
-  }, "the colour that the module shows, Light: red, green, blue from 0 to 1");
+  registry.add(
+      "thruster",
+      [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
+        return std::make_unique<Thruster>(a, p);
+      },
+      "a force at a point of a link, Vec3 in N: max_force");
+  registry.add(
+      "rotor",
+      [](const model::Actuator& a, const Parameters& p) -> std::unique_ptr<Actuator> {
+        return std::make_unique<Rotor>(a, p);
+      },
+      "the speed of a propeller, rad/s: clockwise (seen from above), max_speed, thrust (N s^2), torque (N m s^2), "
+      "inflow and side_drag (N s^2/m)");
+  registry.add(
+      "lamp",
+      [](const model::Actuator&, const Parameters&) -> std::unique_ptr<Actuator> { return std::make_unique<Lamp>(); },
+      "the colour that the module shows, Light: red, green, blue from 0 to 1");
   return registry;
 }
 

@@ -20,7 +20,7 @@ int find_or_throw(const NameIndex& names, std::string_view name, const char* kin
 
 int Agent::percept_index(std::string_view name) const { return find_or_throw(anatomy_->percepts, name, "percept"); }
 int Agent::action_index(std::string_view name) const { return find_or_throw(anatomy_->actions, name, "action"); }
-int Agent::outlet_index(std::string_view name) const { 
+int Agent::outlet_index(std::string_view name) const {
   const bool only_docks = anatomy_->outlet_names.size() == docks().size();
   return find_or_throw(anatomy_->outlets, name, only_docks ? "dock" : "dock, radio or bus");
 }
@@ -37,7 +37,8 @@ int Agent::owner_of(MailboxNumber mailbox) const {
 }
 
 void Agent::open(MailboxNumber mailbox) {
-  if (mailbox > largest_mailbox) throw AgentError(fmt::format("it opened mailbox {}; the largest number is {}", mailbox, largest_mailbox));
+  if (mailbox > largest_mailbox)
+    throw AgentError(fmt::format("it opened mailbox {}; the largest number is {}", mailbox, largest_mailbox));
   const int owner = owner_of(mailbox);
   if (owner == static_cast<int>(running_)) return;
   if (owner >= 0) throw AgentError(fmt::format("it opened mailbox {}, which is another behavior's", mailbox));
@@ -62,7 +63,9 @@ std::optional<Message> Agent::take(Wanted&& wanted) {
   return message;
 }
 
-std::optional<Message> Agent::read() { return take([](const Message&) { return true; }); }
+std::optional<Message> Agent::read() {
+  return take([](const Message&) { return true; });
+}
 
 std::optional<Message> Agent::read(std::string_view outlet) {
   const int index = outlet_index(outlet);
@@ -90,8 +93,9 @@ std::map<std::string, std::string> Agent::behavior_parameters() const {
 
 bool Agent::set_external(std::string_view percept, double value) {
   for (std::size_t i = 0; i < anatomy_->percept_names.size(); ++i) {
-    const bool external = std::any_of(anatomy_->model->sensors.begin(), anatomy_->model->sensors.end(),
-                                      [&](const model::Sensor& s) { return s.name == percept && s.type == "external"; });
+    const bool external =
+        std::any_of(anatomy_->model->sensors.begin(), anatomy_->model->sensors.end(),
+                    [&](const model::Sensor& s) { return s.name == percept && s.type == "external"; });
     double* reading = anatomy_->percept_names[i] == percept && external ? percepts_[i].get<double>() : nullptr;
     if (reading == nullptr) continue;
     *reading = value;
@@ -105,7 +109,8 @@ Extension* Agent::find_extension(std::string_view name) const {
   std::string all;
   if (extensions_ != nullptr)
     for (const std::string& known : extensions_->names()) all += (all.empty() ? "" : ", ") + known;
-  throw AgentError(fmt::format("the run has no extension '{}'; {}", name, all.empty() ? "it has none at all" : "it has " + all));
+  throw AgentError(
+      fmt::format("the run has no extension '{}'; {}", name, all.empty() ? "it has none at all" : "it has " + all));
 }
 
 const Agent& Agent::look_at(std::size_t module) const {

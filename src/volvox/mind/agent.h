@@ -43,7 +43,9 @@ class Agent {
 
   // --- What it senses -------------------------------------------------------------------
   template <class T>
-  const T& percept(std::string_view name) const { return percept(find_percept<T>(name)); }
+  const T& percept(std::string_view name) const {
+    return percept(find_percept<T>(name));
+  }
   template <class T>
   Percept<T> find_percept(std::string_view name) const {
     const int index = percept_index(name);
@@ -53,7 +55,8 @@ class Agent {
   template <class T>
   const T& percept(Percept<T> handle) const {
     const T* value = handle.index >= 0 && static_cast<std::size_t>(handle.index) < percepts_.size()
-                         ? percepts_[static_cast<std::size_t>(handle.index)].template get<T>() : nullptr;
+                         ? percepts_[static_cast<std::size_t>(handle.index)].template get<T>()
+                         : nullptr;
     if (value == nullptr) throw AgentError("it used a percept handle that it did not get from find_percept");
     return *value;
   }
@@ -64,14 +67,18 @@ class Agent {
   const std::vector<model::Dock>& docks() const { return anatomy_->model->docks; }
 
   // --- What it does: commands hold until they are changed ---------------------------------
-  void move_to(std::string_view joint, double position) { act(joint, JointCommand{physics::Control::position, position}); }
+  void move_to(std::string_view joint, double position) {
+    act(joint, JointCommand{physics::Control::position, position});
+  }
   void turn(std::string_view joint, double velocity) { act(joint, JointCommand{physics::Control::velocity, velocity}); }
   void push(std::string_view joint, double torque) { act(joint, JointCommand{physics::Control::torque, torque}); }
   void relax(std::string_view joint) { act(joint, JointCommand{physics::Control::off, 0}); }
   void enable_dock(std::string_view dock, bool enabled = true) { act(dock, enabled); }
   void disable_dock(std::string_view dock) { act(dock, false); }
   template <class T>
-  void act(std::string_view action, const T& command) { act(find_action<T>(action), command); }
+  void act(std::string_view action, const T& command) {
+    act(find_action<T>(action), command);
+  }
   template <class T>
   Action<T> find_action(std::string_view name) const {
     const int index = action_index(name);
@@ -81,7 +88,8 @@ class Agent {
   template <class T>
   void act(Action<T> handle, const T& command) {
     T* slot = handle.index >= 0 && static_cast<std::size_t>(handle.index) < actions_.size()
-                  ? actions_[static_cast<std::size_t>(handle.index)].template get<T>() : nullptr;
+                  ? actions_[static_cast<std::size_t>(handle.index)].template get<T>()
+                  : nullptr;
     if (slot == nullptr) throw AgentError("it used an action handle that it did not get from find_action");
     *slot = command;
     action_set_[static_cast<std::size_t>(handle.index)] = 1;
@@ -114,7 +122,9 @@ class Agent {
   // has opened is lost.
   void open(MailboxNumber mailbox);
   // Where a message came in: agent.send(agent.where(message), ...) answers it.
-  const std::string& where(const Message& message) const { return anatomy_->outlet_names[static_cast<std::size_t>(message.outlet)]; }
+  const std::string& where(const Message& message) const {
+    return anatomy_->outlet_names[static_cast<std::size_t>(message.outlet)];
+  }
   // What is to be known of an interface.
   const LinkState& link(std::string_view outlet) const { return percept<LinkState>(std::string(outlet) + ".link"); }
   const Signal& signal(std::string_view radio) const { return percept<Signal>(std::string(radio) + ".signal"); }
@@ -126,7 +136,8 @@ class Agent {
   // Its model of the world: any type declared by VOLVOX_TYPE, made when first asked for.
   template <class T>
   T& model() {
-    if (!program().template unpack<T>()) throw AgentError("the snapshot holds a model of another type than " + type_name<T>());
+    if (!program().template unpack<T>())
+      throw AgentError("the snapshot holds a model of another type than " + type_name<T>());
     return program().model.template emplace<T>();
   }
   template <class T>
@@ -152,17 +163,23 @@ class Agent {
   }
   // Parameters of the behaviour, as given in SDF.
   double parameter(const std::string& name, double fallback) const { return parameters().number(name, fallback); }
-  std::int64_t parameter(const std::string& name, std::int64_t fallback) const { return parameters().integer(name, fallback); }
+  std::int64_t parameter(const std::string& name, std::int64_t fallback) const {
+    return parameters().integer(name, fallback);
+  }
   int parameter(const std::string& name, int fallback) const {
     return static_cast<int>(parameters().integer(name, fallback, INT32_MIN, INT32_MAX));
   }
   bool parameter(const std::string& name, bool fallback) const { return parameters().flag(name, fallback); }
-  std::string parameter(const std::string& name, const char* fallback) const { return parameters().text(name, fallback); }
+  std::string parameter(const std::string& name, const char* fallback) const {
+    return parameters().text(name, fallback);
+  }
 
   // --- For people ----------------------------------------------------------------------------
   const std::string& name() const { return name_; }
   template <class... Args>
-  void log(fmt::format_string<Args...> format, Args&&... args) { log_.push_back(fmt::format(format, std::forward<Args>(args)...)); }
+  void log(fmt::format_string<Args...> format, Args&&... args) {
+    log_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
 
   // For viewers and recorders: values of any type, to be described. By the names' order.
   const Value& percept_value(std::size_t i) const { return percepts_[i]; }
@@ -195,14 +212,20 @@ class Agent {
   // In start(): from then on callback(const T&) is called with that percept in every tick, noise and
   // all, once everybody has sensed and before step, whatever the behaviour's period. Nothing is copied.
   template <class T, class Callback>
-  void observe(std::string_view name, Callback callback) { watch<T>(*this, name, std::move(callback)); }
+  void observe(std::string_view name, Callback callback) {
+    watch<T>(*this, name, std::move(callback));
+  }
   // Of another module: for a behaviour that is declared omniscient.
   template <class T, class Callback>
-  void observe(std::size_t module, std::string_view name, Callback callback) { watch<T>(look_at(module), name, std::move(callback)); }
+  void observe(std::size_t module, std::string_view name, Callback callback) {
+    watch<T>(look_at(module), name, std::move(callback));
+  }
 
   // For a behaviour that is declared omniscient: another module's percept in this tick.
   template <class T>
-  const T& other(std::size_t module, std::string_view name) const { return look_at(module).template percept<T>(name); }
+  const T& other(std::size_t module, std::string_view name) const {
+    return look_at(module).template percept<T>(name);
+  }
   std::size_t module_count() const;
 
  private:
@@ -248,7 +271,10 @@ class Agent {
     MailboxNumber number = 0;
     std::uint32_t program = 0;
     template <class A>
-    void archive(A& ar) { ar("number", number); ar("program", program); }
+    void archive(A& ar) {
+      ar("number", number);
+      ar("program", program);
+    }
   };
 
   struct Observation {
@@ -259,7 +285,9 @@ class Agent {
   template <class T, class Callback>
   void watch(const Agent& of, std::string_view name, Callback callback) {
     const Percept<T> percept = of.find_percept<T>(name);
-    observations_.push_back({&of, static_cast<std::size_t>(percept.index), running_, [callback = std::move(callback)](const Value& value) { callback(*value.template get<T>()); }});
+    observations_.push_back(
+        {&of, static_cast<std::size_t>(percept.index), running_,
+         [callback = std::move(callback)](const Value& value) { callback(*value.template get<T>()); }});
   }
   Extension* find_extension(std::string_view name) const;
 
@@ -276,7 +304,8 @@ class Agent {
   int outlet_index(std::string_view name) const;
   const Agent& look_at(std::size_t module) const;
   bool sees_all() const { return everyone_ != nullptr && programs_[running_].omniscient; }
-  [[noreturn]] static void wrong_type(const char* kind, std::string_view name, const Value& value, const std::string& wanted);
+  [[noreturn]] static void wrong_type(const char* kind, std::string_view name, const Value& value,
+                                      const std::string& wanted);
 
   template <class A>
   void archive(A& ar) {
@@ -315,10 +344,10 @@ class Agent {
 
   std::vector<Value> percepts_, actions_;
   std::vector<std::uint8_t> action_set_;
-  std::vector<Message> mailbox_;  // of all mailboxes
-  std::vector<OpenMailbox> open_; // beside mailbox 0, which is the first behaviour's
-  std::vector<Outgoing> outbox_;  // what start, receive and end_tick send waits here for the next tick
-  std::int64_t dropped_ = 0;      // messages, because the mailbox was full
+  std::vector<Message> mailbox_;   // of all mailboxes
+  std::vector<OpenMailbox> open_;  // beside mailbox 0, which is the first behaviour's
+  std::vector<Outgoing> outbox_;   // what start, receive and end_tick send waits here for the next tick
+  std::int64_t dropped_ = 0;       // messages, because the mailbox was full
   std::vector<std::string> log_;
 };
 

@@ -45,7 +45,8 @@ Result<void> make_part(Make&& make, const char* kind, const std::string& name, c
     make();
     return {};
   } catch (const std::exception& error) {
-    return Diagnostic{file, line, fmt::format("the {} '{}' cannot be made: {}", kind, name, error.what()), fmt::format("correct the {}, or leave it out", kind)};
+    return Diagnostic{file, line, fmt::format("the {} '{}' cannot be made: {}", kind, name, error.what()),
+                      fmt::format("correct the {}, or leave it out", kind)};
   }
 }
 
@@ -80,7 +81,10 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
     if (!factory.ok()) return factory.error();
     const Parameters parameters(sensor.parameters, fmt::format("sensor '{}'", sensor.name), model->file, sensor.line);
     std::unique_ptr<Sensor> made;
-    if (auto ok = make_part([&] { made = (**factory)(sensor, parameters); }, "sensor", sensor.name, model->file, sensor.line); !ok.ok()) return ok;
+    if (auto ok =
+            make_part([&] { made = (**factory)(sensor, parameters); }, "sensor", sensor.name, model->file, sensor.line);
+        !ok.ok())
+      return ok;
     if (auto ok = parameters.check(); !ok.ok()) return ok;
     if (auto ok = add(sensor.name, std::move(made), sensor.line); !ok.ok()) return ok;
   }
@@ -96,9 +100,13 @@ Result<void> Anatomy::add_actuators(const Registries& registries) {
   for (const model::Actuator& actuator : model->actuators) {
     const auto factory = registries.actuators.find(actuator.type, model->file, actuator.line);
     if (!factory.ok()) return factory.error();
-    const Parameters parameters(actuator.parameters, fmt::format("actuator '{}'", actuator.name), model->file, actuator.line);
+    const Parameters parameters(actuator.parameters, fmt::format("actuator '{}'", actuator.name), model->file,
+                                actuator.line);
     std::unique_ptr<Actuator> made;
-    if (auto ok = make_part([&] { made = (**factory)(actuator, parameters); }, "actuator", actuator.name, model->file, actuator.line); !ok.ok()) return ok;
+    if (auto ok = make_part([&] { made = (**factory)(actuator, parameters); }, "actuator", actuator.name, model->file,
+                            actuator.line);
+        !ok.ok())
+      return ok;
     if (auto ok = parameters.check(); !ok.ok()) return ok;
     if (auto ok = add(actuator.name, std::move(made), actuator.line); !ok.ok()) return ok;
   }
@@ -121,7 +129,9 @@ Result<void> Anatomy::add(std::string name, std::unique_ptr<Sensor> sensor, int 
 Result<void> Anatomy::add(std::string name, std::unique_ptr<Actuator> actuator, int line) {
   const int index = static_cast<int>(actuators.size());
   if (!actions.emplace(name, index).second)
-    return Diagnostic{model->file, line, fmt::format("'{}' has two actions named '{}' (joints, docks and actuators share their names)", model->name, name),
+    return Diagnostic{model->file, line,
+                      fmt::format("'{}' has two actions named '{}' (joints, docks and actuators share their names)",
+                                  model->name, name),
                       "give one of them another name"};
   action_names.push_back(std::move(name));
   actuators.push_back(std::move(actuator));

@@ -50,7 +50,7 @@ struct Anatomy {
 
   std::shared_ptr<const model::ModuleModel> model;
   std::vector<std::string> percept_names, action_names;
-  std::vector<std::string> outlet_names;  // docks, radios, buses
+  std::vector<std::string> outlet_names;             // docks, radios, buses
   std::vector<std::unique_ptr<Sensor>> sensors;      // by percept
   std::vector<std::unique_ptr<Actuator>> actuators;  // by action
   NameIndex percepts, actions, outlets;

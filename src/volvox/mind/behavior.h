@@ -26,8 +26,8 @@ class Behavior {
  public:
   virtual ~Behavior() = default;
 
-  virtual void start(Agent&) {}     // once, before the first tick; percepts are there
-  virtual void step(Agent&) = 0;    // once a tick, or once a period
+  virtual void start(Agent&) {}   // once, before the first tick; percepts are there
+  virtual void step(Agent&) = 0;  // once a tick, or once a period
   // A message arrived. True takes it; otherwise it waits in the mailbox.
   virtual bool receive(Agent&, const Message&) { return false; }
   // A message on the network was lost as far as its sender can know (its link was cut, nobody
@@ -47,8 +47,8 @@ class Behavior {
   virtual OnBoard on_board() const { return {}; }
   virtual void control(Agent&, double /*step: s*/) {}
 
-  virtual double period() const { return 0; }         // s between steps; 0: every tick
-  virtual bool omniscient() const { return false; }   // may look at other modules' percepts
+  virtual double period() const { return 0; }        // s between steps; 0: every tick
+  virtual bool omniscient() const { return false; }  // may look at other modules' percepts
 
   // Snapshot: VOLVOX_STATE(members...) gives both; without it the run cannot be saved.
   virtual bool lists_state() const { return false; }

@@ -23,15 +23,19 @@ model::Color color_of(const world::World& world, physics::BodyId body) {
 class Camera final : public Sensor {
  public:
   Camera(const model::Sensor& sensor, const Parameters& p)
-      : link_(sensor.link), pose_(sensor.pose), width_(p.integer("width", 32, 1, max_side)),
+      : link_(sensor.link),
+        pose_(sensor.pose),
+        width_(p.integer("width", 32, 1, max_side)),
         height_(p.integer("height", 24, 1, std::min(max_side, max_pixels / std::max<std::int64_t>(1, width_)))),
-        near_(p.number("near", 0.01, 0, 1e6)), max_range_(p.number("max_range", 10, 1e-6, 1e6)) {
+        near_(p.number("near", 0.01, 0, 1e6)),
+        max_range_(p.number("max_range", 10, 1e-6, 1e6)) {
     const double half = p.number("field_of_view", pi / 3, 1e-6, radians(170)) / 2;
     const double tangent = volvox::sin(half) / volvox::cos(half);
     for (std::int64_t row = 0; row < height_; ++row)
       for (std::int64_t column = 0; column < width_; ++column) {
         const double right = (static_cast<double>(2 * column + 1 - width_) / static_cast<double>(width_)) * tangent;
-        const double down = (static_cast<double>(2 * row + 1 - height_) / static_cast<double>(width_)) * tangent;  // pixels are square
+        const double down =
+            (static_cast<double>(2 * row + 1 - height_) / static_cast<double>(width_)) * tangent;  // pixels are square
         directions_.push_back(normalized(Vec3{1, -right, -down}));
       }
   }
@@ -45,7 +49,8 @@ class Camera final : public Sensor {
     const Pose mount = c.world.link_pose(c.link(link_)) * pose_;
     for (const Vec3& ahead : directions_) {
       const Vec3 direction = mount.rotation * ahead;
-      out.push_back({mount.position + direction * (near_ / ahead.x), direction, std::max(max_range_ - near_, 0.0) / ahead.x, c.module + 1});
+      out.push_back({mount.position + direction * (near_ / ahead.x), direction,
+                     std::max(max_range_ - near_, 0.0) / ahead.x, c.module + 1});
     }
   }
 
@@ -66,7 +71,8 @@ class Camera final : public Sensor {
       const double light = in_the_dark + (1 - in_the_dark) * std::max(0.0, dot(hit.normal, sun));
       for (int k = 0; k < 3; ++k) {
         const double part = k == 0 ? color.r : k == 1 ? color.g : color.b;
-        image.rgb[3 * i + static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(255 * clamp(part * light, 0, 1) + 0.5);
+        image.rgb[3 * i + static_cast<std::size_t>(k)] =
+            static_cast<std::uint8_t>(255 * clamp(part * light, 0, 1) + 0.5);
       }
     }
   }
@@ -81,6 +87,8 @@ class Camera final : public Sensor {
 
 }  // namespace
 
-std::unique_ptr<Sensor> make_camera(const model::Sensor& sensor, const Parameters& parameters) { return std::make_unique<Camera>(sensor, parameters); }
+std::unique_ptr<Sensor> make_camera(const model::Sensor& sensor, const Parameters& parameters) {
+  return std::make_unique<Camera>(sensor, parameters);
+}
 
 }  // namespace volvox::mind

@@ -8,7 +8,9 @@ constexpr double least_opposition = 0.3;  // cosine: docks that look more aside 
 class Beacon final : public Sensor {
  public:
   Beacon(const model::Sensor& sensor, const Parameters& p)
-      : link_(sensor.link), pose_(sensor.pose), max_range_(p.number("max_range", 0.3, 1e-3, 100)),
+      : link_(sensor.link),
+        pose_(sensor.pose),
+        max_range_(p.number("max_range", 0.3, 1e-3, 100)),
         narrowest_(volvox::cos(p.number("field_of_view", 3.0, 0, 2 * pi) / 2)) {}
 
   const TypeInfo& type() const override { return type_of<DockBeacon>(); }
@@ -20,7 +22,8 @@ class Beacon final : public Sensor {
     double nearest = max_range_;
     for (std::uint32_t dock = 0; dock < c.world.docks(); ++dock) {
       const world::DockStatus& status = c.world.dock_status(dock);
-      if (status.phase != world::DockPhase::free || !status.enabled || c.world.graph().owner(dock) == c.module) continue;
+      if (status.phase != world::DockPhase::free || !status.enabled || c.world.graph().owner(dock) == c.module)
+        continue;
       const Pose there = here.inverse() * c.world.dock_pose(dock);
       const Vec3 facing = there.rotation * Vec3{1, 0, 0};
       const double distance = length(there.position);

@@ -15,8 +15,13 @@ namespace {
 // --- descriptions become options -----------------------------------------------------------
 
 net::WireOptions options_of(const model::Wire& wire) {
-  return {wire.bit_rate, Time::seconds(wire.delay), wire.timing == model::WireTiming::delayed ? net::Timing::delayed : net::Timing::live,
-          wire.capacity, wire.queue, wire.largest_payload, wire.overhead};
+  return {wire.bit_rate,
+          Time::seconds(wire.delay),
+          wire.timing == model::WireTiming::delayed ? net::Timing::delayed : net::Timing::live,
+          wire.capacity,
+          wire.queue,
+          wire.largest_payload,
+          wire.overhead};
 }
 
 net::RadioOptions options_of(const model::Radio& radio) {
@@ -54,31 +59,36 @@ Diagnostic no_such_law(const model::Channel& channel, const PropagationRegistry&
   for (const std::string& name : laws.names()) names.push_back(name);
   const std::string nearest = nearest_name(channel.custom_law, names);
   return {file, channel.line, fmt::format("there is no law of propagation named '{}'", channel.custom_law),
-          fmt::format("{}{}", nearest.empty() ? "use one of: " : fmt::format("did you mean '{}'? There are: ", nearest), fmt::join(names, ", "))};
+          fmt::format("{}{}", nearest.empty() ? "use one of: " : fmt::format("did you mean '{}'? There are: ", nearest),
+                      fmt::join(names, ", "))};
 }
 
-Result<std::unique_ptr<net::Propagation>> propagation_of(const model::Channel& channel, const PropagationRegistry& laws, const std::string& file, std::uint64_t seed) {
+Result<std::unique_ptr<net::Propagation>> propagation_of(const model::Channel& channel, const PropagationRegistry& laws,
+                                                         const std::string& file, std::uint64_t seed) {
   std::unique_ptr<net::Propagation> law;
   if (!channel.custom_law.empty()) {
     const auto factory = laws.find(channel.custom_law, file, channel.line);
     if (!factory.ok()) return no_such_law(channel, laws, file);
-    const Parameters parameters(channel.custom_parameters, fmt::format("propagation '{}'", channel.custom_law), file, channel.line);
+    const Parameters parameters(channel.custom_parameters, fmt::format("propagation '{}'", channel.custom_law), file,
+                                channel.line);
     try {
       law = (**factory)(channel.frequency, parameters);
     } catch (const std::exception& error) {
-      return Diagnostic{file, channel.line, fmt::format("propagation '{}' cannot be made: {}", channel.custom_law, error.what()), "correct the plugin that has it"};
+      return Diagnostic{file, channel.line,
+                        fmt::format("propagation '{}' cannot be made: {}", channel.custom_law, error.what()),
+                        "correct the plugin that has it"};
     }
     if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   } else switch (channel.law) {
-    case model::PropagationLaw::friis: law = std::make_unique<net::Friis>(channel.frequency); break;
-    case model::PropagationLaw::log_distance:
-      law = std::make_unique<net::LogDistance>(channel.frequency, channel.exponent, channel.reference_distance);
-      break;
-    case model::PropagationLaw::two_ray: law = std::make_unique<net::TwoRay>(channel.frequency); break;
-    case model::PropagationLaw::terahertz:
-      law = std::make_unique<net::TerahertzAbsorption>(channel.frequency, channel.absorption);
-      break;
-  }
+      case model::PropagationLaw::friis: law = std::make_unique<net::Friis>(channel.frequency); break;
+      case model::PropagationLaw::log_distance:
+        law = std::make_unique<net::LogDistance>(channel.frequency, channel.exponent, channel.reference_distance);
+        break;
+      case model::PropagationLaw::two_ray: law = std::make_unique<net::TwoRay>(channel.frequency); break;
+      case model::PropagationLaw::terahertz:
+        law = std::make_unique<net::TerahertzAbsorption>(channel.frequency, channel.absorption);
+        break;
+    }
   if (channel.shadowing_db > 0) law = std::make_unique<net::Shadowing>(std::move(law), channel.shadowing_db, seed);
   if (channel.fading) law = std::make_unique<net::Rayleigh>(std::move(law), seed);
   return law;
@@ -123,7 +133,8 @@ Payload from_frame(std::span<const std::byte> frame, std::uint16_t port) {
 
 // --- setting up ------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed) {
+Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, const PropagationRegistry& laws,
+                                                   std::uint64_t seed) {
   const auto has_any = [&](std::uint32_t placement) {
     const model::ModuleModel& m = world.module_model(placement);
     return !m.wires.empty() || !m.radios.empty() || !m.buses.empty();
@@ -185,15 +196,19 @@ Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent
   }
   int outlet = static_cast<int>(model.docks.size());
   for (const model::Radio& radio : model.radios) {
-    const auto channel = std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == radio.channel; });
+    const auto channel =
+        std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == radio.channel; });
     const std::uint32_t link = world.part(placement).first_link + static_cast<std::uint32_t>(radio.link);
-    const auto id = network_.add_radio(node, channel->medium, options_of(radio), world.link_pose(link) * radio.pose.position);
+    const auto id =
+        network_.add_radio(node, channel->medium, options_of(radio), world.link_pose(link) * radio.pose.position);
     if (!id.ok()) return at(model.file, radio.line, fmt::format("radio '{}'", radio.name), id.error());
     add_interface(agent, outlet++, *id);
     if (channel->occlusion) {
       channel->occlusion->add(static_cast<std::uint32_t>(antennas_.size()), placement);
       if (channel->occlusion->radios() > Occlusion::most_radios)
-        return Diagnostic{model.file, radio.line, fmt::format("channel '{}' is occluded by bodies and has more than {} radios", radio.channel, Occlusion::most_radios),
+        return Diagnostic{model.file, radio.line,
+                          fmt::format("channel '{}' is occluded by bodies and has more than {} radios", radio.channel,
+                                      Occlusion::most_radios),
                           "leave passes_bodies= of the <volvox:channel> out, or use fewer radios"};
     }
     antennas_.push_back({*id, link, radio.pose.position});
@@ -213,8 +228,10 @@ Result<void> Exchange::add_bus_port(const world::World& world, std::uint32_t age
     use->file = file;
   }
   if (!same_bus(use->options, bus))
-    return Diagnostic{file, bus.line, fmt::format("bus '{}' differs from the one of that name at {}:{}", bus.name, use->file, use->options.line),
-                      "give both the same kind, scope, bit rate, stuffing and sizes, or another name"};
+    return Diagnostic{
+        file, bus.line,
+        fmt::format("bus '{}' differs from the one of that name at {}:{}", bus.name, use->file, use->options.line),
+        "give both the same kind, scope, bit rate, stuffing and sizes, or another name"};
   // A bus of the world is one; organisms may come apart into as many as there are modules.
   if (use->buses.empty() || bus.scope == model::BusScope::organism) {
     const auto added = network_.add_bus(options_of(bus));
@@ -238,7 +255,8 @@ void Exchange::begin_tick(const world::World& world) {
   for (const Antenna& antenna : antennas_) {
     const Vec3 position = world.link_pose(antenna.link) * antenna.place;
     // The engine lets no body become infinite, so that no position can be refused.
-    if (!(network_.position(antenna.id) == position)) VOLVOX_CHECK(network_.move_radio(antenna.id, position).ok(), "a radio that cannot be moved");
+    if (!(network_.position(antenna.id) == position))
+      VOLVOX_CHECK(network_.move_radio(antenna.id, position).ok(), "a radio that cannot be moved");
   }
 }
 
@@ -248,7 +266,8 @@ void Exchange::all_sent(const world::World& world) {
     if (!channel.occlusion) continue;
     std::vector<Vec3> positions;
     for (std::size_t number = 0; number < antennas_.size(); ++number)
-      if (channel.occlusion->has(static_cast<std::uint32_t>(number))) positions.push_back(network_.position(antennas_[number].id));
+      if (channel.occlusion->has(static_cast<std::uint32_t>(number)))
+        positions.push_back(network_.position(antennas_[number].id));
     channel.occlusion->look(world, positions);
   }
 }
@@ -257,7 +276,8 @@ void Exchange::all_sent(const world::World& world) {
 Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, int address) const {
   if (address == everyone) return net::everyone;
   if (address < 0 || static_cast<std::size_t>(address) >= first_outlet_.size())
-    return Error(fmt::format("it sent to the address {}; the modules have the addresses 0 to {}", address, first_outlet_.size() - 1),
+    return Error(fmt::format("it sent to the address {}; the modules have the addresses 0 to {}", address,
+                             first_outlet_.size() - 1),
                  "use an address() that a module told, or mind::everyone");
   const net::InterfaceId from = interface(agent, outlet);
   const auto reaches = [&](net::InterfaceId id) {
@@ -270,20 +290,23 @@ Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, 
   };
   for (const net::InterfaceId id : network_.interfaces_of({static_cast<std::uint32_t>(address), 0}))
     if (reaches(id)) return id;
-  return Error(fmt::format("it sent to the address {}, but that module has no {} there", address, name(network_.kind(from))),
-               "send to modules that have the same radio channel or bus");
+  return Error(
+      fmt::format("it sent to the address {}, but that module has no {} there", address, name(network_.kind(from))),
+      "send to modules that have the same radio channel or bus");
 }
 
 Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time at) {
   const net::InterfaceId from = interface(agent, message.outlet);
   const net::InterfaceKind kind = network_.kind(from);
   Tally& tally = tallies_[from.index];
-  const auto to = kind == net::InterfaceKind::wire ? Result<net::InterfaceId>(net::everyone) : destination(agent, message.outlet, message.options.to);
+  const auto to = kind == net::InterfaceKind::wire ? Result<net::InterfaceId>(net::everyone)
+                                                   : destination(agent, message.outlet, message.options.to);
   if (!to.ok()) return to.error();
   Result<net::Sent> sent = net::Sent{};
   if (message.poll) {
     if (kind != net::InterfaceKind::bus || !to->valid())
-      return Error("it polled what is not a slave of a serial bus", "poll the address of one slave, on a bus of kind=\"serial\"");
+      return Error("it polled what is not a slave of a serial bus",
+                   "poll the address of one slave, on a bus of kind=\"serial\"");
     if (!network_.is_master(from)) {
       ++tally.lost;
       return false;
@@ -292,8 +315,12 @@ Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time a
   } else {
     std::uint16_t port = message.options.mailbox;
     const std::vector<std::byte> payload = to_frame(message.payload, port);
-    sent = network_.send(from, {.payload = payload, .destination = *to, .port = port, .identifier = message.options.priority,
-                               .at = at, .report = message.options.report});
+    sent = network_.send(from, {.payload = payload,
+                                .destination = *to,
+                                .port = port,
+                                .identifier = message.options.priority,
+                                .at = at,
+                                .report = message.options.report});
   }
   if (!sent.ok()) return sent.error();
   if (sent->status == net::SendStatus::accepted) return true;
@@ -355,7 +382,8 @@ void Exchange::update_links(const world::World& world) {
       VOLVOX_CHECK(network_.unplug(wire.id).ok(), "a wire that cannot be unplugged");
   for (const DockWire& wire : wires_) {
     const net::InterfaceId peer = wanted_peer(wire.dock);
-    if (peer.valid() && !network_.peer(wire.id).valid()) VOLVOX_CHECK(network_.plug(wire.id, peer).ok(), "a wire that cannot be plugged");
+    if (peer.valid() && !network_.peer(wire.id).valid())
+      VOLVOX_CHECK(network_.plug(wire.id, peer).ok(), "a wire that cannot be plugged");
   }
   for (BusUse& use : buses_) update_buses(world, use);
 }
@@ -398,7 +426,8 @@ void Exchange::update_buses(const world::World& world, BusUse& use) {
 
   for (std::size_t p = 0; p < ports; ++p) {
     const net::BusId now = network_.bus_of(use.ports[p]);
-    if (now.valid() && now != use.buses[bus_of[organism[p]]]) VOLVOX_CHECK(network_.leave_bus(use.ports[p]).ok(), "a port that cannot leave");
+    if (now.valid() && now != use.buses[bus_of[organism[p]]])
+      VOLVOX_CHECK(network_.leave_bus(use.ports[p]).ok(), "a port that cannot leave");
   }
   for (std::size_t p = 0; p < ports; ++p) {
     if (network_.bus_of(use.ports[p]).valid()) continue;
@@ -457,25 +486,43 @@ std::vector<std::string> Exchange::warnings(const world::World& world) const {
   std::vector<std::string> used;
   for (const ChannelUse& channel : channels_) used.push_back(channel.name);
   const std::vector<model::Channel>& described = world.model().channels;
-  const auto describes = [](const std::string& name) { return [&name](const model::Channel& channel) { return channel.name == name; }; };
+  const auto describes = [](const std::string& name) {
+    return [&name](const model::Channel& channel) { return channel.name == name; };
+  };
   for (const ChannelUse& use : channels_)
     if (std::none_of(described.begin(), described.end(), describes(use.name)))
-      all.push_back(Diagnostic{world.model().file, 0, fmt::format("radios use the channel '{}', which the world does not describe: it is free space (friis) at 2.4 GHz", use.name),
-                               fmt::format("write what the air is like into the <world>: <volvox:channel name=\"{}\" frequency=\"2.4e9\" propagation=\"friis\"/>", use.name)}.text());
+      all.push_back(Diagnostic{
+          world.model().file, 0,
+          fmt::format(
+              "radios use the channel '{}', which the world does not describe: it is free space (friis) at 2.4 GHz",
+              use.name),
+          fmt::format("write what the air is like into the <world>: <volvox:channel name=\"{}\" frequency=\"2.4e9\" "
+                      "propagation=\"friis\"/>",
+                      use.name)}
+                        .text());
   for (const model::Channel& channel : described) {
     if (!channel.custom_law.empty() || channel.law != model::PropagationLaw::two_ray) continue;
     const auto on_the_ground = std::count_if(antennas_.begin(), antennas_.end(), [&](const Antenna& antenna) {
-      const auto use = std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == channel.name; });
-      return use != channels_.end() && network_.medium_of(antenna.id) == use->medium && network_.position(antenna.id).z == 0;
+      const auto use =
+          std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == channel.name; });
+      return use != channels_.end() && network_.medium_of(antenna.id) == use->medium &&
+             network_.position(antenna.id).z == 0;
     });
     if (on_the_ground > 0)
-      all.push_back(Diagnostic{world.model().file, channel.line, fmt::format("channel '{}': {} radios start at z = 0, the ground of two_ray, where it has no second ray and is friis", channel.name, on_the_ground),
-                               "lift the antennas with a <pose> in <volvox:radio>, or say propagation=\"friis\""}.text());
+      all.push_back(Diagnostic{
+          world.model().file, channel.line,
+          fmt::format(
+              "channel '{}': {} radios start at z = 0, the ground of two_ray, where it has no second ray and is friis",
+              channel.name, on_the_ground),
+          "lift the antennas with a <pose> in <volvox:radio>, or say propagation=\"friis\""}
+                        .text());
   }
   for (const model::Channel& channel : world.model().channels) {
     if (std::find(used.begin(), used.end(), channel.name) != used.end()) continue;
-    all.push_back(Diagnostic{world.model().file, channel.line, fmt::format("no radio uses the channel '{}'", channel.name),
-                             used.empty() ? "leave it out" : fmt::format("the radios use: {}", fmt::join(used, ", "))}.text());
+    all.push_back(Diagnostic{world.model().file, channel.line,
+                             fmt::format("no radio uses the channel '{}'", channel.name),
+                             used.empty() ? "leave it out" : fmt::format("the radios use: {}", fmt::join(used, ", "))}
+                      .text());
   }
   return all;
 }
@@ -493,7 +540,8 @@ void Exchange::archive(Archive& ar) {
 
 std::size_t Exchange::memory_bytes() const {
   return sizeof *this + interfaces_.capacity() * sizeof(net::InterfaceId) + tallies_.capacity() * sizeof(Tally) +
-         owners_.capacity() * sizeof(Owner) + antennas_.capacity() * sizeof(Antenna) + wires_.capacity() * sizeof(DockWire);
+         owners_.capacity() * sizeof(Owner) + antennas_.capacity() * sizeof(Antenna) +
+         wires_.capacity() * sizeof(DockWire);
 }
 
 }  // namespace volvox::mind

@@ -22,7 +22,8 @@ class Exchange final : private net::Listener {
  public:
   // Null if no module has an interface. Bad values come back with the file and line of the
   // element that gave them.
-  static Result<std::unique_ptr<Exchange>> create(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed);
+  static Result<std::unique_ptr<Exchange>> create(const world::World& world, const PropagationRegistry& laws,
+                                                  std::uint64_t seed);
 
   // Whether what goes out there is the network's; otherwise it is the ideal network's.
   bool carries(std::uint32_t agent, int outlet) const { return interface(agent, outlet).valid(); }
@@ -81,7 +82,12 @@ class Exchange final : private net::Listener {
     double last_power = 0;  // W
     int last_from = -1;
     template <class A>
-    void archive(A& ar) { ar("received", received); ar("lost", lost); ar("power", last_power); ar("from", last_from); }
+    void archive(A& ar) {
+      ar("received", received);
+      ar("lost", lost);
+      ar("power", last_power);
+      ar("from", last_from);
+    }
   };
   struct Antenna {
     net::InterfaceId id;
@@ -101,28 +107,28 @@ class Exchange final : private net::Listener {
   struct BusUse {  // of one name
     model::Bus options;
     std::string file;
-    std::vector<net::BusId> buses;         // as many as there are ports: the most that may be needed
-    std::vector<net::InterfaceId> ports;   // in the order of modules
-    std::vector<std::uint32_t> placements; // of the ports
-    std::vector<std::uint8_t> masters;     // whether a port would be master
+    std::vector<net::BusId> buses;          // as many as there are ports: the most that may be needed
+    std::vector<net::InterfaceId> ports;    // in the order of modules
+    std::vector<std::uint32_t> placements;  // of the ports
+    std::vector<std::uint8_t> masters;      // whether a port would be master
   };
 
   void update_buses(const world::World& world, BusUse& use);
 
   net::Network network_;
-  std::vector<std::uint32_t> first_outlet_;        // by agent
-  std::vector<net::InterfaceId> interfaces_;       // by outlet, over all agents; not valid: an ideal dock
-  std::vector<Owner> owners_;                      // by interface
+  std::vector<std::uint32_t> first_outlet_;   // by agent
+  std::vector<net::InterfaceId> interfaces_;  // by outlet, over all agents; not valid: an ideal dock
+  std::vector<Owner> owners_;                 // by interface
   std::vector<Antenna> antennas_;
   std::vector<DockWire> wires_;
-  std::vector<std::uint32_t> wire_of_dock_;        // by dock of the world; nobody: none
+  std::vector<std::uint32_t> wire_of_dock_;  // by dock of the world; nobody: none
   std::vector<ChannelUse> channels_;
   std::vector<BusUse> buses_;
-  std::vector<Tally> tallies_;                     // by interface
+  std::vector<Tally> tallies_;  // by interface
 
-  std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, when links were last looked at
-  bool looked_ = false;                  // whether they were
-  std::vector<std::uint32_t> seen_;      // scratch: partners at this look
+  std::vector<std::uint32_t> partners_;   // by dock, of engaged pairs, when links were last looked at
+  bool looked_ = false;                   // whether they were
+  std::vector<std::uint32_t> seen_;       // scratch: partners at this look
   const Callbacks* callbacks_ = nullptr;  // while the network runs
   net::FrameLog frames_;
 };

@@ -9,9 +9,11 @@ Result<void> Extensions::add(const std::string& name, std::unique_ptr<Extension>
   try {
     if (auto ready = extension->init(); !ready.ok()) return ready;
   } catch (const std::exception& error) {
-    return Error(fmt::format("extension '{}' failed in init: {}", name, error.what()), "correct the extension, or leave it out");
+    return Error(fmt::format("extension '{}' failed in init: {}", name, error.what()),
+                 "correct the extension, or leave it out");
   } catch (...) {
-    return Error(fmt::format("extension '{}' failed in init with an exception of an unknown type", name), "correct the extension, or leave it out");
+    return Error(fmt::format("extension '{}' failed in init with an exception of an unknown type", name),
+                 "correct the extension, or leave it out");
   }
   all_.emplace_back(name, std::move(extension));
   return {};

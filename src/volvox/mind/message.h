@@ -22,14 +22,16 @@ using Bytes = std::vector<std::uint8_t>;
 struct Message {
   int outlet = 0;  // of the receiver, where it came in: its docks, then its radios, then its buses
   MailboxNumber mailbox = 0;
-  int from = -1;       // the sender's address, if it came by radio or bus
-  double power = 0;    // W, as received, if it came by radio
+  int from = -1;     // the sender's address, if it came by radio or bus
+  double power = 0;  // W, as received, if it came by radio
   Time sent, arrived;
   Payload payload;
 
   // The content, if it is of this type: if (auto signal = message.as<Signal>()) ...
   template <class T>
-  std::optional<T> as() const { return payload.as<T>(); }
+  std::optional<T> as() const {
+    return payload.as<T>();
+  }
 
   template <class A>
   void archive(A& ar) {

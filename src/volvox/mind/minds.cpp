@@ -25,7 +25,8 @@ void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& c
 template <class Call>
 void Minds::each_behavior(std::size_t i, const char* doing, Call&& call) {
   if (agents_[i].off_) return;
-  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1] && failures_[i].empty(); ++slot) guarded(i, slot, doing, call);
+  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1] && failures_[i].empty(); ++slot)
+    guarded(i, slot, doing, call);
 }
 
 MindFailure Minds::first_failure() {
@@ -43,7 +44,8 @@ Result<void> Minds::start(const world::World& world, double dt) {
     each_behavior(i, "start", [](Behavior& b, Agent& a) {
       b.start(a);
       const double period = a.program().period = b.period();
-      if (!(period >= 0 && period < 1e9)) throw AgentError(fmt::format("its period is {} s; give 0 or a positive time", period));
+      if (!(period >= 0 && period < 1e9))
+        throw AgentError(fmt::format("its period is {} s; give 0 or a positive time", period));
     });
     if (const MindFailure failure = first_failure(); !failure.ok()) {
       const model::Mind& mind = *world.model().placements[agents_[i].placement_].effective_mind();
@@ -65,14 +67,18 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
   const Anatomy& anatomy = *agent.anatomy_;
   const auto wrong = [&](const std::string& what, const std::string& fix) -> Result<void> {
     const model::Mind& mind = *world.model().placements[agent.placement_].effective_mind();
-    return Diagnostic{mind.file, mind.line, fmt::format("module '{}': behavior '{}' {}", agent.name_, slots_[slot].name, what), fix};
+    return Diagnostic{mind.file, mind.line,
+                      fmt::format("module '{}': behavior '{}' {}", agent.name_, slots_[slot].name, what), fix};
   };
   if (controller_of_.empty()) controller_of_.assign(agents_.size(), -1);
-  if (controller_of_[i] >= 0) return wrong("is the second one that runs on board", "let one of them do the work of both");
+  if (controller_of_[i] >= 0)
+    return wrong("is the second one that runs on board", "let one of them do the work of both");
   Controller controller{i, slot, {}, {}, {}};
   for (const std::string& name : wanted.percepts) {
     const auto found = anatomy.percepts.find(name);
-    if (found == anatomy.percepts.end()) return wrong(fmt::format("reads '{}' on board, which the module does not have", name), "give the module that sensor");
+    if (found == anatomy.percepts.end())
+      return wrong(fmt::format("reads '{}' on board, which the module does not have", name),
+                   "give the module that sensor");
     const auto percept = static_cast<std::size_t>(found->second);
     if (!anatomy.sensors[percept]->on_board())
       return wrong(fmt::format("reads '{}' on board, which is read once a tick only", name), "read it in step()");
@@ -82,7 +88,9 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
   }
   for (const std::string& name : wanted.actions) {
     const auto found = anatomy.actions.find(name);
-    if (found == anatomy.actions.end()) return wrong(fmt::format("commands '{}' on board, which the module does not have", name), "give the module that actuator");
+    if (found == anatomy.actions.end())
+      return wrong(fmt::format("commands '{}' on board, which the module does not have", name),
+                   "give the module that actuator");
     if (!anatomy.actuators[static_cast<std::size_t>(found->second)]->on_board())
       return wrong(fmt::format("commands '{}' on board, which acts once a tick only", name), "command it in step()");
     controller.actions.push_back(static_cast<std::size_t>(found->second));
@@ -137,7 +145,8 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
     const Anatomy& anatomy = *agents_[i].anatomy_;
     for (const int percept : anatomy.ray_sensors) {
       const std::size_t first = rays_.size();
-      anatomy.sensors[percept]->rays({world, agents_[i].placement_, dt, {}, {}, exchange_.get(), static_cast<std::uint32_t>(i)}, rays_);
+      anatomy.sensors[percept]->rays(
+          {world, agents_[i].placement_, dt, {}, {}, exchange_.get(), static_cast<std::uint32_t>(i)}, rays_);
       ray_spans_.push_back({percept, first, rays_.size() - first});
     }
   }
@@ -164,7 +173,13 @@ void Minds::collect_contacts(const world::World& world) {
 void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
   Agent& agent = agents_[i];
   const Anatomy& anatomy = *agent.anatomy_;
-  SenseContext context{world, agent.placement_, dt, {}, contact_forces_, exchange_.get(), static_cast<std::uint32_t>(i),
+  SenseContext context{world,
+                       agent.placement_,
+                       dt,
+                       {},
+                       contact_forces_,
+                       exchange_.get(),
+                       static_cast<std::uint32_t>(i),
                        neighbor_range_ > 0 ? &neighborhood_ : nullptr};
   std::size_t span = casts_rays_ ? first_ray_span_[i] : 0;
   for (std::size_t p = 0; p < anatomy.sensors.size(); ++p) {
@@ -201,7 +216,8 @@ MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
       agents_[i].dt_ = dt;
       for (const Agent::Observation& seen : agents_[i].observations_) {
         if (!failures_[i].empty()) break;
-        guarded(i, first_slot_[i] + seen.program, "an observer", [&](Behavior&, Agent&) { seen.call(seen.of->percepts_[seen.percept]); });
+        guarded(i, first_slot_[i] + seen.program, "an observer",
+                [&](Behavior&, Agent&) { seen.call(seen.of->percepts_[seen.percept]); });
       }
       each_behavior(i, "step", [tick_begin](Behavior& b, Agent& a) {
         Agent::Program& program = a.program();
@@ -283,7 +299,9 @@ void Minds::send_on_network(std::size_t i, Outgoing& out) {
   const auto sent = exchange_->send(static_cast<std::uint32_t>(i), out, at);
   if (!sent.ok()) {
     const Diagnostic& wrong = sent.error().diagnostics().front();
-    failures_[i] = fmt::format("a message at '{}' cannot be sent: {} ({})", agents_[i].anatomy_->outlet_names[static_cast<std::size_t>(out.outlet)], wrong.what, wrong.fix);
+    failures_[i] =
+        fmt::format("a message at '{}' cannot be sent: {} ({})",
+                    agents_[i].anatomy_->outlet_names[static_cast<std::size_t>(out.outlet)], wrong.what, wrong.fix);
   } else if (!*sent) {
     ++network_.lost;
   }
@@ -296,7 +314,8 @@ void Minds::answer(std::size_t i) {
   if (!exchange_ || outbox.empty()) return;
   for (Outgoing& out : outbox)
     if (exchange_->carries(static_cast<std::uint32_t>(i), out.outlet)) send_on_network(i, out);
-  std::erase_if(outbox, [&](const Outgoing& out) { return exchange_->carries(static_cast<std::uint32_t>(i), out.outlet); });
+  std::erase_if(outbox,
+                [&](const Outgoing& out) { return exchange_->carries(static_cast<std::uint32_t>(i), out.outlet); });
 }
 
 // The command as noise leaves it, in `room` if it has any.
@@ -316,7 +335,8 @@ std::string Minds::command_problem(std::size_t i, std::size_t action, const Valu
   const_cast<Value&>(command).each_number([&](double& x) { good = good && std::isfinite(x); });
   if (good) return {};
   return fmt::format("behavior '{}' commanded a value that is not a number for the action '{}'",
-                     first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].name : "", agents_[i].anatomy_->action_names[action]);
+                     first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].name : "",
+                     agents_[i].anatomy_->action_names[action]);
 }
 
 MindFailure Minds::act(world::World& world, ActStage stage) {
@@ -324,13 +344,16 @@ MindFailure Minds::act(world::World& world, ActStage stage) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     const Agent& agent = agents_[i];
     const Anatomy& anatomy = *agent.anatomy_;
-    const Controller* controller = controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[static_cast<std::size_t>(controller_of_[i])];
+    const Controller* controller = controller_of_.empty() || controller_of_[i] < 0
+                                       ? nullptr
+                                       : &controllers_[static_cast<std::size_t>(controller_of_[i])];
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
       if (!agent.action_set_[a] || anatomy.actuators[a]->stage() != stage) continue;
       if (controller && controller->on_board(a)) continue;  // its turn comes with every substep
       try {
         const Value& command = disturbed(i, a, room);
-        if (std::string problem = command_problem(i, a, command); !problem.empty()) return {agent.name_, std::move(problem)};
+        if (std::string problem = command_problem(i, a, command); !problem.empty())
+          return {agent.name_, std::move(problem)};
         anatomy.actuators[a]->apply({world, agent.placement_}, command);
       } catch (const std::exception& error) {
         return {agent.name_, fmt::format("noise on the action '{}': {}", anatomy.action_names[a], error.what())};
@@ -351,7 +374,9 @@ void Minds::hand_over(std::size_t i, Message message) {
     return;
   }
   ++network_.delivered;
-  if (watch_arrivals_) arrivals_.push_back({static_cast<std::uint32_t>(i), message.outlet, message.sent, message.arrived, static_cast<std::uint32_t>(message.payload.size())});
+  if (watch_arrivals_)
+    arrivals_.push_back({static_cast<std::uint32_t>(i), message.outlet, message.sent, message.arrived,
+                         static_cast<std::uint32_t>(message.payload.size())});
   bool taken = false;
   if (const std::size_t slot = first_slot_[i] + static_cast<std::size_t>(owner); slot < first_slot_[i + 1])
     guarded(i, slot, "receive", [&](Behavior& b, Agent& a) { taken = b.receive(a, message); });
@@ -428,7 +453,8 @@ void Minds::switch_off(std::size_t i) {
 // Every behaviour of the module that asked for a parameter of this name is told.
 bool Minds::tune(std::size_t i, const std::string& name, const std::string& value) {
   bool tuned = false;
-  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot) tuned = tune_slot(i, slot, name, value) || tuned;
+  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
+    tuned = tune_slot(i, slot, name, value) || tuned;
   return tuned;
 }
 
@@ -461,13 +487,15 @@ std::string Minds::cannot_save() const {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
       if (!slots_[slot].behavior->lists_state())
-        return fmt::format("behavior '{}' of module '{}' does not list its state; add VOLVOX_STATE(its members) to the class",
-                           slots_[slot].name, agents_[i].name_);
+        return fmt::format(
+            "behavior '{}' of module '{}' does not list its state; add VOLVOX_STATE(its members) to the class",
+            slots_[slot].name, agents_[i].name_);
     for (const auto* slots : {&noises_[i].percepts, &noises_[i].actions, &noises_[i].messages})
       for (const NoiseSlot& slot : *slots)
         if (slot.chain.unlisted() != nullptr)
-          return fmt::format("a noise model of module '{}' does not list its state; add VOLVOX_STATE(its members) to the class",
-                             agents_[i].name_);
+          return fmt::format(
+              "a noise model of module '{}' does not list its state; add VOLVOX_STATE(its members) to the class",
+              agents_[i].name_);
   }
   return {};
 }
@@ -475,14 +503,17 @@ std::string Minds::cannot_save() const {
 // Parameters that were changed before the snapshot. A behaviour may do anything when it is told;
 // what it did to its module then, the snapshot knows already.
 bool Minds::tune_again(std::size_t i) {
-  const bool any = std::any_of(agents_[i].programs_.begin(), agents_[i].programs_.end(), [](const Agent::Program& p) { return !p.tuned.empty(); });
+  const bool any = std::any_of(agents_[i].programs_.begin(), agents_[i].programs_.end(),
+                               [](const Agent::Program& p) { return !p.tuned.empty(); });
   if (!any) return true;
   Agent known = agents_[i];
   bool good = true;
   for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot) {
-    for (const auto& [name, value] : known.programs_[slot - first_slot_[i]].tuned) good = tune_slot(i, slot, name, value) && good;
+    for (const auto& [name, value] : known.programs_[slot - first_slot_[i]].tuned)
+      good = tune_slot(i, slot, name, value) && good;
   }
-  for (std::size_t k = 0; k < known.programs_.size(); ++k) std::swap(known.programs_[k].parameters, agents_[i].programs_[k].parameters);
+  for (std::size_t k = 0; k < known.programs_.size(); ++k)
+    std::swap(known.programs_[k].parameters, agents_[i].programs_[k].parameters);
   agents_[i] = std::move(known);
   return good;
 }
@@ -503,7 +534,8 @@ void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (i + 1 < agents_.size()) {
       ask_for(agents_[i + 1].percepts_), ask_for(agents_[i + 1].actions_), ask_for(agents_[i + 1].programs_);
-      for (std::size_t slot = first_slot_[i + 1]; slot < first_slot_[i + 2]; ++slot) __builtin_prefetch(slots_[slot].behavior.get());
+      for (std::size_t slot = first_slot_[i + 1]; slot < first_slot_[i + 2]; ++slot)
+        __builtin_prefetch(slots_[slot].behavior.get());
     }
     agents_[i].archive(ar);
     if (ar.loading() && ar.ok() && !tune_again(i)) ar.fail("a parameter of it is not accepted any more");
@@ -526,7 +558,8 @@ void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     const Agent& agent = agents_[i];
     good = good && agent.percepts_.size() == agent.anatomy_->sensors.size() &&
-           agent.actions_.size() == agent.anatomy_->actuators.size() && agent.action_set_.size() == agent.actions_.size();
+           agent.actions_.size() == agent.anatomy_->actuators.size() &&
+           agent.action_set_.size() == agent.actions_.size();
     for (const Message& message : agent.mailbox_) good = good && has_outlet(i, message.outlet);
     for (const Outgoing& out : agent.outbox_) good = good && has_outlet(i, out.outlet);
     for (const Agent::OpenMailbox& open : agent.open_) good = good && open.program < agent.programs_.size();
@@ -535,11 +568,14 @@ void Minds::archive(Archive& ar) {
 }
 
 std::size_t Minds::memory_bytes() const {
-  std::size_t bytes = sizeof *this + agents_.capacity() * (sizeof(Agent) + sizeof(Agent::Program) + sizeof(Noises) + sizeof(std::string) + 4) +
-                      slots_.capacity() * sizeof(Slot);
+  std::size_t bytes =
+      sizeof *this +
+      agents_.capacity() * (sizeof(Agent) + sizeof(Agent::Program) + sizeof(Noises) + sizeof(std::string) + 4) +
+      slots_.capacity() * sizeof(Slot);
   for (const Agent& agent : agents_)
     bytes += (agent.percepts_.capacity() + agent.actions_.capacity()) * sizeof(Value) + agent.action_set_.capacity() +
-             agent.mailbox_.capacity() * sizeof(Message) + agent.outbox_.capacity() * sizeof(Outgoing) + agent.name_.capacity();
+             agent.mailbox_.capacity() * sizeof(Message) + agent.outbox_.capacity() * sizeof(Outgoing) +
+             agent.name_.capacity();
   return bytes + in_flight_.capacity() * sizeof(InFlight) + (exchange_ ? exchange_->memory_bytes() : 0);
 }
 

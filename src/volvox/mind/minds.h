@@ -30,7 +30,11 @@ struct NetworkCounters {
   // or is cut off on its way is among the counters of Exchange::network().
   std::int64_t sent = 0, delivered = 0, lost = 0;
   template <class A>
-  void archive(A& ar) { ar("sent", sent); ar("delivered", delivered); ar("lost", lost); }
+  void archive(A& ar) {
+    ar("sent", sent);
+    ar("delivered", delivered);
+    ar("lost", lost);
+  }
 };
 
 class Minds {
@@ -91,7 +95,9 @@ class Minds {
   // The discrete-event network; null: no module has an interface to it, and all docks are ideal.
   const Exchange* exchange() const { return exchange_.get(); }
   // Its events of the last tick, for recorders: exchange()->frames().
-  void keep_frames(bool keep) { if (exchange_) exchange_->keep_frames(keep); }
+  void keep_frames(bool keep) {
+    if (exchange_) exchange_->keep_frames(keep);
+  }
   // The rays of all sensors in the last sense phase, for those who look on; an owner to ignore is
   // the placement that cast it, plus one.
   std::span<const physics::Ray> rays() const { return rays_; }
@@ -105,18 +111,24 @@ class Minds {
  private:
   bool tune_again(std::size_t agent);
   bool tune_slot(std::size_t agent, std::size_t slot, const std::string& parameter, const std::string& value);
-  struct InFlight {  // a message between two modules
-    std::int64_t due = 0;       // the tick at whose end it arrives
-    std::uint32_t receiver = 0; // agent
+  struct InFlight {              // a message between two modules
+    std::int64_t due = 0;        // the tick at whose end it arrives
+    std::uint32_t receiver = 0;  // agent
     Message message;
     template <class A>
-    void archive(A& ar) { ar("due", due); ar("receiver", receiver); ar("message", message); }
+    void archive(A& ar) {
+      ar("due", due);
+      ar("receiver", receiver);
+      ar("message", message);
+    }
   };
   struct NoiseSlot {
     int index;  // of the percept, action or dock
     NoiseChain chain;
     template <class A>
-    void archive(A& ar) { chain.archive(ar); }
+    void archive(A& ar) {
+      chain.archive(ar);
+    }
   };
   struct Noises {
     std::vector<NoiseSlot> percepts, actions, messages;
@@ -128,7 +140,8 @@ class Minds {
   };
 
   Minds() = default;
-  Result<void> add(const world::World& world, std::uint32_t placement, const Registries& registries, std::uint64_t seed);
+  Result<void> add(const world::World& world, std::uint32_t placement, const Registries& registries,
+                   std::uint64_t seed);
   Result<void> add_behavior(const model::Mind& spec, const Registries& registries, std::uint64_t seed);
   Result<void> add_noise(const Agent& agent, const Registries& registries, std::uint64_t seed);
   Result<void> add_controller(const world::World& world, std::size_t i, std::size_t slot);
@@ -154,18 +167,20 @@ class Minds {
     std::unique_ptr<Behavior> behavior;
     std::string name;
   };
-  std::vector<Slot> slots_;                 // those of agent i from first_slot_[i] to first_slot_[i + 1]
+  std::vector<Slot> slots_;  // those of agent i from first_slot_[i] to first_slot_[i + 1]
   std::vector<std::uint32_t> first_slot_;
   struct Controller {  // the part of a behaviour that runs on board
     std::size_t agent = 0, slot = 0;
     std::vector<std::size_t> percepts, actions;
     std::vector<std::size_t> noises;  // of its percepts
-    bool on_board(std::size_t action) const { return std::find(actions.begin(), actions.end(), action) != actions.end(); }
+    bool on_board(std::size_t action) const {
+      return std::find(actions.begin(), actions.end(), action) != actions.end();
+    }
   };
-  std::vector<Controller> controllers_;  // by agent, at most one each
+  std::vector<Controller> controllers_;      // by agent, at most one each
   std::vector<std::int32_t> controller_of_;  // by agent; negative: none. Empty: nobody has one
   std::vector<Noises> noises_;
-  std::vector<std::string> failures_;                 // by agent, of this tick
+  std::vector<std::string> failures_;  // by agent, of this tick
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> agent_of_placement_;
   bool needs_contacts_ = false, casts_rays_ = false;
@@ -185,7 +200,10 @@ class Minds {
   // Scratch of a tick.
   std::vector<physics::Ray> rays_;
   std::vector<physics::RayHit> hits_;
-  struct RaySpan { int percept; std::size_t first, count; };
+  struct RaySpan {
+    int percept;
+    std::size_t first, count;
+  };
   std::vector<RaySpan> ray_spans_;
   std::vector<std::size_t> first_ray_span_;  // by agent
   std::vector<physics::Contact> contacts_;

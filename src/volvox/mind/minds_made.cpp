@@ -52,7 +52,8 @@ Result<void> Minds::add(const world::World& world, std::uint32_t placement, cons
   const Anatomy& anatomy = *agent.anatomy_;
   agent.name_ = placed.name;
   agent.placement_ = placement;
-  agent.clock_ = placed.clock ? *placed.clock : draw_clock(world.model().clocks, RandomStream(seed, placement, "clock"));
+  agent.clock_ =
+      placed.clock ? *placed.clock : draw_clock(world.model().clocks, RandomStream(seed, placement, "clock"));
   agent.address_ = static_cast<int>(agents_.size()) - 1;
   agent.extensions_ = registries.extensions;
   for (const auto& sensor : anatomy.sensors) agent.percepts_.push_back(Value::of(sensor->type()));
@@ -63,7 +64,8 @@ Result<void> Minds::add(const world::World& world, std::uint32_t placement, cons
   if (!anatomy.ray_sensors.empty()) casts_rays_ = true;
 
   if (mind.behavior.empty() && !mind.further.empty())
-    return Diagnostic{mind.file, mind.line, "there are further behaviors, but no first one", "name it: <volvox:mind behavior=\"...\">"};
+    return Diagnostic{mind.file, mind.line, "there are further behaviors, but no first one",
+                      "name it: <volvox:mind behavior=\"...\">"};
   if (auto added = add_behavior(mind, registries, seed); !added.ok()) return added;
   for (const model::Mind& further : mind.further)
     if (auto added = add_behavior(further, registries, seed); !added.ok()) return added;
@@ -82,7 +84,9 @@ Result<void> Minds::add_behavior(const model::Mind& spec, const Registries& regi
   try {
     slots_.push_back({(**factory)(), spec.behavior});
   } catch (const std::exception& error) {
-    return Diagnostic{spec.file, spec.line, fmt::format("behavior '{}' cannot be made: {}", spec.behavior, error.what()), "correct the behavior"};
+    return Diagnostic{spec.file, spec.line,
+                      fmt::format("behavior '{}' cannot be made: {}", spec.behavior, error.what()),
+                      "correct the behavior"};
   }
   program.omniscient = slots_.back().behavior->omniscient();
   if (program.omniscient) agent.everyone_ = &agents_;
@@ -95,7 +99,8 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   Noises noises;
   const auto add_slot = [&](std::vector<NoiseSlot>& slots, int index, const model::NoiseChainSpec& specs,
                             const TypeInfo* type, const std::string& purpose) -> Result<void> {
-    auto chain = NoiseChain::make(specs, registries.noise, type, RandomStream(seed, agent.placement_, purpose), model.file);
+    auto chain =
+        NoiseChain::make(specs, registries.noise, type, RandomStream(seed, agent.placement_, purpose), model.file);
     if (!chain.ok()) return chain.error();
     slots.push_back({index, std::move(*chain)});
     return {};
@@ -103,19 +108,26 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   for (const auto& [name, specs] : model.percept_noise) {
     const int index = anatomy.percepts.find(name)->second;
     for (const model::Sensor& sensor : model.sensors)
-      if (sensor.name == name && sensor.type == "external")  // what comes from outside stays until more comes: noise would add up
-        return Diagnostic{model.file, sensor.line, fmt::format("the percept '{}' comes from outside and takes no noise", name), "leave its <volvox:noise> out"};
-    if (auto ok = add_slot(noises.percepts, index, specs, &anatomy.sensors[index]->type(), "percept:" + name); !ok.ok()) return ok;
+      if (sensor.name == name &&
+          sensor.type == "external")  // what comes from outside stays until more comes: noise would add up
+        return Diagnostic{model.file, sensor.line,
+                          fmt::format("the percept '{}' comes from outside and takes no noise", name),
+                          "leave its <volvox:noise> out"};
+    if (auto ok = add_slot(noises.percepts, index, specs, &anatomy.sensors[index]->type(), "percept:" + name); !ok.ok())
+      return ok;
   }
   for (const auto& [name, specs] : model.action_noise) {
     const int index = anatomy.actions.find(name)->second;
-    if (auto ok = add_slot(noises.actions, index, specs, &anatomy.actuators[index]->type(), "action:" + name); !ok.ok()) return ok;
+    if (auto ok = add_slot(noises.actions, index, specs, &anatomy.actuators[index]->type(), "action:" + name); !ok.ok())
+      return ok;
   }
   for (const auto& [name, specs] : model.message_noise) {
     for (std::size_t o = 0; o < anatomy.outlet_names.size(); ++o) {
       const std::string& outlet = anatomy.outlet_names[o];
       if (name != outlet && !(name == "*" && o < model.docks.size())) continue;
-      if (auto ok = add_slot(noises.messages, static_cast<int>(o), specs, nullptr, "message:" + name + ":" + outlet); !ok.ok()) return ok;
+      if (auto ok = add_slot(noises.messages, static_cast<int>(o), specs, nullptr, "message:" + name + ":" + outlet);
+          !ok.ok())
+        return ok;
     }
   }
   noises_.push_back(std::move(noises));

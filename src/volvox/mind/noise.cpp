@@ -23,7 +23,8 @@ class Gaussian final : public Noise {
 // no reading leaves its range.
 class Ranging final : public Noise {
  public:
-  Ranging(double deviation, double per_metre, double max_range) : deviation_(deviation), per_metre_(per_metre), max_range_(max_range) {}
+  Ranging(double deviation, double per_metre, double max_range)
+      : deviation_(deviation), per_metre_(per_metre), max_range_(max_range) {}
   void apply(Value& value, RandomStream& random) override {
     value.each_number([&](double& x) {
       const double drawn = random.normal();  // always, so that one ray's luck does not hang on another's sight
@@ -156,30 +157,55 @@ class Corrupt final : public Noise {
 
 NoiseRegistry built_in_noise() {
   NoiseRegistry registry("noise model");
-  registry.add("gaussian", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
-    return std::make_unique<Gaussian>(p.number("deviation", 1, 0));
-  }, "adds a normal deviate: deviation");
-  registry.add("ranging", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
-    return std::make_unique<Ranging>(p.number("deviation", 0.007, 0), p.number("per_metre", 0, 0), p.number("max_range", 8, 0));
-  }, "for distances: a normal deviate of deviation + per_metre * distance, none at max_range or beyond");
-  registry.add("uniform", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
-    return std::make_unique<Uniform>(p.number("range", 1, 0));
-  }, "adds a uniform deviate in +-range");
-  registry.add("bias", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
-    return std::make_unique<Bias>(p.number("value", 0), p.number("deviation", 0, 0));
-  }, "adds a constant: value, plus one drawn for each module with that deviation");
-  registry.add("quantise", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
-    return std::make_unique<Quantise>(p.number("step", 1, 1e-300));
-  }, "rounds to multiples of step");
-  registry.add("dropout", [](const Parameters& p, const TypeInfo* type) -> std::unique_ptr<Noise> {
-    return std::make_unique<Dropout>(p.number("probability", 0, 0, 1), type);
-  }, "a reading is missed (the last one stays), a message is lost: probability");
-  registry.add("delay", [](const Parameters& p, const TypeInfo* type) -> std::unique_ptr<Noise> {
-    return std::make_unique<Delay>(static_cast<int>(p.integer("ticks", 1, 0, 100'000)), type);
-  }, "comes so many ticks later: ticks");
-  registry.add("corrupt", [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
-    return std::make_unique<Corrupt>(p.number("probability", 0, 0, 1));
-  }, "flips one bit of a message: probability");
+  registry.add(
+      "gaussian",
+      [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
+        return std::make_unique<Gaussian>(p.number("deviation", 1, 0));
+      },
+      "adds a normal deviate: deviation");
+  registry.add(
+      "ranging",
+      [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
+        return std::make_unique<Ranging>(p.number("deviation", 0.007, 0), p.number("per_metre", 0, 0),
+                                         p.number("max_range", 8, 0));
+      },
+      "for distances: a normal deviate of deviation + per_metre * distance, none at max_range or beyond");
+  registry.add(
+      "uniform",
+      [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
+        return std::make_unique<Uniform>(p.number("range", 1, 0));
+      },
+      "adds a uniform deviate in +-range");
+  registry.add(
+      "bias",
+      [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
+        return std::make_unique<Bias>(p.number("value", 0), p.number("deviation", 0, 0));
+      },
+      "adds a constant: value, plus one drawn for each module with that deviation");
+  registry.add(
+      "quantise",
+      [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
+        return std::make_unique<Quantise>(p.number("step", 1, 1e-300));
+      },
+      "rounds to multiples of step");
+  registry.add(
+      "dropout",
+      [](const Parameters& p, const TypeInfo* type) -> std::unique_ptr<Noise> {
+        return std::make_unique<Dropout>(p.number("probability", 0, 0, 1), type);
+      },
+      "a reading is missed (the last one stays), a message is lost: probability");
+  registry.add(
+      "delay",
+      [](const Parameters& p, const TypeInfo* type) -> std::unique_ptr<Noise> {
+        return std::make_unique<Delay>(static_cast<int>(p.integer("ticks", 1, 0, 100'000)), type);
+      },
+      "comes so many ticks later: ticks");
+  registry.add(
+      "corrupt",
+      [](const Parameters& p, const TypeInfo*) -> std::unique_ptr<Noise> {
+        return std::make_unique<Corrupt>(p.number("probability", 0, 0, 1));
+      },
+      "flips one bit of a message: probability");
   return registry;
 }
 
@@ -195,8 +221,10 @@ Result<NoiseChain> NoiseChain::make(const model::NoiseChainSpec& specs, const No
     if (const auto checked = parameters.check(); !checked.ok()) return checked.error();
     const Noise& noise = *chain.steps_.back();
     if (type != nullptr ? !noise.acts_on_values() : !noise.acts_on_messages())
-      return Diagnostic{file, spec.line, fmt::format("noise '{}' cannot disturb {}", spec.type, type != nullptr ? "percepts or actions" : "messages"),
-                        type != nullptr ? "use it on messages" : "use dropout, delay or corrupt on messages"};
+      return Diagnostic{
+          file, spec.line,
+          fmt::format("noise '{}' cannot disturb {}", spec.type, type != nullptr ? "percepts or actions" : "messages"),
+          type != nullptr ? "use it on messages" : "use dropout, delay or corrupt on messages"};
   }
   return chain;
 }

@@ -67,7 +67,8 @@ void Occlusion::look(const world::World& world, const std::vector<Vec3>& positio
       table_[a * count + b] = table_[b * count + a] = between(engine, world, a, positions[a], b, positions[b]);
 }
 
-std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base, std::shared_ptr<const Occlusion> occlusion) {
+std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base,
+                                         std::shared_ptr<const Occlusion> occlusion) {
   return std::make_unique<Dimmed>(std::move(base), std::move(occlusion));
 }
 

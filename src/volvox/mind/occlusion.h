@@ -42,6 +42,7 @@ class Occlusion {
 };
 
 // Another model, dimmed by what stands between.
-std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base, std::shared_ptr<const Occlusion> occlusion);
+std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base,
+                                         std::shared_ptr<const Occlusion> occlusion);
 
 }  // namespace volvox::mind

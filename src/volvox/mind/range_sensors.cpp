@@ -58,7 +58,8 @@ std::vector<Vec3> cone(double opening, int rings) {
     const double angle = 0.5 * opening * ring / rings;
     for (int i = 0; i < 6 * ring; ++i) {
       const double around = 2 * pi * i / (6 * ring);
-      result.push_back({volvox::cos(angle), volvox::sin(angle) * volvox::cos(around), volvox::sin(angle) * volvox::sin(around)});
+      result.push_back(
+          {volvox::cos(angle), volvox::sin(angle) * volvox::cos(around), volvox::sin(angle) * volvox::sin(around)});
     }
   }
   return result;
@@ -72,7 +73,8 @@ class RaySensor : public MountedSensor<T> {
   bool casts_rays() const override { return true; }
   void rays(const SenseContext& c, std::vector<physics::Ray>& out) const override {
     const Pose mount = this->mount(c);
-    for (const Vec3& direction : directions_) out.push_back({mount.position, mount.rotation * direction, range_, c.module + 1});
+    for (const Vec3& direction : directions_)
+      out.push_back({mount.position, mount.rotation * direction, range_, c.module + 1});
   }
 
  protected:
@@ -90,7 +92,9 @@ class RangeSensor final : public RaySensor<std::vector<double>> {
   }
 
  private:
-  RangeSensor(const model::Sensor& sensor, const Fan& fan) : RaySensor(sensor, fan.max_range()) { directions_ = fan.directions(); }
+  RangeSensor(const model::Sensor& sensor, const Fan& fan) : RaySensor(sensor, fan.max_range()) {
+    directions_ = fan.directions();
+  }
 };
 
 // A laser rangefinder. Its beam widens: seven thin rays of equal share stand for it. Where they meet
@@ -100,10 +104,12 @@ class RangeSensor final : public RaySensor<std::vector<double>> {
 class Laser final : public RaySensor<std::vector<double>> {
  public:
   Laser(const model::Sensor& sensor, const Parameters& p)
-      : Laser(sensor, laser_fan(p), laser_min_range(p), p.number("divergence", 0, 0, 0.5), p.number("blend", 0.5, 0, 1e6)) {}
+      : Laser(sensor, laser_fan(p), laser_min_range(p), p.number("divergence", 0, 0, 0.5),
+              p.number("blend", 0.5, 0, 1e6)) {}
   void measure(const SenseContext& c, std::vector<double>& reading) const override {
     reading.resize(directions_.size() / spots_);
-    for (std::size_t i = 0; i < reading.size(); ++i) reading[i] = std::max(min_range_, of_beam(c.hits.subspan(i * spots_, spots_)));
+    for (std::size_t i = 0; i < reading.size(); ++i)
+      reading[i] = std::max(min_range_, of_beam(c.hits.subspan(i * spots_, spots_)));
   }
 
  private:
@@ -112,7 +118,10 @@ class Laser final : public RaySensor<std::vector<double>> {
   static constexpr double ring = 0.76;
 
   Laser(const model::Sensor& sensor, const Fan& fan, double min_range, double divergence, double blend)
-      : RaySensor(sensor, fan.max_range()), min_range_(min_range), blend_(blend), spots_(divergence > 0 ? spots_of_a_beam : 1) {
+      : RaySensor(sensor, fan.max_range()),
+        min_range_(min_range),
+        blend_(blend),
+        spots_(divergence > 0 ? spots_of_a_beam : 1) {
     for (int row = 0; row < fan.rows(); ++row)
       for (int ray = 0; ray < fan.rays(); ++ray) {
         const double bearing = fan.bearing(ray), elevation = fan.elevation(row);
@@ -155,7 +164,8 @@ class ProximitySensor final : public RaySensor<Proximity> {
       reading.seen = true;
       reading.distance = std::min(reading.distance, hit.distance);
       const double fall = full_range_ / std::max(hit.distance, full_range_);
-      reading.strength += std::max(0.0, -dot(hit.normal, turned * directions_[i])) * fall * fall / static_cast<double>(directions_.size());
+      reading.strength += std::max(0.0, -dot(hit.normal, turned * directions_[i])) * fall * fall /
+                          static_cast<double>(directions_.size());
     }
   }
 
@@ -168,7 +178,8 @@ class ProximitySensor final : public RaySensor<Proximity> {
 class Sonar final : public RaySensor<double> {
  public:
   Sonar(const model::Sensor& sensor, const Parameters& p)
-      : RaySensor(sensor, p.number("max_range", 3, 1e-6, 1e6)), min_range_(p.number("min_range", 0, 0, 1e6)),
+      : RaySensor(sensor, p.number("max_range", 3, 1e-6, 1e6)),
+        min_range_(p.number("min_range", 0, 0, 1e6)),
         least_cosine_(volvox::cos(p.number("largest_incidence", pi / 2, 0, pi / 2))) {
     directions_ = cone(p.number("cone", radians(30), 0, pi), static_cast<int>(p.integer("rings", 4, 0, 50)));
   }
@@ -176,7 +187,8 @@ class Sonar final : public RaySensor<double> {
     reading = range_;
     const Quat turned = mount(c).rotation;
     for (std::size_t i = 0; i < directions_.size(); ++i)
-      if (c.hits[i].hit() && -dot(c.hits[i].normal, turned * directions_[i]) >= least_cosine_ - 1e-12) reading = std::min(reading, c.hits[i].distance);
+      if (c.hits[i].hit() && -dot(c.hits[i].normal, turned * directions_[i]) >= least_cosine_ - 1e-12)
+        reading = std::min(reading, c.hits[i].distance);
     reading = std::max(reading, min_range_);
   }
 
@@ -195,9 +207,7 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
       if (c.hits[i].hit() && (nearest < 0 || c.hits[i].distance < c.hits[nearest].distance)) nearest = i;
     if (nearest < 0) return;
     const std::uint32_t thing = c.world.placement_of_body(c.hits[nearest].body);
-    const auto sees_it = [&](int i) {
-      return c.hits[i].hit() && c.world.placement_of_body(c.hits[i].body) == thing;
-    };
+    const auto sees_it = [&](int i) { return c.hits[i].hit() && c.world.placement_of_body(c.hits[i].body) == thing; };
     int right = nearest, left = nearest;
     while (right > 0 && sees_it(right - 1)) --right;
     while (left + 1 < fan_.rays() && sees_it(left + 1)) ++left;
@@ -212,13 +222,17 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
   }
 
  private:
-  ObstacleSensor(const model::Sensor& sensor, const Fan& fan) : RaySensor(sensor, fan.max_range()), fan_(fan) { directions_ = fan.directions(); }
+  ObstacleSensor(const model::Sensor& sensor, const Fan& fan) : RaySensor(sensor, fan.max_range()), fan_(fan) {
+    directions_ = fan.directions();
+  }
   Fan fan_;
 };
 
 template <class S>
 SensorFactory with_parameters() {
-  return [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> { return std::make_unique<S>(sensor, p); };
+  return [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {
+    return std::make_unique<S>(sensor, p);
+  };
 }
 
 }  // namespace
@@ -232,12 +246,17 @@ std::optional<ScanGeometry> scan_geometry(const model::Sensor& sensor) {
 }
 
 void add_range_sensors(SensorRegistry& registry) {
-  registry.add("range", with_parameters<RangeSensor>(), "distances by rays: max_range, rays, field_of_view, rows, vertical_field_of_view");
+  registry.add("range", with_parameters<RangeSensor>(),
+               "distances by rays: max_range, rays, field_of_view, rows, vertical_field_of_view");
   registry.add("laser", with_parameters<Laser>(),
-               "a laser rangefinder, distances in m: rays, field_of_view, rows, vertical_field_of_view, min_range, max_range; divergence, blend (mixed pixels)");
-  registry.add("proximity", with_parameters<ProximitySensor>(), "infrared, Proximity: max_range, full_range, cone, rings");
-  registry.add("sonar", with_parameters<Sonar>(), "the nearest echo in m: min_range, max_range, cone, rings, largest_incidence");
-  registry.add("obstacle", with_parameters<ObstacleSensor>(), "the features of the nearest obstacle: max_range, rays, field_of_view");
+               "a laser rangefinder, distances in m: rays, field_of_view, rows, vertical_field_of_view, min_range, "
+               "max_range; divergence, blend (mixed pixels)");
+  registry.add("proximity", with_parameters<ProximitySensor>(),
+               "infrared, Proximity: max_range, full_range, cone, rings");
+  registry.add("sonar", with_parameters<Sonar>(),
+               "the nearest echo in m: min_range, max_range, cone, rings, largest_incidence");
+  registry.add("obstacle", with_parameters<ObstacleSensor>(),
+               "the features of the nearest obstacle: max_range, rays, field_of_view");
 }
 
 }  // namespace volvox::mind

@@ -19,8 +19,8 @@ VOLVOX_TYPE(Proximity, seen, distance, strength)
 // rays from right to left, the lowest row first.
 struct ScanGeometry {
   int rows = 1;
-  double field_of_view = 0;                 // rad
-  double min_range = 0, max_range = 0;      // m
+  double field_of_view = 0;             // rad
+  double min_range = 0, max_range = 0;  // m
 };
 std::optional<ScanGeometry> scan_geometry(const model::Sensor& sensor);  // none: it is neither
 

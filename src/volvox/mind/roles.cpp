@@ -31,7 +31,9 @@ int RoleBook::role_index(std::string_view name) const {
 }
 
 Result<void> RoleBook::check() const {
-  const auto wrong = [](const std::string& what, const std::string& fix) { return Error("a book of roles: " + what, fix); };
+  const auto wrong = [](const std::string& what, const std::string& fix) {
+    return Error("a book of roles: " + what, fix);
+  };
   if (roles.empty()) return wrong("it has no roles", "give at least one");
   if (!(step > 0 && step < 1e9)) return wrong(fmt::format("a step of {} s", step), "give a positive time");
   for (const Role& role : roles) {
@@ -42,18 +44,23 @@ Result<void> RoleBook::check() const {
       return wrong(fmt::format("role '{}' has a period of {} steps", role.name, role.period), "give at least 1");
     for (const auto& [dock, delay] : role.delays) {
       if (!(delay >= 0 && delay < role.period))
-        return wrong(fmt::format("role '{}' signals at '{}' after {} steps", role.name, dock, delay), fmt::format("give less than its period, {}", role.period));
-      if (dock == parent) return wrong(fmt::format("role '{}' signals at '{}', where its parent is", role.name, dock), "signal at docks that lead to children");
+        return wrong(fmt::format("role '{}' signals at '{}' after {} steps", role.name, dock, delay),
+                     fmt::format("give less than its period, {}", role.period));
+      if (dock == parent)
+        return wrong(fmt::format("role '{}' signals at '{}', where its parent is", role.name, dock),
+                     "signal at docks that lead to children");
     }
     for (const auto& [joint, angle] : role.motion)
-      if (!angle) return wrong(fmt::format("role '{}' does not say how '{}' moves", role.name, joint), "give it a function");
+      if (!angle)
+        return wrong(fmt::format("role '{}' does not say how '{}' moves", role.name, joint), "give it a function");
   }
   for (const RoleRule& rule : rules) {
     if (!rule.when) return wrong(fmt::format("a rule that leads to '{}' has no condition", rule.to), "give it one");
     std::vector<std::string> named = rule.from;
     named.push_back(rule.to);
     for (const std::string& name : named)
-      if (role_index(name) < 0) return wrong(fmt::format("a rule names the role '{}', and there is none", name), "declare it");
+      if (role_index(name) < 0)
+        return wrong(fmt::format("a rule names the role '{}', and there is none", name), "declare it");
   }
   return {};
 }
@@ -63,8 +70,10 @@ void RolePlayer::start(Agent& agent) {
   const std::vector<model::Dock>& docks = agent.docks();
   for (const model::Dock& dock : docks) docks_.push_back(agent.find_percept<DockState>(dock.name + ".dock"));
   const auto dock_named = [&](const std::string& name) {
-    const auto at = std::find_if(docks.begin(), docks.end(), [&](const model::Dock& dock) { return dock.name == name; });
-    if (at == docks.end()) throw AgentError(fmt::format("its roles speak of the dock '{}', and it has none of that name", name));
+    const auto at =
+        std::find_if(docks.begin(), docks.end(), [&](const model::Dock& dock) { return dock.name == name; });
+    if (at == docks.end())
+      throw AgentError(fmt::format("its roles speak of the dock '{}', and it has none of that name", name));
     return static_cast<std::size_t>(at - docks.begin());
   };
   parent_ = dock_named(book_->parent);
@@ -100,7 +109,9 @@ void RolePlayer::listen(Agent& agent) {
   while (const auto message = agent.read()) {
     const auto signal = message->as<RoleSignal>();
     const std::size_t dock = static_cast<std::size_t>(message->outlet);
-    if (!signal || dock >= neighbors_.size() || signal->role < 0 || signal->role >= static_cast<int>(book_->roles.size())) continue;
+    if (!signal || dock >= neighbors_.size() || signal->role < 0 ||
+        signal->role >= static_cast<int>(book_->roles.size()))
+      continue;
     neighbors_[dock].role = signal->role;
     if (!signal->beat || dock != parent_) continue;
     zero_ = agent.time();
@@ -113,7 +124,8 @@ void RolePlayer::select(Agent& agent) {
   const Situation situation(agent, *this);
   for (const RoleRule& rule : book_->rules) {
     const int to = book_->role_index(rule.to);
-    const bool applies = rule.from.empty() ? to != role_ : std::find(rule.from.begin(), rule.from.end(), role().name) != rule.from.end();
+    const bool applies =
+        rule.from.empty() ? to != role_ : std::find(rule.from.begin(), rule.from.end(), role().name) != rule.from.end();
     if (!applies || !rule.when(situation)) continue;
     role_ = to;
     since_ = agent.time();

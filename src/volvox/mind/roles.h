@@ -5,7 +5,8 @@
 //
 //   RoleBook book;
 //   book.parent = "s";                                           // all other docks lead to children
-//   book.roles = {{"wave", 180, {{"pitch", [](double t) { return 0.5 * volvox::sin(2 * pi * t / 180); }}}, {{"n", 36}}},
+//   book.roles = {{"wave", 180, {{"pitch", [](double t) { return 0.5 * volvox::sin(2 * pi * t / 180); }}}, {{"n",
+//   36}}},
 //                 {"still", 180, {{"pitch", [](double) { return 0.0; }}}, {}}};
 //   book.rules = {{{"wave"}, "still", [](const Situation& s) { return s.connected("e"); }},
 //                 {{"still"}, "wave", [](const Situation& s) { return !s.connected("e"); }}};
@@ -26,9 +27,9 @@ namespace volvox::mind {
 // Section 2.1. Steps are counted by the module's own clock, RoleBook::step seconds each.
 struct Role {
   std::string name;
-  double period = 180;                                             // T, in steps
-  std::map<std::string, std::function<double(double t)>> motion;   // A(t): by joint, rad (or m) for t in [0, T)
-  std::map<std::string, double> delays;                            // d_i: by dock, in steps, how far a child is behind
+  double period = 180;                                            // T, in steps
+  std::map<std::string, std::function<double(double t)>> motion;  // A(t): by joint, rad (or m) for t in [0, T)
+  std::map<std::string, double> delays;                           // d_i: by dock, in steps, how far a child is behind
 };
 
 class RolePlayer;
@@ -38,12 +39,14 @@ class Situation {
  public:
   Situation(const Agent& agent, const RolePlayer& player) : agent_(agent), player_(player) {}
   bool connected(std::string_view dock) const { return !neighbor(dock).empty(); }  // C(i)
-  std::string_view neighbor(std::string_view dock) const;      // NC(i): the other's dock there; empty if free
-  std::string_view neighbor_role(std::string_view dock) const; // NR(i): empty if free or not heard of yet
-  bool is_root() const;                                        // nobody at the parent's dock
-  double time_in_role() const;                                 // s, by its own clock
+  std::string_view neighbor(std::string_view dock) const;       // NC(i): the other's dock there; empty if free
+  std::string_view neighbor_role(std::string_view dock) const;  // NR(i): empty if free or not heard of yet
+  bool is_root() const;                                         // nobody at the parent's dock
+  double time_in_role() const;                                  // s, by its own clock
   template <class T>
-  const T& percept(std::string_view name) const { return agent_.percept<T>(name); }
+  const T& percept(std::string_view name) const {
+    return agent_.percept<T>(name);
+  }
 
  private:
   const Agent& agent_;
@@ -59,9 +62,9 @@ struct RoleRule {
 };
 
 struct RoleBook {
-  std::string parent;            // the dock that leads to the parent
-  double step = 2.5 / 180;       // s
-  std::vector<Role> roles;       // a module begins with the first
+  std::string parent;       // the dock that leads to the parent
+  double step = 2.5 / 180;  // s
+  std::vector<Role> roles;  // a module begins with the first
   std::vector<RoleRule> rules;
 
   int role_index(std::string_view name) const;  // -1: there is none
@@ -80,9 +83,9 @@ VOLVOX_TYPE(RoleSignal, role, beat)
 // The model of a module that plays, for those who look on: it changes nothing in play.
 struct RolePlayed {
   std::string role;
-  double t = 0;        // steps
-  int changes = 0;     // of role, so far
-  int beats = 0;       // heard from parents, so far
+  double t = 0;     // steps
+  int changes = 0;  // of role, so far
+  int beats = 0;    // heard from parents, so far
 };
 VOLVOX_TYPE(RolePlayed, role, t, changes, beats)
 
@@ -101,9 +104,12 @@ class RolePlayer final : public Behavior {
   friend class Situation;
   struct Neighbor {  // at a dock
     bool there = false;
-    int role = -1;   // -1: not heard of yet
+    int role = -1;  // -1: not heard of yet
     template <class A>
-    void archive(A& ar) { ar("there", there); ar("role", role); }
+    void archive(A& ar) {
+      ar("there", there);
+      ar("role", role);
+    }
   };
 
   const Role& role() const { return book_->roles[static_cast<std::size_t>(role_)]; }
@@ -120,9 +126,9 @@ class RolePlayer final : public Behavior {
   bool transmits_ = true;
 
   int role_ = 0;
-  double since_ = 0;   // s, by its own clock: when it took the role
-  double zero_ = 0;    // s, by its own clock: when t was last 0
-  double done_ = -1;   // the last whole step of this period that has been dealt with
+  double since_ = 0;  // s, by its own clock: when it took the role
+  double zero_ = 0;   // s, by its own clock: when t was last 0
+  double done_ = -1;  // the last whole step of this period that has been dealt with
   int changes_ = 0, beats_ = 0;
   std::vector<Neighbor> neighbors_;  // by dock
 };

@@ -18,7 +18,7 @@ struct DockState {
   bool engaged = false;   // holds another dock, fully closed
   bool latching = false;  // is being pulled together with another dock
   bool broken = false;
-  std::string neighbor;   // the name of the dock at the other end, such as "back"; empty if free
+  std::string neighbor;  // the name of the dock at the other end, such as "back"; empty if free
 };
 VOLVOX_TYPE(DockState, enabled, engaged, latching, broken, neighbor)
 
@@ -31,10 +31,10 @@ VOLVOX_TYPE(DockLoad, axial, shear, bending, torsion)
 // The features of the nearest thing that an obstacle sensor sees.
 struct Obstacle {
   bool seen = false;
-  double distance = 0;   // m
-  double bearing = 0;    // rad, to the left of where the sensor looks
-  double width = 0;      // rad, the angle over which it is seen
-  bool moves = false;    // false: part of the arena
+  double distance = 0;  // m
+  double bearing = 0;   // rad, to the left of where the sensor looks
+  double width = 0;     // rad, the angle over which it is seen
+  bool moves = false;   // false: part of the arena
   bool is_module = false;
 };
 VOLVOX_TYPE(Obstacle, seen, distance, bearing, width, moves, is_module)
@@ -47,19 +47,19 @@ VOLVOX_TYPE(Contact, touching, force)
 
 // What a module knows of a wire or of its place on a bus ("front.link", "can.link").
 struct LinkState {
-  bool up = false;           // something is plugged in at the other end; on a bus: somebody else is
-  int queued = 0;            // frames that wait to be sent
-  std::int64_t received = 0; // frames, since the start
-  std::int64_t lost = 0;     // frames of its own that it knows to be lost: no link, cut off, no room to wait
+  bool up = false;            // something is plugged in at the other end; on a bus: somebody else is
+  int queued = 0;             // frames that wait to be sent
+  std::int64_t received = 0;  // frames, since the start
+  std::int64_t lost = 0;      // frames of its own that it knows to be lost: no link, cut off, no room to wait
 };
 VOLVOX_TYPE(LinkState, up, queued, received, lost)
 
 // What a module knows of its radio ("radio.signal").
 struct Signal {
-  bool busy = false;          // it hears a carrier
-  double level_dbm = silence; // noise and all signals, at this moment
-  double last_dbm = silence;  // of the last frame that it received
-  int last_from = -1;         // and whose that was
+  bool busy = false;           // it hears a carrier
+  double level_dbm = silence;  // noise and all signals, at this moment
+  double last_dbm = silence;   // of the last frame that it received
+  int last_from = -1;          // and whose that was
   int queued = 0;
   std::int64_t received = 0, lost = 0;  // lost: as in LinkState, and what was never acknowledged
   static constexpr double silence = -200;
@@ -72,13 +72,13 @@ class Neighborhood;
 // What a sensor may look at. The world is as it was when the tick began.
 struct SenseContext {
   const world::World& world;
-  std::uint32_t module = 0;  // the placement that senses
-  double dt = 0;             // s, the length of a tick
-  std::span<const physics::RayHit> hits;      // of the rays that this sensor asked for
-  std::span<const double> contact_forces;     // N by link; empty unless some sensor asks
-  const Exchange* exchange = nullptr;         // null: no module has an interface to the network
-  std::uint32_t agent = 0;                    // the module's number among those with a mind
-  const Neighborhood* neighborhood = nullptr; // null unless some sensor asks
+  std::uint32_t module = 0;                    // the placement that senses
+  double dt = 0;                               // s, the length of a tick
+  std::span<const physics::RayHit> hits;       // of the rays that this sensor asked for
+  std::span<const double> contact_forces;      // N by link; empty unless some sensor asks
+  const Exchange* exchange = nullptr;          // null: no module has an interface to the network
+  std::uint32_t agent = 0;                     // the module's number among those with a mind
+  const Neighborhood* neighborhood = nullptr;  // null unless some sensor asks
 
   std::uint32_t link(int index) const { return world.part(module).first_link + static_cast<std::uint32_t>(index); }
   std::uint32_t joint(int index) const { return world.part(module).first_joint + static_cast<std::uint32_t>(index); }
@@ -102,12 +102,11 @@ class Sensor {
   virtual void read(const SenseContext& context, Value& reading) const = 0;
 };
 
-using SensorFactory =
-    std::function<std::unique_ptr<Sensor>(const model::Sensor&, const Parameters&)>;
+using SensorFactory = std::function<std::unique_ptr<Sensor>(const model::Sensor&, const Parameters&)>;
 using SensorRegistry = Registry<SensorFactory>;
 
-// accelerometer, gyroscope, pose, velocity, contact, neighbors, camera and those of range_sensors.h; those of joints and docks need no
-// entry: every module has them.
+// accelerometer, gyroscope, pose, velocity, contact, neighbors, camera and those of range_sensors.h; those of joints
+// and docks need no entry: every module has them.
 SensorRegistry built_in_sensors();
 
 std::unique_ptr<Sensor> make_joint_angle_sensor(int joint);

@@ -16,6 +16,7 @@ class JointAngle final : public TypedSensor<double> {
   void measure(const SenseContext& c, double& reading) const override {
     reading = c.world.joint_state(c.joint(joint_)).position;
   }
+
  private:
   int joint_;
 };
@@ -26,6 +27,7 @@ class JointVelocity final : public TypedSensor<double> {
   void measure(const SenseContext& c, double& reading) const override {
     reading = c.world.joint_state(c.joint(joint_)).velocity;
   }
+
  private:
   int joint_;
 };
@@ -36,6 +38,7 @@ class JointTorque final : public TypedSensor<double> {
   void measure(const SenseContext& c, double& reading) const override {
     reading = c.world.joint_state(c.joint(joint_)).torque;
   }
+
  private:
   int joint_;
 };
@@ -54,6 +57,7 @@ class DockStateSensor final : public TypedSensor<DockState> {
     if (partner == world::nobody) reading.neighbor.clear();
     else reading.neighbor = c.world.dock_model(partner).name;
   }
+
  private:
   int dock_;
 };
@@ -65,6 +69,7 @@ class DockLoadSensor final : public TypedSensor<DockLoad> {
     const world::DockLoad load = c.world.dock_load(c.dock(dock_));
     reading = {load.axial, load.shear, load.bending, load.torsion};
   }
+
  private:
   int dock_;
 };
@@ -72,7 +77,10 @@ class DockLoadSensor final : public TypedSensor<DockLoad> {
 class LinkSensor final : public TypedSensor<LinkState> {
  public:
   explicit LinkSensor(int outlet) : outlet_(outlet) {}
-  void measure(const SenseContext& c, LinkState& reading) const override { reading = c.exchange->link(c.agent, outlet_); }
+  void measure(const SenseContext& c, LinkState& reading) const override {
+    reading = c.exchange->link(c.agent, outlet_);
+  }
+
  private:
   int outlet_;
 };
@@ -80,7 +88,10 @@ class LinkSensor final : public TypedSensor<LinkState> {
 class SignalSensor final : public TypedSensor<Signal> {
  public:
   explicit SignalSensor(int outlet) : outlet_(outlet) {}
-  void measure(const SenseContext& c, Signal& reading) const override { reading = c.exchange->signal(c.agent, outlet_); }
+  void measure(const SenseContext& c, Signal& reading) const override {
+    reading = c.exchange->signal(c.agent, outlet_);
+  }
+
  private:
   int outlet_;
 };
@@ -96,8 +107,8 @@ class Accelerometer final : public MountedSensor<Vec3> {
     const Twist now = c.world.link_velocity(link), before = c.world.last_velocity(link);
     const double between = c.world.last_advance();
     const Vec3 turning = (now.angular - before.angular) / between;
-    const Vec3 acceleration = (now.linear - before.linear) / between + cross(turning, arm) +
-                              cross(now.angular, cross(now.angular, arm));
+    const Vec3 acceleration =
+        (now.linear - before.linear) / between + cross(turning, arm) + cross(now.angular, cross(now.angular, arm));
     reading = mounted.rotation.conjugate() * (acceleration - c.world.model().gravity);
   }
 };
@@ -141,14 +152,17 @@ class ContactSensor final : public MountedSensor<Contact> {
 class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
  public:
   NeighborSensor(const model::Sensor& sensor, const Parameters& p)
-      : MountedSensor(sensor), max_range_(p.number("max_range", 2, 1e-6, 1e6)), most_(static_cast<std::size_t>(p.integer("count", 8, 1, 1000))) {}
+      : MountedSensor(sensor),
+        max_range_(p.number("max_range", 2, 1e-6, 1e6)),
+        most_(static_cast<std::size_t>(p.integer("count", 8, 1, 1000))) {}
   double neighbor_range() const override { return max_range_; }
   void measure(const SenseContext& c, std::vector<Vec3>& reading) const override {
     const Pose mounted = mount(c);
     thread_local std::vector<Neighborhood::Near> near;
     c.neighborhood->near(mounted.position, max_range_, c.module, near);
     reading.resize(std::min(near.size(), most_));
-    for (std::size_t i = 0; i < reading.size(); ++i) reading[i] = mounted.rotation.conjugate() * (near[i].position - mounted.position);
+    for (std::size_t i = 0; i < reading.size(); ++i)
+      reading[i] = mounted.rotation.conjugate() * (near[i].position - mounted.position);
   }
 
  private:
@@ -180,16 +194,22 @@ SensorRegistry built_in_sensors() {
   registry.add("accelerometer", plain<Accelerometer>(), "specific force, Vec3 in m/s^2");
   registry.add("gyroscope", plain<Gyroscope>(), "angular velocity, Vec3 in rad/s");
   registry.add("pose", plain<PoseSensor>(), "where it is, Pose in the world (for debugging)");
-  registry.add("velocity", plain<VelocitySensor>(), "how it moves, Twist in the world's axes (with pose: a motion capture system)");
+  registry.add("velocity", plain<VelocitySensor>(),
+               "how it moves, Twist in the world's axes (with pose: a motion capture system)");
   registry.add("contact", plain<ContactSensor>(), "whether the link touches anything, and how hard");
-  registry.add("neighbors", [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {
-    return std::make_unique<NeighborSensor>(sensor, p);
-  }, "where the nearest other modules are, a list of Vec3 from the sensor: max_range, count");
+  registry.add(
+      "neighbors",
+      [](const model::Sensor& sensor, const Parameters& p) -> std::unique_ptr<Sensor> {
+        return std::make_unique<NeighborSensor>(sensor, p);
+      },
+      "where the nearest other modules are, a list of Vec3 from the sensor: max_range, count");
   registry.add("camera", make_camera, "an image of colours and depths: width, height, field_of_view, near, max_range");
-  registry.add("dock_beacon", make_dock_beacon, "the nearest free dock that faces the sensor: max_range, field_of_view");
+  registry.add("dock_beacon", make_dock_beacon,
+               "the nearest free dock that faces the sensor: max_range, field_of_view");
   add_range_sensors(registry);
-  registry.add("external", [](const model::Sensor&, const Parameters&) { return std::make_unique<ExternalSensor>(); },
-               "a number that comes from outside: a joystick, a socket, a viewer");
+  registry.add(
+      "external", [](const model::Sensor&, const Parameters&) { return std::make_unique<ExternalSensor>(); },
+      "a number that comes from outside: a joystick, a socket, a viewer");
   return registry;
 }
 

@@ -13,9 +13,11 @@ Sight::Sight(const world::World& world) {
   }
 }
 
-void Sight::look(const world::World& world, std::span<const physics::Ray> rays, std::span<physics::RayHit> hits, ThreadPool& threads) {
+void Sight::look(const world::World& world, std::span<const physics::Ray> rays, std::span<physics::RayHit> hits,
+                 ThreadPool& threads) {
   threads.parallel_for(world.links(), 128, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t link = begin; link < end; ++link) caster_.place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
+    for (std::size_t link = begin; link < end; ++link)
+      caster_.place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
   });
   caster_.update();
   rays_.clear();

@@ -13,7 +13,8 @@ namespace volvox::mind {
 class Sight {
  public:
   explicit Sight(const world::World& world);
-  void look(const world::World& world, std::span<const physics::Ray> rays, std::span<physics::RayHit> hits, ThreadPool& threads);
+  void look(const world::World& world, std::span<const physics::Ray> rays, std::span<physics::RayHit> hits,
+            ThreadPool& threads);
 
  private:
   scan::RayCaster caster_;  // its bodies are numbered as the world's links

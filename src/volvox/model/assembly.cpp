@@ -28,7 +28,8 @@ class Reporter {
   explicit Reporter(Error& error) : error_(error) {}
   ~Reporter() {
     if (count_ > max_reported) {
-      error_.add({{}, 0, fmt::format("... and {} more of this kind", count_ - max_reported), "mend the first ones first"});
+      error_.add(
+          {{}, 0, fmt::format("... and {} more of this kind", count_ - max_reported), "mend the first ones first"});
     }
   }
   Reporter(const Reporter&) = delete;
@@ -176,7 +177,8 @@ void check_posed(const WorldModel& world, Error& error) {
   Reporter report(error);
   for (const Placement& p : world.placements) {
     if (p.posed) continue;
-    report.add({p.file, p.line, fmt::format("{} has no pose, and no connection leads to it from a module that has one", p.name),
+    report.add({p.file, p.line,
+                fmt::format("{} has no pose, and no connection leads to it from a module that has one", p.name),
                 "give it pose=\"x y z roll pitch yaw\", or connect one of its docks"});
   }
 }
@@ -190,11 +192,11 @@ void check_loops(const WorldModel& world, Error& error) {
     const Pose off = (pose_of_b(world, c) * dock).inverse() * (actual * dock);
     const double distance = length(off.position), turned = angle(off.rotation);
     if (distance <= connection_tolerance_m && turned <= connection_tolerance_rad) continue;
-    report.add({c.file, c.line,
-                fmt::format("the connection of {} to {} does not close: the docks are {:.1f} mm and {:.1f} degrees apart",
-                            dock_name(world, c.a, c.dock_a), dock_name(world, c.b, c.dock_b), distance * 1e3,
-                            degrees(turned)),
-                "change the joint positions, the turns or the poses around this loop, or leave this connection out"});
+    report.add(
+        {c.file, c.line,
+         fmt::format("the connection of {} to {} does not close: the docks are {:.1f} mm and {:.1f} degrees apart",
+                     dock_name(world, c.a, c.dock_a), dock_name(world, c.b, c.dock_b), distance * 1e3, degrees(turned)),
+         "change the joint positions, the turns or the poses around this loop, or leave this connection out"});
   }
 }
 

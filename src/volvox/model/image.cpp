@@ -40,16 +40,20 @@ Result<GrayImage> read_gray(const std::filesystem::path& file) {
   GrayImage image;
   int channels = 0;
   if (stbi_info_from_memory(data, size, &image.width, &image.height, &channels) == 0) {
-    return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()), "give a PNG, JPEG, BMP or PGM image"};
+    return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()),
+                      "give a PNG, JPEG, BMP or PGM image"};
   }
   if (static_cast<std::int64_t>(image.width) * image.height > max_pixels) {
-    return Diagnostic{name, 0, fmt::format("the image has {} x {} pixels", image.width, image.height), "give one of at most 64 million"};
+    return Diagnostic{name, 0, fmt::format("the image has {} x {} pixels", image.width, image.height),
+                      "give one of at most 64 million"};
   }
   const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
-  const bool read = deep ? convert(stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 1), 65535.0, image)
-                         : convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 255.0, image);
+  const bool read =
+      deep ? convert(stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 1), 65535.0, image)
+           : convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 255.0, image);
   if (!read) {
-    return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()), "save it again; it may be cut off"};
+    return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()),
+                      "save it again; it may be cut off"};
   }
   return image;
 }
@@ -60,7 +64,8 @@ Result<HeightField> read_height_field(const std::filesystem::path& file, const V
   Result<GrayImage> image = read_gray(file);
   if (!image.ok()) return image.error();
   if (image->width < 2 || image->height < 2) {
-    return Diagnostic{file.string(), 0, fmt::format("a terrain cannot be made of {} x {} pixels", image->width, image->height),
+    return Diagnostic{file.string(), 0,
+                      fmt::format("a terrain cannot be made of {} x {} pixels", image->width, image->height),
                       "give an image of at least 2 x 2 pixels"};
   }
   auto field = std::make_shared<HeightFieldData>();

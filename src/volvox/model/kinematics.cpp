@@ -60,7 +60,10 @@ struct Error6 {
 Error6 error_of(const Pose& target, const Pose& tip, double radian_weight) {
   const Vec3 way = target.position - tip.position;
   const Vec3 turn = rotation_vector(target.rotation * tip.rotation.conjugate());
-  Error6 error{{way.x, way.y, way.z, turn.x * radian_weight, turn.y * radian_weight, turn.z * radian_weight}, length(way), length(turn), 0};
+  Error6 error{{way.x, way.y, way.z, turn.x * radian_weight, turn.y * radian_weight, turn.z * radian_weight},
+               length(way),
+               length(turn),
+               0};
   for (const double e : error.weighted) error.squares += e * e;
   return error;
 }
@@ -80,7 +83,8 @@ std::vector<double> damped_step(const std::vector<Vector6>& columns, const Vecto
 }
 
 // A step that keeps to the limits: a joint that would pass one stops there, and the others make up for it.
-std::vector<double> limited_step(const Chain& chain, const std::vector<double>& at, std::vector<Vector6> columns, Vector6 error, double damping) {
+std::vector<double> limited_step(const Chain& chain, const std::vector<double>& at, std::vector<Vector6> columns,
+                                 Vector6 error, double damping) {
   std::vector<double> to = at;
   std::vector<char> stopped(at.size());
   for (std::size_t round = 0; round <= at.size(); ++round) {
@@ -109,7 +113,8 @@ Result<void> Chain::append(const ModuleModel& model, const std::string& entry, c
   const Dock &first = model.docks[static_cast<std::size_t>(in)], &last = model.docks[static_cast<std::size_t>(out)];
   std::vector<int> way;
   if (!find_way(model, first.link, last.link, -1, way))
-    return Error(fmt::format("no joints of {} lead from dock {} to dock {}", model.name, entry, exit), "name two docks that joints connect");
+    return Error(fmt::format("no joints of {} lead from dock {} to dock {}", model.name, entry, exit),
+                 "name two docks that joints connect");
 
   Pose here = tip_;
   if (begun_) here = here * engaged_dock(symmetry_, turn);
@@ -157,7 +162,8 @@ std::vector<Twist> Chain::jacobian(std::span<const double> positions) const {
   std::vector<Twist> columns;
   for (std::size_t k = 0; k < joints_.size(); ++k) {
     const Vec3 axis = at[k].rotation * Vec3{0, 0, joints_[k].backwards ? -1.0 : 1.0};
-    columns.push_back(joints_[k].revolute ? Twist{cross(axis, at.back().position - at[k].position), axis} : Twist{axis, {}});
+    columns.push_back(joints_[k].revolute ? Twist{cross(axis, at.back().position - at[k].position), axis}
+                                          : Twist{axis, {}});
   }
   return columns;
 }
@@ -177,7 +183,8 @@ Reach reach(const Chain& chain, const Pose& target, std::vector<double> start, c
   found.positions = std::move(start);
   Error6 error = error_of(target, chain.tip(found.positions), options.radian_weight);
   const auto within = [&] {
-    return error.distance <= options.position_tolerance && (options.radian_weight == 0 || error.angle <= options.angle_tolerance);
+    return error.distance <= options.position_tolerance &&
+           (options.radian_weight == 0 || error.angle <= options.angle_tolerance);
   };
   double damping = 0.05;  // m/rad, about a tenth of an arm's length
   for (; found.iterations < options.iterations && !within(); ++found.iterations) {

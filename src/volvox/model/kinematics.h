@@ -40,17 +40,18 @@ class Chain {
   // The velocity of the tip for a unit velocity of each joint.
   std::vector<Twist> jacobian(std::span<const double> positions) const;
 
-  std::vector<double> random_positions(RandomStream& random) const;  // within the limits; +-pi or +-1 m where there are none
+  std::vector<double> random_positions(
+      RandomStream& random) const;  // within the limits; +-pi or +-1 m where there are none
 
  private:
   std::vector<Joint> joints_;
-  Pose tip_;  // in the frame that the last joint moves
+  Pose tip_;          // in the frame that the last joint moves
   int symmetry_ = 0;  // of the last exit dock; 0 before the first
   bool begun_ = false;
 };
 
 struct ReachOptions {
-  double position_tolerance = 1e-4;       // m
+  double position_tolerance = 1e-4;  // m
   double angle_tolerance = radians(0.1);
   // What an error of one radian counts, in metres; 0: any orientation will do.
   double radian_weight = 0.2;

@@ -40,7 +40,10 @@ std::vector<fs::path> model_files(const fs::path& folder) {
 }
 
 Diagnostic no_download(const std::string& uri) {
-  return {{}, 0, fmt::format("{} is not on this machine, and nothing is downloaded", uri), "download it, and name the file"};
+  return {{},
+          0,
+          fmt::format("{} is not on this machine, and nothing is downloaded", uri),
+          "download it, and name the file"};
 }
 
 }  // namespace
@@ -77,9 +80,13 @@ Result<fs::path> ModelLibrary::find(const std::string& name_or_path, const fs::p
         if (is_file(candidate)) return candidate;
       }
     }
-    return Diagnostic{{}, 0, fmt::format("there is no file {}", name),
-                      relative_to.empty() ? "check the path and its spelling"
-                                          : fmt::format("check the path; it starts in {}", relative_to.empty() ? "the folder that you are in" : relative_to.string())};
+    return Diagnostic{{},
+                      0,
+                      fmt::format("there is no file {}", name),
+                      relative_to.empty()
+                          ? "check the path and its spelling"
+                          : fmt::format("check the path; it starts in {}",
+                                        relative_to.empty() ? "the folder that you are in" : relative_to.string())};
   }
   if (!path.filename().empty()) {
     for (const fs::path& folder : folders(relative_to)) {
@@ -90,8 +97,11 @@ Result<fs::path> ModelLibrary::find(const std::string& name_or_path, const fs::p
       }
     }
   }
-  return Diagnostic{{}, 0, fmt::format("there is no robot or model named \"{}\"", name),
-                    suggest(name, names()) + "; or add its folder to VOLVOX_RESOURCE_PATH, or give a path that ends in .sdf"};
+  return Diagnostic{
+      {},
+      0,
+      fmt::format("there is no robot or model named \"{}\"", name),
+      suggest(name, names()) + "; or add its folder to VOLVOX_RESOURCE_PATH, or give a path that ends in .sdf"};
 }
 
 Result<fs::path> ModelLibrary::find_resource(const std::string& uri, const fs::path& relative_to) const {
@@ -117,17 +127,23 @@ Result<fs::path> ModelLibrary::find_resource(const std::string& uri, const fs::p
     if (is_file(candidate)) return candidate;
   }
   if (name.empty()) return Diagnostic{{}, 0, "the URI of a mesh or image is empty", "name the file"};
-  return Diagnostic{{}, 0, fmt::format("there is no file {}", uri), fmt::format("check the path; it starts in {}", relative_to.empty() ? "the folder that you are in" : relative_to.string())};
+  return Diagnostic{{},
+                    0,
+                    fmt::format("there is no file {}", uri),
+                    fmt::format("check the path; it starts in {}",
+                                relative_to.empty() ? "the folder that you are in" : relative_to.string())};
 }
 
-Result<Model> ModelLibrary::load(const std::string& name_or_path, const fs::path& relative_to, std::vector<Diagnostic>* warnings) {
+Result<Model> ModelLibrary::load(const std::string& name_or_path, const fs::path& relative_to,
+                                 std::vector<Diagnostic>* warnings) {
   const Result<fs::path> found = find(name_or_path, relative_to);
   if (!found.ok()) return found.error();
   std::error_code code;
   const fs::path key = fs::weakly_canonical(*found, code);
   const auto [it, is_new] = cache_.try_emplace(code ? *found : key);
   if (!is_new && it->second.model == nullptr) {
-    return Diagnostic{found->string(), 0, "this file includes itself, perhaps through others", "break the circle of <include>s"};
+    return Diagnostic{found->string(), 0, "this file includes itself, perhaps through others",
+                      "break the circle of <include>s"};
   }
   if (is_new) {
     const auto read = [&]() -> Result<Model> {
@@ -156,7 +172,8 @@ bool hidden_from_sdformat(std::string_view name, std::string_view parent) {
 
 bool check_sdf_root(const XMLElement& root, Report& report) {
   if (std::string_view(root.Name()) != "sdf") {
-    report.error(root, fmt::format("the file begins with <{}>", root.Name()), "begin it with <sdf version=\"1.9\"> (or <robot> in a URDF)");
+    report.error(root, fmt::format("the file begins with <{}>", root.Name()),
+                 "begin it with <sdf version=\"1.9\"> (or <robot> in a URDF)");
     return false;
   }
   const char* version = root.Attribute("version");
@@ -170,7 +187,8 @@ bool check_sdf_root(const XMLElement& root, Report& report) {
 namespace {
 
 // Everything that is not merged away must have come through.
-void check_urdf_came_through(const ModuleModel& model, const XMLElement& robot, const PreparedUrdf& urdf, Report& report) {
+void check_urdf_came_through(const ModuleModel& model, const XMLElement& robot, const PreparedUrdf& urdf,
+                             Report& report) {
   for (const XMLElement* link : children(robot, "link")) {
     const std::string name = link->Attribute("name");
     if (model.link_index(name) < 0 && !urdf.merged.contains(name)) {
@@ -182,26 +200,31 @@ void check_urdf_came_through(const ModuleModel& model, const XMLElement& robot, 
     const std::string child = joint->FirstChildElement("child")->Attribute("link");
     const bool merged = std::string_view(joint->Attribute("type")) == "fixed" && urdf.merged.contains(child);
     if (model.joint_index(name) < 0 && !merged) {
-      report.error(*joint, fmt::format("joint {} was lost on the way from URDF to SDF", name), "convert the file to SDF");
+      report.error(*joint, fmt::format("joint {} was lost on the way from URDF to SDF", name),
+                   "convert the file to SDF");
     }
   }
 }
 
-Result<Model> read_urdf(const std::string& text, const XMLElement& robot, const fs::path& file, ModelLibrary& library, Report& report) {
+Result<Model> read_urdf(const std::string& text, const XMLElement& robot, const fs::path& file, ModelLibrary& library,
+                        Report& report) {
   const PreparedUrdf urdf = prepare_urdf(text, robot, report);
   sdf::Root root;
   if (!report.ok() || !load_with_sdformat(urdf.text, robot, root, report)) return report.error();
   if (root.Model() == nullptr) {
-    report.error(robot, "sdformat finds no model in this URDF", "give its links mass, and its joints a parent and a child");
+    report.error(robot, "sdformat finds no model in this URDF",
+                 "give its links mass, and its joints a parent and a child");
     return report.error();
   }
-  auto model = std::make_shared<ModuleModel>(convert_model(*root.Model(), {robot, file.parent_path(), library, &urdf}, report));
+  auto model =
+      std::make_shared<ModuleModel>(convert_model(*root.Model(), {robot, file.parent_path(), library, &urdf}, report));
   check_urdf_came_through(*model, robot, urdf, report);
   if (!report.ok()) return report.error();
   return Model(std::move(model));
 }
 
-Result<Model> read_sdf(const std::string& text, const XMLElement& sdf, const fs::path& file, ModelLibrary& library, Report& report) {
+Result<Model> read_sdf(const std::string& text, const XMLElement& sdf, const fs::path& file, ModelLibrary& library,
+                       Report& report) {
   if (!check_sdf_root(sdf, report)) return report.error();
   const XMLElement* element = sdf.FirstChildElement("model");
   const XMLElement* include = sdf.FirstChildElement("include");
@@ -212,7 +235,8 @@ Result<Model> read_sdf(const std::string& text, const XMLElement& sdf, const fs:
   }
   if (element == nullptr || element->NextSiblingElement("model") != nullptr) {
     report.error(sdf, element == nullptr ? "the file holds no <model>" : "the file holds more than one <model>",
-                 sdf.FirstChildElement("world") != nullptr ? "this is a world; name a file with a model" : "put exactly one <model> into it");
+                 sdf.FirstChildElement("world") != nullptr ? "this is a world; name a file with a model"
+                                                           : "put exactly one <model> into it");
     return report.error();
   }
   check_standard_elements(sdf, report);
@@ -224,14 +248,16 @@ Result<Model> read_sdf(const std::string& text, const XMLElement& sdf, const fs:
     report.error(*element, "sdformat finds no model here", "compare it with the SDF specification, sdformat.org/spec");
     return report.error();
   }
-  auto model = std::make_shared<ModuleModel>(convert_model(*root.Model(), {*element, file.parent_path(), library, nullptr}, report));
+  auto model = std::make_shared<ModuleModel>(
+      convert_model(*root.Model(), {*element, file.parent_path(), library, nullptr}, report));
   if (!report.ok()) return report.error();
   return Model(std::move(model));
 }
 
 }  // namespace
 
-Result<Model> read_model_text(const std::string& text, const fs::path& file, ModelLibrary& library, std::vector<Diagnostic>* warnings) {
+Result<Model> read_model_text(const std::string& text, const fs::path& file, ModelLibrary& library,
+                              std::vector<Diagnostic>* warnings) {
   Report report(file.string());
   tinyxml2::XMLDocument document;
   if (!parse_xml(text, document, report)) return report.error();

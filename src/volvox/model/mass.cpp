@@ -51,8 +51,8 @@ struct SolidOf {
     const double cylinder_mass = mass * h / (h + 4.0 / 3 * r);
     const double caps_mass = mass - cylinder_mass;
     const double along = cylinder_mass * r * r / 2 + caps_mass * 0.4 * r * r;
-    const double across = cylinder_mass * (3 * r * r + h * h) / 12 +
-                          caps_mass * (0.4 * r * r + h * h / 4 + 3.0 / 8 * h * r);
+    const double across =
+        cylinder_mass * (3 * r * r + h * h) / 12 + caps_mass * (0.4 * r * r + h * h / 4 + 3.0 / 8 * h * r);
     return {mass, {}, {across, across, along}};
   }
   MassProperties operator()(const Hull& hull) const {

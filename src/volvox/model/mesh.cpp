@@ -1,10 +1,10 @@
 #include "volvox/model/mesh.h"
 
-#include <assimp/Importer.hpp>
 #include <assimp/config.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 #include <fmt/format.h>
+#include <assimp/Importer.hpp>
 
 #include "volvox/model/xml.h"
 
@@ -15,7 +15,8 @@ void add_part(const aiMesh& part, const aiMatrix4x4& to_scene, const Vec3& scale
   const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
   for (unsigned i = 0; i < part.mNumVertices; ++i) {
     const aiVector3D v = to_scene * part.mVertices[i];
-    mesh.vertices.push_back(multiply({static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)}, scale));
+    mesh.vertices.push_back(
+        multiply({static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)}, scale));
   }
   for (unsigned i = 0; i < part.mNumFaces; ++i) {
     const aiFace& face = part.mFaces[i];
@@ -50,7 +51,8 @@ Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, con
   try {
     scene = importer.ReadFile(name, aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_SortByPType);
   } catch (const std::exception& failure) {
-    return Diagnostic{name, 0, fmt::format("the mesh cannot be read: {}", failure.what()), "export it again, as OBJ or STL"};
+    return Diagnostic{name, 0, fmt::format("the mesh cannot be read: {}", failure.what()),
+                      "export it again, as OBJ or STL"};
   }
   if (scene == nullptr || scene->mRootNode == nullptr) {
     return Diagnostic{name, 0, fmt::format("the mesh cannot be read: {}", importer.GetErrorString()),
@@ -59,7 +61,8 @@ Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, con
   auto mesh = std::make_shared<MeshData>();
   add_node(*scene, *scene->mRootNode, aiMatrix4x4(), scale, submesh, *mesh);
   if (mesh->triangles.empty()) {
-    return Diagnostic{name, 0, submesh.empty() ? "the mesh has no triangles" : fmt::format("the mesh has no part {}", submesh),
+    return Diagnostic{name, 0,
+                      submesh.empty() ? "the mesh has no triangles" : fmt::format("the mesh has no part {}", submesh),
                       "check what the file holds in a mesh viewer"};
   }
   for (const Vec3& v : mesh->vertices) {
@@ -67,7 +70,8 @@ Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, con
   }
   for (const auto& triangle : mesh->triangles) {
     for (const std::uint32_t index : triangle) {
-      if (index >= mesh->vertices.size()) return Diagnostic{name, 0, "a triangle names a vertex that is not there", "export it again"};
+      if (index >= mesh->vertices.size())
+        return Diagnostic{name, 0, "a triangle names a vertex that is not there", "export it again"};
     }
   }
   return Mesh(std::move(mesh));

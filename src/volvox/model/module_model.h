@@ -19,10 +19,10 @@ inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 struct Link {
   std::string name;
-  Pose pose;  // in the module's frame, with every joint at zero
-  double mass = 1;             // kg
-  Pose inertial;               // centre of mass and principal axes, in the link's frame
-  Vec3 moments{1, 1, 1};       // principal moments of inertia, kg m^2
+  Pose pose;                                 // in the module's frame, with every joint at zero
+  double mass = 1;                           // kg
+  Pose inertial;                             // centre of mass and principal axes, in the link's frame
+  Vec3 moments{1, 1, 1};                     // principal moments of inertia, kg m^2
   std::shared_ptr<const Geometry> geometry;  // never null
   std::vector<Visual> visuals;
   bool gravity = true;
@@ -70,12 +70,12 @@ struct Dock {
   int symmetry = 4;                // engages at every 360/symmetry degrees; 0: at any angle
   double capture_distance = 0.01;  // m
   double capture_angle = radians(10);
-  double latch_time = 0.25;        // s, from capture to engaged
-  double pull_speed = 0.2;         // m/s, at most, while it latches
+  double latch_time = 0.25;  // s, from capture to engaged
+  double pull_speed = 0.2;   // m/s, at most, while it latches
   DockStrength strength;
-  double load_time = 1.0 / 30;     // s, over which loads are averaged before they are judged
-  double extension = 0;            // m by which this (elongated) dock stands out; already in pose
-  bool enabled = true;             // at the start
+  double load_time = 1.0 / 30;  // s, over which loads are averaged before they are judged
+  double extension = 0;         // m by which this (elongated) dock stands out; already in pose
+  bool enabled = true;          // at the start
 };
 
 // A noise model by name, with its parameters: <volvox:noise type="gaussian" deviation="0.01"/>.
@@ -108,7 +108,7 @@ struct Actuator {
 struct Mind {
   std::string behavior;  // a name of the behaviour registry; empty: none
   std::map<std::string, std::string> parameters;
-  std::string file;      // where it was declared
+  std::string file;  // where it was declared
   int line = 0;
   std::vector<Mind> further{};  // more behaviours on the same module; they have none of their own
 };
@@ -122,8 +122,8 @@ struct Wire {
   double bit_rate = 1e6;  // bit/s; infinity: frames take no time
   double delay = 0;       // s
   WireTiming timing = WireTiming::live;
-  std::uint32_t capacity = 0;  // bytes a tick; delayed timing only
-  std::uint32_t queue = 1024;  // frames
+  std::uint32_t capacity = 0;                           // bytes a tick; delayed timing only
+  std::uint32_t queue = 1024;                           // frames
   std::uint32_t largest_payload = 65535, overhead = 0;  // bytes
   int line = 0;
 };
@@ -133,17 +133,17 @@ struct Radio {
   int link = 0;
   Pose pose;  // of the antenna, in the link's frame
   std::string channel = "air";
-  double power = 1e-3;                 // W
-  double gain = 1;                     // of the antenna, linear
-  double bit_rate = 250e3;             // bit/s
-  double bandwidth = 2e6;              // Hz, of the noise
-  double noise_factor = 1;             // linear
-  double receive_threshold = 3.16e-12; // W
-  double carrier_threshold = 3.16e-12; // W; infinity: never busy
-  double capture_ratio = 10;           // linear
-  std::uint32_t window = 30, largest_window = 0;  // slots
-  double slot = 320e-6;                // s
-  std::uint32_t queue = 64;            // frames
+  double power = 1e-3;                                // W
+  double gain = 1;                                    // of the antenna, linear
+  double bit_rate = 250e3;                            // bit/s
+  double bandwidth = 2e6;                             // Hz, of the noise
+  double noise_factor = 1;                            // linear
+  double receive_threshold = 3.16e-12;                // W
+  double carrier_threshold = 3.16e-12;                // W; infinity: never busy
+  double capture_ratio = 10;                          // linear
+  std::uint32_t window = 30, largest_window = 0;      // slots
+  double slot = 320e-6;                               // s
+  std::uint32_t queue = 64;                           // frames
   std::uint32_t largest_payload = 127, overhead = 0;  // bytes
   bool acknowledge = false;
   double turnaround = 192e-6, timeout = 2e-3;  // s, of acknowledgements
@@ -171,10 +171,10 @@ struct Bus {
 
 // A library to be loaded, or an extension to be made: <plugin filename="libmine.so" name="mine">.
 struct PluginSpec {
-  std::string filename;  // empty: an extension that is there already
-  std::string name;      // of the extension to make, where there is one of this name
+  std::string filename;                           // empty: an extension that is there already
+  std::string name;                               // of the extension to make, where there is one of this name
   std::map<std::string, std::string> parameters;  // of the extension: child elements by name
-  std::string file;      // where it was declared
+  std::string file;                               // where it was declared
   int line = 0;
 };
 
@@ -193,13 +193,13 @@ struct ModuleModel {
   // Noise by percept ("yaw.angle", "imu"), by action ("yaw", "front"), and on the messages
   // that go out through a dock, radio or bus ("front", or "*" for all docks).
   std::map<std::string, NoiseChainSpec> percept_noise, action_noise, message_noise;
-  std::optional<Mind> mind;   // has a mind: it is a module; otherwise an obstacle or a base
+  std::optional<Mind> mind;     // has a mind: it is a module; otherwise an obstacle or a base
   bool fixed_in_place = false;  // SDF's <static>
   bool driven = false;          // moved from outside (Input "pose"): pushes, is not pushed
   bool self_collide = true;     // links that no joint connects touch each other (SDF says false if not told)
   Pose default_pose;            // the <pose> of the file's <model>; a placement has its own
 
-  int link_index(const std::string& name) const;   // -1: there is none
+  int link_index(const std::string& name) const;  // -1: there is none
   int joint_index(const std::string& name) const;
   int dock_index(const std::string& name) const;
   const Wire* wire_of(int dock) const;  // null: none

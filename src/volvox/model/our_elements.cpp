@@ -19,19 +19,24 @@ std::vector<std::string> names_of(const std::vector<T>& items) {
 
 class OurElements {
  public:
-  OurElements(ModuleModel& model, const ModelSource& source, Report& report) : model_(model), source_(source), report_(report) {}
+  OurElements(ModuleModel& model, const ModelSource& source, Report& report)
+      : model_(model), source_(source), report_(report) {}
 
   void add() {
     for (const XMLElement* e : model_children(source_.element, "volvox:motor")) add_motor(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:dock")) add_dock(*e);
-    for (const XMLElement* e : model_children(source_.element, "volvox:sensor")) model_.sensors.push_back(read_mounted<Sensor>(*e));
-    for (const XMLElement* e : model_children(source_.element, "volvox:actuator")) model_.actuators.push_back(read_mounted<Actuator>(*e));
+    for (const XMLElement* e : model_children(source_.element, "volvox:sensor"))
+      model_.sensors.push_back(read_mounted<Sensor>(*e));
+    for (const XMLElement* e : model_children(source_.element, "volvox:actuator"))
+      model_.actuators.push_back(read_mounted<Actuator>(*e));
     for (const XMLElement* e : model_children(source_.element, "volvox:wire")) add_wire(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:radio")) add_radio(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:bus")) add_bus(*e);
     for (const XMLElement* e : model_children(source_.element, "volvox:driven")) {
       model_.driven = true;
-      if (model_.links.size() != 1 || model_.fixed_in_place) report_.error(*e, "only a model of one link that is not static can be driven from outside", "make it one link, or leave <volvox:driven/> out");
+      if (model_.links.size() != 1 || model_.fixed_in_place)
+        report_.error(*e, "only a model of one link that is not static can be driven from outside",
+                      "make it one link, or leave <volvox:driven/> out");
     }
     std::sort(model_.wires.begin(), model_.wires.end(), [](const Wire& a, const Wire& b) { return a.dock < b.dock; });
     check_names();
@@ -68,18 +73,22 @@ class OurElements {
   void add_motor(const XMLElement& element) {
     const Attributes attributes(element, report_);
     const std::string name = attributes.required("joint");
-    const Motor motor{attributes.number("kp", 0, Range::not_negative()), attributes.required_number("kd", Range::positive())};
+    const Motor motor{attributes.number("kp", 0, Range::not_negative()),
+                      attributes.required_number("kd", Range::positive())};
     if (name.empty()) return;
     const int index = model_.joint_index(name);
     if (index < 0) {
-      return report_.error(element, fmt::format("the motor drives the joint {}, which {} does not have", name, model_.name),
+      return report_.error(element,
+                           fmt::format("the motor drives the joint {}, which {} does not have", name, model_.name),
                            suggest(name, names_of(model_.joints)));
     }
     Joint& joint = model_.joints[static_cast<std::size_t>(index)];
     if (joint.type != JointType::revolute && joint.type != JointType::prismatic) {
-      return report_.error(element, fmt::format("joint {} cannot have a motor", name), "only revolute and prismatic joints can");
+      return report_.error(element, fmt::format("joint {} cannot have a motor", name),
+                           "only revolute and prismatic joints can");
     }
-    if (joint.motor) return report_.error(element, fmt::format("joint {} has two motors", name), "keep one <volvox:motor>");
+    if (joint.motor)
+      return report_.error(element, fmt::format("joint {} has two motors", name), "keep one <volvox:motor>");
     joint.motor = motor;
   }
 
@@ -110,7 +119,8 @@ class OurElements {
     const double mass = attributes.number("extension_mass", 0.02, Range::positive());
     const double radius = attributes.number("extension_radius", 0.01, Range::positive());
     if (dock.extension == 0 && (attributes.has("extension_mass") || attributes.has("extension_radius"))) {
-      report_.error(element, fmt::format("dock {} has a bar but no extension=", dock.name), "give extension= its length in m");
+      report_.error(element, fmt::format("dock {} has a bar but no extension=", dock.name),
+                    "give extension= its length in m");
     }
     const double extension = dock.link >= 0 ? dock.extension : 0;
     model_.docks.push_back(std::move(dock));
@@ -121,7 +131,8 @@ class OurElements {
     if (text == "male") dock.gender = Gender::male;
     else if (text == "female") dock.gender = Gender::female;
     else if (text == "both") dock.gender = Gender::both;
-    else report_.error(element, fmt::format("there is no gender \"{}\"", text), suggest(text, {"male", "female", "both"}));
+    else
+      report_.error(element, fmt::format("there is no gender \"{}\"", text), suggest(text, {"male", "female", "both"}));
   }
 
   // A sensor or an actuator: named, typed, mounted on a link; further attributes are its own.
@@ -135,15 +146,18 @@ class OurElements {
     mounted.line = element.GetLineNum();
     // A model of one link leaves no doubt about which.
     const bool doubtful = model_.links.size() != 1;
-    mounted.link = attributes.has("link") || doubtful ? find_link(element, attributes.required("link"), mounted.pose) : 0;
+    mounted.link =
+        attributes.has("link") || doubtful ? find_link(element, attributes.required("link"), mounted.pose) : 0;
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
       const std::string_view name = a->Name();
-      if (name != "name" && name != "type" && name != "pose" && name != "link") mounted.parameters[a->Name()] = a->Value();
+      if (name != "name" && name != "type" && name != "pose" && name != "link")
+        mounted.parameters[a->Name()] = a->Value();
     }
     return mounted;
   }
 
-  static std::uint32_t count(const Attributes& attributes, const char* name, std::uint32_t fallback, std::uint32_t low, std::uint32_t high) {
+  static std::uint32_t count(const Attributes& attributes, const char* name, std::uint32_t fallback, std::uint32_t low,
+                             std::uint32_t high) {
     return static_cast<std::uint32_t>(attributes.integer(name, fallback, low, high));
   }
   static constexpr std::uint32_t most_frames = 1'000'000, most_bytes = 1'000'000, most_slots = 1'000'000;
@@ -162,20 +176,24 @@ class OurElements {
     wire.overhead = count(attributes, "overhead", wire.overhead, 0, most_bytes);
     wire.line = element.GetLineNum();
     if (wire.timing == WireTiming::delayed && !attributes.has("capacity"))
-      report_.error(element, "a wire with delayed timing has no capacity=", "say how many bytes it carries in a tick, such as capacity=\"64\"");
+      report_.error(element, "a wire with delayed timing has no capacity=",
+                    "say how many bytes it carries in a tick, such as capacity=\"64\"");
     if (wire.timing == WireTiming::live && attributes.has("capacity"))
-      report_.error(element, "a live wire has no capacity=", "leave it out: bit_rate= says how fast it is; or write timing=\"delayed\"");
+      report_.error(element, "a live wire has no capacity=",
+                    "leave it out: bit_rate= says how fast it is; or write timing=\"delayed\"");
     if (name.empty()) return;
     if (name != "*" && model_.dock_index(name) < 0) {
       std::vector<std::string> known = names_of(model_.docks);
-      return report_.error(element, fmt::format("the wire ends at the dock {}, which {} does not have", name, model_.name),
+      return report_.error(element,
+                           fmt::format("the wire ends at the dock {}, which {} does not have", name, model_.name),
                            known.empty() ? "give the model a <volvox:dock> first" : suggest(name, known));
     }
     for (std::size_t d = 0; d < model_.docks.size(); ++d) {
       if (name != "*" && name != model_.docks[d].name) continue;
       wire.dock = static_cast<int>(d);
       if (model_.wire_of(wire.dock) != nullptr)
-        return report_.error(element, fmt::format("dock {} has two wires", model_.docks[d].name), "keep one <volvox:wire> a dock");
+        return report_.error(element, fmt::format("dock {} has two wires", model_.docks[d].name),
+                             "keep one <volvox:wire> a dock");
       model_.wires.push_back(wire);
     }
   }
@@ -191,10 +209,12 @@ class OurElements {
     radio.power = attributes.number("power", radio.power, {0, 1000, true});
     radio.gain = attributes.number("gain", radio.gain, Range::positive());
     radio.bit_rate = attributes.number("bit_rate", radio.bit_rate, Range::positive());
-    radio.bandwidth = attributes.number("bandwidth", attributes.has("bit_rate") ? radio.bit_rate : radio.bandwidth, Range::positive());
+    radio.bandwidth = attributes.number("bandwidth", attributes.has("bit_rate") ? radio.bit_rate : radio.bandwidth,
+                                        Range::positive());
     radio.noise_factor = attributes.number("noise_factor", radio.noise_factor, Range::between(1, 1e30));
     radio.receive_threshold = attributes.number("receive_threshold", radio.receive_threshold, Range::positive());
-    radio.carrier_threshold = attributes.number("carrier_threshold", radio.receive_threshold, Range::positive_or_infinite());
+    radio.carrier_threshold =
+        attributes.number("carrier_threshold", radio.receive_threshold, Range::positive_or_infinite());
     radio.capture_ratio = attributes.number("capture_ratio", radio.capture_ratio, Range::between(1, 60000));
     radio.window = count(attributes, "window", radio.window, 1, most_slots);
     radio.largest_window = count(attributes, "largest_window", radio.largest_window, 0, most_slots);
@@ -223,9 +243,11 @@ class OurElements {
     bus.master = attributes.flag("master", bus.master);
     bus.line = element.GetLineNum();
     if (bus.kind == BusKind::can && bus.master)
-      report_.error(element, fmt::format("the CAN bus {} has no master", bus.name), "leave master= out, or write kind=\"serial\"");
+      report_.error(element, fmt::format("the CAN bus {} has no master", bus.name),
+                    "leave master= out, or write kind=\"serial\"");
     if (bus.kind == BusKind::serial && bus.stuffing != BusStuffing::none)
-      report_.error(element, fmt::format("the serial bus {} has no bit stuffing", bus.name), "leave stuffing= out, or write kind=\"can\"");
+      report_.error(element, fmt::format("the serial bus {} has no bit stuffing", bus.name),
+                    "leave stuffing= out, or write kind=\"can\"");
     model_.buses.push_back(std::move(bus));
   }
 
@@ -241,7 +263,8 @@ class OurElements {
       names.push_back(dock.name + ".dock");
       names.push_back(dock.name + ".load");
     }
-    for (const Wire& wire : model_.wires) names.push_back(model_.docks[static_cast<std::size_t>(wire.dock)].name + ".link");
+    for (const Wire& wire : model_.wires)
+      names.push_back(model_.docks[static_cast<std::size_t>(wire.dock)].name + ".link");
     for (const Radio& radio : model_.radios) names.push_back(radio.name + ".signal");
     for (const Bus& bus : model_.buses) names.push_back(bus.name + ".link");
     return names;
@@ -289,7 +312,8 @@ class OurElements {
       const std::string name = Attributes(*element, report_).required(key);
       if (name.empty()) continue;
       if (std::find(known.begin(), known.end(), name) == known.end()) {
-        report_.error(*element, fmt::format("<{}> is about {}, which {} does not have", kind, name, model_.name), suggest(name, known));
+        report_.error(*element, fmt::format("<{}> is about {}, which {} does not have", kind, name, model_.name),
+                      suggest(name, known));
       }
       for (const XMLElement* noise : children(*element, "volvox:noise")) chains[name].push_back(read_noise(*noise));
     }
@@ -312,7 +336,9 @@ class OurElements {
 
 }  // namespace
 
-void add_our_elements(ModuleModel& model, const ModelSource& source, Report& report) { OurElements(model, source, report).add(); }
+void add_our_elements(ModuleModel& model, const ModelSource& source, Report& report) {
+  OurElements(model, source, report).add();
+}
 
 namespace {
 
@@ -335,13 +361,23 @@ Mind read_behavior(const XMLElement& element, const char* name_attribute, Report
 }  // namespace
 
 void read_plugin(const XMLElement& element, std::vector<PluginSpec>& plugins, Report& report) {
-  PluginSpec spec{Attributes(element, report).required("filename"), Attributes(element, report).required("name"), {}, report.file(), element.GetLineNum()};
+  PluginSpec spec{Attributes(element, report).required("filename"),
+                  Attributes(element, report).required("name"),
+                  {},
+                  report.file(),
+                  element.GetLineNum()};
   // Models that were made for Gazebo name its own.
-  for (const char* theirs : {"libgazebo", "gazebo", "libgz-", "gz-", "libignition", "ignition-", "libIgn", "libhector_gazebo"})
-    if (spec.filename.starts_with(theirs)) return report.warn(element, fmt::format("the plugin {} of another simulator is not run", spec.filename), "give the model a <volvox:mind>");
+  for (const char* theirs :
+       {"libgazebo", "gazebo", "libgz-", "gz-", "libignition", "ignition-", "libIgn", "libhector_gazebo"})
+    if (spec.filename.starts_with(theirs))
+      return report.warn(element, fmt::format("the plugin {} of another simulator is not run", spec.filename),
+                         "give the model a <volvox:mind>");
   for (const XMLElement* child = element.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
-    if (child->FirstChildElement() != nullptr) report.error(*child, fmt::format("<{}> in a <plugin> holds elements", child->Name()), "give it a text: parameters have a name and a value");
-    if (!spec.parameters.emplace(child->Name(), text_of(child)).second) report.error(*child, fmt::format("<{}> is given twice", child->Name()), "keep one of them");
+    if (child->FirstChildElement() != nullptr)
+      report.error(*child, fmt::format("<{}> in a <plugin> holds elements", child->Name()),
+                   "give it a text: parameters have a name and a value");
+    if (!spec.parameters.emplace(child->Name(), text_of(child)).second)
+      report.error(*child, fmt::format("<{}> is given twice", child->Name()), "keep one of them");
   }
   plugins.push_back(std::move(spec));
 }
@@ -350,7 +386,8 @@ std::optional<Mind> read_mind(const XMLElement& parent, Report& report) {
   const XMLElement* element = parent.FirstChildElement("volvox:mind");
   if (element == nullptr) return std::nullopt;
   Mind mind = read_behavior(*element, "behavior", report);
-  for (const XMLElement* e : children(*element, "volvox:behavior")) mind.further.push_back(read_behavior(*e, "name", report));
+  for (const XMLElement* e : children(*element, "volvox:behavior"))
+    mind.further.push_back(read_behavior(*e, "name", report));
   return mind;
 }
 

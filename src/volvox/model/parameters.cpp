@@ -10,7 +10,8 @@ namespace {
 
 bool is_identifier(std::string_view name) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
 std::string range_text(const ParameterDesc& p) {
@@ -44,7 +45,8 @@ ParameterDesc read_parameter(const XMLElement& element, Report& report) {
   p.line = element.GetLineNum();
   p.name = attributes.required("name");
   if (!p.name.empty() && !is_identifier(p.name)) {
-    report.error(element, fmt::format("\"{}\" cannot be the name of a parameter", p.name), "use letters, digits and _ only");
+    report.error(element, fmt::format("\"{}\" cannot be the name of a parameter", p.name),
+                 "use letters, digits and _ only");
   }
   if (!attributes.has("value")) attributes.required("value");
   p.value = attributes.text("value");
@@ -68,8 +70,10 @@ std::vector<ParameterDesc> parameters_of(const XMLElement& world, Report& report
   std::vector<ParameterDesc> parameters;
   for (const XMLElement* element : children(world, "volvox:parameter")) {
     ParameterDesc p = read_parameter(*element, report);
-    const bool taken = std::any_of(parameters.begin(), parameters.end(), [&](const ParameterDesc& q) { return q.name == p.name; });
-    if (taken) report.error(*element, fmt::format("there are two parameters named {}", p.name), "give each its own name");
+    const bool taken =
+        std::any_of(parameters.begin(), parameters.end(), [&](const ParameterDesc& q) { return q.name == p.name; });
+    if (taken)
+      report.error(*element, fmt::format("there are two parameters named {}", p.name), "give each its own name");
     parameters.push_back(std::move(p));
   }
   return parameters;
@@ -81,15 +85,18 @@ Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
   std::vector<std::string> names;
   for (const ParameterDesc& p : parameters) names.push_back(p.name);
   for (const auto& [key, value] : settings) {
-    const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const ParameterDesc& p) { return p.name == key; });
+    const auto found =
+        std::find_if(parameters.begin(), parameters.end(), [&](const ParameterDesc& p) { return p.name == key; });
     if (found == parameters.end()) {
       error.add({file, 0, fmt::format("there is no parameter {} to set", key),
                  names.empty() ? "this file has no parameters; leave the setting out" : suggest(key, names)});
     } else if (!allows(*found, value)) {
-      error.add({file, found->line, fmt::format("{}={}: the value of {} is not {}", key, value, key, range_text(*found)),
+      error.add({file, found->line,
+                 fmt::format("{}={}: the value of {} is not {}", key, value, key, range_text(*found)),
                  fmt::format("give {} {}", key, range_text(*found))});
     } else if (!is_one_line(value)) {
-      error.add({file, found->line, fmt::format("the value of {} holds a line break or a control character", key), "give one line of text"});
+      error.add({file, found->line, fmt::format("the value of {} holds a line break or a control character", key),
+                 "give one line of text"});
     }
   }
   if (!error.empty()) return error;
@@ -116,7 +123,8 @@ std::string substitute(const std::string& text, const std::map<std::string, std:
     const std::string name = close == std::string::npos ? std::string() : text.substr(dollar + 2, close - dollar - 2);
     const auto found = values.find(name);
     if (found == values.end()) {
-      const int line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(dollar), '\n'));
+      const int line =
+          1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(dollar), '\n'));
       if (is_identifier(name)) {
         report.error(line, fmt::format("there is no parameter {} for ${{{}}}", name, name),
                      names.empty() ? fmt::format("declare it with <volvox:parameter name=\"{}\" value=\"...\"/>", name)

@@ -149,7 +149,11 @@ ShapeHit cast(const Mesh& mesh, const std::vector<HullFace>&, const Vec3& o, con
 class FieldWalk {
  public:
   FieldWalk(const HeightFieldData& field, const Vec3& o, const Vec3& d, double range)
-      : field_(field), o_(o), d_(d), range_(range), cell_x_(field.size_x / (field.columns - 1)),
+      : field_(field),
+        o_(o),
+        d_(d),
+        range_(range),
+        cell_x_(field.size_x / (field.columns - 1)),
         cell_y_(field.size_y / (field.rows - 1)) {}
 
   ShapeHit walk() {

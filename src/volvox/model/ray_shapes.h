@@ -56,8 +56,8 @@ class RayGeometry {
 
  private:
   struct Part {
-    Pose to_shape;                 // from the link's frame to the collider's
-    std::vector<HullFace> faces;   // of a hull
+    Pose to_shape;                // from the link's frame to the collider's
+    std::vector<HullFace> faces;  // of a hull
   };
   std::shared_ptr<const Geometry> geometry_;
   std::vector<Part> parts_;

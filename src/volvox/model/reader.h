@@ -37,8 +37,7 @@ class ModelLibrary {
                                      const std::filesystem::path& relative_to = {}) const;
   // The file behind a URI of a mesh or an image: model://NAME/..., package://NAME/...,
   // file://..., or a path relative to the folder.
-  Result<std::filesystem::path> find_resource(const std::string& uri,
-                                              const std::filesystem::path& relative_to) const;
+  Result<std::filesystem::path> find_resource(const std::string& uri, const std::filesystem::path& relative_to) const;
 
   std::vector<std::string> names() const;  // of the robots along the resource path, sorted
   const std::vector<std::filesystem::path>& resource_path() const { return resource_path_; }
@@ -57,12 +56,12 @@ class ModelLibrary {
 // A <volvox:parameter> of a world: what --set can change.
 struct ParameterDesc {
   std::string name;
-  std::string value;                // the default
-  std::optional<double> min, max;   // with either, the value is a number
-  std::vector<std::string> choices; // if any, the value is one of these
+  std::string value;                 // the default
+  std::optional<double> min, max;    // with either, the value is a number
+  std::vector<std::string> choices;  // if any, the value is one of these
   std::string description;
   int line = 0;
-  bool whole = false;               // a number without a fraction
+  bool whole = false;  // a number without a fraction
 };
 
 Result<std::vector<ParameterDesc>> read_parameters(const std::filesystem::path& file);

@@ -69,7 +69,8 @@ int SceneBuilder::add(Model model, std::optional<Pose> pose, std::string name, c
       }
       const Joint& limits = model->joints[static_cast<std::size_t>(j)];
       if (!(position >= limits.lower && position <= limits.upper)) {
-        report({options.file, options.line, fmt::format("{}: position {} of joint {} is outside of its limits", p.name, position, joint),
+        report({options.file, options.line,
+                fmt::format("{}: position {} of joint {} is outside of its limits", p.name, position, joint),
                 fmt::format("give a value from {} to {}", limits.lower, limits.upper)});
       }
       p.positions[static_cast<std::size_t>(j)] = position;
@@ -137,7 +138,8 @@ int SceneBuilder::add_grid(Model model, const GridOptions& grid, const Pose& pos
     for (int y = 0; y < grid.count_y; ++y) {
       for (int x = 0; x < grid.count_x; ++x, ++index) {
         Pose local{{(x - 0.5 * (grid.count_x - 1)) * grid.spacing.x, (y - 0.5 * (grid.count_y - 1)) * grid.spacing.y,
-                    z * grid.spacing.z}, {}};
+                    z * grid.spacing.z},
+                   {}};
         RandomStream random(grid.seed, static_cast<std::uint64_t>(index), "population");
         const double dx = random.uniform(-1, 1), dy = random.uniform(-1, 1), yaw = random.uniform(0, 2 * pi);
         local.position += Vec3{dx, dy, 0} * grid.jitter;
@@ -174,9 +176,8 @@ class MeetingDocks {
     });
     std::vector<Pair> pairs;
     for (Entry& entry : entries_) find_partner(entry, pairs);
-    std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
-      return std::tie(a.a, a.dock_a) < std::tie(b.a, b.dock_a);
-    });
+    std::sort(pairs.begin(), pairs.end(),
+              [](const Pair& a, const Pair& b) { return std::tie(a.a, a.dock_a) < std::tie(b.a, b.dock_a); });
     return pairs;
   }
 
@@ -296,10 +297,12 @@ int SceneBuilder::add_obstacle(Shape shape, const Pose& pose, double mass, Mater
                                std::string name) {
   auto model = std::make_shared<ModuleModel>();
   model->name = name.empty() ? fmt::format("{}{}", model::name(shape), world_.placements.size()) : std::move(name);
-  const bool only_fixed =
-      std::holds_alternative<Plane>(shape) || std::holds_alternative<Mesh>(shape) || std::holds_alternative<HeightField>(shape);
+  const bool only_fixed = std::holds_alternative<Plane>(shape) || std::holds_alternative<Mesh>(shape) ||
+                          std::holds_alternative<HeightField>(shape);
   if (!(mass >= 0) || !std::isfinite(mass) || (mass > 0 && only_fixed)) {
-    report({{}, 0, fmt::format("the obstacle {} ({}) cannot have a mass of {} kg", model->name, model::name(shape), mass),
+    report({{},
+            0,
+            fmt::format("the obstacle {} ({}) cannot have a mass of {} kg", model->name, model::name(shape), mass),
             only_fixed ? "give mass 0, which fixes it in place" : "give a positive mass, or 0 to fix it in place"});
     mass = 0;
   }

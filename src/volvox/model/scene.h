@@ -19,9 +19,9 @@ namespace volvox::model {
 struct PlacementOptions {
   std::map<std::string, double> positions;  // joint -> rad or m at the start; the others are 0
   Twist velocity;
-  std::optional<Mind> mind;  // instead of the model's
+  std::optional<Mind> mind;    // instead of the model's
   std::optional<Clock> clock;  // nothing: drawn from the world's clocks
-  std::string file;  // where this was asked for, for diagnostics
+  std::string file;            // where this was asked for, for diagnostics
   int line = 0;
 };
 
@@ -31,7 +31,7 @@ struct GridOptions {
   Vec3 spacing{0.2, 0.2, 0.2};  // m
   double jitter = 0;            // m: each is moved in x and y by up to so much either way
   bool random_yaw = false;
-  std::uint64_t seed = 1;       // of jitter and yaw, which depend on nothing else
+  std::uint64_t seed = 1;  // of jitter and yaw, which depend on nothing else
 };
 
 class SceneBuilder {

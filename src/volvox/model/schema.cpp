@@ -12,10 +12,10 @@ namespace volvox::model {
 namespace {
 
 struct ElementRule {
-  std::string_view name;        // without the prefix
-  std::string_view parents;     // elements that it may stand in
+  std::string_view name;     // without the prefix
+  std::string_view parents;  // elements that it may stand in
   std::string_view attributes;
-  bool open = false;            // further attributes are parameters of its own
+  bool open = false;  // further attributes are parameters of its own
 };
 
 constexpr std::string_view placed = "volvox:module volvox:population include";
@@ -89,7 +89,8 @@ void check_our_element(const XMLElement& element, Report& report) {
     names.push_back("volvox:" + std::string(rule.name));
   }
   if (!homes.empty()) {
-    report.error(element, fmt::format("<{}> cannot stand in <{}>", element.Name(), parent_name), "move it into " + homes);
+    report.error(element, fmt::format("<{}> cannot stand in <{}>", element.Name(), parent_name),
+                 "move it into " + homes);
   } else {
     names.erase(std::unique(names.begin(), names.end()), names.end());
     report.error(element, fmt::format("there is no element <{}>", element.Name()), suggest(element.Name(), names));
@@ -105,7 +106,8 @@ void check_our_elements(const XMLElement& root, Report& report) {
   } else {
     for (const tinyxml2::XMLAttribute* a = root.FirstAttribute(); a != nullptr; a = a->Next()) {
       if (is_ours(a->Name())) {
-        report.error(root, fmt::format("there is no attribute {}", a->Name()), "leave it out; ours are elements, not attributes");
+        report.error(root, fmt::format("there is no attribute {}", a->Name()),
+                     "leave it out; ours are elements, not attributes");
       }
     }
   }
@@ -127,11 +129,12 @@ void check_mass(const XMLElement& at, const std::string& link, double mass, Repo
 void check_inertia(const XMLElement& at, const std::string& link, const Inertia& inertia, Report& report) {
   const Vec3 moments = principal_axes(inertia).moments;
   if (is_physical(moments)) return;
-  report.error(at,
-               fmt::format("the inertia of link {} is that of no body: its principal moments are {:.4g}, {:.4g} and {:.4g}", link,
-                           moments.x, moments.y, moments.z),
-               "make all three positive, and none larger than the sum of the other two; for a box of mass m, "
-               "ixx = m (y^2 + z^2) / 12");
+  report.error(
+      at,
+      fmt::format("the inertia of link {} is that of no body: its principal moments are {:.4g}, {:.4g} and {:.4g}",
+                  link, moments.x, moments.y, moments.z),
+      "make all three positive, and none larger than the sum of the other two; for a box of mass m, "
+      "ixx = m (y^2 + z^2) / 12");
 }
 
 namespace {
@@ -144,20 +147,35 @@ struct NumberRule {
 
 constexpr NumberRule number_rules[] = {
     {"mass", "inertial", 1, 0, NumberRule::any},  // its sign is checked with the link's name at hand
-    {"ixx", "", 1, 0, NumberRule::any}, {"iyy", "", 1, 0, NumberRule::any}, {"izz", "", 1, 0, NumberRule::any},
-    {"ixy", "", 1, 0, NumberRule::any}, {"ixz", "", 1, 0, NumberRule::any}, {"iyz", "", 1, 0, NumberRule::any},
-    {"size", "box heightmap", 3, 0, NumberRule::positive}, {"size", "plane", 2, 0, NumberRule::positive},
-    {"radius", "", 1, 0, NumberRule::positive}, {"length", "", 1, 0, NumberRule::positive},
-    {"radii", "", 3, 0, NumberRule::positive}, {"scale", "mesh", 3, 0, NumberRule::any},
-    {"pos", "heightmap", 3, 0, NumberRule::any}, {"normal", "plane", 3, 0, NumberRule::direction},
-    {"xyz", "", 3, 0, NumberRule::direction}, {"gravity", "world", 3, 0, NumberRule::any},
-    {"lower", "", 1, 0, NumberRule::may_be_infinite}, {"upper", "", 1, 0, NumberRule::may_be_infinite},
-    {"effort", "", 1, 0, NumberRule::may_be_infinite}, {"velocity", "limit", 1, 0, NumberRule::may_be_infinite},
-    {"damping", "dynamics", 1, 0, NumberRule::any}, {"friction", "dynamics", 1, 0, NumberRule::any},
-    {"mu", "ode", 1, 0, NumberRule::any}, {"mu2", "ode", 1, 0, NumberRule::any},
+    {"ixx", "", 1, 0, NumberRule::any},
+    {"iyy", "", 1, 0, NumberRule::any},
+    {"izz", "", 1, 0, NumberRule::any},
+    {"ixy", "", 1, 0, NumberRule::any},
+    {"ixz", "", 1, 0, NumberRule::any},
+    {"iyz", "", 1, 0, NumberRule::any},
+    {"size", "box heightmap", 3, 0, NumberRule::positive},
+    {"size", "plane", 2, 0, NumberRule::positive},
+    {"radius", "", 1, 0, NumberRule::positive},
+    {"length", "", 1, 0, NumberRule::positive},
+    {"radii", "", 3, 0, NumberRule::positive},
+    {"scale", "mesh", 3, 0, NumberRule::any},
+    {"pos", "heightmap", 3, 0, NumberRule::any},
+    {"normal", "plane", 3, 0, NumberRule::direction},
+    {"xyz", "", 3, 0, NumberRule::direction},
+    {"gravity", "world", 3, 0, NumberRule::any},
+    {"lower", "", 1, 0, NumberRule::may_be_infinite},
+    {"upper", "", 1, 0, NumberRule::may_be_infinite},
+    {"effort", "", 1, 0, NumberRule::may_be_infinite},
+    {"velocity", "limit", 1, 0, NumberRule::may_be_infinite},
+    {"damping", "dynamics", 1, 0, NumberRule::any},
+    {"friction", "dynamics", 1, 0, NumberRule::any},
+    {"mu", "ode", 1, 0, NumberRule::any},
+    {"mu2", "ode", 1, 0, NumberRule::any},
     {"restitution_coefficient", "", 1, 0, NumberRule::any},
-    {"diffuse", "", 4, 3, NumberRule::color}, {"ambient", "", 4, 3, NumberRule::color},
-    {"specular", "", 4, 3, NumberRule::color}, {"emissive", "", 4, 3, NumberRule::color},
+    {"diffuse", "", 4, 3, NumberRule::color},
+    {"ambient", "", 4, 3, NumberRule::color},
+    {"specular", "", 4, 3, NumberRule::color},
+    {"emissive", "", 4, 3, NumberRule::color},
     {"transparency", "visual", 1, 0, NumberRule::any},
 };
 
@@ -166,31 +184,37 @@ void check_numbers(const XMLElement& element, const NumberRule& rule, Report& re
   const auto values = parse_numbers(text);
   const auto finite_value = [&](double x) { return rule.kind == NumberRule::may_be_infinite || std::isfinite(x); };
   if (!values || !std::all_of(values->begin(), values->end(), finite_value)) {
-    return report.error(element, fmt::format("<{}> holds \"{}\", which is not a number", element.Name(), text),
-                        fmt::format("write {} finite number{}", rule.count, rule.count == 1 ? "" : "s, separated by spaces"));
+    return report.error(
+        element, fmt::format("<{}> holds \"{}\", which is not a number", element.Name(), text),
+        fmt::format("write {} finite number{}", rule.count, rule.count == 1 ? "" : "s, separated by spaces"));
   }
   if (values->size() != rule.count && (rule.other_count == 0 || values->size() != rule.other_count)) {
     return report.error(element, fmt::format("<{}> holds {} numbers", element.Name(), values->size()),
                         fmt::format("write {} of them", rule.count));
   }
-  if (rule.kind == NumberRule::positive && std::any_of(values->begin(), values->end(), [](double x) { return x <= 0; })) {
+  if (rule.kind == NumberRule::positive &&
+      std::any_of(values->begin(), values->end(), [](double x) { return x <= 0; })) {
     report.error(element, fmt::format("<{}> holds \"{}\", which is not positive", element.Name(), text),
                  "give a positive size in m");
   }
-  if (rule.kind == NumberRule::color && std::any_of(values->begin(), values->end(), [](double x) { return x < 0 || x > 1; })) {
+  if (rule.kind == NumberRule::color &&
+      std::any_of(values->begin(), values->end(), [](double x) { return x < 0 || x > 1; })) {
     report.error(element, fmt::format("<{}> holds \"{}\", which is not a colour", element.Name(), text),
                  "give red, green, blue and opacity as numbers from 0 to 1");
   }
-  if (rule.kind == NumberRule::direction && std::all_of(values->begin(), values->end(), [](double x) { return std::fabs(x) < 1e-9; })) {
-    report.error(element, fmt::format("<{}> holds \"{}\", which is no direction", element.Name(), text), "give a vector that is not zero, such as 0 0 1");
+  if (rule.kind == NumberRule::direction &&
+      std::all_of(values->begin(), values->end(), [](double x) { return std::fabs(x) < 1e-9; })) {
+    report.error(element, fmt::format("<{}> holds \"{}\", which is no direction", element.Name(), text),
+                 "give a vector that is not zero, such as 0 0 1");
   }
 }
 
 void check_pose(const XMLElement& element, Report& report) {
   const std::string text = text_of(&element);
   if (text.empty()) return;  // SDF: no offset
-  const bool quaternion = std::string_view(element.Attribute("rotation_format") != nullptr
-                                               ? element.Attribute("rotation_format") : "") == "quat_xyzw";
+  const bool quaternion =
+      std::string_view(element.Attribute("rotation_format") != nullptr ? element.Attribute("rotation_format") : "") ==
+      "quat_xyzw";
   check_numbers(element, {"pose", "", quaternion ? std::size_t{7} : std::size_t{6}, 0, NumberRule::any}, report);
 }
 
@@ -227,13 +251,15 @@ void check_link(const XMLElement& link, bool is_static, Report& report) {
   const XMLElement* mass = inertial->FirstChildElement("mass");
   const XMLElement* inertia = inertial->FirstChildElement("inertia");
   if (mass == nullptr || inertia == nullptr) {
-    return report.error(*inertial, fmt::format("the <inertial> of link {} lacks <{}>", name, mass == nullptr ? "mass" : "inertia"),
+    return report.error(*inertial,
+                        fmt::format("the <inertial> of link {} lacks <{}>", name, mass == nullptr ? "mass" : "inertia"),
                         "give both <mass> and <inertia> (ixx, iyy, izz)");
   }
   check_mass(*mass, name, number_in(inertial, "mass", 1), report);
   for (const char* moment : {"ixx", "iyy", "izz"}) {
     if (inertia->FirstChildElement(moment) == nullptr) {
-      return report.error(*inertia, fmt::format("the <inertia> of link {} lacks <{}>", name, moment), "give ixx, iyy and izz");
+      return report.error(*inertia, fmt::format("the <inertia> of link {} lacks <{}>", name, moment),
+                          "give ixx, iyy and izz");
     }
   }
   check_inertia(*inertia, name,
@@ -246,15 +272,18 @@ void check_model(const XMLElement& model, Report& report) {
   check_unique_names(model, {"link", "joint", "frame"}, report);
   for (const char* nested : {"model", "include"}) {
     if (const XMLElement* element = model.FirstChildElement(nested)) {
-      report.error(*element, fmt::format("<{}> inside of <model> is not supported", nested),
-                   "put all links and joints into one <model>, or place two models in a world and <volvox:connect> them");
+      report.error(
+          *element, fmt::format("<{}> inside of <model> is not supported", nested),
+          "put all links and joints into one <model>, or place two models in a world and <volvox:connect> them");
     }
   }
-  static constexpr std::string_view joint_types = "revolute continuous prismatic fixed ball universal revolute2 screw gearbox";
+  static constexpr std::string_view joint_types =
+      "revolute continuous prismatic fixed ball universal revolute2 screw gearbox";
   for (const XMLElement* joint : children(model, "joint")) {
     const std::string type = joint->Attribute("type") != nullptr ? joint->Attribute("type") : "";
     if (!holds(joint_types, type)) {
-      report.error(*joint, fmt::format("there is no joint of type \"{}\"", type), suggest(type, split_words(joint_types)));
+      report.error(*joint, fmt::format("there is no joint of type \"{}\"", type),
+                   suggest(type, split_words(joint_types)));
     }
   }
   const bool is_static = is_true(model.FirstChildElement("static"));
@@ -268,7 +297,8 @@ void check_standard_elements(const XMLElement& root, Report& report) {
   // These hold nothing that we read; sdformat looks after them.
   if (is_ours(name) || holds("plugin gui scene light physics state actor sensor wind atmosphere", name)) return;
   // sdformat takes a file with a name missing for a URDF, and prints that it is none.
-  if (holds("world model link joint frame collision visual", name) && (root.Attribute("name") == nullptr || split_words(root.Attribute("name")).empty())) {
+  if (holds("world model link joint frame collision visual", name) &&
+      (root.Attribute("name") == nullptr || split_words(root.Attribute("name")).empty())) {
     report.error(root, fmt::format("this <{}> has no name", name), "add name=\"...\"");
   }
   if (name == "model") check_model(root, report);

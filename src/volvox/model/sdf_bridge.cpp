@@ -65,8 +65,8 @@ bool report_sdf_errors(const sdf::Errors& errors, const XMLElement& root, Report
     if (message.find("not defined in SDF") != std::string::npos) {
       const std::vector<std::string> names = names_in(message);
       report.warn(line_of(error, root),
-                  fmt::format("<{}> is not an element that SDF has in <{}>; it is ignored", names.empty() ? "?" : names[0],
-                              names.size() < 2 ? "?" : names[1]),
+                  fmt::format("<{}> is not an element that SDF has in <{}>; it is ignored",
+                              names.empty() ? "?" : names[0], names.size() < 2 ? "?" : names[1]),
                   std::string("correct its spelling, or remove it; ") + see_specification);
       continue;
     }

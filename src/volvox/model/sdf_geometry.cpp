@@ -44,7 +44,8 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read(const sdf::Geome
     }
     if (const XMLElement* hull = element->FirstChildElement("volvox:hull")) {
       if (holds_standard_shape(*element) || hull->NextSiblingElement("volvox:hull") != nullptr) {
-        report_.error(*hull, "a <geometry> with a <volvox:hull> holds another shape too", "keep one shape, and <empty/> beside the hull");
+        report_.error(*hull, "a <geometry> with a <volvox:hull> holds another shape too",
+                      "keep one shape, and <empty/> beside the hull");
         return std::nullopt;
       }
       return read_hull(*hull);
@@ -64,7 +65,8 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read(const sdf::Geome
     }
     case sdf::GeometryType::PLANE:
       if (use == Use::collision_of_moving) {
-        report_.error(at, "a plane cannot move: it has no end", "give the model <static>true</static>, or use a flat box");
+        report_.error(at, "a plane cannot move: it has no end",
+                      "give the model <static>true</static>, or use a flat box");
         return std::nullopt;
       }
       return PlacedShape{Plane{normalized(to_vec(geometry.PlaneShape()->Normal()))}, {}};
@@ -72,7 +74,8 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read(const sdf::Geome
     case sdf::GeometryType::HEIGHTMAP: return read_height_map(*geometry.HeightmapShape(), at, use);
     case sdf::GeometryType::EMPTY: break;
     default:
-      report_.error(at, "this shape is not supported", "use a box, sphere, cylinder, capsule, ellipsoid, mesh or <volvox:hull>");
+      report_.error(at, "this shape is not supported",
+                    "use a box, sphere, cylinder, capsule, ellipsoid, mesh or <volvox:hull>");
   }
   return std::nullopt;
 }
@@ -90,13 +93,15 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read_hull(const XMLEl
   }
   const auto numbers = parse_numbers(text);
   if (!numbers || numbers->size() % 3 != 0) {
-    report_.error(hull, numbers ? fmt::format("the hull holds {} numbers, which is not three a point", numbers->size())
-                                : std::string("the hull holds something that is not a finite number"),
+    report_.error(hull,
+                  numbers ? fmt::format("the hull holds {} numbers, which is not three a point", numbers->size())
+                          : std::string("the hull holds something that is not a finite number"),
                   "write x y z for each point, separated by spaces");
     return std::nullopt;
   }
   std::vector<Vec3> points;
-  for (std::size_t i = 0; i < numbers->size(); i += 3) points.push_back({(*numbers)[i], (*numbers)[i + 1], (*numbers)[i + 2]});
+  for (std::size_t i = 0; i < numbers->size(); i += 3)
+    points.push_back({(*numbers)[i], (*numbers)[i + 1], (*numbers)[i + 2]});
   return make_hull(std::move(points), hull);
 }
 
@@ -110,7 +115,8 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::make_hull(std::vector
   return PlacedShape{Hull(std::move(hull)), {}};
 }
 
-std::optional<GeometryReader::PlacedShape> GeometryReader::read_mesh_shape(const sdf::Mesh& mesh, const XMLElement& at, Use use) {
+std::optional<GeometryReader::PlacedShape> GeometryReader::read_mesh_shape(const sdf::Mesh& mesh, const XMLElement& at,
+                                                                           Use use) {
   const Vec3 scale = to_vec(mesh.Scale());
   if (scale.x == 0 || scale.y == 0 || scale.z == 0) {
     report_.error(at, "the scale of the mesh is zero", "give <scale> three numbers that are not zero");
@@ -122,7 +128,8 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read_mesh_shape(const
   return make_hull(outer_points(loaded->vertices, max_hull_points), at);
 }
 
-std::optional<GeometryReader::PlacedShape> GeometryReader::read_height_map(const sdf::Heightmap& map, const XMLElement& at, Use use) {
+std::optional<GeometryReader::PlacedShape> GeometryReader::read_height_map(const sdf::Heightmap& map,
+                                                                           const XMLElement& at, Use use) {
   if (use == Use::collision_of_moving) {
     report_.error(at, "a terrain cannot move", "give the model <static>true</static>");
     return std::nullopt;
@@ -140,7 +147,8 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read_height_map(const
   return PlacedShape{std::move(*field), {to_vec(map.Position()), {}}};
 }
 
-Mesh GeometryReader::load_mesh(const std::string& uri, const Vec3& scale, const std::string& submesh, const XMLElement& at) {
+Mesh GeometryReader::load_mesh(const std::string& uri, const Vec3& scale, const std::string& submesh,
+                               const XMLElement& at) {
   const std::string key = fmt::format("{}\n{}\n{} {} {}", uri, submesh, scale.x, scale.y, scale.z);
   if (const auto found = meshes_.find(key); found != meshes_.end()) return found->second;
   Mesh& mesh = meshes_[key];  // stays null after an error, which is reported once

@@ -26,7 +26,8 @@ class GeometryReader {
 
   // `at` is the element to blame; `element` its <geometry>, null in a URDF. None if the
   // geometry is empty, or after an error was reported.
-  std::optional<PlacedShape> read(const sdf::Geometry& geometry, const XMLElement& at, const XMLElement* element, Use use);
+  std::optional<PlacedShape> read(const sdf::Geometry& geometry, const XMLElement& at, const XMLElement* element,
+                                  Use use);
 
  private:
   std::optional<PlacedShape> read_hull(const XMLElement& hull);

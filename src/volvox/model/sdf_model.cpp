@@ -73,7 +73,8 @@ class ModelConverter {
       link.gravity = gravity->Get<bool>();
     }
     auto geometry = std::make_shared<Geometry>();
-    for (std::uint64_t i = 0; i < from.CollisionCount(); ++i) add_collision(*from.CollisionByIndex(i), element, *geometry);
+    for (std::uint64_t i = 0; i < from.CollisionCount(); ++i)
+      add_collision(*from.CollisionByIndex(i), element, *geometry);
     link.geometry = std::move(geometry);
     for (std::uint64_t i = 0; i < from.VisualCount(); ++i) add_visual(*from.VisualByIndex(i), element, link);
     model_.links.push_back(std::move(link));
@@ -83,7 +84,8 @@ class ModelConverter {
   void set_inertial(const sdf::Link& from, Link& link) {
     const auto& inertial = from.Inertial();
     const auto& matrix = inertial.MassMatrix();
-    const PrincipalInertia principal = principal_axes({matrix.Ixx(), matrix.Iyy(), matrix.Izz(), matrix.Ixy(), matrix.Ixz(), matrix.Iyz()});
+    const PrincipalInertia principal =
+        principal_axes({matrix.Ixx(), matrix.Iyy(), matrix.Izz(), matrix.Ixy(), matrix.Ixz(), matrix.Iyz()});
     link.mass = matrix.Mass();
     link.inertial = to_pose(inertial.Pose()) * Pose{{}, principal.axes};
     link.moments = principal.moments;
@@ -92,17 +94,20 @@ class ModelConverter {
   void add_collision(const sdf::Collision& from, const XMLElement* link, Geometry& geometry) {
     const XMLElement& at = element_of(link, "collision", from.Name());
     const XMLElement* shape_element = child_named(link, "collision", from.Name()) != nullptr && source_.urdf == nullptr
-                                          ? at.FirstChildElement("geometry") : nullptr;
-    const auto shape = geometry_.read(*from.Geom(), at, shape_element,
-                                      model_.fixed_in_place ? GeometryReader::Use::collision_of_static
-                                                            : GeometryReader::Use::collision_of_moving);
+                                          ? at.FirstChildElement("geometry")
+                                          : nullptr;
+    const auto shape = geometry_.read(
+        *from.Geom(), at, shape_element,
+        model_.fixed_in_place ? GeometryReader::Use::collision_of_static : GeometryReader::Use::collision_of_moving);
     if (!shape) return;
     Collider collider{from.Name(), shape->shape, resolve(from.SemanticPose(), {}) * shape->pose, {}};
-    if (const auto mu = number_at(from.Element(), {"surface", "friction", "ode", "mu"})) collider.material.friction = *mu;
+    if (const auto mu = number_at(from.Element(), {"surface", "friction", "ode", "mu"}))
+      collider.material.friction = *mu;
     if (const auto bounce = number_at(from.Element(), {"surface", "bounce", "restitution_coefficient"})) {
       collider.material.restitution = *bounce;
     }
-    if (collider.material.friction < 0) report_.error(at, fmt::format("the friction of {} is negative", from.Name()), "give <mu> a number of at least 0");
+    if (collider.material.friction < 0)
+      report_.error(at, fmt::format("the friction of {} is negative", from.Name()), "give <mu> a number of at least 0");
     if (collider.material.restitution < 0 || collider.material.restitution > 1) {
       report_.error(at, fmt::format("the restitution of {} is {}", from.Name(), collider.material.restitution),
                     "give <restitution_coefficient> a number from 0 to 1");
@@ -113,7 +118,8 @@ class ModelConverter {
   void add_visual(const sdf::Visual& from, const XMLElement* link, Link& to) {
     const XMLElement& at = element_of(link, "visual", from.Name());
     const XMLElement* shape_element = child_named(link, "visual", from.Name()) != nullptr && source_.urdf == nullptr
-                                          ? at.FirstChildElement("geometry") : nullptr;
+                                          ? at.FirstChildElement("geometry")
+                                          : nullptr;
     const auto shape = geometry_.read(*from.Geom(), at, shape_element, GeometryReader::Use::visual);
     if (!shape) return;
     Visual visual{from.Name(), shape->shape, resolve(from.SemanticPose(), {}) * shape->pose, {}};
@@ -121,7 +127,8 @@ class ModelConverter {
       const bool diffuse = material->Element()->HasElement("diffuse");
       if (diffuse || material->Element()->HasElement("ambient")) {
         const ignition::math::Color& c = diffuse ? material->Diffuse() : material->Ambient();
-        visual.color = {static_cast<double>(c.R()), static_cast<double>(c.G()), static_cast<double>(c.B()), static_cast<double>(c.A())};
+        visual.color = {static_cast<double>(c.R()), static_cast<double>(c.G()), static_cast<double>(c.B()),
+                        static_cast<double>(c.A())};
       }
     }
     visual.color.a *= 1 - clamp(static_cast<double>(from.Transparency()), 0, 1);
@@ -137,21 +144,25 @@ class ModelConverter {
     if (joint.type == JointType::revolute || joint.type == JointType::prismatic) {
       const sdf::JointAxis* axis = from.Axis();
       if (axis == nullptr) {
-        return report_.error(at, fmt::format("joint {} has no <axis>", joint.name), "give it <axis><xyz>0 0 1</xyz></axis>");
+        return report_.error(at, fmt::format("joint {} has no <axis>", joint.name),
+                             "give it <axis><xyz>0 0 1</xyz></axis>");
       }
       ignition::math::Vector3d xyz;
       report_sdf_errors(axis->ResolveXyz(xyz), source_.element, report_);
       const Vec3 direction = to_vec(xyz);
       if (!(length(direction) > 1e-9)) {
-        return report_.error(at, fmt::format("the axis of joint {} has no direction", joint.name), "give <xyz> a vector that is not zero");
+        return report_.error(at, fmt::format("the axis of joint {} has no direction", joint.name),
+                             "give <xyz> a vector that is not zero");
       }
       frame.rotation = normalized(frame.rotation * Quat::between({0, 0, 1}, normalized(direction)));
       set_limits(from, *axis, at, joint);
     }
     joint.child_frame = frame;
     const Pose in_model = model_.links[static_cast<std::size_t>(joint.child)].pose * frame;
-    joint.parent_frame = joint.parent < 0 ? in_model : model_.links[static_cast<std::size_t>(joint.parent)].pose.inverse() * in_model;
-    if (from.SensorCount() > 0) report_.warn(at, fmt::format("sensors on joint {} are ignored", joint.name), "use <volvox:sensor> on a link");
+    joint.parent_frame =
+        joint.parent < 0 ? in_model : model_.links[static_cast<std::size_t>(joint.parent)].pose.inverse() * in_model;
+    if (from.SensorCount() > 0)
+      report_.warn(at, fmt::format("sensors on joint {} are ignored", joint.name), "use <volvox:sensor> on a link");
     model_.joints.push_back(std::move(joint));
   }
 
@@ -165,9 +176,10 @@ class ModelConverter {
       default: break;
     }
     const char* type = at.Attribute("type");
-    report_.error(at, fmt::format("joint {}: joints of type {} are not supported", joint.name, type != nullptr ? type : "?"),
-                  "use revolute, continuous, prismatic, fixed or ball; a universal or revolute2 joint is two revolute ones "
-                  "with a small link between");
+    report_.error(
+        at, fmt::format("joint {}: joints of type {} are not supported", joint.name, type != nullptr ? type : "?"),
+        "use revolute, continuous, prismatic, fixed or ball; a universal or revolute2 joint is two revolute ones "
+        "with a small link between");
     return false;
   }
 
@@ -180,8 +192,10 @@ class ModelConverter {
     joint.parent = parent == "world" ? -1 : model_.link_index(parent);
     joint.child = model_.link_index(child);
     if (joint.child >= 0 && (joint.parent >= 0 || parent == "world")) return true;
-    report_.error(at, fmt::format("joint {} connects {} and {}, which are not both links of this model", joint.name, parent, child),
-                  "name links of this model; only the parent may be world");
+    report_.error(
+        at,
+        fmt::format("joint {} connects {} and {}, which are not both links of this model", joint.name, parent, child),
+        "name links of this model; only the parent may be world");
     return false;
   }
 
@@ -198,11 +212,14 @@ class ModelConverter {
     joint.damping = axis.Damping();
     joint.friction = axis.Friction();
     if (!(joint.lower <= joint.upper)) {
-      report_.error(at, fmt::format("the lower limit {} of joint {} is above the upper one, {}", joint.lower, joint.name, joint.upper),
+      report_.error(at,
+                    fmt::format("the lower limit {} of joint {} is above the upper one, {}", joint.lower, joint.name,
+                                joint.upper),
                     "swap <lower> and <upper>");
     }
     if (!(joint.damping >= 0) || !(joint.friction >= 0)) {
-      report_.error(at, fmt::format("joint {} has a negative damping or friction", joint.name), "give <dynamics> numbers of at least 0");
+      report_.error(at, fmt::format("joint {} has a negative damping or friction", joint.name),
+                    "give <dynamics> numbers of at least 0");
     }
     if (axis.SpringStiffness() != 0) {
       report_.warn(at, fmt::format("the spring of joint {} is ignored", joint.name), "let a motor with kp hold it");
@@ -232,12 +249,16 @@ class ModelConverter {
       case sdf::SensorType::GPU_LIDAR:
         sensor.type = "laser";
         if (const sdf::Lidar* lidar = from.LidarSensor()) {
-          const double right = lidar->HorizontalScanMinAngle().Radian(), left = lidar->HorizontalScanMaxAngle().Radian();
+          const double right = lidar->HorizontalScanMinAngle().Radian(),
+                       left = lidar->HorizontalScanMaxAngle().Radian();
           const double low = lidar->VerticalScanMinAngle().Radian(), high = lidar->VerticalScanMaxAngle().Radian();
-          sensor.parameters = {{"min_range", fmt::format("{}", lidar->RangeMin())}, {"max_range", fmt::format("{}", std::min(lidar->RangeMax(), 1e6))},
-                               {"rays", fmt::format("{}", lidar->HorizontalScanSamples())}, {"field_of_view", fmt::format("{}", left - right)}};
+          sensor.parameters = {{"min_range", fmt::format("{}", lidar->RangeMin())},
+                               {"max_range", fmt::format("{}", std::min(lidar->RangeMax(), 1e6))},
+                               {"rays", fmt::format("{}", lidar->HorizontalScanSamples())},
+                               {"field_of_view", fmt::format("{}", left - right)}};
           // Our fan looks ahead of its mount: the mount turns to the middle of the scan.
-          sensor.pose.rotation = sensor.pose.rotation * Quat::axis_angle({0, 0, 1}, (left + right) / 2) * Quat::axis_angle({0, -1, 0}, (low + high) / 2);
+          sensor.pose.rotation = sensor.pose.rotation * Quat::axis_angle({0, 0, 1}, (left + right) / 2) *
+                                 Quat::axis_angle({0, -1, 0}, (low + high) / 2);
           if (lidar->VerticalScanSamples() > 1) {
             sensor.parameters["rows"] = fmt::format("{}", lidar->VerticalScanSamples());
             sensor.parameters["vertical_field_of_view"] = fmt::format("{}", high - low);
@@ -257,7 +278,9 @@ class ModelConverter {
           sensor.parameters["width"] = fmt::format("{}", width / part);
           sensor.parameters["height"] = fmt::format("{}", height / part);
           if (part > 1)
-            report_.warn(at, fmt::format("the camera {} has {} x {} pixels; {} x {} are read", from.Name(), width, height, width / part, height / part),
+            report_.warn(at,
+                         fmt::format("the camera {} has {} x {} pixels; {} x {} are read", from.Name(), width, height,
+                                     width / part, height / part),
                          "use <volvox:sensor type=\"camera\"> for more");
           sensor.parameters["field_of_view"] = fmt::format("{}", camera->HorizontalFov().Radian());
           sensor.parameters["near"] = fmt::format("{}", camera->NearClip());
@@ -275,11 +298,13 @@ class ModelConverter {
 
   void add_sonar(const sdf::Sensor& from, Sensor& sensor) {
     sensor.type = "sonar";
-    const sdf::ElementPtr sonar = from.Element() && from.Element()->HasElement("sonar") ? from.Element()->GetElement("sonar") : nullptr;
+    const sdf::ElementPtr sonar =
+        from.Element() && from.Element()->HasElement("sonar") ? from.Element()->GetElement("sonar") : nullptr;
     if (!sonar) return;
     const double max_range = sonar->Get<double>("max", 1.0).first, radius = sonar->Get<double>("radius", 0.5).first;
     const bool sphere = sonar->Get<std::string>("geometry", "cone").first == "sphere";
-    sensor.parameters = {{"min_range", fmt::format("{}", sonar->Get<double>("min", 0.0).first)}, {"max_range", fmt::format("{}", max_range)},
+    sensor.parameters = {{"min_range", fmt::format("{}", sonar->Get<double>("min", 0.0).first)},
+                         {"max_range", fmt::format("{}", max_range)},
                          {"cone", fmt::format("{}", sphere ? pi : 2 * volvox::atan2(radius, max_range))}};
   }
 
@@ -289,9 +314,10 @@ class ModelConverter {
     NoiseChainSpec& chain = model_.percept_noise[percept];
     if (noise.Mean() != 0) chain.push_back({"bias", {{"value", fmt::format("{}", noise.Mean())}}, at.GetLineNum()});
     if (max_range > 0)
-      chain.push_back({"ranging", {{"deviation", fmt::format("{}", noise.StdDev())}, {"max_range", fmt::format("{}", max_range)}}, at.GetLineNum()});
-    else
-      chain.push_back({"gaussian", {{"deviation", fmt::format("{}", noise.StdDev())}}, at.GetLineNum()});
+      chain.push_back({"ranging",
+                       {{"deviation", fmt::format("{}", noise.StdDev())}, {"max_range", fmt::format("{}", max_range)}},
+                       at.GetLineNum()});
+    else chain.push_back({"gaussian", {{"deviation", fmt::format("{}", noise.StdDev())}}, at.GetLineNum()});
   }
 
   const sdf::Model& sdf_;

@@ -14,10 +14,10 @@
 namespace volvox::model {
 
 struct ModelSource {
-  const XMLElement& element;          // the <model> or <robot>, for our elements and for lines
-  std::filesystem::path folder;       // relative URIs start here
-  const ModelLibrary& library;        // finds meshes and images
-  const PreparedUrdf* urdf = nullptr; // of a <robot>
+  const XMLElement& element;           // the <model> or <robot>, for our elements and for lines
+  std::filesystem::path folder;        // relative URIs start here
+  const ModelLibrary& library;         // finds meshes and images
+  const PreparedUrdf* urdf = nullptr;  // of a <robot>
 };
 
 // Reads what sdformat has read once more, into our structures, and adds our own elements.

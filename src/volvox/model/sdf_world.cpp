@@ -20,8 +20,14 @@ namespace fs = std::filesystem;
 
 class WorldReader {
  public:
-  WorldReader(const XMLElement& world, const sdf::World& from, const fs::path& file, ModelLibrary& library, Report& report)
-      : element_(world), sdf_(from), folder_(file.parent_path()), library_(library), report_(report), scene_(from.Name(), report.file()) {}
+  WorldReader(const XMLElement& world, const sdf::World& from, const fs::path& file, ModelLibrary& library,
+              Report& report)
+      : element_(world),
+        sdf_(from),
+        folder_(file.parent_path()),
+        library_(library),
+        report_(report),
+        scene_(from.Name(), report.file()) {}
 
   Result<WorldModel> read() {
     scene_.set_gravity(to_vec(sdf_.Gravity()));
@@ -47,8 +53,10 @@ class WorldReader {
     else if (name == "plugin") read_plugin(e, plugins_, report_);
     else if (name == "volvox:extension") read_extension(e);
     else if (name == "actor") report_.warn(e, "actors are ignored", "use a <model> with a <volvox:mind>");
-    else if (name == "physics") report_.warn(e, "<physics> is ignored", "use <volvox:run dt= substep=>, and --engine NAME");
-    else if (name == "joint") report_.error(e, "joints between models are not supported", "use docks and <volvox:connect>");
+    else if (name == "physics")
+      report_.warn(e, "<physics> is ignored", "use <volvox:run dt= substep=>, and --engine NAME");
+    else if (name == "joint")
+      report_.error(e, "joints between models are not supported", "use docks and <volvox:connect>");
   }
 
   PlacementOptions options_of(const XMLElement& e) {
@@ -72,7 +80,8 @@ class WorldReader {
     }
     if (const XMLElement* clock = e.FirstChildElement("volvox:clock")) {
       const Attributes attributes(*clock, report_);
-      options.clock = Clock{attributes.number("offset", 0, Range::any()), attributes.number("drift_ppm", 0, Range::any())};
+      options.clock =
+          Clock{attributes.number("offset", 0, Range::any()), attributes.number("drift_ppm", 0, Range::any())};
     }
     return options;
   }
@@ -105,7 +114,8 @@ class WorldReader {
   void read_inline_model(const XMLElement& e) {
     const std::string name = Attributes(e, report_).required("name");
     const sdf::Model* from = sdf_.ModelByName(name);
-    if (from == nullptr) return report_.error(e, fmt::format("sdformat does not find the model {}", name), "give each model its own name");
+    if (from == nullptr)
+      return report_.error(e, fmt::format("sdformat does not find the model {}", name), "give each model its own name");
     auto model = std::make_shared<ModuleModel>(convert_model(*from, {e, folder_, library_, nullptr}, report_));
     ignition::math::Pose3d pose;
     report_sdf_errors(from->SemanticPose().Resolve(pose), e, report_);
@@ -119,7 +129,8 @@ class WorldReader {
     for (const XMLElement* child = e.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
       const std::string_view kind = child->Name();
       if (kind == "uri" || kind == "name" || kind == "pose" || kind == "static" || is_ours(kind)) continue;
-      report_.error(*child, fmt::format("<{}> in an <include> is not supported", kind), "use uri, name, pose and static only");
+      report_.error(*child, fmt::format("<{}> in an <include> is not supported", kind),
+                    "use uri, name, pose and static only");
     }
     const std::string uri = text_of(e.FirstChildElement("uri"));
     if (uri.empty()) return report_.error(e, "this <include> has no <uri>", "name the model: <uri>model://NAME</uri>");
@@ -142,13 +153,15 @@ class WorldReader {
     const XMLElement* e = include.FirstChildElement("pose");
     if (e == nullptr) return std::nullopt;
     if (e->Attribute("relative_to") != nullptr && *e->Attribute("relative_to") != 0) {
-      report_.error(*e, "<pose relative_to=> of an <include> is not supported", "give the pose in the frame of the world");
+      report_.error(*e, "<pose relative_to=> of an <include> is not supported",
+                    "give the pose in the frame of the world");
     }
     // Its numbers were checked with those of all standard elements.
     const auto numbers = parse_numbers(text_of(e)).value_or(std::vector<double>());
     const bool in_degrees = Attributes(*e, report_).flag("degrees", false);
     if (numbers.size() == 7) {
-      return Pose{{numbers[0], numbers[1], numbers[2]}, normalized(Quat{numbers[6], numbers[3], numbers[4], numbers[5]})};
+      return Pose{{numbers[0], numbers[1], numbers[2]},
+                  normalized(Quat{numbers[6], numbers[3], numbers[4], numbers[5]})};
     }
     if (numbers.size() != 6) return Pose{};
     const double unit = in_degrees ? radians(1) : 1;
@@ -181,12 +194,16 @@ class WorldReader {
     const PlacementOptions options = options_of(e);
     const bool linked = type == "chain" || type == "ring", spread = type == "grid" || type == "lattice";
     if (!type.empty() && !linked && !spread) {
-      return report_.error(e, fmt::format("there is no population of type {}", type), suggest(type, {"chain", "ring", "grid", "lattice"}));
+      return report_.error(e, fmt::format("there is no population of type {}", type),
+                           suggest(type, {"chain", "ring", "grid", "lattice"}));
     }
-    refuse(e, type, linked ? std::vector<const char*>{"count_x", "count_y", "count_z", "spacing_x", "spacing_y", "spacing_z", "jitter", "random_yaw", "seed"}
-                           : std::vector<const char*>{"count", "from", "to", "turn"});
+    refuse(e, type,
+           linked ? std::vector<const char*>{"count_x", "count_y", "count_z", "spacing_x", "spacing_y", "spacing_z",
+                                             "jitter", "random_yaw", "seed"}
+                  : std::vector<const char*>{"count", "from", "to", "turn"});
     const std::int64_t count = linked ? required_count(e, "count") : 0;
-    const std::string from = linked ? attributes.required("from") : std::string(), to = linked ? attributes.required("to") : std::string();
+    const std::string from = linked ? attributes.required("from") : std::string(),
+                      to = linked ? attributes.required("to") : std::string();
     const int turn = static_cast<int>(attributes.integer("turn", 0, -360, 360));
     const GridOptions grid = spread ? grid_of(e) : GridOptions{};
     if (name.empty() || robot.empty() || type.empty() || !report_.ok()) return;
@@ -200,7 +217,8 @@ class WorldReader {
 
   void refuse(const XMLElement& e, const std::string& type, const std::vector<const char*>& names) {
     for (const char* name : names) {
-      if (e.Attribute(name) != nullptr) report_.error(e, fmt::format("a {} has no {}=", type, name), "leave it out, or change type=");
+      if (e.Attribute(name) != nullptr)
+        report_.error(e, fmt::format("a {} has no {}=", type, name), "leave it out, or change type=");
     }
   }
 
@@ -217,9 +235,11 @@ class WorldReader {
     grid.count_z = static_cast<int>(attributes.integer("count_z", 1, 1, SceneBuilder::max_count));
     // Where there is one module only, there is no space between.
     const auto spacing = [&](const char* attribute, int count) {
-      return count > 1 ? attributes.required_number(attribute, Range::positive()) : attributes.number(attribute, 0, Range::positive());
+      return count > 1 ? attributes.required_number(attribute, Range::positive())
+                       : attributes.number(attribute, 0, Range::positive());
     };
-    grid.spacing = {spacing("spacing_x", grid.count_x), spacing("spacing_y", grid.count_y), spacing("spacing_z", grid.count_z)};
+    grid.spacing = {spacing("spacing_x", grid.count_x), spacing("spacing_y", grid.count_y),
+                    spacing("spacing_z", grid.count_z)};
     grid.jitter = attributes.number("jitter", 0, Range::not_negative());
     grid.random_yaw = attributes.flag("random_yaw", false);
     grid.seed = static_cast<std::uint64_t>(attributes.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
@@ -255,7 +275,8 @@ class WorldReader {
     if (has_clocks_) report_.error(e, "there are two <volvox:clocks>", "keep one");
     has_clocks_ = true;
     const Attributes attributes(e, report_);
-    scene_.set_clocks({attributes.number("offset", 0, Range::between(0, 1e9)), attributes.number("drift_ppm", 0, Range::between(0, 1e5))});
+    scene_.set_clocks({attributes.number("offset", 0, Range::between(0, 1e9)),
+                       attributes.number("drift_ppm", 0, Range::between(0, 1e5))});
   }
 
   void read_channel(const XMLElement& e) {
@@ -284,10 +305,15 @@ class WorldReader {
 
   // What a channel has beyond ours is for the law of a plugin; our own laws want no more.
   void read_further_attributes(const XMLElement& e, Channel& channel) {
-    static const std::vector<std::string> ours = {"name", "frequency", "propagation", "exponent", "reference_distance", "absorption", "shadowing_db", "fading", "cull_radius", "passes_bodies"};
+    static const std::vector<std::string> ours = {
+        "name",       "frequency",    "propagation", "exponent",    "reference_distance",
+        "absorption", "shadowing_db", "fading",      "cull_radius", "passes_bodies"};
     for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
-      if (std::find(ours.begin(), ours.end(), a->Name()) != ours.end() || std::string_view(a->Name()).starts_with("xmlns")) continue;
-      if (channel.custom_law.empty()) report_.error(e, fmt::format("<volvox:channel> has no attribute {}=", a->Name()), suggest(a->Name(), ours));
+      if (std::find(ours.begin(), ours.end(), a->Name()) != ours.end() ||
+          std::string_view(a->Name()).starts_with("xmlns"))
+        continue;
+      if (channel.custom_law.empty())
+        report_.error(e, fmt::format("<volvox:channel> has no attribute {}=", a->Name()), suggest(a->Name(), ours));
       else channel.custom_parameters[a->Name()] = a->Value();
     }
   }
@@ -313,15 +339,16 @@ class WorldReader {
   ModelLibrary& library_;
   Report& report_;
   SceneBuilder scene_;
-  std::map<std::string, Model> models_;    // by the name that was asked for
-  std::map<Model, Model> variants_;        // looked up only, never walked: pointers have no fixed order
+  std::map<std::string, Model> models_;  // by the name that was asked for
+  std::map<Model, Model> variants_;      // looked up only, never walked: pointers have no fixed order
   std::set<std::string> channels_;
   std::vector<PluginSpec> plugins_;
   bool has_run_ = false, has_clocks_ = false;
 };
 
 // A file with a model alone: the model on a ground, standing on its lowest point.
-Result<WorldModel> world_around(const std::string& text, const fs::path& file, ModelLibrary& library, std::vector<Diagnostic>* warnings) {
+Result<WorldModel> world_around(const std::string& text, const fs::path& file, ModelLibrary& library,
+                                std::vector<Diagnostic>* warnings) {
   const Result<Model> model = read_model_text(text, file, library, warnings);
   if (!model.ok()) return model.error();
   SceneBuilder scene((*model)->name, file.string());
@@ -346,11 +373,13 @@ const XMLElement* find_world(const XMLElement& root, Report& report) {
     }
     return nullptr;
   }
-  if (const XMLElement* second = world->NextSiblingElement("world")) report.error(*second, "the file holds two worlds", "keep one a file");
+  if (const XMLElement* second = world->NextSiblingElement("world"))
+    report.error(*second, "the file holds two worlds", "keep one a file");
   return world;
 }
 
-Result<WorldModel> read_world_element(const std::string& text, const XMLElement& root, const fs::path& file, ModelLibrary& library, Report& report) {
+Result<WorldModel> read_world_element(const std::string& text, const XMLElement& root, const fs::path& file,
+                                      ModelLibrary& library, Report& report) {
   check_our_elements(root, report);
   check_standard_elements(root, report);
   const XMLElement* world = find_world(root, report);
@@ -381,15 +410,16 @@ Result<std::vector<ParameterDesc>> read_parameters(const fs::path& file) {
   return parameters;
 }
 
-Result<WorldModel> read_world(const fs::path& file, const std::map<std::string, std::string>& settings, ModelLibrary& library,
-                              std::vector<Diagnostic>* warnings) {
+Result<WorldModel> read_world(const fs::path& file, const std::map<std::string, std::string>& settings,
+                              ModelLibrary& library, std::vector<Diagnostic>* warnings) {
   Result<std::string> text = read_text(file);
   if (!text.ok()) return text.error();
   return read_world_text(std::move(*text), file, settings, library, warnings);
 }
 
-Result<WorldModel> read_world_text(std::string text, const fs::path& file, const std::map<std::string, std::string>& settings,
-                                   ModelLibrary& library, std::vector<Diagnostic>* warnings) {
+Result<WorldModel> read_world_text(std::string text, const fs::path& file,
+                                   const std::map<std::string, std::string>& settings, ModelLibrary& library,
+                                   std::vector<Diagnostic>* warnings) {
   Report report(file.string());
   tinyxml2::XMLDocument document;
   if (!parse_xml(text, document, report)) return report.error();

@@ -34,8 +34,8 @@ double HeightFieldData::height_at(double x, double y) const {
 }
 
 std::string_view name(const Shape& shape) {
-  static constexpr std::string_view names[] = {"sphere", "box", "capsule", "cylinder",
-                                               "plane",  "hull", "mesh",   "heightfield"};
+  static constexpr std::string_view names[] = {"sphere", "box",  "capsule", "cylinder",
+                                               "plane",  "hull", "mesh",    "heightfield"};
   return names[shape.index()];
 }
 
@@ -71,8 +71,8 @@ struct BoundsOf {
   Bounds of_corners(const Vec3& low, const Vec3& high) const {
     Bounds result;
     for (int corner = 0; corner < 8; ++corner) {
-      result.add(pose * Vec3{(corner & 1) ? high.x : low.x, (corner & 2) ? high.y : low.y,
-                             (corner & 4) ? high.z : low.z});
+      result.add(pose *
+                 Vec3{(corner & 1) ? high.x : low.x, (corner & 2) ? high.y : low.y, (corner & 4) ? high.z : low.z});
     }
     return result;
   }
@@ -88,8 +88,8 @@ struct BoundsOf {
     const Vec3 axis = pose.rotation * Vec3{0, 0, 1};
     Vec3 half;
     for (int i = 0; i < 3; ++i) {
-      half[i] = std::fabs(axis[i]) * cylinder.length / 2 +
-                cylinder.radius * std::sqrt(std::max(0.0, 1 - axis[i] * axis[i]));
+      half[i] =
+          std::fabs(axis[i]) * cylinder.length / 2 + cylinder.radius * std::sqrt(std::max(0.0, 1 - axis[i] * axis[i]));
     }
     return around(pose.position, half);
   }

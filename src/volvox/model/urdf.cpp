@@ -34,7 +34,8 @@ void check_shapes(const XMLElement& link, Report& report) {
       const XMLElement* geometry = part->FirstChildElement("geometry");
       const XMLElement* shape = geometry != nullptr ? geometry->FirstChildElement() : nullptr;
       if (shape == nullptr) {
-        report.error(*part, fmt::format("this <{}> has no shape", kind), "give it <geometry> with a box, cylinder, sphere or mesh");
+        report.error(*part, fmt::format("this <{}> has no shape", kind),
+                     "give it <geometry> with a box, cylinder, sphere or mesh");
         continue;
       }
       const Attributes attributes(*shape, report);
@@ -63,7 +64,8 @@ bool check_link(const XMLElement& link, const std::string& name, Report& report)
   const XMLElement* mass = inertial->FirstChildElement("mass");
   const XMLElement* inertia = inertial->FirstChildElement("inertia");
   if (mass == nullptr || inertia == nullptr) {
-    report.error(*inertial, fmt::format("the <inertial> of link {} lacks <{}>", name, mass == nullptr ? "mass" : "inertia"),
+    report.error(*inertial,
+                 fmt::format("the <inertial> of link {} lacks <{}>", name, mass == nullptr ? "mass" : "inertia"),
                  "give both <mass value=> and <inertia ixx= ...>");
     return true;
   }
@@ -85,8 +87,10 @@ void check_limit(const UrdfJoint& joint, Report& report) {
   const Attributes attributes(*limit, report);
   const double lower = attributes.number("lower", 0, Range::any()), upper = attributes.number("upper", 0, Range::any());
   if (lower > upper) {  // sdformat would swap them without a word
-    report.error(*limit, fmt::format("the lower limit {} of joint {} is above the upper one, {}", lower, joint.name, upper),
-                 attributes.has("lower") && attributes.has("upper") ? "swap lower= and upper=" : "give both lower= and upper=: what is left out is 0");
+    report.error(
+        *limit, fmt::format("the lower limit {} of joint {} is above the upper one, {}", lower, joint.name, upper),
+        attributes.has("lower") && attributes.has("upper") ? "swap lower= and upper="
+                                                           : "give both lower= and upper=: what is left out is 0");
   }
   attributes.required_number("effort", Range::any());
   attributes.required_number("velocity", Range::any());
@@ -101,7 +105,8 @@ UrdfJoint read_joint(const XMLElement& element, const std::set<std::string>& lin
   joint.origin = read_origin(element, report);
   const std::vector<std::string> types{"revolute", "continuous", "prismatic", "fixed", "floating", "planar"};
   if (!joint.type.empty() && std::find(types.begin(), types.end(), joint.type) == types.end()) {
-    report.error(element, fmt::format("joint {} has the unknown type {}", joint.name, joint.type), suggest(joint.type, types));
+    report.error(element, fmt::format("joint {} has the unknown type {}", joint.name, joint.type),
+                 suggest(joint.type, types));
   } else if (joint.type == "floating" || joint.type == "planar") {
     report.error(element, fmt::format("joint {}: joints of type {} are not supported", joint.name, joint.type),
                  "use revolute, continuous, prismatic or fixed; a module floats by itself");
@@ -110,16 +115,19 @@ UrdfJoint read_joint(const XMLElement& element, const std::set<std::string>& lin
     const XMLElement* link = element.FirstChildElement(end);
     const std::string name = link != nullptr ? Attributes(*link, report).required("link") : std::string();
     if (link == nullptr) {
-      report.error(element, fmt::format("joint {} has no <{}>", joint.name, end), fmt::format("add <{} link=\"...\"/>", end));
+      report.error(element, fmt::format("joint {} has no <{}>", joint.name, end),
+                   fmt::format("add <{} link=\"...\"/>", end));
     } else if (!name.empty() && !links.contains(name)) {
-      report.error(*link, fmt::format("joint {}: there is no link {}", joint.name, name), suggest(name, {links.begin(), links.end()}));
+      report.error(*link, fmt::format("joint {}: there is no link {}", joint.name, name),
+                   suggest(name, {links.begin(), links.end()}));
     }
     (std::string_view(end) == "parent" ? joint.parent : joint.child) = name;
   }
   if (const XMLElement* axis = element.FirstChildElement("axis")) {
     const auto xyz = Attributes(*axis, report).numbers("xyz", 3);
     if (xyz && !(length(Vec3{(*xyz)[0], (*xyz)[1], (*xyz)[2]}) > 1e-9) && joint.type != "fixed")
-      report.error(*axis, fmt::format("the axis of joint {} has no direction", joint.name), "give xyz= a vector that is not zero");
+      report.error(*axis, fmt::format("the axis of joint {} has no direction", joint.name),
+                   "give xyz= a vector that is not zero");
   }
   check_limit(joint, report);
   if (const XMLElement* mimic = element.FirstChildElement("mimic")) {
@@ -130,11 +138,13 @@ UrdfJoint read_joint(const XMLElement& element, const std::set<std::string>& lin
 }
 
 // One root, and every link below it: sdformat's reader would print and give up.
-void check_tree(const XMLElement& robot, const std::set<std::string>& links, const std::vector<UrdfJoint>& joints, Report& report) {
+void check_tree(const XMLElement& robot, const std::set<std::string>& links, const std::vector<UrdfJoint>& joints,
+                Report& report) {
   std::map<std::string, std::string> parent;
   for (const UrdfJoint& joint : joints) {
     if (!parent.emplace(joint.child, joint.parent).second) {
-      report.error(*joint.element, fmt::format("link {} is the child of two joints", joint.child), "a URDF is a tree: keep one of them");
+      report.error(*joint.element, fmt::format("link {} is the child of two joints", joint.child),
+                   "a URDF is a tree: keep one of them");
     }
   }
   std::vector<std::string> roots;
@@ -143,11 +153,13 @@ void check_tree(const XMLElement& robot, const std::set<std::string>& links, con
     std::set<std::string> seen{link};
     for (auto up = parent.find(link); up != parent.end(); up = parent.find(up->second)) {
       if (seen.insert(up->second).second) continue;
-      return report.error(robot, fmt::format("the joints above link {} go in a circle", link), "a URDF is a tree: remove one joint");
+      return report.error(robot, fmt::format("the joints above link {} go in a circle", link),
+                          "a URDF is a tree: remove one joint");
     }
   }
   if (roots.size() > 1) {
-    report.error(robot, fmt::format("links {} and {} are not connected", roots[0], roots[1]), "connect all links by joints; fixed ones will do");
+    report.error(robot, fmt::format("links {} and {} are not connected", roots[0], roots[1]),
+                 "connect all links by joints; fixed ones will do");
   }
 }
 
@@ -159,7 +171,8 @@ PreparedUrdf prepare_urdf(const std::string& text, const XMLElement& robot, Repo
   std::set<std::string> links, massless;
   for (const XMLElement* link : children(robot, "link")) {
     const std::string name = Attributes(*link, report).required("name");
-    if (!name.empty() && !links.insert(name).second) report.error(*link, fmt::format("there are two links named {}", name), "rename one");
+    if (!name.empty() && !links.insert(name).second)
+      report.error(*link, fmt::format("there are two links named {}", name), "rename one");
     if (!check_link(*link, name, report)) massless.insert(name);
   }
   if (links.empty()) report.error(robot, "the robot has no link", "give it at least one <link> with <inertial>");
@@ -179,13 +192,15 @@ PreparedUrdf prepare_urdf(const std::string& text, const XMLElement& robot, Repo
   for (const UrdfJoint& joint : joints) {
     if (joint.type != "fixed") continue;
     if (!massless.contains(joint.parent) && !massless.contains(joint.child)) {
-      keep += fmt::format("<gazebo reference=\"{}\"><preserveFixedJoint>true</preserveFixedJoint></gazebo>", xml_escaped(joint.name));
+      keep += fmt::format("<gazebo reference=\"{}\"><preserveFixedJoint>true</preserveFixedJoint></gazebo>",
+                          xml_escaped(joint.name));
       continue;
     }
     fixed_to_mass.insert(joint.parent);
     fixed_to_mass.insert(joint.child);
     result.merged[joint.child] = {joint.parent, joint.origin};
-    report.warn(*joint.element, fmt::format("links {} and {} become one, because one of them has no mass", joint.parent, joint.child),
+    report.warn(*joint.element,
+                fmt::format("links {} and {} become one, because one of them has no mass", joint.parent, joint.child),
                 "give both an <inertial> if the fixed joint should bear a load");
   }
   for (const XMLElement* link : children(robot, "link")) {

@@ -33,7 +33,7 @@ struct Placement {
   Twist velocity;                 // of the whole, at the start; linear is that of the frame's origin
   std::optional<Mind> mind;       // instead of the model's
   std::optional<Clock> clock;     // nothing: drawn from the world's clocks
-  bool posed = true;  // false until a connection gives the pose
+  bool posed = true;              // false until a connection gives the pose
   std::string file;
   int line = 0;
 
@@ -57,10 +57,10 @@ struct Channel {
   double frequency = 2.4e9;  // Hz
   PropagationLaw law = PropagationLaw::friis;
   double exponent = 3, reference_distance = 1;  // of log_distance; m
-  double absorption = 0;      // 1/m, of terahertz
-  double shadowing_db = 0;    // deviation of log-normal shadowing; 0: none
-  bool fading = false;        // Rayleigh
-  double cull_radius = 0;     // m; 0: exact, every radio hears every other
+  double absorption = 0;                        // 1/m, of terahertz
+  double shadowing_db = 0;                      // deviation of log-normal shadowing; 0: none
+  bool fading = false;                          // Rayleigh
+  double cull_radius = 0;                       // m; 0: exact, every radio hears every other
   // The fraction of the power that passes each body between two radios; 1: nothing is in the way.
   double passes_bodies = 1;
   // A law that a plugin brought, instead of `law`, and what it is told.
@@ -83,8 +83,8 @@ struct WorldModel {
   Vec3 gravity{0, 0, -9.81};
   std::vector<Placement> placements;
   std::vector<Connection> connections;
-  std::vector<Channel> channels;  // of radios
-  ClockSpread clocks;             // by default all are exact
+  std::vector<Channel> channels;    // of radios
+  ClockSpread clocks;               // by default all are exact
   std::vector<PluginSpec> plugins;  // in the order of the file; those of the models come after them
   RunSettings run;
 };

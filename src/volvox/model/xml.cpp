@@ -247,11 +247,14 @@ std::int64_t Attributes::integer(const char* name, std::int64_t fallback, std::i
   const std::string_view digits = trimmed(value);
   std::int64_t number = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (code == std::errc() && !digits.empty() && end == digits.data() + digits.size() && number >= low && number <= high) {
+  if (code == std::errc() && !digits.empty() && end == digits.data() + digits.size() && number >= low &&
+      number <= high) {
     return number;
   }
-  report_.error(element_, fmt::format("{}=\"{}\" of <{}> is not a whole number from {} to {}", name, value, element_.Name(), low, high),
-                fmt::format("give {} a whole number from {} to {}", name, low, high));
+  report_.error(
+      element_,
+      fmt::format("{}=\"{}\" of <{}> is not a whole number from {} to {}", name, value, element_.Name(), low, high),
+      fmt::format("give {} a whole number from {} to {}", name, low, high));
   return fallback;
 }
 
@@ -271,8 +274,10 @@ std::size_t Attributes::choice(const char* name, std::size_t fallback, const std
   if (value == nullptr) return fallback;
   for (std::size_t i = 0; i < choices.size(); ++i)
     if (trimmed(value) == choices[i]) return i;
-  report_.error(element_, fmt::format("{}=\"{}\" of <{}> is not one of: {}", name, value, element_.Name(), fmt::join(choices, ", ")),
-                suggest(value, choices));
+  report_.error(
+      element_,
+      fmt::format("{}=\"{}\" of <{}> is not one of: {}", name, value, element_.Name(), fmt::join(choices, ", ")),
+      suggest(value, choices));
   return fallback;
 }
 
@@ -285,7 +290,8 @@ std::optional<std::vector<double>> Attributes::numbers(const char* name, std::si
     for (const double x : *list) all_finite = all_finite && std::isfinite(x);
     if (all_finite) return list;
   }
-  report_.error(element_, fmt::format("{}=\"{}\" of <{}> is not {} finite numbers", name, value, element_.Name(), count),
+  report_.error(element_,
+                fmt::format("{}=\"{}\" of <{}> is not {} finite numbers", name, value, element_.Name(), count),
                 fmt::format("give {} numbers, separated by spaces", count));
   return std::nullopt;
 }
@@ -300,7 +306,8 @@ Pose pose_of(const std::vector<double>& v) { return {{v[0], v[1], v[2]}, Quat::r
 
 std::vector<const XMLElement*> children(const XMLElement& parent, const char* name) {
   std::vector<const XMLElement*> found;
-  for (const XMLElement* e = parent.FirstChildElement(name); e != nullptr; e = e->NextSiblingElement(name)) found.push_back(e);
+  for (const XMLElement* e = parent.FirstChildElement(name); e != nullptr; e = e->NextSiblingElement(name))
+    found.push_back(e);
   return found;
 }
 

@@ -26,10 +26,14 @@ class Report {
   explicit Report(std::string file) : file_(std::move(file)) {}
 
   void error(int line, std::string what, std::string fix);
-  void error(const XMLElement& at, std::string what, std::string fix) { error(at.GetLineNum(), std::move(what), std::move(fix)); }
+  void error(const XMLElement& at, std::string what, std::string fix) {
+    error(at.GetLineNum(), std::move(what), std::move(fix));
+  }
   void error(const Error& other);
   void warn(int line, std::string what, std::string fix);
-  void warn(const XMLElement& at, std::string what, std::string fix) { warn(at.GetLineNum(), std::move(what), std::move(fix)); }
+  void warn(const XMLElement& at, std::string what, std::string fix) {
+    warn(at.GetLineNum(), std::move(what), std::move(fix));
+  }
 
   bool ok() const { return error_.empty(); }
   const Error& error() const { return error_; }

@@ -219,9 +219,8 @@ void Buses::idle(std::uint32_t index, std::uint32_t sequence) {
   bus.idle = nothing;
   bus.busy = false;
   const auto waits = [&](std::uint32_t member) { return !queue(member).empty(); };
-  const bool wanted = bus.options.kind == BusKind::serial
-                          ? bus.master != nothing && waits(bus.master)
-                          : std::any_of(bus.members.begin(), bus.members.end(), waits);
+  const bool wanted = bus.options.kind == BusKind::serial ? bus.master != nothing && waits(bus.master)
+                                                          : std::any_of(bus.members.begin(), bus.members.end(), waits);
   if (wanted) contend(bus);
 }
 

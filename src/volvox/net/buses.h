@@ -42,8 +42,8 @@ class Buses {
     std::uint32_t index = nothing;       // the source of its events
     std::uint32_t events_made = 0;
     std::uint32_t arbitration = nothing, end = nothing, idle = nothing;  // events it waits for
-    std::uint32_t sender = nothing;      // interface whose frame is on the bus
-    std::uint32_t sending = nothing;     // its frame; it stays at the head of its queue until it is across
+    std::uint32_t sender = nothing;                                      // interface whose frame is on the bus
+    std::uint32_t sending = nothing;  // its frame; it stays at the head of its queue until it is across
     bool busy = false;
   };
   struct Port {

@@ -11,7 +11,7 @@ namespace volvox::net {
 
 inline constexpr std::uint32_t largest_standard_identifier = 0x7ff;
 inline constexpr std::uint32_t largest_extended_identifier = 0x1fffffff;
-inline constexpr std::size_t largest_can_data = 8;        // bytes
+inline constexpr std::size_t largest_can_data = 8;  // bytes
 inline constexpr std::uint32_t interframe_space_bits = 3;
 
 // From the start of frame to the end of frame, without the inter-frame space.

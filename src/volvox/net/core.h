@@ -62,7 +62,8 @@ struct Core {
   }
 
   void record(LogKind kind, std::uint32_t interface, std::uint32_t frame, std::uint32_t detail = 0) {
-    if (log != nullptr) [[unlikely]] record_in_log(kind, interface, frame, detail);
+    if (log != nullptr) [[unlikely]]
+      record_in_log(kind, interface, frame, detail);
   }
 
  private:
@@ -76,7 +77,7 @@ inline void archive_flag(Archive& ar, bool& flag) {
   if (ar.loading()) flag = byte != 0;
 }
 
-inline constexpr double longest_seconds = 1e9;          // of any one thing that happens
+inline constexpr double longest_seconds = 1e9;                 // of any one thing that happens
 inline constexpr Time end_of_time{4'000'000'000'000'000'000};  // 126 years; leaves room to add
 
 // The time that `bits` take, to the nearest nanosecond.

@@ -112,8 +112,7 @@ class EventQueue {
       if (first >= count) break;
       std::size_t least = first;
       const std::size_t end = std::min(first + 4, count);
-      for (std::size_t child = first + 1; child < end; ++child)
-        least = heap_[child] < heap_[least] ? child : least;
+      for (std::size_t child = first + 1; child < end; ++child) least = heap_[child] < heap_[least] ? child : least;
       if (!(heap_[least] < event)) break;
       heap_[place] = heap_[least];
       place = least;

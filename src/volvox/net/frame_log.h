@@ -12,20 +12,20 @@
 namespace volvox::net {
 
 enum class LogKind : std::uint8_t {
-  queued,           // entered the queue of its interface
-  backoff,          // contention starts; detail: slots drawn
-  frozen,           // the medium is busy; detail: slots left
-  resumed,          // and idle again; detail: slots left
-  transmit_start,   // carries the payload; detail: attempt, on a CAN bus the bytes already across
+  queued,          // entered the queue of its interface
+  backoff,         // contention starts; detail: slots drawn
+  frozen,          // the medium is busy; detail: slots left
+  resumed,         // and idle again; detail: slots left
+  transmit_start,  // carries the payload; detail: attempt, on a CAN bus the bytes already across
   transmit_end,
   acknowledgement,  // its start; detail: the count of the frame that it acknowledges
   received,
-  collided,         // at this receiver
-  aborted,          // this receiver was or began transmitting
-  dropped,          // a full queue
-  cut,              // unplugged, left the bus, or switched off
+  collided,  // at this receiver
+  aborted,   // this receiver was or began transmitting
+  dropped,   // a full queue
+  cut,       // unplugged, left the bus, or switched off
   clashed,
-  timed_out,        // no acknowledgement; detail: attempt
+  timed_out,  // no acknowledgement; detail: attempt
 };
 std::string_view name(LogKind kind);
 
@@ -37,8 +37,8 @@ struct LogEntry {
   std::uint64_t frame = 0;
   std::uint32_t detail = 0;
   std::uint32_t destination = nothing;
-  std::uint32_t identifier = 0;       // CAN
-  bool acknowledge = false;           // an acknowledgement is asked for
+  std::uint32_t identifier = 0;  // CAN
+  bool acknowledge = false;      // an acknowledgement is asked for
   std::size_t payload_begin = 0, payload_size = 0;
 };
 

@@ -29,7 +29,7 @@ struct Frame {
   std::uint8_t attempts = 0;
   bool report = false;
   bool acknowledge = false;  // its receiver is asked for an acknowledgement
-  bool poll = false;  // a master asks its destination for a frame; no payload
+  bool poll = false;         // a master asks its destination for a frame; no payload
 };
 
 // A list of frames, first in, first out.

@@ -108,7 +108,7 @@ Medium::Medium(const MediumOptions& options, std::unique_ptr<Propagation> propag
     : options_(options), propagation_(std::move(propagation)), block_(std::make_unique<Block>()) {
   distance_only_ = propagation_->depends_on_distance_only();
   adds_noise_ = propagation_->added_noise_w(1, 1e12) > 0;  // most models add none: asked once
-  if (options_.cull_radius == 0) unsorted_ = false;  // exact: one run over all, in any order
+  if (options_.cull_radius == 0) unsorted_ = false;        // exact: one run over all, in any order
 }
 Medium::~Medium() = default;
 
@@ -217,8 +217,8 @@ void Medium::gather(Links::Run run, const Vec3& from) {
 
 void Medium::arriving_power(const Emission& emission, const Vec3& from, LinkPower* power) {
   Block& block = *block_;
-  const double cull_squared = options_.cull_radius > 0 ? options_.cull_radius * options_.cull_radius
-                                                       : std::numeric_limits<double>::infinity();
+  const double cull_squared =
+      options_.cull_radius > 0 ? options_.cull_radius * options_.cull_radius : std::numeric_limits<double>::infinity();
   const double scale = emission.power_w * units_per_watt * (antenna_gain_at_.empty() ? antenna_gain_ : 1.0);
   propagation_->gains(
       {from, emission.radio, emission.frame, block.x, block.y, block.z, block.squared, block.radio, block.count},

@@ -28,7 +28,7 @@ struct Links {
   };
   std::vector<Run> runs;
   std::vector<std::uint32_t> radios;  // instead of runs, once the receivers were sorted anew
-  std::vector<LinkPower> power;  // at least as long as there are links
+  std::vector<LinkPower> power;       // at least as long as there are links
   std::uint64_t updates = 0;
 
   // Leaves the powers: whoever starts writes all that it needs.
@@ -86,7 +86,9 @@ class Medium {
   // `hits`: radios that await quiet and whose sum is under the highest carrier threshold of all
   // (usually the only one).
   void stop(const Links& links, std::vector<std::uint32_t>& hits);
-  bool decodable(PowerUnits power) const { return static_cast<LinkPower>(power) >= least_decodable_; }  // by some radio of the medium
+  bool decodable(PowerUnits power) const {
+    return static_cast<LinkPower>(power) >= least_decodable_;
+  }  // by some radio of the medium
   // How many radios the last start reached above the noise but below any decoding.
   std::uint64_t heard_weakly() const { return heard_weakly_; }
 

@@ -34,9 +34,9 @@ std::string_view name(Fate fate) {
 }
 
 std::string_view name(LogKind kind) {
-  constexpr std::string_view names[] = {"queued", "backoff", "frozen", "resumed", "transmit start", "transmit end",
-                                        "acknowledgement", "received", "collided", "aborted", "dropped", "cut",
-                                        "clashed", "timed out"};
+  constexpr std::string_view names[] = {
+      "queued",   "backoff", "frozen",  "resumed", "transmit start", "transmit end", "acknowledgement", "received",
+      "collided", "aborted", "dropped", "cut",     "clashed",        "timed out"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -171,9 +171,7 @@ Result<void> Network::leave_bus(InterfaceId port) {
 BusId Network::bus_of(InterfaceId port) const {
   return {state_->has(port, InterfaceKind::bus) ? state_->buses.bus_of(port.index) : nothing, 0};
 }
-bool Network::is_master(InterfaceId port) const {
-  return bus_of(port).valid() && state_->buses.is_master(port.index);
-}
+bool Network::is_master(InterfaceId port) const { return bus_of(port).valid() && state_->buses.is_master(port.index); }
 
 std::size_t Network::bus_members(InterfaceId port) const {
   return bus_of(port).valid() ? state_->buses.members(bus_of(port).index) : 0;

@@ -81,8 +81,7 @@ void Network::State::archive_callbacks(Archive& ar) {
     if (!ar.loading()) continue;
     if (callback.interface >= core.interfaces.size() || callback.frame == nothing)
       ar.fail("the snapshot calls back an interface that is not there");
-    else
-      core.callbacks.push_back(callback);
+    else core.callbacks.push_back(callback);
   }
 }
 

@@ -9,8 +9,17 @@ namespace volvox::net {
 
 void Core::record_in_log(LogKind kind, std::uint32_t interface, std::uint32_t frame, std::uint32_t detail) {
   const Frame& about = frames[frame];
-  const LogEntry entry{now, kind, interfaces[interface].kind, interface, about.id, detail, about.destination,
-                       about.identifier, about.acknowledge, 0, 0};
+  const LogEntry entry{now,
+                       kind,
+                       interfaces[interface].kind,
+                       interface,
+                       about.id,
+                       detail,
+                       about.destination,
+                       about.identifier,
+                       about.acknowledge,
+                       0,
+                       0};
   const bool carries = kind == LogKind::transmit_start || kind == LogKind::acknowledgement;
   log->add(entry, carries ? frames.payload(frame) : std::span<const std::byte>{});
 }
@@ -72,14 +81,15 @@ void Network::State::call_back(Network& network) {
   calling.swap(core.callbacks);
   // By interface; those of one interface in the order in which they became due.
   calling_order.clear();
-  for (std::size_t i = 0; i < calling.size(); ++i) calling_order.push_back(std::uint64_t{calling[i].interface} << 32 | i);
+  for (std::size_t i = 0; i < calling.size(); ++i)
+    calling_order.push_back(std::uint64_t{calling[i].interface} << 32 | i);
   std::sort(calling_order.begin(), calling_order.end());
   core.counters.events += calling.size();
   for (const std::uint64_t place : calling_order) {
     const Callback callback = calling[static_cast<std::uint32_t>(place)];
     const Frame frame = core.frames[callback.frame];
     const NodeId node{core.interfaces[callback.interface].node, 0};
-    const InterfaceId interface{callback.interface, 0};
+    const InterfaceId interface { callback.interface, 0 };
     if (listener != nullptr && callback.report) {
       listener->send_finished(network,
                               {node, interface, frame.id, callback.fate, std::max<std::uint32_t>(1, frame.attempts)});
@@ -174,9 +184,10 @@ std::vector<std::string> Network::warnings() const {
     const double limit = medium.propagation().near_field();
     const std::size_t radios = medium.crowded(limit);
     if (radios > 0)
-      all.push_back(fmt::format("medium {}: {} radios have another within {:.3g} m, where the propagation model says "
-                                "that more arrives than was sent; their power is clamped to what was sent",
-                                index, radios, limit));
+      all.push_back(
+          fmt::format("medium {}: {} radios have another within {:.3g} m, where the propagation model says "
+                      "that more arrives than was sent; their power is clamped to what was sent",
+                      index, radios, limit));
   }
   return all;
 }

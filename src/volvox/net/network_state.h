@@ -20,7 +20,9 @@ struct Timer {
   std::uint64_t token = 0;
   Time set_at;
   template <class A>
-  void archive(A& ar) { ar("token", token), ar("set_at", set_at); }
+  void archive(A& ar) {
+    ar("token", token), ar("set_at", set_at);
+  }
 };
 
 struct Network::State {
@@ -41,8 +43,8 @@ struct Network::State {
   std::map<std::uint64_t, std::uint32_t> deferred;  // frames that enter their queue later
   Listener* listener = nullptr;
   bool running = false;
-  std::uint32_t chain = 0;         // rounds of callbacks at this instant
-  std::vector<Callback> calling;   // scratch: the batch that is being called
+  std::uint32_t chain = 0;        // rounds of callbacks at this instant
+  std::vector<Callback> calling;  // scratch: the batch that is being called
   std::vector<std::uint64_t> calling_order;
   std::uint32_t receiving = nothing;  // the frame whose receiver is being called
 

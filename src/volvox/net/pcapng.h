@@ -4,8 +4,8 @@
 // Radio frames get the MAC header that such a radio would send (data or acknowledgement
 // frame, addresses from the interface numbers, PAN 0x566f), bus frames one SocketCAN
 // frame for each segment. Addresses have 16 bits, unless the capture has a radio whose number
-// does not fit: then all are 64-bit extended ones, 02:56:6f:6c and the number. Wires have no header anybody would recognise: their frames are
-// written as link type USER0 (147), payload only.
+// does not fit: then all are 64-bit extended ones, 02:56:6f:6c and the number. Wires have no header anybody would
+// recognise: their frames are written as link type USER0 (147), payload only.
 #pragma once
 
 #include <cstddef>

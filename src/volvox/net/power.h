@@ -18,7 +18,7 @@ inline constexpr double units_per_watt = 1e20;
 // that 60 of the strongest transmissions at once still sum without overflow.
 inline constexpr PowerUnits largest_link_power = PowerUnits{1} << 57;
 
-inline constexpr double boltzmann = 1.380649e-23;  // J/K
+inline constexpr double boltzmann = 1.380649e-23;    // J/K
 inline constexpr double standard_temperature = 290;  // K, the T0 of noise figures
 inline constexpr double speed_of_light = 299792458;  // m/s
 

@@ -19,10 +19,9 @@ void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptio
   radio.medium = static_cast<std::uint16_t>(medium);
   radio.profile = profiles_.intern(options);
   if (radio.profile >= limits_.size()) {
-    limits_.push_back({least_units(options.receive_threshold_w),
-                       to_units(options.carrier_threshold_w, never_above),
-                       to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor)),
-                       options.bandwidth_hz, static_cast<std::uint32_t>(std::lround(options.capture_ratio * 65536))});
+    limits_.push_back({least_units(options.receive_threshold_w), to_units(options.carrier_threshold_w, never_above),
+                       to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor)), options.bandwidth_hz,
+                       static_cast<std::uint32_t>(std::lround(options.capture_ratio * 65536))});
   }
   radio.backoff =
       RandomStream(core_.seed, std::uint64_t{core_.interfaces[interface].node} << 32 | interface, "backoff");
@@ -42,9 +41,7 @@ void Radios::reserve(std::uint32_t medium, std::size_t radios) {
 void Radios::move(std::uint32_t interface, const Vec3& position) {
   medium_of(at(interface)).move(index(interface), position);
 }
-Vec3 Radios::position(std::uint32_t interface) const {
-  return medium_of(at(interface)).position(index(interface));
-}
+Vec3 Radios::position(std::uint32_t interface) const { return medium_of(at(interface)).position(index(interface)); }
 double Radios::heard_w(std::uint32_t interface) const {
   return to_watt(medium_of(at(interface)).sum(index(interface)));
 }
@@ -72,8 +69,7 @@ void Radios::update_watch(const Radio& radio) {
 void Radios::frame_queued(std::uint32_t interface) {
   Radio& radio = at(interface);
   // While it transmits, or waits for an acknowledgement, its end starts the next contention.
-  const bool own_frame_on_air =
-      radio.transmission != nothing && !transmissions_[radio.transmission].acknowledgement;
+  const bool own_frame_on_air = radio.transmission != nothing && !transmissions_[radio.transmission].acknowledgement;
   if (radio.contention == Contention::none && !own_frame_on_air) contend(radio);
 }
 
@@ -118,7 +114,8 @@ void Radios::freeze(Radio& radio) {
 
 // Looks at the queue, which is far away in memory, only where somebody reads the log.
 void Radios::record_slots_left(LogKind kind, const Radio& radio) {
-  if (core_.log != nullptr) core_.record(kind, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
+  if (core_.log != nullptr)
+    core_.record(kind, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
 }
 
 void Radios::resume(Radio& radio) {

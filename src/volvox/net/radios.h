@@ -75,34 +75,36 @@ class Radios {
   struct Reception {
     std::uint32_t transmission = nothing;
     PowerUnits power = 0;
-    PowerUnits limit = 0;                  // the sum, that frame included, that spoils it
-    bool spoiled = false;                  // the frame has met too much interference
+    PowerUnits limit = 0;  // the sum, that frame included, that spoils it
+    bool spoiled = false;  // the frame has met too much interference
   };
   struct Transmission {
     std::uint32_t radio = nothing;
     std::uint32_t frame = nothing;
-    std::uint32_t sequence = nothing;       // of the event that ends it
-    std::uint64_t acknowledges = 0;         // a frame's id, where this is an acknowledgement
+    std::uint32_t sequence = nothing;  // of the event that ends it
+    std::uint64_t acknowledges = 0;    // a frame's id, where this is an acknowledgement
     bool acknowledgement = false;
     Links links;
-    std::vector<std::uint32_t> locked;      // radios
+    std::vector<std::uint32_t> locked;  // radios
   };
   struct Arrival {
     std::uint32_t transmission, slot;
     PowerUnits power;
   };
   struct OwedAcknowledgement {
-    std::uint32_t to = nothing;             // interface
+    std::uint32_t to = nothing;  // interface
     std::uint64_t frame = 0;
     std::uint32_t sequence = nothing;
     template <class A>
-    void archive(A& ar) { ar("to", to), ar("frame", frame), ar("sequence", sequence); }
+    void archive(A& ar) {
+      ar("to", to), ar("frame", frame), ar("sequence", sequence);
+    }
   };
   // What a radio needs of its options at every turn, as integers.
   struct Limits {
     PowerUnits receive = 0, carrier = 0, noise = 0;
     double bandwidth_hz = 0;
-    std::uint32_t capture_q16 = 0;          // z in 1/65536
+    std::uint32_t capture_q16 = 0;  // z in 1/65536
   };
 
   std::uint32_t index(std::uint32_t interface) const { return core_.interfaces[interface].local; }
@@ -162,8 +164,8 @@ class Radios {
 
   bool receptions_due_ = false;
   std::vector<Arrival> arrivals_;
-  std::vector<Medium::Hit> hits_;        // scratch
-  std::vector<std::uint32_t> fallen_;    // scratch
+  std::vector<Medium::Hit> hits_;      // scratch
+  std::vector<std::uint32_t> fallen_;  // scratch
 };
 
 }  // namespace volvox::net

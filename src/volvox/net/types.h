@@ -33,13 +33,13 @@ std::string_view name(InterfaceKind kind);
 enum class Timing : std::uint8_t { live, delayed };
 
 struct WireOptions {
-  double bit_rate = 1e6;             // bit/s; infinity: frames take no time
-  Time delay{};                      // propagation
+  double bit_rate = 1e6;  // bit/s; infinity: frames take no time
+  Time delay{};           // propagation
   Timing timing = Timing::live;
   std::uint32_t capacity = 0;        // bytes a tick; delayed timing only
   std::uint32_t queue_limit = 1024;  // frames
   std::uint32_t largest_payload = 65535;
-  std::uint32_t overhead = 0;        // bytes added to every payload on the wire
+  std::uint32_t overhead = 0;  // bytes added to every payload on the wire
   friend bool operator==(const WireOptions&, const WireOptions&) = default;
 };
 
@@ -60,24 +60,24 @@ struct BusOptions {
 
 struct RadioOptions {
   double power_w = 1e-3;
-  double antenna_gain = 1;             // linear, both ways
+  double antenna_gain = 1;  // linear, both ways
   double bit_rate = 250e3;
-  double bandwidth_hz = 2e6;           // of the noise
-  double noise_factor = 1;             // linear
-  double receive_threshold_w = 3.16e-12;   // -85 dBm
-  double carrier_threshold_w = 3.16e-12;   // infinity: never busy (ALOHA)
-  double capture_ratio = 10;           // z: signal over noise and interference, linear, >= 1
-  std::uint32_t window = 30;           // backoff drawn from {0 .. window-1} slots
-  std::uint32_t largest_window = 0;    // of the doubling on retries; 0: no doubling
+  double bandwidth_hz = 2e6;              // of the noise
+  double noise_factor = 1;                // linear
+  double receive_threshold_w = 3.16e-12;  // -85 dBm
+  double carrier_threshold_w = 3.16e-12;  // infinity: never busy (ALOHA)
+  double capture_ratio = 10;              // z: signal over noise and interference, linear, >= 1
+  std::uint32_t window = 30;              // backoff drawn from {0 .. window-1} slots
+  std::uint32_t largest_window = 0;       // of the doubling on retries; 0: no doubling
   Time slot{320'000};
   std::uint32_t queue_limit = 64;
   std::uint32_t largest_payload = 127;
-  std::uint32_t overhead = 0;          // bytes added to every payload on the air
-  bool acknowledge = false;            // addressed frames only
+  std::uint32_t overhead = 0;  // bytes added to every payload on the air
+  bool acknowledge = false;    // addressed frames only
   std::uint32_t acknowledgement_bytes = 11;
-  Time turnaround{192'000};            // between a frame and its acknowledgement
+  Time turnaround{192'000};                 // between a frame and its acknowledgement
   Time acknowledgement_timeout{2'000'000};  // after the end of the frame
-  std::uint32_t retry_limit = 3;       // transmissions after the first
+  std::uint32_t retry_limit = 3;            // transmissions after the first
   friend bool operator==(const RadioOptions&, const RadioOptions&) = default;
 };
 
@@ -98,11 +98,11 @@ struct NetworkOptions {
 
 struct Outgoing {
   std::span<const std::byte> payload{};  // copied, or shared if it is the payload being received
-  InterfaceId destination = everyone;  // wires have only their other end
-  std::uint16_t port = 0;              // which mailbox of the receiver
-  std::uint32_t identifier = 0;        // CAN: priority; above 0x7ff an extended frame
-  Time at{-1};                         // when to enter the queue; negative: now
-  bool report = false;                 // tell the sender when it went well, too
+  InterfaceId destination = everyone;    // wires have only their other end
+  std::uint16_t port = 0;                // which mailbox of the receiver
+  std::uint32_t identifier = 0;          // CAN: priority; above 0x7ff an extended frame
+  Time at{-1};                           // when to enter the queue; negative: now
+  bool report = false;                   // tell the sender when it went well, too
 };
 
 enum class SendStatus : std::uint8_t { accepted, queue_full, unplugged, off };
@@ -120,7 +120,7 @@ struct Reception {
   std::uint16_t port = 0;
   std::uint32_t identifier = 0;
   Time queued, arrived;
-  double power_w = 0;  // radio only
+  double power_w = 0;                  // radio only
   std::span<const std::byte> payload;  // valid during the callback
 };
 
@@ -153,14 +153,14 @@ struct Counters {
   std::uint64_t transmit_aborts = 0;  // lost because the receiver was or began transmitting
   std::uint64_t overheard = 0;        // decoded, but addressed to another
   std::uint64_t queue_drops = 0;
-  std::uint64_t unplugged = 0;        // frames lost with their link, or sent without one
-  std::uint64_t switched_off = 0;     // frames cut or refused because a radio was switched off
+  std::uint64_t unplugged = 0;     // frames lost with their link, or sent without one
+  std::uint64_t switched_off = 0;  // frames cut or refused because a radio was switched off
   std::uint64_t unacknowledged = 0;
   std::uint64_t retries = 0;
-  std::uint64_t duplicates = 0;       // retransmissions of what was already received
-  std::uint64_t clashes = 0;          // CAN frames lost to an equal identifier
+  std::uint64_t duplicates = 0;  // retransmissions of what was already received
+  std::uint64_t clashes = 0;     // CAN frames lost to an equal identifier
   std::uint64_t unanswered = 0;
-  std::uint64_t link_updates = 0;     // received powers added or removed: the work of the radio
+  std::uint64_t link_updates = 0;  // received powers added or removed: the work of the radio
   std::uint64_t events = 0;
 
   template <class Archive>

@@ -62,8 +62,8 @@ void Wires::start_next(End& end) {
   ++core_.counters.transmissions;
   core_.record(LogKind::transmit_start, end.interface, end.sending);
   const double bits = 8.0 * (core_.frames[end.sending].size + options.overhead);
-  end.sequence = core_.schedule(core_.now + transmission_time(bits, options.bit_rate), Action::wire_frame_end,
-                                end.interface);
+  end.sequence =
+      core_.schedule(core_.now + transmission_time(bits, options.bit_rate), Action::wire_frame_end, end.interface);
 }
 
 void Wires::frame_end(std::uint32_t interface, std::uint32_t sequence) {

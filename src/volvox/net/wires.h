@@ -36,7 +36,7 @@ class Wires {
   // One end of a wire: what it sends.
   struct End {
     std::uint32_t interface = nothing;
-    std::uint32_t peer = nothing;      // interface at the other end
+    std::uint32_t peer = nothing;  // interface at the other end
     std::uint32_t profile = 0;
     std::uint32_t sending = nothing;   // frame that is being put on the wire
     std::uint32_t sequence = nothing;  // of the event that ends it

@@ -7,10 +7,10 @@
 #include "volvox/physics/native/native_engine.h"
 #include "volvox/physics/none/none_engine.h"
 #ifdef VOLVOX_HAS_MUJOCO
-#include "volvox/physics/mujoco/mujoco_engine.h"
+#  include "volvox/physics/mujoco/mujoco_engine.h"
 #endif
 #ifdef VOLVOX_HAS_ODE
-#include "volvox/physics/ode/ode_engine.h"
+#  include "volvox/physics/ode/ode_engine.h"
 #endif
 
 namespace volvox::physics {

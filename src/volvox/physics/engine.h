@@ -38,10 +38,10 @@ enum class Motion {
 
 struct BodyDesc {
   Motion motion = Motion::dynamic;
-  Pose pose;      // of the link's frame
+  Pose pose;  // of the link's frame
   Twist velocity;
   double mass = 1;
-  Pose inertial;         // centre of mass and principal axes, in the link's frame
+  Pose inertial;  // centre of mass and principal axes, in the link's frame
   Vec3 moments{1, 1, 1};
   std::shared_ptr<const model::Geometry> geometry;  // null: touches nothing
   bool gravity = true;
@@ -55,12 +55,12 @@ enum class JointType { revolute, prismatic, fixed, ball, dock };
 
 struct JointDesc {
   JointType type = JointType::revolute;
-  BodyId a, b;             // a not valid: the world. The position is that of b relative to a.
-  Pose frame_a, frame_b;   // in the frames of a and b; they coincide at position zero
+  BodyId a, b;            // a not valid: the world. The position is that of b relative to a.
+  Pose frame_a, frame_b;  // in the frames of a and b; they coincide at position zero
   // revolute and prismatic: about or along the z axis of frame_a
   double lower = -1e300, upper = 1e300;
-  double damping = 0;      // viscous friction
-  double friction = 0;     // Coulomb friction
+  double damping = 0;   // viscous friction
+  double friction = 0;  // Coulomb friction
   // dock: a fixed joint that starts open and pulls its two frames together by equal and
   // opposite impulses at one common point, at a constant rate over latch_time, no faster than
   // pull_speed (so a wide gap takes longer). latch_time 0: rigid at once, where it is closed
@@ -85,7 +85,7 @@ struct MotorCommand {
 struct JointState {
   double position = 0;  // rad, not wrapped: a wheel counts its turns; m for prismatic
   double velocity = 0;
-  double torque = 0;    // of the motor, mean over the last tick (friction and limits apart)
+  double torque = 0;  // of the motor, mean over the last tick (friction and limits apart)
 };
 
 // A ray sees solids from outside only: one that starts inside a shape, or below a plane,
@@ -116,11 +116,11 @@ struct StepStatus {
 
 struct EngineInfo {
   std::string name;
-  std::string description;   // one line: what it is, and whose
-  std::string settings;      // iterations, precision, substeps: what a comparison must state
-  bool moves = true;         // false: engine `none`
-  bool exact_restore = true; // false: caches are not in a snapshot ("restore: cold")
-  std::string limits;        // what it cannot do, for `volvox info engines`
+  std::string description;    // one line: what it is, and whose
+  std::string settings;       // iterations, precision, substeps: what a comparison must state
+  bool moves = true;          // false: engine `none`
+  bool exact_restore = true;  // false: caches are not in a snapshot ("restore: cold")
+  std::string limits;         // what it cannot do, for `volvox info engines`
   // Of that, what the conformance suite leaves out for it, by these words and no others:
   // "meshes" (triangle meshes are refused), "restitution" (nothing bounces as told).
   std::vector<std::string> cannot{};
@@ -156,9 +156,9 @@ class Engine {
   virtual StepStatus advance(Time begin, Time end) = 0;
 
   // The state, as it is after the last advance or set_body. Slots of removed ids are stale.
-  virtual std::span<const Pose> poses() const = 0;        // by body index, the link's frame
-  virtual std::span<const Twist> velocities() const = 0;  // by body index, at the centre of mass
-  virtual std::span<const JointState> joints() const = 0; // by joint index
+  virtual std::span<const Pose> poses() const = 0;         // by body index, the link's frame
+  virtual std::span<const Twist> velocities() const = 0;   // by body index, at the centre of mass
+  virtual std::span<const JointState> joints() const = 0;  // by joint index
   // By joint index: what the joint passes on to b, mean over the last tick, in frame_a's axes
   // at frame_a's origin. For a hanging load below b, force points up. Motors are included.
   virtual std::span<const Wrench> loads() const = 0;
@@ -170,8 +170,8 @@ class Engine {
   virtual void contacts(std::vector<Contact>& out) const = 0;
 
   // Snapshot: everything that the next steps depend on. The bodies must have been made by the
-  // same calls; joints come and go (docks), so loading restores them too, with their ids. An engine with exact_restore == false also drops its
-  // caches when it saves, so that the run that goes on and the run that is restored agree.
+  // same calls; joints come and go (docks), so loading restores them too, with their ids. An engine with exact_restore
+  // == false also drops its caches when it saves, so that the run that goes on and the run that is restored agree.
   virtual void archive(Archive& ar) = 0;
 };
 

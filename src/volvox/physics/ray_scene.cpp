@@ -47,7 +47,8 @@ void RayScene::cast(const Scene& scene, std::span<const Ray> rays, std::span<Ray
   for (std::size_t first = 0, last; first < rays.size(); first = last) {
     const Ray& fan = rays[first];
     double range = fan.range;
-    for (last = first + 1; last < rays.size() && rays[last].origin == fan.origin && rays[last].ignore_owner == fan.ignore_owner; ++last)
+    for (last = first + 1;
+         last < rays.size() && rays[last].origin == fan.origin && rays[last].ignore_owner == fan.ignore_owner; ++last)
       range = std::max(range, rays[last].range);
     near.clear();
     for (std::size_t body = 0; body < rays_.size(); ++body) {

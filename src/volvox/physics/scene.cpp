@@ -140,13 +140,14 @@ void Scene::archive_topology(Archive& ar) {
   }
   ar("joint_ids", joint_ids);
   const std::size_t joints_saved = joint_ids.capacity();
-  if (ar.loading() && (joints_saved > ar.remaining() || !joint_ids.consistent())) return ar.fail("the snapshot is damaged");
+  if (ar.loading() && (joints_saved > ar.remaining() || !joint_ids.consistent()))
+    return ar.fail("the snapshot is damaged");
   joint_descs.resize(joints_saved);
   motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
   latched.resize(joints_saved), latches.resize(joints_saved);
   archive_plain(ar, joint_descs, [](auto& fields, JointDesc& desc) { archive_desc(fields, desc); });
   if (ar.hashing()) return;  // which joints a body has follows from those; the lists lie all over memory
-  if (!ar.loading()) {  // as a list of lists of indices, without making one
+  if (!ar.loading()) {       // as a list of lists of indices, without making one
     detail::archive_size(ar, joints_of.size());
     for (auto& joints_of_body : joints_of) {
       detail::archive_size(ar, joints_of_body.size());
@@ -207,19 +208,24 @@ namespace {
 
 std::optional<Error> problem_with(const model::Shape& shape, Motion motion) {
   if (const auto* hull = std::get_if<model::Hull>(&shape)) {
-    if (!*hull || (*hull)->points.size() < 4) return Error("a convex hull has fewer than 4 points", "give it at least 4 points that do not lie in a plane");
+    if (!*hull || (*hull)->points.size() < 4)
+      return Error("a convex hull has fewer than 4 points", "give it at least 4 points that do not lie in a plane");
   }
   const bool moves = motion == Motion::dynamic;
   if (std::holds_alternative<model::Mesh>(shape)) {
-    if (moves) return Error("a body that moves has a triangle mesh to collide with", "use a convex hull (or several) for its collision, or make the model static");
+    if (moves)
+      return Error("a body that moves has a triangle mesh to collide with",
+                   "use a convex hull (or several) for its collision, or make the model static");
     const auto& mesh = std::get<model::Mesh>(shape);
-    if (!mesh || mesh->triangles.empty()) return Error("a triangle mesh has no triangles", "give it at least one triangle");
+    if (!mesh || mesh->triangles.empty())
+      return Error("a triangle mesh has no triangles", "give it at least one triangle");
   }
   if (const auto* field = std::get_if<model::HeightField>(&shape)) {
     if (moves) return Error("a body that moves has a height field to collide with", "make the model static");
     if (!*field || (*field)->columns < 2 || (*field)->rows < 2 ||
         (*field)->heights.size() != std::size_t{(*field)->columns} * (*field)->rows) {
-      return Error("a height field needs at least 2 x 2 heights, one for every sample", "give it columns x rows heights");
+      return Error("a height field needs at least 2 x 2 heights, one for every sample",
+                   "give it columns x rows heights");
     }
   }
   if (moves && std::holds_alternative<model::Plane>(shape)) {
@@ -236,7 +242,8 @@ std::optional<Error> problem_with(const BodyDesc& desc) {
   }
   if (desc.motion == Motion::dynamic) {
     if (!(desc.mass > 0) || !std::isfinite(desc.mass)) {
-      return Error(fmt::format("a body that moves has a mass of {} kg", desc.mass), "give <mass> a positive value in kg");
+      return Error(fmt::format("a body that moves has a mass of {} kg", desc.mass),
+                   "give <mass> a positive value in kg");
     }
     const Vec3& m = desc.moments;
     if (!(m.x > 0 && m.y > 0 && m.z > 0) || !finite(m)) {
@@ -279,7 +286,8 @@ StepStatus problem_with_state(const Scene& scene) {
     if (!finite(scene.poses[i]) || !finite(scene.velocities[i])) return {id, "its pose or velocity is not a number"};
     const double speed = length(scene.velocities[i].linear), distance = length(scene.poses[i].position);
     if (speed > fastest) return {id, fmt::format("it runs away at {:.3g} m/s", speed)};
-    if (distance > farthest) return {id, fmt::format("it has left the world: it is {:.3g} m from the origin", distance)};
+    if (distance > farthest)
+      return {id, fmt::format("it has left the world: it is {:.3g} m from the origin", distance)};
   }
   return {};
 }

@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 struct volvox_plugin_info {
-  uint32_t abi_version;    /* VOLVOX_PLUGIN_ABI_VERSION; this member never moves */
-  uint32_t size;           /* of this struct */
-  const char* build;       /* compiler, standard library and layout: must be the same as ours */
+  uint32_t abi_version; /* VOLVOX_PLUGIN_ABI_VERSION; this member never moves */
+  uint32_t size;        /* of this struct */
+  const char* build;    /* compiler, standard library and layout: must be the same as ours */
   const char* name;
   const char* description; /* one line */
   /* Fills the registries that `registrations` (a volvox::plugin::Registrations) refers to. Never

@@ -24,22 +24,41 @@ std::unique_ptr<T> required(std::unique_ptr<T> made, const Guard& guard) {
 
 class GuardedBehavior final : public mind::Behavior {
  public:
-  GuardedBehavior(Guard guard, std::unique_ptr<mind::Behavior> inner) : guard_(std::move(guard)), inner_(std::move(inner)) {}
+  GuardedBehavior(Guard guard, std::unique_ptr<mind::Behavior> inner)
+      : guard_(std::move(guard)), inner_(std::move(inner)) {}
 
-  void start(mind::Agent& agent) override { run(agent, [&] { inner_->start(agent); }); }
-  void step(mind::Agent& agent) override { run(agent, [&] { inner_->step(agent); }); }
+  void start(mind::Agent& agent) override {
+    run(agent, [&] { inner_->start(agent); });
+  }
+  void step(mind::Agent& agent) override {
+    run(agent, [&] { inner_->step(agent); });
+  }
   bool receive(mind::Agent& agent, const mind::Message& message) override {
     bool taken = false;
     run(agent, [&] { taken = inner_->receive(agent, message); });
     return taken;
   }
-  void sent(mind::Agent& agent, const mind::SendReport& report) override { run(agent, [&] { inner_->sent(agent, report); }); }
-  void end_tick(mind::Agent& agent) override { run(agent, [&] { inner_->end_tick(agent); }); }
-  void tune(mind::Agent& agent) override { run(agent, [&] { inner_->tune(agent); }); }
-  OnBoard on_board() const override { return guard_.watched([&] { return inner_->on_board(); }); }
-  void control(mind::Agent& agent, double step) override { run(agent, [&] { inner_->control(agent, step); }); }
-  double period() const override { return guard_.watched([&] { return inner_->period(); }); }
-  bool omniscient() const override { return guard_.watched([&] { return inner_->omniscient(); }); }
+  void sent(mind::Agent& agent, const mind::SendReport& report) override {
+    run(agent, [&] { inner_->sent(agent, report); });
+  }
+  void end_tick(mind::Agent& agent) override {
+    run(agent, [&] { inner_->end_tick(agent); });
+  }
+  void tune(mind::Agent& agent) override {
+    run(agent, [&] { inner_->tune(agent); });
+  }
+  OnBoard on_board() const override {
+    return guard_.watched([&] { return inner_->on_board(); });
+  }
+  void control(mind::Agent& agent, double step) override {
+    run(agent, [&] { inner_->control(agent, step); });
+  }
+  double period() const override {
+    return guard_.watched([&] { return inner_->period(); });
+  }
+  bool omniscient() const override {
+    return guard_.watched([&] { return inner_->omniscient(); });
+  }
   bool lists_state() const override { return inner_->lists_state(); }
   void archive_state(Archive& ar) override { inner_->archive_state(ar); }
 
@@ -49,7 +68,8 @@ class GuardedBehavior final : public mind::Behavior {
     guard_.watched([&] { call(); });
     for (std::size_t i = 0; i < agent.actions().size(); ++i)
       if (agent.action_was_set(i) && !all_finite(agent.action_value(i)))
-        throw PluginError(fmt::format("{} commanded a value that is not a number for the action '{}'", guard_.plugin, agent.actions()[i]));
+        throw PluginError(fmt::format("{} commanded a value that is not a number for the action '{}'", guard_.plugin,
+                                      agent.actions()[i]));
   }
 
   Guard guard_;
@@ -70,7 +90,8 @@ class GuardedSensor final : public mind::Sensor {
   double neighbor_range() const override { return inner_->neighbor_range(); }
   void read(const mind::SenseContext& context, Value& reading) const override {
     guard_.watched([&] { inner_->read(context, reading); });
-    if (!all_finite(reading)) throw PluginError(fmt::format("{}: its sensor '{}' read a value that is not a number", guard_.plugin, name_));
+    if (!all_finite(reading))
+      throw PluginError(fmt::format("{}: its sensor '{}' read a value that is not a number", guard_.plugin, name_));
   }
 
  private:
@@ -81,7 +102,8 @@ class GuardedSensor final : public mind::Sensor {
 
 class GuardedActuator final : public mind::Actuator {
  public:
-  GuardedActuator(Guard guard, std::unique_ptr<mind::Actuator> inner) : guard_(std::move(guard)), inner_(std::move(inner)) {}
+  GuardedActuator(Guard guard, std::unique_ptr<mind::Actuator> inner)
+      : guard_(std::move(guard)), inner_(std::move(inner)) {}
   mind::ActStage stage() const override { return inner_->stage(); }
   bool on_board() const override { return inner_->on_board(); }
   const TypeInfo& type() const override { return inner_->type(); }
@@ -102,7 +124,8 @@ class GuardedNoise final : public mind::Noise {
   bool acts_on_messages() const override { return inner_->acts_on_messages(); }
   void apply(Value& value, RandomStream& random) override {
     guard_.watched([&] { inner_->apply(value, random); });
-    if (!all_finite(value)) throw PluginError(fmt::format("{}: its noise '{}' made a value that is not a number", guard_.plugin, name_));
+    if (!all_finite(value))
+      throw PluginError(fmt::format("{}: its noise '{}' made a value that is not a number", guard_.plugin, name_));
   }
   void apply(Payload& payload, mind::MessageFate& fate, RandomStream& random) override {
     guard_.watched([&] { inner_->apply(payload, fate, random); });
@@ -123,7 +146,9 @@ class GuardedPropagation final : public net::Propagation {
   void gains(const net::LinkBlock& block, double* gain) const override {
     guard_.watched([&] { inner_->gains(block, gain); });
     for (std::size_t i = 0; i < block.count; ++i)
-      if (!(gain[i] >= 0 && gain[i] <= 1)) throw PluginError(fmt::format("{}: its propagation '{}' gave a gain of {}; it must be from 0 to 1", guard_.plugin, name_, gain[i]));
+      if (!(gain[i] >= 0 && gain[i] <= 1))
+        throw PluginError(fmt::format("{}: its propagation '{}' gave a gain of {}; it must be from 0 to 1",
+                                      guard_.plugin, name_, gain[i]));
   }
   double added_noise_w(double distance, double bandwidth) const override {
     return guard_.watched([&] { return inner_->added_noise_w(distance, bandwidth); });
@@ -142,19 +167,33 @@ class GuardedEngine final : public physics::Engine {
       : guard_(std::move(guard)), inner_(std::move(inner)), name_(std::move(name)) {}
 
   const physics::EngineInfo& info() const override { return inner_->info(); }
-  Result<physics::BodyId> add_body(const physics::BodyDesc& desc) override { return guard_.watched([&] { return inner_->add_body(desc); }); }
-  void remove_body(physics::BodyId id) override { guard_.watched([&] { inner_->remove_body(id); }); }
-  physics::JointId add_joint(const physics::JointDesc& desc) override { return guard_.watched([&] { return inner_->add_joint(desc); }); }
-  void remove_joint(physics::JointId id) override { guard_.watched([&] { inner_->remove_joint(id); }); }
-  void set_body(physics::BodyId id, const Pose& pose, const Twist& velocity) override { guard_.watched([&] { inner_->set_body(id, pose, velocity); }); }
-  void set_gravity(const Vec3& gravity) override { guard_.watched([&] { inner_->set_gravity(gravity); }); }
+  Result<physics::BodyId> add_body(const physics::BodyDesc& desc) override {
+    return guard_.watched([&] { return inner_->add_body(desc); });
+  }
+  void remove_body(physics::BodyId id) override {
+    guard_.watched([&] { inner_->remove_body(id); });
+  }
+  physics::JointId add_joint(const physics::JointDesc& desc) override {
+    return guard_.watched([&] { return inner_->add_joint(desc); });
+  }
+  void remove_joint(physics::JointId id) override {
+    guard_.watched([&] { inner_->remove_joint(id); });
+  }
+  void set_body(physics::BodyId id, const Pose& pose, const Twist& velocity) override {
+    guard_.watched([&] { inner_->set_body(id, pose, velocity); });
+  }
+  void set_gravity(const Vec3& gravity) override {
+    guard_.watched([&] { inner_->set_gravity(gravity); });
+  }
   std::span<physics::MotorCommand> motors() override { return inner_->motors(); }
   std::span<Wrench> forces() override { return inner_->forces(); }
   physics::StepStatus advance(Time begin, Time end) override {
     physics::StepStatus status = guard_.watched([&] { return inner_->advance(begin, end); });
     for (const Pose& pose : inner_->poses())
-      if (status.ok() && !(finite(pose.position) && std::isfinite(pose.rotation.w + pose.rotation.x + pose.rotation.y + pose.rotation.z)))
-        throw PluginError(fmt::format("{}: its physics engine '{}' moved a body to a place that is not a number", guard_.plugin, name_));
+      if (status.ok() && !(finite(pose.position) &&
+                           std::isfinite(pose.rotation.w + pose.rotation.x + pose.rotation.y + pose.rotation.z)))
+        throw PluginError(fmt::format("{}: its physics engine '{}' moved a body to a place that is not a number",
+                                      guard_.plugin, name_));
     return status;
   }
   std::span<const Pose> poses() const override { return inner_->poses(); }
@@ -163,9 +202,15 @@ class GuardedEngine final : public physics::Engine {
   std::span<const Wrench> loads() const override { return inner_->loads(); }
   bool has(physics::JointId id) const override { return inner_->has(id); }
   std::span<const std::uint8_t> latched() const override { return inner_->latched(); }
-  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override { guard_.watched([&] { inner_->cast_rays(rays, hits); }); }
-  void contacts(std::vector<physics::Contact>& out) const override { guard_.watched([&] { inner_->contacts(out); }); }
-  void archive(Archive& ar) override { guard_.watched([&] { inner_->archive(ar); }); }
+  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override {
+    guard_.watched([&] { inner_->cast_rays(rays, hits); });
+  }
+  void contacts(std::vector<physics::Contact>& out) const override {
+    guard_.watched([&] { inner_->contacts(out); });
+  }
+  void archive(Archive& ar) override {
+    guard_.watched([&] { inner_->archive(ar); });
+  }
 
  private:
   Guard guard_;
@@ -176,30 +221,36 @@ class GuardedEngine final : public physics::Engine {
 }  // namespace
 
 mind::BehaviorFactory Guard::behavior(const mind::BehaviorFactory& make) const {
-  return [*this, make] { return std::make_unique<GuardedBehavior>(*this, required(watched([&] { return make(); }), *this)); };
+  return [*this, make] {
+    return std::make_unique<GuardedBehavior>(*this, required(watched([&] { return make(); }), *this));
+  };
 }
 
 mind::SensorFactory Guard::sensor(const mind::SensorFactory& make, const std::string& name) const {
   return [*this, make, name](const model::Sensor& sensor, const Parameters& parameters) {
-    return std::make_unique<GuardedSensor>(*this, required(watched([&] { return make(sensor, parameters); }), *this), name);
+    return std::make_unique<GuardedSensor>(*this, required(watched([&] { return make(sensor, parameters); }), *this),
+                                           name);
   };
 }
 
 mind::ActuatorFactory Guard::actuator(const mind::ActuatorFactory& make) const {
   return [*this, make](const model::Actuator& actuator, const Parameters& parameters) {
-    return std::make_unique<GuardedActuator>(*this, required(watched([&] { return make(actuator, parameters); }), *this));
+    return std::make_unique<GuardedActuator>(*this,
+                                             required(watched([&] { return make(actuator, parameters); }), *this));
   };
 }
 
 mind::NoiseFactory Guard::noise(const mind::NoiseFactory& make, const std::string& name) const {
   return [*this, make, name](const Parameters& parameters, const TypeInfo* type) {
-    return std::make_unique<GuardedNoise>(*this, required(watched([&] { return make(parameters, type); }), *this), name);
+    return std::make_unique<GuardedNoise>(*this, required(watched([&] { return make(parameters, type); }), *this),
+                                          name);
   };
 }
 
 mind::PropagationFactory Guard::propagation(const mind::PropagationFactory& make, const std::string& name) const {
   return [*this, make, name](double frequency, const Parameters& parameters) {
-    return std::make_unique<GuardedPropagation>(*this, required(watched([&] { return make(frequency, parameters); }), *this), name);
+    return std::make_unique<GuardedPropagation>(
+        *this, required(watched([&] { return make(frequency, parameters); }), *this), name);
   };
 }
 
@@ -212,7 +263,8 @@ physics::EngineFactory Guard::engine(const physics::EngineFactory& make, const s
 // Extensions are asked for by their own type, so they are not wrapped; the deleter of what is made
 // here would outlive nothing: the run's registries hold the library longer than its extensions.
 sim::ExtensionFactory Guard::extension(const sim::ExtensionFactory& make) const {
-  return [*this, make](const sim::ExtensionSetup& setup) { return required(watched([&] { return make(setup); }), *this); };
+  return
+      [*this, make](const sim::ExtensionSetup& setup) { return required(watched([&] { return make(setup); }), *this); };
 }
 
 }  // namespace volvox::plugin

@@ -32,7 +32,9 @@ struct Guard {
   // A factory whose products need no guard of their own.
   template <class Result, class... Arguments>
   std::function<Result(Arguments...)> plain(const std::function<Result(Arguments...)>& make) const {
-    return [*this, make](Arguments... arguments) { return watched([&] { return make(std::forward<Arguments>(arguments)...); }); };
+    return [*this, make](Arguments... arguments) {
+      return watched([&] { return make(std::forward<Arguments>(arguments)...); });
+    };
   }
 
   // Runs the plugin's code; what it throws comes out with its name.

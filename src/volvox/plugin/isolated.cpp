@@ -21,7 +21,10 @@ constexpr double listing_limit = 10;        // s, to load a library and ask it
 std::string list_offers(const std::filesystem::path& file) {
   auto loaded = load_plugin(file);
   if (!loaded.ok()) return json{{"error", loaded.error().text()}}.dump();
-  json listed = {{"name", loaded->facts.name}, {"description", loaded->facts.description}, {"build", loaded->facts.build}, {"offers", loaded->facts.offers}};
+  json listed = {{"name", loaded->facts.name},
+                 {"description", loaded->facts.description},
+                 {"build", loaded->facts.build},
+                 {"offers", loaded->facts.offers}};
   listed["behaviors"] = json::array();
   for (const std::string& name : loaded->offered->behaviors.names()) {
     std::unique_ptr<mind::Behavior> made;
@@ -30,11 +33,14 @@ std::string list_offers(const std::filesystem::path& file) {
     } catch (...) {
       // It will fail again when it is wanted, and then its module can be named.
     }
-    listed["behaviors"].push_back({{"name", name}, {"description", loaded->offered->behaviors.description(name)},
-                                   {"lists_state", made != nullptr && made->lists_state()}, {"omniscient", made != nullptr && made->omniscient()}});
+    listed["behaviors"].push_back({{"name", name},
+                                   {"description", loaded->offered->behaviors.description(name)},
+                                   {"lists_state", made != nullptr && made->lists_state()},
+                                   {"omniscient", made != nullptr && made->omniscient()}});
   }
   listed["sensors"] = json::array();
-  for (const std::string& name : loaded->offered->sensors.names()) listed["sensors"].push_back({{"name", name}, {"description", loaded->offered->sensors.description(name)}});
+  for (const std::string& name : loaded->offered->sensors.names())
+    listed["sensors"].push_back({{"name", name}, {"description", loaded->offered->sensors.description(name)}});
   return listed.dump();
 }
 
@@ -77,7 +83,8 @@ class IsolatedBehavior final : public mind::Behavior {
   bool lists_state() const override { return lists_state_; }
   // The same bytes as those of a behaviour that is not isolated: the same hash, the same snapshot.
   void archive_state(Archive& ar) override {
-    if (ar.loading()) return ar.fail("a behavior of an isolated plugin takes no snapshot in; restore it without --isolate");
+    if (ar.loading())
+      return ar.fail("a behavior of an isolated plugin takes no snapshot in; restore it without --isolate");
     ar.raw(reply_.state.data(), reply_.state.size());
   }
 
@@ -93,20 +100,29 @@ class IsolatedBehavior final : public mind::Behavior {
   IsolatedLibrary::Reply reply_;
 };
 
-Result<std::shared_ptr<IsolatedLibrary>> IsolatedLibrary::create(const std::filesystem::path& file, double limit, Log& log) {
+Result<std::shared_ptr<IsolatedLibrary>> IsolatedLibrary::create(const std::filesystem::path& file, double limit,
+                                                                 Log& log) {
   std::shared_ptr<IsolatedLibrary> library(new IsolatedLibrary(file, limit, log));
-  const auto bad = [&](const std::string& what) { return Diagnostic{file.string(), 0, what, "correct the plugin, or leave it out"}; };
+  const auto bad = [&](const std::string& what) {
+    return Diagnostic{file.string(), 0, what, "correct the plugin, or leave it out"};
+  };
   const platform::ChildOutcome outcome = platform::run_in_child([&] { return list_offers(file); }, listing_limit);
   if (!outcome.failure.empty()) return bad("the plugin cannot be loaded: its process " + outcome.failure);
   const json listed = json::parse(outcome.text, nullptr, false);
   if (!listed.is_object()) return bad("the plugin says nothing of itself");
   if (listed.contains("error")) return Error(listed["error"].get<std::string>(), "");
   const auto text = [](const json& from, const char* key) { return from.value(key, std::string()); };
-  library->facts_ = {text(listed, "name"), text(listed, "description"), text(listed, "build"), file,
-                     listed["offers"].get<std::vector<std::pair<std::string, std::vector<std::string>>>>(), 0};
+  library->facts_ = {text(listed, "name"),
+                     text(listed, "description"),
+                     text(listed, "build"),
+                     file,
+                     listed["offers"].get<std::vector<std::pair<std::string, std::vector<std::string>>>>(),
+                     0};
   for (const json& behavior : listed["behaviors"])
-    library->known_.push_back({text(behavior, "name"), text(behavior, "description"), behavior.value("lists_state", false), behavior.value("omniscient", false)});
-  for (const json& sensor : listed["sensors"]) library->known_sensors_.emplace_back(text(sensor, "name"), text(sensor, "description"));
+    library->known_.push_back({text(behavior, "name"), text(behavior, "description"),
+                               behavior.value("lists_state", false), behavior.value("omniscient", false)});
+  for (const json& sensor : listed["sensors"])
+    library->known_sensors_.emplace_back(text(sensor, "name"), text(sensor, "description"));
   return library;
 }
 
@@ -117,9 +133,13 @@ void IsolatedLibrary::add_to(mind::Registries& minds) {
 
 mind::BehaviorFactory IsolatedLibrary::behavior_factory(const Known& known) {
   return [self = shared_from_this(), known]() -> std::unique_ptr<mind::Behavior> {
-    if (known.omniscient) throw PluginError(fmt::format("plugin '{}': it looks at other modules, which are not there in another process; run it without --isolate", self->facts_.name));
+    if (known.omniscient)
+      throw PluginError(fmt::format(
+          "plugin '{}': it looks at other modules, which are not there in another process; run it without --isolate",
+          self->facts_.name));
     self->names_.push_back(known.name);
-    return std::make_unique<IsolatedBehavior>(self, static_cast<std::uint32_t>(self->names_.size() - 1), known.lists_state);
+    return std::make_unique<IsolatedBehavior>(self, static_cast<std::uint32_t>(self->names_.size() - 1),
+                                              known.lists_state);
   };
 }
 
@@ -132,13 +152,15 @@ sim::TimeDistribution IsolatedLibrary::round_trips() const {
 
 void IsolatedLibrary::disable(const std::string& how, const std::string& where) {
   disabled_ = how;
-  log_.warning(fmt::format("plugin '{}' ({}) {} in {}: it is disabled, and the run goes on", facts_.name, file_.string(), how, where));
+  log_.warning(fmt::format("plugin '{}' ({}) {} in {}: it is disabled, and the run goes on", facts_.name,
+                           file_.string(), how, where));
 }
 
 std::optional<std::span<const std::byte>> IsolatedLibrary::exchange(const SaveArchive& ar, const std::string& where) {
   // Made at the first call: by then all agents and sensors are there, and so they are in the companion.
   if (!companion_) {
-    auto started = platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); }, capacity);
+    auto started =
+        platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); }, capacity);
     if (!started.ok()) return disable("has no process: " + started.error().text(), where), std::nullopt;
     companion_ = std::move(*started);
   }
@@ -147,7 +169,8 @@ std::optional<std::span<const std::byte>> IsolatedLibrary::exchange(const SaveAr
   return *answered;
 }
 
-void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Agent& agent, const std::vector<std::byte>& more, Reply& reply) {
+void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Agent& agent,
+                           const std::vector<std::byte>& more, Reply& reply) {
   const std::lock_guard lock(mutex_);
   if (!disabled_.empty()) return;
   const std::int64_t begin = platform::monotonic_ns();
@@ -184,11 +207,14 @@ const LoadedPlugin& IsolatedLibrary::library_here() {
   return *loaded_;
 }
 
-Guard IsolatedLibrary::guard_here() { return {fmt::format("plugin '{}' ({})", facts_.name, file_.string()), library_here().library}; }
+Guard IsolatedLibrary::guard_here() {
+  return {fmt::format("plugin '{}' ({})", facts_.name, file_.string()), library_here().library};
+}
 
 mind::Behavior& IsolatedLibrary::behavior_here(std::uint32_t number) {
   running_.resize(names_.size());
-  if (!running_[number]) running_[number] = guard_here().behavior(**library_here().offered->behaviors.find(names_[number]))();
+  if (!running_[number])
+    running_[number] = guard_here().behavior(**library_here().offered->behaviors.find(names_[number]))();
   return *running_[number];
 }
 
@@ -235,7 +261,8 @@ void IsolatedLibrary::answer_behavior(Operation operation, LoadArchive& ar, Save
   mind::AgentTransfer::archive(agent, back);
 }
 
-IsolatedLibrary::Reply IsolatedLibrary::carry_out(Operation operation, mind::Behavior& behavior, mind::Agent& agent, std::span<const std::byte> more) {
+IsolatedLibrary::Reply IsolatedLibrary::carry_out(Operation operation, mind::Behavior& behavior, mind::Agent& agent,
+                                                  std::span<const std::byte> more) {
   Reply reply;
   LoadArchive ar(more);
   switch (operation) {

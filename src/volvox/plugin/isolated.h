@@ -43,7 +43,7 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
     bool lists_state = false, omniscient = false;
   };
   struct Reply {
-    bool taken = false;              // of receive
+    bool taken = false;  // of receive
     double period = 0;
     mind::Behavior::OnBoard on_board;
     std::vector<std::byte> state;    // of the behaviour
@@ -67,16 +67,19 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
     std::vector<Twist> velocities, last_velocities;
     std::vector<physics::JointState> joints;
     std::vector<Wrench> loads;
-    std::vector<double> others;  // docks, colours, the length of the last advance
+    std::vector<double> others;              // docks, colours, the length of the last advance
     bool update(const world::World& world);  // whether anything has changed
   };
 
-  IsolatedLibrary(std::filesystem::path file, double limit, Log& log) : file_(std::move(file)), limit_(limit), log_(log) {}
+  IsolatedLibrary(std::filesystem::path file, double limit, Log& log)
+      : file_(std::move(file)), limit_(limit), log_(log) {}
   mind::BehaviorFactory behavior_factory(const Known& known);
   mind::SensorFactory sensor_factory(const std::string& type);
   // Both do nothing once the plugin is disabled.
-  void call(Operation operation, std::uint32_t behavior, mind::Agent& agent, const std::vector<std::byte>& more, Reply& reply);
-  void sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context, std::vector<physics::Ray>* rays, Value* reading);
+  void call(Operation operation, std::uint32_t behavior, mind::Agent& agent, const std::vector<std::byte>& more,
+            Reply& reply);
+  void sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context,
+             std::vector<physics::Ray>* rays, Value* reading);
   // One round trip; none: the plugin is disabled. `where` is named in the warning.
   std::optional<std::span<const std::byte>> exchange(const SaveArchive& ar, const std::string& where);
   void disable(const std::string& how, const std::string& where);
@@ -89,7 +92,8 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   Guard guard_here();
   mind::Behavior& behavior_here(std::uint32_t number);
   const mind::Sensor& sensor_here(std::uint32_t number);
-  static Reply carry_out(Operation operation, mind::Behavior& behavior, mind::Agent& agent, std::span<const std::byte> more);
+  static Reply carry_out(Operation operation, mind::Behavior& behavior, mind::Agent& agent,
+                         std::span<const std::byte> more);
 
   std::filesystem::path file_;
   double limit_;
@@ -97,9 +101,9 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   PluginFacts facts_;
   std::vector<Known> known_;
   std::vector<std::pair<std::string, std::string>> known_sensors_;  // and their descriptions
-  std::vector<std::string> names_;    // of the behaviours that were made, by number
-  std::vector<SensorMade> sensors_;   // that were made, by number
-  mutable std::mutex mutex_;        // one call at a time: behaviours run in several threads
+  std::vector<std::string> names_;                                  // of the behaviours that were made, by number
+  std::vector<SensorMade> sensors_;                                 // that were made, by number
+  mutable std::mutex mutex_;  // one call at a time: behaviours run in several threads
   std::unique_ptr<platform::Companion> companion_;
   std::string disabled_;
   sim::TimeDistribution round_trips_;

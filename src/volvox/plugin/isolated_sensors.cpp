@@ -19,11 +19,29 @@ constexpr double making_limit = 10;  // s, to load a library and make one sensor
 
 // A percept's type must be known in the run's own process, where no code of the plugin is.
 const TypeInfo* known_type(std::uint64_t key) {
-  static const std::array known = {&type_of<bool>(),   &type_of<int>(),  &type_of<double>(), &type_of<std::string>(), &type_of<Vec3>(),
-                                   &type_of<Quat>(),   &type_of<Pose>(), &type_of<Twist>(),  &type_of<Wrench>(),      &type_of<std::vector<bool>>(),
-                                   &type_of<std::vector<int>>(), &type_of<std::vector<double>>(), &type_of<std::vector<Vec3>>(), &type_of<std::vector<Pose>>(),
-                                   &type_of<mind::Obstacle>(), &type_of<mind::Contact>(), &type_of<mind::Proximity>(), &type_of<mind::DockState>(),
-                                   &type_of<mind::DockLoad>(), &type_of<mind::CameraImage>(), &type_of<mind::DockBeacon>(), &type_of<mind::LinkState>(), &type_of<mind::Signal>()};
+  static const std::array known = {&type_of<bool>(),
+                                   &type_of<int>(),
+                                   &type_of<double>(),
+                                   &type_of<std::string>(),
+                                   &type_of<Vec3>(),
+                                   &type_of<Quat>(),
+                                   &type_of<Pose>(),
+                                   &type_of<Twist>(),
+                                   &type_of<Wrench>(),
+                                   &type_of<std::vector<bool>>(),
+                                   &type_of<std::vector<int>>(),
+                                   &type_of<std::vector<double>>(),
+                                   &type_of<std::vector<Vec3>>(),
+                                   &type_of<std::vector<Pose>>(),
+                                   &type_of<mind::Obstacle>(),
+                                   &type_of<mind::Contact>(),
+                                   &type_of<mind::Proximity>(),
+                                   &type_of<mind::DockState>(),
+                                   &type_of<mind::DockLoad>(),
+                                   &type_of<mind::CameraImage>(),
+                                   &type_of<mind::DockBeacon>(),
+                                   &type_of<mind::LinkState>(),
+                                   &type_of<mind::Signal>()};
   for (const TypeInfo* type : known)
     if (type->key == key) return type;
   return nullptr;
@@ -42,7 +60,8 @@ void archive_bytes(Archive& ar, std::vector<T>& values) {
 
 template <class T>
 bool changed(std::span<const T> now, std::vector<T>& before) {
-  if (now.size() == before.size() && (now.empty() || std::memcmp(now.data(), before.data(), now.size_bytes()) == 0)) return false;
+  if (now.size() == before.size() && (now.empty() || std::memcmp(now.data(), before.data(), now.size_bytes()) == 0))
+    return false;
   before.assign(now.begin(), now.end());
   return true;
 }
@@ -57,7 +76,8 @@ class IsolatedSensor final : public mind::Sensor {
     bool casts_rays, needs_contacts;
     double neighbor_range;
   };
-  IsolatedSensor(std::shared_ptr<IsolatedLibrary> library, std::uint32_t number, const Facts& facts) : library_(std::move(library)), number_(number), facts_(facts) {}
+  IsolatedSensor(std::shared_ptr<IsolatedLibrary> library, std::uint32_t number, const Facts& facts)
+      : library_(std::move(library)), number_(number), facts_(facts) {}
   const TypeInfo& type() const override { return *facts_.type; }
   bool casts_rays() const override { return facts_.casts_rays; }
   void rays(const mind::SenseContext& context, std::vector<physics::Ray>& out) const override {
@@ -77,30 +97,47 @@ class IsolatedSensor final : public mind::Sensor {
 
 // The sensor is made in a process that ends at once, which tells what the loop must know of it.
 mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
-  return [self = shared_from_this(), type](const model::Sensor& sensor, const Parameters& parameters) -> std::unique_ptr<mind::Sensor> {
-    const auto fail = [&](const std::string& what) { throw PluginError(fmt::format("plugin '{}' ({}): its sensor '{}' {}", self->facts_.name, self->file_.string(), type, what)); };
+  return [self = shared_from_this(), type](const model::Sensor& sensor,
+                                           const Parameters& parameters) -> std::unique_ptr<mind::Sensor> {
+    const auto fail = [&](const std::string& what) {
+      throw PluginError(
+          fmt::format("plugin '{}' ({}): its sensor '{}' {}", self->facts_.name, self->file_.string(), type, what));
+    };
     self->sensors_.push_back({sensor, parameters, 0});
     const auto number = static_cast<std::uint32_t>(self->sensors_.size() - 1);
-    const platform::ChildOutcome outcome = platform::run_in_child([&]() -> std::string {
-      try {
-        const mind::Sensor& made = self->sensor_here(number);
-        const Parameters& given = self->sensors_[number].parameters;
-        if (const auto checked = given.check(false); !checked.ok()) return json{{"error", checked.error().text()}}.dump();
-        return json{{"type", made.type().key}, {"type name", made.type().name}, {"casts rays", made.casts_rays()}, {"needs contacts", made.needs_contacts()},
-                    {"neighbor range", made.neighbor_range()}, {"asked", given.asked()}}.dump();
-      } catch (const std::exception& error) {
-        return json{{"error", error.what()}}.dump();
-      }
-    }, making_limit);
+    const platform::ChildOutcome outcome = platform::run_in_child(
+        [&]() -> std::string {
+          try {
+            const mind::Sensor& made = self->sensor_here(number);
+            const Parameters& given = self->sensors_[number].parameters;
+            if (const auto checked = given.check(false); !checked.ok())
+              return json{{"error", checked.error().text()}}.dump();
+            return json{{"type", made.type().key},
+                        {"type name", made.type().name},
+                        {"casts rays", made.casts_rays()},
+                        {"needs contacts", made.needs_contacts()},
+                        {"neighbor range", made.neighbor_range()},
+                        {"asked", given.asked()}}
+                .dump();
+          } catch (const std::exception& error) {
+            return json{{"error", error.what()}}.dump();
+          }
+        },
+        making_limit);
     if (!outcome.failure.empty()) fail("cannot be made: its process " + outcome.failure);
     const json told = json::parse(outcome.text, nullptr, false);
     if (!told.is_object()) fail("says nothing of itself");
     if (told.contains("error")) throw PluginError(told["error"].get<std::string>());
     const TypeInfo* known = known_type(told["type"].get<std::uint64_t>());
-    if (known == nullptr) fail(fmt::format("reads a type of its own, {}, which the run's process does not know; run it without --isolate", told.value("type name", "")));
+    if (known == nullptr)
+      fail(fmt::format("reads a type of its own, {}, which the run's process does not know; run it without --isolate",
+                       told.value("type name", "")));
     for (const json& key : told["asked"]) parameters.text(key.get<std::string>(), "");
     self->sensors_[number].neighbor_range = told["neighbor range"].get<double>();
-    return std::make_unique<IsolatedSensor>(self, number, IsolatedSensor::Facts{known, told["casts rays"].get<bool>(), told["needs contacts"].get<bool>(), self->sensors_[number].neighbor_range});
+    return std::make_unique<IsolatedSensor>(
+        self, number,
+        IsolatedSensor::Facts{known, told["casts rays"].get<bool>(), told["needs contacts"].get<bool>(),
+                              self->sensors_[number].neighbor_range});
   };
 }
 
@@ -127,7 +164,8 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
   return changed(std::span<const double>(rest), others) || any;
 }
 
-void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context, std::vector<physics::Ray>* rays, Value* reading) {
+void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context,
+                            std::vector<physics::Ray>* rays, Value* reading) {
   const std::lock_guard lock(mutex_);
   if (!disabled_.empty()) return;
   const std::int64_t begin = platform::monotonic_ns();
@@ -152,7 +190,8 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   ar("moved", moved);
   if (moved) const_cast<world::World&>(context.world).archive(ar);
   if (reading != nullptr) reading->archive(ar);
-  const std::string where = fmt::format("sensor '{}' of module '{}'", sensors_[sensor].model.name, context.world.name(context.module));
+  const std::string where =
+      fmt::format("sensor '{}' of module '{}'", sensors_[sensor].model.name, context.world.name(context.module));
   const auto answered = exchange(ar, where);
   if (!answered) return;
   LoadArchive back(*answered);
@@ -174,7 +213,9 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
 const mind::Sensor& IsolatedLibrary::sensor_here(std::uint32_t number) {
   sensing_.resize(sensors_.size());
   const SensorMade& made = sensors_[number];
-  if (!sensing_[number]) sensing_[number] = guard_here().sensor(**library_here().offered->sensors.find(made.model.type), made.model.type)(made.model, made.parameters);
+  if (!sensing_[number])
+    sensing_[number] = guard_here().sensor(**library_here().offered->sensors.find(made.model.type), made.model.type)(
+        made.model, made.parameters);
   return *sensing_[number];
 }
 
@@ -195,7 +236,9 @@ void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveAr
   ar("moved", moved);
   auto& world = *reinterpret_cast<world::World*>(address);
   if (moved) world.archive(ar);
-  if (!ar.ok()) throw PluginError(fmt::format("plugin '{}': the world could not be sent to its process: {}", facts_.name, ar.failure()));
+  if (!ar.ok())
+    throw PluginError(
+        fmt::format("plugin '{}': the world could not be sent to its process: {}", facts_.name, ar.failure()));
   const mind::Sensor& sensor = sensor_here(number);
   // The world may have come with a sensor before this one that does not look around.
   neighborhood_stale_ = neighborhood_stale_ || moved;
@@ -206,7 +249,8 @@ void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveAr
     neighborhood_stale_ = false;
   }
   // What others send is not here: the network's frames are in the run's own process.
-  const mind::SenseContext context{world, module, dt, hits, forces, nullptr, 0, neighborhood ? &neighborhood_ : nullptr};
+  const mind::SenseContext context{world,  module,  dt, hits,
+                                   forces, nullptr, 0,  neighborhood ? &neighborhood_ : nullptr};
   if (operation == Operation::rays) {
     std::vector<physics::Ray> rays;
     sensor.rays(context, rays);

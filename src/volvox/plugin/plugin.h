@@ -36,9 +36,11 @@ struct Registrations {
 // the classes are that cross. Each side compiles its own.
 inline std::string build_id() {
   std::uint64_t layout = 0;
-  for (const std::size_t size : {sizeof(mind::Agent), sizeof(mind::Behavior), sizeof(mind::SenseContext), sizeof(mind::Registries), sizeof(world::World),
-                                 sizeof(model::ModuleModel), sizeof(model::WorldModel), sizeof(physics::BodyDesc), sizeof(physics::JointDesc), sizeof(sim::Simulation),
-                                 sizeof(sim::Library), sizeof(view::Scene), sizeof(view::Frame), sizeof(Value), sizeof(TypeInfo), sizeof(Registrations)})
+  for (const std::size_t size :
+       {sizeof(mind::Agent), sizeof(mind::Behavior), sizeof(mind::SenseContext), sizeof(mind::Registries),
+        sizeof(world::World), sizeof(model::ModuleModel), sizeof(model::WorldModel), sizeof(physics::BodyDesc),
+        sizeof(physics::JointDesc), sizeof(sim::Simulation), sizeof(sim::Library), sizeof(view::Scene),
+        sizeof(view::Frame), sizeof(Value), sizeof(TypeInfo), sizeof(Registrations)})
     layout = layout * 1099511628211u + size;
 #if defined(__clang__)
   const std::string compiler = "clang " + std::to_string(__clang_major__);
@@ -70,14 +72,19 @@ inline int add_all(void (*fill)(Registrations&), void* registrations, char* erro
 
 }  // namespace volvox::plugin
 
-#define VOLVOX_PLUGIN(NAME, DESCRIPTION)                                                                                          \
-  static void volvox_plugin_fill(volvox::plugin::Registrations& plugin);                                                          \
-  extern "C" __attribute__((visibility("default"))) const volvox_plugin_info* volvox_plugin() {                                   \
-    static const std::string build = volvox::plugin::build_id();                                                                  \
-    static const volvox_plugin_info info = {VOLVOX_PLUGIN_ABI_VERSION, sizeof(volvox_plugin_info), build.c_str(), NAME, DESCRIPTION, \
-                                            [](void* registrations, char* error, size_t size) {                                   \
-                                              return volvox::plugin::add_all(volvox_plugin_fill, registrations, error, size);     \
-                                            }};                                                                                   \
-    return &info;                                                                                                                 \
-  }                                                                                                                               \
+#define VOLVOX_PLUGIN(NAME, DESCRIPTION)                                                                               \
+  static void volvox_plugin_fill(volvox::plugin::Registrations& plugin);                                               \
+  extern "C" __attribute__((visibility("default"))) const volvox_plugin_info* volvox_plugin() {                        \
+    static const std::string build = volvox::plugin::build_id();                                                       \
+    static const volvox_plugin_info info = {VOLVOX_PLUGIN_ABI_VERSION,                                                 \
+                                            sizeof(volvox_plugin_info),                                                \
+                                            build.c_str(),                                                             \
+                                            NAME,                                                                      \
+                                            DESCRIPTION,                                                               \
+                                            [](void* registrations, char* error, size_t size) {                        \
+                                              return volvox::plugin::add_all(volvox_plugin_fill, registrations, error, \
+                                                                             size);                                    \
+                                            }};                                                                        \
+    return &info;                                                                                                      \
+  }                                                                                                                    \
   static void volvox_plugin_fill([[maybe_unused]] volvox::plugin::Registrations& plugin)

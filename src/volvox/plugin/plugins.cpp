@@ -34,7 +34,8 @@ void note(PluginFacts& facts, const char* kind, const R& registry) {
 template <class From, class To, class Guard>
 void add_guarded(const From& from, To& to, const char* kind, const PluginFacts& facts, Log& log, Guard&& guard) {
   for (const std::string& name : from.names()) {
-    if (to.contains(name)) log.warning(fmt::format("plugin '{}' ({}) replaces the {} '{}'", facts.name, facts.file.string(), kind, name));
+    if (to.contains(name))
+      log.warning(fmt::format("plugin '{}' ({}) replaces the {} '{}'", facts.name, facts.file.string(), kind, name));
     to.add(name, guard(**from.find(name), name), from.description(name));
   }
 }
@@ -62,21 +63,32 @@ Result<LoadedPlugin> load_plugin(const fs::path& file) {
   const double begin = platform::monotonic_seconds();
   auto library = platform::SharedLibrary::open(file);
   if (!library.ok()) return library.error();
-  const auto bad = [&](const std::string& what, const std::string& fix) { return Diagnostic{file.string(), 0, what, fix}; };
+  const auto bad = [&](const std::string& what, const std::string& fix) {
+    return Diagnostic{file.string(), 0, what, fix};
+  };
   const auto function = reinterpret_cast<volvox_plugin_function>((*library)->symbol(entry));
-  if (function == nullptr) return bad("this is not a plugin of Volvox: it has no function volvox_plugin", "use VOLVOX_PLUGIN of <volvox/plugin/plugin.h> in it");
+  if (function == nullptr)
+    return bad("this is not a plugin of Volvox: it has no function volvox_plugin",
+               "use VOLVOX_PLUGIN of <volvox/plugin/plugin.h> in it");
   const volvox_plugin_info* info = function();
-  if (info == nullptr) return bad("the plugin says nothing of itself", "use VOLVOX_PLUGIN of <volvox/plugin/plugin.h> in it");
+  if (info == nullptr)
+    return bad("the plugin says nothing of itself", "use VOLVOX_PLUGIN of <volvox/plugin/plugin.h> in it");
   if (info->abi_version != VOLVOX_PLUGIN_ABI_VERSION)
-    return bad(fmt::format("the plugin is built for version {} of the interface, this is version {}", info->abi_version, VOLVOX_PLUGIN_ABI_VERSION),
+    return bad(fmt::format("the plugin is built for version {} of the interface, this is version {}", info->abi_version,
+                           VOLVOX_PLUGIN_ABI_VERSION),
                "build it again against this version of Volvox");
   const std::string ours = build_id(), theirs = info->build == nullptr ? "nothing" : info->build;
-  if (info->size < sizeof *info || info->name == nullptr || info->description == nullptr || info->add_all == nullptr || theirs != ours)
-    return bad(fmt::format("the plugin is built for another Volvox: it has {}, this is {}", theirs, ours), "build it again against this version of Volvox, with its compiler");
-  LoadedPlugin loaded{*library, std::make_shared<Registrations>(), {info->name, info->description, theirs, file, {}, 0}};
+  if (info->size < sizeof *info || info->name == nullptr || info->description == nullptr || info->add_all == nullptr ||
+      theirs != ours)
+    return bad(fmt::format("the plugin is built for another Volvox: it has {}, this is {}", theirs, ours),
+               "build it again against this version of Volvox, with its compiler");
+  LoadedPlugin loaded{
+      *library, std::make_shared<Registrations>(), {info->name, info->description, theirs, file, {}, 0}};
   char error[512] = "";
   if (info->add_all(loaded.offered.get(), error, sizeof error) != 0)
-    return bad(fmt::format("plugin '{}' failed while it was loaded: {}", info->name, std::string(error, strnlen(error, sizeof error))), "correct the plugin, or leave it out");
+    return bad(fmt::format("plugin '{}' failed while it was loaded: {}", info->name,
+                           std::string(error, strnlen(error, sizeof error))),
+               "correct the plugin, or leave it out");
   const Registrations& offered = *loaded.offered;
   note(loaded.facts, "behaviors", offered.behaviors);
   note(loaded.facts, "sensors", offered.sensors);
@@ -94,20 +106,32 @@ Result<LoadedPlugin> load_plugin(const fs::path& file) {
 namespace {
 
 // All that it offers, or all but its behaviours and sensors.
-void add_to(const LoadedPlugin& loaded, bool isolated, sim::Library& into, view::RenderEngineRegistry& renderers, Log& log) {
+void add_to(const LoadedPlugin& loaded, bool isolated, sim::Library& into, view::RenderEngineRegistry& renderers,
+            Log& log) {
   const Registrations& offered = *loaded.offered;
   const Guard guard{fmt::format("plugin '{}' ({})", loaded.facts.name, loaded.facts.file.string()), loaded.library};
   const PluginFacts& facts = loaded.facts;
   // The factories are the plugin's own code: whoever holds one holds its library.
-  if (!isolated) add_guarded(offered.behaviors, into.minds.behaviors, "behavior", facts, log, [&](const auto& make, const std::string&) { return guard.behavior(make); });
-  if (!isolated) add_guarded(offered.sensors, into.minds.sensors, "sensor", facts, log, [&](const auto& make, const std::string& name) { return guard.sensor(make, name); });
-  add_guarded(offered.actuators, into.minds.actuators, "actuator", facts, log, [&](const auto& make, const std::string&) { return guard.actuator(make); });
-  add_guarded(offered.noise, into.minds.noise, "noise model", facts, log, [&](const auto& make, const std::string& name) { return guard.noise(make, name); });
-  add_guarded(offered.propagations, into.minds.propagations, "law of propagation", facts, log, [&](const auto& make, const std::string& name) { return guard.propagation(make, name); });
-  add_guarded(offered.extensions, into.extensions, "extension", facts, log, [&](const auto& make, const std::string&) { return guard.extension(make); });
-  add_guarded(offered.experiments, into.experiments, "experiment", facts, log, [&](const auto& make, const std::string&) { return guard.plain(make); });
-  add_guarded(offered.renderers, renderers, "render engine", facts, log, [&](const auto& make, const std::string&) { return guard.plain(make); });
-  for (const std::string& name : offered.engines.names()) into.engines.add(name, guard.engine(**offered.engines.find(name), name));
+  if (!isolated)
+    add_guarded(offered.behaviors, into.minds.behaviors, "behavior", facts, log,
+                [&](const auto& make, const std::string&) { return guard.behavior(make); });
+  if (!isolated)
+    add_guarded(offered.sensors, into.minds.sensors, "sensor", facts, log,
+                [&](const auto& make, const std::string& name) { return guard.sensor(make, name); });
+  add_guarded(offered.actuators, into.minds.actuators, "actuator", facts, log,
+              [&](const auto& make, const std::string&) { return guard.actuator(make); });
+  add_guarded(offered.noise, into.minds.noise, "noise model", facts, log,
+              [&](const auto& make, const std::string& name) { return guard.noise(make, name); });
+  add_guarded(offered.propagations, into.minds.propagations, "law of propagation", facts, log,
+              [&](const auto& make, const std::string& name) { return guard.propagation(make, name); });
+  add_guarded(offered.extensions, into.extensions, "extension", facts, log,
+              [&](const auto& make, const std::string&) { return guard.extension(make); });
+  add_guarded(offered.experiments, into.experiments, "experiment", facts, log,
+              [&](const auto& make, const std::string&) { return guard.plain(make); });
+  add_guarded(offered.renderers, renderers, "render engine", facts, log,
+              [&](const auto& make, const std::string&) { return guard.plain(make); });
+  for (const std::string& name : offered.engines.names())
+    into.engines.add(name, guard.engine(**offered.engines.find(name), name));
 }
 
 }  // namespace
@@ -127,14 +151,16 @@ Result<void> Plugins::load(const fs::path& file, std::optional<double> isolate, 
   for (const auto& [kind, names] : (*library)->facts().offers)
     if (kind != "behaviors" && kind != "sensors") others += (others.empty() ? "" : ", ") + kind;
   if (others.empty()) return {};
-  log.warning(fmt::format("plugin '{}': its {} cannot be isolated and run in this process", (*library)->facts().name, others));
+  log.warning(
+      fmt::format("plugin '{}': its {} cannot be isolated and run in this process", (*library)->facts().name, others));
   auto loaded = load_plugin(file);
   if (!loaded.ok()) return loaded.error();
   add_to(*loaded, true, into, renderers_, log);
   return {};
 }
 
-Result<void> Plugins::load(const model::PluginSpec& plugin, std::optional<double> isolate, sim::Library& into, Log& log) {
+Result<void> Plugins::load(const model::PluginSpec& plugin, std::optional<double> isolate, sim::Library& into,
+                           Log& log) {
   const auto file = find_plugin(plugin);
   if (!file.ok()) return file.error();
   std::error_code error;
@@ -147,15 +173,18 @@ Result<void> Plugins::load(const model::PluginSpec& plugin, std::optional<double
 }
 
 void Plugins::load_users(std::optional<double> isolate, sim::Library& into, Log& log) {
-  log_of_users_ = std::make_unique<Log>([this, &log](LogLevel level, std::string_view line) {
-    if (level == LogLevel::warning) said_of_users_.emplace_back(line);
-    log.write(level, line);
-  }, LogLevel::debug);
+  log_of_users_ = std::make_unique<Log>(
+      [this, &log](LogLevel level, std::string_view line) {
+        if (level == LogLevel::warning) said_of_users_.emplace_back(line);
+        log.write(level, line);
+      },
+      LogLevel::debug);
   for (const fs::path& folder : platform::users_plugin_path()) {
     for (const fs::path& file : libraries_in(folder)) {
       std::error_code error;
       if (!users_.insert(fs::canonical(file, error)).second) continue;
-      if (auto loaded = load(file, isolate, into, *log_of_users_); !loaded.ok()) log_of_users_->warning("a plugin of VOLVOX_PLUGIN_PATH is left out: " + loaded.error().text());
+      if (auto loaded = load(file, isolate, into, *log_of_users_); !loaded.ok())
+        log_of_users_->warning("a plugin of VOLVOX_PLUGIN_PATH is left out: " + loaded.error().text());
     }
   }
 }

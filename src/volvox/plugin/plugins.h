@@ -20,14 +20,15 @@ struct PluginFacts {
   std::string name, description, build;
   std::filesystem::path file;
   std::vector<std::pair<std::string, std::vector<std::string>>> offers;  // "behaviors": their names
-  double load_time = 0;  // s
+  double load_time = 0;                                                  // s
 };
 
 class IsolatedLibrary;
 
 class Plugins final : public sim::PluginHost, public sim::TellsOfPlugins {
  public:
-  Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, sim::Library& into, Log& log) override;
+  Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, sim::Library& into,
+                    Log& log) override;
   void add_metrics(sim::Metrics& metrics) const override;
   std::vector<std::string> warnings() const override { return said_of_users_; }
   bool clock_decided() const override;
@@ -47,7 +48,8 @@ class Plugins final : public sim::PluginHost, public sim::TellsOfPlugins {
   view::RenderEngineRegistry renderers_ = view::built_in_render_engines();
   std::set<std::filesystem::path> users_;  // those in every library already
   std::vector<std::string> said_of_users_;
-  std::unique_ptr<Log> log_of_users_;  // passes on to the one given, and keeps the warnings; isolated ones write to it while they run
+  std::unique_ptr<Log>
+      log_of_users_;  // passes on to the one given, and keeps the warnings; isolated ones write to it while they run
   std::vector<std::weak_ptr<IsolatedLibrary>> isolated_;
 };
 

@@ -37,9 +37,11 @@ class Bridge final : public sim::Extension {
       const model::ModuleModel& model = simulation.world().module_model(agent.placement());
       const std::string place = "/" + topic_name(agent.name()) + "/";
       for (const model::Joint& joint : model.joints)
-        if (joint.motor) listen(place + topic_name(joint.name) + "/command", {"joint", agent.name(), joint.name, {}, 0, {}});
+        if (joint.motor)
+          listen(place + topic_name(joint.name) + "/command", {"joint", agent.name(), joint.name, {}, 0, {}});
       for (const model::Sensor& sensor : model.sensors) {
-        if (sensor.type == "external") listen(place + topic_name(sensor.name), {"percept", agent.name(), sensor.name, {}, 0, {}});
+        if (sensor.type == "external")
+          listen(place + topic_name(sensor.name), {"percept", agent.name(), sensor.name, {}, 0, {}});
         else advertise(place, i, simulation, sensor);
       }
       advertise_imu(place, i, simulation);
@@ -94,14 +96,17 @@ class Bridge final : public sim::Extension {
   // The frame in which it measures.
   std::string frame_of(const mind::Agent& agent, const model::Sensor& sensor, const world::World& world) {
     const std::uint32_t placement = agent.placement();
-    if (sensor.pose == Pose{}) return agent.name() + "/" + world.module_model(placement).links[static_cast<std::size_t>(sensor.link)].name;
+    if (sensor.pose == Pose{})
+      return agent.name() + "/" + world.module_model(placement).links[static_cast<std::size_t>(sensor.link)].name;
     const std::string frame = agent.name() + "/" + sensor.name;
     if (std::none_of(mounts_.begin(), mounts_.end(), [&](const Mount& mount) { return mount.frame == frame; }))
-      mounts_.push_back({frame, world.part(placement).first_link + static_cast<std::uint32_t>(sensor.link), sensor.pose});
+      mounts_.push_back(
+          {frame, world.part(placement).first_link + static_cast<std::uint32_t>(sensor.link), sensor.pose});
     return frame;
   }
 
-  void advertise(const std::string& place, std::size_t index, const sim::Simulation& simulation, const model::Sensor& sensor) {
+  void advertise(const std::string& place, std::size_t index, const sim::Simulation& simulation,
+                 const model::Sensor& sensor) {
     const mind::Agent& agent = simulation.minds().agent(index);
     const auto percept = percept_of(agent, sensor.name);
     if (!percept) return;
@@ -109,10 +114,12 @@ class Bridge final : public sim::Extension {
     const Value& value = agent.percept_value(*percept);
     const auto scan = mind::scan_geometry(sensor);
     // A LaserScan is one row.
-    if (scan && scan->rows == 1 && value.get<std::vector<double>>() != nullptr) topic.shape = Node::Shape::scan, topic.scan = *scan;
+    if (scan && scan->rows == 1 && value.get<std::vector<double>>() != nullptr)
+      topic.shape = Node::Shape::scan, topic.scan = *scan;
     else if (value.get<double>() != nullptr) topic.shape = Node::Shape::number;
     else if (value.get<Vec3>() != nullptr) topic.shape = Node::Shape::vector;
-    topic.number = node_->advertise(place + topic_name(sensor.name), topic.shape, frame_of(agent, sensor, simulation.world()));
+    topic.number =
+        node_->advertise(place + topic_name(sensor.name), topic.shape, frame_of(agent, sensor, simulation.world()));
     sensors_.push_back(topic);
   }
 
@@ -122,11 +129,15 @@ class Bridge final : public sim::Extension {
     const model::ModuleModel& model = simulation.world().module_model(agent.placement());
     for (const model::Sensor& pulled : model.sensors) {
       for (const model::Sensor& turned : model.sensors) {
-        if (pulled.type != "accelerometer" || turned.type != "gyroscope" || pulled.link != turned.link || pulled.pose != turned.pose) continue;
+        if (pulled.type != "accelerometer" || turned.type != "gyroscope" || pulled.link != turned.link ||
+            pulled.pose != turned.pose)
+          continue;
         const auto force = percept_of(agent, pulled.name), turning = percept_of(agent, turned.name);
-        const bool taken = std::any_of(model.sensors.begin(), model.sensors.end(), [](const model::Sensor& sensor) { return topic_name(sensor.name) == "imu"; });
+        const bool taken = std::any_of(model.sensors.begin(), model.sensors.end(),
+                                       [](const model::Sensor& sensor) { return topic_name(sensor.name) == "imu"; });
         if (!force || !turning || taken) return;
-        const int number = node_->advertise(place + "imu", Node::Shape::imu, frame_of(agent, pulled, simulation.world()));
+        const int number =
+            node_->advertise(place + "imu", Node::Shape::imu, frame_of(agent, pulled, simulation.world()));
         sensors_.push_back({number, Node::Shape::imu, index, *force, *turning, {}});
         return;
       }
@@ -145,12 +156,15 @@ class Bridge final : public sim::Extension {
     for (const std::uint32_t placement : world.modules()) {
       const model::ModuleModel& model = world.module_model(placement);
       for (std::uint32_t j = 0; j < model.joints.size(); ++j) {
-        if (model.joints[j].type != model::JointType::revolute && model.joints[j].type != model::JointType::prismatic) continue;
+        if (model.joints[j].type != model::JointType::revolute && model.joints[j].type != model::JointType::prismatic)
+          continue;
         const physics::JointState state = world.joint_state(world.part(placement).first_joint + j);
-        joints.push_back({world.name(placement) + "/" + model.joints[j].name, state.position, state.velocity, state.torque});
+        joints.push_back(
+            {world.name(placement) + "/" + model.joints[j].name, state.position, state.velocity, state.torque});
       }
       for (std::uint32_t l = 0; l < model.links.size(); ++l)
-        frames.push_back(framed(world.name(placement) + "/" + model.links[l].name, world.link_pose(world.part(placement).first_link + l)));
+        frames.push_back(framed(world.name(placement) + "/" + model.links[l].name,
+                                world.link_pose(world.part(placement).first_link + l)));
     }
     for (const Mount& mount : mounts_) frames.push_back(framed(mount.frame, world.link_pose(mount.link) * mount.pose));
     node_->publish_bodies(simulation.now().ns, joints, frames);
@@ -163,9 +177,11 @@ class Bridge final : public sim::Extension {
     switch (topic.shape) {
       case Node::Shape::number: return node_->publish_number(topic.number, *value.get<double>());
       case Node::Shape::vector: return node_->publish_vector(topic.number, now, plain(*value.get<Vec3>()));
-      case Node::Shape::scan: return node_->publish_scan(topic.number, now, scanned(topic.scan, *value.get<std::vector<double>>()));
+      case Node::Shape::scan:
+        return node_->publish_scan(topic.number, now, scanned(topic.scan, *value.get<std::vector<double>>()));
       case Node::Shape::imu:
-        return node_->publish_imu(topic.number, now, plain(*agent.percept_value(topic.turning).get<Vec3>()), plain(*value.get<Vec3>()));
+        return node_->publish_imu(topic.number, now, plain(*agent.percept_value(topic.turning).get<Vec3>()),
+                                  plain(*value.get<Vec3>()));
       case Node::Shape::text: return node_->publish_text(topic.number, value.describe());
     }
   }

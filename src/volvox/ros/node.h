@@ -34,7 +34,8 @@ class Node {
     double rotation_xyzw[4];
   };
   virtual void publish_clock(std::int64_t now_ns) = 0;
-  virtual void publish_bodies(std::int64_t now_ns, const std::vector<Joint>& joints, const std::vector<Frame>& frames) = 0;
+  virtual void publish_bodies(std::int64_t now_ns, const std::vector<Joint>& joints,
+                              const std::vector<Frame>& frames) = 0;
 
   struct Scan {
     float angle_min, angle_max, angle_increment;  // rad
@@ -47,7 +48,8 @@ class Node {
   virtual void publish_number(int topic, double value) = 0;
   virtual void publish_vector(int topic, std::int64_t now_ns, const Vector& vector) = 0;
   virtual void publish_scan(int topic, std::int64_t now_ns, const Scan& scan) = 0;
-  virtual void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity, const Vector& linear_acceleration) = 0;
+  virtual void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity,
+                           const Vector& linear_acceleration) = 0;
   virtual void publish_text(int topic, const std::string& text) = 0;
 };
 

@@ -42,10 +42,11 @@ class Ros1Node final : public Node {
   }
 
   void listen(const std::string& topic, int number) override {
-    const boost::function<void(const std_msgs::Float64ConstPtr&)> hear = [this, number](const std_msgs::Float64ConstPtr& message) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (heard_.size() < most_heard) heard_.push_back({number, message->data});
-    };
+    const boost::function<void(const std_msgs::Float64ConstPtr&)> hear =
+        [this, number](const std_msgs::Float64ConstPtr& message) {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          if (heard_.size() < most_heard) heard_.push_back({number, message->data});
+        };
     listeners_.push_back(node_.subscribe<std_msgs::Float64>(topic, 100, hear));
   }
   std::vector<Heard> take_heard() override {
@@ -61,7 +62,8 @@ class Ros1Node final : public Node {
     message.clock = to_ros(now_ns);
     clock_.publish(message);
   }
-  void publish_bodies(std::int64_t now_ns, const std::vector<Joint>& joints, const std::vector<Frame>& frames) override {
+  void publish_bodies(std::int64_t now_ns, const std::vector<Joint>& joints,
+                      const std::vector<Frame>& frames) override {
     sensor_msgs::JointState states;
     states.header.stamp = to_ros(now_ns);
     for (const Joint& joint : joints) {
@@ -122,7 +124,8 @@ class Ros1Node final : public Node {
     message.ranges = scan.ranges;
     at(topic).publisher.publish(message);
   }
-  void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity, const Vector& linear_acceleration) override {
+  void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity,
+                   const Vector& linear_acceleration) override {
     sensor_msgs::Imu message;
     message.header = header(topic, now_ns);
     message.orientation.w = 1;

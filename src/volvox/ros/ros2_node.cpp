@@ -21,7 +21,9 @@ using Transform = geometry_msgs_msg_dds__TransformStamped_;
 // "/arm/range" is "rt/arm/range" on the wire.
 std::string wire_topic(const std::string& topic) { return "rt" + topic; }
 
-Time to_ros(std::int64_t ns) { return {static_cast<std::int32_t>(ns / 1'000'000'000), static_cast<std::uint32_t>(ns % 1'000'000'000)}; }
+Time to_ros(std::int64_t ns) {
+  return {static_cast<std::int32_t>(ns / 1'000'000'000), static_cast<std::uint32_t>(ns % 1'000'000'000)};
+}
 geometry_msgs_msg_dds__Vector3_ to_ros(const Node::Vector& v) { return {v.x, v.y, v.z}; }
 // Writing only reads: what is not const in C is left alone.
 char* to_ros(const std::string& text) { return const_cast<char*>(text.c_str()); }
@@ -73,7 +75,8 @@ class Ros2Node final : public Node {
   void listen(const std::string& topic, int number) override {
     const dds_entity_t made = topic_entity(topic, std_msgs_msg_dds__Float64__desc);
     const Quality quality(deep);
-    listeners_.push_back({required(dds_create_reader(participant_, made, quality.get(), nullptr), "reader of " + topic), number});
+    listeners_.push_back(
+        {required(dds_create_reader(participant_, made, quality.get(), nullptr), "reader of " + topic), number});
   }
   std::vector<Heard> take_heard() override {
     std::vector<Heard> heard;
@@ -94,7 +97,8 @@ class Ros2Node final : public Node {
     const rosgraph_msgs_msg_dds__Clock_ message{to_ros(now_ns)};
     dds_write(clock_, &message);
   }
-  void publish_bodies(std::int64_t now_ns, const std::vector<Joint>& joints, const std::vector<Frame>& frames) override {
+  void publish_bodies(std::int64_t now_ns, const std::vector<Joint>& joints,
+                      const std::vector<Frame>& frames) override {
     std::vector<char*> names;
     std::vector<double> positions, velocities, efforts;
     for (const Joint& joint : joints) {
@@ -104,15 +108,20 @@ class Ros2Node final : public Node {
       efforts.push_back(joint.effort);
     }
     const std::string none, world = "world";
-    const sensor_msgs_msg_dds__JointState_ states{{to_ros(now_ns), to_ros(none)}, sequence_of<dds_sequence_string>(names), sequence_of<dds_sequence_double>(positions),
-                                                  sequence_of<dds_sequence_double>(velocities), sequence_of<dds_sequence_double>(efforts)};
+    const sensor_msgs_msg_dds__JointState_ states{{to_ros(now_ns), to_ros(none)},
+                                                  sequence_of<dds_sequence_string>(names),
+                                                  sequence_of<dds_sequence_double>(positions),
+                                                  sequence_of<dds_sequence_double>(velocities),
+                                                  sequence_of<dds_sequence_double>(efforts)};
     dds_write(joints_, &states);
     std::vector<Transform> transforms;
     for (const Frame& frame : frames) {
       const double* q = frame.rotation_xyzw;
-      transforms.push_back({{to_ros(now_ns), to_ros(world)}, to_ros(frame.name), {to_ros(frame.position), {q[0], q[1], q[2], q[3]}}});
+      transforms.push_back(
+          {{to_ros(now_ns), to_ros(world)}, to_ros(frame.name), {to_ros(frame.position), {q[0], q[1], q[2], q[3]}}});
     }
-    const tf2_msgs_msg_dds__TFMessage_ message{sequence_of<dds_sequence_geometry_msgs_msg_dds__TransformStamped_>(transforms)};
+    const tf2_msgs_msg_dds__TFMessage_ message{
+        sequence_of<dds_sequence_geometry_msgs_msg_dds__TransformStamped_>(transforms)};
     dds_write(frames_, &message);
   }
 
@@ -130,7 +139,8 @@ class Ros2Node final : public Node {
   }
   bool is_heard(int topic) const override {
     dds_publication_matched_status_t matched;
-    return dds_get_publication_matched_status(at(topic).writer, &matched) == DDS_RETCODE_OK && matched.current_count > 0;
+    return dds_get_publication_matched_status(at(topic).writer, &matched) == DDS_RETCODE_OK &&
+           matched.current_count > 0;
   }
   void publish_number(int topic, double value) override {
     const Float64 message{value};
@@ -141,11 +151,20 @@ class Ros2Node final : public Node {
     dds_write(at(topic).writer, &message);
   }
   void publish_scan(int topic, std::int64_t now_ns, const Scan& scan) override {
-    const sensor_msgs_msg_dds__LaserScan_ message{header(topic, now_ns), scan.angle_min, scan.angle_max, scan.angle_increment, 0, 0,
-                                                  scan.range_min, scan.range_max, sequence_of<dds_sequence_float>(scan.ranges), {}};
+    const sensor_msgs_msg_dds__LaserScan_ message{header(topic, now_ns),
+                                                  scan.angle_min,
+                                                  scan.angle_max,
+                                                  scan.angle_increment,
+                                                  0,
+                                                  0,
+                                                  scan.range_min,
+                                                  scan.range_max,
+                                                  sequence_of<dds_sequence_float>(scan.ranges),
+                                                  {}};
     dds_write(at(topic).writer, &message);
   }
-  void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity, const Vector& linear_acceleration) override {
+  void publish_imu(int topic, std::int64_t now_ns, const Vector& angular_velocity,
+                   const Vector& linear_acceleration) override {
     sensor_msgs_msg_dds__Imu_ message{};
     message.header = header(topic, now_ns);
     message.orientation.w = 1;
@@ -171,11 +190,13 @@ class Ros2Node final : public Node {
   };
 
   dds_entity_t topic_entity(const std::string& topic, const dds_topic_descriptor_t& type) {
-    return required(dds_create_topic(participant_, &type, wire_topic(topic).c_str(), nullptr, nullptr), "topic " + topic);
+    return required(dds_create_topic(participant_, &type, wire_topic(topic).c_str(), nullptr, nullptr),
+                    "topic " + topic);
   }
   dds_entity_t writer(const std::string& topic, const dds_topic_descriptor_t& type) {
     const Quality quality(deep);
-    return required(dds_create_writer(participant_, topic_entity(topic, type), quality.get(), nullptr), "writer of " + topic);
+    return required(dds_create_writer(participant_, topic_entity(topic, type), quality.get(), nullptr),
+                    "writer of " + topic);
   }
   const Topic& at(int topic) const { return topics_[static_cast<std::size_t>(topic)]; }
   Header header(int topic, std::int64_t now_ns) const { return {to_ros(now_ns), to_ros(at(topic).frame)}; }
@@ -191,23 +212,33 @@ class Ros2Node final : public Node {
 std::string configuration(const std::string& interface) {
   const bool loopback = interface == "lo" || interface.rfind("127.", 0) == 0;
   const bool address = !interface.empty() && std::isdigit(static_cast<unsigned char>(interface.front())) != 0;
-  const std::string chosen = interface == "any" ? "autodetermine=\"true\"" : fmt::format("{}=\"{}\"", address ? "address" : "name", interface);
-  const std::string discovery = loopback ? "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>"
-                                           "<Peers><Peer address=\"127.0.0.1\"/></Peers></Discovery>"
-                                         : "";
-  return fmt::format("<CycloneDDS><Domain id=\"any\"><General><Interfaces><NetworkInterface {}/></Interfaces>{}</General>{}</Domain></CycloneDDS>", chosen,
-                     loopback ? "<AllowMulticast>false</AllowMulticast>" : "", discovery);
+  const std::string chosen =
+      interface == "any" ? "autodetermine=\"true\"" : fmt::format("{}=\"{}\"", address ? "address" : "name", interface);
+  const std::string discovery =
+      loopback
+          ? "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>"
+            "<Peers><Peer address=\"127.0.0.1\"/></Peers></Discovery>"
+          : "";
+  return fmt::format(
+      "<CycloneDDS><Domain id=\"any\"><General><Interfaces><NetworkInterface "
+      "{}/></Interfaces>{}</General>{}</Domain></CycloneDDS>",
+      chosen, loopback ? "<AllowMulticast>false</AllowMulticast>" : "", discovery);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Node>> start_ros2_node(const Ros2Setup& setup) {
-  if (setup.domain < 0 || setup.domain > 232) return Error("ROS_DOMAIN_ID is not a number from 0 to 232", "correct it, or give <domain> in the plugin");
-  if (setup.interface.empty() || !std::all_of(setup.interface.begin(), setup.interface.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == ':' || c == '_' || c == '-'; }))
-    return Error(fmt::format("'{}' is not the name or the address of a network interface", setup.interface), "write lo, 127.0.0.1, eth0 or any");
+  if (setup.domain < 0 || setup.domain > 232)
+    return Error("ROS_DOMAIN_ID is not a number from 0 to 232", "correct it, or give <domain> in the plugin");
+  if (setup.interface.empty() || !std::all_of(setup.interface.begin(), setup.interface.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '.' || c == ':' || c == '_' || c == '-';
+      }))
+    return Error(fmt::format("'{}' is not the name or the address of a network interface", setup.interface),
+                 "write lo, 127.0.0.1, eth0 or any");
   const auto failed = [&](dds_entity_t code) {
-    return Error(fmt::format("DDS does not start in domain {} on '{}': {}", setup.domain, setup.interface, dds_strretcode(code)),
-                 "correct <domain> and <interface> of the plugin, or CYCLONEDDS_URI where it is set");
+    return Error(
+        fmt::format("DDS does not start in domain {} on '{}': {}", setup.domain, setup.interface, dds_strretcode(code)),
+        "correct <domain> and <interface> of the plugin, or CYCLONEDDS_URI where it is set");
   };
   dds_entity_t domain = 0;
   if (std::getenv("CYCLONEDDS_URI") == nullptr) {

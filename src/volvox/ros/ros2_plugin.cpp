@@ -23,7 +23,8 @@ VOLVOX_PLUGIN("ros2", "ROS 2 on the wire, by CycloneDDS: /clock, /joint_states, 
   using namespace volvox;
   const auto make = [](const sim::ExtensionSetup& setup) {
     const Parameters& p = setup.parameters;
-    const ros::Ros2Setup node{p.text("node", "volvox"), static_cast<int>(p.integer("domain", usual_domain(), 0, 232)), p.text("interface", "127.0.0.1")};
+    const ros::Ros2Setup node{p.text("node", "volvox"), static_cast<int>(p.integer("domain", usual_domain(), 0, 232)),
+                              p.text("interface", "127.0.0.1")};
     return ros::make_bridge(setup, [node] { return ros::start_ros2_node(node); });
   };
   plugin.extensions.add("ros2", make, "a node of ROS 2: node, rate, domain, interface");

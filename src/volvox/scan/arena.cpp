@@ -84,14 +84,16 @@ Result<Arena> make_arena(const ArenaOptions& options) {
   const bool wanted = options.pit || options.boxes > 0;
   for (double scale = 1; wanted && arena.things.empty(); scale *= 0.97) {
     if (scale < 0.3) {
-      return Error(fmt::format("a room of {} by {} m has no place for {} boxes{} beside a lane of {} m along its walls", options.length, options.width,
-                               options.boxes, options.pit ? " and a pit" : "", lane),
+      return Error(fmt::format("a room of {} by {} m has no place for {} boxes{} beside a lane of {} m along its walls",
+                               options.length, options.width, options.boxes, options.pit ? " and a pit" : "", lane),
                    "take a larger room or fewer boxes");
     }
     arena.things = draw_things(options, random, scale);
   }
-  const std::vector<Vec2> room = {{-options.length / 2, -options.width / 2}, {options.length / 2, -options.width / 2},
-                                  {options.length / 2, options.width / 2}, {-options.length / 2, options.width / 2}};
+  const std::vector<Vec2> room = {{-options.length / 2, -options.width / 2},
+                                  {options.length / 2, -options.width / 2},
+                                  {options.length / 2, options.width / 2},
+                                  {-options.length / 2, options.width / 2}};
   Builder builder;
   std::vector<std::vector<Vec2>> floor = {room};
   for (const Footprint& thing : arena.things) {
@@ -117,7 +119,8 @@ Cloud sample_cloud(const TriangleMesh& mesh, const SampleOptions& options) {
   Cloud cloud;
   for (std::size_t i = 0; i < options.points; ++i) {
     const auto chosen = std::upper_bound(sums.begin(), sums.end(), random.uniform(0, sum)) - sums.begin();
-    const Triangle& t = mesh.triangles[std::min<std::size_t>(static_cast<std::size_t>(chosen), mesh.triangles.size() - 1)];
+    const Triangle& t =
+        mesh.triangles[std::min<std::size_t>(static_cast<std::size_t>(chosen), mesh.triangles.size() - 1)];
     double u = random.uniform(), v = random.uniform();
     if (u + v > 1) u = 1 - u, v = 1 - v;
     const Vec3 a = corner(mesh, t, 0);
@@ -126,7 +129,8 @@ Cloud sample_cloud(const TriangleMesh& mesh, const SampleOptions& options) {
   }
   const model::Bounds box = bounds(mesh);
   for (std::size_t i = 0; i < options.outliers; ++i) {
-    cloud.points.push_back({random.uniform(box.low.x, box.high.x), random.uniform(box.low.y, box.high.y), random.uniform(box.low.z, box.high.z)});
+    cloud.points.push_back({random.uniform(box.low.x, box.high.x), random.uniform(box.low.y, box.high.y),
+                            random.uniform(box.low.z, box.high.z)});
   }
   return cloud;
 }

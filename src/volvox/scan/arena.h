@@ -24,7 +24,7 @@ struct ArenaOptions {
 struct Footprint {
   Vec2 center, half;  // half the edge lengths
   double yaw = 0;
-  double height = 0;  // of the box; negative: the depth of the pit
+  double height = 0;                  // of the box; negative: the depth of the pit
   std::vector<Vec2> corners() const;  // counter-clockwise
 };
 

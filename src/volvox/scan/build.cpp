@@ -17,7 +17,9 @@ Result<Method> parse_method(const std::string& name) {
   if (name == "gg") return Method::growing_grid;
   if (name == "pf") return Method::plane_fitting;
   if (name == "mixed") return Method::mixed;
-  return Error(fmt::format("there is no method '{}'", name), "choose gsrm (two-manifold net), gg (growing grid), pf (plane fitting) or mixed (planes, boxes, and a net elsewhere)");
+  return Error(fmt::format("there is no method '{}'", name),
+               "choose gsrm (two-manifold net), gg (growing grid), pf (plane fitting) or mixed (planes, boxes, and a "
+               "net elsewhere)");
 }
 
 std::string_view name(Method method) {
@@ -34,13 +36,17 @@ namespace {
 
 Result<void> check(const BuildOptions& options) {
   const int given = options.triangles.has_value() + options.nodes.has_value() + options.steps.has_value();
-  const std::string fix = "gsrm and mixed take triangles or nodes, gg triangles or steps, pf none: it has as many as the planes need";
+  const std::string fix =
+      "gsrm and mixed take triangles or nodes, gg triangles or steps, pf none: it has as many as the planes need";
   if (given > 1) return Error("triangles, nodes and steps all say how fine the mesh is", "give one of them: " + fix);
-  const bool fits = (options.triangles && options.method != Method::plane_fitting) || (options.nodes && (options.method == Method::gsrm || options.method == Method::mixed)) ||
+  const bool fits = (options.triangles && options.method != Method::plane_fitting) ||
+                    (options.nodes && (options.method == Method::gsrm || options.method == Method::mixed)) ||
                     (options.steps && options.method == Method::growing_grid) || given == 0;
   if (!fits) return Error(fmt::format("the method {} cannot be told that", name(options.method)), fix);
-  const std::size_t most = std::max({options.triangles.value_or(0), options.nodes.value_or(0), options.steps.value_or(0) / 100});
-  if (most > 5'000'000) return Error(fmt::format("a mesh of {} triangles or nodes is too large", most), "give at most 5000000");
+  const std::size_t most =
+      std::max({options.triangles.value_or(0), options.nodes.value_or(0), options.steps.value_or(0) / 100});
+  if (most > 5'000'000)
+    return Error(fmt::format("a mesh of {} triangles or nodes is too large", most), "give at most 5000000");
   return {};
 }
 
@@ -55,7 +61,8 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
   built.notes = prepared->notes;
   Cloud& clean = prepared->cloud;
   GsrmOptions gsrm{.seed = options.seed, .sharpen = options.sharpen};
-  gsrm.nodes = options.nodes ? std::max<std::size_t>(4, *options.nodes) : gsrm_nodes_for(options.triangles.value_or(4175));
+  gsrm.nodes =
+      options.nodes ? std::max<std::size_t>(4, *options.nodes) : gsrm_nodes_for(options.triangles.value_or(4175));
   if (options.method == Method::plane_fitting) {
     PlaneModel model = fit_planes(clean, {options.seed, options.noise});
     built.planes = model.set.planes.size();
@@ -86,7 +93,8 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
     }
   }
   if (built.mesh.triangles.empty())
-    return Error(fmt::format("no surface was found in {} points", clean.points.size()), "give a denser cloud, or another method: gsrm needs no planes");
+    return Error(fmt::format("no surface was found in {} points", clean.points.size()),
+                 "give a denser cloud, or another method: gsrm needs no planes");
   paint(built.mesh, clean);
   built.cpu_s = platform::process_cpu_seconds() - start;
   return built;

@@ -21,10 +21,14 @@ std::size_t paint(TriangleMesh& mesh, std::span<const CameraView> views, Rgb uns
       if (p.x < nearest) continue;
       const double tangent = volvox::sin(view.field_of_view / 2) / volvox::cos(view.field_of_view / 2);
       const double scale = static_cast<double>(view.width) / (2 * tangent * p.x);  // pixels a metre there
-      const double column = static_cast<double>(view.width) / 2 - p.y * scale, row = static_cast<double>(view.height) / 2 - p.z * scale;
-      if (column < 0 || row < 0 || column >= static_cast<double>(view.width) || row >= static_cast<double>(view.height)) continue;
-      if (const auto hit = tree.cast(view.pose.position, vertex - view.pose.position, 1); hit && hit->distance < hidden) continue;
-      const std::size_t pixel = 3 * (static_cast<std::size_t>(row) * static_cast<std::size_t>(view.width) + static_cast<std::size_t>(column));
+      const double column = static_cast<double>(view.width) / 2 - p.y * scale,
+                   row = static_cast<double>(view.height) / 2 - p.z * scale;
+      if (column < 0 || row < 0 || column >= static_cast<double>(view.width) || row >= static_cast<double>(view.height))
+        continue;
+      if (const auto hit = tree.cast(view.pose.position, vertex - view.pose.position, 1); hit && hit->distance < hidden)
+        continue;
+      const std::size_t pixel =
+          3 * (static_cast<std::size_t>(row) * static_cast<std::size_t>(view.width) + static_cast<std::size_t>(column));
       const double w = 1 / (p.x * p.x);
       for (std::size_t k = 0; k < 3; ++k) sum[k] += w * view.rgb[pixel + k];
       weight += w;

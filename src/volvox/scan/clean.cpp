@@ -49,7 +49,8 @@ double floor_slant(const std::vector<Vec2>& points, const Sweep& sweep, const Mo
 }  // namespace
 
 Result<Cloud> cloud_of(const ScanLog& log) {
-  if (log.side.empty()) return Error("the log has no sweeps of the upright laser (RLASER)", "record them: they see the arena");
+  if (log.side.empty())
+    return Error("the log has no sweeps of the upright laser (RLASER)", "record them: they see the arena");
   const Mounting& mounting = log.mounting;
   Cloud cloud;
   for (const Sweep& sweep : log.side) {
@@ -76,7 +77,8 @@ Result<Cloud> cloud_of(const ScanLog& log) {
       cloud.points.push_back({across.x, across.y, p.y});
     }
   }
-  if (cloud.points.empty()) return Error("the upright laser saw nothing within its range", "check the parameter volvox_laser_range of the log");
+  if (cloud.points.empty())
+    return Error("the upright laser saw nothing within its range", "check the parameter volvox_laser_range of the log");
   return cloud;
 }
 
@@ -88,7 +90,8 @@ Cloud histogram_filter(const Cloud& cloud, const FilterOptions& options) {
   for (std::size_t c = 0; c < around.size(); ++c) {
     const CellKey k = grid.cells()[c].key;
     for (int n = 0; n < 27; ++n)
-      if (const std::int64_t near = grid.find({k.x + n % 3 - 1, k.y + n / 3 % 3 - 1, k.z + n / 9 - 1}); near >= 0) around[c] += grid.cells()[near].count;
+      if (const std::int64_t near = grid.find({k.x + n % 3 - 1, k.y + n / 3 % 3 - 1, k.z + n / 9 - 1}); near >= 0)
+        around[c] += grid.cells()[near].count;
   }
   auto least = static_cast<std::uint32_t>(std::max(0, options.least));
   if (least == 0) {
@@ -99,7 +102,8 @@ Cloud histogram_filter(const Cloud& cloud, const FilterOptions& options) {
     std::nth_element(of_points.begin(), middle, of_points.end());
     least = *middle / 5;
   }
-  return chosen(cloud, [&](std::size_t i) { return around[grid.cell_of_point(static_cast<std::uint32_t>(i))] >= least; });
+  return chosen(cloud,
+                [&](std::size_t i) { return around[grid.cell_of_point(static_cast<std::uint32_t>(i))] >= least; });
 }
 
 Cloud without_duplicates(const Cloud& cloud) {
@@ -111,7 +115,8 @@ Cloud without_duplicates(const Cloud& cloud) {
   };
   std::sort(order.begin(), order.end(), before);
   std::vector<bool> repeated(cloud.points.size());
-  for (std::size_t i = 1; i < order.size(); ++i) repeated[order[i]] = cloud.points[order[i]] == cloud.points[order[i - 1]];
+  for (std::size_t i = 1; i < order.size(); ++i)
+    repeated[order[i]] = cloud.points[order[i]] == cloud.points[order[i - 1]];
   return chosen(cloud, [&](std::size_t i) { return !repeated[i]; });
 }
 
@@ -141,7 +146,8 @@ Result<Prepared> prepare(const Cloud& cloud, bool filter) {
   Prepared result;
   result.cloud = without_duplicates(cloud);
   if (const std::size_t lost = cloud.points.size() - result.cloud.points.size(); lost > 0)
-    result.notes.push_back(fmt::format("{} of {} points lay exactly on others and were left out", lost, cloud.points.size()));
+    result.notes.push_back(
+        fmt::format("{} of {} points lay exactly on others and were left out", lost, cloud.points.size()));
   if (result.cloud.points.size() >= 100) {
     const std::size_t before = result.cloud.points.size();
     result.cloud = evened(result.cloud);
@@ -155,10 +161,12 @@ Result<Prepared> prepare(const Cloud& cloud, bool filter) {
       result.notes.push_back(fmt::format("{} of {} points stood alone and were left out", lost, before));
   }
   if (result.cloud.points.size() < 100)
-    return Error(fmt::format("{} different points are too few for a surface", result.cloud.points.size()), "give a cloud of at least 100 points");
+    return Error(fmt::format("{} different points are too few for a surface", result.cloud.points.size()),
+                 "give a cloud of at least 100 points");
   Moments moments;
   for (const Vec3& p : result.cloud.points) moments.add(p - result.cloud.points[0]);
-  if (!(fit_plane(moments).spread > 1e-6)) return Error("all points of the cloud lie on one line", "give a cloud that shows a surface");
+  if (!(fit_plane(moments).spread > 1e-6))
+    return Error("all points of the cloud lie on one line", "give a cloud that shows a surface");
   return result;
 }
 

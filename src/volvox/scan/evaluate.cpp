@@ -18,9 +18,12 @@ struct Distances {
     std::sort(sorted.begin(), sorted.end());
   }
   double part_within(double limit) const {
-    return static_cast<double>(std::upper_bound(sorted.begin(), sorted.end(), limit) - sorted.begin()) / static_cast<double>(sorted.size());
+    return static_cast<double>(std::upper_bound(sorted.begin(), sorted.end(), limit) - sorted.begin()) /
+           static_cast<double>(sorted.size());
   }
-  double percentile(double part) const { return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))]; }
+  double percentile(double part) const {
+    return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+  }
 };
 
 double f_score(const Distances& a, const Distances& b, double limit) {
@@ -54,7 +57,8 @@ std::vector<std::uint32_t> flat_faces(const model::MeshData& mesh) {
   };
   for (const auto& [edge, sharing] : edges) {
     for (std::size_t i = 1; i < sharing.size(); ++i) {
-      const Vec3 a = normalized(area_normal(mesh, mesh.triangles[sharing[0]])), b = normalized(area_normal(mesh, mesh.triangles[sharing[i]]));
+      const Vec3 a = normalized(area_normal(mesh, mesh.triangles[sharing[0]])),
+                 b = normalized(area_normal(mesh, mesh.triangles[sharing[i]]));
       if (dot(a, b) < 0.99999) continue;
       const std::uint32_t u = root(sharing[0]), v = root(sharing[i]);
       face[std::max(u, v)] = std::min(u, v);
@@ -64,7 +68,8 @@ std::vector<std::uint32_t> flat_faces(const model::MeshData& mesh) {
   return face;
 }
 
-Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double per_square_metre, const Progress& progress) {
+Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double per_square_metre,
+                    const Progress& progress) {
   Evaluation result;
   result.triangles = mesh.triangles.size();
   const TriangleTree mesh_tree(mesh), truth_tree(truth);

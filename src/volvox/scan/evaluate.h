@@ -24,7 +24,8 @@ struct Evaluation {
 };
 
 // Measures at this many points a square metre of both surfaces. Both meshes need an area.
-Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double per_square_metre = 5000, const Progress& progress = {});
+Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double per_square_metre = 5000,
+                    const Progress& progress = {});
 
 // The flat faces of a mesh: a number for each triangle, the same for triangles that share an edge and
 // a plane.

@@ -12,7 +12,8 @@ namespace {
 
 std::string ending(const std::filesystem::path& file) {
   std::string text = file.extension().string();
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -51,12 +52,15 @@ TriangleMesh mesh_of(const Cloud& cloud) {
 std::string pcd_of(const Cloud& cloud) {
   const bool colors = !cloud.colors.empty();
   std::string bytes = fmt::format(
-      "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z{}\nSIZE 4 4 4{}\nTYPE F F F{}\nCOUNT 1 1 1{}\nWIDTH {}\nHEIGHT 1\n"
+      "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z{}\nSIZE 4 4 4{}\nTYPE F F F{}\nCOUNT 1 1 "
+      "1{}\nWIDTH {}\nHEIGHT 1\n"
       "VIEWPOINT 0 0 0 1 0 0 0\nPOINTS {}\nDATA binary\n",
-      colors ? " rgb" : "", colors ? " 4" : "", colors ? " U" : "", colors ? " 1" : "", cloud.points.size(), cloud.points.size());
+      colors ? " rgb" : "", colors ? " 4" : "", colors ? " U" : "", colors ? " 1" : "", cloud.points.size(),
+      cloud.points.size());
   for (std::size_t i = 0; i < cloud.points.size(); ++i) {
     append_floats(bytes, cloud.points[i]);
-    if (colors) append(bytes, static_cast<std::uint32_t>(cloud.colors[i].r << 16 | cloud.colors[i].g << 8 | cloud.colors[i].b));
+    if (colors)
+      append(bytes, static_cast<std::uint32_t>(cloud.colors[i].r << 16 | cloud.colors[i].g << 8 | cloud.colors[i].b));
   }
   return bytes;
 }
@@ -68,7 +72,8 @@ std::string not_the_ending(const std::string& kind, const char* of) {
 
 }  // namespace
 
-std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes, const std::string& inside) {
+std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes,
+                      const std::string& inside) {
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '_';
   std::string parts;
@@ -81,16 +86,20 @@ std::string sdf_world(std::string name, const std::string& mesh_file, const std:
         <geometry>{2}</geometry>
         <material><diffuse>0.72 0.74 0.78 1</diffuse></material>
       </visual>
-)", part, pose, geometry);
+)",
+                         part, pose, geometry);
   };
   if (!mesh_file.empty()) {
     std::string uri;
-    for (const char c : mesh_file) uri += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    for (const char c : mesh_file)
+      uri += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
     add("surface", "", fmt::format("<mesh><uri>{}</uri></mesh>", uri));
   }
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     const Vec3 &at = boxes[i].pose.position, turn = roll_pitch_yaw(boxes[i].pose.rotation), &size = boxes[i].size;
-    add(fmt::format("box_{}", i), fmt::format("\n        <pose>{:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.6f}</pose>", at.x, at.y, at.z, turn.x, turn.y, turn.z),
+    add(fmt::format("box_{}", i),
+        fmt::format("\n        <pose>{:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.6f}</pose>", at.x, at.y, at.z, turn.x,
+                    turn.y, turn.z),
         fmt::format("<box><size>{:.6f} {:.6f} {:.6f}</size></box>", size.x, size.y, size.z));
   }
   return fmt::format(R"(<?xml version="1.0"?>
@@ -105,35 +114,43 @@ std::string sdf_world(std::string name, const std::string& mesh_file, const std:
   </model>
 {2}</world>
 </sdf>
-)", name, parts, inside);
+)",
+                     name, parts, inside);
 }
 
 Result<void> check_folder_of(const std::filesystem::path& file) {
   std::error_code failure;
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  if (!std::filesystem::is_directory(folder, failure)) return Diagnostic{file.string(), 0, fmt::format("there is no folder '{}'", folder.string()), "make it, or give another name"};
-  if (std::filesystem::is_directory(file, failure)) return Diagnostic{file.string(), 0, "this is a folder", "give the name of a file"};
+  if (!std::filesystem::is_directory(folder, failure))
+    return Diagnostic{file.string(), 0, fmt::format("there is no folder '{}'", folder.string()),
+                      "make it, or give another name"};
+  if (std::filesystem::is_directory(file, failure))
+    return Diagnostic{file.string(), 0, "this is a folder", "give the name of a file"};
   return {};
 }
 
 Result<void> check_mesh_name(const std::filesystem::path& file) {
   const std::string kind = ending(file);
   if (kind != ".ply" && kind != ".off" && kind != ".stl" && kind != ".sdf")
-    return Diagnostic{file.string(), 0, not_the_ending(kind, "mesh or world"), "give a name that ends in .ply, .off, .stl or .sdf"};
+    return Diagnostic{file.string(), 0, not_the_ending(kind, "mesh or world"),
+                      "give a name that ends in .ply, .off, .stl or .sdf"};
   return check_folder_of(file);
 }
 
 Result<void> check_cloud_name(const std::filesystem::path& file) {
   const std::string kind = ending(file);
-  if (kind != ".ply" && kind != ".pcd" && kind != ".xyz") return Diagnostic{file.string(), 0, not_the_ending(kind, "cloud"), "give a name that ends in .ply, .pcd or .xyz"};
+  if (kind != ".ply" && kind != ".pcd" && kind != ".xyz")
+    return Diagnostic{file.string(), 0, not_the_ending(kind, "cloud"), "give a name that ends in .ply, .pcd or .xyz"};
   return check_folder_of(file);
 }
 
 Result<std::string> read_bytes(const std::filesystem::path& file) {
   std::error_code failure;
-  if (std::filesystem::is_directory(file, failure)) return Diagnostic{file.string(), 0, "this is a folder", "give a file"};
+  if (std::filesystem::is_directory(file, failure))
+    return Diagnostic{file.string(), 0, "this is a folder", "give a file"};
   std::ifstream in(file, std::ios::binary);
-  if (!in) return Diagnostic{file.string(), 0, "the file cannot be opened", "check its name and whether you may read it"};
+  if (!in)
+    return Diagnostic{file.string(), 0, "the file cannot be opened", "check its name and whether you may read it"};
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
@@ -141,7 +158,9 @@ Result<void> write_bytes(std::string_view bytes, const std::filesystem::path& fi
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
-  if (!out) return Diagnostic{file.string(), 0, "the file cannot be written", "check that its folder is there, that you may write, and that the disk is not full"};
+  if (!out)
+    return Diagnostic{file.string(), 0, "the file cannot be written",
+                      "check that its folder is there, that you may write, and that the disk is not full"};
   return {};
 }
 
@@ -160,7 +179,9 @@ Result<CloudReading> read_cloud(const std::filesystem::path& file) {
     return cloud_of(std::move(*mesh));
   }();
   if (reading.ok() && reading->cloud.points.empty())
-    return Diagnostic{name, 0, "the cloud has no points" + (reading->repairs.empty() ? "" : ": " + reading->repairs.front()), "give a cloud with points"};
+    return Diagnostic{name, 0,
+                      "the cloud has no points" + (reading->repairs.empty() ? "" : ": " + reading->repairs.front()),
+                      "give a cloud with points"};
   return reading;
 }
 
@@ -170,26 +191,34 @@ Result<TriangleMesh> read_mesh(const std::filesystem::path& file) {
     return Diagnostic{name, 0, not_the_ending(kind, "mesh"), "give a .ply, .off or .stl file"};
   const auto bytes = read_bytes(file);
   if (!bytes.ok()) return bytes.error();
-  auto mesh = kind == ".ply" ? parse_ply(*bytes, name) : kind == ".off" ? parse_off(*bytes, name) : parse_stl(*bytes, name);
+  auto mesh = kind == ".ply"   ? parse_ply(*bytes, name)
+              : kind == ".off" ? parse_off(*bytes, name)
+                               : parse_stl(*bytes, name);
   if (!mesh.ok()) return mesh;
-  if (mesh->triangles.empty()) return Diagnostic{name, 0, "the mesh has no triangles", "give a mesh with faces, or build one: volvox scan build"};
+  if (mesh->triangles.empty())
+    return Diagnostic{name, 0, "the mesh has no triangles", "give a mesh with faces, or build one: volvox scan build"};
   for (const Triangle& triangle : mesh->triangles) {
     for (const std::uint32_t vertex : triangle) {
-      if (vertex >= mesh->vertices.size()) return Diagnostic{name, 0, "a triangle names a vertex that is not there", "write the mesh again"};
+      if (vertex >= mesh->vertices.size())
+        return Diagnostic{name, 0, "a triangle names a vertex that is not there", "write the mesh again"};
       if (!finite(mesh->vertices[vertex]) || length_squared(mesh->vertices[vertex]) > 1e16)
         return Diagnostic{name, 0, fmt::format("vertex {} is not finite", vertex), "write the mesh again"};
     }
   }
   if (kind == ".stl") mesh = welded(*mesh, 1e-6);  // STL has no vertex numbers
-  if (!(area(*mesh) > 0)) return Diagnostic{name, 0, "the mesh has no area: all its triangles are flat", "give a mesh with a surface"};
+  if (!(area(*mesh) > 0))
+    return Diagnostic{name, 0, "the mesh has no area: all its triangles are flat", "give a mesh with a surface"};
   return mesh;
 }
 
 std::string ply_of(const TriangleMesh& mesh) {
   const bool colors = mesh.colors.size() == mesh.vertices.size() && !mesh.colors.empty();
-  std::string bytes = fmt::format("ply\nformat binary_little_endian 1.0\ncomment written by volvox scan; metres\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\n{}",
-                                  mesh.vertices.size(), colors ? "property uchar red\nproperty uchar green\nproperty uchar blue\n" : "");
-  if (!mesh.triangles.empty()) bytes += fmt::format("element face {}\nproperty list uchar int vertex_indices\n", mesh.triangles.size());
+  std::string bytes = fmt::format(
+      "ply\nformat binary_little_endian 1.0\ncomment written by volvox scan; metres\nelement vertex {}\nproperty float "
+      "x\nproperty float y\nproperty float z\n{}",
+      mesh.vertices.size(), colors ? "property uchar red\nproperty uchar green\nproperty uchar blue\n" : "");
+  if (!mesh.triangles.empty())
+    bytes += fmt::format("element face {}\nproperty list uchar int vertex_indices\n", mesh.triangles.size());
   bytes += "end_header\n";
   for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
     append_floats(bytes, mesh.vertices[i]);
@@ -206,7 +235,8 @@ std::string ply_of(const TriangleMesh& mesh) {
 
 std::string off_of(const TriangleMesh& mesh) {
   std::string text = fmt::format("OFF\n{} {} 0\n", mesh.vertices.size(), mesh.triangles.size());
-  for (const Vec3& v : mesh.vertices) text += fmt::format("{} {} {}\n", static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
+  for (const Vec3& v : mesh.vertices)
+    text += fmt::format("{} {} {}\n", static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
   for (const Triangle& t : mesh.triangles) text += fmt::format("3 {} {} {}\n", t[0], t[1], t[2]);
   return text;
 }
@@ -254,7 +284,8 @@ Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) 
   for (std::size_t i = 0; i < cloud.points.size(); ++i) {
     const Vec3& p = cloud.points[i];
     fmt::format_to(std::back_inserter(text), "{:.6f} {:.6f} {:.6f}", p.x, p.y, p.z);
-    if (!cloud.colors.empty()) fmt::format_to(std::back_inserter(text), " {} {} {}", cloud.colors[i].r, cloud.colors[i].g, cloud.colors[i].b);
+    if (!cloud.colors.empty())
+      fmt::format_to(std::back_inserter(text), " {} {} {}", cloud.colors[i].r, cloud.colors[i].g, cloud.colors[i].b);
     text += '\n';
   }
   return write_bytes(text, file);

@@ -24,7 +24,8 @@ struct CloudReading {
 // By the bytes of a file; `file` is only named in messages.
 Result<CloudReading> parse_pcd(std::string_view bytes, const std::string& file);  // ascii, binary, binary_compressed
 Result<CloudReading> parse_xyz(std::string_view bytes, const std::string& file);  // x y z [r g b] a line
-Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file);  // ascii, binary; with or without faces
+Result<TriangleMesh> parse_ply(std::string_view bytes,
+                               const std::string& file);  // ascii, binary; with or without faces
 Result<TriangleMesh> parse_off(std::string_view bytes, const std::string& file);  // with or without faces
 Result<TriangleMesh> parse_stl(std::string_view bytes, const std::string& file);  // ascii, binary
 
@@ -41,7 +42,8 @@ std::string stl_of(const model::MeshData& mesh);  // binary
 // an STL file of the same name.
 Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file);
 // A world with a static arena: boxes, and a mesh file ("": none); `inside` are more elements of the world.
-std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes = {}, const std::string& inside = {});
+std::string sdf_world(std::string name, const std::string& mesh_file, const std::vector<BoxPart>& boxes = {},
+                      const std::string& inside = {});
 // As write_mesh; the world of a mixed model has its boxes as boxes, and the mesh beside it is the rest.
 Result<void> write_arena(const Built& built, const std::filesystem::path& file);
 // .ply, .xyz, or .pcd (binary).

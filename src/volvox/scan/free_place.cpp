@@ -21,10 +21,12 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
   };
   std::vector<Place> places;
   std::map<long, int> levels;
-  const auto columns = std::max(1L, std::lround((box.high.x - box.low.x) / step)), rows = std::max(1L, std::lround((box.high.y - box.low.y) / step));
+  const auto columns = std::max(1L, std::lround((box.high.x - box.low.x) / step)),
+             rows = std::max(1L, std::lround((box.high.y - box.low.y) / step));
   for (long row = 0; row < rows; ++row) {
     for (long column = 0; column < columns; ++column) {
-      const double x = box.low.x + step * (static_cast<double>(column) + 0.5), y = box.low.y + step * (static_cast<double>(row) + 0.5);
+      const double x = box.low.x + step * (static_cast<double>(column) + 0.5),
+                   y = box.low.y + step * (static_cast<double>(row) + 0.5);
       const auto hit = tree.cast({x, y, middle}, {0, 0, -1}, box.high.z - box.low.z + 1);
       places.push_back({{x, y, hit ? middle - hit->distance : -1e9}});
       if (hit) ++levels[std::lround(places.back().at.z / 0.04)];
@@ -38,14 +40,16 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
   const Place* best = nullptr;
   for (Place& place : places) {
     if (!place.free) continue;
-    double near = std::min({place.at.x - box.low.x, box.high.x - place.at.x, place.at.y - box.low.y, box.high.y - place.at.y});
+    double near =
+        std::min({place.at.x - box.low.x, box.high.x - place.at.x, place.at.y - box.low.y, box.high.y - place.at.y});
     for (const Place& other : places)
       if (!other.free) near = std::min(near, std::hypot(other.at.x - place.at.x, other.at.y - place.at.y));
     place.clearance = near;
     if (best == nullptr || near > best->clearance) best = &place;
   }
   constexpr double robot = 0.15;  // m: half as wide as most
-  if (best == nullptr || best->clearance < robot) return Error("the arena has no floor that is free for a robot", "look at the mesh: volvox scan build -o arena.ply");
+  if (best == nullptr || best->clearance < robot)
+    return Error("the arena has no floor that is free for a robot", "look at the mesh: volvox scan build -o arena.ply");
   FreePlace result{best->at, best->clearance};
   const auto clearance_at = [&](double x, double y) {
     const long column = std::lround((x - box.low.x) / step - 0.5), row = std::lround((y - box.low.y) / step - 0.5);
@@ -56,7 +60,8 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
   for (int i = 0; i < headings; ++i) {
     const double heading = 2 * pi * i / headings, x = volvox::cos(heading), y = volvox::sin(heading);
     double way = 0;
-    while (way < 100 && clearance_at(result.at.x + x * (way + step), result.at.y + y * (way + step)) >= robot) way += step;
+    while (way < 100 && clearance_at(result.at.x + x * (way + step), result.at.y + y * (way + step)) >= robot)
+      way += step;
     if (way > result.way) result.way = way, result.heading = heading;
   }
   return result;

@@ -8,7 +8,7 @@ namespace volvox::scan {
 
 struct FreePlace {
   Vec3 at;
-  double clearance = 0;       // m, to anything else and to where there is no floor
+  double clearance = 0;         // m, to anything else and to where there is no floor
   double heading = 0, way = 0;  // rad about z and m: where a robot can drive farthest, straight on
 };
 

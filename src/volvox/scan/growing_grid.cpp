@@ -80,7 +80,8 @@ class Grid {
       for (std::size_t y = 0; y < rows_; ++y) {
         for (std::size_t x = 0; x < columns_; ++x) grown.push_back(nodes_[y * columns_ + x]);
         if (y == before)
-          for (std::size_t x = 0; x < columns_; ++x) grown.push_back((nodes_[y * columns_ + x] + nodes_[(y + 1) * columns_ + x]) * 0.5);
+          for (std::size_t x = 0; x < columns_; ++x)
+            grown.push_back((nodes_[y * columns_ + x] + nodes_[(y + 1) * columns_ + x]) * 0.5);
       }
       ++rows_;
     }
@@ -96,13 +97,15 @@ class Grid {
     for (std::size_t n = 0; n < nodes_.size(); ++n) net.add_node();
     const auto common = [&](std::uint32_t a, std::uint32_t b) {
       int count = 0;
-      for (const std::int32_t p : node_planes[a]) count += std::count(node_planes[b].begin(), node_planes[b].end(), p) > 0;
+      for (const std::int32_t p : node_planes[a])
+        count += std::count(node_planes[b].begin(), node_planes[b].end(), p) > 0;
       return count;
     };
     std::vector<Triangle> faces;
     for (std::uint32_t y = 0; y + 1 < rows_; ++y) {
       for (std::uint32_t x = 0; x + 1 < columns_; ++x) {
-        const auto a = static_cast<std::uint32_t>(y * columns_ + x), b = a + 1, d = a + static_cast<std::uint32_t>(columns_), c = d + 1;
+        const auto a = static_cast<std::uint32_t>(y * columns_ + x), b = a + 1,
+                   d = a + static_cast<std::uint32_t>(columns_), c = d + 1;
         // The diagonal that stays on a plane; else the shorter one.
         const int ac = common(a, c), bd = common(b, d);
         const bool first = ac != bd ? ac > bd : length(nodes_[a] - nodes_[c]) <= length(nodes_[b] - nodes_[d]);
@@ -142,7 +145,8 @@ class Grid {
 
 }  // namespace
 
-TriangleMesh build_growing_grid(const Cloud& cloud, const PlaneSet& planes, const GrowingGridOptions& options, const Progress& progress) {
+TriangleMesh build_growing_grid(const Cloud& cloud, const PlaneSet& planes, const GrowingGridOptions& options,
+                                const Progress& progress) {
   Grid grid(cloud, options);
   std::size_t steps = 0;
   while (grid.triangles() < options.triangles && (options.steps == 0 || steps < options.steps)) {

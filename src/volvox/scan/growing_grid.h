@@ -13,15 +13,16 @@ namespace volvox::scan {
 struct GrowingGridOptions {
   std::uint64_t seed = 1;
   std::size_t triangles = 13'860;  // where it stops growing
-  std::size_t steps = 0;  // or after so many signals of growth; 0: no limit
-  double signals_a_node = 5;  // before the grid grows by a row or a column
+  std::size_t steps = 0;           // or after so many signals of growth; 0: no limit
+  double signals_a_node = 5;       // before the grid grows by a row or a column
   double tuning_signals_a_node = 60;
   double growing_step = 0.1, last_step = 0.005;  // parts of the way to a signal
-  double radius = 0.9;  // of the neighbourhood that moves along, in steps of the grid
-  bool sharpen = true;  // nodes to planes, edges and corners that they are near
+  double radius = 0.9;                           // of the neighbourhood that moves along, in steps of the grid
+  bool sharpen = true;                           // nodes to planes, edges and corners that they are near
 };
 
 // `cloud` as prepare() gives it, `planes` of the same cloud.
-TriangleMesh build_growing_grid(const Cloud& cloud, const PlaneSet& planes, const GrowingGridOptions& options, const Progress& progress = {});
+TriangleMesh build_growing_grid(const Cloud& cloud, const PlaneSet& planes, const GrowingGridOptions& options,
+                                const Progress& progress = {});
 
 }  // namespace volvox::scan

@@ -20,10 +20,18 @@ model::Bounds bounds_of(const Cloud& cloud) {
 
 }  // namespace
 
-std::size_t gsrm_nodes_for(std::size_t triangles) { return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.505 * static_cast<double>(triangles)))); }
+std::size_t gsrm_nodes_for(std::size_t triangles) {
+  return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.505 * static_cast<double>(triangles))));
+}
 
 GsrmNet::GsrmNet(const Cloud& cloud, const GsrmOptions& options)
-    : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:gsrm"), box_(bounds_of(cloud)), lone_cell_(index_cell(cloud, 1)), index_(box_.low, box_.high, lone_cell_ / std::sqrt(12.0)), indexed_for_(12) {
+    : cloud_(cloud),
+      options_(options),
+      random_(options.seed, 0, "scan:gsrm"),
+      box_(bounds_of(cloud)),
+      lone_cell_(index_cell(cloud, 1)),
+      index_(box_.low, box_.high, lone_cell_ / std::sqrt(12.0)),
+      indexed_for_(12) {
   for (int i = 0; i < 3; ++i) {
     const std::uint32_t node = net_.add_node();
     nodes_.push_back(cloud.points[random_.below(cloud.points.size())]);
@@ -232,10 +240,13 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
   std::vector<Candidate> candidates;
   const auto add_candidate = [&](int rank, Triangle t) {
     std::sort(t.begin(), t.end());
-    const double ab = length(nodes_[t[0]] - nodes_[t[1]]), bc = length(nodes_[t[1]] - nodes_[t[2]]), ca = length(nodes_[t[2]] - nodes_[t[0]]);
+    const double ab = length(nodes_[t[0]] - nodes_[t[1]]), bc = length(nodes_[t[1]] - nodes_[t[2]]),
+                 ca = length(nodes_[t[2]] - nodes_[t[0]]);
     if (std::max({ab, bc, ca}) < 2 * reach) candidates.push_back({rank, ab + bc + ca, t});
   };
-  const auto key = [](std::uint32_t u, std::uint32_t v) { return std::uint64_t{std::min(u, v)} << 32 | std::max(u, v); };
+  const auto key = [](std::uint32_t u, std::uint32_t v) {
+    return std::uint64_t{std::min(u, v)} << 32 | std::max(u, v);
+  };
   std::vector<std::uint64_t> pairs;
   for (const Vec3& p : cloud_.points) {
     const auto near = index_.nearest<3>(p);
@@ -254,14 +265,17 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
     for (std::size_t i = 0; i < higher[a].size(); ++i) {
       const auto& beyond = higher[higher[a][i]];
       for (std::size_t k = i + 1; k < higher[a].size(); ++k)
-        if (std::binary_search(beyond.begin(), beyond.end(), higher[a][k])) add_candidate(0, {a, higher[a][i], higher[a][k]});
+        if (std::binary_search(beyond.begin(), beyond.end(), higher[a][k]))
+          add_candidate(0, {a, higher[a][i], higher[a][k]});
     }
   }
   // Small ones first, so that one around others comes last.
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) {
     return x.rank != y.rank ? x.rank < y.rank : x.size != y.size ? x.size < y.size : x.corners < y.corners;
   });
-  candidates.erase(std::unique(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) { return x.corners == y.corners; }), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end(),
+                               [](const Candidate& x, const Candidate& y) { return x.corners == y.corners; }),
+                   candidates.end());
   for (const Candidate& c : candidates)
     for (int i = 0; i < 3; ++i) pairs.push_back(key(c.corners[i], c.corners[(i + 1) % 3]));
   make_unique(pairs);
@@ -274,7 +288,9 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
   const auto edge_of = [&](std::uint32_t u, std::uint32_t v) -> Edge& {
     return edges[static_cast<std::size_t>(std::lower_bound(pairs.begin(), pairs.end(), key(u, v)) - pairs.begin())];
   };
-  const auto third_of = [](const Triangle& t, std::uint32_t u, std::uint32_t v) { return t[0] != u && t[0] != v ? t[0] : t[1] != u && t[1] != v ? t[1] : t[2]; };
+  const auto third_of = [](const Triangle& t, std::uint32_t u, std::uint32_t v) {
+    return t[0] != u && t[0] != v ? t[0] : t[1] != u && t[1] != v ? t[1] : t[2];
+  };
   std::vector<Triangle> chosen;
   for (const Candidate& candidate : candidates) {
     const Triangle& t = candidate.corners;
@@ -285,7 +301,9 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
     for (int i = 0; i < 3 && fits; ++i) {
       const Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
       fits = edge.count < 2;
-      for (int k = 0; k < edge.count && fits; ++k) fits = !lies_upon(t[i], t[(i + 1) % 3], t[(i + 2) % 3], third_of(chosen[edge.faces[k]], t[i], t[(i + 1) % 3]), sharp_fold);
+      for (int k = 0; k < edge.count && fits; ++k)
+        fits = !lies_upon(t[i], t[(i + 1) % 3], t[(i + 2) % 3], third_of(chosen[edge.faces[k]], t[i], t[(i + 1) % 3]),
+                          sharp_fold);
     }
     if (!fits) continue;
     for (int i = 0; i < 3; ++i) {
@@ -342,11 +360,14 @@ void GsrmNet::patch_holes(double fold) {
       const double size = length(nodes_[ends[0]] - nodes_[ends[1]]);
       if (size < longest) gaps.push_back({size, {n, ends[0], ends[1]}});
     }
-    std::sort(gaps.begin(), gaps.end(), [](const Gap& x, const Gap& y) { return x.size != y.size ? x.size < y.size : x.corners < y.corners; });
+    std::sort(gaps.begin(), gaps.end(),
+              [](const Gap& x, const Gap& y) { return x.size != y.size ? x.size < y.size : x.corners < y.corners; });
     bool patched = false;
     for (const Gap& gap : gaps) {
       const auto [n, a, b] = gap.corners;
-      if (!net_.can_add_face(n, a, b) || net_.find(n, a) == nullptr || net_.find(n, b) == nullptr || folds(n, a, b, fold)) continue;
+      if (!net_.can_add_face(n, a, b) || net_.find(n, a) == nullptr || net_.find(n, b) == nullptr ||
+          folds(n, a, b, fold))
+        continue;
       if (!on_cloud((nodes_[n] + nodes_[a] + nodes_[b]) / 3) || !on_cloud((nodes_[a] + nodes_[b]) / 2)) continue;
       net_.add_face(n, a, b);
       patched = true;
@@ -359,7 +380,8 @@ void GsrmNet::flip_edges() {
   if (node_planes_.size() != nodes_.size()) return;
   const auto common = [&](std::uint32_t a, std::uint32_t b) {
     int count = 0;
-    for (const std::int32_t p : node_planes_[a]) count += std::count(node_planes_[b].begin(), node_planes_[b].end(), p) > 0;
+    for (const std::int32_t p : node_planes_[a])
+      count += std::count(node_planes_[b].begin(), node_planes_[b].end(), p) > 0;
     return count;
   };
   for (int round = 0; round < 3; ++round) {
@@ -374,7 +396,8 @@ void GsrmNet::flip_edges() {
         const std::uint32_t c = now->third[0], d = now->third[1];
         if (common(c, d) <= common(a, b)) continue;
         // The quadrangle must be convex, or the flip would fold it.
-        const Vec3 n1 = cross(nodes_[c] - nodes_[d], nodes_[a] - nodes_[d]), n2 = cross(nodes_[b] - nodes_[d], nodes_[c] - nodes_[d]);
+        const Vec3 n1 = cross(nodes_[c] - nodes_[d], nodes_[a] - nodes_[d]),
+                   n2 = cross(nodes_[b] - nodes_[d], nodes_[c] - nodes_[d]);
         if (dot(normalized(n1), normalized(n2)) < -0.2) continue;
         flipped = net_.flip_edge(a, b) || flipped;
       }
@@ -386,7 +409,9 @@ void GsrmNet::flip_edges() {
 void GsrmNet::split_crossings() {
   if (planes_ == nullptr || !options_.sharpen) return;
   const auto shares_plane = [&](std::uint32_t a, std::uint32_t b) {
-    return std::any_of(node_planes_[a].begin(), node_planes_[a].end(), [&](std::int32_t p) { return std::count(node_planes_[b].begin(), node_planes_[b].end(), p) > 0; });
+    return std::any_of(node_planes_[a].begin(), node_planes_[a].end(), [&](std::int32_t p) {
+      return std::count(node_planes_[b].begin(), node_planes_[b].end(), p) > 0;
+    });
   };
   // New nodes lie on the planes of both ends, so their own edges cross nothing.
   const auto known = static_cast<std::uint32_t>(nodes_.size());
@@ -423,7 +448,8 @@ void GsrmNet::split_crossings() {
 TriangleMesh GsrmNet::mesh() const {
   TriangleMesh result;
   result.vertices = nodes_;
-  if (planes_ != nullptr && options_.sharpen) stretch_boundary(cloud_, *planes_, node_planes_, index_, net_, result.vertices);
+  if (planes_ != nullptr && options_.sharpen)
+    stretch_boundary(cloud_, *planes_, node_planes_, index_, net_, result.vertices);
   result.triangles = net_.triangles();
   // Drops the nodes without faces, and numbers the others anew; none are as near as that.
   std::vector<std::uint32_t> number(nodes_.size(), UINT32_MAX);
@@ -441,12 +467,15 @@ TriangleMesh GsrmNet::mesh() const {
   return oriented(std::move(compact));
 }
 
-TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOptions& options, const Progress& progress) {
+TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOptions& options,
+                        const Progress& progress) {
   GsrmNet net(cloud, options);
-  const std::size_t most = 20 * options.nodes * options.signals_a_node;  // a net that loses as many nodes as it gains ends too
+  const std::size_t most =
+      20 * options.nodes * options.signals_a_node;  // a net that loses as many nodes as it gains ends too
   for (std::size_t signal = 0; signal < most && !net.grown(); ++signal) {
     net.step();
-    if (progress && signal % 8192 == 0) progress(0.8 * static_cast<double>(net.living()) / static_cast<double>(options.nodes));
+    if (progress && signal % 8192 == 0)
+      progress(0.8 * static_cast<double>(net.living()) / static_cast<double>(options.nodes));
   }
   net.place_nodes(planes);
   if (progress) progress(0.85);

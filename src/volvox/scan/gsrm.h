@@ -17,13 +17,13 @@ namespace volvox::scan {
 
 struct GsrmOptions {
   std::uint64_t seed = 1;
-  std::size_t nodes = 2200;  // where it stops growing
+  std::size_t nodes = 2200;                         // where it stops growing
   double winner_step = 0.1, neighbour_step = 0.01;  // parts of the way to a signal
-  double split_loss = 0.5;   // of error, at a node whose edge is split
-  double forgetting = 0.005;  // of all errors, a signal
-  std::uint32_t oldest = 50;  // signals at a node, without which an edge goes
-  std::uint32_t signals_a_node = 50;  // before the net grows by one
-  bool sharpen = true;  // nodes to planes, edges and corners that they are near
+  double split_loss = 0.5;                          // of error, at a node whose edge is split
+  double forgetting = 0.005;                        // of all errors, a signal
+  std::uint32_t oldest = 50;                        // signals at a node, without which an edge goes
+  std::uint32_t signals_a_node = 50;                // before the net grows by one
+  bool sharpen = true;                              // nodes to planes, edges and corners that they are near
 };
 
 // The learning net, a signal at a time.
@@ -80,7 +80,8 @@ class GsrmNet {
 };
 
 // `cloud` as prepare() gives it, `planes` of the same cloud.
-TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOptions& options, const Progress& progress = {});
+TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOptions& options,
+                        const Progress& progress = {});
 
 // So many nodes make about so many triangles: a surface has two a node, less what its border takes.
 std::size_t gsrm_nodes_for(std::size_t triangles);

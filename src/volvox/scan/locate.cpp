@@ -34,7 +34,8 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
     Vec2 mean;
     bool together = true;
     for (std::size_t k = i - reach; k <= i + reach; ++k) {
-      together = together && sweep.ranges[k] > 0.02 && sweep.ranges[k] < mounting.largest_range && std::fabs(sweep.ranges[k] - sweep.ranges[i]) < 0.15;
+      together = together && sweep.ranges[k] > 0.02 && sweep.ranges[k] < mounting.largest_range &&
+                 std::fabs(sweep.ranges[k] - sweep.ranges[i]) < 0.15;
       mean = mean + points[k] * (1 / count);
     }
     if (!together) continue;
@@ -46,7 +47,8 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
     const double angle = 0.5 * volvox::atan2(2 * xy, xx - yy);  // of the wall
     const Vec2 normal{-volvox::sin(angle), volvox::cos(angle)};
     double squares = 0;
-    for (std::size_t k = i - reach; k <= i + reach; ++k) squares += dot(points[k] - mean, normal) * dot(points[k] - mean, normal);
+    for (std::size_t k = i - reach; k <= i + reach; ++k)
+      squares += dot(points[k] - mean, normal) * dot(points[k] - mean, normal);
     result.push_back({mean, normal});
     roughness.push_back(std::sqrt(squares / count));
   }
@@ -95,7 +97,9 @@ class Map {
   static constexpr double size = 0.15;
   static constexpr std::size_t most = 12;
   using Key = std::pair<std::int64_t, std::int64_t>;
-  static Key key(const Vec2& p) { return {static_cast<std::int64_t>(std::floor(p.x / size)), static_cast<std::int64_t>(std::floor(p.y / size))}; }
+  static Key key(const Vec2& p) {
+    return {static_cast<std::int64_t>(std::floor(p.x / size)), static_cast<std::int64_t>(std::floor(p.y / size))};
+  }
   std::map<Key, std::vector<WallPoint>> cells_;
 };
 
@@ -125,13 +129,17 @@ Pose2 matched(const Map& map, const std::vector<WallPoint>& points, Pose2 pose) 
     // A corridor says nothing of the way along it: there the odometry stays.
     for (int i = 0; i < 3; ++i) a[i][i] += 1e-4 * count;
     double x[3];
-    const double det = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+    const double det = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
+                       a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
+                       a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
     if (!(std::fabs(det) > 1e-12)) return pose;
     for (int i = 0; i < 3; ++i) {
       double m[3][3];
       for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c) m[r][c] = c == i ? b[r] : a[r][c];
-      x[i] = (m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])) / det;
+      x[i] = (m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+              m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])) /
+             det;
     }
     pose.position = pose.position + Vec2{x[0], x[1]};
     pose.heading = wrapped(pose.heading + x[2]);
@@ -143,16 +151,21 @@ Pose2 matched(const Map& map, const std::vector<WallPoint>& points, Pose2 pose) 
 }  // namespace
 
 Result<ScanLog> locate(const ScanLog& log, const Progress& progress) {
-  if (log.forward.empty()) return Error("the log has no sweeps of the horizontal laser (FLASER)", "record one: without it the robot cannot be located");
+  if (log.forward.empty())
+    return Error("the log has no sweeps of the horizontal laser (FLASER)",
+                 "record one: without it the robot cannot be located");
   ScanLog result = log;
   Map map;
   Pose2 mapped;  // where the map was last added to
   for (std::size_t i = 0; i < log.forward.size(); ++i) {
     Sweep& sweep = result.forward[i];
-    sweep.pose = i == 0 ? sweep.odometry : result.forward[i - 1].pose * (log.forward[i - 1].odometry.inverse() * log.forward[i].odometry);
+    sweep.pose = i == 0
+                     ? sweep.odometry
+                     : result.forward[i - 1].pose * (log.forward[i - 1].odometry.inverse() * log.forward[i].odometry);
     const std::vector<WallPoint> points = wall_points(sweep, log.mounting);
     if (!map.empty()) sweep.pose = matched(map, points, sweep.pose);
-    if (map.empty() || length(sweep.pose.position - mapped.position) > 0.1 || std::fabs(wrapped(sweep.pose.heading - mapped.heading)) > 0.1) {
+    if (map.empty() || length(sweep.pose.position - mapped.position) > 0.1 ||
+        std::fabs(wrapped(sweep.pose.heading - mapped.heading)) > 0.1) {
       map.add(sweep.pose, points);
       mapped = sweep.pose;
     }

@@ -17,9 +17,7 @@ const ManifoldMesh::Spoke* ManifoldMesh::find(std::uint32_t a, std::uint32_t b) 
   return nullptr;
 }
 
-ManifoldMesh::Spoke* ManifoldMesh::own(std::uint32_t a, std::uint32_t b) {
-  return const_cast<Spoke*>(find(a, b));
-}
+ManifoldMesh::Spoke* ManifoldMesh::own(std::uint32_t a, std::uint32_t b) { return const_cast<Spoke*>(find(a, b)); }
 
 bool ManifoldMesh::has_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
   const Spoke* spoke = find(a, b);
@@ -38,7 +36,9 @@ bool ManifoldMesh::can_add_face(std::uint32_t a, std::uint32_t b, std::uint32_t 
   // At each corner the fan is a path (or empty), and the face must continue it at an end: an edge that
   // is there already has one face here, so it is an end; a corner with a fan but neither edge would
   // get a second fan.
-  const auto continues = [&](std::uint32_t node, const Spoke* one, const Spoke* other) { return spokes_[node].empty() || one != nullptr || other != nullptr; };
+  const auto continues = [&](std::uint32_t node, const Spoke* one, const Spoke* other) {
+    return spokes_[node].empty() || one != nullptr || other != nullptr;
+  };
   return continues(a, ab, ca) && continues(b, ab, bc) && continues(c, bc, ca);
 }
 
@@ -70,10 +70,14 @@ bool ManifoldMesh::add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 std::vector<Triangle> ManifoldMesh::add_faces(std::vector<Triangle> faces) {
   // Beside those that are there, as long as that goes: islands would meet at single nodes, where
   // neither could be continued to the other.
-  const auto is_beside = [&](const Triangle& f) { return find(f[0], f[1]) != nullptr || find(f[1], f[2]) != nullptr || find(f[2], f[0]) != nullptr; };
+  const auto is_beside = [&](const Triangle& f) {
+    return find(f[0], f[1]) != nullptr || find(f[1], f[2]) != nullptr || find(f[2], f[0]) != nullptr;
+  };
   while (!faces.empty()) {
-    if (std::erase_if(faces, [&](const Triangle& f) { return is_beside(f) && add_face(f[0], f[1], f[2]); }) > 0) continue;
-    const auto seed = std::find_if(faces.begin(), faces.end(), [&](const Triangle& f) { return add_face(f[0], f[1], f[2]); });
+    if (std::erase_if(faces, [&](const Triangle& f) { return is_beside(f) && add_face(f[0], f[1], f[2]); }) > 0)
+      continue;
+    const auto seed =
+        std::find_if(faces.begin(), faces.end(), [&](const Triangle& f) { return add_face(f[0], f[1], f[2]); });
     if (seed == faces.end()) break;
     faces.erase(seed);
   }
@@ -86,7 +90,8 @@ std::vector<Triangle> ManifoldMesh::take_faces(const std::vector<Triangle>& face
       const Spoke* edge = find(u, v);
       return edge == nullptr || edge->faces < 2;
     };
-    if (a == b || b == c || c == a || has_face(a, b, c) || !has_room(a, b) || !has_room(b, c) || !has_room(c, a)) continue;
+    if (a == b || b == c || c == a || has_face(a, b, c) || !has_room(a, b) || !has_room(b, c) || !has_room(c, a))
+      continue;
     attach(a, b, c);
     attach(b, c, a);
     attach(c, a, b);
@@ -110,7 +115,8 @@ std::vector<Triangle> ManifoldMesh::smaller_part(std::uint32_t node) const {
   reached[0] = true;
   std::size_t count = 1;
   const auto position = [&](std::uint32_t to) {
-    return static_cast<std::size_t>(std::find_if(around.begin(), around.end(), [&](const Spoke& s) { return s.to == to; }) - around.begin());
+    return static_cast<std::size_t>(
+        std::find_if(around.begin(), around.end(), [&](const Spoke& s) { return s.to == to; }) - around.begin());
   };
   while (!open.empty()) {
     const Spoke& spoke = around[open.back()];

@@ -16,8 +16,8 @@ class ManifoldMesh {
   // The edge from a node to another, as seen from one end.
   struct Spoke {
     std::uint32_t to = 0;
-    std::uint32_t age = 0;  // for GSRM; the same at both ends
-    std::uint8_t faces = 0;  // 1 or 2
+    std::uint32_t age = 0;                 // for GSRM; the same at both ends
+    std::uint8_t faces = 0;                // 1 or 2
     std::array<std::uint32_t, 2> third{};  // the third corners of its faces
   };
 

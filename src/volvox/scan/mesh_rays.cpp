@@ -9,10 +9,11 @@
 #include "volvox/model/ray_shapes.h"
 
 // Compiled twice, as in net/: AVX2 where the processor has it. Never fused, so the bits are the same.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define VOLVOX_CLONES __attribute__((target_clones("avx2", "default")))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#  define VOLVOX_CLONES __attribute__((target_clones("avx2", "default")))
 #else
-#define VOLVOX_CLONES
+#  define VOLVOX_CLONES
 #endif
 // What a clone calls must become part of it, or it would not be compiled for its processor.
 #define VOLVOX_WITHIN_CLONE inline __attribute__((always_inline))
@@ -54,7 +55,8 @@ struct Walk {
   };
 
   Walk() {}  // begin() fills what is used; the rest of the stack stays as it is
-  void begin(const MeshRays::LocalRay& exact, MeshHit& hit, std::uint32_t root, const Vec3& from, double skipped_length, double margin) {
+  void begin(const MeshRays::LocalRay& exact, MeshHit& hit, std::uint32_t root, const Vec3& from, double skipped_length,
+             double margin) {
     for (int i = 0; i < 3; ++i) {
       auto direction = static_cast<float>(exact.direction[i]);
       // Along a side of the box: no infinities, and nowhere off the line by more than the blur.
@@ -179,14 +181,17 @@ void walk_in_turn(Walk* walks, int count, const Node* nodes, const Quad* quads) 
     if ((walk.place & MeshRays::quad_bit) != 0) try_triangles(walk, quads[walk.place & ~MeshRays::quad_bit]);
     else enter(walk, nodes[walk.place]);
     if (walk.place == nowhere && !come_back(walk)) going[i] = going[--count];
-    else if ((walk.place & MeshRays::quad_bit) != 0) fetch_early(&quads[walk.place & ~MeshRays::quad_bit], sizeof(Quad));
+    else if ((walk.place & MeshRays::quad_bit) != 0)
+      fetch_early(&quads[walk.place & ~MeshRays::quad_bit], sizeof(Quad));
     else fetch_early(&nodes[walk.place], sizeof(Node));
   }
 }
 
 // Embree's builder hands places in the tree around as pointers, and null would be a failure.
 void* as_pointer(std::uint32_t place) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place) + 1); }
-std::uint32_t as_place(const void* pointer) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) - 1); }
+std::uint32_t as_place(const void* pointer) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) - 1);
+}
 
 }  // namespace
 
@@ -206,8 +211,10 @@ void MeshRays::build(RTCDevice device) {
     for (std::size_t t = 0; t < triangles; ++t) {
       model::Bounds box;
       for (const std::uint32_t corner : mesh_->triangles[t]) box.add(mesh_->vertices[corner] - centre_);
-      boxes[t] = {static_cast<float>(box.low.x - margin),  static_cast<float>(box.low.y - margin),  static_cast<float>(box.low.z - margin),  0,
-                  static_cast<float>(box.high.x + margin), static_cast<float>(box.high.y + margin), static_cast<float>(box.high.z + margin), static_cast<unsigned>(t)};
+      boxes[t] = {static_cast<float>(box.low.x - margin),  static_cast<float>(box.low.y - margin),
+                  static_cast<float>(box.low.z - margin),  0,
+                  static_cast<float>(box.high.x + margin), static_cast<float>(box.high.y + margin),
+                  static_cast<float>(box.high.z + margin), static_cast<unsigned>(t)};
     }
     nodes_.clear(), quads_.clear();
   };
@@ -225,7 +232,8 @@ void MeshRays::build(RTCDevice device) {
     Node node{};
     constexpr float infinite = std::numeric_limits<float>::infinity();
     for (auto& axis : node.sides)
-      for (int i = 0; i < 4; ++i) axis[0][i] = infinite, axis[1][i] = -infinite;  // where there is no child, nothing enters
+      for (int i = 0; i < 4; ++i)
+        axis[0][i] = infinite, axis[1][i] = -infinite;  // where there is no child, nothing enters
     nodes.push_back(node);
     return as_pointer(static_cast<std::uint32_t>(nodes.size() - 1));
   };
@@ -267,7 +275,8 @@ std::uint32_t MeshRays::add_quad(std::span<const std::uint32_t> triangles) {
     const std::uint32_t number = triangles[i < triangles.size() ? i : 0];  // the first again, where there are fewer
     const auto& [j, k, l] = mesh_->triangles[number];
     const Vec3 a = mesh_->vertices[j], ab = mesh_->vertices[k] - a, ac = mesh_->vertices[l] - a;
-    for (int axis = 0; axis < 3; ++axis) quad.a[axis][i] = a[axis], quad.ab[axis][i] = ab[axis], quad.ac[axis][i] = ac[axis];
+    for (int axis = 0; axis < 3; ++axis)
+      quad.a[axis][i] = a[axis], quad.ab[axis][i] = ab[axis], quad.ac[axis][i] = ac[axis];
     quad.triangle[i] = number;
   }
   return static_cast<std::uint32_t>(quads_.size() - 1);

@@ -57,7 +57,7 @@ class MeshRays {
   std::vector<Node> nodes_;
   std::vector<Quad> quads_;
   std::uint32_t root_ = 0;  // a node or a quad
-  Vec3 centre_;  // boxes count from here: floats are finest near zero
+  Vec3 centre_;             // boxes count from here: floats are finest near zero
   double radius_ = 0;
 };
 

@@ -10,9 +10,9 @@
 namespace volvox::scan {
 namespace {
 
-constexpr double slab = 0.05;     // m, behind a rectangle: thicker than a wheel sinks in, thinner than most walls
-constexpr double square = 0.04;   // cosine of an angle that passes for a right one: 2 degrees
-constexpr double filled = 0.97;   // of a rectangle
+constexpr double slab = 0.05;    // m, behind a rectangle: thicker than a wheel sinks in, thinner than most walls
+constexpr double square = 0.04;  // cosine of an angle that passes for a right one: 2 degrees
+constexpr double filled = 0.97;  // of a rectangle
 
 // What one plane's triangles cover.
 struct Face {
@@ -75,7 +75,9 @@ void frame(const TriangleMesh& mesh, Face& face) {
   face.middle = face.u * ((low[0] + high[0]) / 2) + face.v * ((low[1] + high[1]) / 2) + face.normal * height;
 }
 
-BoxPart box_of(const Vec3& middle, const Vec3& u, const Vec3& w, const Vec3& size) { return {{middle, Quat::from_axes(u, w)}, size}; }
+BoxPart box_of(const Vec3& middle, const Vec3& u, const Vec3& w, const Vec3& size) {
+  return {{middle, Quat::from_axes(u, w)}, size};
+}
 
 }  // namespace
 
@@ -89,7 +91,9 @@ void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPa
   }
   for (Face& face : faces)
     if (!face.triangles.empty()) frame(mesh, face);
-  const auto is_rectangle = [&](const Face& face) { return !face.triangles.empty() && face.area > filled * face.length * face.width; };
+  const auto is_rectangle = [&](const Face& face) {
+    return !face.triangles.empty() && face.area > filled * face.length * face.width;
+  };
 
   // A solid box: a rectangle on top, and one below each of its sides, all of one depth.
   std::vector<BoxPart> solids;
@@ -105,7 +109,9 @@ void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPa
         if (side.used || &side == &top || !is_rectangle(side) || dot(side.normal, outward) < 0.98) continue;
         // Its upper border is this side, at both ends.
         const auto at = side.corners();
-        const auto near = [&](const Vec3& p) { return std::any_of(at.begin(), at.end(), [&](const Vec3& q) { return length(p - q) < 2 * reach; }); };
+        const auto near = [&](const Vec3& p) {
+          return std::any_of(at.begin(), at.end(), [&](const Vec3& q) { return length(p - q) < 2 * reach; });
+        };
         const double down = 2 * dot(top.middle - side.middle, top.normal);
         if (!near(a) || !near(b) || down < reach || (!below.empty() && std::fabs(down - depth) > 2 * reach)) continue;
         if (below.empty()) depth = down;
@@ -126,13 +132,16 @@ void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPa
     double covered = face.area;
     for (const BoxPart& solid : solids) {
       const Vec3 foot = solid.pose * Vec3{0, 0, -solid.size.z / 2};
-      const bool on_it = std::fabs(dot(foot - face.middle, face.normal)) < 2 * reach && dot(solid.pose.rotation * Vec3{0, 0, 1}, face.normal) > 1 - square &&
-                         std::fabs(dot(foot - face.middle, face.u)) < face.length / 2 && std::fabs(dot(foot - face.middle, face.v)) < face.width / 2;
+      const bool on_it = std::fabs(dot(foot - face.middle, face.normal)) < 2 * reach &&
+                         dot(solid.pose.rotation * Vec3{0, 0, 1}, face.normal) > 1 - square &&
+                         std::fabs(dot(foot - face.middle, face.u)) < face.length / 2 &&
+                         std::fabs(dot(foot - face.middle, face.v)) < face.width / 2;
       if (on_it) covered += solid.size.x * solid.size.y;
     }
     if (covered < filled * face.length * face.width) continue;
     face.used = true;
-    boxes.push_back(box_of(face.middle - face.normal * (slab / 2), face.u, face.normal, {face.length, face.width, slab}));
+    boxes.push_back(
+        box_of(face.middle - face.normal * (slab / 2), face.u, face.normal, {face.length, face.width, slab}));
   }
   TriangleMesh left = mesh;
   left.triangles.clear();
@@ -149,7 +158,8 @@ MixedModel build_mixed(Cloud cloud, const PlaneFittingOptions& options, GsrmOpti
   PlaneSet unexplained = flat.set;
   if (!flat.mesh.triangles.empty()) {
     const TriangleTree tree(flat.mesh);
-    for (std::size_t i = 0; i < cloud.points.size(); ++i) unexplained.label[i] = tree.nearest(cloud.points[i]).distance < 4 * flat.set.noise ? 0 : -1;
+    for (std::size_t i = 0; i < cloud.points.size(); ++i)
+      unexplained.label[i] = tree.nearest(cloud.points[i]).distance < 4 * flat.set.noise ? 0 : -1;
   } else {
     std::fill(unexplained.label.begin(), unexplained.label.end(), -1);
   }
@@ -166,8 +176,11 @@ MixedModel build_mixed(Cloud cloud, const PlaneFittingOptions& options, GsrmOpti
   model.set = std::move(flat.set);
   constexpr std::size_t least = 64;  // points of which a surface can be learned
   if (free.points.size() >= least) {
-    PlaneSet none{model.set.cell, model.set.noise, model.set.density, {}, std::vector<std::int32_t>(free.points.size(), -1)};
-    net.nodes = std::max<std::size_t>(16, static_cast<std::size_t>(std::lround(static_cast<double>(net.nodes) * static_cast<double>(free.points.size()) / all)));
+    PlaneSet none{
+        model.set.cell, model.set.noise, model.set.density, {}, std::vector<std::int32_t>(free.points.size(), -1)};
+    net.nodes =
+        std::max<std::size_t>(16, static_cast<std::size_t>(std::lround(static_cast<double>(net.nodes) *
+                                                                       static_cast<double>(free.points.size()) / all)));
     const TriangleMesh learned = build_gsrm(free, none, net, progress);
     for (TriangleMesh* mesh : {&model.mesh, &model.rest}) {
       const auto first = static_cast<std::uint32_t>(mesh->vertices.size());

@@ -93,7 +93,8 @@ class NodeIndex {
   std::uint32_t cell_of(const Vec3& p) const {
     std::size_t number = 0;
     for (int i = 2; i >= 0; --i)
-      number = number * count_[i] + std::clamp(static_cast<int>(clamp((p[i] - low_[i]) * inverse_, 0, 1e9)), 0, count_[i] - 1);
+      number = number * count_[i] +
+               std::clamp(static_cast<int>(clamp((p[i] - low_[i]) * inverse_, 0, 1e9)), 0, count_[i] - 1);
     return static_cast<std::uint32_t>(number);
   }
   void link(std::uint32_t node, std::uint32_t cell) {
@@ -117,7 +118,8 @@ class NodeIndex {
       if (d > best[K - 1].distance_squared) continue;
       Found found{i, d};
       for (int k = 0; k < K; ++k) {
-        const bool before = found.distance_squared < best[k].distance_squared || (found.distance_squared == best[k].distance_squared && found.node < best[k].node);
+        const bool before = found.distance_squared < best[k].distance_squared ||
+                            (found.distance_squared == best[k].distance_squared && found.node < best[k].node);
         if (before) std::swap(found, best[k]);
       }
     }

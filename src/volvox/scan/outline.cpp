@@ -21,12 +21,16 @@ class Cells {
     columns_ = static_cast<int>((high.x - low_.x) / size_) + 3;
     rows_ = static_cast<int>((high.y - low_.y) / size_) + 3;
     std::vector<float> count(static_cast<std::size_t>(columns_) * rows_);
-    for (const Vec2& p : points) ++count[static_cast<std::size_t>((p.y - low_.y) / size_) * columns_ + static_cast<std::size_t>((p.x - low_.x) / size_)];
+    for (const Vec2& p : points)
+      ++count[static_cast<std::size_t>((p.y - low_.y) / size_) * columns_ +
+              static_cast<std::size_t>((p.x - low_.x) / size_)];
     full_.resize(count.size());
     for (std::size_t i = 0; i < count.size(); ++i) full_[i] = count[i] >= static_cast<float>(options.least);
   }
 
-  bool full(int x, int y) const { return x >= 0 && y >= 0 && x < columns_ && y < rows_ && full_[static_cast<std::size_t>(y) * columns_ + x]; }
+  bool full(int x, int y) const {
+    return x >= 0 && y >= 0 && x < columns_ && y < rows_ && full_[static_cast<std::size_t>(y) * columns_ + x];
+  }
 
   // Single cells that chance left empty are filled, and those that it filled are emptied.
   void smooth() {
@@ -57,7 +61,9 @@ class Cells {
     for (int y0 = 0; y0 <= rows_; ++y0) {
       for (int x0 = 0; x0 <= columns_; ++x0) {
         for (int d0 = 0; d0 < 4; ++d0) {
-          const auto mark = [&](int x, int y) -> std::uint8_t& { return used[static_cast<std::size_t>(y) * (columns_ + 1) + x]; };
+          const auto mark = [&](int x, int y) -> std::uint8_t& {
+            return used[static_cast<std::size_t>(y) * (columns_ + 1) + x];
+          };
           if (!has_edge(x0, y0, d0) || mark(x0, y0) >> d0 & 1) continue;
           std::vector<Vec2> loop;
           int x = x0, y = y0, d = d0;
@@ -98,7 +104,8 @@ std::vector<std::vector<Vec2>> outlines(const std::vector<Vec2>& points, const O
   cells.smooth();
   std::vector<std::vector<Vec2>> result;
   for (auto& loop : cells.loops())
-    if (std::fabs(signed_area(loop)) >= options.least_area * cells.size() * cells.size()) result.push_back(std::move(loop));
+    if (std::fabs(signed_area(loop)) >= options.least_area * cells.size() * cells.size())
+      result.push_back(std::move(loop));
   return result;
 }
 

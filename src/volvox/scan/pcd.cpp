@@ -33,7 +33,8 @@ struct Header {
   }
 };
 
-constexpr const char* pcd_fix = "give a PCD 0.7 file as PCL writes it: FIELDS, SIZE, TYPE, COUNT, WIDTH, HEIGHT, POINTS, DATA";
+constexpr const char* pcd_fix =
+    "give a PCD 0.7 file as PCL writes it: FIELDS, SIZE, TYPE, COUNT, WIDTH, HEIGHT, POINTS, DATA";
 
 // One entry a field, set from the words after SIZE, TYPE or COUNT.
 template <class Set>
@@ -56,7 +57,8 @@ Result<Header> parse_header(std::string_view bytes, const std::string& file) {
     bool good = true;
     if (key.empty() || key == "VERSION" || key == "VIEWPOINT") {
     } else if (key == "FIELDS" || key == "COLUMNS") {
-      for (std::string_view name = words.next(); !name.empty(); name = words.next()) header.fields.push_back({.name = std::string(name)});
+      for (std::string_view name = words.next(); !name.empty(); name = words.next())
+        header.fields.push_back({.name = std::string(name)});
       good = !header.fields.empty() && header.fields.size() <= 1000;
     } else if (key == "SIZE") {
       good = set_fields(words, header.fields, [](Words& w, Field& f) {
@@ -106,7 +108,8 @@ Result<Header> parse_header(std::string_view bytes, const std::string& file) {
   for (Field& field : header.fields) {
     field.offset = header.point_size;
     header.point_size += field.size * field.count;
-    if (field.type == 'F' && field.size < 4) return bad(fmt::format("the field {} is a float of {} bytes", field.name, field.size));
+    if (field.type == 'F' && field.size < 4)
+      return bad(fmt::format("the field {} is a float of {} bytes", field.name, field.size));
   }
   for (const char* name : {"x", "y", "z"}) {
     const Field* field = header.field(name);
@@ -134,12 +137,16 @@ double load(const Field& field, const char* bytes) {
   }
 }
 
-Rgb unpack(std::uint32_t rgb) { return {static_cast<std::uint8_t>(rgb >> 16), static_cast<std::uint8_t>(rgb >> 8), static_cast<std::uint8_t>(rgb)}; }
+Rgb unpack(std::uint32_t rgb) {
+  return {static_cast<std::uint8_t>(rgb >> 16), static_cast<std::uint8_t>(rgb >> 8), static_cast<std::uint8_t>(rgb)};
+}
 
 // LZF as PCL packs it: runs of literal bytes, and copies of what came up to 8 kB before.
-Result<std::string> unpack_lzf(std::string_view packed, std::size_t size, const std::string& file, std::size_t first_byte) {
+Result<std::string> unpack_lzf(std::string_view packed, std::size_t size, const std::string& file,
+                               std::size_t first_byte) {
   const auto broken = [&](std::size_t at) {
-    return Diagnostic{file, 0, fmt::format("the compressed data are broken at byte {}", first_byte + at), "copy or write the file again"};
+    return Diagnostic{file, 0, fmt::format("the compressed data are broken at byte {}", first_byte + at),
+                      "copy or write the file again"};
   };
   std::string out;
   out.reserve(size);
@@ -160,7 +167,8 @@ Result<std::string> unpack_lzf(std::string_view packed, std::size_t size, const 
     }
     run += 2;
     if (in >= packed.size()) return broken(in);
-    const std::size_t back = (static_cast<std::size_t>(control & 31) << 8 | static_cast<unsigned char>(packed[in++])) + 1;
+    const std::size_t back =
+        (static_cast<std::size_t>(control & 31) << 8 | static_cast<unsigned char>(packed[in++])) + 1;
     if (back > out.size() || size - out.size() < run) return broken(in);
     for (std::size_t i = 0; i < run; ++i) out.push_back(out[out.size() - back]);
   }
@@ -203,8 +211,10 @@ Result<CloudReading> parse_ascii(const Header& header, std::string_view bytes, c
         Words again = words;
         const auto value = words.number<double>();
         if (!value) {
-          return Diagnostic{file, header.lines + lines.number(), fmt::format("'{}' is not a number for the field {}", again.next().substr(0, 40), field.name),
-                            "give every point one number a field"};
+          return Diagnostic{
+              file, header.lines + lines.number(),
+              fmt::format("'{}' is not a number for the field {}", again.next().substr(0, 40), field.name),
+              "give every point one number a field"};
         }
         if (field.name == "x") point.x = *value;
         if (field.name == "y") point.y = *value;
@@ -218,7 +228,8 @@ Result<CloudReading> parse_ascii(const Header& header, std::string_view bytes, c
     ++read;
   }
   if (read < header.points) {
-    return Diagnostic{file, header.lines + lines.number(), fmt::format("the file is cut off: {} of {} points", read, header.points),
+    return Diagnostic{file, header.lines + lines.number(),
+                      fmt::format("the file is cut off: {} of {} points", read, header.points),
                       "copy or write the file again, or correct POINTS"};
   }
   return collector.finish();
@@ -253,14 +264,18 @@ Result<CloudReading> parse_pcd(std::string_view bytes, const std::string& file) 
 
   const std::string_view data = bytes.substr(header->end);
   const auto cut_off = [&](std::uint64_t needed) {
-    return Diagnostic{file, 0, fmt::format("the file is cut off: {} points need {} bytes after byte {}, there are {}", header->points, needed, header->end, data.size()),
+    return Diagnostic{file, 0,
+                      fmt::format("the file is cut off: {} points need {} bytes after byte {}, there are {}",
+                                  header->points, needed, header->end, data.size()),
                       "copy or write the file again"};
   };
   if (header->points > UINT64_MAX / header->point_size) return cut_off(UINT64_MAX);
   const std::uint64_t size = header->points * header->point_size;
   if (header->data == "binary") {
     if (data.size() < size) return cut_off(size);
-    return collect(*header, [&](const Field& field, std::uint64_t i) { return data.data() + i * header->point_size + field.offset; });
+    return collect(*header, [&](const Field& field, std::uint64_t i) {
+      return data.data() + i * header->point_size + field.offset;
+    });
   }
   std::array<std::uint32_t, 2> sizes{};  // compressed, uncompressed
   if (data.size() < 8) return cut_off(8);
@@ -268,7 +283,9 @@ Result<CloudReading> parse_pcd(std::string_view bytes, const std::string& file) 
   if (data.size() - 8 < sizes[0]) return cut_off(8 + std::uint64_t{sizes[0]});
   // Three bytes of LZF stand for 264 at most: a header that promises more is wrong, and would cost memory.
   if (sizes[1] != size || size / 88 > sizes[0]) {
-    return Diagnostic{file, 0, fmt::format("{} points of {} bytes are not the {} uncompressed bytes that byte {} promises", header->points, header->point_size, sizes[1], header->end + 4),
+    return Diagnostic{file, 0,
+                      fmt::format("{} points of {} bytes are not the {} uncompressed bytes that byte {} promises",
+                                  header->points, header->point_size, sizes[1], header->end + 4),
                       "copy or write the file again"};
   }
   const auto unpacked = unpack_lzf(data.substr(8, sizes[0]), sizes[1], file, header->end + 8);

@@ -30,7 +30,8 @@ bool next_point(Words& words, Vec3& point) {
 }  // namespace
 
 Result<TriangleMesh> parse_off(std::string_view bytes, const std::string& file) {
-  const std::string fix = "give an OFF file: 'OFF', the numbers of vertices, faces and edges, x y z a vertex, n i j k ... a face";
+  const std::string fix =
+      "give an OFF file: 'OFF', the numbers of vertices, faces and edges, x y z a vertex, n i j k ... a face";
   Lines lines(bytes);
   std::string_view line;
   const auto bad = [&](std::string what) { return Diagnostic{file, lines.number(), std::move(what), fix}; };
@@ -59,7 +60,8 @@ Result<TriangleMesh> parse_off(std::string_view bytes, const std::string& file) 
     Triangle triangle{};
     for (std::uint32_t k = 0; corners && k < *corners; ++k) {
       const auto vertex = words.number<std::uint32_t>();
-      if (!vertex || *vertex >= mesh.vertices.size()) return bad(fmt::format("face {} names a vertex that is not there", i + 1));
+      if (!vertex || *vertex >= mesh.vertices.size())
+        return bad(fmt::format("face {} names a vertex that is not there", i + 1));
       if (k == 0) triangle[0] = *vertex;
       triangle[1] = triangle[2];
       triangle[2] = *vertex;
@@ -91,8 +93,10 @@ Result<TriangleMesh> parse_stl(std::string_view bytes, const std::string& file) 
     return mesh;
   }
   if (!bytes.starts_with("solid")) {
-    return Diagnostic{file, 0, fmt::format("{} triangles make {} bytes, the file has {}", count, 84 + std::uint64_t{count} * 50, bytes.size()),
-                      "copy or write the STL file again: it is cut off, or not an STL file"};
+    return Diagnostic{
+        file, 0,
+        fmt::format("{} triangles make {} bytes, the file has {}", count, 84 + std::uint64_t{count} * 50, bytes.size()),
+        "copy or write the STL file again: it is cut off, or not an STL file"};
   }
   Lines lines(bytes);
   std::string_view line;
@@ -100,10 +104,12 @@ Result<TriangleMesh> parse_stl(std::string_view bytes, const std::string& file) 
     Words words(line);
     if (words.next() != "vertex") continue;
     Vec3 point;
-    if (!next_point(words, point)) return Diagnostic{file, lines.number(), "a vertex is not three numbers", "write the STL file again"};
+    if (!next_point(words, point))
+      return Diagnostic{file, lines.number(), "a vertex is not three numbers", "write the STL file again"};
     add(point);
   }
-  if (mesh.vertices.size() % 3 != 0) return Diagnostic{file, lines.number(), "the last triangle is cut off", "copy or write the STL file again"};
+  if (mesh.vertices.size() % 3 != 0)
+    return Diagnostic{file, lines.number(), "the last triangle is cut off", "copy or write the STL file again"};
   return mesh;
 }
 
@@ -118,8 +124,10 @@ Result<CloudReading> parse_xyz(std::string_view bytes, const std::string& file) 
     Vec3 point;
     if (!next_point(words, point)) {
       // A table may begin with the names of its columns.
-      if (reading.cloud.points.empty() && lost == 0 && line.find_first_of("0123456789") == std::string_view::npos) continue;
-      return Diagnostic{file, lines.number(), "the line does not begin with three numbers", "give x y z in metres on each line; '#' begins a comment"};
+      if (reading.cloud.points.empty() && lost == 0 && line.find_first_of("0123456789") == std::string_view::npos)
+        continue;
+      return Diagnostic{file, lines.number(), "the line does not begin with three numbers",
+                        "give x y z in metres on each line; '#' begins a comment"};
     }
     const auto r = words.number<double>(), g = words.number<double>(), b = words.number<double>();
     if (!finite(point) || length_squared(point) > 1e16) {
@@ -127,8 +135,11 @@ Result<CloudReading> parse_xyz(std::string_view bytes, const std::string& file) 
       continue;
     }
     reading.cloud.points.push_back(point);
-    colors = colors && r && g && b && *r >= 0 && *g >= 0 && *b >= 0 && *r <= 255 && *g <= 255 && *b <= 255 && words.at_end();
-    if (colors) reading.cloud.colors.push_back({static_cast<std::uint8_t>(*r), static_cast<std::uint8_t>(*g), static_cast<std::uint8_t>(*b)});
+    colors =
+        colors && r && g && b && *r >= 0 && *g >= 0 && *b >= 0 && *r <= 255 && *g <= 255 && *b <= 255 && words.at_end();
+    if (colors)
+      reading.cloud.colors.push_back(
+          {static_cast<std::uint8_t>(*r), static_cast<std::uint8_t>(*g), static_cast<std::uint8_t>(*b)});
   }
   if (!colors) reading.cloud.colors.clear();
   if (lost > 0) reading.repairs.push_back(fmt::format("{} points were not finite and were left out", lost));

@@ -36,11 +36,13 @@ struct Frame {
 // Borders one plane.
 class PlaneBorder {
  public:
-  PlaneBorder(const Cloud& cloud, const PlaneSet& set, const PointGrid& grid, std::int32_t plane) : cloud_(cloud), set_(set), grid_(grid), plane_(plane) {
+  PlaneBorder(const Cloud& cloud, const PlaneSet& set, const PointGrid& grid, std::int32_t plane)
+      : cloud_(cloud), set_(set), grid_(grid), plane_(plane) {
     const FittedPlane& own = set.planes[plane];
     frame_.normal = own.normal;
     // Upright planes get an upright frame: their outlines then follow the cells.
-    frame_.u = std::fabs(own.normal.z) < 0.9 ? normalized(cross({0, 0, 1}, own.normal)) : normalized(cross({0, 1, 0}, own.normal));
+    frame_.u = std::fabs(own.normal.z) < 0.9 ? normalized(cross({0, 0, 1}, own.normal))
+                                             : normalized(cross({0, 1, 0}, own.normal));
     frame_.v = cross(own.normal, frame_.u);
     frame_.origin = own.normal * own.offset;
     for (std::uint32_t i = 0; i < cloud.points.size(); ++i)
@@ -85,7 +87,8 @@ class PlaneBorder {
 
  private:
   static constexpr std::int32_t nothing = -1;
-  static constexpr double near_line = 1.7;  // cells: how far an edge of the outline may be from the line that it stands for
+  static constexpr double near_line =
+      1.7;  // cells: how far an edge of the outline may be from the line that it stands for
 
   // A stretch of the outline along one line.
   struct Side {
@@ -97,7 +100,8 @@ class PlaneBorder {
   // Whether the other plane has points at this place of their common line.
   bool meets(std::int32_t other, const Vec2& place) const {
     int count = 0;
-    grid_.near(frame_.lift(lines_[other].foot(place)), 1.3 * cell_, [&](std::uint32_t i, double) { count += set_.label[i] == other; });
+    grid_.near(frame_.lift(lines_[other].foot(place)), 1.3 * cell_,
+               [&](std::uint32_t i, double) { count += set_.label[i] == other; });
     return count >= 2;
   }
 
@@ -223,7 +227,8 @@ class PlaneBorder {
         const Vec2 d = (run[k] + run[k + 1]) * 0.5 - mean;
         xx += d.x * d.x, xy += d.x * d.y, yy += d.y * d.y;
       }
-      const double angle = b - a > 2 ? 0.5 * volvox::atan2(2 * xy, xx - yy) : volvox::atan2(run[b].y - run[a].y, run[b].x - run[a].x);
+      const double angle =
+          b - a > 2 ? 0.5 * volvox::atan2(2 * xy, xx - yy) : volvox::atan2(run[b].y - run[a].y, run[b].x - run[a].x);
       Vec2 way{volvox::cos(angle), volvox::sin(angle)};
       if (dot(way, run[b] - run[a]) < 0) way = way * -1;
       const Vec2 outward{way.y, -way.x};  // the points are on the left
@@ -241,12 +246,15 @@ class PlaneBorder {
     };
     const auto is_slant = [&](const Side& before, const Side& side, const Side& after) {
       Vec2 corner;
-      return (before.plane != nothing || after.plane != nothing) && intersect(before.line, after.line, corner) && length(corner - (side.begin + side.end) * 0.5) < near_line * cell_;
+      return (before.plane != nothing || after.plane != nothing) && intersect(before.line, after.line, corner) &&
+             length(corner - (side.begin + side.end) * 0.5) < near_line * cell_;
     };
     for (std::size_t i = 0; i < sides.size() && sides.size() > 3;) {
-      const Side &before = sides[(i + sides.size() - 1) % sides.size()], &side = sides[i], &after = sides[(i + 1) % sides.size()];
+      const Side &before = sides[(i + sides.size() - 1) % sides.size()], &side = sides[i],
+                 &after = sides[(i + 1) % sides.size()];
       const double size = length(side.end - side.begin) / cell_;
-      const bool cut = side.plane == nothing && ((size < step && (is_step(side, before) || is_step(side, after))) || (size < slant && is_slant(before, side, after)));
+      const bool cut = side.plane == nothing && ((size < step && (is_step(side, before) || is_step(side, after))) ||
+                                                 (size < slant && is_slant(before, side, after)));
       if (cut) sides.erase(sides.begin() + static_cast<std::ptrdiff_t>(i));
       else ++i;
     }
@@ -336,7 +344,8 @@ PlaneModel fit_planes(const Cloud& cloud, const PlaneFittingOptions& options) {
   model.set = find_planes(cloud.points, {options.seed, options.noise});
   const PointGrid grid(cloud.points, std::max(model.set.cell, 1e-9));
   TriangleMesh mesh;
-  for (std::int32_t plane = 0; plane < static_cast<std::int32_t>(model.set.planes.size()); ++plane) PlaneBorder(cloud, model.set, grid, plane).build(mesh);
+  for (std::int32_t plane = 0; plane < static_cast<std::int32_t>(model.set.planes.size()); ++plane)
+    PlaneBorder(cloud, model.set, grid, plane).build(mesh);
   // Corners that two planes found on their own, such as the upper ends of an edge between walls.
   model.mesh = oriented(welded(mesh, std::max(2 * model.set.noise, 1e-6)));
   return model;

@@ -20,7 +20,8 @@ FittedPlane fit_plane(const Moments& m) {
   plane.normal = normalized(principal.axes * axis);
   plane.offset = dot(plane.normal, c);
   plane.rms = std::sqrt(std::max(0.0, principal.moments[least]) * m.count / std::max(1.0, m.count - 3));
-  plane.spread = std::sqrt(std::max(0.0, std::min(principal.moments[(least + 1) % 3], principal.moments[(least + 2) % 3])));
+  plane.spread =
+      std::sqrt(std::max(0.0, std::min(principal.moments[(least + 1) % 3], principal.moments[(least + 2) % 3])));
   return plane;
 }
 
@@ -45,12 +46,12 @@ double cell_for(std::span<const Vec3> points, double points_a_cell) {
 namespace {
 
 constexpr double same_way = 0.9;  // cosine: 26 degrees between the normals of a cell and its plane
-constexpr double one_way = 0.97;   // 14 degrees: planes that may be one
+constexpr double one_way = 0.97;  // 14 degrees: planes that may be one
 
 // One cell of the grid, and how flat the cloud is around it.
 struct Place {
   Moments moments;
-  FittedPlane around;  // of the cell and its 26 neighbours
+  FittedPlane around;       // of the cell and its 26 neighbours
   double around_count = 0;  // points
   bool flat = false;
   std::int32_t plane = -1;
@@ -119,7 +120,8 @@ class PlaneFinder {
     for (std::int32_t z = -reach; z <= reach; ++z)
       for (std::int32_t y = -reach; y <= reach; ++y)
         for (std::int32_t x = -reach; x <= reach; ++x)
-          if (const std::int64_t found = grid_.find({k.x + x, k.y + y, k.z + z}); found >= 0) visit(static_cast<std::size_t>(found));
+          if (const std::int64_t found = grid_.find({k.x + x, k.y + y, k.z + z}); found >= 0)
+            visit(static_cast<std::size_t>(found));
   }
 
   // The cells within two of one, itself among them. Looked up once: most of the time went there.
@@ -256,8 +258,7 @@ class PlaneFinder {
     for (std::size_t a = 0; a < clusters_.size(); ++a)
       for (const std::uint32_t c : clusters_[a].members) owners[c].push_back(static_cast<std::int32_t>(a));
     for (std::size_t a = 0; a < clusters_.size(); ++a)
-      while (merge_into(a, owners)) {
-      }
+      while (merge_into(a, owners)) {}
     std::vector<std::int32_t> number(clusters_.size(), -1);
     std::vector<Cluster> kept;
     set_.planes.clear();
@@ -300,7 +301,8 @@ class PlaneFinder {
         if (own >= 0 && std::fabs(set_.planes[own].distance(local(i))) < limit) set_.label[i] = own;
         // Two planes that run the same way have no edge between them.
         ambiguous_[i] = std::any_of(near.begin(), near.end(), [&](std::int32_t p) {
-          return set_.label[i] >= 0 && std::fabs(set_.planes[p].distance(local(i))) < 0.9 * limit && std::fabs(dot(set_.planes[p].normal, set_.planes[set_.label[i]].normal)) < one_way;
+          return set_.label[i] >= 0 && std::fabs(set_.planes[p].distance(local(i))) < 0.9 * limit &&
+                 std::fabs(dot(set_.planes[p].normal, set_.planes[set_.label[i]].normal)) < one_way;
         });
         doubly_explained_[i] = on > 1;
       }
@@ -324,7 +326,8 @@ class PlaneFinder {
         neighbours(c, 1, [&](std::size_t near) {
           for (const std::uint32_t i : grid_.members(grid_.cells()[near])) {
             if (set_.label[i] < 0) continue;
-            const auto known = std::find_if(beside.begin(), beside.end(), [&](const auto& entry) { return entry.first == set_.label[i]; });
+            const auto known = std::find_if(beside.begin(), beside.end(),
+                                            [&](const auto& entry) { return entry.first == set_.label[i]; });
             if (known != beside.end()) ++known->second;
             else beside.push_back({set_.label[i], 1});
           }

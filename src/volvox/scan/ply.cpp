@@ -38,10 +38,13 @@ struct Header {
 };
 
 bool parse_type(std::string_view name, Type& type) {
-  static constexpr struct { std::string_view name; Type type; } types[] = {
-      {"char", {'i', 1}}, {"int8", {'i', 1}}, {"uchar", {'u', 1}}, {"uint8", {'u', 1}}, {"short", {'i', 2}}, {"int16", {'i', 2}},
-      {"ushort", {'u', 2}}, {"uint16", {'u', 2}}, {"int", {'i', 4}}, {"int32", {'i', 4}}, {"uint", {'u', 4}}, {"uint32", {'u', 4}},
-      {"float", {'f', 4}}, {"float32", {'f', 4}}, {"double", {'f', 8}}, {"float64", {'f', 8}}};
+  static constexpr struct {
+    std::string_view name;
+    Type type;
+  } types[] = {{"char", {'i', 1}},  {"int8", {'i', 1}},    {"uchar", {'u', 1}},  {"uint8", {'u', 1}},
+               {"short", {'i', 2}}, {"int16", {'i', 2}},   {"ushort", {'u', 2}}, {"uint16", {'u', 2}},
+               {"int", {'i', 4}},   {"int32", {'i', 4}},   {"uint", {'u', 4}},   {"uint32", {'u', 4}},
+               {"float", {'f', 4}}, {"float32", {'f', 4}}, {"double", {'f', 8}}, {"float64", {'f', 8}}};
   for (const auto& known : types) {
     if (known.name == name) {
       type = known.type;
@@ -82,7 +85,8 @@ Result<Header> parse_header(std::string_view bytes, const std::string& file) {
       std::string_view type = words.next();
       if (type == "list") {
         property.list = true;
-        if (!parse_type(words.next(), property.count) || property.count.kind == 'f') return bad("a list needs a count of whole numbers");
+        if (!parse_type(words.next(), property.count) || property.count.kind == 'f')
+          return bad("a list needs a count of whole numbers");
         type = words.next();
       }
       if (!parse_type(type, property.type)) return bad(fmt::format("the type '{}' is not known", type.substr(0, 40)));
@@ -101,7 +105,11 @@ Result<Header> parse_header(std::string_view bytes, const std::string& file) {
 class Values {
  public:
   Values(const Header& header, std::string_view bytes)
-      : format_(header.format), data_(bytes.substr(header.end)), first_byte_(header.end), first_line_(header.lines), lines_(data_) {}
+      : format_(header.format),
+        data_(bytes.substr(header.end)),
+        first_byte_(header.end),
+        first_line_(header.lines),
+        lines_(data_) {}
 
   // Each row of an ascii file is a line of its own.
   bool begin_row() {
@@ -128,12 +136,18 @@ class Values {
     return true;
   }
   // What can still come, so that nothing is believed that the file cannot hold.
-  std::size_t bytes_left() const { return format_ == Format::ascii ? data_.size() - lines_.position() : data_.size() - position_; }
+  std::size_t bytes_left() const {
+    return format_ == Format::ascii ? data_.size() - lines_.position() : data_.size() - position_;
+  }
   Diagnostic cut_off(const std::string& file, const Element& element, std::uint64_t row) const {
     const std::string fix = "copy or write the file again";
     if (format_ == Format::ascii)
-      return {file, first_line_ + lines_.number(), fmt::format("{} {} of {} is cut off or not a number", element.name, row + 1, element.count), fix};
-    return {file, 0, fmt::format("the file is cut off at byte {}, in {} {} of {}", first_byte_ + position_, element.name, row + 1, element.count), fix};
+      return {file, first_line_ + lines_.number(),
+              fmt::format("{} {} of {} is cut off or not a number", element.name, row + 1, element.count), fix};
+    return {file, 0,
+            fmt::format("the file is cut off at byte {}, in {} {} of {}", first_byte_ + position_, element.name,
+                        row + 1, element.count),
+            fix};
   }
 
  private:
@@ -168,7 +182,8 @@ Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) 
   bool has_vertices = false, has_colors = false;
   for (const Element& element : header->elements) {
     const bool vertices = element.name == "vertex", faces = element.name == "face";
-    if (element.properties.empty()) return Diagnostic{file, header->lines, fmt::format("the element {} has no properties", element.name), ply_fix};
+    if (element.properties.empty())
+      return Diagnostic{file, header->lines, fmt::format("the element {} has no properties", element.name), ply_fix};
     // A row is at least a byte (or a digit and the end of its line).
     if (element.count > values.bytes_left()) return values.cut_off(file, element, values.bytes_left());
     if (vertices) {
@@ -190,7 +205,8 @@ Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) 
         double count = 1, value = 0;
         if (property.list && !values.next(property.count, count)) return values.cut_off(file, element, row);
         if (!(count >= 0) || count > static_cast<double>(bytes.size())) return values.cut_off(file, element, row);
-        const bool corners = faces && property.list && (property.name == "vertex_indices" || property.name == "vertex_index");
+        const bool corners =
+            faces && property.list && (property.name == "vertex_indices" || property.name == "vertex_index");
         for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
           if (!values.next(property.type, value)) return values.cut_off(file, element, row);
           if (corners) polygon.push_back(value >= 0 && value < 4e9 ? static_cast<std::uint32_t>(value) : UINT32_MAX);
@@ -208,7 +224,8 @@ Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) 
         mesh.vertices.push_back(point);
         if (has_colors) mesh.colors.push_back(color);
       }
-      for (std::size_t i = 2; i < polygon.size(); ++i) mesh.triangles.push_back({polygon[0], polygon[i - 1], polygon[i]});
+      for (std::size_t i = 2; i < polygon.size(); ++i)
+        mesh.triangles.push_back({polygon[0], polygon[i - 1], polygon[i]});
     }
   }
   if (!has_vertices) return Diagnostic{file, header->lines, "there is no element vertex", ply_fix};

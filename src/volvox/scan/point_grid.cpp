@@ -4,7 +4,8 @@
 
 namespace volvox::scan {
 
-PointGrid::PointGrid(std::span<const Vec3> points, double cell) : points_(points), size_(cell), of_point_(points.size()) {
+PointGrid::PointGrid(std::span<const Vec3> points, double cell)
+    : points_(points), size_(cell), of_point_(points.size()) {
   // Cells are first numbered as they come, then put into the order of their keys, which does not
   // depend on the order of the points.
   slots_.assign(std::bit_ceil(std::max<std::size_t>(16, points.size() * 2)), -1);

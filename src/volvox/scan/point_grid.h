@@ -44,7 +44,8 @@ class PointGrid {
   // visit(point number, squared distance) for all points within the radius.
   template <class Visit>
   void near(const Vec3& center, double radius, Visit visit) const {
-    const CellKey low = cell_of(center - Vec3{radius, radius, radius}, size_), high = cell_of(center + Vec3{radius, radius, radius}, size_);
+    const CellKey low = cell_of(center - Vec3{radius, radius, radius}, size_),
+                  high = cell_of(center + Vec3{radius, radius, radius}, size_);
     for (std::int32_t z = low.z; z <= high.z; ++z) {
       for (std::int32_t y = low.y; y <= high.y; ++y) {
         for (std::int32_t x = low.x; x <= high.x; ++x) {
@@ -61,7 +62,8 @@ class PointGrid {
 
  private:
   static std::uint64_t hash(const CellKey& key) {
-    std::uint64_t h = static_cast<std::uint32_t>(key.x) * 0x9E3779B97F4A7C15ull ^ static_cast<std::uint32_t>(key.y) * 0xC2B2AE3D27D4EB4Full ^
+    std::uint64_t h = static_cast<std::uint32_t>(key.x) * 0x9E3779B97F4A7C15ull ^
+                      static_cast<std::uint32_t>(key.y) * 0xC2B2AE3D27D4EB4Full ^
                       static_cast<std::uint32_t>(key.z) * 0x165667B19E3779F9ull;
     return h ^ h >> 29;
   }

@@ -36,7 +36,8 @@ struct Corner {
 };
 
 // A hole becomes part of the outline by a slit to the nearest corner that it can see.
-void join_hole(std::vector<Corner>& outline, const std::vector<Corner>& hole, const std::vector<std::vector<Corner>>& others) {
+void join_hole(std::vector<Corner>& outline, const std::vector<Corner>& hole,
+               const std::vector<std::vector<Corner>>& others) {
   double least = 1e300;
   std::size_t from = 0, to = 0;
   for (std::size_t i = 0; i < outline.size(); ++i) {
@@ -44,7 +45,8 @@ void join_hole(std::vector<Corner>& outline, const std::vector<Corner>& hole, co
       const double distance = length(outline[i].at - hole[k].at);
       if (distance >= least) continue;
       // Only into the sector that is inside of the outline's corner.
-      const Vec2 before = outline[(i + outline.size() - 1) % outline.size()].at, here = outline[i].at, after = outline[(i + 1) % outline.size()].at;
+      const Vec2 before = outline[(i + outline.size() - 1) % outline.size()].at, here = outline[i].at,
+                 after = outline[(i + 1) % outline.size()].at;
       const Vec2 way = hole[k].at - here;
       const bool convex = cross(here - before, after - here) >= 0;
       const bool left_of_next = cross(after - here, way) > 0, left_of_last = cross(here - before, way) > 0;
@@ -129,7 +131,8 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<std::vec
     if (best == n) {  // degenerate: cut what loses the least
       double least = 1e300;
       for (std::size_t i = 0; i < n; ++i) {
-        const double a = std::fabs(cross(outline[i].at - outline[(i + n - 1) % n].at, outline[(i + 1) % n].at - outline[i].at));
+        const double a =
+            std::fabs(cross(outline[i].at - outline[(i + n - 1) % n].at, outline[(i + 1) % n].at - outline[i].at));
         if (a < least) least = a, best = i;
       }
     } else {

@@ -75,7 +75,9 @@ struct RayCaster::Scene {
     double* ranges = nullptr;
   };
 
-  Scene() : device(rtcNewDevice("threads=1")), still(*this), moving(*this) { VOLVOX_CHECK(device != nullptr, "Embree has no device"); }
+  Scene() : device(rtcNewDevice("threads=1")), still(*this), moving(*this) {
+    VOLVOX_CHECK(device != nullptr, "Embree has no device");
+  }
   ~Scene() {
     for (Tree* tree : {&still, &moving}) {
       if (tree->geometry != nullptr) rtcReleaseGeometry(tree->geometry);
@@ -98,7 +100,7 @@ struct RayCaster::Scene {
 
   RTCDevice device;
   std::vector<Body> bodies;
-  std::vector<std::shared_ptr<const model::RayGeometry>> shapes;  // by body
+  std::vector<std::shared_ptr<const model::RayGeometry>> shapes;                            // by body
   std::map<const model::Geometry*, std::shared_ptr<const model::RayGeometry>> shape_cache;  // for look-up only
   std::map<const void*, std::unique_ptr<MeshRays>> meshes;                                  // the same
   Tree still, moving;
@@ -115,7 +117,8 @@ const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
   std::unique_ptr<MeshRays>& rays = meshes[key];
   if (!rays) {
     const auto* mesh = std::get_if<model::Mesh>(&shape);
-    rays = std::make_unique<MeshRays>(device, mesh != nullptr ? *mesh : triangles_of(*std::get<model::HeightField>(shape)));
+    rays = std::make_unique<MeshRays>(device,
+                                      mesh != nullptr ? *mesh : triangles_of(*std::get<model::HeightField>(shape)));
   }
   return rays.get();
 }
@@ -127,7 +130,8 @@ void RayCaster::Scene::put(Part& part) const {
   const Pose place = body.pose * collider.pose;
   const Pose& frame = part.mesh != nullptr ? place : body.pose;
   part.origin = frame.position;
-  for (int i = 0; i < 3; ++i) part.axes[i] = frame.rotation * Vec3{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
+  for (int i = 0; i < 3; ++i)
+    part.axes[i] = frame.rotation * Vec3{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
   part.box = outer(model::bounds(collider.shape, place));
 }
 
@@ -136,14 +140,18 @@ void RayCaster::Scene::sort(Tree& tree, RTCBuildQuality quality) {
   tree.changed = false;
   if (tree.boxes == nullptr) {
     tree.boxes = rtcNewScene(device);
-    rtcSetSceneFlags(tree.boxes, &tree == &moving ? RTC_SCENE_FLAG_ROBUST | RTC_SCENE_FLAG_DYNAMIC : RTC_SCENE_FLAG_ROBUST);
+    rtcSetSceneFlags(tree.boxes,
+                     &tree == &moving ? RTC_SCENE_FLAG_ROBUST | RTC_SCENE_FLAG_DYNAMIC : RTC_SCENE_FLAG_ROBUST);
     rtcSetSceneBuildQuality(tree.boxes, quality);
     tree.geometry = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_USER);
     rtcSetGeometryBuildQuality(tree.geometry, quality);
     rtcSetGeometryUserData(tree.geometry, &tree);
     rtcSetGeometryBoundsFunction(
         tree.geometry,
-        [](const RTCBoundsFunctionArguments* args) { *args->bounds_o = static_cast<const Tree*>(args->geometryUserPtr)->parts[args->primID].box; }, nullptr);
+        [](const RTCBoundsFunctionArguments* args) {
+          *args->bounds_o = static_cast<const Tree*>(args->geometryUserPtr)->parts[args->primID].box;
+        },
+        nullptr);
     rtcSetGeometryIntersectFunction(tree.geometry, hit_part);
     rtcAttachGeometry(tree.boxes, tree.geometry);
   }
@@ -181,11 +189,13 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
     for (int i = 0; i < count; ++i) {
       if (found[i].distance < 0) continue;
       const Vec3 normal = part.turn_back(normalized(found[i].normal));
-      hits[i] = {found[i].distance, part.body, found[i].triangle, dot(normal, flight.rays[numbers[i]].direction) <= 0 ? normal : -normal};
+      hits[i] = {found[i].distance, part.body, found[i].triangle,
+                 dot(normal, flight.rays[numbers[i]].direction) <= 0 ? normal : -normal};
     }
   } else {
     for (int i = 0; i < count; ++i) {
-      const model::ShapeHit found = tree.scene.shapes[part.body]->cast(part.collider, local[i].origin, local[i].direction, local[i].range);
+      const model::ShapeHit found =
+          tree.scene.shapes[part.body]->cast(part.collider, local[i].origin, local[i].direction, local[i].range);
       if (found.distance >= 0) hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
     }
   }
@@ -194,7 +204,8 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
     flight.hits[numbers[i]] = hits[i];
     flight.ranges[numbers[i]] = hits[i].distance;
     // A little more, so that what lies at the same distance is still looked at.
-    RTCRayN_tfar(rays, args->N, lanes[i]) = std::min(RTCRayN_tfar(rays, args->N, lanes[i]), static_cast<float>(hits[i].distance * (1 + 1e-6) + 1e-6));
+    RTCRayN_tfar(rays, args->N, lanes[i]) =
+        std::min(RTCRayN_tfar(rays, args->N, lanes[i]), static_cast<float>(hits[i].distance * (1 + 1e-6) + 1e-6));
     RTCHitN_geomID(embree_hits, args->N, lanes[i]) = args->geomID;
   }
 }
@@ -205,8 +216,8 @@ void RayCaster::Scene::cast_planes(Flight& flight, int count) const {
     for (int i = 0; i < count; ++i) {
       const Ray& ray = flight.rays[i];
       if (owner != 0 && owner == ray.ignore_owner) continue;
-      const model::ShapeHit found =
-          shapes[part.body]->cast(part.collider, part.turn(ray.origin - part.origin), part.turn(ray.direction), flight.ranges[i]);
+      const model::ShapeHit found = shapes[part.body]->cast(part.collider, part.turn(ray.origin - part.origin),
+                                                            part.turn(ray.direction), flight.ranges[i]);
       if (found.distance < 0 || !better(flight, static_cast<unsigned>(i), found.distance, part.body)) continue;
       flight.hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
       flight.ranges[i] = found.distance;
@@ -224,9 +235,18 @@ void RayCaster::Scene::cast(const Ray* rays, RayHit* hits, int count) const {
     if (tree->parts.empty()) continue;
     if (count == 1) {
       RTCRayHit query;
-      query.ray = {static_cast<float>(rays->origin.x), static_cast<float>(rays->origin.y), static_cast<float>(rays->origin.z), 0,
-                   static_cast<float>(rays->direction.x), static_cast<float>(rays->direction.y), static_cast<float>(rays->direction.z), 0,
-                   static_cast<float>(ranges[0] * (1 + 1e-6) + 1e-6), 0xffffffffu, 0, 0};
+      query.ray = {static_cast<float>(rays->origin.x),
+                   static_cast<float>(rays->origin.y),
+                   static_cast<float>(rays->origin.z),
+                   0,
+                   static_cast<float>(rays->direction.x),
+                   static_cast<float>(rays->direction.y),
+                   static_cast<float>(rays->direction.z),
+                   0,
+                   static_cast<float>(ranges[0] * (1 + 1e-6) + 1e-6),
+                   0xffffffffu,
+                   0,
+                   0};
       query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
       rtcIntersect1(tree->boxes, &flight.context, &query);
       continue;
@@ -302,7 +322,8 @@ void RayCaster::cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPo
   std::vector<std::uint32_t> first;
   first.reserve(rays.size() / packet + 2);
   for (std::size_t i = 0; i < rays.size(); ++i)
-    if (i == 0 || i - first.back() == packet || !(rays[i].origin == rays[i - 1].origin)) first.push_back(static_cast<std::uint32_t>(i));
+    if (i == 0 || i - first.back() == packet || !(rays[i].origin == rays[i - 1].origin))
+      first.push_back(static_cast<std::uint32_t>(i));
   first.push_back(static_cast<std::uint32_t>(rays.size()));
   const auto cast_some = [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p)

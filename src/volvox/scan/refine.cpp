@@ -10,15 +10,19 @@
 
 namespace volvox::scan {
 
-Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scans, const RefineOptions& options, const Progress& progress) {
-  if (arena.triangles.empty() || scans.empty()) return Error("there is nothing to refine, or nothing to refine it with", "give a mesh and at least one scan");
+Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scans, const RefineOptions& options,
+                       const Progress& progress) {
+  if (arena.triangles.empty() || scans.empty())
+    return Error("there is nothing to refine, or nothing to refine it with", "give a mesh and at least one scan");
   const bool colored = !arena.colors.empty();
   Cloud seen;
   Refined refined;
   std::vector<std::string> notes;
   for (const Cloud& scan : scans) {
     Cloud laid = without_duplicates(scan);
-    if (const std::size_t lost = scan.points.size() - laid.points.size(); lost > 0) notes.push_back(fmt::format("{} of {} points of a scan lay exactly on others and were left out", lost, scan.points.size()));
+    if (const std::size_t lost = scan.points.size() - laid.points.size(); lost > 0)
+      notes.push_back(
+          fmt::format("{} of {} points of a scan lay exactly on others and were left out", lost, scan.points.size()));
     if (!options.placed) {
       // As many points as the scan has, so that both look alike.
       const Cloud surface{surface_points(arena, static_cast<double>(laid.points.size()) / area(arena)), {}};
@@ -30,7 +34,8 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
     seen.points.insert(seen.points.end(), laid.points.begin(), laid.points.end());
     if (colored && !laid.colors.empty()) seen.colors.insert(seen.colors.end(), laid.colors.begin(), laid.colors.end());
   }
-  if (seen.points.size() < 16) return Error(fmt::format("the scans have {} points", seen.points.size()), "give scans with more points");
+  if (seen.points.size() < 16)
+    return Error(fmt::format("the scans have {} points", seen.points.size()), "give scans with more points");
   const bool keeps_color = colored && seen.colors.size() == seen.points.size();
   if (!keeps_color) seen.colors.clear();
 
@@ -49,7 +54,8 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
     old.points.push_back(p);
     if (keeps_color) old.colors.push_back(arena.colors[arena.triangles[tree.nearest(p).triangle][0]]);
   }
-  notes.push_back(fmt::format("{} points of the scans and {} of the arena's surface make the new one", seen.points.size(), old.points.size()));
+  notes.push_back(fmt::format("{} points of the scans and {} of the arena's surface make the new one",
+                              seen.points.size(), old.points.size()));
   seen.points.insert(seen.points.end(), old.points.begin(), old.points.end());
   seen.colors.insert(seen.colors.end(), old.colors.begin(), old.colors.end());
   auto built = build(seen, options.build, progress);

@@ -18,11 +18,12 @@ struct RefineOptions {
 struct Refined {
   Built built;
   std::vector<Registration> fits;  // how each scan was laid on the arena; none if they were placed
-  std::size_t new_points = 0;  // of the scans, that the arena did not explain
+  std::size_t new_points = 0;      // of the scans, that the arena did not explain
 };
 
 // The surface of the arena speaks as points of the scans' density, beside the scans' own; where these
 // speak, the old surface keeps a quarter of its voice, so that what was built wrong is mended.
-Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scans, const RefineOptions& options, const Progress& progress = {});
+Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scans, const RefineOptions& options,
+                       const Progress& progress = {});
 
 }  // namespace volvox::scan

@@ -70,7 +70,8 @@ class Plan {
     rows_ = static_cast<int>((high.y - low_.y) / cell_) + 1;
     count_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
     for (const Vec2& p : walls) {
-      auto& c = count_[static_cast<std::size_t>((p.y - low_.y) / cell_) * columns_ + static_cast<std::size_t>((p.x - low_.x) / cell_)];
+      auto& c = count_[static_cast<std::size_t>((p.y - low_.y) / cell_) * columns_ +
+                       static_cast<std::size_t>((p.x - low_.x) / cell_)];
       c = std::min(c + 1, 8);  // a high wall is not worth more than a lower one many times over
     }
   }
@@ -85,7 +86,8 @@ class Plan {
     std::vector<std::pair<Vec2, int>> result;
     for (int y = 0; y < rows_; ++y)
       for (int x = 0; x < columns_; ++x)
-        if (const int c = count_[static_cast<std::size_t>(y) * columns_ + x]; c >= 3) result.push_back({{low_.x + (x + 0.5) * cell_, low_.y + (y + 0.5) * cell_}, c});
+        if (const int c = count_[static_cast<std::size_t>(y) * columns_ + x]; c >= 3)
+          result.push_back({{low_.x + (x + 0.5) * cell_, low_.y + (y + 0.5) * cell_}, c});
     return result;
   }
   Vec2 low() const { return low_; }
@@ -141,7 +143,15 @@ Registration refine(const Surface& fixed, const PointGrid& grid, const Surface& 
       count += 1;
       squares += off * off;
     }
-    result = {pose, count / static_cast<double>(moving.points.size()), std::sqrt(squares / std::max(count, 1.0)), limit, 0, 0, 0, 0, 0};
+    result = {pose,
+              count / static_cast<double>(moving.points.size()),
+              std::sqrt(squares / std::max(count, 1.0)),
+              limit,
+              0,
+              0,
+              0,
+              0,
+              0};
     if (count < 20) return result;
     for (int r = 0; r < 6; ++r) a[r][r] += 1e-6 * count;
     for (int r = 0; r < 6; ++r) {  // elimination with the largest pivot
@@ -159,20 +169,26 @@ Registration refine(const Surface& fixed, const PointGrid& grid, const Surface& 
     for (int r = 0; r < 6; ++r) x[r] = a[r][6] / a[r][r];
     pose.position += Vec3{x[0], x[1], x[2]};
     pose.rotation = normalized(from_rotation_vector({x[3], x[4], x[5]}) * pose.rotation);
-    if (limit <= reach && std::fabs(x[0]) + std::fabs(x[1]) + std::fabs(x[2]) + std::fabs(x[3]) + std::fabs(x[4]) + std::fabs(x[5]) < 1e-6) break;
+    if (limit <= reach &&
+        std::fabs(x[0]) + std::fabs(x[1]) + std::fabs(x[2]) + std::fabs(x[3]) + std::fabs(x[4]) + std::fabs(x[5]) <
+            1e-6)
+      break;
   }
   return result;
 }
 
 // The part of the walls that lie on walls which run the same way. Floors and ceilings fit at any turn:
 // they do not tell a room from itself the other way round.
-double walls_on_walls(const Surface& fixed, const PointGrid& grid, const Surface& moving, const Pose& pose, double reach) {
+double walls_on_walls(const Surface& fixed, const PointGrid& grid, const Surface& moving, const Pose& pose,
+                      double reach) {
   double walls = 0, met = 0;
   for (std::size_t i = 0; i < moving.points.size(); ++i) {
     if (!is_wall(moving.normals[i])) continue;
     const Vec3 normal = pose.rotation * moving.normals[i];
     bool found = false;
-    grid.near(pose * moving.points[i], reach, [&](std::uint32_t k, double) { found = found || (is_wall(fixed.normals[k]) && std::fabs(dot(fixed.normals[k], normal)) > 0.9); });
+    grid.near(pose * moving.points[i], reach, [&](std::uint32_t k, double) {
+      found = found || (is_wall(fixed.normals[k]) && std::fabs(dot(fixed.normals[k], normal)) > 0.9);
+    });
     walls += 1;
     met += found;
   }
@@ -188,19 +204,23 @@ double turn_about_vertical(const Quat& rotation) {
 
 std::string Registration::doubt() const {
   if (rival_walls_met < as_many_walls * walls_met() || rival_overlap < as_much_overlap * overlap) return {};
-  return fmt::format("turned by {:.0f} degrees the scan fits as well ({:.0f} % of the walls meet; as it was laid, {:.0f} %): the room looks alike from both sides", degrees(std::fabs(rival_turn)),
-                     100 * rival_walls_met, 100 * walls_met());
+  return fmt::format(
+      "turned by {:.0f} degrees the scan fits as well ({:.0f} % of the walls meet; as it was laid, {:.0f} %): the room "
+      "looks alike from both sides",
+      degrees(std::fabs(rival_turn)), 100 * rival_walls_met, 100 * walls_met());
 }
 
 Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, const Progress& progress) {
   // Only to refuse what is no surface; the cells below even out the rest.
   for (const Cloud* cloud : {&fixed, &moving})
     if (const auto sound = prepare(*cloud, false); !sound.ok()) return sound.error();
-  const std::vector<Vec3> first = histogram_filter(without_duplicates(fixed), {}).points, second = histogram_filter(without_duplicates(moving), {}).points;
+  const std::vector<Vec3> first = histogram_filter(without_duplicates(fixed), {}).points,
+                          second = histogram_filter(without_duplicates(moving), {}).points;
   const double cell = middle_size(first) / 100;
   const Surface to = surface_of(first, cell), from = surface_of(second, cell);
   const std::vector<Vec2> walls = walls_of(to), other = walls_of(from);
-  if (walls.size() < 50 || other.size() < 50) return Error("the clouds show too few walls to lay one on the other", "give scans of a room");
+  if (walls.size() < 50 || other.size() < 50)
+    return Error("the clouds show too few walls to lay one on the other", "give scans of a room");
   const Plan plan(walls, 2 * cell), strong_plan(other, 2 * cell);
   const auto strong = strong_plan.strong();
 
@@ -221,7 +241,8 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
       high = {std::max(high.x, p.x), std::max(high.y, p.y)};
     }
     // At least half of the smaller plan must lie on the other.
-    const Vec2 size{std::min(high.x - low.x, plan.high().x - plan.low().x) / 2, std::min(high.y - low.y, plan.high().y - plan.low().y) / 2};
+    const Vec2 size{std::min(high.x - low.x, plan.high().x - plan.low().x) / 2,
+                    std::min(high.y - low.y, plan.high().y - plan.low().y) / 2};
     Guess best{0, yaw, {}};
     const double step = plan.cell();
     for (double y = plan.low().y - high.y + size.y; y <= plan.high().y - low.y - size.y; y += step) {
@@ -251,7 +272,9 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   for (const Guess& guess : guesses) {
     // Turns close to each other end in the same place.
     if (tried.size() >= 6) break;
-    if (std::any_of(tried.begin(), tried.end(), [&](double yaw) { return std::fabs(wrapped(yaw - guess.yaw)) < radians(20); })) continue;
+    if (std::any_of(tried.begin(), tried.end(),
+                    [&](double yaw) { return std::fabs(wrapped(yaw - guess.yaw)) < radians(20); }))
+      continue;
     tried.push_back(guess.yaw);
     const Pose pose{{guess.shift.x, guess.shift.y, lift}, Quat::rpy(0, 0, guess.yaw)};
     Registration candidate = refine(to, grid, from, pose, reach);
@@ -263,11 +286,14 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   Registration best;
   for (const Registration& fit : fits)
     if (fit.walls > best.walls) best = fit;
-  if (best.overlap < 0.2) return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap), "give scans that see the same room");
+  if (best.overlap < 0.2)
+    return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap),
+                 "give scans that see the same room");
   // The mean of both ways: a scan of a small part of a room has all of its walls on the room's, but not the other way.
   if (best.walls_met() < least_walls_met)
-    return Error(fmt::format("the clouds do not seem to show the same room: where they fit best, {:.0f} % of the walls of the second lie on walls of the first, and {:.0f} % the other way", 100 * best.walls,
-                             100 * best.walls_back),
+    return Error(fmt::format("the clouds do not seem to show the same room: where they fit best, {:.0f} % of the walls "
+                             "of the second lie on walls of the first, and {:.0f} % the other way",
+                             100 * best.walls, 100 * best.walls_back),
                  "give scans that see more of the same room");
   for (const Registration& fit : fits) {
     const double turn = turn_about_vertical(best.pose.rotation.conjugate() * fit.pose.rotation);

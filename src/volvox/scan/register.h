@@ -10,7 +10,7 @@
 namespace volvox::scan {
 
 struct Registration {
-  Pose pose;          // takes points of the second cloud to the first one's frame
+  Pose pose;           // takes points of the second cloud to the first one's frame
   double overlap = 0;  // part of the second cloud's points within `reach` of the first
   double rms = 0;      // of these, across the surface, m
   double reach = 0;    // m

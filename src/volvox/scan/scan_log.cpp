@@ -31,7 +31,8 @@ double ray_angle(const Mounting& mounting, std::size_t ray, std::size_t rays) {
 
 namespace {
 
-constexpr const char* carmen_fix = "give FLASER and RLASER lines as CARMEN writes them: N, N ranges, x y theta, odom_x odom_y odom_theta, time";
+constexpr const char* carmen_fix =
+    "give FLASER and RLASER lines as CARMEN writes them: N, N ranges, x y theta, odom_x odom_y odom_theta, time";
 
 bool next_pose(Words& words, Pose2& pose) {
   const auto x = words.number<double>(), y = words.number<double>(), heading = words.number<double>();
@@ -45,7 +46,8 @@ bool next_pose(Words& words, Pose2& pose) {
 double range_of(double reading) { return std::isfinite(reading) && reading >= 0 ? reading : 1e9; }
 
 constexpr const char* robot_laser_fix =
-    "give ROBOTLASER1 and ROBOTLASER2 lines as CARMEN writes them: type, start angle, field of view, resolution, largest range, accuracy, remission mode, N, N ranges, M, M remissions, "
+    "give ROBOTLASER1 and ROBOTLASER2 lines as CARMEN writes them: type, start angle, field of view, resolution, "
+    "largest range, accuracy, remission mode, N, N ranges, M, M remissions, "
     "laser's x y theta, robot's x y theta, tv, rv, forward and side safety distances, turn axis, time";
 
 // CARMEN's newer message, which says itself how the laser looks. Returns what is wrong, or "".
@@ -57,10 +59,14 @@ std::string read_robot_laser(Words& words, std::size_t line_size, ScanLog& log, 
     value = *number;
   }
   const double start = head[1], view = head[2], range = head[4];
-  if (!(view > 0) || view > 2 * pi + 1e-6 || !(range > 0) || range > 1000) return "has a field of view or a largest range that no laser has";
-  if (std::fabs(start + view / 2) > 0.02) return "looks to one side: its start angle is not minus half its field of view";
+  if (!(view > 0) || view > 2 * pi + 1e-6 || !(range > 0) || range > 1000)
+    return "has a field of view or a largest range that no laser has";
+  if (std::fabs(start + view / 2) > 0.02)
+    return "looks to one side: its start angle is not minus half its field of view";
   const bool first = log.forward.empty() && log.side.empty();
-  if (!first && (std::fabs(log.mounting.field_of_view - view) > 0.02 || std::fabs(log.mounting.largest_range - range) > 1e-3)) return "is of another laser than those before: field of view or largest range differ";
+  if (!first &&
+      (std::fabs(log.mounting.field_of_view - view) > 0.02 || std::fabs(log.mounting.largest_range - range) > 1e-3))
+    return "is of another laser than those before: field of view or largest range differ";
   log.mounting.field_of_view = view;
   log.mounting.largest_range = range;
   const auto count = words.number<std::uint32_t>();
@@ -99,26 +105,29 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
     const std::string_view kind = words.next();
     if (kind == "PARAM") {
       const std::string_view name = words.next();
-      double* value = name == "volvox_forward_laser_height" ? &log.mounting.forward_height
-                      : name == "volvox_side_laser_height"  ? &log.mounting.side_height
-                      : name == "volvox_laser_range"        ? &log.mounting.largest_range
+      double* value = name == "volvox_forward_laser_height"  ? &log.mounting.forward_height
+                      : name == "volvox_side_laser_height"   ? &log.mounting.side_height
+                      : name == "volvox_laser_range"         ? &log.mounting.largest_range
                       : name == "volvox_laser_field_of_view" ? &log.mounting.field_of_view
                                                              : nullptr;
       if (value == nullptr) continue;  // a robot has many more
       const auto number = words.number<double>();
-      if (!number || !(*number > 0) || *number > 1000) return bad(fmt::format("the parameter {} is not a length in metres (or an angle)", name));
+      if (!number || !(*number > 0) || *number > 1000)
+        return bad(fmt::format("the parameter {} is not a length in metres (or an angle)", name));
       *value = *number;
       continue;
     }
     if (kind == "ROBOTLASER1" || kind == "ROBOTLASER2") {
       Sweep sweep;
-      if (const std::string what = read_robot_laser(words, line.size(), log, sweep); !what.empty()) return Diagnostic{file, lines.number(), fmt::format("{} {}", kind, what), robot_laser_fix};
+      if (const std::string what = read_robot_laser(words, line.size(), log, sweep); !what.empty())
+        return Diagnostic{file, lines.number(), fmt::format("{} {}", kind, what), robot_laser_fix};
       (kind == "ROBOTLASER1" ? log.forward : log.side).push_back(std::move(sweep));
       continue;
     }
     if (kind != "FLASER" && kind != "RLASER") continue;  // ODOM, SYNC, comments ...
     const auto count = words.number<std::uint32_t>();
-    if (!count || *count < 2 || *count > line.size()) return bad(fmt::format("{} does not say how many ranges it has", kind));
+    if (!count || *count < 2 || *count > line.size())
+      return bad(fmt::format("{} does not say how many ranges it has", kind));
     Sweep sweep;
     for (std::uint32_t i = 0; i < *count; ++i) {
       const auto range = words.number<double>();
@@ -126,7 +135,8 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
       sweep.ranges.push_back(range_of(*range));
     }
     if (!next_pose(words, sweep.pose)) return bad(fmt::format("{} has no pose after its ranges", kind));
-    if (!next_pose(words, sweep.odometry)) return bad(fmt::format("{} has no odometry: odom_x odom_y odom_theta are missing", kind));
+    if (!next_pose(words, sweep.odometry))
+      return bad(fmt::format("{} has no odometry: odom_x odom_y odom_theta are missing", kind));
     const auto time = words.number<double>();
     if (!time || !std::isfinite(*time)) return bad(fmt::format("{} has no time", kind));
     sweep.time = *time;
@@ -141,14 +151,16 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
 
 std::string carmen_of(const ScanLog& log) {
   std::string text = fmt::format(
-      "# CARMEN log, written by volvox scan\nPARAM volvox_forward_laser_height {}\nPARAM volvox_side_laser_height {}\nPARAM volvox_laser_range {}\nPARAM volvox_laser_field_of_view {}\n",
+      "# CARMEN log, written by volvox scan\nPARAM volvox_forward_laser_height {}\nPARAM volvox_side_laser_height "
+      "{}\nPARAM volvox_laser_range {}\nPARAM volvox_laser_field_of_view {}\n",
       log.mounting.forward_height, log.mounting.side_height, log.mounting.largest_range, log.mounting.field_of_view);
   const auto add = [&](const char* kind, const Sweep& s) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "{} {}", kind, s.ranges.size());
     for (const double range : s.ranges) fmt::format_to(out, " {:.4f}", range);
-    fmt::format_to(out, " {:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.3f} volvox {:.3f}\n", s.pose.position.x, s.pose.position.y, s.pose.heading, s.odometry.position.x,
-                   s.odometry.position.y, s.odometry.heading, s.time, s.time);
+    fmt::format_to(out, " {:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.6f} {:.3f} volvox {:.3f}\n", s.pose.position.x,
+                   s.pose.position.y, s.pose.heading, s.odometry.position.x, s.odometry.position.y, s.odometry.heading,
+                   s.time, s.time);
   };
   std::size_t f = 0, s = 0;
   while (f < log.forward.size() || s < log.side.size()) {

@@ -28,8 +28,8 @@ double wrapped(double angle);  // into (-pi, pi]
 // upright laser: from below to above).
 struct Sweep {
   double time = 0;
-  Pose2 odometry;  // of the robot, as its wheels tell
-  Pose2 pose;      // of the robot, as far as known: odometry until it is located
+  Pose2 odometry;              // of the robot, as its wheels tell
+  Pose2 pose;                  // of the robot, as far as known: odometry until it is located
   std::vector<double> ranges;  // m; at or beyond the largest range: nothing was hit
 };
 

@@ -88,7 +88,9 @@ struct Belongings {
 
 // Which planes enough of the points are of, the one with most first.
 std::vector<std::int32_t> main_planes(Belongings& own) {
-  std::sort(own.planes.begin(), own.planes.end(), [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
+  std::sort(own.planes.begin(), own.planes.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
   std::vector<std::int32_t> result;
   for (const auto& [plane, points] : own.planes)
     if (plane >= 0 && points >= 3 && points >= 0.1 * own.count && result.size() < 3) result.push_back(plane);
@@ -97,7 +99,8 @@ std::vector<std::int32_t> main_planes(Belongings& own) {
 
 }  // namespace
 
-NodePlanes settle(const Cloud& cloud, const PlaneSet& planes, NodeIndex& index, std::vector<Vec3>& nodes, const std::vector<bool>& alive, int rounds, bool sharpen) {
+NodePlanes settle(const Cloud& cloud, const PlaneSet& planes, NodeIndex& index, std::vector<Vec3>& nodes,
+                  const std::vector<bool>& alive, int rounds, bool sharpen) {
   NodePlanes result(nodes.size());
   for (int round = 0; round < rounds; ++round) {
     std::vector<Belongings> own(nodes.size());
@@ -123,7 +126,8 @@ NodePlanes settle(const Cloud& cloud, const PlaneSet& planes, NodeIndex& index, 
   return result;
 }
 
-void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlanes& node_planes, const NodeIndex& index, const ManifoldMesh& net, std::vector<Vec3>& nodes) {
+void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlanes& node_planes, const NodeIndex& index,
+                      const ManifoldMesh& net, std::vector<Vec3>& nodes) {
   // Directions first, from where the nodes are now.
   std::vector<Vec3> outward(nodes.size());
   for (std::uint32_t n = 0; n < nodes.size(); ++n) {
@@ -136,7 +140,8 @@ void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlan
     if (ends.size() != 2) continue;
     const Vec3 along = normalized(nodes[ends[1]] - nodes[ends[0]]);
     Vec3 out = inside * -1 - along * dot(inside * -1, along);
-    for (const std::int32_t plane : node_planes[n]) out -= planes.planes[plane].normal * dot(out, planes.planes[plane].normal);
+    for (const std::int32_t plane : node_planes[n])
+      out -= planes.planes[plane].normal * dot(out, planes.planes[plane].normal);
     outward[n] = normalized(out);
   }
   std::vector<std::vector<double>> reach(nodes.size());
@@ -147,13 +152,16 @@ void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlan
   for (std::uint32_t n = 0; n < nodes.size(); ++n) {
     if (reach[n].size() < 6) continue;
     std::sort(reach[n].begin(), reach[n].end());
-    const auto at = [&](double part) { return reach[n][static_cast<std::size_t>(part * static_cast<double>(reach[n].size() - 1))]; };
+    const auto at = [&](double part) {
+      return reach[n][static_cast<std::size_t>(part * static_cast<double>(reach[n].size() - 1))];
+    };
     // Of points that are evenly spread: a tenth lies beyond nine tenths of the way.
     const double end = at(0.9) + (at(0.9) - at(0.5)) * 0.25;
     if (end <= 0 || end > index.cell()) continue;
     nodes[n] += outward[n] * end;
     Vec3 place;
-    if (!node_planes[n].empty() && project(nodes[n], planes, node_planes[n], 0.5 * index.cell(), place)) nodes[n] = place;
+    if (!node_planes[n].empty() && project(nodes[n], planes, node_planes[n], 0.5 * index.cell(), place))
+      nodes[n] = place;
   }
 }
 

@@ -22,11 +22,13 @@ using NodePlanes = std::vector<std::vector<std::int32_t>>;
 
 // Moves the nodes to the middle of their points `rounds` times, and at last, with `sharpen`, to the
 // plane, the edge or the corner that the points are of. Nodes without points stay.
-NodePlanes settle(const Cloud& cloud, const PlaneSet& planes, NodeIndex& index, std::vector<Vec3>& nodes, const std::vector<bool>& alive, int rounds, bool sharpen);
+NodePlanes settle(const Cloud& cloud, const PlaneSet& planes, NodeIndex& index, std::vector<Vec3>& nodes,
+                  const std::vector<bool>& alive, int rounds, bool sharpen);
 
 // Nodes at the end of a surface lie in the middle of their points, and so inside of it: moves them
 // outward to where their points end.
-void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlanes& node_planes, const NodeIndex& index, const ManifoldMesh& net, std::vector<Vec3>& nodes);
+void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlanes& node_planes, const NodeIndex& index,
+                      const ManifoldMesh& net, std::vector<Vec3>& nodes);
 
 // Nearest point to `p` on all the planes; false where they do not meet in one place near enough.
 bool project(const Vec3& p, const PlaneSet& planes, const std::vector<std::int32_t>& onto, double limit, Vec3& result);

@@ -38,14 +38,18 @@ class Lasers {
 
   std::vector<double> forward(const Pose2& robot) {
     const Vec3 from{robot.position.x, robot.position.y, mounting_.forward_height};
-    return sweep(from, [&](double angle) { return Vec3{volvox::cos(robot.heading + angle), volvox::sin(robot.heading + angle), 0}; });
+    return sweep(from, [&](double angle) {
+      return Vec3{volvox::cos(robot.heading + angle), volvox::sin(robot.heading + angle), 0};
+    });
   }
   // The upright laser sweeps from below to above, in the plane across the robot; shaking turns it there.
   std::vector<double> side(const Pose2& robot) {
     const double roll = random_.normal() * options_.shake;
     const Vec3 from{robot.position.x, robot.position.y, mounting_.side_height};
     const Vec3 right{volvox::sin(robot.heading), -volvox::cos(robot.heading), 0};
-    return sweep(from, [&](double angle) { return right * volvox::cos(angle + roll) + Vec3{0, 0, volvox::sin(angle + roll)}; });
+    return sweep(from, [&](double angle) {
+      return right * volvox::cos(angle + roll) + Vec3{0, 0, volvox::sin(angle + roll)};
+    });
   }
 
  private:
@@ -60,8 +64,10 @@ class Lasers {
       const double angle = ray_angle(mounting_, i, options_.rays);
       double r = range(from, way(angle));
       // The light of one beam that meets two surfaces gives a range in between.
-      const double one = range(from, way(angle - options_.beam / 2)), other = range(from, way(angle + options_.beam / 2));
-      if (std::fabs(one - other) > 0.1 && std::max(one, other) < mounting_.largest_range) r = one + (other - one) * random_.uniform();
+      const double one = range(from, way(angle - options_.beam / 2)),
+                   other = range(from, way(angle + options_.beam / 2));
+      if (std::fabs(one - other) > 0.1 && std::max(one, other) < mounting_.largest_range)
+        r = one + (other - one) * random_.uniform();
       const double noise = random_.normal() * options_.noise;
       ranges.push_back(r < mounting_.largest_range ? std::max(0.0, r + noise) : mounting_.largest_range);
     }
@@ -88,7 +94,8 @@ Drive drive(const Arena& arena, const DriveOptions& options, const Progress& pro
       Pose2 step = path[i - 1].inverse() * path[i];
       const double way = length(step.position);
       step.position = step.position * (1 + random.normal() * 5 * options.odometry_drift);
-      step.heading = step.heading * (1 + random.normal() * 5 * options.odometry_drift) + random.normal() * options.odometry_drift * way;
+      step.heading = step.heading * (1 + random.normal() * 5 * options.odometry_drift) +
+                     random.normal() * options.odometry_drift * way;
       odometry = odometry * step;
     }
     const double time = static_cast<double>(i) / options.sweeps_a_second;

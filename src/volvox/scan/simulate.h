@@ -12,13 +12,13 @@ namespace volvox::scan {
 
 struct DriveOptions {
   std::uint64_t seed = 1;
-  double speed = 0.25;         // m/s
+  double speed = 0.25;  // m/s
   double sweeps_a_second = 10;
-  std::size_t rays = 361;      // of each sweep, over 180 degrees
-  double noise = 0.007;        // deviation of a range, m (SICK: 7 mm at 4 m)
-  double shake = 0.01;         // deviation of the roll of the robot, rad
+  std::size_t rays = 361;        // of each sweep, over 180 degrees
+  double noise = 0.007;          // deviation of a range, m (SICK: 7 mm at 4 m)
+  double shake = 0.01;           // deviation of the roll of the robot, rad
   double odometry_drift = 0.02;  // of the way, and of the turns
-  double beam = 0.004;         // width of a beam, rad: where its two sides see different ranges, pixels are mixed
+  double beam = 0.004;           // width of a beam, rad: where its two sides see different ranges, pixels are mixed
 };
 
 struct Drive {

@@ -22,7 +22,7 @@ class Lines {
     ++number_;
     return true;
   }
-  int number() const { return number_; }               // of the last line, from 1
+  int number() const { return number_; }              // of the last line, from 1
   std::size_t position() const { return position_; }  // of the byte after it
 
  private:

@@ -31,7 +31,8 @@ Vec3 nearest_on_triangle(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3
 TriangleTree::TriangleTree(const model::MeshData& mesh) : mesh_(mesh) {
   VOLVOX_CHECK(!mesh.triangles.empty(), "a tree needs triangles");
   std::vector<Vec3> centers;
-  for (const Triangle& t : mesh.triangles) centers.push_back((corner(mesh, t, 0) + corner(mesh, t, 1) + corner(mesh, t, 2)) / 3);
+  for (const Triangle& t : mesh.triangles)
+    centers.push_back((corner(mesh, t, 0) + corner(mesh, t, 1) + corner(mesh, t, 2)) / 3);
   order_.resize(mesh.triangles.size());
   for (std::uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
   nodes_.emplace_back();
@@ -54,9 +55,10 @@ void TriangleTree::split(std::uint32_t node, std::uint32_t begin, std::uint32_t 
   const Vec3 size = middle.high - middle.low;
   const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
   const std::uint32_t half = begin + (end - begin) / 2;
-  std::nth_element(order_.begin() + begin, order_.begin() + half, order_.begin() + end, [&](std::uint32_t a, std::uint32_t b) {
-    return centers[a][axis] != centers[b][axis] ? centers[a][axis] < centers[b][axis] : a < b;
-  });
+  std::nth_element(order_.begin() + begin, order_.begin() + half, order_.begin() + end,
+                   [&](std::uint32_t a, std::uint32_t b) {
+                     return centers[a][axis] != centers[b][axis] ? centers[a][axis] < centers[b][axis] : a < b;
+                   });
   const auto children = static_cast<std::uint32_t>(nodes_.size());
   nodes_[node].first = children;
   nodes_.resize(nodes_.size() + 2);

@@ -15,7 +15,9 @@ namespace {
 class WorldFile final : public Experiment {
  public:
   explicit WorldFile(fs::path file) : file_(std::move(file)) {}
-  Result<std::vector<model::ParameterDesc>> parameters(const fs::path&) const override { return model::read_parameters(file_); }
+  Result<std::vector<model::ParameterDesc>> parameters(const fs::path&) const override {
+    return model::read_parameters(file_);
+  }
   Result<model::WorldModel> init(Setup& setup) override {
     return model::read_world(file_, setup.settings, setup.library, &setup.warnings);
   }

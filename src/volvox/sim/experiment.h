@@ -21,11 +21,11 @@ namespace volvox::sim {
 
 // What init() has to work with.
 struct Setup {
-  std::filesystem::path folder;                  // of the experiment; may be empty
-  std::map<std::string, std::string> settings;   // --set KEY=VALUE, checked against parameters()
+  std::filesystem::path folder;                 // of the experiment; may be empty
+  std::map<std::string, std::string> settings;  // --set KEY=VALUE, checked against parameters()
   std::uint64_t seed = 1;
   model::ModelLibrary& library;
-  mind::Registries& registries;                  // to add behaviours and sensors of its own
+  mind::Registries& registries;  // to add behaviours and sensors of its own
   std::vector<Diagnostic>& warnings;
 };
 
@@ -64,7 +64,8 @@ class PluginHost {
   virtual ~PluginHost() = default;
   // Its factories keep the shared library in memory. With `isolate`, its behaviours run in a process
   // of their own, which may take so many seconds for a call.
-  virtual Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, Library& into, Log& log) = 0;
+  virtual Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, Library& into,
+                            Log& log) = 0;
   // What isolation cost the runs that are still there.
   virtual void add_metrics(Metrics&) const {}
 };
@@ -80,10 +81,10 @@ struct Library {
 
 // An experiment as it is found by name or by file.
 struct Located {
-  std::string name;               // "remod3d/snake", or the file's
-  std::filesystem::path folder;   // empty if it has none
-  std::filesystem::path file;     // its world.sdf, if it has one
-  bool registered = false;        // it has a class
+  std::string name;              // "remod3d/snake", or the file's
+  std::filesystem::path folder;  // empty if it has none
+  std::filesystem::path file;    // its world.sdf, if it has one
+  bool registered = false;       // it has a class
 };
 
 // The experiments there are: those registered, and the folders under experiments/ along the

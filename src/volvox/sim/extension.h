@@ -16,7 +16,7 @@ class Simulation;
 
 class Extension : public mind::Extension {
  public:
-  virtual void begin(const Simulation&) {}       // the simulation stands at its first tick
+  virtual void begin(const Simulation&) {}  // the simulation stands at its first tick
   // Between two ticks: Simulation::give() takes what came from outside. Nothing else may be changed.
   virtual void before_tick(Simulation&) {}
   virtual void after_tick(const Simulation&) {}  // the publish phase: look, and send out

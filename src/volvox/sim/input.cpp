@@ -38,12 +38,15 @@ Result<void> drive(const Input& input, world::World& world, std::uint32_t placem
     n[count++] = value;
   }
   const bool whole = at[std::strspn(at, " ")] == 0 && (count == 7 || count == 13);
-  const bool bounded = std::all_of(n.begin(), n.end(), [](double x) { return std::fabs(x) <= farthest; });  // false for NaN
+  const bool bounded =
+      std::all_of(n.begin(), n.end(), [](double x) { return std::fabs(x) <= farthest; });  // false for NaN
   const double norm = std::sqrt(n[3] * n[3] + n[4] * n[4] + n[5] * n[5] + n[6] * n[6]);
   if (!whole || !bounded || !(std::fabs(norm - 1) < 1e-3))
-    return Error(fmt::format("'{}' is not a pose", input.text), "give x y z in m and a unit quaternion qx qy qz qw, and perhaps six velocities");
+    return Error(fmt::format("'{}' is not a pose", input.text),
+                 "give x y z in m and a unit quaternion qx qy qz qw, and perhaps six velocities");
   const Pose pose{{n[0], n[1], n[2]}, normalized(Quat{n[6], n[3], n[4], n[5]})};
-  world.engine().set_body(world.body(world.part(placement).first_link), pose, {{n[7], n[8], n[9]}, {n[10], n[11], n[12]}});
+  world.engine().set_body(world.body(world.part(placement).first_link), pose,
+                          {{n[7], n[8], n[9]}, {n[10], n[11], n[12]}});
   return {};
 }
 
@@ -53,12 +56,16 @@ Result<void> apply(const Input& input, Simulation& simulation) {
   world::World& world = simulation.world();
   mind::Minds& minds = simulation.minds();
   if (!std::isfinite(input.value) || !finite(input.force) || length(input.force) > largest_force)
-    return Error(fmt::format("an input of kind '{}' holds a number that is out of bounds", input.kind), "give numbers that are");
+    return Error(fmt::format("an input of kind '{}' holds a number that is out of bounds", input.kind),
+                 "give numbers that are");
   if (input.kind == "parameter") {
     bool found = false;
     for (std::size_t i = 0; i < minds.size(); ++i)
-      if (input.module.empty() || minds.agent(i).name() == input.module) found = minds.tune(i, input.name, input.text) || found;
-    if (!found) return Error(fmt::format("no behavior has a parameter '{}' that takes the value '{}'", input.name, input.text), "choose one that it has");
+      if (input.module.empty() || minds.agent(i).name() == input.module)
+        found = minds.tune(i, input.name, input.text) || found;
+    if (!found)
+      return Error(fmt::format("no behavior has a parameter '{}' that takes the value '{}'", input.name, input.text),
+                   "choose one that it has");
     return {};
   }
   if (input.kind == "percept") {
@@ -72,7 +79,8 @@ Result<void> apply(const Input& input, Simulation& simulation) {
     if (input.kind == "joint") {
       const int joint = find(module.joints, input.name);
       if (joint < 0 || !module.joints[static_cast<std::size_t>(joint)].motor) return no_such(input, "motor");
-      world.command(world.part(p).first_joint + static_cast<std::uint32_t>(joint), physics::Control::position, input.value);
+      world.command(world.part(p).first_joint + static_cast<std::uint32_t>(joint), physics::Control::position,
+                    input.value);
     } else if (input.kind == "dock") {
       const int dock = find(module.docks, input.name);
       if (dock < 0) return no_such(input, "dock");
@@ -80,12 +88,16 @@ Result<void> apply(const Input& input, Simulation& simulation) {
     } else if (input.kind == "push") {
       const int link = input.name.empty() ? 0 : find(module.links, input.name);
       if (link < 0) return no_such(input, "link");
-      world.engine().forces()[world.body(world.part(p).first_link + static_cast<std::uint32_t>(link)).index] += Wrench{input.force, {}};
+      world.engine().forces()[world.body(world.part(p).first_link + static_cast<std::uint32_t>(link)).index] +=
+          Wrench{input.force, {}};
     } else if (input.kind == "pose") {
-      if (!module.driven) return Error(fmt::format("module '{}' is not driven from outside", input.module), "give its model <volvox:driven/>");
+      if (!module.driven)
+        return Error(fmt::format("module '{}' is not driven from outside", input.module),
+                     "give its model <volvox:driven/>");
       return drive(input, world, p);
     } else {
-      return Error(fmt::format("there is no input of kind '{}'", input.kind), "use parameter, joint, dock, push, percept or pose");
+      return Error(fmt::format("there is no input of kind '{}'", input.kind),
+                   "use parameter, joint, dock, push, percept or pose");
     }
     return {};
   }

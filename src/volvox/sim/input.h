@@ -15,8 +15,8 @@ class Simulation;
 struct Input {
   // parameter: of a behaviour, as text; joint: a motor's position; dock: enabled (1) or not (0);
   // push: a force on a link, for one tick; percept: of a sensor of type external; pose: of a module
-  // that is <volvox:driven/>, as text, "x y z qx qy qz qw" and, if it is known, "vx vy vz wx wy wz". A behaviour that commands the same joint or dock in
-  // this tick has the last word: it is the module's own.
+  // that is <volvox:driven/>, as text, "x y z qx qy qz qw" and, if it is known, "vx vy vz wx wy wz". A behaviour that
+  // commands the same joint or dock in this tick has the last word: it is the module's own.
   std::string kind;
   std::string module;  // empty, for a parameter: all modules that have it
   std::string name;    // of the parameter, joint, dock or link

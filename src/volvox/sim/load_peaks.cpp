@@ -9,18 +9,21 @@ namespace volvox::sim {
 void LoadPeaks::observe(const world::World& world, std::span<const world::DockEvent> events, double time) {
   for (std::uint32_t dock = 0; dock < world.docks(); ++dock) {
     const world::DockStatus& status = world.dock_status(dock);
-    if (status.carrier && status.phase == world::DockPhase::engaged) take(world, dock, world.graph().partner(dock), world.dock_load(dock), time);
+    if (status.carrier && status.phase == world::DockPhase::engaged)
+      take(world, dock, world.graph().partner(dock), world.dock_load(dock), time);
   }
   for (const world::DockEvent& event : events)  // those that broke bear nothing any more
     if (event.kind == world::DockEvent::Kind::broken) take(world, event.dock_a, event.dock_b, event.load, time);
 }
 
-void LoadPeaks::take(const world::World& world, std::uint32_t dock, std::uint32_t partner, const world::DockLoad& load, double time) {
+void LoadPeaks::take(const world::World& world, std::uint32_t dock, std::uint32_t partner, const world::DockLoad& load,
+                     double time) {
   highest_.axial = std::max(highest_.axial, load.axial);
   highest_.shear = std::max(highest_.shear, load.shear);
   highest_.bending = std::max(highest_.bending, load.bending);
   highest_.torsion = std::max(highest_.torsion, load.torsion);
-  const double part = std::max(load.utilisation(world.dock_model(dock).strength), load.utilisation(world.dock_model(partner).strength));
+  const double part =
+      std::max(load.utilisation(world.dock_model(dock).strength), load.utilisation(world.dock_model(partner).strength));
   if (part > utilisation_) utilisation_ = part, dock_ = dock, time_ = time;
 }
 

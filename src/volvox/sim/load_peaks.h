@@ -13,9 +13,9 @@ class LoadPeaks {
  public:
   void observe(const world::World& world, std::span<const world::DockEvent> events, double time);  // after each tick
 
-  const world::DockLoad& highest() const { return highest_; }    // each over all docks and ticks
-  double utilisation() const { return utilisation_; }            // 1 breaks a dock: more, if one did
-  std::string where(const world::World& world) const;            // "s3.front at 4.2 s"; empty: nowhere
+  const world::DockLoad& highest() const { return highest_; }  // each over all docks and ticks
+  double utilisation() const { return utilisation_; }          // 1 breaks a dock: more, if one did
+  std::string where(const world::World& world) const;          // "s3.front at 4.2 s"; empty: nowhere
 
   template <class A>
   void archive(A& ar) {
@@ -29,7 +29,8 @@ class LoadPeaks {
   }
 
  private:
-  void take(const world::World& world, std::uint32_t dock, std::uint32_t partner, const world::DockLoad& load, double time);
+  void take(const world::World& world, std::uint32_t dock, std::uint32_t partner, const world::DockLoad& load,
+            double time);
 
   world::DockLoad highest_;
   double utilisation_ = 0;

@@ -11,14 +11,27 @@ namespace volvox::sim {
 namespace {
 
 constexpr std::string_view magic{"\x89MCAP0\r\n", 8};
-constexpr std::size_t record_head = 9;                // opcode and length
-constexpr std::size_t waiting_chunks = 4;             // more make the recording run wait
-constexpr std::uint64_t largest_chunk = 1ull << 30;   // a file that claims more is damaged
+constexpr std::size_t record_head = 9;               // opcode and length
+constexpr std::size_t waiting_chunks = 4;            // more make the recording run wait
+constexpr std::uint64_t largest_chunk = 1ull << 30;  // a file that claims more is damaged
 constexpr int compression_level = 1;
 
 enum Opcode : std::uint8_t {
-  header = 1, footer = 2, schema = 3, channel = 4, message = 5, chunk = 6, message_index = 7, chunk_index = 8,
-  attachment = 9, attachment_index = 10, statistics = 11, metadata = 12, metadata_index = 13, summary_offset = 14, data_end = 15
+  header = 1,
+  footer = 2,
+  schema = 3,
+  channel = 4,
+  message = 5,
+  chunk = 6,
+  message_index = 7,
+  chunk_index = 8,
+  attachment = 9,
+  attachment_index = 10,
+  statistics = 11,
+  metadata = 12,
+  metadata_index = 13,
+  summary_offset = 14,
+  data_end = 15
 };
 
 // CRC-32 of zlib and PNG, which MCAP uses too.
@@ -91,7 +104,8 @@ std::string schema_record(const McapSchema& s) {
 }
 
 std::string channel_record(const McapChannel& c) {
-  return record(Opcode::channel, Fields().number(c.id).number(c.schema).text(c.topic).text(c.message_encoding).map(c.metadata).bytes());
+  return record(Opcode::channel,
+                Fields().number(c.id).number(c.schema).text(c.topic).text(c.message_encoding).map(c.metadata).bytes());
 }
 
 // Reads fields; once one does not fit, all that follow are empty and ok() is false.
@@ -142,7 +156,9 @@ class FieldReader {
 
 Result<std::unique_ptr<McapWriter>> McapWriter::create(const std::filesystem::path& path, const std::string& library) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) return Diagnostic{path.string(), 0, "the recording cannot be written", "give a folder that can be written, with --out DIR"};
+  if (!file)
+    return Diagnostic{path.string(), 0, "the recording cannot be written",
+                      "give a folder that can be written, with --out DIR"};
   std::unique_ptr<McapWriter> writer(new McapWriter(std::move(file), path));
   writer->put(magic);
   writer->put(record(Opcode::header, Fields().text("").text(library).bytes()));
@@ -150,7 +166,8 @@ Result<std::unique_ptr<McapWriter>> McapWriter::create(const std::filesystem::pa
   return writer;
 }
 
-McapWriter::McapWriter(std::ofstream file, std::filesystem::path path) : file_(std::move(file)), path_(std::move(path)) {}
+McapWriter::McapWriter(std::ofstream file, std::filesystem::path path)
+    : file_(std::move(file)), path_(std::move(path)) {}
 
 McapWriter::~McapWriter() {
   if (!closed_) (void)close();
@@ -165,7 +182,8 @@ std::uint16_t McapWriter::add_schema(const std::string& name, const std::string&
   return schemas_.back().id;
 }
 
-std::uint16_t McapWriter::add_channel(std::uint16_t schema, const std::string& topic, const std::string& message_encoding, const Metadata& metadata) {
+std::uint16_t McapWriter::add_channel(std::uint16_t schema, const std::string& topic,
+                                      const std::string& message_encoding, const Metadata& metadata) {
   channels_.push_back({static_cast<std::uint16_t>(channels_.size()), schema, topic, message_encoding, metadata});
   Chunk between;
   between.bytes = channel_record(channels_.back());
@@ -216,7 +234,8 @@ void McapWriter::add_metadata(const std::string& name, const Metadata& metadata)
 void McapWriter::add_attachment(const std::string& name, const std::string& media_type, std::string data) {
   flush();
   const std::uint64_t size = data.size(), time = 0;
-  const std::string content = Fields().number(time).number(time).text(name).text(media_type).number(size).raw(data).bytes();
+  const std::string content =
+      Fields().number(time).number(time).text(name).text(media_type).number(size).raw(data).bytes();
   Crc crc;
   crc.add(content);
   Chunk between;
@@ -279,9 +298,12 @@ void McapWriter::put(std::string_view bytes) {
 
 void McapWriter::write_between(const Chunk& between) {
   if (between.index_opcode != 0)
-    indexes_[between.index_opcode] += record(
-        between.index_opcode,
-        Fields().number(position_).number(static_cast<std::uint64_t>(between.bytes.size())).raw(between.index_tail).bytes());
+    indexes_[between.index_opcode] +=
+        record(between.index_opcode, Fields()
+                                         .number(position_)
+                                         .number(static_cast<std::uint64_t>(between.bytes.size()))
+                                         .raw(between.index_tail)
+                                         .bytes());
   attachments_ += between.opcode == Opcode::attachment;
   metadata_ += between.opcode == Opcode::metadata;
   put(between.bytes);
@@ -290,7 +312,8 @@ void McapWriter::write_between(const Chunk& between) {
 void McapWriter::write_chunk(const Chunk& c) {
   const std::uint64_t offset = position_;
   std::string compressed(ZSTD_compressBound(c.bytes.size()), '\0');
-  const std::size_t size = ZSTD_compress(compressed.data(), compressed.size(), c.bytes.data(), c.bytes.size(), compression_level);
+  const std::size_t size =
+      ZSTD_compress(compressed.data(), compressed.size(), c.bytes.data(), c.bytes.size(), compression_level);
   if (ZSTD_isError(size)) {
     failed_ = true;
     return;
@@ -298,8 +321,14 @@ void McapWriter::write_chunk(const Chunk& c) {
   compressed.resize(size);
   // The sum over the bytes is left out (0), as the format allows: zstd's frame would show most
   // damage, and the sum would cost as much as compressing.
-  const std::string head = Fields().number(c.begin_time).number(c.end_time).number(static_cast<std::uint64_t>(c.bytes.size()))
-                               .number(std::uint32_t{0}).text("zstd").number(static_cast<std::uint64_t>(size)).bytes();
+  const std::string head = Fields()
+                               .number(c.begin_time)
+                               .number(c.end_time)
+                               .number(static_cast<std::uint64_t>(c.bytes.size()))
+                               .number(std::uint32_t{0})
+                               .text("zstd")
+                               .number(static_cast<std::uint64_t>(size))
+                               .bytes();
   put(Fields().number(std::uint8_t{Opcode::chunk}).number(static_cast<std::uint64_t>(head.size() + size)).bytes());
   put(head);
   put(compressed);
@@ -313,11 +342,17 @@ void McapWriter::write_chunk(const Chunk& c) {
     for (const IndexEntry& entry : entries) list.number(entry.time).number(entry.offset);
     put(record(Opcode::message_index, Fields().number(channel).text(list.bytes()).bytes()));
   }
-  indexes_[Opcode::chunk_index] += record(
-      Opcode::chunk_index,
-      Fields().number(c.begin_time).number(c.end_time).number(offset).number(length).text(offsets.bytes())
-          .number(position_ - index_begin).text("zstd").number(static_cast<std::uint64_t>(size))
-          .number(static_cast<std::uint64_t>(c.bytes.size())).bytes());
+  indexes_[Opcode::chunk_index] += record(Opcode::chunk_index, Fields()
+                                                                   .number(c.begin_time)
+                                                                   .number(c.end_time)
+                                                                   .number(offset)
+                                                                   .number(length)
+                                                                   .text(offsets.bytes())
+                                                                   .number(position_ - index_begin)
+                                                                   .text("zstd")
+                                                                   .number(static_cast<std::uint64_t>(size))
+                                                                   .number(static_cast<std::uint64_t>(c.bytes.size()))
+                                                                   .bytes());
   ++chunks_;
 }
 
@@ -331,20 +366,35 @@ std::string McapWriter::summary(std::uint64_t begins_at) const {
     counts.number(channel).number(count);
     messages += count;
   }
-  groups[Opcode::statistics] = record(
-      Opcode::statistics, Fields().number(messages).number(static_cast<std::uint16_t>(schemas_.size()))
-                              .number(static_cast<std::uint32_t>(channels_.size())).number(attachments_).number(metadata_)
-                              .number(chunks_).number(messages > 0 ? begin_time_ : 0).number(end_time_).text(counts.bytes()).bytes());
+  groups[Opcode::statistics] = record(Opcode::statistics, Fields()
+                                                              .number(messages)
+                                                              .number(static_cast<std::uint16_t>(schemas_.size()))
+                                                              .number(static_cast<std::uint32_t>(channels_.size()))
+                                                              .number(attachments_)
+                                                              .number(metadata_)
+                                                              .number(chunks_)
+                                                              .number(messages > 0 ? begin_time_ : 0)
+                                                              .number(end_time_)
+                                                              .text(counts.bytes())
+                                                              .bytes());
   std::string bytes, offsets;
   for (const auto& [opcode, records] : groups) {
-    offsets += record(Opcode::summary_offset, Fields().number(opcode).number(begins_at + bytes.size())
-                                                  .number(static_cast<std::uint64_t>(records.size())).bytes());
+    offsets += record(Opcode::summary_offset, Fields()
+                                                  .number(opcode)
+                                                  .number(begins_at + bytes.size())
+                                                  .number(static_cast<std::uint64_t>(records.size()))
+                                                  .bytes());
     bytes += records;
   }
   const std::uint64_t offsets_at = begins_at + bytes.size();
   bytes += offsets;
   // The sum covers the summary and the footer up to the sum itself.
-  bytes += Fields().number(std::uint8_t{Opcode::footer}).number(std::uint64_t{20}).number(begins_at).number(offsets_at).bytes();
+  bytes += Fields()
+               .number(std::uint8_t{Opcode::footer})
+               .number(std::uint64_t{20})
+               .number(begins_at)
+               .number(offsets_at)
+               .bytes();
   Crc crc;
   crc.add(bytes);
   return Fields().raw(bytes).number(crc.value()).bytes();
@@ -366,21 +416,26 @@ Result<void> McapWriter::close() {
     failed_ = failed_ || !file_;
     closed_ = true;
   }
-  if (failed_) return Diagnostic{path_.string(), 0, "the recording could not be written to its end", "see whether the disk is full"};
+  if (failed_)
+    return Diagnostic{path_.string(), 0, "the recording could not be written to its end",
+                      "see whether the disk is full"};
   return {};
 }
 
 // --- Reading -------------------------------------------------------------------------------
 
 Error McapReader::damaged(const std::string& what) const {
-  return Diagnostic{path_.string(), 0, "the recording is damaged: " + what, "give a file that volvox run --record wrote"};
+  return Diagnostic{path_.string(), 0, "the recording is damaged: " + what,
+                    "give a file that volvox run --record wrote"};
 }
 
 Result<std::unique_ptr<McapReader>> McapReader::open(const std::filesystem::path& path) {
   std::unique_ptr<McapReader> reader(new McapReader);
   reader->path_ = path;
   reader->file_.open(path, std::ios::binary);
-  if (!reader->file_) return Diagnostic{path.string(), 0, "the recording cannot be opened", "give the folder of a run that was made with --record"};
+  if (!reader->file_)
+    return Diagnostic{path.string(), 0, "the recording cannot be opened",
+                      "give the folder of a run that was made with --record"};
   if (auto scanned = reader->scan(); !scanned.ok()) return scanned.error();
   return reader;
 }
@@ -420,10 +475,12 @@ Result<void> McapReader::scan() {
       data_end_ = offset;
       break;
     }
-    if (!take_record(opcode, offset, length)) return damaged(fmt::format("the record at byte {} makes no sense", offset));
+    if (!take_record(opcode, offset, length))
+      return damaged(fmt::format("the record at byte {} makes no sense", offset));
     offset += record_head + length;
   }
-  std::stable_sort(chunks_.begin(), chunks_.end(), [](const McapChunk& a, const McapChunk& b) { return a.begin_time < b.begin_time; });
+  std::stable_sort(chunks_.begin(), chunks_.end(),
+                   [](const McapChunk& a, const McapChunk& b) { return a.begin_time < b.begin_time; });
   return {};
 }
 
@@ -503,7 +560,8 @@ Result<void> McapReader::check() {
   if (!index.ok()) return index.error();
   const std::string_view all = *index, summed = all.substr(0, all.size() - magic.size() - 4);
   if (all.substr(all.size() - magic.size()) != magic) return damaged("its end is not that of a recording");
-  if (FieldReader(all.substr(summed.size(), 4)).number<std::uint32_t>() != crc_of(summed, 0)) return damaged("the sum of its index is wrong");
+  if (FieldReader(all.substr(summed.size(), 4)).number<std::uint32_t>() != crc_of(summed, 0))
+    return damaged("the sum of its index is wrong");
   return {};
 }
 
@@ -522,7 +580,8 @@ Result<std::optional<std::string>> McapReader::attachment(const std::string& nam
   const auto sum = FieldReader(std::string_view(*bytes).substr(content.size())).number<std::uint32_t>();
   Crc crc;
   crc.add(content);
-  if (!fields.ok() || (sum != 0 && sum != crc.value())) return damaged(fmt::format("the attachment '{}' is not whole", name));
+  if (!fields.ok() || (sum != 0 && sum != crc.value()))
+    return damaged(fmt::format("the attachment '{}' is not whole", name));
   return std::optional<std::string>(data);
 }
 
@@ -538,10 +597,12 @@ Result<void> McapReader::read_chunk(const McapChunk& c, const std::function<void
   std::string content;
   if (compression == "zstd") {
     // Before memory is taken for it: a damaged size may be anything.
-    if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != c.uncompressed_size) return damaged(fmt::format("the chunk at byte {} is not of the size that it claims", c.offset));
+    if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != c.uncompressed_size)
+      return damaged(fmt::format("the chunk at byte {} is not of the size that it claims", c.offset));
     content.resize(c.uncompressed_size);
     const std::size_t size = ZSTD_decompress(content.data(), content.size(), stored.data(), stored.size());
-    if (ZSTD_isError(size) || size != content.size()) return damaged(fmt::format("the chunk at byte {} cannot be decompressed", c.offset));
+    if (ZSTD_isError(size) || size != content.size())
+      return damaged(fmt::format("the chunk at byte {} cannot be decompressed", c.offset));
   } else if (compression.empty()) {
     content = stored;
   } else {

@@ -62,7 +62,8 @@ class McapWriter {
 
   // Before the first message.
   std::uint16_t add_schema(const std::string& name, const std::string& encoding, const std::string& data);
-  std::uint16_t add_channel(std::uint16_t schema, const std::string& topic, const std::string& message_encoding, const Metadata& metadata = {});
+  std::uint16_t add_channel(std::uint16_t schema, const std::string& topic, const std::string& message_encoding,
+                            const Metadata& metadata = {});
 
   void write(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, std::span<const char> data);
   // The same for what is large: appended to where it will be written from, up to `end`.
@@ -109,7 +110,7 @@ class McapWriter {
   std::map<std::uint8_t, std::string> indexes_;  // records of the summary by their kind
   std::uint32_t chunks_ = 0, attachments_ = 0, metadata_ = 0;
 
-  Chunk chunk_;  // being filled
+  Chunk chunk_;                 // being filled
   std::size_t message_at_ = 0;  // in it, where the last one begins
   std::vector<McapSchema> schemas_;
   std::vector<McapChannel> channels_;
@@ -159,7 +160,9 @@ class McapReader {
   std::vector<McapChannel> channels_;
   std::vector<McapChunk> chunks_;
   std::map<std::string, Metadata> metadata_;
-  struct Place { std::uint64_t offset, length; };
+  struct Place {
+    std::uint64_t offset, length;
+  };
   std::map<std::string, Place> attachments_;
 };
 

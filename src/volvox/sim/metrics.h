@@ -18,15 +18,17 @@ inline double measured_time(double seconds) { return measured_if(seconds >= 0, s
 inline double mean_of(double sum, double count) { return count > 0 ? sum / count : not_measured; }
 
 struct Metric {
-  std::string name;   // with its unit, as in "distance_m"
-  double value = 0;   // or not_measured
+  std::string name;             // with its unit, as in "distance_m"
+  double value = 0;             // or not_measured
   std::optional<double> paper;  // the published figure, if there is one
   std::string note;             // where that figure is from, or what the metric means
 };
 
 class Metrics {
  public:
-  void set(const std::string& name, double value, std::string note = {}) { add({name, value, std::nullopt, std::move(note)}); }
+  void set(const std::string& name, double value, std::string note = {}) {
+    add({name, value, std::nullopt, std::move(note)});
+  }
   void set_beside_paper(const std::string& name, double value, double paper, std::string source) {
     add({name, value, paper, std::move(source)});
   }

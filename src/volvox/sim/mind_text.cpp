@@ -43,7 +43,8 @@ void describe(std::string& out, const mind::Agent& agent, std::set<std::size_t>*
   {
     mind.member("percepts");
     ObjectText percepts(out);
-    for (std::size_t i = 0; i < agent.percepts().size(); ++i) add(percepts, agent.percepts()[i], i, [&] { return agent.percept_value(i).describe(); });
+    for (std::size_t i = 0; i < agent.percepts().size(); ++i)
+      add(percepts, agent.percepts()[i], i, [&] { return agent.percept_value(i).describe(); });
   }
   {
     mind.member("actions");
@@ -78,6 +79,8 @@ void describe(std::string& out, const mind::Agent& agent, std::set<std::size_t>*
 }  // namespace
 
 void describe_mind(std::string& out, const mind::Agent& agent) { describe(out, agent, nullptr); }
-void describe_mind_briefly(std::string& out, const mind::Agent& agent, std::set<std::size_t>& too_long) { describe(out, agent, &too_long); }
+void describe_mind_briefly(std::string& out, const mind::Agent& agent, std::set<std::size_t>& too_long) {
+  describe(out, agent, &too_long);
+}
 
 }  // namespace volvox::sim

@@ -68,13 +68,17 @@ bool Pacer::wait(const std::atomic<bool>* stop) {
 std::string pacing_text(const PacingReport& report) {
   const auto row = [](const char* name, const TimeDistribution& times) {
     const auto ms = [](double seconds) { return fmt::format("{:>9.3f}", seconds * 1e3); };
-    return fmt::format("  {:<22}{}{}{}{}{}{}{}\n", name, ms(times.shortest()), ms(times.quantile(0.25)), ms(times.quantile(0.5)), ms(times.quantile(0.75)),
-                       ms(times.quantile(0.99)), ms(times.quantile(0.999)), ms(times.longest()));
+    return fmt::format("  {:<22}{}{}{}{}{}{}{}\n", name, ms(times.shortest()), ms(times.quantile(0.25)),
+                       ms(times.quantile(0.5)), ms(times.quantile(0.75)), ms(times.quantile(0.99)),
+                       ms(times.quantile(0.999)), ms(times.longest()));
   };
-  std::string text = fmt::format("  {:<22}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "times in ms", "least", "quarter", "median", "3/4", "p99", "p99.9", "most");
+  std::string text = fmt::format("  {:<22}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "times in ms", "least", "quarter",
+                                 "median", "3/4", "p99", "p99.9", "most");
   text += row("tick", report.tick_times) + row("woken late by", report.wake_delays);
-  text += fmt::format("  real time x {:g}: {} of {} ticks of {:g} ms were late, the worst by {:.3g} ms; at the end {:.3g} ms behind\n", report.factor,
-                      report.late_ticks, report.ticks, report.tick_length * 1e3, report.worst_lateness * 1e3, report.drift * 1e3);
+  text += fmt::format(
+      "  real time x {:g}: {} of {} ticks of {:g} ms were late, the worst by {:.3g} ms; at the end {:.3g} ms behind\n",
+      report.factor, report.late_ticks, report.ticks, report.tick_length * 1e3, report.worst_lateness * 1e3,
+      report.drift * 1e3);
   return text + fmt::format("  scheduling {}; memory {}\n", report.scheduling, report.memory);
 }
 

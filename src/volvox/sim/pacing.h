@@ -18,12 +18,12 @@ struct PacingReport {
   double factor = 1;       // simulated seconds to a second on the wall
   double tick_length = 0;  // s on the wall
   std::int64_t ticks = 0;
-  std::int64_t late_ticks = 0;      // that ended after their deadline
-  double worst_lateness = 0;        // s
-  double drift = 0;                 // s by which the end came too late
-  TimeDistribution tick_times;      // what ticks took
-  TimeDistribution wake_delays;     // how late the system woke us for those that were waited for
-  std::string scheduling, memory;   // what the system allowed
+  std::int64_t late_ticks = 0;     // that ended after their deadline
+  double worst_lateness = 0;       // s
+  double drift = 0;                // s by which the end came too late
+  TimeDistribution tick_times;     // what ticks took
+  TimeDistribution wake_delays;    // how late the system woke us for those that were waited for
+  std::string scheduling, memory;  // what the system allowed
 };
 
 // The clock on the wall; a test has its own.

@@ -12,7 +12,18 @@
 namespace volvox::sim::protobuf {
 
 // The numbers are those of descriptor.proto.
-enum class Type { real = 1, single = 2, int64 = 3, int32 = 5, fixed64 = 6, fixed32 = 7, boolean = 8, text = 9, message = 11, uint32 = 13 };
+enum class Type {
+  real = 1,
+  single = 2,
+  int64 = 3,
+  int32 = 5,
+  fixed64 = 6,
+  fixed32 = 7,
+  boolean = 8,
+  text = 9,
+  message = 11,
+  uint32 = 13
+};
 
 struct Field {
   std::string name;

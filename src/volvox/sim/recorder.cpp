@@ -40,11 +40,14 @@ protobuf::Writer timestamp(Time time) {
 }
 
 template <class T>
-std::span<const T> all_of(const std::vector<T>& values) { return values; }
+std::span<const T> all_of(const std::vector<T>& values) {
+  return values;
+}
 
 }  // namespace
 
-Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& file, const Metadata& description, const Simulation& simulation) {
+Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& file, const Metadata& description,
+                                                   const Simulation& simulation) {
   auto writer = McapWriter::create(file, "volvox");
   if (!writer.ok()) return writer.error();
   std::unique_ptr<Recorder> recorder(new Recorder(std::move(*writer)));
@@ -63,12 +66,16 @@ Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& 
 std::string Recorder::names(const Simulation& simulation) const {
   const world::World& world = simulation.world();
   nlohmann::json json;
-  for (const char* list : {"modules", "links", "joints", "docks", "agents", "outlets", "first_outlet", "sections"}) json[list] = nlohmann::json::array();
+  for (const char* list : {"modules", "links", "joints", "docks", "agents", "outlets", "first_outlet", "sections"})
+    json[list] = nlohmann::json::array();
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
     json["modules"].push_back(world.name(p));
-    for (const model::Link& link : world.module_model(p).links) json["links"].push_back(world.name(p) + "." + link.name);
-    for (const model::Joint& joint : world.module_model(p).joints) json["joints"].push_back(world.name(p) + "." + joint.name);
-    for (const model::Dock& dock : world.module_model(p).docks) json["docks"].push_back(world.name(p) + "." + dock.name);
+    for (const model::Link& link : world.module_model(p).links)
+      json["links"].push_back(world.name(p) + "." + link.name);
+    for (const model::Joint& joint : world.module_model(p).joints)
+      json["joints"].push_back(world.name(p) + "." + joint.name);
+    for (const model::Dock& dock : world.module_model(p).docks)
+      json["docks"].push_back(world.name(p) + "." + dock.name);
   }
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
     const mind::Agent& agent = simulation.minds().agent(i);
@@ -115,7 +122,8 @@ void Recorder::record(const Simulation& simulation) {
   now_ = simulation.now();
   tick_ = simulation.tick();
   const double wall = platform::monotonic_seconds();
-  if (writer_->chunk_size() >= full_chunk || (!writer_->chunk_is_empty() && wall - chunk_begin_ >= longest_chunk)) writer_->flush();
+  if (writer_->chunk_size() >= full_chunk || (!writer_->chunk_is_empty() && wall - chunk_begin_ >= longest_chunk))
+    writer_->flush();
   const bool first_of_chunk = writer_->chunk_is_empty();
   if (first_of_chunk) chunk_begin_ = wall;
   record_state(simulation);
@@ -145,12 +153,15 @@ void Recorder::record_transforms(const world::World& world, bool all) {
   for (std::uint32_t l = 0; l < links_.size(); ++l) {
     LinkTemplate& link = links_[l];
     const Pose pose = world.link_pose(l);
-    const std::array<float, 7> now = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y), static_cast<float>(pose.position.z),
-                                      static_cast<float>(pose.rotation.x), static_cast<float>(pose.rotation.y), static_cast<float>(pose.rotation.z),
+    const std::array<float, 7> now = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y),
+                                      static_cast<float>(pose.position.z), static_cast<float>(pose.rotation.x),
+                                      static_cast<float>(pose.rotation.y), static_cast<float>(pose.rotation.z),
                                       static_cast<float>(pose.rotation.w)};
     if (!all && now == link.last) continue;
     link.last = now;
-    if (transforms == nullptr) transforms = &writer_->begin(channels_.at(format::transforms), static_cast<std::uint32_t>(tick_), static_cast<std::uint64_t>(now_.ns));
+    if (transforms == nullptr)
+      transforms = &writer_->begin(channels_.at(format::transforms), static_cast<std::uint32_t>(tick_),
+                                   static_cast<std::uint64_t>(now_.ns));
     const std::size_t begin = transforms->size();
     *transforms += link.bytes;
     char* bytes = transforms->data() + begin;
@@ -183,7 +194,8 @@ void Recorder::record_docks(const world::World& world, bool all) {
   column_a_.clear(), column_b_.clear(), column_c_.clear(), loads_.clear();
   for (std::uint32_t d = 0; d < docks_.size(); ++d) {
     const world::DockStatus& status = world.dock_status(d);
-    DockRecord now{(status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u), world.graph().partner(d), 0};
+    DockRecord now{(status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u),
+                   world.graph().partner(d), 0};
     if (status.phase != world::DockPhase::free) {
       now.flags |= status.phase == world::DockPhase::engaged ? format::engaged : format::latching;
       now.load = static_cast<float>(world.dock_load(d).utilisation(world.dock_model(d).strength));
@@ -232,7 +244,8 @@ void Recorder::record_traffic(const Simulation& simulation) {
   message_.clear();
   message_.packed(1, all_of(column_a_));
   message_.packed(2, all_of(column_b_));
-  for (const auto& [field, part] : {std::pair{3, &Traffic::Ring::x}, {4, &Traffic::Ring::y}, {5, &Traffic::Ring::z}, {6, &Traffic::Ring::radius}}) {
+  for (const auto& [field, part] :
+       {std::pair{3, &Traffic::Ring::x}, {4, &Traffic::Ring::y}, {5, &Traffic::Ring::z}, {6, &Traffic::Ring::radius}}) {
     loads_.clear();
     for (const Traffic::Ring& ring : traffic.rings) loads_.push_back(ring.*part);
     message_.packed(field, all_of(loads_));

@@ -23,9 +23,12 @@ struct TimePoint;
 class Recorder {
  public:
   // `description` is what a replay needs to run the experiment again.
-  static Result<std::unique_ptr<Recorder>> create(const std::filesystem::path& file, const Metadata& description, const Simulation& simulation);
+  static Result<std::unique_ptr<Recorder>> create(const std::filesystem::path& file, const Metadata& description,
+                                                  const Simulation& simulation);
 
-  void attach(const std::string& name, const std::string& media_type, std::string data) { writer_->add_attachment(name, media_type, std::move(data)); }
+  void attach(const std::string& name, const std::string& media_type, std::string data) {
+    writer_->add_attachment(name, media_type, std::move(data));
+  }
   void record(const Simulation& simulation);  // the state that the simulation is in now
   void record_metrics(Time now, std::int64_t tick, const TimePoint& point);
   Result<void> finish(const Metadata& results);
@@ -66,8 +69,8 @@ class Recorder {
   std::vector<DockRecord> docks_;
 
   TrafficWatch traffic_;
-  std::size_t next_mind_ = 0;                      // whose turn it is
-  std::vector<std::set<std::size_t>> too_long_;    // by agent: see describe_mind_briefly
+  std::size_t next_mind_ = 0;                    // whose turn it is
+  std::vector<std::set<std::size_t>> too_long_;  // by agent: see describe_mind_briefly
 
   // Scratch of a tick.
   std::string mind_;

@@ -25,7 +25,8 @@ Result<std::unique_ptr<Recording>> Recording::open(const fs::path& folder_or_fil
   std::unique_ptr<Recording> recording(new Recording);
   recording->file_ = fs::is_directory(folder_or_file) ? folder_or_file / format::file_name : folder_or_file;
   if (!fs::exists(recording->file_))
-    return Diagnostic{recording->file_.string(), 0, "there is no recording here", "give the folder of a run that was made with --record"};
+    return Diagnostic{recording->file_.string(), 0, "there is no recording here",
+                      "give the folder of a run that was made with --record"};
   auto reader = McapReader::open(recording->file_);
   if (!reader.ok()) return reader.error();
   recording->reader_ = std::move(*reader);
@@ -36,12 +37,16 @@ Result<std::unique_ptr<Recording>> Recording::open(const fs::path& folder_or_fil
 Result<void> Recording::read_description() {
   const auto found = reader_->metadata().find("volvox");
   if (found == reader_->metadata().end())
-    return Diagnostic{file_.string(), 0, "this MCAP file is not of Volvox", "give a file that volvox run --record wrote"};
+    return Diagnostic{file_.string(), 0, "this MCAP file is not of Volvox",
+                      "give a file that volvox run --record wrote"};
   description_ = found->second;
   if (description_["format"] != format::version)
-    return Diagnostic{file_.string(), 0, fmt::format("the recording is of format '{}', this program reads {}", description_["format"], format::version),
-                      "read it with the version of Volvox that wrote it"};
-  if (const auto results = reader_->metadata().find("results"); results != reader_->metadata().end()) results_ = results->second;
+    return Diagnostic{
+        file_.string(), 0,
+        fmt::format("the recording is of format '{}', this program reads {}", description_["format"], format::version),
+        "read it with the version of Volvox that wrote it"};
+  if (const auto results = reader_->metadata().find("results"); results != reader_->metadata().end())
+    results_ = results->second;
   auto dt = TickLength::parse(description_["dt"]);
   if (!dt.ok()) return damaged("its dt makes no sense");
   dt_ = *dt;
@@ -50,8 +55,11 @@ Result<void> Recording::read_description() {
   if (!*names) return damaged("it has no names");
   try {
     const auto json = nlohmann::json::parse(**names);
-    for (const auto& [key, list] : {std::pair{"modules", &names_.modules}, {"links", &names_.links}, {"joints", &names_.joints},
-                                    {"docks", &names_.docks}, {"agents", &names_.agents}})
+    for (const auto& [key, list] : {std::pair{"modules", &names_.modules},
+                                    {"links", &names_.links},
+                                    {"joints", &names_.joints},
+                                    {"docks", &names_.docks},
+                                    {"agents", &names_.agents}})
       *list = json.at(key).get<std::vector<std::string>>();
     if (json.contains("outlets") && json.at("first_outlet").size() == names_.agents.size()) {
       names_.outlets = json.at("outlets").get<std::vector<std::string>>();
@@ -106,7 +114,8 @@ Result<void> Recording::load(std::size_t chunk) {
 
 Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   if (tick < first_tick_ || tick > last_tick_)
-    return Error(fmt::format("the recording holds ticks {} to {}, not {}", first_tick_, last_tick_, tick), "choose one of those");
+    return Error(fmt::format("the recording holds ticks {} to {}, not {}", first_tick_, last_tick_, tick),
+                 "choose one of those");
   const auto time = static_cast<std::uint64_t>(dt_.start_of(tick).ns);
   const auto& chunks = reader_->chunks();
   std::size_t chunk = 0;
@@ -157,7 +166,8 @@ std::array<double, 4> reals(std::string_view bytes) {
   std::array<double, 4> values{};
   protobuf::Reader reader(bytes);
   while (reader.next())
-    if (reader.field() >= 1 && reader.field() <= 4) values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
+    if (reader.field() >= 1 && reader.field() <= 4)
+      values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
   return values;
 }
 
@@ -194,7 +204,9 @@ Result<void> Recording::take(const McapMessage& message) {
       const std::vector<double> values = reader.packed<double>();
       good = good && values.size() == state_.joints.size();
       for (std::size_t j = 0; j < values.size() && good; ++j)
-        (reader.field() == 1 ? state_.joints[j].position : reader.field() == 2 ? state_.joints[j].velocity : state_.joints[j].torque) = values[j];
+        (reader.field() == 1   ? state_.joints[j].position
+         : reader.field() == 2 ? state_.joints[j].velocity
+                               : state_.joints[j].torque) = values[j];
     }
   } else if (topic == format::docks) {
     std::vector<std::uint32_t> docks, flags, partners;
@@ -221,24 +233,31 @@ Result<void> Recording::take(const McapMessage& message) {
       if (reader.field() == 5) columns[2] = reader.packed<std::uint32_t>();
     }
     const std::size_t count = columns[0].size();
-    good = columns[1].size() == count && columns[2].size() == count && times[0].size() == count && times[1].size() == count;
+    good = columns[1].size() == count && columns[2].size() == count && times[0].size() == count &&
+           times[1].size() == count;
     for (std::size_t i = 0; i < count && good; ++i) {
       good = columns[0][i] < names_.agents.size();
-      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{static_cast<std::int64_t>(times[0][i])}, Time{static_cast<std::int64_t>(times[1][i])}});
+      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i],
+                                 Time{static_cast<std::int64_t>(times[0][i])},
+                                 Time{static_cast<std::int64_t>(times[1][i])}});
     }
   } else if (topic == format::traffic) {
     std::array<std::vector<std::uint32_t>, 2> docks;
     std::array<std::vector<float>, 4> rings;
     while (reader.next()) {
-      if (reader.field() == 1 || reader.field() == 2) docks[static_cast<std::size_t>(reader.field()) - 1] = reader.packed<std::uint32_t>();
-      if (reader.field() >= 3 && reader.field() <= 6) rings[static_cast<std::size_t>(reader.field()) - 3] = reader.packed<float>();
+      if (reader.field() == 1 || reader.field() == 2)
+        docks[static_cast<std::size_t>(reader.field()) - 1] = reader.packed<std::uint32_t>();
+      if (reader.field() >= 3 && reader.field() <= 6)
+        rings[static_cast<std::size_t>(reader.field()) - 3] = reader.packed<float>();
     }
-    good = docks[0].size() == docks[1].size() && std::all_of(rings.begin(), rings.end(), [&](const auto& part) { return part.size() == rings[0].size(); });
+    good = docks[0].size() == docks[1].size() &&
+           std::all_of(rings.begin(), rings.end(), [&](const auto& part) { return part.size() == rings[0].size(); });
     for (std::size_t i = 0; i < docks[0].size() && good; ++i) {
       good = docks[0][i] < names_.docks.size() && docks[1][i] < names_.docks.size();
       state_.traffic.wires.emplace_back(docks[0][i], docks[1][i]);
     }
-    for (std::size_t i = 0; i < rings[0].size() && good; ++i) state_.traffic.rings.push_back({rings[0][i], rings[1][i], rings[2][i], rings[3][i]});
+    for (std::size_t i = 0; i < rings[0].size() && good; ++i)
+      state_.traffic.rings.push_back({rings[0][i], rings[1][i], rings[2][i], rings[3][i]});
   } else if (topic == format::minds) {
     std::uint64_t agent = names_.agents.size();
     RecordedMind mind{state_.tick, {}};
@@ -272,10 +291,12 @@ Result<void> Recording::take(const McapMessage& message) {
   } else if (topic == format::metrics) {
     std::vector<double> values(format::metric_names.size());
     while (reader.next())
-      if (reader.field() >= 1 && static_cast<std::size_t>(reader.field()) <= values.size()) values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
+      if (reader.field() >= 1 && static_cast<std::size_t>(reader.field()) <= values.size())
+        values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
     state_.metrics = std::move(values);
   }
-  if (!good || !reader.ok()) return damaged(fmt::format("a message of {} at tick {} makes no sense", topic, state_.tick));
+  if (!good || !reader.ok())
+    return damaged(fmt::format("a message of {} at tick {} makes no sense", topic, state_.tick));
   return {};
 }
 

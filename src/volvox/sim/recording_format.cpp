@@ -7,14 +7,22 @@ using protobuf::Type;
 
 Field one(const char* name, int number, Type type) { return {name, number, type}; }
 Field many(const char* name, int number, Type type) { return {name, number, type, true}; }
-Field message(const char* name, int number, const char* type, bool repeated = false) { return {name, number, Type::message, repeated, type}; }
+Field message(const char* name, int number, const char* type, bool repeated = false) {
+  return {name, number, Type::message, repeated, type};
+}
 }  // namespace
 
 const std::vector<Topic>& topics() {
-  static const std::vector<Topic> all = {
-      {transforms, "foxglove.FrameTransforms"}, {joints, "volvox.Joints"}, {docks, "volvox.Docks"}, {messages, "volvox.Messages"},
-      {traffic, "volvox.Traffic"}, {minds, "volvox.Mind"},
-      {log, "foxglove.Log"}, {inputs, "volvox.Input"}, {metrics, "volvox.Metrics"}, {state, "volvox.State"}};
+  static const std::vector<Topic> all = {{transforms, "foxglove.FrameTransforms"},
+                                         {joints, "volvox.Joints"},
+                                         {docks, "volvox.Docks"},
+                                         {messages, "volvox.Messages"},
+                                         {traffic, "volvox.Traffic"},
+                                         {minds, "volvox.Mind"},
+                                         {log, "foxglove.Log"},
+                                         {inputs, "volvox.Input"},
+                                         {metrics, "volvox.Metrics"},
+                                         {state, "volvox.State"}};
   return all;
 }
 
@@ -23,36 +31,52 @@ const std::vector<protobuf::MessageType>& types() {
     std::vector<protobuf::MessageType> list = {
         {"google.protobuf", "Timestamp", {one("seconds", 1, Type::int64), one("nanos", 2, Type::int32)}},
         {"foxglove", "Vector3", {one("x", 1, Type::real), one("y", 2, Type::real), one("z", 3, Type::real)}},
-        {"foxglove", "Quaternion", {one("x", 1, Type::real), one("y", 2, Type::real), one("z", 3, Type::real), one("w", 4, Type::real)}},
-        {"foxglove", "FrameTransform",
-         {message("timestamp", 1, ".google.protobuf.Timestamp"), one("parent_frame_id", 2, Type::text), one("child_frame_id", 3, Type::text),
-          message("translation", 4, ".foxglove.Vector3"), message("rotation", 5, ".foxglove.Quaternion")}},
+        {"foxglove",
+         "Quaternion",
+         {one("x", 1, Type::real), one("y", 2, Type::real), one("z", 3, Type::real), one("w", 4, Type::real)}},
+        {"foxglove",
+         "FrameTransform",
+         {message("timestamp", 1, ".google.protobuf.Timestamp"), one("parent_frame_id", 2, Type::text),
+          one("child_frame_id", 3, Type::text), message("translation", 4, ".foxglove.Vector3"),
+          message("rotation", 5, ".foxglove.Quaternion")}},
         {"foxglove", "FrameTransforms", {message("transforms", 1, ".foxglove.FrameTransform", true)}},
-        {"foxglove", "Log",
-         {message("timestamp", 1, ".google.protobuf.Timestamp"), one("level", 2, Type::int32), one("message", 3, Type::text),
-          one("name", 4, Type::text), one("file", 5, Type::text), one("line", 6, Type::uint32)}},
+        {"foxglove",
+         "Log",
+         {message("timestamp", 1, ".google.protobuf.Timestamp"), one("level", 2, Type::int32),
+          one("message", 3, Type::text), one("name", 4, Type::text), one("file", 5, Type::text),
+          one("line", 6, Type::uint32)}},
         // By joint, in the order of names.json.
-        {"volvox", "Joints", {many("position", 1, Type::real), many("velocity", 2, Type::real), many("torque", 3, Type::real)}},
+        {"volvox",
+         "Joints",
+         {many("position", 1, Type::real), many("velocity", 2, Type::real), many("torque", 3, Type::real)}},
         // Those docks that have changed, or all of them in the first tick of a chunk.
-        {"volvox", "Docks",
-         {many("dock", 1, Type::fixed32), many("flags", 2, Type::fixed32), many("partner", 3, Type::fixed32), many("load", 4, Type::single)}},
-        {"volvox", "Messages",
+        {"volvox",
+         "Docks",
+         {many("dock", 1, Type::fixed32), many("flags", 2, Type::fixed32), many("partner", 3, Type::fixed32),
+          many("load", 4, Type::single)}},
+        {"volvox",
+         "Messages",
          {many("receiver", 1, Type::fixed32), many("dock", 2, Type::fixed32), many("sent_ns", 3, Type::fixed64),
           many("arrived_ns", 4, Type::fixed64), many("bytes", 5, Type::fixed32)}},
         // What is on its way: from dock to dock, and around antennas that transmit.
-        {"volvox", "Traffic",
-         {many("from", 1, Type::fixed32), many("to", 2, Type::fixed32), many("x", 3, Type::single), many("y", 4, Type::single),
-          many("z", 5, Type::single), many("radius", 6, Type::single)}},
+        {"volvox",
+         "Traffic",
+         {many("from", 1, Type::fixed32), many("to", 2, Type::fixed32), many("x", 3, Type::single),
+          many("y", 4, Type::single), many("z", 5, Type::single), many("radius", 6, Type::single)}},
         // What a module perceives, does and knows, as JSON; of many modules, a few in turn.
         {"volvox", "Mind", {one("agent", 1, Type::uint32), one("json", 2, Type::text)}},
-        {"volvox", "Input",
-         {one("kind", 1, Type::text), one("module", 2, Type::text), one("name", 3, Type::text), one("text", 4, Type::text),
-          one("value", 5, Type::real), message("force", 6, ".foxglove.Vector3")}},
+        {"volvox",
+         "Input",
+         {one("kind", 1, Type::text), one("module", 2, Type::text), one("name", 3, Type::text),
+          one("text", 4, Type::text), one("value", 5, Type::real), message("force", 6, ".foxglove.Vector3")}},
         {"volvox", "Metrics", {}},
-        {"volvox", "State", {one("tick", 1, Type::int64), one("hash", 2, Type::fixed64), many("sections", 3, Type::fixed32)}}};
+        {"volvox",
+         "State",
+         {one("tick", 1, Type::int64), one("hash", 2, Type::fixed64), many("sections", 3, Type::fixed32)}}};
     for (protobuf::MessageType& type : list)
       if (type.name == "Metrics")
-        for (std::size_t i = 0; i < metric_names.size(); ++i) type.fields.push_back(one(metric_names[i], static_cast<int>(i) + 1, Type::real));
+        for (std::size_t i = 0; i < metric_names.size(); ++i)
+          type.fields.push_back(one(metric_names[i], static_cast<int>(i) + 1, Type::real));
     return list;
   }();
   return all;

@@ -35,6 +35,7 @@ const std::vector<protobuf::MessageType>& types();  // each after those that it 
 enum DockFlag : std::uint32_t { enabled = 1, latching = 2, engaged = 4, broken = 8 };
 
 // The columns of volvox.Metrics and of metrics.csv, after the time.
-inline constexpr std::array<const char*, 7> metric_names = {"centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J", "lift_m", "organisms", "connections"};
+inline constexpr std::array<const char*, 7> metric_names = {
+    "centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J", "lift_m", "organisms", "connections"};
 
 }  // namespace volvox::sim::format

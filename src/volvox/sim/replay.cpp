@@ -29,10 +29,14 @@ Result<RunOptions> options_of(Recording& recording) {
     options.duration = std::stod(text("duration_s"));
     options.settings = nlohmann::json::parse(text("settings")).get<std::map<std::string, std::string>>();
     if (!text("isolate_s").empty()) options.isolate = std::stod(text("isolate_s"));
-    if (options.isolate && !(*options.isolate >= 1e-3 && *options.isolate <= 3600)) throw std::out_of_range("isolate_s");
-    if (given.contains("plugins")) options.plugins = nlohmann::json::parse(text("plugins")).get<std::vector<std::string>>();
+    if (options.isolate && !(*options.isolate >= 1e-3 && *options.isolate <= 3600))
+      throw std::out_of_range("isolate_s");
+    if (given.contains("plugins"))
+      options.plugins = nlohmann::json::parse(text("plugins")).get<std::vector<std::string>>();
   } catch (const std::exception& error) {
-    return Diagnostic{recording.file().string(), 0, std::string("the description of the run makes no sense: ") + error.what(), "record the run again"};
+    return Diagnostic{recording.file().string(), 0,
+                      std::string("the description of the run makes no sense: ") + error.what(),
+                      "record the run again"};
   }
   auto snapshot = recording.attachment("restored.snap");
   if (!snapshot.ok()) return snapshot.error();
@@ -43,7 +47,8 @@ Result<RunOptions> options_of(Recording& recording) {
 namespace {
 
 // The first number of the body that the recording has and that is not the same now.
-std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world, const std::string& module, std::string& field) {
+std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
+                         const std::string& module, std::string& field) {
   constexpr const char* coordinates[7] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
     if (world.name(p) != module) continue;
@@ -51,9 +56,11 @@ std::string find_in_body(const RecordedTick& recorded, const RecordedNames& name
       const std::uint32_t link = world.part(p).first_link + l;
       if (link >= recorded.links.size()) return {};
       const Pose pose = world.link_pose(link);
-      const double now[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.rotation.w};
+      const double now[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x,
+                             pose.rotation.y, pose.rotation.z, pose.rotation.w};
       for (int i = 0; i < 7; ++i) {
-        const float then = i < 3 ? recorded.links[link].position[static_cast<std::size_t>(i)] : recorded.links[link].rotation[static_cast<std::size_t>(i) - 3];
+        const float then = i < 3 ? recorded.links[link].position[static_cast<std::size_t>(i)]
+                                 : recorded.links[link].rotation[static_cast<std::size_t>(i) - 3];
         if (static_cast<float>(now[i]) == then) continue;
         field = fmt::format("{} {}", names.links[link], coordinates[i]);
         return fmt::format("{} then, {} now", then, static_cast<float>(now[i]));
@@ -64,7 +71,9 @@ std::string find_in_body(const RecordedTick& recorded, const RecordedNames& name
       if (joint >= recorded.joints.size()) return {};
       const physics::JointState now = world.joint_state(joint);
       const RecordedTick::Joint& then = recorded.joints[joint];
-      for (const auto& [name, a, b] : {std::tuple{"position", then.position, now.position}, {"velocity", then.velocity, now.velocity}, {"torque", then.torque, now.torque}}) {
+      for (const auto& [name, a, b] : {std::tuple{"position", then.position, now.position},
+                                       {"velocity", then.velocity, now.velocity},
+                                       {"torque", then.torque, now.torque}}) {
         if (a == static_cast<double>(static_cast<float>(b))) continue;
         field = fmt::format("{} {}", names.joints[joint], name);
         return fmt::format("{} then, {} now", a, b);
@@ -74,18 +83,23 @@ std::string find_in_body(const RecordedTick& recorded, const RecordedNames& name
   return "by less than the seven digits that the recording keeps";
 }
 
-std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& names, const world::World& world, std::string& module, std::string& field) {
+std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
+                          std::string& module, std::string& field) {
   for (std::uint32_t d = 0; d < std::min(recorded.docks.size(), world.docks()); ++d) {
     const world::DockStatus& status = world.dock_status(d);
     const std::uint32_t flags = (status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u) |
-                                (status.phase == world::DockPhase::engaged ? format::engaged : status.phase == world::DockPhase::latching ? format::latching : 0u);
+                                (status.phase == world::DockPhase::engaged    ? format::engaged
+                                 : status.phase == world::DockPhase::latching ? format::latching
+                                                                              : 0u);
     const RecordedTick::Dock& then = recorded.docks[d];
     if (then.flags == flags && then.partner == world.graph().partner(d)) continue;
     module = world.name(world.graph().owner(d));
     field = names.docks[d];
     const auto words = [&](std::uint32_t f, std::uint32_t partner) {
       return fmt::format("{}{}{}{}", f & format::enabled ? "enabled" : "disabled", f & format::broken ? ", broken" : "",
-                         f & format::engaged ? ", engaged" : f & format::latching ? ", latching" : ", free",
+                         f & format::engaged    ? ", engaged"
+                         : f & format::latching ? ", latching"
+                                                : ", free",
                          partner < names.docks.size() ? " with " + names.docks[partner] : "");
     };
     return fmt::format("{} then; {} now", words(then.flags, then.partner), words(flags, world.graph().partner(d)));
@@ -93,7 +107,8 @@ std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& nam
   return {};
 }
 
-void explain(Verification& found, const RecordedTick& recorded, const Recording& recording, const Simulation& simulation, HashArchive& now) {
+void explain(Verification& found, const RecordedTick& recorded, const Recording& recording,
+             const Simulation& simulation, HashArchive& now) {
   const RecordedNames& names = recording.names();
   found.same = false;
   found.tick = recorded.tick;
@@ -103,7 +118,8 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
     same_world = names.sections[i].owner == now.names()[i].owner && names.sections[i].part == now.names()[i].part;
   if (!same_world) {
     found.field = "the world";
-    found.detail = "other modules, or other parts of them, than were recorded: the experiment or a robot's file has changed";
+    found.detail =
+        "other modules, or other parts of them, than were recorded: the experiment or a robot's file has changed";
     return;
   }
   const std::vector<std::uint32_t> sections = now.sections();
@@ -126,8 +142,8 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
 
 }  // namespace
 
-Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads, const std::function<void(const Progress&)>& progress,
-                            const std::atomic<bool>* stop) {
+Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads,
+                            const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
   if (auto whole = recording.check(); !whole.ok()) return whole.error();
   auto options = options_of(recording);
   if (!options.ok()) return options.error();
@@ -138,7 +154,9 @@ Result<Verification> verify(Recording& recording, const Library& library, Log& l
   Simulation& simulation = (*run)->simulation();
   Verification result;
   if (simulation.tick() != recording.first_tick())
-    return Error(fmt::format("the run begins at tick {}, the recording at {}", simulation.tick(), recording.first_tick()), "record the run again");
+    return Error(
+        fmt::format("the run begins at tick {}, the recording at {}", simulation.tick(), recording.first_tick()),
+        "record the run again");
   const double begin = platform::monotonic_seconds();
   double last_report = begin;
   for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
@@ -219,23 +237,31 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     for (std::size_t i = 0; i < now.links.size(); ++i) {
       const auto& p = now.links[i].position;
       const auto& q = now.links[i].rotation;
-      links << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, csv_text(names.links[i]), p[0], p[1], p[2], q[0], q[1], q[2], q[3]);
+      links << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, csv_text(names.links[i]), p[0], p[1], p[2], q[0], q[1],
+                           q[2], q[3]);
     }
     for (std::size_t i = 0; i < now.joints.size(); ++i)
-      joints << fmt::format("{},{},{},{},{}\n", time, csv_text(names.joints[i]), now.joints[i].position, now.joints[i].velocity, now.joints[i].torque);
+      joints << fmt::format("{},{},{},{},{}\n", time, csv_text(names.joints[i]), now.joints[i].position,
+                            now.joints[i].velocity, now.joints[i].torque);
     for (std::size_t i = 0; i < now.docks.size(); ++i) {  // those that have changed
       const RecordedTick::Dock& d = now.docks[i];
-      if (!last_docks.empty() && last_docks[i].flags == d.flags && last_docks[i].partner == d.partner && last_docks[i].load == d.load) continue;
+      if (!last_docks.empty() && last_docks[i].flags == d.flags && last_docks[i].partner == d.partner &&
+          last_docks[i].load == d.load)
+        continue;
       const auto flag = [&](std::uint32_t f) { return (d.flags & f) != 0 ? 1 : 0; };
-      docks << fmt::format("{},{},{},{},{},{},{},{}\n", time, csv_text(names.docks[i]), flag(format::enabled), flag(format::latching),
-                           flag(format::engaged), flag(format::broken), d.partner < names.docks.size() ? csv_text(names.docks[d.partner]) : "", d.load);
+      docks << fmt::format("{},{},{},{},{},{},{},{}\n", time, csv_text(names.docks[i]), flag(format::enabled),
+                           flag(format::latching), flag(format::engaged), flag(format::broken),
+                           d.partner < names.docks.size() ? csv_text(names.docks[d.partner]) : "", d.load);
     }
     last_docks = now.docks;
     for (const RecordedTick::Arrival& m : now.arrivals)
-      messages << fmt::format("{},{},{},{},{}\n", m.sent.seconds(), m.arrived.seconds(), csv_text(names.agents[m.agent]), csv_text(names.outlet(m.agent, m.outlet)), m.bytes);
-    for (const RecordedTick::LogLine& line : now.log) lines << fmt::format("{},{},{}\n", time, csv_text(line.module), csv_text(line.text));
+      messages << fmt::format("{},{},{},{},{}\n", m.sent.seconds(), m.arrived.seconds(),
+                              csv_text(names.agents[m.agent]), csv_text(names.outlet(m.agent, m.outlet)), m.bytes);
+    for (const RecordedTick::LogLine& line : now.log)
+      lines << fmt::format("{},{},{}\n", time, csv_text(line.module), csv_text(line.text));
     for (const Input& i : now.inputs)
-      inputs << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, i.kind, csv_text(i.module), csv_text(i.name), csv_text(i.text), i.value, i.force.x, i.force.y, i.force.z);
+      inputs << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, i.kind, csv_text(i.module), csv_text(i.name),
+                            csv_text(i.text), i.value, i.force.x, i.force.y, i.force.z);
     if (now.metrics) {
       metrics << time;
       for (const double value : *now.metrics) metrics << fmt::format(",{}", value);
@@ -249,7 +275,9 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     good = good && file;
     written.push_back(name);
   }
-  if (!good) return Diagnostic{folder.string(), 0, "the tables cannot be written", "give a folder that can be written, with --out DIR"};
+  if (!good)
+    return Diagnostic{folder.string(), 0, "the tables cannot be written",
+                      "give a folder that can be written, with --out DIR"};
   return written;
 }
 

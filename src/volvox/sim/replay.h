@@ -17,19 +17,20 @@ Result<RunOptions> options_of(Recording& recording);
 
 struct Verification {
   bool same = true;
-  std::int64_t ticks = 0;      // that were compared
-  bool stopped = false;        // on request, before the end
-  std::int64_t tick = 0;       // the first that differs
-  double time = 0;             // s
-  std::string module;          // empty: it is nobody's own
-  std::string field;           // "links and joints: s3.head x", "percepts", ...
-  std::string detail;          // recorded and new value, where the recording has it
-  std::size_t parts = 0;       // of the state that differ in that tick
+  std::int64_t ticks = 0;  // that were compared
+  bool stopped = false;    // on request, before the end
+  std::int64_t tick = 0;   // the first that differs
+  double time = 0;         // s
+  std::string module;      // empty: it is nobody's own
+  std::string field;       // "links and joints: s3.head x", "percepts", ...
+  std::string detail;      // recorded and new value, where the recording has it
+  std::size_t parts = 0;   // of the state that differ in that tick
 };
 
 // Runs the experiment again with the recorded inputs and compares the hash of every tick.
 Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads = 1,
-                            const std::function<void(const Progress&)>& progress = {}, const std::atomic<bool>* stop = nullptr);
+                            const std::function<void(const Progress&)>& progress = {},
+                            const std::atomic<bool>* stop = nullptr);
 
 // Writes links.csv, joints.csv, docks.csv, messages.csv, log.csv, inputs.csv, metrics.csv and
 // state.csv into the folder; the names of those that were written come back.

@@ -32,10 +32,13 @@ Result<std::unique_ptr<Run>> Run::prepare(const RunOptions& options, const Libra
 }
 
 Run::Run(Log& log)
-    : log_([this, &log](LogLevel level, std::string_view line) {
-        if (level == LogLevel::warning && report_.warnings.size() < most_warnings) report_.warnings.emplace_back(line);
-        log.write(level, line);
-      }, LogLevel::debug) {}
+    : log_(
+          [this, &log](LogLevel level, std::string_view line) {
+            if (level == LogLevel::warning && report_.warnings.size() < most_warnings)
+              report_.warnings.emplace_back(line);
+            log.write(level, line);
+          },
+          LogLevel::debug) {}
 
 Result<void> Run::load(const RunOptions& options, const Library& library) {
   const double begin = platform::monotonic_seconds();
@@ -63,17 +66,22 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
   const bool asked_for_both = options.dt && options.duration;  // then it is not about the file
-  if (world->run.duration > Time{} && world->run.dt.start_of(1) > world->run.duration)  // time goes in whole ticks: the run would last longer than it says
-    return Diagnostic{asked_for_both ? "" : located->file.string(), asked_for_both ? 0 : world->run.line,
-                      fmt::format("a tick of {} s is longer than the whole run, {} s", world->run.dt.text(), world->run.duration.seconds()),
-                      "give a shorter tick with --dt, or a longer --duration (in a world file: dt= and duration= of <volvox:run>)"};
+  if (world->run.duration > Time{} &&
+      world->run.dt.start_of(1) >
+          world->run.duration)  // time goes in whole ticks: the run would last longer than it says
+    return Diagnostic{
+        asked_for_both ? "" : located->file.string(), asked_for_both ? 0 : world->run.line,
+        fmt::format("a tick of {} s is longer than the whole run, {} s", world->run.dt.text(),
+                    world->run.duration.seconds()),
+        "give a shorter tick with --dt, or a longer --duration (in a world file: dt= and duration= of <volvox:run>)"};
   if (options.max_substep) world->run.max_substep = *options.max_substep;
   auto shared = std::make_shared<const model::WorldModel>(std::move(*world));
   if (auto loaded = load_plugins(*shared); !loaded.ok()) return loaded;
 
   const std::string wanted = !options.engine.empty() ? options.engine : shared->run.engine;
   const std::string engine = wanted.empty() ? physics::default_engine : wanted;
-  if (const auto known = library_.engines.names(); options.engine.empty() && std::find(known.begin(), known.end(), engine) == known.end()) {
+  if (const auto known = library_.engines.names();
+      options.engine.empty() && std::find(known.begin(), known.end(), engine) == known.end()) {
     Diagnostic unknown = library_.engines.make(engine, {}).error().diagnostics().front();
     unknown.file = located->file.string(), unknown.line = shared->run.line;
     return unknown;
@@ -121,7 +129,8 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   }
   sim_begin_ = simulation_->now().seconds();
   if (restores && simulation_->tick() > ticks_)
-    return Error(fmt::format("the snapshot stands at {:.3f} s, and the run is to end at {:.3f} s", sim_begin_, shared->run.duration.seconds()),
+    return Error(fmt::format("the snapshot stands at {:.3f} s, and the run is to end at {:.3f} s", sim_begin_,
+                             shared->run.duration.seconds()),
                  "give a --duration beyond it: it counts from the start of the first run");
   sample();
   report_.load_time = platform::monotonic_seconds() - begin;
@@ -136,22 +145,28 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
   wanted.insert(wanted.end(), world.plugins.begin(), world.plugins.end());
   std::set<const model::ModuleModel*> models;
   for (const model::Placement& placement : world.placements)
-    if (models.insert(placement.model.get()).second) wanted.insert(wanted.end(), placement.model->plugins.begin(), placement.model->plugins.end());
+    if (models.insert(placement.model.get()).second)
+      wanted.insert(wanted.end(), placement.model->plugins.begin(), placement.model->plugins.end());
   for (const model::PluginSpec& plugin : wanted) {
     if (plugin.filename.empty()) continue;
-    if (!library_.plugins) return Diagnostic{plugin.file, plugin.line, "this program loads no plugins", "use the volvox command, or give the Library a PluginHost"};
+    if (!library_.plugins)
+      return Diagnostic{plugin.file, plugin.line, "this program loads no plugins",
+                        "use the volvox command, or give the Library a PluginHost"};
     if (auto loaded = library_.plugins->load(plugin, options_.isolate, library_, log_); !loaded.ok()) return loaded;
   }
   for (const model::PluginSpec& plugin : wanted) {
     if (plugin.name.empty() || (!plugin.filename.empty() && !library_.extensions.contains(plugin.name))) continue;
     const auto factory = library_.extensions.find(plugin.name, plugin.file, plugin.line);
     if (!factory.ok()) return factory.error();
-    const Parameters parameters(plugin.parameters, fmt::format("extension '{}'", plugin.name), plugin.file, plugin.line);
+    const Parameters parameters(plugin.parameters, fmt::format("extension '{}'", plugin.name), plugin.file,
+                                plugin.line);
     std::unique_ptr<mind::Extension> extension;
     try {
       extension = (**factory)({parameters, fs::path(plugin.file).parent_path(), options_.replay});
     } catch (const std::exception& error) {
-      return Diagnostic{plugin.file, plugin.line, fmt::format("extension '{}' cannot be made: {}", plugin.name, error.what()), "correct the extension, or leave it out"};
+      return Diagnostic{plugin.file, plugin.line,
+                        fmt::format("extension '{}' cannot be made: {}", plugin.name, error.what()),
+                        "correct the extension, or leave it out"};
     }
     if (auto checked = parameters.check(); !checked.ok()) return checked;
     if (auto added = extensions_.add(plugin.name, std::move(extension)); !added.ok()) {
@@ -219,7 +234,8 @@ Result<void> Run::restore(const std::string& text, const std::string& file) {
     bytes = bytes.first(bytes.size() - sizeof seal);
   }
   if (seal != seal_of(bytes))
-    return Diagnostic{file, 0, "this is not a snapshot of a run, or it is damaged", "give a file that --save wrote, whole and unchanged"};
+    return Diagnostic{file, 0, "this is not a snapshot of a run, or it is damaged",
+                      "give a file that --save wrote, whole and unchanged"};
   LoadArchive ar(bytes);
   std::vector<std::byte> snapshot;
   archive(ar, snapshot);
@@ -324,8 +340,9 @@ void Run::finish_paced(const std::function<void(const Progress&)>& progress, con
     if (!status.ok()) break;
     const double now = platform::monotonic_seconds();
     if (pacer.late() && now - last_warning >= between_warnings) {
-      log_.warning(fmt::format("real time is broken at {:.3f} s: {:.3g} ms behind; {} of {} ticks were late so far", simulation_->now().seconds(),
-                                pacer.report().drift * 1e3, pacer.report().late_ticks, pacer.report().ticks));
+      log_.warning(fmt::format("real time is broken at {:.3f} s: {:.3g} ms behind; {} of {} ticks were late so far",
+                               simulation_->now().seconds(), pacer.report().drift * 1e3, pacer.report().late_ticks,
+                               pacer.report().ticks));
       last_warning = now;
     }
     if (progress && now - last_report >= 0.1) {
@@ -363,7 +380,8 @@ void Run::end() {
   const auto add = [&](const char* name, double value, const char* note) {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
-  if (report_.metrics.find("distance_m") == nullptr) add("moved_m", std::hypot(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
+  if (report_.metrics.find("distance_m") == nullptr)
+    add("moved_m", std::hypot(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
   add("organisms", static_cast<double>(world.organism_count()), "robots: connected components of modules");
   add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
   add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
@@ -376,7 +394,8 @@ void Run::end() {
     add("dock_bending_max_Nm", loads_.highest().bending, "likewise");
     add("dock_torsion_max_Nm", loads_.highest().torsion, "likewise");
     // Docks that cannot break have no strength to compare with.
-    if (!where.empty()) add("dock_load_max", loads_.utilisation(), ("against its strength, 1 breaks it: " + where).c_str());
+    if (!where.empty())
+      add("dock_load_max", loads_.utilisation(), ("against its strength, 1 breaks it: " + where).c_str());
   }
   const mind::NetworkCounters& network = simulation_->minds().network();
   add("messages_sent", static_cast<double>(network.sent), "");
@@ -388,7 +407,8 @@ void Run::end() {
     add("frames_collided", static_cast<double>(frames.collisions), "at a receiver: one frame may collide at many");
     add("frames_weak", static_cast<double>(frames.weak), "above a receiver's noise, too weak to decode");
     add("frames_aborted", static_cast<double>(frames.transmit_aborts), "their receiver was or began transmitting");
-    add("frames_cut", static_cast<double>(frames.unplugged + frames.switched_off), "their link was gone, or went under them");
+    add("frames_cut", static_cast<double>(frames.unplugged + frames.switched_off),
+        "their link was gone, or went under them");
     add("frames_dropped", static_cast<double>(frames.queue_drops), "no room to wait");
   }
   if (report_.pacing) {
@@ -426,7 +446,9 @@ nlohmann::ordered_json times_ms(const TimeDistribution& times) {
   nlohmann::ordered_json json;
   json["count"] = times.count();
   json["least"] = times.shortest() * 1e3;
-  for (const auto& [name, part] : {std::pair{"q1", 0.25}, {"median", 0.5}, {"q3", 0.75}, {"p99", 0.99}, {"p999", 0.999}}) json[name] = times.quantile(part) * 1e3;
+  for (const auto& [name, part] :
+       {std::pair{"q1", 0.25}, {"median", 0.5}, {"q3", 0.75}, {"p99", 0.99}, {"p999", 0.999}})
+    json[name] = times.quantile(part) * 1e3;
   json["most"] = times.longest() * 1e3;
   json["mean"] = times.mean() * 1e3;
   return json;
@@ -478,7 +500,8 @@ nlohmann::ordered_json summary(const RunReport& report) {
 // A file is there whole or not at all: neither a reader nor a crash meets half of it.
 Result<void> write_whole(const fs::path& file, const std::string& text) {
   const auto bad = [&](const std::string& what) {
-    return Diagnostic{file.string(), 0, what, "see whether the disk is full, or give a folder that can be written, with --out DIR"};
+    return Diagnostic{file.string(), 0, what,
+                      "see whether the disk is full, or give a folder that can be written, with --out DIR"};
   };
   const fs::path part = file.string() + ".part";
   std::error_code error;
@@ -500,7 +523,8 @@ Result<void> make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    return Diagnostic{folder.string(), 0, "the output folder cannot be made: " + error.message(), "give a folder that can be written, with --out DIR"};
+    return Diagnostic{folder.string(), 0, "the output folder cannot be made: " + error.message(),
+                      "give a folder that can be written, with --out DIR"};
   return {};
 }
 
@@ -510,8 +534,13 @@ std::string RunReport::json() const { return summary(*this).dump(2); }
 
 Result<void> Run::announce(const fs::path& folder) const {
   if (auto made = make_folder(folder); !made.ok()) return made;
-  const nlohmann::ordered_json json = {{"experiment", report_.experiment}, {"engine", report_.engine}, {"seed", report_.seed}, {"dt", report_.dt.text()},
-                                       {"threads", report_.threads}, {"modules", report_.modules}, {"status", "running"}};
+  const nlohmann::ordered_json json = {{"experiment", report_.experiment},
+                                       {"engine", report_.engine},
+                                       {"seed", report_.seed},
+                                       {"dt", report_.dt.text()},
+                                       {"threads", report_.threads},
+                                       {"modules", report_.modules},
+                                       {"status", "running"}};
   return write_whole(folder / "summary.json", json.dump(2) + "\n");
 }
 
@@ -520,7 +549,8 @@ void Run::fail(const fs::path& folder, const std::string& why) {
   report_.status = "failed";
   (void)write_summary(folder);
   std::error_code error;
-  if (fs::exists(folder / "report.html", error)) (void)write_whole(folder / "report.html", report_html(report_, folder));
+  if (fs::exists(folder / "report.html", error))
+    (void)write_whole(folder / "report.html", report_html(report_, folder));
 }
 
 Result<void> Run::write_summary(const fs::path& folder) const {

@@ -10,26 +10,26 @@
 #include <string>
 
 #include "volvox/sim/experiment.h"
-#include "volvox/sim/pacing.h"
 #include "volvox/sim/load_peaks.h"
+#include "volvox/sim/pacing.h"
 #include "volvox/sim/recorder.h"
 
 namespace volvox::sim {
 
 struct RunOptions {
-  std::string experiment;  // a name or a file
-  std::string engine;                  // empty: the world's own, or the default one
-  std::optional<double> duration;      // s; otherwise the world's own
-  std::optional<TickLength> dt;        // likewise
-  std::optional<double> max_substep;   // s, likewise
+  std::string experiment;             // a name or a file
+  std::string engine;                 // empty: the world's own, or the default one
+  std::optional<double> duration;     // s; otherwise the world's own
+  std::optional<TickLength> dt;       // likewise
+  std::optional<double> max_substep;  // s, likewise
   std::uint64_t seed = 1;
   int threads = 1;
   std::map<std::string, std::string> settings;
-  std::vector<std::string> plugins;    // further ones, beside those that the world names
-  std::optional<double> isolate;       // behaviours of plugins in processes of their own; s for one call
-  bool replay = false;                 // of a recording: extensions touch nothing outside
-  std::optional<double> real_time;     // simulated seconds to a second on the wall; none: as fast as it goes
-  std::optional<std::filesystem::path> save_to;       // a snapshot of the last tick
+  std::vector<std::string> plugins;              // further ones, beside those that the world names
+  std::optional<double> isolate;                 // behaviours of plugins in processes of their own; s for one call
+  bool replay = false;                           // of a recording: extensions touch nothing outside
+  std::optional<double> real_time;               // simulated seconds to a second on the wall; none: as fast as it goes
+  std::optional<std::filesystem::path> save_to;  // a snapshot of the last tick
   std::optional<std::filesystem::path> restore_from;  // begin where that one ended
   std::optional<std::string> restore_bytes;           // likewise, with the content of that file
 };
@@ -43,7 +43,13 @@ struct TimePoint {
   std::size_t organisms = 0, connections = 0;
 
   std::array<double, 7> values() const {  // in the order of format::metric_names
-    return {centre_of_mass.x, centre_of_mass.y, centre_of_mass.z, kinetic_energy, lift, static_cast<double>(organisms), static_cast<double>(connections)};
+    return {centre_of_mass.x,
+            centre_of_mass.y,
+            centre_of_mass.z,
+            kinetic_energy,
+            lift,
+            static_cast<double>(organisms),
+            static_cast<double>(connections)};
   }
 };
 
@@ -55,7 +61,7 @@ struct RunReport {
   std::size_t modules = 0;
   std::int64_t ticks = 0;
   double sim_time = 0, wall_time = 0, load_time = 0;
-  double sim_time_here = 0;  // what was simulated in this process: less, after a restore
+  double sim_time_here = 0;     // what was simulated in this process: less, after a restore
   std::string status = "done";  // or "failed", or "stopped"
   std::string failure;
   std::uint64_t state_hash = 0;
@@ -65,8 +71,8 @@ struct RunReport {
   std::vector<TimePoint> history;
   std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
   std::map<std::string, std::string> settings;
-  std::int64_t inputs = 0;  // that came from outside while it ran
-  bool clock_decided = false;  // a plugin that took too long was disabled: the next run may be another
+  std::int64_t inputs = 0;             // that came from outside while it ran
+  bool clock_decided = false;          // a plugin that took too long was disabled: the next run may be another
   std::optional<PacingReport> pacing;  // of a run that kept real time
 
   double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
@@ -130,7 +136,7 @@ class Run {
 
   // First in, last out: what is declared first is freed last.
   RunReport report_;
-  Log log_;  // passes on to the one given, and keeps the warnings for the report
+  Log log_;          // passes on to the one given, and keeps the warnings for the report
   Library library_;  // the one given, with what the experiment and plugins add
   mind::Extensions extensions_;
   RunOptions options_;

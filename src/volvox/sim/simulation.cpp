@@ -91,7 +91,8 @@ physics::StepStatus Simulation::move(Time begin, Time end, mind::MindFailure& mi
 void Simulation::take_inputs() {
   inputs_.clear();
   for (Input& input : waiting_inputs_) {
-    if (auto applied = apply(input, *this); !applied.ok()) log_.warning("an input was refused: " + applied.error().text());
+    if (auto applied = apply(input, *this); !applied.ok())
+      log_.warning("an input was refused: " + applied.error().text());
     else inputs_.push_back(std::move(input));
   }
   waiting_inputs_.clear();
@@ -192,7 +193,8 @@ Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
                  "use the same experiment, engine, --dt, --seed and --set as the run that wrote it");
   archive(ar);
   if (!ar.ok() || ar.remaining() > 0)
-    return Error("the snapshot is damaged: " + (ar.ok() ? "bytes are left over" : ar.failure()), "use another snapshot");
+    return Error("the snapshot is damaged: " + (ar.ok() ? "bytes are left over" : ar.failure()),
+                 "use another snapshot");
   return {};
 }
 

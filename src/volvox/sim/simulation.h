@@ -20,8 +20,8 @@ struct SimulationSettings {
   std::string engine = physics::default_engine;
   std::uint64_t seed = 1;
   int threads = 1;
-  TickLength dt;                  // usually the world's own
-  double max_substep = 1.0 / 240; // s
+  TickLength dt;                   // usually the world's own
+  double max_substep = 1.0 / 240;  // s
 };
 
 // How a tick went. A tick that failed leaves the state as it was when it failed.
@@ -72,7 +72,8 @@ class Simulation {
   Result<void> restore(std::span<const std::byte> snapshot);
 
  private:
-  Simulation(const SimulationSettings& settings, Log& log) : settings_(settings), log_(log), threads_(settings.threads) {}
+  Simulation(const SimulationSettings& settings, Log& log)
+      : settings_(settings), log_(log), threads_(settings.threads) {}
   template <class Work>
   void timed(Phase phase, Work&& work);
   void take_inputs();

@@ -11,7 +11,7 @@ namespace volvox::sim {
 struct Box {
   std::string label;
   double low = 0, q1 = 0, median = 0, q3 = 0, high = 0;  // low and high: the whiskers
-  std::vector<double> outliers;  // beyond 1.5 times the height of the box
+  std::vector<double> outliers;                          // beyond 1.5 times the height of the box
 };
 
 // Counts times in buckets, each at most a 128th of its own time wide. It never allocates once it
@@ -46,6 +46,7 @@ struct Mark {
 
 // Boxes side by side, as a whole SVG document; values in ms, on a logarithmic axis, because
 // outliers lie a hundred medians away. `below` says what the labels are.
-std::string box_plot(const std::string& title, const std::string& below, const std::vector<Box>& boxes, const std::vector<Mark>& marks);
+std::string box_plot(const std::string& title, const std::string& below, const std::vector<Box>& boxes,
+                     const std::vector<Mark>& marks);
 
 }  // namespace volvox::sim

@@ -12,7 +12,8 @@ constexpr std::size_t most_arrivals = 20'000;  // between two looks; nobody coul
 
 double frequency_of(const world::World& world, const std::string& channel) {
   const auto& channels = world.model().channels;
-  const auto found = std::find_if(channels.begin(), channels.end(), [&](const model::Channel& c) { return c.name == channel; });
+  const auto found =
+      std::find_if(channels.begin(), channels.end(), [&](const model::Channel& c) { return c.name == channel; });
   return found == channels.end() ? model::Channel{}.frequency : found->frequency;
 }
 
@@ -33,7 +34,8 @@ void TrafficWatch::look(const Simulation& simulation) {
   const mind::Minds& minds = simulation.minds();
   for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
     if (arrived_.size() >= most_arrivals) break;
-    const std::uint32_t placement = minds.agent(arrival.agent).placement(), outlet = static_cast<std::uint32_t>(arrival.outlet);
+    const std::uint32_t placement = minds.agent(arrival.agent).placement(),
+                        outlet = static_cast<std::uint32_t>(arrival.outlet);
     if (outlet >= world.module_model(placement).docks.size()) continue;  // by bus or radio
     const std::uint32_t to = world.part(placement).first_dock + outlet;
     const std::uint32_t from = world.graph().partner(to);
@@ -76,7 +78,8 @@ Traffic TrafficWatch::take(const Simulation& simulation) {
       const Vec3 at = exchange->network().position({interface, 0});
       const double range = free_space_range(radio, frequency_of(world, radio.channel));
       const double age = sending_.contains(interface) ? 0 : std::max(0.0, (simulation.now() - last_heard).seconds());
-      traffic.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z), static_cast<float>(range), static_cast<float>(age)});
+      traffic.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z),
+                               static_cast<float>(range), static_cast<float>(age)});
     }
   }
   sent_.clear();

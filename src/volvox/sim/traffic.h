@@ -32,8 +32,8 @@ class TrafficWatch {
 
  private:
   std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_;
-  std::set<std::uint32_t> sending_;        // interfaces, now
-  std::map<std::uint32_t, Time> sent_;     // and since the last time, with when they were last heard
+  std::set<std::uint32_t> sending_;     // interfaces, now
+  std::map<std::uint32_t, Time> sent_;  // and since the last time, with when they were last heard
 };
 
 // How far a radio is heard in free space: the radius of its rings.

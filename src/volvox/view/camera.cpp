@@ -11,8 +11,9 @@ namespace volvox::view {
 namespace {
 
 // From the robots towards the eye. They head along x: corner sees their front and their right side.
-const std::map<std::string, Vec3> directions = {
-    {"corner", {0.62, -0.74, 0.52}}, {"front", {1, 0, 0.22}}, {"back", {-1, 0, 0.22}}, {"left", {0, 1, 0.22}}, {"right", {0, -1, 0.22}}, {"top", {0, 0, 1}}};
+const std::map<std::string, Vec3> directions = {{"corner", {0.62, -0.74, 0.52}}, {"front", {1, 0, 0.22}},
+                                                {"back", {-1, 0, 0.22}},         {"left", {0, 1, 0.22}},
+                                                {"right", {0, -1, 0.22}},        {"top", {0, 0, 1}}};
 
 std::optional<Vec3> parse_point(std::string_view text) {
   Vec3 point;
@@ -26,15 +27,19 @@ std::optional<Vec3> parse_point(std::string_view text) {
   return text.empty() && finite(point) ? std::optional(point) : std::nullopt;
 }
 
-std::optional<Camera> through_sensor(const std::string& text, double aspect, const world::World& world, const Frame& frame) {
+std::optional<Camera> through_sensor(const std::string& text, double aspect, const world::World& world,
+                                     const Frame& frame) {
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
     const std::string& name = world.name(p);
     if (text.size() <= name.size() + 1 || !text.starts_with(name) || text[name.size()] != '.') continue;
     for (const model::Sensor& sensor : world.module_model(p).sensors) {
       if (text.compare(name.size() + 1, std::string::npos, sensor.name) != 0) continue;
-      const Pose pose = to_pose(frame.links[world.part(p).first_link + static_cast<std::uint32_t>(sensor.link)]) * sensor.pose;
+      const Pose pose =
+          to_pose(frame.links[world.part(p).first_link + static_cast<std::uint32_t>(sensor.link)]) * sensor.pose;
       const auto width = sensor.parameters.find("field_of_view");
-      const double wide = width != sensor.parameters.end() ? clamp(std::strtod(width->second.c_str(), nullptr), radians(1), radians(170)) : pi / 3;
+      const double wide = width != sensor.parameters.end()
+                              ? clamp(std::strtod(width->second.c_str(), nullptr), radians(1), radians(170))
+                              : pi / 3;
       Camera camera;
       camera.eye = pose.position;
       camera.target = pose * Vec3{1, 0, 0};
@@ -50,16 +55,22 @@ std::optional<Camera> through_sensor(const std::string& text, double aspect, con
 
 Camera Camera::framing(const model::Bounds& box, const Vec3& direction, double aspect, double field_of_view) {
   Vec3 target = box.empty() ? Vec3{} : (box.low + box.high) / 2;
-  const Vec3 out = normalized(direction), right = std::fabs(out.z) < 0.9999 ? normalized(cross({0, 0, 1}, out)) : Vec3{1, 0, 0}, up = cross(out, right);
+  const Vec3 out = normalized(direction),
+             right = std::fabs(out.z) < 0.9999 ? normalized(cross({0, 0, 1}, out)) : Vec3{1, 0, 0},
+             up = cross(out, right);
   const double tan_y = std::tan(field_of_view / 2) / 1.12, tan_x = tan_y * aspect;  // an eighth of margin
-  const auto corner = [&](int i) { return Vec3{i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z} - target; };
+  const auto corner = [&](int i) {
+    return Vec3{i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z} -
+           target;
+  };
   double distance = 0.05;
   // What is near looks larger: the middle of the box is not the middle of what is seen of it.
   for (int round = 0; !box.empty() && round < 6; ++round) {
     distance = 0.05;
     for (int i = 0; i < 8; ++i) {
       const Vec3 p = corner(i);
-      distance = std::max({distance, dot(p, out) + std::fabs(dot(p, right)) / tan_x, dot(p, out) + std::fabs(dot(p, up)) / tan_y});
+      distance = std::max(
+          {distance, dot(p, out) + std::fabs(dot(p, right)) / tan_x, dot(p, out) + std::fabs(dot(p, up)) / tan_y});
     }
     double left = 1e300, most_right = -1e300, low = 1e300, high = -1e300;
     for (int i = 0; i < 8; ++i) {
@@ -77,24 +88,30 @@ Camera Camera::framing(const model::Bounds& box, const Vec3& direction, double a
   return camera;
 }
 
-Result<Camera> parse_camera(const std::string& text, const model::Bounds& box, double aspect, const world::World& world, const Frame& frame) {
-  if (const auto known = directions.find(text); known != directions.end()) return Camera::framing(box, known->second, aspect);
+Result<Camera> parse_camera(const std::string& text, const model::Bounds& box, double aspect, const world::World& world,
+                            const Frame& frame) {
+  if (const auto known = directions.find(text); known != directions.end())
+    return Camera::framing(box, known->second, aspect);
   const std::size_t colon = text.find(':');
   const auto eye = parse_point(std::string_view(text).substr(0, colon));
-  const auto target = colon == std::string::npos ? std::optional(box.empty() ? Vec3{} : (box.low + box.high) / 2) : parse_point(std::string_view(text).substr(colon + 1));
+  const auto target = colon == std::string::npos ? std::optional(box.empty() ? Vec3{} : (box.low + box.high) / 2)
+                                                 : parse_point(std::string_view(text).substr(colon + 1));
   if (eye && target) {
     Camera camera;
     camera.eye = *eye;
     camera.target = *target;
     if (length(*eye - *target) > 1e-6) return camera;
-    return Error(fmt::format("the camera '{}' looks at the point where it is", text), "give it another point to look at: X,Y,Z:X,Y,Z");
+    return Error(fmt::format("the camera '{}' looks at the point where it is", text),
+                 "give it another point to look at: X,Y,Z:X,Y,Z");
   }
   if (auto camera = through_sensor(text, aspect, world, frame)) return *camera;
   std::vector<std::string> names;
   for (const auto& [name, direction] : directions) names.push_back(name);
   const std::string nearest = nearest_name(text, names);
-  return Error(fmt::format("there is no camera '{}'", text),
-               (nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest)) + "use corner, front, back, left, right, top, a point X,Y,Z, two points X,Y,Z:X,Y,Z, or MODULE.SENSOR");
+  return Error(
+      fmt::format("there is no camera '{}'", text),
+      (nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest)) +
+          "use corner, front, back, left, right, top, a point X,Y,Z, two points X,Y,Z:X,Y,Z, or MODULE.SENSOR");
 }
 
 }  // namespace volvox::view

@@ -2,7 +2,7 @@
 #include "volvox/view/render_engine.h"
 
 #ifdef VOLVOX_HAS_PICTURE
-#include "volvox/view/picture/picture_engine.h"
+#  include "volvox/view/picture/picture_engine.h"
 #endif
 
 namespace volvox::view {
@@ -10,11 +10,14 @@ namespace volvox::view {
 RenderEngineRegistry built_in_render_engines() {
   RenderEngineRegistry registry("render engine");
 #ifdef VOLVOX_HAS_PICTURE
-  registry.add("picture", [](const Parameters& parameters) -> Result<std::unique_ptr<RenderEngine>> {
-    auto settings = picture::PictureSettings::read(parameters);
-    if (!settings.ok()) return settings.error();
-    return picture::make_picture_engine(*settings);
-  }, "off-screen, by EGL: pictures and video without a display");
+  registry.add(
+      "picture",
+      [](const Parameters& parameters) -> Result<std::unique_ptr<RenderEngine>> {
+        auto settings = picture::PictureSettings::read(parameters);
+        if (!settings.ok()) return settings.error();
+        return picture::make_picture_engine(*settings);
+      },
+      "off-screen, by EGL: pictures and video without a display");
 #endif
   return registry;
 }

@@ -14,8 +14,12 @@ namespace {
 constexpr double crease_cosine = 0.819;  // of 35 degrees
 constexpr std::uint32_t max_field_samples = 384;
 
-std::array<float, 3> to_floats(const Vec3& v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
-Vec3 to_vec(const std::array<float, 3>& v) { return {static_cast<double>(v[0]), static_cast<double>(v[1]), static_cast<double>(v[2])}; }
+std::array<float, 3> to_floats(const Vec3& v) {
+  return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)};
+}
+Vec3 to_vec(const std::array<float, 3>& v) {
+  return {static_cast<double>(v[0]), static_cast<double>(v[1]), static_cast<double>(v[2])};
+}
 
 struct Soup {
   std::vector<Vec3> vertices;
@@ -36,7 +40,8 @@ class Shader {
       if (areas_[t] == 0) continue;
       for (const std::uint32_t corner : soup_.triangles[t]) {
         const std::uint32_t v = welded_[corner];
-        const Vertex vertex{to_floats(pose_ * soup_.vertices[v]), to_floats(pose_.rotation * smooth_normal(v, t)), color_};
+        const Vertex vertex{to_floats(pose_ * soup_.vertices[v]), to_floats(pose_.rotation * smooth_normal(v, t)),
+                            color_};
         std::uint32_t index = static_cast<std::uint32_t>(mesh.vertices.size());
         for (const std::uint32_t known : made[v])
           if (alike(mesh.vertices[known], vertex)) index = known;
@@ -92,7 +97,8 @@ class Shader {
 
 Soup box_soup(const Vec3& size) {
   Soup soup;
-  for (int i = 0; i < 8; ++i) soup.vertices.push_back(multiply(size, {i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5}));
+  for (int i = 0; i < 8; ++i)
+    soup.vertices.push_back(multiply(size, {i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5}));
   soup.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
                     {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
   return soup;
@@ -181,7 +187,9 @@ class Clustering {
     void add(Rgba c, double w) { r += c.r * w, g += c.g * w, b += c.b * w, a += c.a * w, weight += w; }
     void add(const ColorSum& o) { r += o.r, g += o.g, b += o.b, a += o.a, weight += o.weight; }
     Rgba mean() const {
-      const auto part = [&](double sum) { return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0)); };
+      const auto part = [&](double sum) {
+        return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0));
+      };
       return {part(r), part(g), part(b), part(a)};
     }
   };
@@ -191,7 +199,8 @@ class Clustering {
     const Vec3 size = bounds.high - bounds.low;
     centre_ = (bounds.low + bounds.high) / 2;
     cell_ = std::max({size.x, size.y, size.z, 1e-9}) / cells;
-    for (int k = 0; k < 3; ++k) counts_[static_cast<std::size_t>(k)] = std::max(1, static_cast<int>(std::lround(size[k] / cell_)));
+    for (int k = 0; k < 3; ++k)
+      counts_[static_cast<std::size_t>(k)] = std::max(1, static_cast<int>(std::lround(size[k] / cell_)));
     collect_vertices(size);
     collect_triangles();
   }
@@ -258,7 +267,9 @@ class Clustering {
   // Which of the six sides of a box a triangle belongs to.
   std::size_t side_of(const std::array<std::uint32_t, 3>& c) const {
     const Vec3 n = cross(points_[c[1]] - points_[c[0]], points_[c[2]] - points_[c[0]]);
-    std::size_t axis = std::fabs(n.x) >= std::fabs(n.y) && std::fabs(n.x) >= std::fabs(n.z) ? 0 : std::fabs(n.y) >= std::fabs(n.z) ? 1 : 2;
+    std::size_t axis = std::fabs(n.x) >= std::fabs(n.y) && std::fabs(n.x) >= std::fabs(n.z) ? 0
+                       : std::fabs(n.y) >= std::fabs(n.z)                                   ? 1
+                                                                                            : 2;
     return 2 * axis + (n[static_cast<int>(axis)] < 0 ? 1 : 0);
   }
 
@@ -280,8 +291,8 @@ class Clustering {
   Vec3 low_, centre_;
   double cell_ = 1;
   std::array<int, 3> counts_{};
-  std::vector<Vec3> points_;                // by cluster
-  std::vector<std::uint32_t> cluster_of_;   // by vertex
+  std::vector<Vec3> points_;                                 // by cluster
+  std::vector<std::uint32_t> cluster_of_;                    // by vertex
   std::map<std::array<std::uint32_t, 3>, ColorSum> colors_;  // by the clusters of a triangle
 };
 
@@ -289,7 +300,8 @@ class Clustering {
 bool is_closed(const Mesh& mesh) {
   std::map<std::array<float, 3>, std::uint32_t> welded;
   std::vector<std::uint32_t> vertex_of;
-  for (const Vertex& v : mesh.vertices) vertex_of.push_back(welded.emplace(v.position, static_cast<std::uint32_t>(welded.size())).first->second);
+  for (const Vertex& v : mesh.vertices)
+    vertex_of.push_back(welded.emplace(v.position, static_cast<std::uint32_t>(welded.size())).first->second);
   std::unordered_map<std::uint64_t, int> passed;  // from the lower vertex up, less from the higher one down
   double volume = 0;
   for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
@@ -305,7 +317,8 @@ bool is_closed(const Mesh& mesh) {
 
 Rgba mean_color(const Mesh& mesh) {
   std::array<std::uint64_t, 4> sum{};
-  for (const Vertex& v : mesh.vertices) sum[0] += v.color.r, sum[1] += v.color.g, sum[2] += v.color.b, sum[3] += v.color.a;
+  for (const Vertex& v : mesh.vertices)
+    sum[0] += v.color.r, sum[1] += v.color.g, sum[2] += v.color.b, sum[3] += v.color.a;
   const std::uint64_t n = std::max<std::uint64_t>(1, mesh.vertices.size());
   const auto part = [&](std::size_t k) { return static_cast<std::uint8_t>(sum[k] / n); };
   return {part(0), part(1), part(2), part(3)};
@@ -314,7 +327,9 @@ Rgba mean_color(const Mesh& mesh) {
 }  // namespace
 
 Rgba to_rgba(const model::Color& color) {
-  const auto byte = [](double x) { return static_cast<std::uint8_t>(std::lround(255 * (x >= 0 ? std::min(x, 1.0) : 0))); };
+  const auto byte = [](double x) {
+    return static_cast<std::uint8_t>(std::lround(255 * (x >= 0 ? std::min(x, 1.0) : 0)));
+  };
   return {byte(color.r), byte(color.g), byte(color.b), byte(color.a)};
 }
 
@@ -331,7 +346,8 @@ void append(Mesh& mesh, const model::Shape& shape, const Pose& pose, Rgba color)
 void append(Mesh& mesh, const Mesh& other, const Pose& pose) {
   const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
   for (const Vertex& v : other.vertices)
-    mesh.vertices.push_back({to_floats(pose * to_vec(v.position)), to_floats(pose.rotation * to_vec(v.normal)), v.color});
+    mesh.vertices.push_back(
+        {to_floats(pose * to_vec(v.position)), to_floats(pose.rotation * to_vec(v.normal)), v.color});
   for (const std::uint32_t i : other.indices) mesh.indices.push_back(first + i);
 }
 
@@ -349,14 +365,16 @@ Mesh simplified(const Mesh& mesh, std::size_t max_triangles) {
 
 double DetailedMesh::radius() const {
   if (bounds.empty()) return 0;
-  return length({std::max(std::fabs(bounds.low.x), std::fabs(bounds.high.x)), std::max(std::fabs(bounds.low.y), std::fabs(bounds.high.y)),
+  return length({std::max(std::fabs(bounds.low.x), std::fabs(bounds.high.x)),
+                 std::max(std::fabs(bounds.low.y), std::fabs(bounds.high.y)),
                  std::max(std::fabs(bounds.low.z), std::fabs(bounds.high.z))});
 }
 
 DetailedMesh with_levels(Mesh mesh) {
   DetailedMesh detailed;
   detailed.bounds = mesh.bounds();
-  detailed.translucent = std::any_of(mesh.vertices.begin(), mesh.vertices.end(), [](const Vertex& v) { return v.color.a < 255; });
+  detailed.translucent =
+      std::any_of(mesh.vertices.begin(), mesh.vertices.end(), [](const Vertex& v) { return v.color.a < 255; });
   detailed.closed = is_closed(mesh);
   detailed.levels.push_back(std::move(mesh));
   for (const std::size_t triangles : {600, 120, 24, 12}) {

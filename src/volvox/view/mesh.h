@@ -54,7 +54,7 @@ struct DetailedMesh {
   bool closed = false;       // seen from outside, only the front of its triangles shows
 
   const Mesh& full() const { return levels.front(); }
-  double radius() const;     // of the sphere about the origin that holds it
+  double radius() const;  // of the sphere about the origin that holds it
 };
 DetailedMesh with_levels(Mesh mesh);
 

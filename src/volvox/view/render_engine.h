@@ -20,7 +20,8 @@ struct Image {
   std::vector<std::uint8_t> pixels;
 
   Rgba at(int x, int y) const {
-    const std::size_t i = 3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x));
+    const std::size_t i =
+        3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x));
     return {pixels[i], pixels[i + 1], pixels[i + 2], 255};
   }
 };

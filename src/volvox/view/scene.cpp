@@ -18,7 +18,8 @@ Mesh mesh_of(const model::Link& link) {
   Mesh mesh;
   for (const model::Visual& visual : link.visuals) append(mesh, visual.shape, visual.pose, to_rgba(visual.color));
   if (!link.visuals.empty()) return mesh;
-  for (const model::Collider& collider : link.geometry->colliders) append(mesh, collider.shape, collider.pose, to_rgba({}));
+  for (const model::Collider& collider : link.geometry->colliders)
+    append(mesh, collider.shape, collider.pose, to_rgba({}));
   return mesh;
 }
 
@@ -30,7 +31,8 @@ Mesh ring() {
   for (std::uint32_t i = 0; i < around; ++i) {
     const double angle = 2 * pi * i / around;
     const auto y = static_cast<float>(volvox::cos(angle)), z = static_cast<float>(volvox::sin(angle));
-    for (const float radius : {static_cast<float>(inner), 1.0f}) mesh.vertices.push_back({{0, radius * y, radius * z}, {1, 0, 0}, {255, 255, 255, 255}});
+    for (const float radius : {static_cast<float>(inner), 1.0f})
+      mesh.vertices.push_back({{0, radius * y, radius * z}, {1, 0, 0}, {255, 255, 255, 255}});
     const std::uint32_t a = 2 * i, b = 2 * ((i + 1) % around);
     for (const std::uint32_t corner : {a, a + 1, b + 1, a, b + 1, b}) mesh.indices.push_back(corner);
   }
@@ -58,9 +60,9 @@ class SceneMaker {
   void add_thing(std::uint32_t p) {
     const model::Placement& placement = world_.model().placements[p];
     const model::ModuleModel& model = *placement.model;
-    scene_.things.push_back({placement.name, model.name, placement.is_module(), model.fixed_in_place, world_.part(p).first_link,
-                             static_cast<std::uint32_t>(model.links.size()), world_.part(p).first_dock,
-                             static_cast<std::uint32_t>(model.docks.size())});
+    scene_.things.push_back({placement.name, model.name, placement.is_module(), model.fixed_in_place,
+                             world_.part(p).first_link, static_cast<std::uint32_t>(model.links.size()),
+                             world_.part(p).first_dock, static_cast<std::uint32_t>(model.docks.size())});
   }
 
   void add_links(std::uint32_t p) {
@@ -68,18 +70,21 @@ class SceneMaker {
     for (std::uint32_t l = 0; l < model.links.size(); ++l) {
       const std::uint32_t number = world_.part(p).first_link + l;
       const Pose pose = world_.link_pose(number);
-      scene_.nodes.push_back({RenderNode::Kind::link, world_.name(p) + "." + model.links[l].name, none, pose, mesh_number(model.links[l]), 1, number, p});
+      scene_.nodes.push_back({RenderNode::Kind::link, world_.name(p) + "." + model.links[l].name, none, pose,
+                              mesh_number(model.links[l]), 1, number, p});
       add_grounds(model.links[l], pose, p);
     }
   }
 
   void add_grounds(const model::Link& link, const Pose& pose, std::uint32_t p) {
     const auto add = [&](const model::Shape& shape, const Pose& place, Rgba color) {
-      if (const auto* plane = std::get_if<model::Plane>(&shape)) scene_.grounds.push_back({plane_pose(*plane, pose * place), color, p});
+      if (const auto* plane = std::get_if<model::Plane>(&shape))
+        scene_.grounds.push_back({plane_pose(*plane, pose * place), color, p});
     };
     for (const model::Visual& visual : link.visuals) add(visual.shape, visual.pose, to_rgba(visual.color));
     if (!link.visuals.empty()) return;
-    for (const model::Collider& collider : link.geometry->colliders) add(collider.shape, collider.pose, to_rgba(model::ground_color));
+    for (const model::Collider& collider : link.geometry->colliders)
+      add(collider.shape, collider.pose, to_rgba(model::ground_color));
   }
 
   std::uint32_t mesh_number(const model::Link& link) {
@@ -98,7 +103,9 @@ class SceneMaker {
     hasher.add(mesh.indices.data(), mesh.indices.size() * sizeof(std::uint32_t));
     std::vector<std::uint32_t>& candidates = by_content_[hasher.value()];
     for (const std::uint32_t number : candidates)
-      if (scene_.meshes[number]->full().vertices == mesh.vertices && scene_.meshes[number]->full().indices == mesh.indices) return number;
+      if (scene_.meshes[number]->full().vertices == mesh.vertices &&
+          scene_.meshes[number]->full().indices == mesh.indices)
+        return number;
     candidates.push_back(static_cast<std::uint32_t>(scene_.meshes.size()));
     scene_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(std::move(mesh))));
     return candidates.back();
@@ -108,9 +115,11 @@ class SceneMaker {
     const model::ModuleModel& model = world_.module_model(p);
     for (std::uint32_t d = 0; d < model.docks.size(); ++d) {
       const model::Dock& dock = model.docks[d];
-      const std::uint32_t number = world_.part(p).first_dock + d, link = world_.part(p).first_link + static_cast<std::uint32_t>(dock.link);
+      const std::uint32_t number = world_.part(p).first_dock + d,
+                          link = world_.part(p).first_link + static_cast<std::uint32_t>(dock.link);
       const Marker& marker = marker_of(dock, link);
-      scene_.nodes.push_back({RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, marker.radius, number, p});
+      scene_.nodes.push_back(
+          {RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, marker.radius, number, p});
       scene_.nodes.back().pose.position -= dock.pose.rotation * Vec3{marker.sunk, 0, 0};
       scene_.genders.push_back(dock.gender);
     }
@@ -148,7 +157,8 @@ class SceneMaker {
         const double y = radius * volvox::cos(k * pi / 6), z = radius * volvox::sin(k * pi / 6);
         const double area = (b.y - a.y) * (c.z - a.z) - (c.y - a.y) * (b.z - a.z);
         if (area == 0) break;
-        const double u = ((y - a.y) * (c.z - a.z) - (c.y - a.y) * (z - a.z)) / area, v = ((b.y - a.y) * (z - a.z) - (y - a.y) * (b.z - a.z)) / area;
+        const double u = ((y - a.y) * (c.z - a.z) - (c.y - a.y) * (z - a.z)) / area,
+                     v = ((b.y - a.y) * (z - a.z) - (y - a.y) * (b.z - a.z)) / area;
         if (u < 0 || v < 0 || u + v > 1) continue;
         const double x = a.x + u * (b.x - a.x) + v * (c.x - a.x);
         if (x <= 1e-4) highest = std::max(highest, x);
@@ -161,8 +171,9 @@ class SceneMaker {
     const model::ModuleModel& model = world_.module_model(p);
     for (std::uint32_t s = 0; s < model.sensors.size(); ++s) {
       const model::Sensor& sensor = model.sensors[s];
-      scene_.nodes.push_back({RenderNode::Kind::sensor, world_.name(p) + "." + sensor.name, world_.part(p).first_link + static_cast<std::uint32_t>(sensor.link),
-                              sensor.pose, none, 1, s, p});
+      scene_.nodes.push_back({RenderNode::Kind::sensor, world_.name(p) + "." + sensor.name,
+                              world_.part(p).first_link + static_cast<std::uint32_t>(sensor.link), sensor.pose, none, 1,
+                              s, p});
     }
   }
 
@@ -170,7 +181,7 @@ class SceneMaker {
   Scene scene_;
   std::map<const model::Link*, std::uint32_t> by_link_;  // for look-up only
   std::map<std::uint64_t, std::vector<std::uint32_t>> by_content_;
-  std::map<const model::Dock*, Marker> markers_;         // for look-up only
+  std::map<const model::Dock*, Marker> markers_;  // for look-up only
 };
 
 LinkPose to_link_pose(const Pose& pose) {
@@ -191,9 +202,13 @@ void capture(const world::World& world, Frame& frame) {
   for (std::uint32_t d = 0; d < frame.docks.size(); ++d) {
     const world::DockStatus& status = world.dock_status(d);
     DockView& dock = frame.docks[d];
-    dock.flags = static_cast<std::uint8_t>((status.enabled ? DockView::enabled : 0) | (status.phase == world::DockPhase::latching ? DockView::latching : 0) |
-                                           (status.phase == world::DockPhase::engaged ? DockView::engaged : 0) | (status.broken ? DockView::broken : 0));
-    dock.load = status.phase == world::DockPhase::free ? 0 : static_cast<float>(std::max(0.0, world.dock_load(d).utilisation(world.dock_model(d).strength)));
+    dock.flags = static_cast<std::uint8_t>((status.enabled ? DockView::enabled : 0) |
+                                           (status.phase == world::DockPhase::latching ? DockView::latching : 0) |
+                                           (status.phase == world::DockPhase::engaged ? DockView::engaged : 0) |
+                                           (status.broken ? DockView::broken : 0));
+    dock.load = status.phase == world::DockPhase::free
+                    ? 0
+                    : static_cast<float>(std::max(0.0, world.dock_load(d).utilisation(world.dock_model(d).strength)));
   }
   frame.colors.assign(world.placements(), Rgba{0, 0, 0, 0});
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
@@ -208,12 +223,15 @@ void capture(const sim::Simulation& simulation, Frame& frame) {
 }
 
 void capture_rays(const mind::Minds& minds, Frame& frame) {
-  const auto point = [](const Vec3& p) { return std::array{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}; };
+  const auto point = [](const Vec3& p) {
+    return std::array{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)};
+  };
   frame.rays.clear();
   for (std::size_t i = 0; i < minds.rays().size(); ++i) {
     const physics::Ray& ray = minds.rays()[i];
     const physics::RayHit& hit = minds.ray_hits()[i];
-    frame.rays.push_back({point(ray.origin), point(ray.origin + ray.direction * (hit.hit() ? hit.distance : ray.range)), ray.ignore_owner - 1, hit.hit()});
+    frame.rays.push_back({point(ray.origin), point(ray.origin + ray.direction * (hit.hit() ? hit.distance : ray.range)),
+                          ray.ignore_owner - 1, hit.hit()});
   }
 }
 
@@ -234,7 +252,9 @@ Rgba load_color(double utilisation) {
   static constexpr double stops[5][3] = {{49, 83, 160}, {52, 152, 176}, {96, 178, 92}, {240, 190, 60}, {205, 45, 40}};
   const double x = utilisation > 0 ? std::min(utilisation, 1.0) * 4 : 0;  // not a number: no load
   const int i = std::min(3, static_cast<int>(x));
-  const auto mix = [&](int k) { return static_cast<std::uint8_t>(std::lround(stops[i][k] + (x - i) * (stops[i + 1][k] - stops[i][k]))); };
+  const auto mix = [&](int k) {
+    return static_cast<std::uint8_t>(std::lround(stops[i][k] + (x - i) * (stops[i + 1][k] - stops[i][k])));
+  };
   return {mix(0), mix(1), mix(2), 255};
 }
 
@@ -246,7 +266,8 @@ model::Bounds bounds(const Scene& scene, const Frame& frame, bool modules_only) 
     const Pose pose = to_pose(frame.links[i]);
     const model::Bounds& own = scene.meshes[node.mesh]->bounds;
     for (int corner = 0; corner < 8; ++corner)
-      all.add(pose * Vec3{corner & 1 ? own.high.x : own.low.x, corner & 2 ? own.high.y : own.low.y, corner & 4 ? own.high.z : own.low.z});
+      all.add(pose * Vec3{corner & 1 ? own.high.x : own.low.x, corner & 2 ? own.high.y : own.low.y,
+                          corner & 4 ? own.high.z : own.low.z});
   }
   return all;
 }

@@ -23,12 +23,12 @@ inline constexpr std::uint32_t none = 0xffffffffu;
 struct RenderNode {
   enum class Kind : std::uint8_t { link, dock, sensor };
   Kind kind = Kind::link;
-  std::string name;            // "s3.head", "s3.front"
-  std::uint32_t parent = none; // the node that the pose is in; none: the root
-  Pose pose;                   // of a link: at the start
-  std::uint32_t mesh = none;   // of Scene::meshes; none: nothing to see
-  double scale = 1;            // of the mesh
-  std::uint32_t number = 0;    // of the link or dock in the world, or of the sensor in its model
+  std::string name;             // "s3.head", "s3.front"
+  std::uint32_t parent = none;  // the node that the pose is in; none: the root
+  Pose pose;                    // of a link: at the start
+  std::uint32_t mesh = none;    // of Scene::meshes; none: nothing to see
+  double scale = 1;             // of the mesh
+  std::uint32_t number = 0;     // of the link or dock in the world, or of the sensor in its model
   std::uint32_t placement = 0;
 };
 
@@ -36,7 +36,7 @@ struct RenderNode {
 struct Thing {
   std::string name, model;
   bool is_module = false;
-  bool fixed = false;  // it never moves: its links need to be sent once
+  bool fixed = false;                                                  // it never moves: its links need to be sent once
   std::uint32_t first_link = 0, links = 0, first_dock = 0, docks = 0;  // in the world's numbers
 };
 
@@ -50,8 +50,8 @@ struct Ground {
 struct Scene {
   std::string name;
   std::vector<std::shared_ptr<const DetailedMesh>> meshes;  // links of one model share one
-  std::vector<RenderNode> nodes;   // links first, in the world's order: node i is link i; then docks, then sensors
-  std::vector<Thing> things;       // by placement
+  std::vector<RenderNode> nodes;  // links first, in the world's order: node i is link i; then docks, then sensors
+  std::vector<Thing> things;      // by placement
   std::vector<Ground> grounds;
   std::vector<model::Gender> genders;  // by dock
 
@@ -66,8 +66,8 @@ struct Scene {
 // The pose of a link as it goes to a GPU or a socket. Floats: 0.1 mm is still resolved a
 // kilometre from the origin.
 struct LinkPose {
-  std::array<float, 3> position{};           // m
-  std::array<float, 4> rotation{0, 0, 0, 1}; // x, y, z, w
+  std::array<float, 3> position{};            // m
+  std::array<float, 4> rotation{0, 0, 0, 1};  // x, y, z, w
 };
 static_assert(sizeof(LinkPose) == 28);
 
@@ -88,16 +88,16 @@ struct RayView {
 struct Frame {
   std::int64_t tick = 0;
   Time time;
-  std::vector<LinkPose> links;   // by link
-  std::vector<DockView> docks;   // by dock
-  std::vector<Rgba> colors;      // by placement, instead of its own: alpha 0 keeps those. Empty: all keep theirs
-  std::vector<RayView> rays;     // empty unless asked for
-  sim::Traffic traffic;          // likewise: messages on wires, rings around antennas
+  std::vector<LinkPose> links;  // by link
+  std::vector<DockView> docks;  // by dock
+  std::vector<Rgba> colors;     // by placement, instead of its own: alpha 0 keeps those. Empty: all keep theirs
+  std::vector<RayView> rays;    // empty unless asked for
+  sim::Traffic traffic;         // likewise: messages on wires, rings around antennas
 };
 
-void capture(const world::World& world, Frame& frame);            // links and docks
-void capture(const sim::Simulation& simulation, Frame& frame);     // tick and time too
-void capture_rays(const mind::Minds& minds, Frame& frame);         // as the last sense phase cast them
+void capture(const world::World& world, Frame& frame);          // links and docks
+void capture(const sim::Simulation& simulation, Frame& frame);  // tick and time too
+void capture_rays(const mind::Minds& minds, Frame& frame);      // as the last sense phase cast them
 
 // The colour of a dock that a person should see: male blue, female white, genderless light grey;
 // engaged green, latching amber, broken red, disabled dark.

@@ -27,7 +27,8 @@ void DockFinder::fill_buckets(double scale) {
   members_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Vec3 p = positions_[i] * scale;
-    bucket_of_[i] = bucket({static_cast<std::int64_t>(whole(p.x)), static_cast<std::int64_t>(whole(p.y)), static_cast<std::int64_t>(whole(p.z))});
+    bucket_of_[i] = bucket({static_cast<std::int64_t>(whole(p.x)), static_cast<std::int64_t>(whole(p.y)),
+                            static_cast<std::int64_t>(whole(p.z))});
     ++first_[bucket_of_[i] + 2];
   }
   for (std::size_t b = 2; b < first_.size(); ++b) first_[b] += first_[b - 1];
@@ -55,7 +56,8 @@ void DockFinder::look_beyond_borders(const Member& member, double scale, double 
     inside = inside && low[k] == high[k];
   }
   if (inside) return;
-  const std::uint32_t own = bucket({static_cast<std::int64_t>(whole(p.x)), static_cast<std::int64_t>(whole(p.y)), static_cast<std::int64_t>(whole(p.z))});
+  const std::uint32_t own = bucket({static_cast<std::int64_t>(whole(p.x)), static_cast<std::int64_t>(whole(p.y)),
+                                    static_cast<std::int64_t>(whole(p.z))});
   for (std::int64_t x = low[0]; x <= high[0]; ++x)
     for (std::int64_t y = low[1]; y <= high[1]; ++y)
       for (std::int64_t z = low[2]; z <= high[2]; ++z) {
@@ -81,14 +83,16 @@ const std::vector<DockFinder::Pair>& DockFinder::find(double reach) {
     return l.a != r.a ? l.a < r.a : l.b < r.b;
   });
   // Two cells of one dock may share a bucket: such pairs were found twice.
-  pairs_.erase(std::unique(pairs_.begin(), pairs_.end(), [](const Pair& l, const Pair& r) { return l.a == r.a && l.b == r.b; }),
-               pairs_.end());
+  pairs_.erase(
+      std::unique(pairs_.begin(), pairs_.end(), [](const Pair& l, const Pair& r) { return l.a == r.a && l.b == r.b; }),
+      pairs_.end());
   return pairs_;
 }
 
 std::size_t DockFinder::memory_bytes() const {
   return docks_.capacity() * 4 + positions_.capacity() * sizeof(Vec3) +
-         (bucket_of_.capacity() + first_.capacity()) * 4 + members_.capacity() * sizeof(Member) + pairs_.capacity() * sizeof(Pair);
+         (bucket_of_.capacity() + first_.capacity()) * 4 + members_.capacity() * sizeof(Member) +
+         pairs_.capacity() * sizeof(Pair);
 }
 
 }  // namespace volvox::world

@@ -15,7 +15,10 @@ class DockFinder {
     double distance;     // m
   };
 
-  void clear() { docks_.clear(); positions_.clear(); }
+  void clear() {
+    docks_.clear();
+    positions_.clear();
+  }
   // In ascending order of docks.
   void add(std::uint32_t dock, const Vec3& position) {
     docks_.push_back(dock);

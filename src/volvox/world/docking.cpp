@@ -8,8 +8,8 @@
 namespace volvox::world {
 
 double DockLoad::utilisation(const model::DockStrength& strength) const {
-  return std::max({axial / strength.axial, shear / strength.shear, bending / strength.bending,
-                   torsion / strength.torsion});
+  return std::max(
+      {axial / strength.axial, shear / strength.shear, bending / strength.bending, torsion / strength.torsion});
 }
 
 void World::enable_dock(std::uint32_t dock, bool enabled) {

@@ -16,9 +16,9 @@ class Hand {
   void let_go(World& world);
 
   bool holds() const { return link_ != nobody; }
-  std::uint32_t link() const { return link_; }      // nobody: it is empty
+  std::uint32_t link() const { return link_; }  // nobody: it is empty
   const Pose& target() const { return target_; }
-  bool arrived(const World& world) const;           // the link is where it was to be carried
+  bool arrived(const World& world) const;  // the link is where it was to be carried
 
   // A snapshot of the run holds the joint (the engine's) and this.
   template <class A>

@@ -75,7 +75,8 @@ Vec3 angular_momentum(const World& world, const Vec3& about) {
 double kinetic_energy(const World& world) {
   double sum = 0;
   each_moving_link(world, [&](const MovingLink& link) {
-    sum += 0.5 * (link.model.mass * length_squared(link.velocity.linear) + dot(link.velocity.angular, link.spin_momentum()));
+    sum += 0.5 *
+           (link.model.mass * length_squared(link.velocity.linear) + dot(link.velocity.angular, link.spin_momentum()));
   });
   return sum;
 }
@@ -93,7 +94,8 @@ double highest_link(const World& world) {
   for (const std::uint32_t p : world.modules()) {
     const model::ModuleModel& module = world.module_model(p);
     for (std::uint32_t i = 0; i < module.links.size(); ++i)
-      highest = std::max(highest, (world.link_pose(world.part(p).first_link + i) * module.links[i].inertial.position).z);
+      highest =
+          std::max(highest, (world.link_pose(world.part(p).first_link + i) * module.links[i].inertial.position).z);
   }
   return highest;
 }

@@ -47,7 +47,9 @@ Result<void> World::add_placement(std::uint32_t p) {
   for (std::size_t i = 0; i < module.links.size(); ++i) {
     const model::Link& link = module.links[i];
     physics::BodyDesc body;
-    body.motion = module.fixed_in_place ? physics::Motion::fixed : module.driven ? physics::Motion::kinematic : physics::Motion::dynamic;
+    body.motion = module.fixed_in_place ? physics::Motion::fixed
+                  : module.driven       ? physics::Motion::kinematic
+                                        : physics::Motion::dynamic;
     body.pose = placement.pose * link_poses[i];
     body.mass = link.mass;
     body.inertial = link.inertial;
@@ -237,7 +239,8 @@ void World::archive(Archive& ar) {
   ar("formed", docks_formed_);
   ar("released", docks_released_);
   archive_colors(ar, colors_);
-  if (ar.loading() && !colors_.empty() && colors_.rbegin()->first >= parts_.size()) ar.fail("it colours what is not there");
+  if (ar.loading() && !colors_.empty() && colors_.rbegin()->first >= parts_.size())
+    ar.fail("it colours what is not there");
   ar.section("", "inner state of the physics engine");
   engine_->archive(ar);
   if (ar.ok() && ar.loading() && !joints_there()) ar.fail("its docks have no joints");
@@ -266,16 +269,29 @@ bool World::consistent() const {
   for (const std::uint32_t carrier : carriers_)
     if (carrier >= docks_.size() || graph_.partner(carrier) == nobody || !docks_[carrier].joint.valid()) return false;
   for (std::uint32_t d = 0; d < docks_.size(); ++d)
-    if (docks_[d].phase > DockPhase::engaged || (docks_[d].phase == DockPhase::free) != (graph_.partner(d) == nobody)) return false;
+    if (docks_[d].phase > DockPhase::engaged || (docks_[d].phase == DockPhase::free) != (graph_.partner(d) == nobody))
+      return false;
   return carriers_.size() == graph_.connections() && std::is_sorted(carriers_.begin(), carriers_.end());
 }
 
 std::size_t World::memory_bytes() const {
   std::size_t bytes = sizeof *this;
   const auto add = [&](const auto& v) { bytes += v.capacity() * sizeof(v[0]); };
-  add(parts_); add(modules_); add(bodies_); add(link_models_); add(placement_of_link_); add(link_of_body_);
-  add(joints_); add(joint_models_); add(dock_models_); add(dock_links_); add(last_velocities_); add(docks_);
-  add(carriers_); add(windows_); add(dock_turns_);
+  add(parts_);
+  add(modules_);
+  add(bodies_);
+  add(link_models_);
+  add(placement_of_link_);
+  add(link_of_body_);
+  add(joints_);
+  add(joint_models_);
+  add(dock_models_);
+  add(dock_links_);
+  add(last_velocities_);
+  add(docks_);
+  add(carriers_);
+  add(windows_);
+  add(dock_turns_);
   for (const LoadWindow& window : windows_) add(window.impulses);
   bytes += finder_.memory_bytes() + graph_.docks() * 2 * sizeof(std::uint32_t);
   for (const model::Placement& p : model_->placements)

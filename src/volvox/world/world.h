@@ -29,8 +29,8 @@ enum class DockPhase : std::uint8_t { free, latching, engaged };
 struct DockStatus {
   DockPhase phase = DockPhase::free;
   bool enabled = true;
-  bool broken = false;  // it broke, and holds nothing until it is disabled and enabled again
-  bool carrier = false; // of the two docks of a pair, the one whose frame the joint's loads are in
+  bool broken = false;   // it broke, and holds nothing until it is disabled and enabled again
+  bool carrier = false;  // of the two docks of a pair, the one whose frame the joint's loads are in
   physics::JointId joint;
 };
 
@@ -80,7 +80,7 @@ class World {
   Twist last_velocity(std::uint32_t link) const { return last_velocities_[link]; }
   double last_advance() const { return last_advance_; }
   const model::Link& link_model(std::uint32_t link) const { return *link_models_[link]; }
-  std::uint32_t link_of(physics::BodyId body) const {           // nobody: the world itself
+  std::uint32_t link_of(physics::BodyId body) const {  // nobody: the world itself
     return body.valid() && body.index < link_of_body_.size() ? link_of_body_[body.index] : nobody;
   }
   std::uint32_t placement_of_body(physics::BodyId body) const;  // nobody: the world itself
@@ -117,17 +117,17 @@ class World {
   }
 
   // The phases of a tick (docs/step.md). Events come in a fixed order.
-  void update_docks(std::vector<DockEvent>& events);          // dock
-  physics::StepStatus move(Time begin, Time end);             // move
+  void update_docks(std::vector<DockEvent>& events);  // dock
+  physics::StepStatus move(Time begin, Time end);     // move
   // The same, substep by substep: `control` is called at the beginning of each with its time and
   // length (s), and adds forces and commands for this substep alone to those of the tick. False
   // ends the tick there.
   using Control = std::function<bool(Time begin, double step)>;
   physics::StepStatus move(Time begin, Time end, double max_substep, const Control& control);
-  void break_docks(std::vector<DockEvent>& events);           // break
+  void break_docks(std::vector<DockEvent>& events);  // break
 
-  std::int64_t docks_broken() const { return docks_broken_; }    // connections, since the start
-  std::int64_t docks_formed() const { return docks_formed_; }    // captures, since the start
+  std::int64_t docks_broken() const { return docks_broken_; }  // connections, since the start
+  std::int64_t docks_formed() const { return docks_formed_; }  // captures, since the start
   std::int64_t docks_released() const { return docks_released_; }
 
   // Snapshot and hash.
@@ -191,7 +191,7 @@ class World {
   std::int64_t docks_broken_ = 0, docks_formed_ = 0, docks_released_ = 0;
   std::map<std::uint32_t, model::Color> colors_;  // by placement
 
-  DockFinder finder_;  // scratch of the dock phase
+  DockFinder finder_;                // scratch of the dock phase
   std::vector<Wrench> tick_forces_;  // scratch of the move phase
 };
 

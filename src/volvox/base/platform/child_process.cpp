@@ -46,7 +46,10 @@ namespace {
 }  // namespace
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::function<std::string()>& work) {
-  const auto failed = [] { return Error(fmt::format("no new process can be started: {}", std::strerror(errno)), "let fewer of them run at once"); };
+  const auto failed = [] {
+    return Error(fmt::format("no new process can be started: {}", std::strerror(errno)),
+                 "let fewer of them run at once");
+  };
   int ends[2];
   if (pipe(ends) != 0) return failed();
   std::fflush(nullptr);
@@ -95,13 +98,14 @@ void ChildProcess::reap(const std::string& why) {
   close(pipe_);
   int status = 0;
   rusage usage{};
-  while (wait4(process_, &status, 0, &usage) < 0 && errno == EINTR) {
-  }
+  while (wait4(process_, &status, 0, &usage) < 0 && errno == EINTR) {}
   ended_ = true;
   outcome_.peak_memory_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
   if (!why.empty()) outcome_.failure = why;
-  else if (WIFSIGNALED(status)) outcome_.failure = fmt::format("crashed (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  else if (WEXITSTATUS(status) != 0) outcome_.failure = outcome_.text.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : outcome_.text;
+  else if (WIFSIGNALED(status))
+    outcome_.failure = fmt::format("crashed (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else if (WEXITSTATUS(status) != 0)
+    outcome_.failure = outcome_.text.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : outcome_.text;
 }
 
 void ChildProcess::wait_for_any(const std::vector<const ChildProcess*>& children, double seconds) {

@@ -28,8 +28,8 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  bool ended();  // looks, and does not wait
-  void end(const std::string& why);  // now; `why` becomes its failure
+  bool ended();                                             // looks, and does not wait
+  void end(const std::string& why);                         // now; `why` becomes its failure
   const ChildOutcome& outcome() const { return outcome_; }  // once it has ended
 
   // Until one of them has something to tell or that many seconds have passed; a signal to us wakes too.
@@ -46,6 +46,7 @@ class ChildProcess {
 };
 
 // The same, waited for: `limit` seconds at most; then it is ended. So it is within a second once `stop` is true.
-ChildOutcome run_in_child(const std::function<std::string()>& work, double limit, const std::atomic<bool>* stop = nullptr);
+ChildOutcome run_in_child(const std::function<std::string()>& work, double limit,
+                          const std::atomic<bool>* stop = nullptr);
 
 }  // namespace volvox::platform

@@ -15,7 +15,9 @@ extern char** environ;
 namespace volvox::platform {
 
 Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::vector<std::string>& arguments) {
-  const auto failed = [&](int code) { return Error(arguments.front() + " cannot be started: " + std::strerror(code), "look whether it is installed"); };
+  const auto failed = [&](int code) {
+    return Error(arguments.front() + " cannot be started: " + std::strerror(code), "look whether it is installed");
+  };
   // A socket, not a pipe: writing to a program that has ended must not end this one by a signal.
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return failed(errno);

@@ -5,8 +5,8 @@
 
 namespace volvox::platform {
 
-double monotonic_seconds();   // since an arbitrary moment
-double process_cpu_seconds(); // of all threads of this process
+double monotonic_seconds();    // since an arbitrary moment
+double process_cpu_seconds();  // of all threads of this process
 std::int64_t peak_memory_bytes();
 std::int64_t resident_memory_bytes();
 

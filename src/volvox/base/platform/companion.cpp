@@ -52,8 +52,10 @@ struct Companion::Shared {
 Result<std::unique_ptr<Companion>> Companion::start(Answer answer, std::size_t capacity) {
   std::unique_ptr<Companion> companion(new Companion);
   companion->mapped_ = sizeof(Shared) + capacity;
-  void* memory = mmap(nullptr, companion->mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return Error(fmt::format("no shared memory: {}", std::strerror(errno)), "run it without --isolate");
+  void* memory =
+      mmap(nullptr, companion->mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return Error(fmt::format("no shared memory: {}", std::strerror(errno)), "run it without --isolate");
   companion->shared_ = new (memory) Shared;
   companion->shared_->capacity = capacity;
   sem_init(&companion->shared_->called, 1, 0);
@@ -61,7 +63,8 @@ Result<std::unique_ptr<Companion>> Companion::start(Answer answer, std::size_t c
   std::fflush(nullptr);
   const pid_t parent = getpid();
   companion->process_ = fork();
-  if (companion->process_ < 0) return Error(fmt::format("no new process: {}", std::strerror(errno)), "run it without --isolate");
+  if (companion->process_ < 0)
+    return Error(fmt::format("no new process: {}", std::strerror(errno)), "run it without --isolate");
   if (companion->process_ == 0) serve(*companion->shared_, answer, parent);
   return companion;
 }
@@ -73,8 +76,7 @@ void Companion::serve(Shared& shared, const Answer& answer, int parent) {
   signal(SIGINT, SIG_IGN);
   for (const int deadly : {SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(deadly, SIG_DFL);
   for (;;) {
-    while (sem_wait(&shared.called) != 0) {
-    }
+    while (sem_wait(&shared.called) != 0) {}
     if (!shared.put(answer(shared.content()))) _exit(3);
     sem_post(&shared.answered);
   }
@@ -84,8 +86,7 @@ void Companion::end() {
   if (process_ <= 0) return;
   kill(process_, SIGKILL);
   int status = 0;
-  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {}
   process_ = -1;
 }
 
@@ -102,7 +103,8 @@ Result<std::span<const std::byte>> Companion::call(std::span<const std::byte> by
     return Error(how, "");
   };
   if (process_ <= 0) return Error(ended_, "");
-  if (!shared_->put(bytes)) return failed(fmt::format("was to be told {} bytes, and takes {}", bytes.size(), shared_->capacity));
+  if (!shared_->put(bytes))
+    return failed(fmt::format("was to be told {} bytes, and takes {}", bytes.size(), shared_->capacity));
   const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(limit * 1e9);
   sem_post(&shared_->called);
   for (std::int64_t now = monotonic_ns();; now = monotonic_ns()) {

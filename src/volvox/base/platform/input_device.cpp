@@ -29,7 +29,8 @@ Result<std::unique_ptr<InputDevice>> InputDevice::open(const std::filesystem::pa
   device->file_ = ::open(file.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (device->file_ < 0) device->file_ = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (device->file_ < 0)
-    return Diagnostic{file.string(), 0, std::string("the input device cannot be opened: ") + std::strerror(errno), "look what there is in /dev/input/by-id, and whether you may read it"};
+    return Diagnostic{file.string(), 0, std::string("the input device cannot be opened: ") + std::strerror(errno),
+                      "look what there is in /dev/input/by-id, and whether you may read it"};
   ff_effect effect = constant_force(-1, 0);
   if (ioctl(device->file_, EVIOCSFF, &effect) >= 0) {
     device->effect_ = effect.id;
@@ -52,7 +53,8 @@ std::optional<InputDevice::Event> InputDevice::next() {
   while (read(file_, &event, sizeof event) == sizeof event) {
     if (event.type == EV_ABS && event.code < ABS_CNT) return Event{Event::axis, event.code, event.value};
     const int first = event.code >= BTN_GAMEPAD ? BTN_GAMEPAD : BTN_JOYSTICK;
-    if (event.type == EV_KEY && event.code >= BTN_JOYSTICK && event.code < BTN_DIGI) return Event{Event::button, event.code - first, event.value};
+    if (event.type == EV_KEY && event.code >= BTN_JOYSTICK && event.code < BTN_DIGI)
+      return Event{Event::button, event.code - first, event.value};
   }
   return std::nullopt;
 }

@@ -48,7 +48,9 @@ RealTimePriority::RealTimePriority() {
   prctl(PR_SET_TIMERSLACK, 1);  // ns; ordinary threads are woken up to 50 us late otherwise
   const sched_param wanted{fifo_priority};
   const int refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted);
-  scheduling_ = refused == 0 ? "SCHED_FIFO" : std::string("ordinary (SCHED_FIFO was refused: ") + std::strerror(refused) + "; allow it with: ulimit -r 10)";
+  scheduling_ = refused == 0 ? "SCHED_FIFO"
+                             : std::string("ordinary (SCHED_FIFO was refused: ") + std::strerror(refused) +
+                                   "; allow it with: ulimit -r 10)";
 }
 
 RealTimePriority::~RealTimePriority() {

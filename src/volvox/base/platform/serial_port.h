@@ -18,8 +18,8 @@ class SerialPort {
   SerialPort(const SerialPort&) = delete;
   SerialPort& operator=(const SerialPort&) = delete;
 
-  std::string receive(std::size_t most);    // what has come; empty also where the other end is gone
-  std::size_t send(std::string_view bytes); // how many of them the line has taken
+  std::string receive(std::size_t most);     // what has come; empty also where the other end is gone
+  std::size_t send(std::string_view bytes);  // how many of them the line has taken
 
  private:
   SerialPort() = default;

@@ -5,10 +5,13 @@
 namespace volvox::platform {
 
 Result<std::shared_ptr<SharedLibrary>> SharedLibrary::open(const std::filesystem::path& file) {
-  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return std::shared_ptr<SharedLibrary>(new SharedLibrary(handle));
+  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
+    return std::shared_ptr<SharedLibrary>(new SharedLibrary(handle));
   const char* why = dlerror();
-  return Diagnostic{file.string(), 0, std::string("the shared library cannot be loaded: ") + (why != nullptr ? why : "no reason is given"),
-                    "build it against this version of Volvox, with all that it needs"};
+  return Diagnostic{
+      file.string(), 0,
+      std::string("the shared library cannot be loaded: ") + (why != nullptr ? why : "no reason is given"),
+      "build it against this version of Volvox, with all that it needs"};
 }
 
 SharedLibrary::~SharedLibrary() { dlclose(handle_); }

@@ -26,7 +26,9 @@ UdpAddress from_system(const sockaddr_in& system) { return {ntohl(system.sin_add
 }  // namespace
 
 Result<UdpAddress> UdpAddress::parse(const std::string& text) {
-  const auto bad = [&] { return Error(fmt::format("'{}' is not an address and a port", text), "write it as 127.0.0.1:5005"); };
+  const auto bad = [&] {
+    return Error(fmt::format("'{}' is not an address and a port", text), "write it as 127.0.0.1:5005");
+  };
   const auto colon = text.rfind(':');
   if (colon == std::string::npos) return bad();
   in_addr host{};

@@ -20,8 +20,13 @@ struct Everything {
 
   template <class A>
   void archive(A& ar) {
-    ar("number", number); ar("text", text); ar("reals", reals); ar("bits", bits);
-    ar("table", table); ar("maybe", maybe); ar("bytes", bytes);
+    ar("number", number);
+    ar("text", text);
+    ar("reals", reals);
+    ar("bits", bits);
+    ar("table", table);
+    ar("maybe", maybe);
+    ar("bytes", bytes);
   }
 };
 
@@ -51,13 +56,27 @@ TEST(Archive, WhatIsSavedIsLoaded) {
 TEST(Archive, HashSeesEveryField) {
   Everything base = example();
   const auto reference = hash(base);
-  Everything e = example(); e.number = 8; EXPECT_NE(hash(e), reference);
-  e = example(); e.text = "Seven"; EXPECT_NE(hash(e), reference);
-  e = example(); e.reals[1] = std::nextafter(-2.5, 0); EXPECT_NE(hash(e), reference);
-  e = example(); e.bits[1] = true; EXPECT_NE(hash(e), reference);
-  e = example(); e.table["b"].push_back(0); EXPECT_NE(hash(e), reference);
-  e = example(); e.maybe.reset(); EXPECT_NE(hash(e), reference);
-  e = example(); e.bytes[2] = 0; EXPECT_NE(hash(e), reference);
+  Everything e = example();
+  e.number = 8;
+  EXPECT_NE(hash(e), reference);
+  e = example();
+  e.text = "Seven";
+  EXPECT_NE(hash(e), reference);
+  e = example();
+  e.reals[1] = std::nextafter(-2.5, 0);
+  EXPECT_NE(hash(e), reference);
+  e = example();
+  e.bits[1] = true;
+  EXPECT_NE(hash(e), reference);
+  e = example();
+  e.table["b"].push_back(0);
+  EXPECT_NE(hash(e), reference);
+  e = example();
+  e.maybe.reset();
+  EXPECT_NE(hash(e), reference);
+  e = example();
+  e.bytes[2] = 0;
+  EXPECT_NE(hash(e), reference);
 }
 
 // Fields one by one, or many at once: the bytes are the same, and so are the hash and the snapshot.
@@ -69,11 +88,16 @@ TEST(Archive, PlainThingsAreArchivedAsTheirFields) {
     std::array<double, 2> pair{};
   };
   std::vector<Thing> things(1000);
-  for (std::size_t i = 0; i < things.size(); ++i) things[i] = {static_cast<std::uint8_t>(i), {0.1 * static_cast<double>(i), -1, 2}, i % 3 == 0, {1, static_cast<double>(i)}};
-  const auto fields = [](auto& ar, Thing& thing) { ar("kind", thing.kind), ar("place", thing.place), ar("on", thing.on), ar("pair", thing.pair); };
+  for (std::size_t i = 0; i < things.size(); ++i)
+    things[i] = {
+        static_cast<std::uint8_t>(i), {0.1 * static_cast<double>(i), -1, 2}, i % 3 == 0, {1, static_cast<double>(i)}};
+  const auto fields = [](auto& ar, Thing& thing) {
+    ar("kind", thing.kind), ar("place", thing.place), ar("on", thing.on), ar("pair", thing.pair);
+  };
   SaveArchive one_by_one, gathered;
   HashArchive hash_one_by_one, hash_gathered;
-  for (auto [plain, gather] : {std::pair<Archive*, Archive*>{&one_by_one, &gathered}, {&hash_one_by_one, &hash_gathered}}) {
+  for (auto [plain, gather] :
+       {std::pair<Archive*, Archive*>{&one_by_one, &gathered}, {&hash_one_by_one, &hash_gathered}}) {
     std::uint32_t before = 7;
     (*plain)("before", before), (*gather)("before", before);
     for (Thing& thing : things) fields(*plain, thing);

@@ -24,7 +24,12 @@ TEST(ChildProcess, ReturnsWhatTheWorkSays) {
 }
 
 TEST(ChildProcess, ACrashIsReportedAndNotOurs) {
-  const ChildOutcome outcome = run_in_child([]() -> std::string { std::raise(SIGKILL); return {}; }, 20);
+  const ChildOutcome outcome = run_in_child(
+      []() -> std::string {
+        std::raise(SIGKILL);
+        return {};
+      },
+      20);
   EXPECT_NE(outcome.failure.find("signal 9"), std::string::npos) << outcome.failure;
 }
 
@@ -33,13 +38,23 @@ TEST(ChildProcess, AnExceptionIsReported) {
 }
 
 TEST(ChildProcess, OneThatHangsIsEnded) {
-  const ChildOutcome outcome = run_in_child([]() -> std::string { for (;;) pause(); }, 0.2);
+  const ChildOutcome outcome = run_in_child(
+      []() -> std::string {
+        for (;;) pause();
+      },
+      0.2);
   EXPECT_NE(outcome.failure.find("did not end"), std::string::npos) << outcome.failure;
 }
 
 TEST(ChildProcess, OneThatIsNotWantedAnyMoreIsEnded) {
   const std::atomic<bool> stop = true;
-  EXPECT_EQ(run_in_child([]() -> std::string { for (;;) pause(); }, 1e3, &stop).failure, "was stopped");
+  EXPECT_EQ(run_in_child(
+                []() -> std::string {
+                  for (;;) pause();
+                },
+                1e3, &stop)
+                .failure,
+            "was stopped");
 }
 
 TEST(ChildProcess, MemoryIsItsOwn) {
@@ -51,7 +66,9 @@ TEST(ChildProcess, MemoryIsItsOwn) {
 }
 
 TEST(ChildProcess, CanBeLookedAtAndEnded) {
-  auto sleeper = ChildProcess::start([]() -> std::string { for (;;) pause(); });
+  auto sleeper = ChildProcess::start([]() -> std::string {
+    for (;;) pause();
+  });
   auto talker = ChildProcess::start([] { return std::string("done"); });
   ASSERT_TRUE(sleeper.ok() && talker.ok());
   while (!(*talker)->ended()) ChildProcess::wait_for_any({sleeper->get(), talker->get()}, 20);

@@ -28,7 +28,8 @@ TEST(Math, ElementaryFunctionsAreAccurate) {
     if (std::fabs(l - 1) > 1e-3)
       worst_log = std::max(worst_log, ulps(volvox::log(l), std::log(static_cast<long double>(l))));
     const double y = random.uniform(-2, 2), z = random.uniform(-2, 2);
-    worst_atan = std::max(worst_atan, ulps(volvox::atan2(y, z), std::atan2(static_cast<long double>(y), static_cast<long double>(z))));
+    worst_atan = std::max(
+        worst_atan, ulps(volvox::atan2(y, z), std::atan2(static_cast<long double>(y), static_cast<long double>(z))));
   }
   EXPECT_LT(worst_sin, 2.0);
   EXPECT_LT(worst_exp, 4.0);

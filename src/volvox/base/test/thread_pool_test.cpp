@@ -31,10 +31,12 @@ TEST(ThreadPool, SmallLoopsStayOnTheCaller) {
 TEST(ThreadPool, AnExceptionReachesTheCaller) {
   ThreadPool pool(3);
   std::atomic<int> done = 0;
-  EXPECT_THROW(pool.parallel_for(3, 1, [&](std::size_t begin, std::size_t) {
-    if (begin == 2) throw std::runtime_error("two");
-    ++done;
-  }), std::runtime_error);
+  EXPECT_THROW(pool.parallel_for(3, 1,
+                                 [&](std::size_t begin, std::size_t) {
+                                   if (begin == 2) throw std::runtime_error("two");
+                                   ++done;
+                                 }),
+               std::runtime_error);
   EXPECT_EQ(done, 2);
   pool.parallel_for(3, 1, [&](std::size_t, std::size_t) { ++done; });
   EXPECT_EQ(done, 5);

@@ -30,9 +30,10 @@ namespace {
 robots::Features example() { return {{{1.5, 2, "wall"}, {2.5, 3, "box"}}, {1, 2, 3}, 0.5f, true}; }
 
 TEST(Type, IsDescribedAsJson) {
-  EXPECT_EQ(describe(example()),
-            R"({"nearest": [{"distance": 1.5, "kind": 2, "label": "wall"}, {"distance": 2.5, "kind": 3, "label": "box"}], )"
-            R"("direction": [1, 2, 3], "width": 0.5, "seen": true})");
+  EXPECT_EQ(
+      describe(example()),
+      R"({"nearest": [{"distance": 1.5, "kind": 2, "label": "wall"}, {"distance": 2.5, "kind": 3, "label": "box"}], )"
+      R"("direction": [1, 2, 3], "width": 0.5, "seen": true})");
   EXPECT_EQ(describe(robots::Ping{}), "{}");
   EXPECT_EQ(describe(std::string("a\"b\n")), "\"a\\\"b\\u000a\"");
   EXPECT_EQ(describe(1.0 / 0.0), "null");

@@ -30,12 +30,16 @@ class CameraTest : public testing::Test {
   Theatre theatre;
 };
 
-std::size_t pixel(const CameraImage& image, int column, int row) { return static_cast<std::size_t>(row * image.width + column); }
+std::size_t pixel(const CameraImage& image, int column, int row) {
+  return static_cast<std::size_t>(row * image.width + column);
+}
 
 // The wall's front stands 1 m ahead: depth along the axis is 1 m in every pixel that sees it.
 TEST_F(CameraTest, AWallAheadHasOneDepthAndItsColour) {
   model::SceneBuilder scene;
-  scene.add(world::share(with_camera({{"width", "20"}, {"height", "10"}, {"field_of_view", "1.2"}, {"max_range", "5"}})), Pose{}, "m");
+  scene.add(
+      world::share(with_camera({{"width", "20"}, {"height", "10"}, {"field_of_view", "1.2"}, {"max_range", "5"}})),
+      Pose{}, "m");
   scene.add_obstacle(model::Box{{0.2, 10, 10}}, {{1.1, 0, 0}, {}}, 0, {}, {0.8, 0.4, 0.2, 1});
   const CameraImage& image = look(scene);
   ASSERT_EQ(image.width, 20);
@@ -55,7 +59,9 @@ TEST_F(CameraTest, AWallAheadHasOneDepthAndItsColour) {
 TEST_F(CameraTest, ASphereHasTheDepthsOfItsEquation) {
   const double d = 2, r = 0.5, tangent = std::tan(0.5);
   model::SceneBuilder scene;
-  scene.add(world::share(with_camera({{"width", "31"}, {"height", "21"}, {"field_of_view", "1.0"}, {"max_range", "4"}})), Pose{}, "m");
+  scene.add(
+      world::share(with_camera({{"width", "31"}, {"height", "21"}, {"field_of_view", "1.0"}, {"max_range", "4"}})),
+      Pose{}, "m");
   scene.add_obstacle(model::Sphere{r}, {{d, 0, 0}, {}});
   const CameraImage& image = look(scene);
   int seen = 0;
@@ -73,18 +79,22 @@ TEST_F(CameraTest, ASphereHasTheDepthsOfItsEquation) {
 
 TEST_F(CameraTest, RowsGoDownAndColumnsGoRight) {
   model::SceneBuilder scene;
-  scene.add(world::share(with_camera({{"width", "3"}, {"height", "3"}, {"field_of_view", "1.0"}, {"max_range", "4"}})), Pose{}, "m");
-  scene.add_obstacle(model::Sphere{0.2}, {{2, 0.7, 0}, {}});   // left
-  scene.add_obstacle(model::Sphere{0.2}, {{2, 0, 0.7}, {}});   // above
+  scene.add(world::share(with_camera({{"width", "3"}, {"height", "3"}, {"field_of_view", "1.0"}, {"max_range", "4"}})),
+            Pose{}, "m");
+  scene.add_obstacle(model::Sphere{0.2}, {{2, 0.7, 0}, {}});  // left
+  scene.add_obstacle(model::Sphere{0.2}, {{2, 0, 0.7}, {}});  // above
   const CameraImage& image = look(scene);
   for (int row = 0; row < 3; ++row)
     for (int column = 0; column < 3; ++column)
-      EXPECT_EQ(image.depth[pixel(image, column, row)] < 4, (row == 1 && column == 0) || (row == 0 && column == 1)) << column << " " << row;
+      EXPECT_EQ(image.depth[pixel(image, column, row)] < 4, (row == 1 && column == 0) || (row == 0 && column == 1))
+          << column << " " << row;
 }
 
 TEST_F(CameraTest, SeesNothingNearerThanNearAndNotItself) {
   model::SceneBuilder scene;
-  scene.add(world::share(with_camera({{"width", "4"}, {"height", "4"}, {"near", "0.5"}, {"max_range", "3"}}, {{0, 0, 0}, {}})), Pose{}, "m");
+  scene.add(world::share(
+                with_camera({{"width", "4"}, {"height", "4"}, {"near", "0.5"}, {"max_range", "3"}}, {{0, 0, 0}, {}})),
+            Pose{}, "m");
   scene.add_obstacle(model::Box{{0.1, 1, 1}}, {{0.3, 0, 0}, {}});
   scene.add_obstacle(model::Box{{0.1, 9, 9}}, {{2.05, 0, 0}, {}});
   for (const float depth : look(scene).depth) EXPECT_NEAR(static_cast<double>(depth), 2, 1e-6);
@@ -110,8 +120,13 @@ TEST_F(CameraTest, IsPartOfTheHashAndComesBackFromASnapshot) {
 }
 
 TEST_F(CameraTest, BadParametersAreNamed) {
-  for (const Settings& bad : {Settings{{"width", "0"}}, {{"width", "5000"}}, {{"width", "1024"}, {"height", "1024"}}, {{"field_of_view", "3.1"}},
-                              {{"near", "-1"}}, {{"max_range", "nan"}}, {{"widht", "3"}}}) {
+  for (const Settings& bad : {Settings{{"width", "0"}},
+                              {{"width", "5000"}},
+                              {{"width", "1024"}, {"height", "1024"}},
+                              {{"field_of_view", "3.1"}},
+                              {{"near", "-1"}},
+                              {{"max_range", "nan"}},
+                              {{"widht", "3"}}}) {
     model::SceneBuilder scene;
     scene.add(world::share(with_camera(bad)), Pose{}, "m");
     const auto opened = Theatre().open(scene);
@@ -122,10 +137,12 @@ TEST_F(CameraTest, BadParametersAreNamed) {
 
 TEST(CameraModel, IsReadFromSdf) {
   model::ModelLibrary library(std::vector<std::filesystem::path>{});
-  const auto world = model::read_world_text(R"(<sdf version="1.9"><world name="w"><model name="m"><static>true</static><link name="body">
+  const auto world = model::read_world_text(
+      R"(<sdf version="1.9"><world name="w"><model name="m"><static>true</static><link name="body">
     <sensor name="eye" type="rgbd_camera"><pose>0.1 0 0 0 0 0</pose>
       <camera><horizontal_fov>0.9</horizontal_fov><image><width>12</width><height>8</height></image><clip><near>0.02</near><far>7</far></clip></camera></sensor>
-    </link></model></world></sdf>)", "camera.sdf", {}, library);
+    </link></model></world></sdf>)",
+      "camera.sdf", {}, library);
   ASSERT_TRUE(world.ok()) << world.error().text();
   const model::Sensor& sensor = world->placements.at(0).model->sensors.at(0);
   EXPECT_EQ(sensor.type, "camera");

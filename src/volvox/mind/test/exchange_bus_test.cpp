@@ -38,7 +38,8 @@ TEST(Exchange, TheLowestPriorityNumberGoesFirst) {
   theatre.prepare = [&](Scripted& b) {
     b.on_step = [&](Agent& agent) {
       if (theatre.now == 0 && agent.address() > 0)
-        agent.send("bus", Bytes{static_cast<std::uint8_t>(agent.address())}, {.priority = static_cast<std::uint32_t>(10 - agent.address())});
+        agent.send("bus", Bytes{static_cast<std::uint8_t>(agent.address())},
+                   {.priority = static_cast<std::uint32_t>(10 - agent.address())});
     };
     b.on_receive = [&](Agent& agent, const Message& message) {
       if (agent.address() == 0) order.push_back(message.from);
@@ -85,7 +86,8 @@ TEST(Exchange, BusesOfOneNameMustAgree) {
   const auto opened = theatre.open(scene);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().diagnostics()[0].line, 5);
-  EXPECT_NE(opened.error().text().find("differs from the one of that name at actor.sdf:11"), std::string::npos) << opened.error().text();
+  EXPECT_NE(opened.error().text().find("differs from the one of that name at actor.sdf:11"), std::string::npos)
+      << opened.error().text();
 }
 
 // Modules that cannot dock still share a bus of the world; one of the organism ends at each of them.
@@ -94,7 +96,9 @@ TEST(Exchange, ABusInAWorldWithoutDocks) {
     Theatre theatre;
     std::vector<std::string> heard;
     theatre.prepare = [&](Scripted& b) {
-      b.on_step = [&](Agent& agent) { if (agent.name() == "m0" && theatre.now == 1) agent.send("bus", 1.0); };
+      b.on_step = [&](Agent& agent) {
+        if (agent.name() == "m0" && theatre.now == 1) agent.send("bus", 1.0);
+      };
       b.on_receive = [&](Agent& agent, const Message& message) {
         EXPECT_EQ(message.from, 0);
         heard.push_back(agent.name());

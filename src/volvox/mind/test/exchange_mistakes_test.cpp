@@ -22,16 +22,29 @@ std::string failure_of(model::SceneBuilder scene, const std::function<void(Agent
 
 TEST(Exchange, MistakesNameTheModule) {
   const auto radio = [](auto step) { return failure_of(spread({0, 1}, with_radio()), step); };
-  EXPECT_NE(radio([](Agent& a) { a.send("radio", Bytes(128)); }).find("m0: a message at 'radio' cannot be sent: a payload of 128 bytes"), std::string::npos);
+  EXPECT_NE(radio([](Agent& a) {
+              a.send("radio", Bytes(128));
+            }).find("m0: a message at 'radio' cannot be sent: a payload of 128 bytes"),
+            std::string::npos);
   EXPECT_NE(radio([](Agent& a) { a.send("radoi", 1.0); }).find("did you mean 'radio'?"), std::string::npos);
-  EXPECT_NE(radio([](Agent& a) { a.send("radio", 1.0, {.to = 2}); }).find("it sent to the address 2; the modules have the addresses 0 to 1"), std::string::npos);
+  EXPECT_NE(radio([](Agent& a) {
+              a.send("radio", 1.0, {.to = 2});
+            }).find("it sent to the address 2; the modules have the addresses 0 to 1"),
+            std::string::npos);
   EXPECT_NE(radio([](Agent& a) { a.send("radio", 1.0, {.to = -7}); }).find("address -7"), std::string::npos);
   EXPECT_NE(radio([](Agent& a) { a.send("radio", 1.0, {.mailbox = 40000}); }).find("mailbox 40000"), std::string::npos);
   EXPECT_NE(radio([](Agent& a) { a.poll("radio", 1); }).find("polled"), std::string::npos);
-  EXPECT_NE(failure_of(chain_of(2, with_bus()), [](Agent& a) { a.send("bus", 1.0, {.priority = 0x20000000}); }).find("29 bits"), std::string::npos);
+  EXPECT_NE(failure_of(chain_of(2, with_bus()), [](Agent& a) { a.send("bus", 1.0, {.priority = 0x20000000}); })
+                .find("29 bits"),
+            std::string::npos);
   model::SceneBuilder mixed = spread({0}, with_radio());
   mixed.add(world::share(actor()), Pose{{1, 0, 0}, {}}, "deaf");
-  EXPECT_NE(failure_of(std::move(mixed), [](Agent& a) { if (a.name() == "m0") a.send("radio", 1.0, {.to = 1}); }).find("that module has no radio there"), std::string::npos);
+  EXPECT_NE(failure_of(std::move(mixed),
+                       [](Agent& a) {
+                         if (a.name() == "m0") a.send("radio", 1.0, {.to = 1});
+                       })
+                .find("that module has no radio there"),
+            std::string::npos);
 }
 
 TEST(Exchange, BadOptionsNameFileAndLine) {
@@ -44,8 +57,13 @@ TEST(Exchange, BadOptionsNameFileAndLine) {
     return opened.ok() ? std::string() : opened.error().text();
   };
   EXPECT_EQ(error([](auto&) {}), "");
-  EXPECT_NE(error([](auto& m) { m.radios[0].power = -1; }).find("actor.sdf:9: radio 'radio': the transmitting power in W is -1"), std::string::npos);
-  EXPECT_NE(error([](auto& m) { m.wires[0].bit_rate = 0; }).find("actor.sdf:7: <volvox:wire>: the bit rate of the wire is 0"), std::string::npos);
+  EXPECT_NE(error([](auto& m) {
+              m.radios[0].power = -1;
+            }).find("actor.sdf:9: radio 'radio': the transmitting power in W is -1"),
+            std::string::npos);
+  EXPECT_NE(
+      error([](auto& m) { m.wires[0].bit_rate = 0; }).find("actor.sdf:7: <volvox:wire>: the bit rate of the wire is 0"),
+      std::string::npos);
   EXPECT_NE(error([](auto& m) { m.radios[0].carrier_threshold = 1e-30; }).find("busy for ever"), std::string::npos);
 }
 
@@ -57,7 +75,9 @@ TEST(Exchange, WarnsOfWhatIsHardlyMeant) {
   const auto warnings = theatre.minds->exchange()->warnings(*theatre.world);
   ASSERT_EQ(warnings.size(), 3u);
   EXPECT_NE(warnings[0].find("2 radios have another within"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[1].find("which the world does not describe: it is free space (friis) at 2.4 GHz"), std::string::npos) << warnings[1];
+  EXPECT_NE(warnings[1].find("which the world does not describe: it is free space (friis) at 2.4 GHz"),
+            std::string::npos)
+      << warnings[1];
   EXPECT_NE(warnings[1].find("<volvox:channel name="), std::string::npos) << warnings[1];
   EXPECT_NE(warnings[2].find("no radio uses the channel 'ari'"), std::string::npos) << warnings[2];
 }
@@ -83,7 +103,9 @@ TEST(Exchange, AnUnknownLawOfPropagationListsThoseThereAre) {
   scene.add_channel({.name = with_radio().radios[0].channel, .custom_law = "fris"});
   const auto opened = theatre.open(scene);
   ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.error().text().find("did you mean 'friis'? There are: friis, log_distance, two_ray, terahertz"), std::string::npos) << opened.error().text();
+  EXPECT_NE(opened.error().text().find("did you mean 'friis'? There are: friis, log_distance, two_ray, terahertz"),
+            std::string::npos)
+      << opened.error().text();
 }
 
 TEST(Exchange, CallbacksThatSendForEverAtOneInstantAreStopped) {

@@ -15,7 +15,9 @@ TEST(Exchange, RadioReachesThoseInRange) {
   Theatre theatre;
   std::map<std::string, Message> heard;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [&](Agent& agent) { if (agent.name() == "m0" && theatre.now == 0) agent.send("radio", Packet{}); };
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now == 0) agent.send("radio", Packet{});
+    };
     b.on_receive = [&](Agent& agent, const Message& message) {
       heard[agent.name()] = message;
       return true;
@@ -58,7 +60,9 @@ TEST(Exchange, RadiosMoveWithTheirModules) {
   Theatre theatre;
   int received = 0;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [&](Agent& agent) { if (agent.name() == "m0") agent.send("radio", 1.0); };
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0") agent.send("radio", 1.0);
+    };
     b.on_receive = [&](Agent&, const Message&) { return ++received > 0; };
   };
   auto model = with_radio();
@@ -96,7 +100,9 @@ TEST(Exchange, BodiesBetweenDimTheSignal) {
     Theatre theatre;
     std::map<std::string, double> power;
     theatre.prepare = [&](Scripted& b) {
-      b.on_step = [&](Agent& agent) { if (agent.name() == "m0" && theatre.now == 0) agent.send("radio", 1.0); };
+      b.on_step = [&](Agent& agent) {
+        if (agent.name() == "m0" && theatre.now == 0) agent.send("radio", 1.0);
+      };
       b.on_receive = [&](Agent& agent, const Message& message) { return (power[agent.name()] = message.power) > 0; };
     };
     auto scene = spread({0, 1, 2}, with_radio());

@@ -41,7 +41,8 @@ TEST(Exchange, AnswersComeAndGoWithinATick) {
   theatre.ticks(1);
   ASSERT_EQ(heard.size(), 28u) << "the frame on the way at the tick's end arrived in the next";
   for (std::size_t i = 0; i < heard.size(); ++i)
-    EXPECT_EQ(heard[i], (Heard{i % 2 == 0 ? "m1" : "m0", Time{static_cast<std::int64_t>(i + 1) * packet_ns}, static_cast<std::uint32_t>(i)}));
+    EXPECT_EQ(heard[i], (Heard{i % 2 == 0 ? "m1" : "m0", Time{static_cast<std::int64_t>(i + 1) * packet_ns},
+                               static_cast<std::uint32_t>(i)}));
 }
 
 // The length of a tick does not change when anything happens.
@@ -52,7 +53,9 @@ TEST(Exchange, TicksDoNotMatter) {
     theatre.dt = dt;
     auto& heard = histories.emplace_back();
     theatre.prepare = [&](Scripted& b) {
-      b.on_start = [](Agent& agent) { if (agent.name() == "m0") agent.send("radio", Packet{}); };
+      b.on_start = [](Agent& agent) {
+        if (agent.name() == "m0") agent.send("radio", Packet{});
+      };
       b.on_receive = [&](Agent& agent, const Message& message) {
         heard.push_back({agent.name(), message.arrived, message.as<Packet>()->number});
         if (heard.size() < 40) agent.send("radio", Packet{message.as<Packet>()->number + 1, {}});
@@ -75,7 +78,9 @@ TEST(Exchange, BytesTravelWithoutAMark) {
   std::optional<Bytes> got;
   Time at;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [&](Agent& agent) { if (agent.name() == "m0" && theatre.now == 0) agent.send("east", Bytes(53, 7)); };
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now == 0) agent.send("east", Bytes(53, 7));
+    };
     b.on_receive = [&](Agent&, const Message& message) {
       got = message.as<Bytes>();
       at = message.arrived;
@@ -93,7 +98,9 @@ TEST(Exchange, NoiseActsOnFramesToo) {
   Theatre theatre;
   std::vector<Time> arrived;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [&](Agent& agent) { if (agent.name() == "m0" && theatre.now == 0) agent.send("east", Packet{}); };
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now == 0) agent.send("east", Packet{});
+    };
     b.on_receive = [&](Agent&, const Message& message) {
       arrived.push_back(message.arrived);
       return true;
@@ -110,7 +117,9 @@ TEST(Exchange, NoiseActsOnFramesToo) {
 TEST(Exchange, FramesOfATickCanBeLookedAt) {
   Theatre theatre;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [&](Agent& agent) { if (agent.name() == "m0" && theatre.now == 1) agent.send("east", 1.0); };
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now == 1) agent.send("east", 1.0);
+    };
   };
   auto scene = chain_of(2, wired(1e6));
   ASSERT_TRUE(theatre.open(scene).ok());

@@ -111,7 +111,9 @@ TEST(Exchange, BreakageCutsTheLink) {
   Theatre theatre;
   int received = 0;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [&](Agent& agent) { if (agent.name() == "m0") agent.send("down", 1.0); };
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0") agent.send("down", 1.0);
+    };
     b.on_receive = [&](Agent&, const Message&) { return ++received > 0; };
   };
   model::ModuleModel weak = wired(1e6), base = wired(1e6);

@@ -12,12 +12,20 @@ namespace volvox::mind {
 struct Scripted final : Behavior {
   std::function<void(Agent&)> on_start, on_step, on_end;
   std::function<bool(Agent&, const Message&)> on_receive;
-  void start(Agent& a) override { if (on_start) on_start(a); }
-  void step(Agent& a) override { if (on_step) on_step(a); }
+  void start(Agent& a) override {
+    if (on_start) on_start(a);
+  }
+  void step(Agent& a) override {
+    if (on_step) on_step(a);
+  }
   bool receive(Agent& a, const Message& m) override { return on_receive && on_receive(a, m); }
-  void end_tick(Agent& a) override { if (on_end) on_end(a); }
+  void end_tick(Agent& a) override {
+    if (on_end) on_end(a);
+  }
   OnBoard on_board() const override { return controls; }
-  void control(Agent& a, double step) override { if (on_control) on_control(a, step); }
+  void control(Agent& a, double step) override {
+    if (on_control) on_control(a, step);
+  }
   double period() const override { return step_period; }
   bool omniscient() const override { return sees_all; }
   OnBoard controls;
@@ -38,7 +46,8 @@ class Theatre {
   std::function<void(Scripted&)> prepare = [](Scripted&) {};
   Registries registries;
 
-  Result<void> open(model::SceneBuilder& scene, std::uint64_t seed = 1, const std::string& engine_name = physics::default_engine) {
+  Result<void> open(model::SceneBuilder& scene, std::uint64_t seed = 1,
+                    const std::string& engine_name = physics::default_engine) {
     auto model = scene.build();
     if (!model.ok()) return model.error();
     auto shared = std::make_shared<const model::WorldModel>(std::move(*model));
@@ -63,7 +72,10 @@ class Theatre {
     if (auto failure = minds->act(*world, ActStage::motion); !failure.ok()) return failure;
     MindFailure on_board;
     if (!minds->any_on_board()) world->move(begin, end);
-    else world->move(begin, end, 1.0 / 240, [&](Time substep, double step) { return (on_board = minds->control(*world, substep, step, threads)).ok(); });
+    else
+      world->move(begin, end, 1.0 / 240, [&](Time substep, double step) {
+        return (on_board = minds->control(*world, substep, step, threads)).ok();
+      });
     if (!on_board.ok()) return on_board;
     world->break_docks(events);
     auto failure = minds->deliver(*world, end, now);

@@ -111,8 +111,13 @@ TEST(Minds, AFlakyConnectorLosesMessages) {
   Theatre theatre;
   int arrived = 0;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [](Agent& agent) { if (agent.name() == "m0") agent.send("east", Note{}); };
-    b.on_receive = [&](Agent&, const Message&) { ++arrived; return true; };
+    b.on_step = [](Agent& agent) {
+      if (agent.name() == "m0") agent.send("east", Note{});
+    };
+    b.on_receive = [&](Agent&, const Message&) {
+      ++arrived;
+      return true;
+    };
   };
   model::ModuleModel flaky = actor();
   flaky.message_noise["*"] = {{"dropout", {{"probability", "0.3"}}, 5}};
@@ -125,7 +130,9 @@ TEST(Minds, AFlakyConnectorLosesMessages) {
 TEST(Minds, ModelsAndRandomStreamsAreTheirOwn) {
   Theatre theatre;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [](Agent& agent) { agent.model<Memory>().seen.push_back(static_cast<int>(agent.random().below(1000))); };
+    b.on_step = [](Agent& agent) {
+      agent.model<Memory>().seen.push_back(static_cast<int>(agent.random().below(1000)));
+    };
   };
   auto scene = chain_of(2);
   ASSERT_TRUE(theatre.open(scene).ok());
@@ -143,7 +150,10 @@ TEST(Minds, APeriodAndAClockOfItsOwn) {
   double time = -1;
   theatre.prepare = [&](Scripted& b) {
     b.step_period = 0.1;
-    b.on_step = [&](Agent& agent) { ++steps; time = agent.time(); };
+    b.on_step = [&](Agent& agent) {
+      ++steps;
+      time = agent.time();
+    };
   };
   model::SceneBuilder scene("clock");
   scene.set_gravity({});
@@ -254,7 +264,9 @@ TEST(Minds, MistakesOfABehaviorNameTheModule) {
   for (const auto& [mistake, expected] : mistakes) {
     Theatre theatre;
     theatre.prepare = [&](Scripted& b) {
-      b.on_step = [&](Agent& agent) { if (agent.name() == "m1") mistake(agent); };
+      b.on_step = [&](Agent& agent) {
+        if (agent.name() == "m1") mistake(agent);
+      };
     };
     auto scene = chain_of(3);
     ASSERT_TRUE(theatre.open(scene).ok());
@@ -275,13 +287,31 @@ TEST(Minds, BadDescriptionsAreRefusedBeforeTheRun) {
     return opened.ok() ? "" : opened.error().text();
   };
   EXPECT_EQ(error([](model::ModuleModel&) {}), "");
-  EXPECT_NE(error([](auto& m) { m.mind->behavior = "scriptd"; }).find("actor.sdf:3: there is no behavior named 'scriptd'"), std::string::npos);
-  EXPECT_NE(error([](auto& m) { m.mind->parameters["speed"] = "3"; }).find("has no parameter 'speed'"), std::string::npos);
-  EXPECT_NE(error([](auto& m) { m.sensors.push_back({"x", "radar", 0, {}, {}, 9}); }).find("actor.sdf:9: there is no sensor type named 'radar'"), std::string::npos);
-  EXPECT_NE(error([](auto& m) { m.sensors.push_back({"x", "range", 0, {}, {{"rayz", "3"}}, 9}); }).find("did you mean 'rays'?"), std::string::npos);
-  EXPECT_NE(error([](auto& m) { m.sensors.push_back({"east.dock", "pose", 0, {}, {}, 9}); }).find("two percepts named 'east.dock'"), std::string::npos);
-  EXPECT_NE(error([](auto& m) { m.percept_noise["nose"] = {{"gaussian", {}, 4}}; }).find("actor.sdf:4: noise on the percept 'nose'"), std::string::npos);
-  EXPECT_NE(error([](auto& m) { m.action_noise["est"] = {{"gaussian", {}, 4}}; }).find("did you mean 'east'?"), std::string::npos);
+  EXPECT_NE(
+      error([](auto& m) { m.mind->behavior = "scriptd"; }).find("actor.sdf:3: there is no behavior named 'scriptd'"),
+      std::string::npos);
+  EXPECT_NE(error([](auto& m) { m.mind->parameters["speed"] = "3"; }).find("has no parameter 'speed'"),
+            std::string::npos);
+  EXPECT_NE(error([](auto& m) {
+              m.sensors.push_back({"x", "radar", 0, {}, {}, 9});
+            }).find("actor.sdf:9: there is no sensor type named 'radar'"),
+            std::string::npos);
+  EXPECT_NE(error([](auto& m) {
+              m.sensors.push_back({"x", "range", 0, {}, {{"rayz", "3"}}, 9});
+            }).find("did you mean 'rays'?"),
+            std::string::npos);
+  EXPECT_NE(error([](auto& m) {
+              m.sensors.push_back({"east.dock", "pose", 0, {}, {}, 9});
+            }).find("two percepts named 'east.dock'"),
+            std::string::npos);
+  EXPECT_NE(error([](auto& m) {
+              m.percept_noise["nose"] = {{"gaussian", {}, 4}};
+            }).find("actor.sdf:4: noise on the percept 'nose'"),
+            std::string::npos);
+  EXPECT_NE(error([](auto& m) {
+              m.action_noise["est"] = {{"gaussian", {}, 4}};
+            }).find("did you mean 'east'?"),
+            std::string::npos);
 }
 
 TEST(Minds, ABehaviorWithoutAStateListCannotBeSaved) {

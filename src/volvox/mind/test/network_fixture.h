@@ -68,7 +68,8 @@ inline model::SceneBuilder spread(const std::vector<double>& places, model::Modu
   model::SceneBuilder scene("spread");
   scene.set_gravity({});
   const auto shared = world::share(std::move(model));
-  for (std::size_t i = 0; i < places.size(); ++i) scene.add(shared, Pose{{places[i], 0, 0}, {}}, "m" + std::to_string(i));
+  for (std::size_t i = 0; i < places.size(); ++i)
+    scene.add(shared, Pose{{places[i], 0, 0}, {}}, "m" + std::to_string(i));
   return scene;
 }
 

@@ -68,7 +68,8 @@ TEST(Noise, UniformStaysInRangeAndFillsIt) {
 }
 
 TEST(Noise, ADrawnBiasIsConstant) {
-  NoiseChain noise = chain(spec({{"bias", {{"deviation", "1"}}}}), &type_of<double>()), other = chain(spec({{"bias", {{"deviation", "1"}}}}), &type_of<double>(), 2);
+  NoiseChain noise = chain(spec({{"bias", {{"deviation", "1"}}}}), &type_of<double>()),
+             other = chain(spec({{"bias", {{"deviation", "1"}}}}), &type_of<double>(), 2);
   Value a(0.0), b(0.0), c(0.0);
   noise.apply(a);
   noise.apply(b);
@@ -102,7 +103,10 @@ TEST(Noise, DropoutRepeatsTheLastReading) {
 }
 
 TEST(Noise, MessagesAreLostDelayedAndCorrupted) {
-  NoiseChain noise = chain(spec({{"dropout", {{"probability", "0.25"}}}, {"delay", {{"ticks", "2"}}}, {"corrupt", {{"probability", "0.5"}}}}), nullptr);
+  NoiseChain noise = chain(
+      spec(
+          {{"dropout", {{"probability", "0.25"}}}, {"delay", {{"ticks", "2"}}}, {"corrupt", {{"probability", "0.5"}}}}),
+      nullptr);
   int lost = 0, changed = 0;
   constexpr int n = 4000;
   const Payload original = Payload::of(Reading{1, {2, 3, 4}, 5});
@@ -118,7 +122,10 @@ TEST(Noise, MessagesAreLostDelayedAndCorrupted) {
 }
 
 TEST(Noise, GoesOnAfterRestore) {
-  const auto specs = spec({{"bias", {{"deviation", "1"}}}, {"dropout", {{"probability", "0.3"}}}, {"delay", {{"ticks", "4"}}}, {"gaussian", {}}});
+  const auto specs = spec({{"bias", {{"deviation", "1"}}},
+                           {"dropout", {{"probability", "0.3"}}},
+                           {"delay", {{"ticks", "4"}}},
+                           {"gaussian", {}}});
   NoiseChain one = chain(specs, &type_of<Reading>()), two = chain(specs, &type_of<Reading>(), 99);
   const auto run = [](NoiseChain& noise, int from, int to) {
     std::string seen;
@@ -140,7 +147,9 @@ TEST(Noise, GoesOnAfterRestore) {
 
 class Double final : public Noise {  // a user's own
  public:
-  void apply(Value& value, RandomStream&) override { value.each_number([](double& x) { x *= 2; }); }
+  void apply(Value& value, RandomStream&) override {
+    value.each_number([](double& x) { x *= 2; });
+  }
   VOLVOX_STATE()
 };
 
@@ -159,7 +168,8 @@ TEST(Noise, BadDescriptionsAreRefused) {
     auto made = NoiseChain::make(specs, built_in_noise(), &type_of<double>(), {}, "robot.sdf");
     return made.ok() ? "" : made.error().text();
   };
-  EXPECT_NE(error(spec({{"gausian", {}}})).find("robot.sdf:7: there is no noise model named 'gausian'"), std::string::npos);
+  EXPECT_NE(error(spec({{"gausian", {}}})).find("robot.sdf:7: there is no noise model named 'gausian'"),
+            std::string::npos);
   EXPECT_NE(error(spec({{"gausian", {}}})).find("did you mean 'gaussian'?"), std::string::npos);
   EXPECT_NE(error(spec({{"gaussian", {{"sigma", "1"}}}})).find("has no parameter 'sigma'"), std::string::npos);
   EXPECT_NE(error(spec({{"dropout", {{"probability", "1.5"}}}})).find("from 0 to 1"), std::string::npos);

@@ -14,7 +14,8 @@ model::ModuleModel rotorcraft() {
   model.sensors.push_back({"gyro", "gyroscope", 0, {}, {}, 0});
   model.sensors.push_back({"imu", "accelerometer", 0, {}, {}, 0});
   model.sensors.push_back({"range", "range", 0, {}, {}, 0});
-  model.actuators.push_back({"rotor", "rotor", 0, {}, {{"thrust", "1e-4"}, {"torque", "1e-6"}, {"max_speed", "500"}}, 0});
+  model.actuators.push_back(
+      {"rotor", "rotor", 0, {}, {{"thrust", "1e-4"}, {"torque", "1e-6"}, {"max_speed", "500"}}, 0});
   model.actuators.push_back({"lamp", "lamp", 0, {}, {}, 0});
   return model;
 }
@@ -50,7 +51,7 @@ TEST(OnBoard, ActsForTheLengthOfASubstep) {
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(60);
   const Twist v = theatre.world->link_velocity(0);
-  EXPECT_NEAR(v.linear.z, 16.0 / 4, 1e-6);  // 16 N on 1 kg for a quarter of a second
+  EXPECT_NEAR(v.linear.z, 16.0 / 4, 1e-6);          // 16 N on 1 kg for a quarter of a second
   EXPECT_NEAR(v.angular.z, -0.16 / 4 * 600, 1e-3);  // turning to the left, it pushes to the right
 }
 
@@ -100,7 +101,8 @@ TEST(OnBoard, RefusesWhatComesOnceATick) {
     return opened.ok() ? std::string() : opened.error().text();
   };
   EXPECT_EQ(refusal({{"gyro"}, {"rotor"}}), "");
-  EXPECT_NE(refusal({{"range"}, {"rotor"}}).find("reads 'range' on board, which is read once a tick only"), std::string::npos);
+  EXPECT_NE(refusal({{"range"}, {"rotor"}}).find("reads 'range' on board, which is read once a tick only"),
+            std::string::npos);
   EXPECT_NE(refusal({{"imu"}, {"lamp"}}).find("commands 'lamp' on board"), std::string::npos);
   EXPECT_NE(refusal({{"nose"}, {"rotor"}}).find("'nose'"), std::string::npos);
   EXPECT_NE(refusal({{}, {"wing"}}).find("'wing'"), std::string::npos);
@@ -126,7 +128,12 @@ TEST(Rotor, FeelsTheAirThatItMovesThrough) {
     Theatre theatre;
     theatre.prepare = [](Scripted& s) { s.on_step = [](Agent& a) { a.act("rotor", 300.0); }; };
     model::ModuleModel model = actor();
-    model.actuators.push_back({"rotor", "rotor", 0, {}, {{"thrust", "1e-4"}, {"torque", "0"}, {"inflow", "0.001"}, {"side_drag", "0.002"}}, 0});
+    model.actuators.push_back({"rotor",
+                               "rotor",
+                               0,
+                               {},
+                               {{"thrust", "1e-4"}, {"torque", "0"}, {"inflow", "0.001"}, {"side_drag", "0.002"}},
+                               0});
     model::SceneBuilder scene("wind");
     scene.set_gravity({});
     model::PlacementOptions options;
@@ -146,7 +153,12 @@ TEST(Rotor, FeelsTheAirThatItMovesThrough) {
 TEST(Neighbors, AreTheNearestOtherModules) {
   Theatre theatre;
   model::ModuleModel model = actor();
-  model.sensors.push_back({"neighbors", "neighbors", 0, {{0, 0, 0}, Quat::axis_angle({0, 0, 1}, pi / 2)}, {{"max_range", "3"}, {"count", "2"}}, 0});
+  model.sensors.push_back({"neighbors",
+                           "neighbors",
+                           0,
+                           {{0, 0, 0}, Quat::axis_angle({0, 0, 1}, pi / 2)},
+                           {{"max_range", "3"}, {"count", "2"}},
+                           0});
   const auto shared = world::share(model);
   model::SceneBuilder scene("swarm");
   scene.set_gravity({});
@@ -186,7 +198,8 @@ TEST(Neighbors, MissNobody) {
     std::size_t expected = 0;
     for (std::uint32_t j = 0; j < 300; ++j) expected += j != i && length(places[j] - places[i]) <= 1.5;
     EXPECT_EQ(near.size(), expected);
-    EXPECT_TRUE(std::is_sorted(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; }));
+    EXPECT_TRUE(
+        std::is_sorted(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; }));
   }
 }
 

@@ -17,7 +17,8 @@ model::ModuleModel with_sensor(const std::string& type, std::map<std::string, st
 
 // A module at the origin, in no gravity, that looks along x.
 template <class Reading>
-Reading read(const std::string& type, std::map<std::string, std::string> parameters, const std::function<void(model::SceneBuilder&)>& furnish) {
+Reading read(const std::string& type, std::map<std::string, std::string> parameters,
+             const std::function<void(model::SceneBuilder&)>& furnish) {
   Theatre theatre;
   model::SceneBuilder scene("range");
   scene.set_gravity({});
@@ -36,10 +37,12 @@ void wall(model::SceneBuilder& scene, double x, double y_from, double y_to) {
 // Every shape, still and moving, around a module that looks in all directions.
 void furnish_with_everything(model::SceneBuilder& scene, bool meshes) {
   const auto at = [](int i, double tilt) {
-    return Pose{{1.5 * volvox::cos(0.9 * i), 1.5 * volvox::sin(0.9 * i), 0.1 * i - 0.3}, Quat::axis_angle(normalized(Vec3{1, 0.3, -0.4}), tilt)};
+    return Pose{{1.5 * volvox::cos(0.9 * i), 1.5 * volvox::sin(0.9 * i), 0.1 * i - 0.3},
+                Quat::axis_angle(normalized(Vec3{1, 0.3, -0.4}), tilt)};
   };
   auto hull = std::make_shared<model::HullData>();
-  for (int i = 0; i < 24; ++i) hull->points.push_back(Vec3{volvox::cos(2.4 * i), volvox::sin(2.4 * i), 0.09 * i - 1} * 0.3);
+  for (int i = 0; i < 24; ++i)
+    hull->points.push_back(Vec3{volvox::cos(2.4 * i), volvox::sin(2.4 * i), 0.09 * i - 1} * 0.3);
   scene.add_ground();
   scene.add_obstacle(model::Box{{0.4, 0.3, 0.5}}, at(0, 0.4));
   scene.add_obstacle(model::Sphere{0.25}, at(1, 0.2), 1);
@@ -62,7 +65,11 @@ TEST(RangeSensors, hits_agree_with_the_rays_of_every_physics_engine) {
   for (const std::string& name : physics::built_in_engines().names()) {
     Theatre theatre;
     model::SceneBuilder scene("everything");
-    scene.add(world::share(with_sensor("laser", {{"rays", "121"}, {"field_of_view", "6.2"}, {"rows", "9"}, {"vertical_field_of_view", "1.6"}, {"max_range", "4"}})),
+    scene.add(world::share(with_sensor("laser", {{"rays", "121"},
+                                                 {"field_of_view", "6.2"},
+                                                 {"rows", "9"},
+                                                 {"vertical_field_of_view", "1.6"},
+                                                 {"max_range", "4"}})),
               Pose{{0, 0, 0.6}, {}}, "m");
     auto probe = physics::built_in_engines().make(name, {});
     ASSERT_TRUE(probe.ok());
@@ -79,7 +86,9 @@ TEST(RangeSensors, hits_agree_with_the_rays_of_every_physics_engine) {
       int seen = 0, apart = 0;
       for (std::size_t i = 0; i < rays.size(); ++i) {
         // At a rim, an engine that keeps single precision or a margin may see past it.
-        if (hits[i].hit() != engine_hits[i].hit() || std::fabs(hits[i].distance - engine_hits[i].distance) > 1e-4 || !(hits[i].body == engine_hits[i].body)) ++apart;
+        if (hits[i].hit() != engine_hits[i].hit() || std::fabs(hits[i].distance - engine_hits[i].distance) > 1e-4 ||
+            !(hits[i].body == engine_hits[i].body))
+          ++apart;
         seen += hits[i].hit();
       }
       EXPECT_GT(seen, 300) << name;
@@ -91,7 +100,7 @@ TEST(RangeSensors, hits_agree_with_the_rays_of_every_physics_engine) {
 TEST(RangeSensors, a_laser_mixes_what_its_beam_meets_at_a_rim) {
   const auto furnish = [](double behind) {
     return [behind](model::SceneBuilder& scene) {
-      wall(scene, 1, 0, 3);       // on the left, its rim straight ahead
+      wall(scene, 1, 0, 3);  // on the left, its rim straight ahead
       wall(scene, behind, -3, 3);
     };
   };
@@ -103,15 +112,16 @@ TEST(RangeSensors, a_laser_mixes_what_its_beam_meets_at_a_rim) {
   for (int i : {0, 1, 2}) EXPECT_NEAR(sharp[i], 1.3 / std::cos(0.05 * (i - 4)), 1e-9);
   for (int i : {6, 7, 8}) EXPECT_NEAR(sharp[i], 1 / std::cos(0.05 * (i - 4)), 1e-9);
   for (int i : {0, 1, 2, 6, 7, 8}) EXPECT_NEAR(mixed[i], sharp[i], 1e-3) << i;  // away from the rim
-  EXPECT_GT(mixed[4], 1.05);  // at it, where there is nothing
+  EXPECT_GT(mixed[4], 1.05);                                                    // at it, where there is nothing
   EXPECT_LT(mixed[4], 1.25);
   // Too far apart to run together: the nearest counts.
   EXPECT_NEAR(read<std::vector<double>>("laser", wide, furnish(3))[4], 1, 1e-3);
 }
 
 TEST(RangeSensors, a_laser_has_rows_and_a_least_range) {
-  const auto rows = read<std::vector<double>>("laser", {{"rays", "1"}, {"rows", "3"}, {"vertical_field_of_view", "1"}, {"min_range", "1.1"}},
-                                              [](model::SceneBuilder& scene) { wall(scene, 1, -3, 3); });
+  const auto rows = read<std::vector<double>>(
+      "laser", {{"rays", "1"}, {"rows", "3"}, {"vertical_field_of_view", "1"}, {"min_range", "1.1"}},
+      [](model::SceneBuilder& scene) { wall(scene, 1, -3, 3); });
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_NEAR(rows[0], 1 / std::cos(0.5), 1e-9);
   EXPECT_EQ(rows[1], 1.1);
@@ -166,7 +176,8 @@ TEST(RangeSensors, a_module_that_drives_by_is_seen_where_it_is) {
 
 TEST(RangeSensors, ranging_noise_leaves_alone_what_saw_nothing) {
   Registries registries;
-  auto chain = NoiseChain::make({{"ranging", {{"deviation", "0.1"}, {"max_range", "2"}}, 0}}, registries.noise, &type_of<std::vector<double>>(), RandomStream(1, 2, "noise"), "");
+  auto chain = NoiseChain::make({{"ranging", {{"deviation", "0.1"}, {"max_range", "2"}}, 0}}, registries.noise,
+                                &type_of<std::vector<double>>(), RandomStream(1, 2, "noise"), "");
   ASSERT_TRUE(chain.ok());
   Value value = Value::of(type_of<std::vector<double>>());
   double sum = 0, squares = 0;

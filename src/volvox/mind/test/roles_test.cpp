@@ -25,7 +25,8 @@ struct Chain {
   std::uint64_t seed = 1;
 
   // m0 is the root. Clocks start anywhere within a period, unless they are said to be exact.
-  void open(const RoleBook& book, int count, std::map<std::string, std::string> parameters = {}, model::ClockSpread clocks = {1, 50}) {
+  void open(const RoleBook& book, int count, std::map<std::string, std::string> parameters = {},
+            model::ClockSpread clocks = {1, 50}) {
     theatre.registries.behaviors.add("player", role_player(book));
     model::ModuleModel player = actor();
     player.mind = model::Mind{"player", std::move(parameters), "actor.sdf", 3};
@@ -117,7 +118,8 @@ RoleBook arm() {
   RoleBook book;
   book.parent = "west";
   book.step = 1.0 / 60;
-  for (const char* name : {"unknown", "shoulder", "upper arm", "elbow", "lower arm", "wrist"}) book.roles.push_back({name, period, {}, {{"east", 0}}});
+  for (const char* name : {"unknown", "shoulder", "upper arm", "elbow", "lower arm", "wrist"})
+    book.roles.push_back({name, period, {}, {{"east", 0}}});
   book.rules.push_back({{}, "shoulder", [](const Situation& s) { return s.is_root(); }});
   const char* order[] = {"shoulder", "upper arm", "elbow", "lower arm", "wrist"};
   for (int k = 1; k < 5; ++k) {
@@ -146,7 +148,9 @@ TEST(Roles, ChangeOnTimeOnAPerceptAndOnNeighbors) {
   for (const char* name : {"fresh", "ripe", "cut off", "beside ripe"}) book.roles.push_back({name, period, {}, {}});
   book.rules = {{{"fresh"}, "cut off", [](const Situation& s) { return !s.percept<DockState>("east.dock").enabled; }},
                 {{"fresh"}, "ripe", [](const Situation& s) { return s.is_root() && s.time_in_role() > 0.5; }},
-                {{"fresh"}, "beside ripe", [](const Situation& s) { return s.neighbor_role("west") == "ripe" && s.neighbor("west") == "east"; }}};
+                {{"fresh"}, "beside ripe", [](const Situation& s) {
+                   return s.neighbor_role("west") == "ripe" && s.neighbor("west") == "east";
+                 }}};
   Chain chain;
   chain.open(book, 3);
   chain.theatre.ticks(30);
@@ -156,7 +160,8 @@ TEST(Roles, ChangeOnTimeOnAPerceptAndOnNeighbors) {
   EXPECT_EQ(chain.played(0).role, "ripe");
   EXPECT_EQ(chain.played(1).role, "beside ripe");
   EXPECT_EQ(chain.played(2).role, "fresh");
-  chain.theatre.world->enable_dock(chain.theatre.world->part(2).first_dock + static_cast<std::uint32_t>(actor().dock_index("east")), false);
+  chain.theatre.world->enable_dock(
+      chain.theatre.world->part(2).first_dock + static_cast<std::uint32_t>(actor().dock_index("east")), false);
   chain.theatre.ticks(2);
   EXPECT_EQ(chain.played(2).role, "cut off");
   EXPECT_EQ(chain.played(2).changes, 1);
@@ -198,11 +203,18 @@ TEST(Roles, BadBooksAreRefused) {
   EXPECT_EQ(refusal([](RoleBook&) {}), "");
   EXPECT_NE(refusal([](RoleBook& b) { b.roles.clear(); }).find("no roles"), std::string::npos);
   EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].period = 0; }).find("period of 0"), std::string::npos);
-  EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].delays["east"] = 60; }).find("less than its period"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].delays["east"] = 60; }).find("less than its period"),
+            std::string::npos);
   EXPECT_NE(refusal([](RoleBook& b) { b.roles[0].delays["west"] = 1; }).find("parent"), std::string::npos);
   EXPECT_NE(refusal([](RoleBook& b) { b.roles.push_back(b.roles[0]); }).find("two roles 'follow'"), std::string::npos);
-  EXPECT_NE(refusal([](RoleBook& b) { b.rules.push_back({{}, "lead", [](const Situation&) { return true; }}); }).find("'lead'"), std::string::npos);
-  EXPECT_NE(refusal([](RoleBook& b) { b.rules.push_back({{}, "follow", nullptr}); }).find("condition"), std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) {
+              b.rules.push_back({{}, "lead", [](const Situation&) { return true; }});
+            }).find("'lead'"),
+            std::string::npos);
+  EXPECT_NE(refusal([](RoleBook& b) {
+              b.rules.push_back({{}, "follow", nullptr});
+            }).find("condition"),
+            std::string::npos);
   EXPECT_NE(refusal([](RoleBook& b) { b.step = 0; }).find("step"), std::string::npos);
 
   Theatre theatre;

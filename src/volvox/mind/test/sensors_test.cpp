@@ -19,7 +19,8 @@ TEST(Sensors, AnAccelerometerAtRestFeelsTheGround) {
   model::SceneBuilder scene("rest");
   scene.add_ground();
   const Quat lying = Quat::axis_angle({1, 0, 0}, pi / 2);
-  scene.add(world::share(sensing({{"imu", "accelerometer", 0, {{0.02, 0.01, 0.03}, {}}, {}, 0}})), Pose{{0, 0, 0.0495}, lying}, "m");
+  scene.add(world::share(sensing({{"imu", "accelerometer", 0, {{0.02, 0.01, 0.03}, {}}, {}, 0}})),
+            Pose{{0, 0, 0.0495}, lying}, "m");
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(120);
   const Vec3 reading = theatre.minds->agent(0).percept<Vec3>("imu");
@@ -42,7 +43,8 @@ TEST(Sensors, ASpinIsFeltByGyroscopeAndOffCentreAccelerometer) {
   model::PlacementOptions options;
   options.velocity.angular = {0, 0, 3};
   scene.add(world::share(sensing({{"gyro", "gyroscope", 0, {{}, Quat::axis_angle({0, 1, 0}, pi / 2)}, {}, 0},
-                                  {"imu", "accelerometer", 0, {{0.04, 0, 0}, {}}, {}, 0}})), Pose{}, "m", options);
+                                  {"imu", "accelerometer", 0, {{0.04, 0, 0}, {}}, {}, 0}})),
+            Pose{}, "m", options);
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(5);
   EXPECT_LT(length(theatre.minds->agent(0).percept<Vec3>("gyro") - Vec3{-3, 0, 0}), 1e-6);
@@ -65,15 +67,19 @@ TEST(Sensors, ABeaconSeesTheFreeDockThatFacesIt) {
   for (std::uint32_t dock = 0; dock < theatre.world->docks(); ++dock)
     if (theatre.world->dock_name(dock).starts_with("other.")) theatre.world->enable_dock(dock, false);
   theatre.ticks(2);
-  EXPECT_FALSE(theatre.minds->agent(0).percept<DockBeacon>("beacon").seen) << "those of the other are disabled, and the next is too far";
+  EXPECT_FALSE(theatre.minds->agent(0).percept<DockBeacon>("beacon").seen)
+      << "those of the other are disabled, and the next is too far";
 }
 
 TEST(Sensors, RaysMeasureDistancesAndNotTheirOwnModule) {
   Theatre theatre;
   model::SceneBuilder scene("range");
   scene.set_gravity({});
-  scene.add(world::share(sensing({{"range", "range", 0, {}, {{"rays", "3"}, {"field_of_view", std::to_string(pi / 2)}, {"max_range", "3"}}, 0},
-                                  {"pose", "pose", 0, {{0, 0, 0.1}, {}}, {}, 0}})), Pose{}, "m");
+  scene.add(
+      world::share(sensing(
+          {{"range", "range", 0, {}, {{"rays", "3"}, {"field_of_view", std::to_string(pi / 2)}, {"max_range", "3"}}, 0},
+           {"pose", "pose", 0, {{0, 0, 0.1}, {}}, {}, 0}})),
+      Pose{}, "m");
   scene.add_obstacle(model::Box{{0.2, 10, 1}}, {{1.1, 0, 0}, {}});
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(1);
@@ -89,7 +95,13 @@ TEST(Sensors, AnObstacleIsAStructureNotANumber) {
   Theatre theatre;
   model::SceneBuilder scene("obstacle");
   scene.set_gravity({});
-  scene.add(world::share(sensing({{"eye", "obstacle", 0, {}, {{"rays", "91"}, {"field_of_view", std::to_string(pi / 2)}, {"max_range", "5"}}, 0}})), Pose{}, "m");
+  scene.add(world::share(sensing({{"eye",
+                                   "obstacle",
+                                   0,
+                                   {},
+                                   {{"rays", "91"}, {"field_of_view", std::to_string(pi / 2)}, {"max_range", "5"}},
+                                   0}})),
+            Pose{}, "m");
   scene.add_obstacle(model::Sphere{0.25}, {{1.0, 0.5, 0}, {}}, 2.0);
   scene.add_obstacle(model::Box{{0.2, 10, 1}}, {{4, 0, 0}, {}});
   ASSERT_TRUE(theatre.open(scene).ok());

@@ -43,7 +43,11 @@ TEST_P(TwoClerks, HaveTheirOwnMailboxesAndModels) {
   Theatre theatre;
   theatre.registries.behaviors.add("clerk", [] { return std::make_unique<Clerk>(); });
   model::ModuleModel model = GetParam() ? wired(1e6) : actor();
-  model.mind = model::Mind{"clerk", {{"speaks", "true"}, {"boxes", "2"}}, "f", 1, {model::Mind{"clerk", {{"first", "20"}, {"boxes", "1"}}, "f", 2}}};
+  model.mind = model::Mind{"clerk",
+                           {{"speaks", "true"}, {"boxes", "2"}},
+                           "f",
+                           1,
+                           {model::Mind{"clerk", {{"first", "20"}, {"boxes", "1"}}, "f", 2}}};
   auto scene = chain_of(2, model);
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(3);
@@ -64,7 +68,8 @@ TEST(Exchange, AMailboxIsOneBehaviors) {
   auto scene = chain_of(1, model);
   const auto opened = theatre.open(scene);
   ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.error().text().find("mailbox 11, which is another behavior's"), std::string::npos) << opened.error().text();
+  EXPECT_NE(opened.error().text().find("mailbox 11, which is another behavior's"), std::string::npos)
+      << opened.error().text();
 }
 
 TEST(Behaviors, OmniscienceIsOnesOwn) {
@@ -82,7 +87,8 @@ TEST(Behaviors, OmniscienceIsOnesOwn) {
     auto scene = chain_of(1, model);
     ASSERT_TRUE(theatre.open(scene).ok());
     const MindFailure failure = theatre.tick();
-    EXPECT_NE(failure.what.find("omniscient"), std::string::npos) << "the other behaviour must not see what its neighbour may";
+    EXPECT_NE(failure.what.find("omniscient"), std::string::npos)
+        << "the other behaviour must not see what its neighbour may";
     EXPECT_EQ(saw.back(), 1 - all_seeing);
   }
 }
@@ -144,7 +150,8 @@ TEST(Behaviors, AllParametersAreShown) {
   auto scene = chain_of(1, model);
   ASSERT_TRUE(theatre.open(scene).ok());
   using Shown = std::map<std::string, std::string>;
-  EXPECT_EQ(theatre.minds->agent(0).behavior_parameters(), (Shown{{"boxes", "2"}, {"first", ""}, {"limit", "4"}, {"speaks", ""}}));
+  EXPECT_EQ(theatre.minds->agent(0).behavior_parameters(),
+            (Shown{{"boxes", "2"}, {"first", ""}, {"limit", "4"}, {"speaks", ""}}));
 }
 
 // Between two ticks a module's clock shows the same after a restore as before it.

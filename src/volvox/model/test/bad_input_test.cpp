@@ -10,11 +10,12 @@ std::string with_link(const std::string& content) {
   return model(std::string("<link name=\"a\">") + inertial + "</link>\n" + content);
 }
 std::string with_shape(const std::string& geometry) {
-  return model(std::string("<link name=\"a\">") + inertial + "\n<collision name=\"c\"><geometry>\n" + geometry + "</geometry></collision></link>");
+  return model(std::string("<link name=\"a\">") + inertial + "\n<collision name=\"c\"><geometry>\n" + geometry +
+               "</geometry></collision></link>");
 }
 std::string inertia(const std::string& mass, const std::string& ixx, const std::string& izz) {
-  return model("<link name=\"a\"><inertial>\n<mass>" + mass + "</mass>\n<inertia><ixx>" + ixx + "</ixx><iyy>" + ixx + "</iyy><izz>" + izz +
-               "</izz></inertia></inertial></link>");
+  return model("<link name=\"a\"><inertial>\n<mass>" + mass + "</mass>\n<inertia><ixx>" + ixx + "</ixx><iyy>" + ixx +
+               "</iyy><izz>" + izz + "</izz></inertia></inertial></link>");
 }
 
 TEST_F(ReaderTest, FilesThatAreNoFiles) {
@@ -41,16 +42,19 @@ TEST_F(ReaderTest, FilesOfAnotherKind) {
   expect_error(read(sdf("<world name=\"a\"/>\n<world name=\"b\"/>")), 3, "two worlds");
   expect_error(read(sdf("<model name=\"a\"/>\n<model name=\"b\"/>")), 1, "more than one <model>");
   folder.write("other.sdf", world(""));
-  expect_error(read(world("<volvox:module name=\"a\" robot=\"other.sdf\" pose=\"0 0 0 0 0 0\"/>")), 1, "no <model>", "this is a world");
+  expect_error(read(world("<volvox:module name=\"a\" robot=\"other.sdf\" pose=\"0 0 0 0 0 0\"/>")), 1, "no <model>",
+               "this is a world");
 }
 
 TEST_F(ReaderTest, UnknownElementsAndAttributesOfOurs) {
-  expect_error(read(world("\n<volvox:modul name=\"a\"/>")), 4, "no element <volvox:modul>", "did you mean volvox:module?");
+  expect_error(read(world("\n<volvox:modul name=\"a\"/>")), 4, "no element <volvox:modul>",
+               "did you mean volvox:module?");
   expect_error(read(world("\n<volvox:module nam=\"a\"/>")), 4, "no attribute nam=", "did you mean name?");
   expect_error(read(world("\n<volvox:dock name=\"a\"/>")), 4, "cannot stand in <world>", "<model>");
   expect_error(read(world("<volvox:run>\n<foo/></volvox:run>")), 4, "<foo> cannot stand in <volvox:run>");
   expect_error(read(world("<gravity volvox:x=\"1\">0 0 0</gravity>")), 3, "no attribute volvox:x");
-  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" symetry=\"4\"/>")), 4, "no attribute symetry=", "did you mean symmetry?");
+  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" symetry=\"4\"/>")), 4,
+               "no attribute symetry=", "did you mean symmetry?");
   expect_error(read_model(with_link("<volvox:dock name=\"d\" name=\"e\" link=\"a\"/>")), 4, "given twice");
 }
 
@@ -70,15 +74,23 @@ TEST_F(ReaderTest, BadNumbers) {
   expect_error(read_model(with_shape("<sphere><radius>-1</radius></sphere>")), 5, "not positive");
   expect_error(read_model(with_link("<link name=\"b\"><pose>0 0 0 0 0 x</pose></link>")), 4, "not a number");
   expect_error(read(world("<gravity>0 0</gravity>")), 3, "holds 2 numbers");
-  expect_error(read_model(with_link("<link name=\"b\"><visual name=\"v\"><material><diffuse>2 0 0 1</diffuse></material></visual></link>")), 4, "not a colour");
-  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0\"/>")), 3, "not 6 finite numbers");
-  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 nan\"/>")), 3, "not 6 finite numbers");
+  expect_error(
+      read_model(with_link(
+          "<link name=\"b\"><visual name=\"v\"><material><diffuse>2 0 0 1</diffuse></material></visual></link>")),
+      4, "not a colour");
+  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0\"/>")), 3,
+               "not 6 finite numbers");
+  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 nan\"/>")), 3,
+               "not 6 finite numbers");
   expect_error(read(world("<volvox:run duration=\"-1\"/>")), 3, "duration=\"-1\"");
   expect_error(read(world("<volvox:run dt=\"0\"/>")), 3, "dt=\"0\"", "1/60");
   expect_error(read(world("<volvox:run substep=\"fast\"/>")), 3, "substep=\"fast\"");
-  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" axial=\"-3\"/>")), 4, "axial=\"-3\"", "positive");
-  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" symmetry=\"1.5\"/>")), 4, "symmetry=\"1.5\"", "whole number");
-  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" enabled=\"maybe\"/>")), 4, "neither true nor false");
+  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" axial=\"-3\"/>")), 4, "axial=\"-3\"",
+               "positive");
+  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" symmetry=\"1.5\"/>")), 4, "symmetry=\"1.5\"",
+               "whole number");
+  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" enabled=\"maybe\"/>")), 4,
+               "neither true nor false");
 }
 
 TEST_F(ReaderTest, MassesAndInertias) {
@@ -104,7 +116,8 @@ TEST_F(ReaderTest, MeshesAndImages) {
   expect_error(read_model(with_shape("<empty/>\n<volvox:hull mesh=\"gone.obj\"/>")), 6, "there is no file gone.obj");
 
   const auto terrain = [](const std::string& uri, const std::string& before) {
-    return model(before + "<link name=\"a\">" + inertial + "\n<collision name=\"c\"><geometry><heightmap><uri>" + uri + "</uri><size>1 1 1</size></heightmap></geometry></collision></link>");
+    return model(before + "<link name=\"a\">" + inertial + "\n<collision name=\"c\"><geometry><heightmap><uri>" + uri +
+                 "</uri><size>1 1 1</size></heightmap></geometry></collision></link>");
   };
   expect_error(read_model(terrain("missing.png", "<static>true</static>")), 4, "there is no file missing.png");
   folder.write("broken.png", "this is not an image");
@@ -113,7 +126,9 @@ TEST_F(ReaderTest, MeshesAndImages) {
 }
 
 TEST_F(ReaderTest, Shapes) {
-  const auto hull = [](const std::string& points) { return with_shape("<empty/>\n<volvox:hull>" + points + "</volvox:hull>"); };
+  const auto hull = [](const std::string& points) {
+    return with_shape("<empty/>\n<volvox:hull>" + points + "</volvox:hull>");
+  };
   expect_error(read_model(hull("0 0 0 1 0 0 0 1 0")), 6, "a hull of 3 points", "at least 4");
   expect_error(read_model(hull("")), 6, "a hull of 0 points");
   expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 1 1 0")), 6, "in one plane");
@@ -122,13 +137,18 @@ TEST_F(ReaderTest, Shapes) {
   expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 0 0 nan")), 6, "not a finite number");
   expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 0 0 inf")), 6, "not finite");
   expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 0 0 1 2")), 6, "not three a point");
-  expect_error(read_model(with_shape("<box><size>1 1 1</size></box><volvox:hull>0 0 0 1 0 0 0 1 0 0 0 1</volvox:hull>")), 5, "another shape too");
-  expect_error(read_model(with_shape("<polyline><point>0 0</point><point>0 1</point><point>1 1</point><height>1</height></polyline>")), 5, "<polyline> is not supported");
+  expect_error(
+      read_model(with_shape("<box><size>1 1 1</size></box><volvox:hull>0 0 0 1 0 0 0 1 0 0 0 1</volvox:hull>")), 5,
+      "another shape too");
+  expect_error(read_model(with_shape(
+                   "<polyline><point>0 0</point><point>0 1</point><point>1 1</point><height>1</height></polyline>")),
+               5, "<polyline> is not supported");
   expect_error(read_model(with_shape("<plane><normal>0 0 1</normal></plane>")), 4, "a plane cannot move", "<static>");
 }
 
 TEST_F(ReaderTest, NamesOfLinksAndJointsThatAreNotThere) {
-  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"b\"/>")), 4, "the link b, which m does not have", "did you mean a?");
+  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"b\"/>")), 4, "the link b, which m does not have",
+               "did you mean a?");
   expect_error(read_model(with_link("<volvox:sensor name=\"s\" type=\"pose\" link=\"b\"/>")), 4, "the link b");
   expect_error(read_model(with_link("<volvox:motor joint=\"j\" kd=\"1\"/>")), 4, "the joint j, which m does not have");
   expect_error(read_model(with_link("<volvox:percept name=\"x.angle\"/>")), 4, "about x.angle");
@@ -139,20 +159,30 @@ TEST_F(ReaderTest, NamesOfLinksAndJointsThatAreNotThere) {
   expect_error(read(sdf("<world/>")), 2, "this <world> has no name");
   expect_error(read(sdf("<world name=\" \"/>")), 2, "this <world> has no name");
   expect_error(read_model(with_link("<volvox:dock name=\"d\"/>")), 4, "no link=");
-  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" gender=\"mail\"/>")), 4, "no gender \"mail\"", "did you mean male?");
+  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\" gender=\"mail\"/>")), 4, "no gender \"mail\"",
+               "did you mean male?");
   expect_error(read_model(with_link("<volvox:mind/>")), 4, "no behavior=");
-  expect_error(read_model(with_link("<joint name=\"j\" type=\"fixed\"><parent>a</parent><child>b</child></joint>")), 4, "b");
+  expect_error(read_model(with_link("<joint name=\"j\" type=\"fixed\"><parent>a</parent><child>b</child></joint>")), 4,
+               "b");
 }
 
 TEST_F(ReaderTest, NamesThatClash) {
-  expect_error(read_model(with_link(std::string("<link name=\"a\">") + inertial + "</link>")), 4, "the name a of this <link> is taken");
-  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\"/>\n<volvox:dock name=\"d\" link=\"a\"/>")), 5, "named d");
-  expect_error(read_model(with_link("<volvox:sensor name=\"s\" type=\"pose\"/>\n<volvox:sensor name=\"s\" type=\"pose\"/>")), 5, "two percepts named s");
-  const std::string joint = std::string("<link name=\"b\">") + inertial +
-                            "</link>\n<joint name=\"j\" type=\"revolute\"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint>\n<volvox:motor joint=\"j\" kd=\"1\"/>\n";
+  expect_error(read_model(with_link(std::string("<link name=\"a\">") + inertial + "</link>")), 4,
+               "the name a of this <link> is taken");
+  expect_error(read_model(with_link("<volvox:dock name=\"d\" link=\"a\"/>\n<volvox:dock name=\"d\" link=\"a\"/>")), 5,
+               "named d");
+  expect_error(
+      read_model(with_link("<volvox:sensor name=\"s\" type=\"pose\"/>\n<volvox:sensor name=\"s\" type=\"pose\"/>")), 5,
+      "two percepts named s");
+  const std::string joint =
+      std::string("<link name=\"b\">") + inertial +
+      "</link>\n<joint name=\"j\" type=\"revolute\"><parent>a</parent><child>b</child><axis><xyz>0 0 "
+      "1</xyz></axis></joint>\n<volvox:motor joint=\"j\" kd=\"1\"/>\n";
   expect_error(read_model(with_link(joint + "<volvox:dock name=\"j\" link=\"a\"/>")), 7, "two actions named j");
   expect_error(read_model(with_link(joint + "<volvox:motor joint=\"j\" kd=\"1\"/>")), 7, "two motors");
-  expect_error(read_model(with_link(joint + "<joint name=\"j\" type=\"fixed\"><parent>a</parent><child>b</child></joint>")), 7, "the name j of this <joint> is taken");
+  expect_error(
+      read_model(with_link(joint + "<joint name=\"j\" type=\"fixed\"><parent>a</parent><child>b</child></joint>")), 7,
+      "the name j of this <joint> is taken");
   expect_error(read_model(with_link("<volvox:dock name=\"d.e\" link=\"a\"/>")), 4, "holds a point");
   expect_error(read_model(with_link("<volvox:mind behavior=\"x\"/><volvox:mind behavior=\"y\"/>")), 4, "two minds");
   const std::string twice = "<volvox:module name=\"x\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"/>\n";
@@ -161,16 +191,20 @@ TEST_F(ReaderTest, NamesThatClash) {
 
 TEST_F(ReaderTest, JointsThatAreNotSupported) {
   const auto joint = [](const std::string& type, const std::string& more) {
-    return with_link(std::string("<link name=\"b\">") + inertial + "</link>\n<joint name=\"j\" type=\"" + type + "\"><parent>a</parent><child>b</child>" + more + "</joint>");
+    return with_link(std::string("<link name=\"b\">") + inertial + "</link>\n<joint name=\"j\" type=\"" + type +
+                     "\"><parent>a</parent><child>b</child>" + more + "</joint>");
   };
   const std::string axis = "<axis><xyz>0 0 1</xyz></axis>";
   for (const char* type : {"universal", "screw", "gearbox", "revolute2"}) {
-    expect_error(read_model(joint(type, axis + "<axis2><xyz>1 0 0</xyz></axis2>")), 5, std::string("type ") + type + " are not supported");
+    expect_error(read_model(joint(type, axis + "<axis2><xyz>1 0 0</xyz></axis2>")), 5,
+                 std::string("type ") + type + " are not supported");
   }
   expect_error(read_model(joint("bendy", axis)), 5, "bendy");
   expect_error(read_model(joint("revolute", "")), 5, "axis");
   expect_error(read_model(joint("revolute", "\n<axis><xyz>0 0 0</xyz></axis>")), 6, "no direction", "such as 0 0 1");
-  expect_error(read_model(joint("revolute", "<axis><xyz>0 0 1</xyz><limit><lower>1</lower><upper>-1</upper></limit></axis>")), 5, "lower limit");
+  expect_error(
+      read_model(joint("revolute", "<axis><xyz>0 0 1</xyz><limit><lower>1</lower><upper>-1</upper></limit></axis>")), 5,
+      "lower limit");
 }
 
 TEST_F(ReaderTest, NestedModelsAndIncludesInModels) {
@@ -191,10 +225,16 @@ TEST_F(ReaderTest, Includes) {
 }
 
 TEST_F(ReaderTest, Robots) {
-  expect_error(read(world("<volvox:module name=\"a\" robot=\"hing\" pose=\"0 0 0 0 0 0\"/>")), 3, "no robot or model named \"hing\"", "did you mean hinge?");
-  expect_error(read(world("<volvox:module name=\"a\" robot=\"x/y.sdf\" pose=\"0 0 0 0 0 0\"/>")), 3, "there is no file x/y.sdf");
-  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"><volvox:joint name=\"pich\" position=\"1\"/></volvox:module>")), 3, "no joint pich", "did you mean pitch?");
-  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"><volvox:joint name=\"pitch\" position=\"2\"/></volvox:module>")), 3, "outside of its limits", "-1.6 to 1.6");
+  expect_error(read(world("<volvox:module name=\"a\" robot=\"hing\" pose=\"0 0 0 0 0 0\"/>")), 3,
+               "no robot or model named \"hing\"", "did you mean hinge?");
+  expect_error(read(world("<volvox:module name=\"a\" robot=\"x/y.sdf\" pose=\"0 0 0 0 0 0\"/>")), 3,
+               "there is no file x/y.sdf");
+  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"><volvox:joint name=\"pich\" "
+                          "position=\"1\"/></volvox:module>")),
+               3, "no joint pich", "did you mean pitch?");
+  expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"><volvox:joint name=\"pitch\" "
+                          "position=\"2\"/></volvox:module>")),
+               3, "outside of its limits", "-1.6 to 1.6");
   expect_error(read(world("<volvox:module name=\"a\" robot=\"hinge\"/>")), 3, "a has no pose", "connect");
   // The mistake of a robot is reported in the robot's file.
   folder.write("bad.sdf", model("\n\n<link name=\"a\"/>"));
@@ -207,7 +247,9 @@ TEST_F(ReaderTest, Connections) {
   folder.write("robots/plug/plug.sdf", sdf(std::string("<model name=\"plug\"><link name=\"a\">") + inertial + R"(</link>
 <volvox:dock name="m" link="a" gender="male"/><volvox:dock name="m2" link="a" gender="male"/><volvox:dock name="f" link="a" gender="female"/>
 <volvox:dock name="k" link="a" kind="other"/><volvox:dock name="s" link="a" symmetry="3"/></model>)"));
-  const std::string two = "<volvox:module name=\"a\" robot=\"plug\" pose=\"0 0 0 0 0 0\"/><volvox:module name=\"b\" robot=\"plug\"/><volvox:module name=\"c\" robot=\"plug\"/>\n";
+  const std::string two =
+      "<volvox:module name=\"a\" robot=\"plug\" pose=\"0 0 0 0 0 0\"/><volvox:module name=\"b\" "
+      "robot=\"plug\"/><volvox:module name=\"c\" robot=\"plug\"/>\n";
   const auto connect = [](const std::string& from, const std::string& to, const std::string& turn = "0") {
     return "<volvox:connect from=\"" + from + "\" to=\"" + to + "\" turn=\"" + turn + "\"/>\n";
   };
@@ -222,31 +264,38 @@ TEST_F(ReaderTest, Connections) {
   expect_error(read(world(two + connect("a.m", "b.f", "x"))), 4, "turn=\"x\"");
   expect_error(read(world(two + connect("a.m", "b.f") + connect("c.m", "b.f"))), 5, "b.f is connected twice");
   expect_error(read(world(two + connect("a.m", "b.f"))), 3, "c has no pose");
-  const std::string apart = "<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"/><volvox:module name=\"b\" robot=\"hinge\" pose=\"0.21 0 0 0 0 0\"/>\n";
+  const std::string apart =
+      "<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"/><volvox:module name=\"b\" robot=\"hinge\" "
+      "pose=\"0.21 0 0 0 0 0\"/>\n";
   expect_error(read(world(apart + connect("a.front", "b.back"))), 4, "10.0 mm and 0.0 degrees apart");
 }
 
 TEST_F(ReaderTest, Populations) {
-  const auto population = [](const std::string& attributes) { return world("<volvox:population name=\"p\" robot=\"hinge\" " + attributes + "/>"); };
+  const auto population = [](const std::string& attributes) {
+    return world("<volvox:population name=\"p\" robot=\"hinge\" " + attributes + "/>");
+  };
   const std::string docks = " from=\"front\" to=\"back\" pose=\"0 0 0 0 0 0\"";
   expect_error(read(population("type=\"chain\" count=\"0\"" + docks)), 3, "count=\"0\"", "1 to 10000000");
   expect_error(read(population("type=\"chain\" count=\"99999999999999999999\"" + docks)), 3, "count=");
   expect_error(read(population("type=\"chain\" count=\"10000001\"" + docks)), 3, "count=");
   expect_error(read(population("type=\"chain\"" + docks)), 3, "no count=");
   expect_error(read(population("type=\"chain\" count=\"3\" to=\"back\"")), 3, "no from=");
-  expect_error(read(population("type=\"chain\" count=\"3\" from=\"front\" to=\"bak\" pose=\"0 0 0 0 0 0\"")), 3, "no dock bak", "did you mean back?");
+  expect_error(read(population("type=\"chain\" count=\"3\" from=\"front\" to=\"bak\" pose=\"0 0 0 0 0 0\"")), 3,
+               "no dock bak", "did you mean back?");
   expect_error(read(population("type=\"chain\" count=\"3\" from=\"front\" to=\"back\"")), 3, "p0 has no pose");
   expect_error(read(population("type=\"ring\" count=\"1\"" + docks)), 3, "the ring p");
   expect_error(read(population("type=\"heap\" count=\"3\"")), 3, "no population of type heap", "chain");
   expect_error(read(population("count=\"3\"")), 3, "no type=");
-  expect_error(read(population("type=\"grid\" count_x=\"5000\" count_y=\"5000\" spacing_x=\"1\" spacing_y=\"1\"")), 3, "25000000 modules");
+  expect_error(read(population("type=\"grid\" count_x=\"5000\" count_y=\"5000\" spacing_x=\"1\" spacing_y=\"1\"")), 3,
+               "25000000 modules");
   expect_error(read(population("type=\"grid\" count_x=\"5\"")), 3, "no spacing_x=");
   expect_error(read(population("type=\"grid\" count=\"5\"")), 3, "a grid has no count=");
   expect_error(read(population("type=\"chain\" jitter=\"5\" count=\"2\"" + docks)), 3, "a chain has no jitter=");
 }
 
 TEST_F(ReaderTest, Parameters) {
-  expect_error(read(world("<volvox:parameter name=\"a\" value=\"1\"/>\n<volvox:parameter name=\"a\" value=\"1\"/>")), 4, "two parameters named a");
+  expect_error(read(world("<volvox:parameter name=\"a\" value=\"1\"/>\n<volvox:parameter name=\"a\" value=\"1\"/>")), 4,
+               "two parameters named a");
   expect_error(read(world("<volvox:parameter name=\"a b\" value=\"1\"/>")), 3, "cannot be the name");
   expect_error(read(world("<volvox:parameter name=\"a\" value=\"1\" min=\"2\"/>")), 3, "the default \"1\"");
   expect_error(read(world("<volvox:parameter name=\"a\"/>")), 3, "no value=");
@@ -255,32 +304,55 @@ TEST_F(ReaderTest, Parameters) {
 
 TEST_F(ReaderTest, Urdfs) {
   const auto robot = [&](const std::string& content) {
-    return read_model("<robot name=\"r\">\n<link name=\"a\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>\n" +
-                          content + "\n</robot>", "r.urdf");
+    return read_model(
+        "<robot name=\"r\">\n<link name=\"a\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" "
+        "ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>\n" +
+            content + "\n</robot>",
+        "r.urdf");
   };
   EXPECT_TRUE(robot("").ok());
   expect_error(robot("<link name=\"a\"/>"), 3, "two links named a");
   expect_error(robot("<link name=\"b\"/>"), 1, "not connected");
-  expect_error(robot("<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint>"), 3, "no link c");
-  const std::string b = "<link name=\"b\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>\n";
-  expect_error(robot(b + "<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4, "no <limit>");
-  const auto hinge = [&](const std::string& inside) { return robot(b + "<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/>\n" + inside + "</joint>"); };
+  expect_error(robot("<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint>"), 3,
+               "no link c");
+  const std::string b =
+      "<link name=\"b\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" "
+      "iyz=\"0\"/></inertial></link>\n";
+  expect_error(robot(b + "<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4,
+               "no <limit>");
+  const auto hinge = [&](const std::string& inside) {
+    return robot(b + "<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/>\n" + inside +
+                 "</joint>");
+  };
   const std::string limit = "<limit lower=\"-1\" upper=\"1\" effort=\"1\" velocity=\"1\"/>";
   EXPECT_TRUE(hinge("<axis xyz=\"0 0 1\"/>" + limit).ok());
-  expect_error(hinge("<limit lower=\"1\" upper=\"-1\" effort=\"1\" velocity=\"1\"/>"), 5, "the lower limit 1 of joint j is above the upper one, -1", "swap");
-  expect_error(hinge("<limit lower=\"1\" effort=\"1\" velocity=\"1\"/>"), 5, "the lower limit 1 of joint j", "give both");
+  expect_error(hinge("<limit lower=\"1\" upper=\"-1\" effort=\"1\" velocity=\"1\"/>"), 5,
+               "the lower limit 1 of joint j is above the upper one, -1", "swap");
+  expect_error(hinge("<limit lower=\"1\" effort=\"1\" velocity=\"1\"/>"), 5, "the lower limit 1 of joint j",
+               "give both");
   expect_error(hinge("<axis xyz=\"0 0 0\"/>" + limit), 5, "the axis of joint j has no direction", "not zero");
-  expect_error(robot(b + "<joint name=\"j\" type=\"bendy\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4, "unknown type bendy");
-  expect_error(robot(b + "<joint name=\"j\" type=\"floating\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4, "floating are not supported");
-  expect_error(robot(b + "<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/></joint><joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"a\"/></joint>"), -1, "circle");
-  expect_error(robot("<link name=\"b\"/>\n<joint name=\"j\" type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 3, "no <inertial>");
-  expect_error(robot("<link name=\"b\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>\n<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 3, "the mass of link b is 0");
+  expect_error(robot(b + "<joint name=\"j\" type=\"bendy\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4,
+               "unknown type bendy");
+  expect_error(robot(b + "<joint name=\"j\" type=\"floating\"><parent link=\"a\"/><child link=\"b\"/></joint>"), 4,
+               "floating are not supported");
+  expect_error(robot(b + "<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/></joint><joint "
+                         "name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"a\"/></joint>"),
+               -1, "circle");
+  expect_error(
+      robot(
+          "<link name=\"b\"/>\n<joint name=\"j\" type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/></joint>"),
+      3, "no <inertial>");
+  expect_error(robot("<link name=\"b\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" "
+                     "ixz=\"0\" iyz=\"0\"/></inertial></link>\n<joint name=\"j\" type=\"fixed\"><parent "
+                     "link=\"a\"/><child link=\"b\"/></joint>"),
+               3, "the mass of link b is 0");
   expect_error(robot("<gazebo>\n<volvox:dock name=\"d\" link=\"nope\"/></gazebo>"), 4, "the link nope");
 }
 
 TEST_F(ReaderTest, DamagedFilesGiveAResult) {
   folder.write("part.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
-  const std::string urdf = R"(<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="part.obj"/></geometry></collision></link>
+  const std::string urdf =
+      R"(<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="part.obj"/></geometry></collision></link>
 <link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint><gazebo><volvox:dock name="d" link="b"/></gazebo></robot>)";
   const std::string scene = world(R"(<volvox:parameter name="n" value="3" min="1" max="9"/>
 <volvox:population name="s" type="chain" robot="hinge" count="${n}" pose="0 0 0 0 0 0" from="front" to="back"/>

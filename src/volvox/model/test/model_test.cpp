@@ -113,11 +113,12 @@ TEST_F(ReaderTest, KeepsTheFixedJointsOfAUrdf) {
   const auto link = [](const std::string& name, const std::string& mass) {
     return "<link name='" + name + "'><inertial><origin xyz='0 0 0.1' rpy='0 0 0'/><mass value='" + mass +
            "'/><inertia ixx='0.01' iyy='0.01' izz='0.01' ixy='0' ixz='0' iyz='0'/></inertial>"
-           "<collision><origin xyz='0 0 0.123456789'/><geometry><box size='0.1 0.2 0.3'/></geometry></collision></link>\n";
+           "<collision><origin xyz='0 0 0.123456789'/><geometry><box size='0.1 0.2 "
+           "0.3'/></geometry></collision></link>\n";
   };
-  const std::string text =
-      "<robot name='arm' xmlns:volvox='https://volvox.sim/sdf'>\n<link name='footprint'/>\n" + link("base", "2") + link("upper", "1") + link("hand", "0.5") +
-      R"(<link name="tool"/>
+  const std::string text = "<robot name='arm' xmlns:volvox='https://volvox.sim/sdf'>\n<link name='footprint'/>\n" +
+                           link("base", "2") + link("upper", "1") + link("hand", "0.5") +
+                           R"(<link name="tool"/>
 <joint name="foot" type="fixed"><parent link="footprint"/><child link="base"/></joint>
 <joint name="shoulder" type="revolute"><origin xyz="0 0 0.3333333333333" rpy="0 0 1.2345678901"/><parent link="base"/><child link="upper"/>
 <axis xyz="0 1 0"/><limit lower="-1" upper="2" effort="5" velocity="3"/><dynamics damping="0.1" friction="0.2"/></joint>
@@ -160,8 +161,9 @@ TEST_F(ReaderTest, KeepsTheFixedJointsOfAUrdf) {
 TEST_F(ReaderTest, ElongatedDocksAddABar) {
   const std::string box = std::string("<link name=\"a\">") + inertial + "</link>\n";
   const Model plain = *read_model(model(box + "<volvox:dock name=\"d\" link=\"a\" pose=\"0.05 0 0 0 0 0\"/>"));
-  const Result<Model> result = read_model(model(
-      box + "<volvox:dock name=\"d\" link=\"a\" pose=\"0.05 0 0 0 0 0\" extension=\"0.1\" extension_mass=\"0.25\" extension_radius=\"0.01\"/>"));
+  const Result<Model> result =
+      read_model(model(box + "<volvox:dock name=\"d\" link=\"a\" pose=\"0.05 0 0 0 0 0\" extension=\"0.1\" "
+                             "extension_mass=\"0.25\" extension_radius=\"0.01\"/>"));
   ASSERT_TRUE(result.ok()) << result.error().text();
   const Link& link = (*result)->links[0];
   expect_near((*result)->docks[0].pose.position, {0.15, 0, 0});
@@ -179,7 +181,8 @@ TEST_F(ReaderTest, ElongatedDocksAddABar) {
 }
 
 TEST_F(ReaderTest, ReadsStandardSensorsMaterialsAndShapes) {
-  const Result<Model> result = read_model(model(std::string("<self_collide>true</self_collide><link name=\"a\"><gravity>false</gravity>") + inertial + R"(
+  const Result<Model> result = read_model(
+      model(std::string("<self_collide>true</self_collide><link name=\"a\"><gravity>false</gravity>") + inertial + R"(
 <collision name="ball"><geometry><sphere><radius>0.1</radius></sphere></geometry><surface><friction><ode><mu>0.3</mu></ode></friction>
 <bounce><restitution_coefficient>0.5</restitution_coefficient></bounce></surface></collision>
 <collision name="can"><pose>0 0 1 0 0 0</pose><geometry><cylinder><radius>0.1</radius><length>0.4</length></cylinder></geometry></collision>
@@ -234,8 +237,11 @@ TEST_F(ReaderTest, ReadsStandardSensorsMaterialsAndShapes) {
 }
 
 TEST_F(ReaderTest, JointsWithoutLimitsAreUnlimited) {
-  const std::string links = std::string("<link name=\"a\">") + inertial + "</link><link name=\"b\">" + inertial + "</link>";
-  const Model m = *read_model(model(links + R"(<joint name="j" type="continuous"><parent>a</parent><child>b</child><axis><xyz>0 0 -1</xyz></axis></joint>
+  const std::string links =
+      std::string("<link name=\"a\">") + inertial + "</link><link name=\"b\">" + inertial + "</link>";
+  const Model m = *read_model(model(
+      links +
+      R"(<joint name="j" type="continuous"><parent>a</parent><child>b</child><axis><xyz>0 0 -1</xyz></axis></joint>
 <joint name="w" type="fixed"><parent>world</parent><child>a</child></joint>)"));
   const Joint& j = m->joints[static_cast<std::size_t>(m->joint_index("j"))];
   EXPECT_EQ(j.lower, -unlimited);
@@ -249,7 +255,8 @@ TEST_F(ReaderTest, JointsWithoutLimitsAreUnlimited) {
 TEST_F(ReaderTest, MeshesBecomeHullsWhereTheyMove) {
   folder.write("part.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
   const std::string shape = "<geometry><mesh><uri>part.obj</uri><scale>0.5 0.5 0.5</scale></mesh></geometry>";
-  const std::string link = std::string("<link name=\"a\">") + inertial + "<collision name=\"c\">" + shape + "</collision><visual name=\"v\">" + shape + "</visual></link>";
+  const std::string link = std::string("<link name=\"a\">") + inertial + "<collision name=\"c\">" + shape +
+                           "</collision><visual name=\"v\">" + shape + "</visual></link>";
   const Result<Model> moving = read_model(model(link));
   ASSERT_TRUE(moving.ok()) << moving.error().text();
   const Hull hull = std::get<Hull>((*moving)->links[0].geometry->colliders[0].shape);
@@ -278,9 +285,9 @@ TEST(HeightFields, FollowTheTwoTrianglesOfACell) {
   EXPECT_DOUBLE_EQ(field.height_at(-1, -1), 0);
   EXPECT_DOUBLE_EQ(field.height_at(1, -1), 1);
   EXPECT_DOUBLE_EQ(field.height_at(1, 1), 3);
-  EXPECT_DOUBLE_EQ(field.height_at(0, 0), 1.5);       // on the diagonal
-  EXPECT_DOUBLE_EQ(field.height_at(0.5, -0.5), 1.25); // below it: 0 + 0.75 * 1 + 0.25 * 2
-  EXPECT_DOUBLE_EQ(field.height_at(-0.5, 0.5), 0.75); // above it: 0 + 0.75 * 0 + 0.25 * 3
+  EXPECT_DOUBLE_EQ(field.height_at(0, 0), 1.5);        // on the diagonal
+  EXPECT_DOUBLE_EQ(field.height_at(0.5, -0.5), 1.25);  // below it: 0 + 0.75 * 1 + 0.25 * 2
+  EXPECT_DOUBLE_EQ(field.height_at(-0.5, 0.5), 0.75);  // above it: 0 + 0.75 * 0 + 0.25 * 3
   EXPECT_DOUBLE_EQ(field.height_at(50, 50), 3);
   EXPECT_EQ(field.lowest(), 0);
   EXPECT_EQ(field.highest(), 3);

@@ -6,7 +6,8 @@ namespace {
 
 // One link on line 3, two docks on line 4; what is given follows on line 5.
 std::string with_docks(const std::string& content) {
-  return model(std::string("<link name=\"a\">") + inertial + "</link>\n<volvox:dock name=\"n\" link=\"a\"/><volvox:dock name=\"s\" link=\"a\"/>\n" + content);
+  return model(std::string("<link name=\"a\">") + inertial +
+               "</link>\n<volvox:dock name=\"n\" link=\"a\"/><volvox:dock name=\"s\" link=\"a\"/>\n" + content);
 }
 
 class NetworkReader : public ReaderTest {
@@ -17,11 +18,13 @@ class NetworkReader : public ReaderTest {
 };
 
 TEST_F(NetworkReader, WiresRadiosAndBuses) {
-  const auto read = read_model(with_docks(
-      "<volvox:wire dock=\"s\" bit_rate=\"6000\" delay=\"1e-6\" queue=\"8\" overhead=\"3\"/>\n"
-      "<volvox:wire dock=\"n\" timing=\"delayed\" capacity=\"64\"/>\n"
-      "<volvox:radio name=\"r\" power=\"0.002\" bit_rate=\"6000\" slot=\"0.004\" window=\"30\" receive_threshold=\"1e-9\" channel=\"ism\"/>\n"
-      "<volvox:bus name=\"can\" bit_rate=\"1e6\" stuffing=\"exact\"/><volvox:bus name=\"i2c\" kind=\"serial\" scope=\"world\" master=\"true\"/>"));
+  const auto read =
+      read_model(with_docks("<volvox:wire dock=\"s\" bit_rate=\"6000\" delay=\"1e-6\" queue=\"8\" overhead=\"3\"/>\n"
+                            "<volvox:wire dock=\"n\" timing=\"delayed\" capacity=\"64\"/>\n"
+                            "<volvox:radio name=\"r\" power=\"0.002\" bit_rate=\"6000\" slot=\"0.004\" window=\"30\" "
+                            "receive_threshold=\"1e-9\" channel=\"ism\"/>\n"
+                            "<volvox:bus name=\"can\" bit_rate=\"1e6\" stuffing=\"exact\"/><volvox:bus name=\"i2c\" "
+                            "kind=\"serial\" scope=\"world\" master=\"true\"/>"));
   ASSERT_TRUE(read.ok()) << read.error().text();
   const ModuleModel& m = **read;
   ASSERT_EQ(m.wires.size(), 2u);
@@ -77,7 +80,11 @@ TEST_F(NetworkReader, BadInterfaces) {
 }
 
 TEST_F(NetworkReader, Channels) {
-  const auto read = read_world(folder.write("w.sdf", world("<volvox:channel name=\"air\" frequency=\"60e9\" propagation=\"two_ray\" passes_bodies=\"0.1\"/>")), {}, library);
+  const auto read = read_world(
+      folder.write(
+          "w.sdf",
+          world("<volvox:channel name=\"air\" frequency=\"60e9\" propagation=\"two_ray\" passes_bodies=\"0.1\"/>")),
+      {}, library);
   ASSERT_TRUE(read.ok()) << read.error().text();
   ASSERT_EQ(read->channels.size(), 1u);
   EXPECT_EQ(read->channels[0].frequency, 60e9);
@@ -88,7 +95,8 @@ TEST_F(NetworkReader, Channels) {
   };
   bad("frequency=\"0\"", "frequency=\"0\"");
   bad("exponnt=\"2\"", "no attribute exponnt=");
-  const auto law = read_world(folder.write("w.sdf", world("<volvox:channel name=\"air\" propagation=\"mine\" walls=\"3\"/>")), {}, library);
+  const auto law = read_world(
+      folder.write("w.sdf", world("<volvox:channel name=\"air\" propagation=\"mine\" walls=\"3\"/>")), {}, library);
   ASSERT_TRUE(law.ok()) << law.error().text();  // a plugin may bring it
   EXPECT_EQ(law->channels[0].custom_law, "mine");
   EXPECT_EQ(law->channels[0].custom_parameters.at("walls"), "3");
@@ -99,7 +107,9 @@ TEST_F(NetworkReader, Channels) {
 }
 
 TEST_F(NetworkReader, FurtherBehaviors) {
-  const auto read = read_model(with_docks("<volvox:mind behavior=\"walk\"><volvox:behavior name=\"talk\"><volvox:parameter name=\"x\" value=\"1\"/></volvox:behavior></volvox:mind>"));
+  const auto read =
+      read_model(with_docks("<volvox:mind behavior=\"walk\"><volvox:behavior name=\"talk\"><volvox:parameter "
+                            "name=\"x\" value=\"1\"/></volvox:behavior></volvox:mind>"));
   ASSERT_TRUE(read.ok()) << read.error().text();
   ASSERT_EQ((*read)->mind->further.size(), 1u);
   EXPECT_EQ((*read)->mind->further[0].behavior, "talk");

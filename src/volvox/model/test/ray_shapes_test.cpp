@@ -71,7 +71,8 @@ TEST(RayShapes, box_hull_and_mesh_agree) {
   for (const Vec3& from : directions(40)) {
     for (const Vec3& aim : directions(40)) {
       const Vec3 origin = from * 2, direction = normalized(aim * 0.5 - origin);
-      const ShapeHit a = box.cast(origin, direction, 10), b = hull.cast(origin, direction, 10), c = surface.cast(origin, direction, 10);
+      const ShapeHit a = box.cast(origin, direction, 10), b = hull.cast(origin, direction, 10),
+                     c = surface.cast(origin, direction, 10);
       EXPECT_NEAR(a.distance, b.distance, 1e-9);
       EXPECT_NEAR(a.distance, c.distance, 1e-9);
       if (a.distance < 0) continue;
@@ -104,7 +105,8 @@ TEST(RayShapes, round_shapes_are_hit_on_their_surface) {
 
 TEST(RayShapes, compound_sees_its_nearest_part) {
   auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders = {{"far", model::Sphere{0.1}, {{2, 0, 0}, {}}, {}}, {"near", model::Sphere{0.1}, {{1, 0, 0}, {}}, {}}};
+  geometry->colliders = {{"far", model::Sphere{0.1}, {{2, 0, 0}, {}}, {}},
+                         {"near", model::Sphere{0.1}, {{1, 0, 0}, {}}, {}}};
   const RayGeometry rays(geometry);
   EXPECT_NEAR(rays.cast({}, {1, 0, 0}, 10).distance, 0.9, 1e-12);
   EXPECT_NEAR(rays.radius(), 2.1, 1e-12);

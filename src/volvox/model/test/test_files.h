@@ -98,13 +98,15 @@ class ReaderTest : public testing::Test {
   static void expect_error(const Result<T>& result, int line, const std::string& what, const std::string& fix = {}) {
     ASSERT_FALSE(result.ok()) << "should fail: " << what;
     for (const Diagnostic& d : result.error().diagnostics()) {
-      if ((line < 0 || d.line == line) && d.what.find(what) != std::string::npos && d.fix.find(fix) != std::string::npos) {
+      if ((line < 0 || d.line == line) && d.what.find(what) != std::string::npos &&
+          d.fix.find(fix) != std::string::npos) {
         EXPECT_FALSE(d.fix.empty());
         EXPECT_FALSE(d.file.empty()) << d.text();
         return;
       }
     }
-    ADD_FAILURE() << "no diagnostic about line " << line << " with \"" << what << "\" and fix \"" << fix << "\" in:\n" << result.error().text();
+    ADD_FAILURE() << "no diagnostic about line " << line << " with \"" << what << "\" and fix \"" << fix << "\" in:\n"
+                  << result.error().text();
   }
 
   TestFolder folder;

@@ -57,8 +57,10 @@ TEST_F(ReaderTest, ReadsAWorld) {
 
 TEST_F(ReaderTest, ConnectionsGivePosesAtEveryTurn) {
   for (int turn = 0; turn < 4; ++turn) {
-    const Result<WorldModel> w = read(world(std::string("<volvox:connect from=\"a.front\" to=\"b.left\" turn=\"") + std::to_string(turn) +
-                                            "\"/>\n" + module_a + "<volvox:module name=\"b\" robot=\"hinge\"><volvox:joint name=\"pitch\" position=\"0.4\"/></volvox:module>"));
+    const Result<WorldModel> w = read(world(
+        std::string("<volvox:connect from=\"a.front\" to=\"b.left\" turn=\"") + std::to_string(turn) + "\"/>\n" +
+        module_a +
+        "<volvox:module name=\"b\" robot=\"hinge\"><volvox:joint name=\"pitch\" position=\"0.4\"/></volvox:module>"));
     ASSERT_TRUE(w.ok()) << w.error().text();
     const Pose between = dock_pose(*w, 0, "front").inverse() * dock_pose(*w, 1, "left");
     expect_near(between.position, {});
@@ -67,15 +69,17 @@ TEST_F(ReaderTest, ConnectionsGivePosesAtEveryTurn) {
 }
 
 TEST_F(ReaderTest, ConnectionsAreFollowedBothWays) {
-  const Result<WorldModel> w = read(world(std::string("<volvox:module name=\"c\" robot=\"hinge\"/><volvox:module name=\"b\" robot=\"hinge\"/>") + module_a +
-                                          "<volvox:connect from=\"b.front\" to=\"a.back\" turn=\"1\"/><volvox:connect from=\"c.front\" to=\"b.back\"/>"));
+  const Result<WorldModel> w = read(world(
+      std::string("<volvox:module name=\"c\" robot=\"hinge\"/><volvox:module name=\"b\" robot=\"hinge\"/>") + module_a +
+      "<volvox:connect from=\"b.front\" to=\"a.back\" turn=\"1\"/><volvox:connect from=\"c.front\" to=\"b.back\"/>"));
   ASSERT_TRUE(w.ok()) << w.error().text();
   expect_near(w->placements[0].pose.position, {-0.4, 0, 0.05});
   expect_near(w->placements[1].pose.position, {-0.2, 0, 0.05});
 }
 
 TEST_F(ReaderTest, ChainsRunStraight) {
-  const Result<WorldModel> w = read(world(R"(<volvox:population name="s" type="chain" robot="hinge" count="5" pose="0 0 0.05 0 0 0" from="front" to="back"/>)"));
+  const Result<WorldModel> w = read(world(
+      R"(<volvox:population name="s" type="chain" robot="hinge" count="5" pose="0 0 0.05 0 0 0" from="front" to="back"/>)"));
   ASSERT_TRUE(w.ok()) << w.error().text();
   ASSERT_EQ(w->placements.size(), 5u);
   EXPECT_EQ(w->connections.size(), 4u);
@@ -84,8 +88,10 @@ TEST_F(ReaderTest, ChainsRunStraight) {
 }
 
 std::string ring(const std::string& angle) {
-  return world("<volvox:population name=\"r\" type=\"ring\" robot=\"hinge\" count=\"6\" pose=\"0 0 1 0 0 0\" from=\"front\" to=\"back\"><volvox:joint name=\"pitch\" position=\"" +
-               angle + "\"/></volvox:population>");
+  return world(
+      "<volvox:population name=\"r\" type=\"ring\" robot=\"hinge\" count=\"6\" pose=\"0 0 1 0 0 0\" from=\"front\" "
+      "to=\"back\"><volvox:joint name=\"pitch\" position=\"" +
+      angle + "\"/></volvox:population>");
 }
 
 TEST_F(ReaderTest, SixHingesOfSixtyDegreesCloseARing) {
@@ -102,7 +108,10 @@ TEST_F(ReaderTest, ARingThatDoesNotCloseIsMeasured) {
 
 TEST_F(ReaderTest, GridsAreCentredAndDrawFromTheirOwnSeed) {
   const auto grid = [&](const std::string& more) {
-    return read(world("<volvox:population name=\"g\" type=\"grid\" robot=\"hinge\" count_x=\"3\" count_y=\"2\" spacing_x=\"1\" spacing_y=\"2\" pose=\"10 0 0.05 0 0 0\" " + more + "/>"));
+    return read(
+        world("<volvox:population name=\"g\" type=\"grid\" robot=\"hinge\" count_x=\"3\" count_y=\"2\" spacing_x=\"1\" "
+              "spacing_y=\"2\" pose=\"10 0 0.05 0 0 0\" " +
+              more + "/>"));
   };
   const Result<WorldModel> plain = grid("");
   ASSERT_TRUE(plain.ok()) << plain.error().text();
@@ -110,7 +119,8 @@ TEST_F(ReaderTest, GridsAreCentredAndDrawFromTheirOwnSeed) {
   EXPECT_TRUE(plain->connections.empty());
   expect_near(plain->placements[0].pose.position, {9, -1, 0.05});
   expect_near(plain->placements[5].pose.position, {11, 1, 0.05});
-  const Result<WorldModel> one = grid("jitter=\"0.1\" random_yaw=\"true\""), same = grid("jitter=\"0.1\" random_yaw=\"true\" seed=\"1\""),
+  const Result<WorldModel> one = grid("jitter=\"0.1\" random_yaw=\"true\""),
+                           same = grid("jitter=\"0.1\" random_yaw=\"true\" seed=\"1\""),
                            other = grid("jitter=\"0.1\" random_yaw=\"true\" seed=\"2\"");
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(one->placements[i].pose, same->placements[i].pose);
@@ -121,12 +131,14 @@ TEST_F(ReaderTest, GridsAreCentredAndDrawFromTheirOwnSeed) {
 }
 
 TEST_F(ReaderTest, LatticesEngageEveryPairThatMeets) {
-  const Result<WorldModel> w = read(world(R"(<volvox:population name="l" type="lattice" robot="hinge" count_x="4" count_y="3" count_z="2" spacing_x="0.2" spacing_y="0.1" spacing_z="0.1" pose="0 0 0.05 0 0 0"/>)"));
+  const Result<WorldModel> w = read(world(
+      R"(<volvox:population name="l" type="lattice" robot="hinge" count_x="4" count_y="3" count_z="2" spacing_x="0.2" spacing_y="0.1" spacing_z="0.1" pose="0 0 0.05 0 0 0"/>)"));
   ASSERT_TRUE(w.ok()) << w.error().text();
   EXPECT_EQ(w->placements.size(), 24u);
   EXPECT_EQ(w->connections.size(), 2u * (3 * 3 + 4 * 2));  // front to back along x, left to right along y
   for (const Connection& c : w->connections) EXPECT_LT(c.a, c.b);
-  expect_error(read(world(R"(<volvox:population name="l" type="lattice" robot="hinge" count_x="4" spacing_x="0.3"/>)")), 3, "no docks of the lattice l meet");
+  expect_error(read(world(R"(<volvox:population name="l" type="lattice" robot="hinge" count_x="4" spacing_x="0.3"/>)")),
+               3, "no docks of the lattice l meet");
 }
 
 TEST_F(ReaderTest, ParametersAreSubstitutedAndChecked) {
@@ -148,14 +160,17 @@ TEST_F(ReaderTest, ParametersAreSubstitutedAndChecked) {
   EXPECT_EQ((*parameters)[0].max, 1000);
   EXPECT_EQ((*parameters)[1].choices.size(), 2u);
   expect_error(read(world("\n<volvox:run duration=\"${length}\"/>")), 4, "there is no parameter length");
-  expect_error(read(world("<volvox:parameter name=\"length\" value=\"1\"/>\n<volvox:run duration=\"${lenght}\"/>")), 4, "lenght", "did you mean length?");
+  expect_error(read(world("<volvox:parameter name=\"length\" value=\"1\"/>\n<volvox:run duration=\"${lenght}\"/>")), 4,
+               "lenght", "did you mean length?");
   const std::string whole = world("<volvox:parameter name=\"n\" value=\"3\" min=\"1\" max=\"9\" whole=\"true\"/>");
   EXPECT_TRUE(read(whole, {{"n", "7"}}).ok());
   for (const char* value : {"2.5", "2.0", "1e0", "+3", "", "-", "0", "10", "nan"})
-    expect_error(read(whole, {{"n", value}}), 3, "the value of n is not a whole number from 1 to 9", "a whole number from 1 to 9");
+    expect_error(read(whole, {{"n", value}}), 3, "the value of n is not a whole number from 1 to 9",
+                 "a whole number from 1 to 9");
   expect_error(read(world("<volvox:parameter name=\"n\" value=\"2.5\" whole=\"true\"/>")), 3, "is not a whole number");
   // A value cannot smuggle in elements.
-  const std::string name = world("<volvox:parameter name=\"n\" value=\"x\"/><volvox:module name=\"${n}\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"/>");
+  const std::string name = world(
+      "<volvox:parameter name=\"n\" value=\"x\"/><volvox:module name=\"${n}\" robot=\"hinge\" pose=\"0 0 0 0 0 0\"/>");
   EXPECT_EQ(read(name, {{"n", "\"/><evil/>"}})->placements[0].name, "\"/><evil/>");
 }
 
@@ -172,7 +187,8 @@ TEST_F(ReaderTest, TerrainComesFromAnImage) {
   // 3 x 2 pixels; the top row of the image lies at +y.
   const unsigned char pixels[] = {0, 51, 255, 102, 153, 204};
   ASSERT_NE(stbi_write_png((folder.path() / "hills.png").c_str(), 3, 2, 1, pixels, 3), 0);
-  const Result<WorldModel> w = read(world(R"(<model name="terrain"><static>true</static><link name="l"><collision name="c"><geometry>
+  const Result<WorldModel> w =
+      read(world(R"(<model name="terrain"><static>true</static><link name="l"><collision name="c"><geometry>
 <heightmap><uri>hills.png</uri><size>4 2 0.5</size><pos>0 0 1</pos></heightmap></geometry></collision></link></model>)"));
   ASSERT_TRUE(w.ok()) << w.error().text();
   const Collider& c = w->placements[0].model->links[0].geometry->colliders[0];
@@ -193,7 +209,8 @@ TEST_F(ReaderTest, AThousandModulesLoadQuickly) {
     modules += "<volvox:module name=\"m" + n + "\" robot=\"hinge\" pose=\"0 " + n + " 0 0 0 0\"/>\n";
     includes += "<include><uri>model://hinge</uri><name>m" + n + "</name><pose>0 " + n + " 0 0 0 0</pose></include>\n";
   }
-  const std::string population = R"(<volvox:population name="s" type="chain" robot="hinge" count="1000" pose="0 0 0 0 0 0" from="front" to="back"/>)";
+  const std::string population =
+      R"(<volvox:population name="s" type="chain" robot="hinge" count="1000" pose="0 0 0 0 0 0" from="front" to="back"/>)";
   for (const std::string& text : {modules, includes, population}) {
     ModelLibrary fresh({folder.path()});
     const std::filesystem::path file = folder.write("many.sdf", world(text));
@@ -203,7 +220,10 @@ TEST_F(ReaderTest, AThousandModulesLoadQuickly) {
     ASSERT_TRUE(w.ok()) << w.error().text();
     ASSERT_EQ(w->placements.size(), 1000u);
     for (const Placement& p : w->placements) EXPECT_EQ(p.model, w->placements[0].model);
-    RecordProperty(text == modules ? "modules_s" : text == includes ? "includes_s" : "population_s", std::to_string(seconds));
+    RecordProperty(text == modules    ? "modules_s"
+                   : text == includes ? "includes_s"
+                                      : "population_s",
+                   std::to_string(seconds));
     // The aim is 1 s; sanitizers and a busy machine are slower.
     EXPECT_LT(seconds, 5);
   }

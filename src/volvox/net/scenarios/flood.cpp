@@ -22,7 +22,7 @@ template <class Enum, std::size_t N>
 Result<Enum> parse(std::string_view text, const std::string_view (&names)[N], std::string_view what) {
   for (std::size_t i = 0; i < N; ++i)
     if (names[i] == text) return static_cast<Enum>(i);
-  return Error(fmt::format("'{}' is not a {} of the flood", text, what), 
+  return Error(fmt::format("'{}' is not a {} of the flood", text, what),
                fmt::format("give one of: {}", fmt::join(names, ", ")));
 }
 
@@ -132,14 +132,13 @@ Result<void> add_radios(Network& network, const FloodOptions& options, const Pla
   network.reserve(places.count(), places.count());
   network.reserve_radios(*air, places.count());
   for (std::uint32_t i = 0; i < places.count(); ++i)
-    if (const auto added = network.add_radio(network.add_node(), *air, radio, places[i]); !added)
-      return added.error();
+    if (const auto added = network.add_radio(network.add_node(), *air, radio, places[i]); !added) return added.error();
   return {};
 }
 
 Result<void> add_wires(Network& network, const FloodOptions& options) {
-  const WireOptions options_of_wire{.bit_rate = options.bit_rate, .queue_limit = 4,
-                                    .largest_payload = std::max(options.payload, 65535u)};
+  const WireOptions options_of_wire{
+      .bit_rate = options.bit_rate, .queue_limit = 4, .largest_payload = std::max(options.payload, 65535u)};
   const std::uint32_t side = side_of(options);
   const std::size_t wires = std::size_t{options.nodes} * 2 * static_cast<std::size_t>(options.dimension);
   network.reserve(options.nodes, wires);
@@ -308,8 +307,10 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   fill(report, network, flooder.latencies(source));
   report.state_hash = network.hash();
   report.warnings = network.warnings();
-  if (options.mode == FloodMode::culled && report.nodes > 1 && report.reached <= 1 && report.deliveries + report.collisions + report.weak == 0)
-    report.warnings.push_back("no radio is within the culling radius of the source: nothing could be received (give a larger --cull)");
+  if (options.mode == FloodMode::culled && report.nodes > 1 && report.reached <= 1 &&
+      report.deliveries + report.collisions + report.weak == 0)
+    report.warnings.push_back(
+        "no radio is within the culling radius of the source: nothing could be received (give a larger --cull)");
   report.peak_mb = static_cast<double>(platform::peak_memory_bytes()) / 1e6;
   return report;
 }
@@ -317,13 +318,15 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
 std::string FloodReport::json() const {
   const auto or_null = [](auto value) { return value == 0 ? "null" : fmt::format("{}", value); };  // there is none
   std::string text = fmt::format(
-      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"window\":{},\"range_m\":{},"
+      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"window\":"
+      "{},\"range_m\":{},"
       "\"cull_radius_m\":{},"
       "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
       "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
       "\"peak_mb\":{:.1f},",
-      mode, layout, dimension, nodes, seed, or_null(window), or_null(range_m), or_null(cull_radius_m), reached, transmissions, deliveries, collisions, weak, transmit_aborts,
-      drops, sim_time_s, cpu_s, setup_cpu_s, link_updates, events, peak_mb);
+      mode, layout, dimension, nodes, seed, or_null(window), or_null(range_m), or_null(cull_radius_m), reached,
+      transmissions, deliveries, collisions, weak, transmit_aborts, drops, sim_time_s, cpu_s, setup_cpu_s, link_updates,
+      events, peak_mb);
   text += fmt::format(
       "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"
       "\"state_hash\":\"{}\",\"warnings\":[",

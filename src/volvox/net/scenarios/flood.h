@@ -33,12 +33,12 @@ struct FloodOptions {
   std::uint32_t nodes = 400;
   FloodMode mode = FloodMode::exact;
   FloodLayout layout = FloodLayout::grid;
-  int dimension = 2;                // a plane, or space
-  std::vector<Vec3> positions{};    // instead of a layout: radio modes only
-  std::int64_t source = -1;         // node; negative: the one in the middle
+  int dimension = 2;              // a plane, or space
+  std::vector<Vec3> positions{};  // instead of a layout: radio modes only
+  std::int64_t source = -1;       // node; negative: the one in the middle
   std::uint64_t seed = 1;
-  std::uint32_t payload = 53;       // bytes
-  double spacing = 1;               // m
+  std::uint32_t payload = 53;  // bytes
+  double spacing = 1;          // m
   double power_w = 1e-3;
   double frequency_hz = 2.4e9;
   double bit_rate = 6e3;
@@ -64,9 +64,9 @@ struct FloodReport {
   std::uint64_t seed = 0;
   std::uint64_t reached = 0, transmissions = 0, deliveries = 0, collisions = 0, weak = 0, transmit_aborts = 0,
                 drops = 0;
-  double sim_time_s = 0;    // of the last event
-  double cpu_s = 0;         // of this process: setting up and running
-  double setup_cpu_s = 0;   // the part of it before the first event
+  double sim_time_s = 0;   // of the last event
+  double cpu_s = 0;        // of this process: setting up and running
+  double setup_cpu_s = 0;  // the part of it before the first event
   std::uint64_t link_updates = 0, events = 0;
   double peak_mb = 0;
   std::uint32_t window = 0;  // slots; 0: wired

@@ -43,8 +43,12 @@ TEST(Flood, SameSeedSameBits) {
 constexpr std::uint64_t golden_deliveries = 4260;
 
 TEST(Flood, TheSameBitsOnEveryMachine) {
-  const auto exact = run_flood({.nodes = 900, .mode = FloodMode::exact, .layout = FloodLayout::random, .dimension = 3,
-                                .window = 30, .range_spacings = 3.05});
+  const auto exact = run_flood({.nodes = 900,
+                                .mode = FloodMode::exact,
+                                .layout = FloodLayout::random,
+                                .dimension = 3,
+                                .window = 30,
+                                .range_spacings = 3.05});
   ASSERT_TRUE(exact);
   EXPECT_EQ(exact->deliveries, golden_deliveries);
 }
@@ -76,12 +80,17 @@ TEST(Flood, CullingIsExactWhenItCutsNothing) {
 // The defaults mean what they say, in the plane and in space.
 TEST(Flood, SomeNeighborsAreInRangeAndCullingStartsAtTheNoise) {
   for (const int dimension : {2, 3}) {
-    const auto flood = run_flood({.nodes = 8000, .mode = FloodMode::culled, .layout = FloodLayout::random,
-                                  .dimension = dimension, .source = -1, .spacing = 2, .longest = Time{1}});
+    const auto flood = run_flood({.nodes = 8000,
+                                  .mode = FloodMode::culled,
+                                  .layout = FloodLayout::random,
+                                  .dimension = dimension,
+                                  .source = -1,
+                                  .spacing = 2,
+                                  .longest = Time{1}});
     ASSERT_TRUE(flood);
     EXPECT_NEAR(flood->cull_radius_m, flood->range_m * std::sqrt(10.0), 1e-9);
-    const double in_range = dimension == 2 ? pi * flood->range_m * flood->range_m / 4
-                                           : 4.0 / 3 * pi * std::pow(flood->range_m / 2, 3);
+    const double in_range =
+        dimension == 2 ? pi * flood->range_m * flood->range_m / 4 : 4.0 / 3 * pi * std::pow(flood->range_m / 2, 3);
     EXPECT_NEAR(in_range, dimension == 2 ? 28 : 22, 1.5);
   }
 }

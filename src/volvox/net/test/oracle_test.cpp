@@ -22,7 +22,10 @@ struct Oracle {
 
   // State, by definition: what is on the air, and what each radio is locked on.
   std::map<std::uint32_t, std::uint64_t> on_air;  // radio -> frame
-  struct Lock { std::uint32_t sender; bool spoiled; };
+  struct Lock {
+    std::uint32_t sender;
+    bool spoiled;
+  };
   std::map<std::uint32_t, Lock> locks;
 
   PowerUnits power(std::uint32_t from, std::uint32_t to) const {
@@ -38,7 +41,10 @@ struct Oracle {
   }
   void end(std::uint32_t sender) {
     for (auto lock = locks.begin(); lock != locks.end();) {
-      if (lock->second.sender != sender) { ++lock; continue; }
+      if (lock->second.sender != sender) {
+        ++lock;
+        continue;
+      }
       if (!lock->second.spoiled) received.insert({on_air[sender], lock->first});
       lock = locks.erase(lock);
     }

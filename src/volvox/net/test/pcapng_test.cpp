@@ -66,7 +66,8 @@ TEST(Pcapng, RadioFramesDecodeAsIeee802154) {
   ASSERT_TRUE(write_pcapng(log, file.path));
   const auto lines = tshark(file.path,
                             "-e frame.time_epoch -e wpan.frame_type -e wpan.seq_no -e wpan.dst_pan -e wpan.src16 "
-                            "-e wpan.dst16 -e wpan.ack_request -e wpan.fcs_ok -e data.data", "wpan");
+                            "-e wpan.dst16 -e wpan.ack_request -e wpan.fcs_ok -e data.data",
+                            "wpan");
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0], "0.000000000;0x0001;0;0x566f;0x0001;0x0002;1;1;68656c6c6f");
   // 40 bits at 250 kb/s and the turnaround later.
@@ -84,7 +85,8 @@ TEST(Pcapng, ManyRadiosHaveExtendedAddresses) {
   RadioOptions options;
   options.window = 1;
   std::vector<InterfaceId> radios;
-  for (int i = 0; i < 70'001; ++i) radios.push_back(*network.add_radio(network.add_node(), air, options, {1.0 * i, 0, 0}));
+  for (int i = 0; i < 70'001; ++i)
+    radios.push_back(*network.add_radio(network.add_node(), air, options, {1.0 * i, 0, 0}));
   ASSERT_TRUE(network.send(radios[70'000], {.payload = bytes_of("hello"), .destination = radios[69'999]}));
   ASSERT_TRUE(network.send(radios[0], {.payload = bytes_of("all"), .at = Time::seconds(1)}));
   ASSERT_TRUE(network.run(Time::seconds(2)));

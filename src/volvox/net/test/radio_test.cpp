@@ -60,10 +60,10 @@ TEST(Radio, Figure5CollisionsAreLocatedInSpace) {
   EXPECT_EQ(air.recorder.heard[0].at.ns, 80'000);
   EXPECT_EQ(air.recorder.heard[1].interface, e.index);
   EXPECT_EQ(air.recorder.heard[1].from, c.index);
-  EXPECT_EQ(air.story(), (std::vector<std::string>{
-      "0 A queued 0", "0 A backoff 0", "0 C queued 0", "0 C backoff 0",
-      "0 A transmit start 1", "0 C transmit start 1", "0 B collided 0", "0 B collided 0",
-      "80 A transmit end 0", "80 D received 0", "80 C transmit end 0", "80 E received 0"}));
+  EXPECT_EQ(air.story(), (std::vector<std::string>{"0 A queued 0", "0 A backoff 0", "0 C queued 0", "0 C backoff 0",
+                                                   "0 A transmit start 1", "0 C transmit start 1", "0 B collided 0",
+                                                   "0 B collided 0", "80 A transmit end 0", "80 D received 0",
+                                                   "80 C transmit end 0", "80 E received 0"}));
   EXPECT_EQ(air.network.counters().collisions, 2u);
   EXPECT_EQ(air.network.counters().deliveries, 2u);
   (void)b;
@@ -91,25 +91,43 @@ TEST(Radio, Figure7Messages1To4) {
   const InterfaceId a = air.add(options, {0, 0, 0}), b = air.add(options, {5, 0, 0}), c = air.add(options, {2.5, 4, 0});
   Network& network = air.network;
   const Time tick{3'000'000};
-  ASSERT_TRUE(network.send(a, {.payload = zeros(50)}));                            // message 1: 400 us
-  ASSERT_TRUE(network.send(b, {.payload = zeros(50), .at = Time{50'000}}));        // message 2
-  ASSERT_TRUE(network.send(c, {.payload = zeros(50), .at = Time{500'000}}));       // message 3, during message 1
-  ASSERT_TRUE(network.send(a, {.payload = zeros(125), .at = Time{2'500'000}}));    // message 4: 1000 us
+  ASSERT_TRUE(network.send(a, {.payload = zeros(50)}));                          // message 1: 400 us
+  ASSERT_TRUE(network.send(b, {.payload = zeros(50), .at = Time{50'000}}));      // message 2
+  ASSERT_TRUE(network.send(c, {.payload = zeros(50), .at = Time{500'000}}));     // message 3, during message 1
+  ASSERT_TRUE(network.send(a, {.payload = zeros(125), .at = Time{2'500'000}}));  // message 4: 1000 us
   ASSERT_TRUE(network.run(tick));
   const std::size_t heard_in_first_tick = air.recorder.heard.size();
   ASSERT_TRUE(network.run(tick + tick));
-  EXPECT_EQ(air.story(), (std::vector<std::string>{
-      "0 A queued 0", "0 A backoff 3",
-      "50 B queued 0", "50 B backoff 5",
-      "300 A transmit start 1", "300 B frozen 3",     // 2.5 slots were left: a begun slot counts again
-      "500 C queued 0", "500 C backoff 2", "500 C frozen 2",
-      "700 A transmit end 0", "700 B received 0", "700 C received 0", "700 B resumed 3", "700 C resumed 2",
-      "900 C transmit start 1", "900 B frozen 1",
-      "1300 C transmit end 0", "1300 A received 0", "1300 B received 0", "1300 B resumed 1",
-      "1400 B transmit start 1",
-      "1800 B transmit end 0", "1800 A received 0", "1800 C received 0",
-      "2500 A queued 0", "2500 A backoff 1", "2600 A transmit start 1",
-      "3600 A transmit end 0", "3600 B received 0", "3600 C received 0"}));
+  EXPECT_EQ(air.story(), (std::vector<std::string>{"0 A queued 0",
+                                                   "0 A backoff 3",
+                                                   "50 B queued 0",
+                                                   "50 B backoff 5",
+                                                   "300 A transmit start 1",
+                                                   "300 B frozen 3",  // 2.5 slots were left: a begun slot counts again
+                                                   "500 C queued 0",
+                                                   "500 C backoff 2",
+                                                   "500 C frozen 2",
+                                                   "700 A transmit end 0",
+                                                   "700 B received 0",
+                                                   "700 C received 0",
+                                                   "700 B resumed 3",
+                                                   "700 C resumed 2",
+                                                   "900 C transmit start 1",
+                                                   "900 B frozen 1",
+                                                   "1300 C transmit end 0",
+                                                   "1300 A received 0",
+                                                   "1300 B received 0",
+                                                   "1300 B resumed 1",
+                                                   "1400 B transmit start 1",
+                                                   "1800 B transmit end 0",
+                                                   "1800 A received 0",
+                                                   "1800 C received 0",
+                                                   "2500 A queued 0",
+                                                   "2500 A backoff 1",
+                                                   "2600 A transmit start 1",
+                                                   "3600 A transmit end 0",
+                                                   "3600 B received 0",
+                                                   "3600 C received 0"}));
   EXPECT_EQ(heard_in_first_tick, 6u);
 }
 
@@ -130,16 +148,34 @@ TEST(Radio, Figure7DeferredBackoffCollides) {
   ASSERT_TRUE(network.run(tick));
   EXPECT_EQ(live.size(), 2u);  // message 1 at B and C, live, within the first tick
   ASSERT_TRUE(network.run(tick + tick));
-  EXPECT_EQ(air.story(), (std::vector<std::string>{
-      "0 A queued 0", "0 A backoff 3", "0 B queued 0", "0 B backoff 5",
-      "300 A transmit start 1", "300 B frozen 2",
-      "500 C queued 0", "500 C backoff 2", "500 C frozen 2",
-      "700 A transmit end 0", "700 B received 0", "700 C received 0", "700 B resumed 2", "700 C resumed 2",
-      "900 B transmit start 1", "900 C transmit start 1",
-      "900 A collided 0", "900 C aborted 0", "900 A collided 0", "900 B aborted 0",
-      "1300 B transmit end 0", "1300 C transmit end 0",
-      "1400 A queued 0", "1400 A backoff 1", "1500 A transmit start 1",
-      "2500 A transmit end 0", "2500 B received 0", "2500 C received 0"}));
+  EXPECT_EQ(air.story(), (std::vector<std::string>{"0 A queued 0",
+                                                   "0 A backoff 3",
+                                                   "0 B queued 0",
+                                                   "0 B backoff 5",
+                                                   "300 A transmit start 1",
+                                                   "300 B frozen 2",
+                                                   "500 C queued 0",
+                                                   "500 C backoff 2",
+                                                   "500 C frozen 2",
+                                                   "700 A transmit end 0",
+                                                   "700 B received 0",
+                                                   "700 C received 0",
+                                                   "700 B resumed 2",
+                                                   "700 C resumed 2",
+                                                   "900 B transmit start 1",
+                                                   "900 C transmit start 1",
+                                                   "900 A collided 0",
+                                                   "900 C aborted 0",
+                                                   "900 A collided 0",
+                                                   "900 B aborted 0",
+                                                   "1300 B transmit end 0",
+                                                   "1300 C transmit end 0",
+                                                   "1400 A queued 0",
+                                                   "1400 A backoff 1",
+                                                   "1500 A transmit start 1",
+                                                   "2500 A transmit end 0",
+                                                   "2500 B received 0",
+                                                   "2500 C received 0"}));
   ASSERT_EQ(live.size(), 4u);
   EXPECT_EQ(live[2].second.ns, 2'500'000);  // by size and bit rate alone: the tick plays no part
 }

@@ -9,7 +9,9 @@ namespace {
 
 // Radios, wires (live, flying, delayed), a CAN bus and a serial bus, all busy.
 template <class T>
-void must(const Result<T>& result) { EXPECT_TRUE(result.ok()); }
+void must(const Result<T>& result) {
+  EXPECT_TRUE(result.ok());
+}
 
 struct Busy {
   Network network;

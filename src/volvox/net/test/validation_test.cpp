@@ -63,9 +63,17 @@ struct Ring {
 };
 
 TEST(Validation, OneShotContention) {
-  struct Case { std::uint32_t n; double not_unique; double first_slot; int rounds; };
-  for (const Case& c : {Case{2, .03333, 9.5056, 20000}, {3, .04944, -1, 10000}, {5, .08148, -1, 6000},
-                        {8, .12815, 2.8555, 5000}, {28, .39750, -1, 1500}}) {
+  struct Case {
+    std::uint32_t n;
+    double not_unique;
+    double first_slot;
+    int rounds;
+  };
+  for (const Case& c : {Case{2, .03333, 9.5056, 20000},
+                        {3, .04944, -1, 10000},
+                        {5, .08148, -1, 6000},
+                        {8, .12815, 2.8555, 5000},
+                        {28, .39750, -1, 1500}}) {
     Ring ring(c.n, paper_radio(), 11);
     int not_unique = 0;
     std::vector<double> slots;
@@ -130,7 +138,10 @@ SaturatedResult saturate(Ring& ring, Saturated& load, double frame_s, int batche
 }
 
 TEST(Validation, SaturatedFreezeAndResume) {
-  struct Case { std::uint32_t n; double collision, throughput; };
+  struct Case {
+    std::uint32_t n;
+    double collision, throughput;
+  };
   for (const Case& c : {Case{2, .064, .679}, {5, .232, .735}, {10, .449, .658}}) {
     Ring ring(c.n, paper_radio(), 21);
     Saturated load;
@@ -218,7 +229,10 @@ struct HiddenPair {
 };
 
 TEST(Validation, HiddenPairOverlaps) {
-  struct Case { Time slot; double rate, overlap; };
+  struct Case {
+    Time slot;
+    double rate, overlap;
+  };
   for (const Case& c : {Case{Time{4'000'000}, 6e3, .82667}, {Time{4'000'000}, 6e6, .03333}, {Time{1'500}, 6e6, 1}}) {
     RadioOptions options = paper_radio();
     options.slot = c.slot;

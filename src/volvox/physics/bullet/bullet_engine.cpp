@@ -19,13 +19,15 @@ class BulletEngine final : public Engine {
       : scene_(settings.gravity), max_substep_(settings.max_substep), ground_(ground_info()) {
     info_.name = "bullet";
     info_.description = "Bullet 3.24 (Debian), sequential impulses, with Volvox's own joint and dock rows";
-    info_.settings = fmt::format("double precision, at most {} iterations (converged at 1e-6 m/s), substeps of at most "
-                                 "{:.6g} s, one thread, no sleeping",
-                                 solver_iterations, max_substep_);
+    info_.settings = fmt::format(
+        "double precision, at most {} iterations (converged at 1e-6 m/s), substeps of at most "
+        "{:.6g} s, one thread, no sleeping",
+        solver_iterations, max_substep_);
     info_.exact_restore = false;
     info_.uses_threads = false;
-    info_.limits = "long arms of docks droop (20 docks held at one end: 0.6 rad at the worst); meshes, height fields and "
-                   "planes only on bodies that do not move; contact caches are not in a snapshot";
+    info_.limits =
+        "long arms of docks droop (20 docks held at one end: 0.6 rad at the worst); meshes, height fields and "
+        "planes only on bodies that do not move; contact caches are not in a snapshot";
     rebuild();
   }
   ~BulletEngine() override { clear(); }
@@ -57,7 +59,7 @@ class BulletEngine final : public Engine {
   void remove_joint(JointId id) override {
     VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
     parts_->world.removeConstraint(joints_[id.index].get());
-      joints_[id.index].reset();
+    joints_[id.index].reset();
     scene_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
@@ -266,7 +268,8 @@ void BulletEngine::read_state(double tick, double step) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     if (!bodies_[i] || bodies_[i]->isStaticObject()) continue;
     scene_.poses[i] = from_bullet(bodies_[i]->getWorldTransform()) * marks_[i]->shape->frame.inverse();
-    scene_.velocities[i] = {from_bullet(bodies_[i]->getLinearVelocity()), from_bullet(bodies_[i]->getAngularVelocity())};
+    scene_.velocities[i] = {from_bullet(bodies_[i]->getLinearVelocity()),
+                            from_bullet(bodies_[i]->getAngularVelocity())};
   }
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     if (!joints_[i]) continue;

@@ -18,12 +18,12 @@ namespace volvox::physics::bullet {
 
 // One scalar constraint: along an axis, impulse = (target - velocity) / softness, bounded.
 struct Row {
-  Vec3 axis;             // world
+  Vec3 axis;  // world
   bool angular = false;
-  double target = 0;     // m/s or rad/s of b relative to a
+  double target = 0;                     // m/s or rad/s of b relative to a
   double lower = -1e300, upper = 1e300;  // impulse
-  double softness = 0;   // 0: rigid
-  int slot = 0;          // which of the joint's impulses it is
+  double softness = 0;                   // 0: rigid
+  int slot = 0;                          // which of the joint's impulses it is
 };
 
 class Joint final : public btTypedConstraint {

@@ -45,7 +45,8 @@ class RayWalk final : public btBroadphaseRayCallback {
   void cast_solid(const btCollisionObject* object, const BodyMark& mark) {
     const Pose pose = from_bullet(object->getWorldTransform()) * mark.shape->frame.inverse();
     const Quat inverse = pose.rotation.conjugate();
-    const ShapeHit hit = mark.shape->rays->cast(inverse * (ray_.origin - pose.position), inverse * ray_.direction, range_);
+    const ShapeHit hit =
+        mark.shape->rays->cast(inverse * (ray_.origin - pose.position), inverse * ray_.direction, range_);
     if (hit.distance < 0 || !nearer(hit.distance, mark)) return;
     range_ = hit.distance;
     hit_ = {hit.distance, mark.id, pose.rotation * hit.normal};
@@ -80,7 +81,8 @@ RayHit cast_ray(const btCollisionWorld& world, const Ray& ray) {
   RayWalk walk(ray);
   const btVector3 from = to_bullet(ray.origin);
   // The broad phase's query keeps a stack of its own: it changes nothing that matters.
-  const_cast<btBroadphaseInterface*>(world.getBroadphase())->rayTest(from, from + to_bullet(ray.direction) * ray.range, walk);
+  const_cast<btBroadphaseInterface*>(world.getBroadphase())
+      ->rayTest(from, from + to_bullet(ray.direction) * ray.range, walk);
   return walk.hit();
 }
 

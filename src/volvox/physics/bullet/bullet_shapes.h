@@ -19,11 +19,11 @@ struct BodyShape {
   Pose frame;  // of Bullet's body, in the link's frame: the centre of mass and principal axes
   btCollisionShape* shape = nullptr;
   std::vector<model::Material> materials;  // by collider
-  bool surface = false;  // a mesh or a height field: without an inside, so swept against
-  double radius = 0;     // about the body's origin, bounds how fast its surface turns
-  double core = 0;       // a sphere about the body's origin that is certainly inside its extent
-  double contact_distance = 0;  // contacts live up to this distance, m
-  double farthest_contact = 0;  // and of a fast body up to this
+  bool surface = false;                    // a mesh or a height field: without an inside, so swept against
+  double radius = 0;                       // about the body's origin, bounds how fast its surface turns
+  double core = 0;                         // a sphere about the body's origin that is certainly inside its extent
+  double contact_distance = 0;             // contacts live up to this distance, m
+  double farthest_contact = 0;             // and of a fast body up to this
   std::unique_ptr<RayGeometry> rays;
 
   const model::Material& material(int child) const {

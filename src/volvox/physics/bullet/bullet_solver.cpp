@@ -15,7 +15,9 @@ constexpr double fastest_push = 0.3;  // m/s
 // How much of a joint's last impulses the next step starts from, as Bullet does for contacts.
 // The whole of them blows long arms up, which sequential impulses never bring to rest.
 constexpr double warm_start_share = 0.85;
-const model::Material& material(const btCollisionObject* body, int child) { return mark_of(body).shape->material(child); }
+const model::Material& material(const btCollisionObject* body, int child) {
+  return mark_of(body).shape->material(child);
+}
 
 double product(const btVector3& a, const btVector3& b, const btVector3& c, const btVector3& d) {
   return a.dot(b) + c.dot(d);
@@ -85,8 +87,9 @@ void Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& 
 
   const double e = point.m_combinedRestitution;
   if (e <= 0) return;
-  const double speed = product(row.m_contactNormal1, a.m_linearVelocity, row.m_relpos1CrossNormal, a.m_angularVelocity) +
-                       product(row.m_contactNormal2, b.m_linearVelocity, row.m_relpos2CrossNormal, b.m_angularVelocity);
+  const double speed =
+      product(row.m_contactNormal1, a.m_linearVelocity, row.m_relpos1CrossNormal, a.m_angularVelocity) +
+      product(row.m_contactNormal2, b.m_linearVelocity, row.m_relpos2CrossNormal, b.m_angularVelocity);
   const double gained =
       product(row.m_contactNormal1, a.m_externalForceImpulse, row.m_relpos1CrossNormal, a.m_externalTorqueImpulse) +
       product(row.m_contactNormal2, b.m_externalForceImpulse, row.m_relpos2CrossNormal, b.m_externalTorqueImpulse);
@@ -101,7 +104,8 @@ void Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& 
 
 btScalar Solver::solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int count, const btContactSolverInfo& info) {
   // Rows that were not there have no impulse.
-  each_joint_row(m_tmpSolverNonContactConstraintPool, [](Joint& joint, const Row&, btSolverConstraint&) { joint.impulses().fill(0); });
+  each_joint_row(m_tmpSolverNonContactConstraintPool,
+                 [](Joint& joint, const Row&, btSolverConstraint&) { joint.impulses().fill(0); });
   each_joint_row(m_tmpSolverNonContactConstraintPool, [](Joint& joint, const Row& ours, btSolverConstraint& row) {
     joint.impulse(ours.slot) = row.m_appliedImpulse;
   });

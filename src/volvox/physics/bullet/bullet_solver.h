@@ -28,7 +28,8 @@ class Solver final : public btSequentialImpulseConstraintSolver {
  protected:
   void convertJoints(btTypedConstraint** constraints, int count, const btContactSolverInfo& info) override;
   void convertContacts(btPersistentManifold** manifolds, int count, const btContactSolverInfo& info) override;
-  btScalar solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int count, const btContactSolverInfo& info) override;
+  btScalar solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int count,
+                                         const btContactSolverInfo& info) override;
 
  private:
   void warm_start(btSolverConstraint& row, double impulse);

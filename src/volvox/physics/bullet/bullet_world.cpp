@@ -50,8 +50,8 @@ void World::predictUnconstraintMotion(btScalar step) {
     // Where it will be without contacts: the broad phase looks there too.
     const Quat turn = from_rotation_vector(from_bullet(body.getAngularVelocity() * step));
     const btTransform& now = body.getWorldTransform();
-    body.setInterpolationWorldTransform(
-        btTransform(to_bullet(turn * from_bullet(now.getRotation())), now.getOrigin() + body.getLinearVelocity() * step));
+    body.setInterpolationWorldTransform(btTransform(to_bullet(turn * from_bullet(now.getRotation())),
+                                                    now.getOrigin() + body.getLinearVelocity() * step));
   }
 }
 
@@ -70,8 +70,9 @@ struct SweepCallback : btCollisionWorld::ConvexResultCallback {
            body.checkCollideWith(other) && other->checkCollideWith(&body);
   }
   btScalar addSingleResult(btCollisionWorld::LocalConvexResult& result, bool in_world) override {
-    const btVector3 normal = in_world ? result.m_hitNormalLocal
-                                      : result.m_hitCollisionObject->getWorldTransform().getBasis() * result.m_hitNormalLocal;
+    const btVector3 normal =
+        in_world ? result.m_hitNormalLocal
+                 : result.m_hitCollisionObject->getWorldTransform().getBasis() * result.m_hitNormalLocal;
     if (normal.dot(motion) >= 0) return m_closestHitFraction;  // on its way out
     m_closestHitFraction = result.m_hitFraction;
     return m_closestHitFraction;

@@ -20,9 +20,7 @@ class Candidates {
 
   void collect(const btCollisionShape& shape) {
     switch (shape.getShapeType()) {
-      case SPHERE_SHAPE_PROXYTYPE:
-        add(btVector3(0, 0, 0), static_cast<const btSphereShape&>(shape).getRadius());
-        break;
+      case SPHERE_SHAPE_PROXYTYPE: add(btVector3(0, 0, 0), static_cast<const btSphereShape&>(shape).getRadius()); break;
       case CAPSULE_SHAPE_PROXYTYPE: {
         const auto& capsule = static_cast<const btCapsuleShape&>(shape);
         add(btVector3(0, 0, capsule.getHalfHeight()), capsule.getRadius());

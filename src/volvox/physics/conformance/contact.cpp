@@ -77,7 +77,8 @@ TEST_P(Conformance, ball_bounces_to_the_right_height) {
         done = done || (bounced && v < 0);
         if (bounced && !done) highest = std::max(highest, pose(body).position.z - 0.1);
       });
-      EXPECT_NEAR(highest, restitution * restitution * drop, tolerance("bounce_height") * drop) << restitution << ' ' << drop;
+      EXPECT_NEAR(highest, restitution * restitution * drop, tolerance("bounce_height") * drop)
+          << restitution << ' ' << drop;
     }
   }
 }
@@ -175,7 +176,8 @@ TEST_P(Conformance, fast_box_does_not_tunnel_through_a_moving_one) {
   VOLVOX_NEEDS_MOTION();
   make_engine({.gravity = {}});
   const BodyId wall = add({model::Box{{0.01, 0.5, 0.5}}, 5});
-  const BodyId box = add({model::Box{{0.03, 0.03, 0.03}}, 0.1, {{-0.7, 0, 0}, Quat::rpy(0.3, 0.2, 0)}, {{40, 0, 0}, {}}});
+  const BodyId box =
+      add({model::Box{{0.03, 0.03, 0.03}}, 0.1, {{-0.7, 0, 0}, Quat::rpy(0.3, 0.2, 0)}, {{40, 0, 0}, {}}});
   run(0.5);
   EXPECT_LT(pose(box).position.x, pose(wall).position.x);
 }

@@ -19,7 +19,9 @@ class Docking : public Conformance {
     dock.pull_speed = 0.2;
     dock.frame_a.position = {0.1, 0, 0};
     dock.frame_b.position = {-0.05, 0, 0};
-    dock.a = add({model::Box{{0.2, 0.1, 0.1}}, 1.5, {{0.3, 0.2, 0.1}, Quat::rpy(0.2, 0.1, 0.4)},
+    dock.a = add({model::Box{{0.2, 0.1, 0.1}},
+                  1.5,
+                  {{0.3, 0.2, 0.1}, Quat::rpy(0.2, 0.1, 0.4)},
                   {{0.1 * speed, 0.3 * speed, 0}, {0, 0.5 * speed, 0.2 * speed}}});
     const Pose offset{{gap * 0.8, gap * 0.6, 0}, turn};
     const Pose place = pose(dock.a) * dock.frame_a * offset * dock.frame_b.inverse();
@@ -44,7 +46,8 @@ TEST_P(Docking, keeps_momentum_and_never_raises_energy) {
     // The pull: both bodies at most at the closing speed, and turning at the closing rate.
     const double mu = 1.5 * 0.6 / 2.1;
     const double closing = gap / 0.25, turning = 0.14 / 0.25;
-    const double pull = mu * closing * closing / 2 + (desc(dock.a).moments.y + desc(dock.b).moments.y) * turning * turning / 2 +
+    const double pull = mu * closing * closing / 2 +
+                        (desc(dock.a).moments.y + desc(dock.b).moments.y) * turning * turning / 2 +
                         mu * std::pow(turning * 0.1, 2) / 2;
     double closed_at = 0;
     run(2, [&](double t) {
@@ -139,7 +142,9 @@ TEST_P(Docking, ring_of_docks_settles) {
   std::vector<JointDesc> docks;
   for (int i = 0; i < count; ++i) {
     const double a = 2 * pi * i / count;
-    bodies.push_back(add({model::Box{{0.1, 0.05, 0.05}}, 0.2, {{-0.1 * std::sin(a), 0.1 * std::cos(a), 0}, Quat::axis_angle({0, 0, 1}, a + pi)}}));
+    bodies.push_back(add({model::Box{{0.1, 0.05, 0.05}},
+                          0.2,
+                          {{-0.1 * std::sin(a), 0.1 * std::cos(a), 0}, Quat::axis_angle({0, 0, 1}, a + pi)}}));
   }
   for (int i = 0; i < count; ++i) {
     JointDesc dock;

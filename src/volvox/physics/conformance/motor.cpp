@@ -175,7 +175,9 @@ TEST_P(Conformance, a_stiff_motor_at_its_torque_limit_does_not_chatter) {
     JointDesc hinge;
     hinge.a = last;
     hinge.b = last = add({model::Sphere{0.04}, 0.15, {{0.09 * i, 0, 0}, {}}});
-    const Quat turn = i % 3 == 0 ? Quat{} : i % 3 == 1 ? Quat::axis_angle({1, 0, 0}, pi / 2) : Quat::axis_angle({0, 1, 0}, pi / 2);
+    const Quat turn = i % 3 == 0   ? Quat{}
+                      : i % 3 == 1 ? Quat::axis_angle({1, 0, 0}, pi / 2)
+                                   : Quat::axis_angle({0, 1, 0}, pi / 2);
     hinge.frame_a = {{0.045, 0, 0}, turn};
     hinge.frame_b = {{-0.045, 0, 0}, turn};
     hinges.push_back(engine().add_joint(hinge));

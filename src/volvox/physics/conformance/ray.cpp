@@ -58,7 +58,8 @@ TEST_P(Rays, hit_a_capsule) {
 
 TEST_P(Rays, hit_a_cylinder) {
   const BodyId body = add_fixed(model::Cylinder{0.2, 0.6});
-  expect_hit(cast({3, 0.1, 0.1}, {-1, 0, 0}), body, 3 - std::sqrt(0.03), normalized(Vec3{std::sqrt(0.03), 0.1, 0}), tolerance("ray_m"));
+  expect_hit(cast({3, 0.1, 0.1}, {-1, 0, 0}), body, 3 - std::sqrt(0.03), normalized(Vec3{std::sqrt(0.03), 0.1, 0}),
+             tolerance("ray_m"));
   expect_hit(cast({0.1, 0.1, 3}, {0, 0, -1}), body, 2.7, {0, 0, 1}, tolerance("ray_m"));
   EXPECT_FALSE(cast({0.15, 0.15, 3}, {0, 0, -1}).hit());
   EXPECT_FALSE(cast({3, 0, 0.31}, {-1, 0, 0}).hit());
@@ -163,7 +164,9 @@ TEST_P(Rays, come_in_batches) {
     const double height = 1 + 0.01 * static_cast<double>(i);
     if (std::fabs(height - 4) < 1e-6) continue;
     EXPECT_EQ(hits[i].hit(), height < 4);
-    if (hits[i].hit()) { EXPECT_NEAR(hits[i].distance, height, tolerance("ray_m")); }
+    if (hits[i].hit()) {
+      EXPECT_NEAR(hits[i].distance, height, tolerance("ray_m"));
+    }
   }
 }
 

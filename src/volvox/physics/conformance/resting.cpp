@@ -32,7 +32,10 @@ std::vector<RestingCase> resting_cases() {
       {"cylinder_lying", model::Cylinder{0.05, 0.08}, lying, 0.05, true},
       {"hull_box", box_hull({0.1, 0.12, 0.06}), {}, 0.03},
       {"hull_drum", make_hull(drum), {}, 0.04},
-      {"hull_tetrahedron", make_hull({{0.1, 0, -0.02}, {-0.05, 0.08, -0.02}, {-0.05, -0.08, -0.02}, {0, 0, 0.06}}), {}, 0.02},
+      {"hull_tetrahedron",
+       make_hull({{0.1, 0, -0.02}, {-0.05, 0.08, -0.02}, {-0.05, -0.08, -0.02}, {0, 0, 0.06}}),
+       {},
+       0.02},
   };
 }
 

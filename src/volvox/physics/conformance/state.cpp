@@ -105,13 +105,15 @@ TEST_P(State, restore_brings_joints_that_came_and_forgets_those_that_went) {
     floor.motion = Motion::fixed;
     (void)*e.add_body(describe(floor));
     std::vector<BodyId> boxes;
-    for (int i = 0; i < 4; ++i) boxes.push_back(*e.add_body(describe({model::Box{{0.1, 0.1, 0.1}}, 1, {{0.1 * i, 0, 0.2}, {}}})));
+    for (int i = 0; i < 4; ++i)
+      boxes.push_back(*e.add_body(describe({model::Box{{0.1, 0.1, 0.1}}, 1, {{0.1 * i, 0, 0.2}, {}}})));
     return boxes;
   };
   const auto hinge = [](BodyId a, BodyId b) {
     JointDesc desc;
     desc.a = a, desc.b = b;
-    desc.frame_a = {{0.05, 0, 0}, Quat::between({0, 0, 1}, {0, 1, 0})}, desc.frame_b = {{-0.05, 0, 0}, desc.frame_a.rotation};
+    desc.frame_a = {{0.05, 0, 0}, Quat::between({0, 0, 1}, {0, 1, 0})},
+    desc.frame_b = {{-0.05, 0, 0}, desc.frame_a.rotation};
     return desc;
   };
   const std::vector<BodyId> boxes = begin(engine()), copies = begin(*other);
@@ -119,7 +121,8 @@ TEST_P(State, restore_brings_joints_that_came_and_forgets_those_that_went) {
   (void)other->add_joint(hinge(copies[0], copies[1]));
   run(engine(), 0, 5);
   engine().remove_joint(first);
-  const JointId middle = engine().add_joint(hinge(boxes[1], boxes[2])), last = engine().add_joint(hinge(boxes[2], boxes[3]));
+  const JointId middle = engine().add_joint(hinge(boxes[1], boxes[2])),
+                last = engine().add_joint(hinge(boxes[2], boxes[3]));
   engine().motors()[middle.index] = {Control::position, 0.5, 30, 1, 2, 4};
   engine().motors()[last.index] = {Control::position, -0.5, 30, 1, 2, 4};
   run(engine(), 5, 20);
@@ -164,7 +167,8 @@ TEST_P(State, snapshot_of_another_scene_is_refused) {
   second->archive(loaded);
   EXPECT_FALSE(loaded.ok());
   build(*second);
-  const std::vector<std::byte> half(saved.bytes().begin(), saved.bytes().begin() + static_cast<long>(saved.bytes().size() / 2));
+  const std::vector<std::byte> half(saved.bytes().begin(),
+                                    saved.bytes().begin() + static_cast<long>(saved.bytes().size() / 2));
   LoadArchive cut(half);
   second->archive(cut);
   EXPECT_FALSE(cut.ok());
@@ -308,7 +312,9 @@ TEST_P(State, body_without_geometry_touches_nothing) {
   const BodyId body = add(ghost);
   add_ground();
   Conformance::run(1);
-  if (moves()) { EXPECT_LT(pose(body).position.z, -4); }
+  if (moves()) {
+    EXPECT_LT(pose(body).position.z, -4);
+  }
   const Ray ray{{0, 0, 5}, {0, 0, -1}};
   RayHit hit;
   engine().cast_rays({&ray, 1}, {&hit, 1});

@@ -34,7 +34,10 @@ void Conformance::TearDown() {
 Vec3 solid_moments(const model::Shape& shape, double mass) {
   struct Visitor {
     double m;
-    Vec3 operator()(const model::Sphere& s) const { const double i = 0.4 * m * s.radius * s.radius; return {i, i, i}; }
+    Vec3 operator()(const model::Sphere& s) const {
+      const double i = 0.4 * m * s.radius * s.radius;
+      return {i, i, i};
+    }
     Vec3 operator()(const model::Box& b) const { return box(b.size); }
     Vec3 operator()(const model::Cylinder& c) const { return cylinder(c.radius, c.length); }
     Vec3 operator()(const model::Capsule& c) const { return cylinder(c.radius, c.length + c.radius); }
@@ -67,7 +70,8 @@ model::Hull make_hull(std::vector<Vec3> points) {
 
 model::Hull box_hull(const Vec3& size) {
   std::vector<Vec3> points;
-  for (int i = 0; i < 8; ++i) points.push_back(multiply(size / 2, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}));
+  for (int i = 0; i < 8; ++i)
+    points.push_back(multiply(size / 2, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}));
   return make_hull(std::move(points));
 }
 

@@ -79,7 +79,7 @@ class Conformance : public testing::TestWithParam<std::string> {
 
 // Runs a fixture's scenes for every engine. A new engine takes part by being registered: the
 // registry is the only list there is.
-#define VOLVOX_FOR_EVERY_ENGINE(Fixture)                                                  \
+#define VOLVOX_FOR_EVERY_ENGINE(Fixture)                                                    \
   INSTANTIATE_TEST_SUITE_P(Engines, Fixture, testing::ValuesIn(built_in_engines().names()), \
                            [](const auto& engine) { return engine.param; })
 
@@ -88,10 +88,10 @@ class Conformance : public testing::TestWithParam<std::string> {
   if (!moves()) GTEST_SKIP() << "engine " << GetParam() << ": " << engine().info().limits
 
 // First line of a scene that is about what some engine says it cannot do.
-#define VOLVOX_NEEDS(what)                                                             \
-  if (!can(what)) {                                                                    \
-    leave_out();                                                                       \
-    GTEST_SKIP() << "engine " << GetParam() << " cannot do " << (what);                \
+#define VOLVOX_NEEDS(what)                                              \
+  if (!can(what)) {                                                     \
+    leave_out();                                                        \
+    GTEST_SKIP() << "engine " << GetParam() << " cannot do " << (what); \
   }
 
 // The moments of inertia of a solid of uniform density.

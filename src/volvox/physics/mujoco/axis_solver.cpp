@@ -42,13 +42,15 @@ void AxisSolver::read_response(const mjModel* model, mjData* data, const std::ve
     mj_solveM(model, data, answer_.data(), unit_.data(), 1);
     for (Tree& tree : trees_) {
       const std::size_t n = tree.dofs.size();
-      for (std::size_t i = 0; k < n && i < n; ++i) tree.response[i * n + k] = answer_[static_cast<std::size_t>(tree.dofs[i])];
+      for (std::size_t i = 0; k < n && i < n; ++i)
+        tree.response[i * n + k] = answer_[static_cast<std::size_t>(tree.dofs[i])];
     }
   }
 }
 
 // Rows come sorted by dof, so those of a tree stand together.
-void AxisSolver::solve(const mjModel* model, mjData* data, double step, const std::vector<double>& velocity, std::vector<AxisRow>& rows) {
+void AxisSolver::solve(const mjModel* model, mjData* data, double step, const std::vector<double>& velocity,
+                       std::vector<AxisRow>& rows) {
   if (rows.empty()) return;
   read_response(model, data, rows);
   std::vector<double> speed;

@@ -21,18 +21,19 @@ class AxisSolver {
  public:
   // Finds the rows' forces and changes qfrc_applied by as much. `velocity`: by dof, what the
   // velocities would be at the end of the substep with the forces that act already.
-  void solve(const mjModel* model, mjData* data, double step, const std::vector<double>& velocity, std::vector<AxisRow>& rows);
+  void solve(const mjModel* model, mjData* data, double step, const std::vector<double>& velocity,
+             std::vector<AxisRow>& rows);
 
  private:
   void read_response(const mjModel* model, mjData* data, const std::vector<AxisRow>& rows);
 
   struct Tree {
-    std::size_t first = 0, count = 0;     // of its rows
-    std::vector<int> dofs;                // that its rows act on
-    std::vector<double> response;         // dofs x dofs of the inverse mass matrix
+    std::size_t first = 0, count = 0;  // of its rows
+    std::vector<int> dofs;             // that its rows act on
+    std::vector<double> response;      // dofs x dofs of the inverse mass matrix
   };
   std::vector<Tree> trees_;
-  std::vector<int> place_;                // by row: which of its tree's dofs
+  std::vector<int> place_;  // by row: which of its tree's dofs
   std::vector<double> unit_, answer_;
 };
 

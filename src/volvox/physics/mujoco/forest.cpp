@@ -60,7 +60,8 @@ void Forest::take_joints(const Scene& scene) {
     if (scene.joint_descs[i].type != JointType::dock || scene.latches[i].closed()) order.push_back(static_cast<int>(i));
   }
   std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
-    return rank(scene.joint_descs[static_cast<std::size_t>(x)].type) < rank(scene.joint_descs[static_cast<std::size_t>(y)].type);
+    return rank(scene.joint_descs[static_cast<std::size_t>(x)].type) <
+           rank(scene.joint_descs[static_cast<std::size_t>(y)].type);
   });
   for (const int index : order) {
     const JointDesc& desc = scene.joint_descs[static_cast<std::size_t>(index)];

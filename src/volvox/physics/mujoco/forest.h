@@ -14,12 +14,12 @@ struct Forest {
   explicit Forest(const Scene& scene);
 
   // By body index.
-  std::vector<int> parent;            // a body, or the world
-  std::vector<int> joint;             // the joint that leads to the parent; -1: free, or it does not move
-  std::vector<std::uint8_t> reversed; // the body is the joint's a
+  std::vector<int> parent;             // a body, or the world
+  std::vector<int> joint;              // the joint that leads to the parent; -1: free, or it does not move
+  std::vector<std::uint8_t> reversed;  // the body is the joint's a
   std::vector<std::vector<int>> children;
-  std::vector<int> roots;             // children of the world
-  std::vector<int> loops;             // joints that hold, and are in no tree
+  std::vector<int> roots;  // children of the world
+  std::vector<int> loops;  // joints that hold, and are in no tree
 
  private:
   void take_joints(const Scene& scene);

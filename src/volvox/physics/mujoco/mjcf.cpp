@@ -22,7 +22,8 @@ class Writer {
     return fmt::format(
         "<mujoco><compiler angle=\"radian\" balanceinertia=\"true\" boundmass=\"1e-12\" boundinertia=\"1e-15\"/>"
         "<size nconmax=\"{}\" njmax=\"{}\"/>"
-        "<option solver=\"Newton\" iterations=\"50\" tolerance=\"1e-12\" cone=\"elliptic\" impratio=\"100\" integrator=\"Euler\">"
+        "<option solver=\"Newton\" iterations=\"50\" tolerance=\"1e-12\" cone=\"elliptic\" impratio=\"100\" "
+        "integrator=\"Euler\">"
         "<flag multiccd=\"enable\" filterparent=\"disable\"/></option>"
         "<default><geom condim=\"3\" solref=\"0.01 1\" solimp=\"0.95 0.99 0.0005\"/>"
         "<equality solref=\"0.01 1\" solimp=\"0.99 0.9999 0.0005\"/></default>"
@@ -53,33 +54,43 @@ class Writer {
     }
     const std::size_t joint = static_cast<std::size_t>(forest_.joint[index]);
     const JointDesc& desc = scene_.joint_descs[joint];
-    const Pose at = body_frame(scene_.bodies[index]).inverse() * (forest_.reversed[index] ? desc.frame_a : desc.frame_b);
+    const Pose at =
+        body_frame(scene_.bodies[index]).inverse() * (forest_.reversed[index] ? desc.frame_a : desc.frame_b);
     // Turning a about -z is turning b about z.
     const Vec3 axis = at.rotation * Vec3{0, 0, forest_.reversed[index] ? -1.0 : 1.0};
-    const char* type = desc.type == JointType::revolute ? "hinge" : desc.type == JointType::prismatic ? "slide" : "ball";
+    const char* type = desc.type == JointType::revolute    ? "hinge"
+                       : desc.type == JointType::prismatic ? "slide"
+                                                           : "ball";
     if (desc.type == JointType::fixed || desc.type == JointType::dock) return;
-    bodies_ += fmt::format("<joint name=\"{}\" type=\"{}\" pos=\"{}\" axis=\"{}\"/>", joint_name(joint), type, text(at.position), text(axis));
+    bodies_ += fmt::format("<joint name=\"{}\" type=\"{}\" pos=\"{}\" axis=\"{}\"/>", joint_name(joint), type,
+                           text(at.position), text(axis));
   }
 
   void write_geom(std::size_t body, std::size_t index) {
     const model::Collider& collider = scene_.bodies[body].geometry->colliders[index];
     Pose pose = body_frame(scene_.bodies[body]).inverse() * collider.pose;
     std::string shape;
-    if (const auto* s = std::get_if<model::Sphere>(&collider.shape)) shape = fmt::format("type=\"sphere\" size=\"{:.17g}\"", s->radius);
-    if (const auto* b = std::get_if<model::Box>(&collider.shape)) shape = fmt::format("type=\"box\" size=\"{}\"", text(b->size / 2));
-    if (const auto* c = std::get_if<model::Capsule>(&collider.shape)) shape = fmt::format("type=\"capsule\" size=\"{:.17g} {:.17g}\"", c->radius, c->length / 2);
-    if (const auto* c = std::get_if<model::Cylinder>(&collider.shape)) shape = fmt::format("type=\"cylinder\" size=\"{:.17g} {:.17g}\"", c->radius, c->length / 2);
+    if (const auto* s = std::get_if<model::Sphere>(&collider.shape))
+      shape = fmt::format("type=\"sphere\" size=\"{:.17g}\"", s->radius);
+    if (const auto* b = std::get_if<model::Box>(&collider.shape))
+      shape = fmt::format("type=\"box\" size=\"{}\"", text(b->size / 2));
+    if (const auto* c = std::get_if<model::Capsule>(&collider.shape))
+      shape = fmt::format("type=\"capsule\" size=\"{:.17g} {:.17g}\"", c->radius, c->length / 2);
+    if (const auto* c = std::get_if<model::Cylinder>(&collider.shape))
+      shape = fmt::format("type=\"cylinder\" size=\"{:.17g} {:.17g}\"", c->radius, c->length / 2);
     if (const auto* p = std::get_if<model::Plane>(&collider.shape)) {
       pose.rotation = pose.rotation * Quat::between({0, 0, 1}, normalized(p->normal));
       shape = "type=\"plane\" size=\"0 0 1\"";
     }
-    if (const auto* h = std::get_if<model::Hull>(&collider.shape)) shape = fmt::format("type=\"mesh\" mesh=\"{}\"", mesh_of(*h));
+    if (const auto* h = std::get_if<model::Hull>(&collider.shape))
+      shape = fmt::format("type=\"mesh\" mesh=\"{}\"", mesh_of(*h));
     if (const auto* f = std::get_if<model::HeightField>(&collider.shape)) {
       const model::HeightFieldData& field = **f;
       const double rise = std::max(1e-6, field.highest() - field.lowest());
       pose.position += pose.rotation * Vec3{0, 0, field.lowest()};
-      assets_ += fmt::format("<hfield name=\"{}\" nrow=\"{}\" ncol=\"{}\" size=\"{:.17g} {:.17g} {:.17g} 1\"/>", field_name(body, index), field.rows,
-                             field.columns, field.size_x / 2, field.size_y / 2, rise);
+      assets_ +=
+          fmt::format("<hfield name=\"{}\" nrow=\"{}\" ncol=\"{}\" size=\"{:.17g} {:.17g} {:.17g} 1\"/>",
+                      field_name(body, index), field.rows, field.columns, field.size_x / 2, field.size_y / 2, rise);
       shape = fmt::format("type=\"hfield\" hfield=\"{}\"", field_name(body, index));
     }
     bodies_ += fmt::format("<geom name=\"{}\" {} {}/>", geom_name(body, index), shape, place(pose));
@@ -103,7 +114,8 @@ class Writer {
     const Pose to_b = body_frame(scene_.bodies[desc.b.index]).inverse();
     const std::string a = desc.a.valid() ? body_name(desc.a.index) : "world", b = body_name(desc.b.index);
     const auto connect = [&](int part, const Vec3& anchor) {
-      equalities_ += fmt::format("<connect name=\"{}\" body1=\"{}\" body2=\"{}\" anchor=\"{}\"/>", equality_name(joint, part), b, a, text(to_b * anchor));
+      equalities_ += fmt::format("<connect name=\"{}\" body1=\"{}\" body2=\"{}\" anchor=\"{}\"/>",
+                                 equality_name(joint, part), b, a, text(to_b * anchor));
     };
     switch (desc.type) {
       case JointType::ball: return connect(0, desc.frame_b.position);
@@ -114,8 +126,8 @@ class Writer {
       case JointType::fixed:
       case JointType::dock: {
         const Pose relative = to_b * desc.frame_b * desc.frame_a.inverse() * from_a;  // a in b
-        equalities_ += fmt::format("<weld name=\"{}\" body1=\"{}\" body2=\"{}\" relpose=\"{} {}\"/>", equality_name(joint, 0), b, a,
-                                   text(relative.position), text(relative.rotation));
+        equalities_ += fmt::format("<weld name=\"{}\" body1=\"{}\" body2=\"{}\" relpose=\"{} {}\"/>",
+                                   equality_name(joint, 0), b, a, text(relative.position), text(relative.rotation));
       }
     }
   }
@@ -138,8 +150,10 @@ Pose rest_pose(const Scene& scene, const Forest& forest, std::size_t body) {
   const Pose frame = body_frame(scene.bodies[body]);
   if (index < 0) return scene.poses[body] * frame;
   const JointDesc& desc = scene.joint_descs[static_cast<std::size_t>(index)];
-  const Pose in_parent = forest.reversed[body] ? desc.frame_b * desc.frame_a.inverse() : desc.frame_a * desc.frame_b.inverse();
-  const Pose pose = (parent < 0 ? Pose{} : body_frame(scene.bodies[static_cast<std::size_t>(parent)]).inverse()) * in_parent * frame;
+  const Pose in_parent =
+      forest.reversed[body] ? desc.frame_b * desc.frame_a.inverse() : desc.frame_a * desc.frame_b.inverse();
+  const Pose pose =
+      (parent < 0 ? Pose{} : body_frame(scene.bodies[static_cast<std::size_t>(parent)]).inverse()) * in_parent * frame;
   return {pose.position, normalized(pose.rotation)};
 }
 

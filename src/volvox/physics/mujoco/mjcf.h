@@ -22,8 +22,14 @@ std::string write_mjcf(const Scene& scene, const Forest& forest, std::uint64_t c
 
 inline std::string body_name(std::size_t body) { return "b" + std::to_string(body); }
 inline std::string joint_name(std::size_t joint) { return "j" + std::to_string(joint); }
-inline std::string equality_name(std::size_t joint, int part) { return "e" + std::to_string(joint) + "_" + std::to_string(part); }
-inline std::string geom_name(std::size_t body, std::size_t collider) { return "g" + std::to_string(body) + "_" + std::to_string(collider); }
-inline std::string field_name(std::size_t body, std::size_t collider) { return "f" + std::to_string(body) + "_" + std::to_string(collider); }
+inline std::string equality_name(std::size_t joint, int part) {
+  return "e" + std::to_string(joint) + "_" + std::to_string(part);
+}
+inline std::string geom_name(std::size_t body, std::size_t collider) {
+  return "g" + std::to_string(body) + "_" + std::to_string(collider);
+}
+inline std::string field_name(std::size_t body, std::size_t collider) {
+  return "f" + std::to_string(body) + "_" + std::to_string(collider);
+}
 
 }  // namespace volvox::physics::mujoco

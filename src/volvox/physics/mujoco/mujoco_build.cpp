@@ -19,18 +19,24 @@ void put(mjtNum* to, const Quat& q) { to[0] = q.w, to[1] = q.x, to[2] = q.y, to[
 // element, which is ours: b7, or g7_0 and f7_0 for the shapes of body 7.
 StepStatus refusal(const std::string& problem, const Scene& scene) {
   if (problem.starts_with("XML parse error 18"))  // of its parser: elements nested too deep
-    return {BodyId{}, "a robot is a chain of more links than MuJoCo can nest (about 500); use shorter chains, or another engine, such as --engine native"};
+    return {BodyId{},
+            "a robot is a chain of more links than MuJoCo can nest (about 500); use shorter chains, or another engine, "
+            "such as --engine native"};
   StepStatus status;
   const std::size_t named = problem.find("name");
   const std::size_t begin = named == std::string::npos ? named : problem.find_first_of("bgf", named + 4);
   std::size_t index = 0;
-  if (begin != std::string::npos && std::from_chars(problem.data() + begin + 1, problem.data() + problem.size(), index).ec == std::errc{} &&
+  if (begin != std::string::npos &&
+      std::from_chars(problem.data() + begin + 1, problem.data() + problem.size(), index).ec == std::errc{} &&
       index < scene.bodies.size())
     status.body = BodyId{static_cast<std::uint32_t>(index), 0};
   std::string reason = problem.substr(0, problem.find('\n'));
   for (const std::string_view prefix : {"XML Error: ", "XML parse error: ", "Error: "})
     if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
-  status.what = fmt::format("MuJoCo refuses the scene: {}; correct the mass, the inertia or the shape there, or use another engine, such as --engine native", reason);
+  status.what = fmt::format(
+      "MuJoCo refuses the scene: {}; correct the mass, the inertia or the shape there, or use another engine, such as "
+      "--engine native",
+      reason);
   return status;
 }
 
@@ -87,7 +93,9 @@ void World::index_model() {
   trees_.clear();
   for (const int root : forest_->roots) {
     const std::size_t first = static_cast<std::size_t>(root);
-    if (scene_.bodies[first].motion != Motion::dynamic || forest_->joint[first] >= 0 || forest_->children[first].empty()) continue;
+    if (scene_.bodies[first].motion != Motion::dynamic || forest_->joint[first] >= 0 ||
+        forest_->children[first].empty())
+      continue;
     std::vector<std::size_t>& tree = trees_.emplace_back(1, first);
     for (std::size_t at = 0; at < tree.size(); ++at) {
       for (const int child : forest_->children[tree[at]]) tree.push_back(static_cast<std::size_t>(child));
@@ -106,7 +114,8 @@ void World::fill_fields() {
       const int number = mj_name2id(model_.get(), mjOBJ_HFIELD, field_name(i, c).c_str());
       float* out = model_->hfield_data + model_->hfield_adr[number];
       const double low = (*field)->lowest(), rise = std::max(1e-6, (*field)->highest() - low);
-      for (std::size_t k = 0; k < (*field)->heights.size(); ++k) out[k] = static_cast<float>((double{(*field)->heights[k]} - low) / rise);
+      for (std::size_t k = 0; k < (*field)->heights.size(); ++k)
+        out[k] = static_cast<float>((double{(*field)->heights[k]} - low) / rise);
     }
   }
 }
@@ -139,9 +148,13 @@ void World::place_bodies() {
       continue;
     }
     const int parent = forest_->parent[i];
-    const Quat from = parent < 0 ? Quat{} : (scene_.poses[static_cast<std::size_t>(parent)] * body_frame(scene_.bodies[static_cast<std::size_t>(parent)])).rotation;
+    const Quat from = parent < 0 ? Quat{}
+                                 : (scene_.poses[static_cast<std::size_t>(parent)] *
+                                    body_frame(scene_.bodies[static_cast<std::size_t>(parent)]))
+                                       .rotation;
     const Quat now = (scene_.poses[i] * body_frame(scene_.bodies[i])).rotation;
-    put(data_->qpos + axis->place, normalized(rest_pose(scene_, *forest_, i).rotation.conjugate() * (from.conjugate() * now)));
+    put(data_->qpos + axis->place,
+        normalized(rest_pose(scene_, *forest_, i).rotation.conjugate() * (from.conjugate() * now)));
   }
   mj_kinematics(model_.get(), data_.get());
   mj_comPos(model_.get(), data_.get());
@@ -193,7 +206,9 @@ Wrench World::load_of_tree_joint(std::size_t body) const {
   const JointDesc& desc = scene_.joint_descs[static_cast<std::size_t>(forest_->joint[body])];
   const mjtNum* passed = data_->cfrc_int + 6 * id(body);
   const Vec3 centre = vec(data_->subtree_com + 3 * model_->body_rootid[id(body)]);
-  const Pose a = desc.a.valid() ? frame_pose(desc.a.index) * body_frame(scene_.bodies[desc.a.index]).inverse() * desc.frame_a : desc.frame_a;
+  const Pose a = desc.a.valid()
+                     ? frame_pose(desc.a.index) * body_frame(scene_.bodies[desc.a.index]).inverse() * desc.frame_a
+                     : desc.frame_a;
   const double sign = forest_->reversed[body] ? -1 : 1;
   const Vec3 force = vec(passed + 3) * sign, torque = vec(passed) * sign + cross(centre - a.position, force);
   const Quat to_a = a.rotation.conjugate();
@@ -218,7 +233,8 @@ void World::read_loads(double step) {
     for (int row = 0; row < data_->ne; ++row) {
       if (data_->efc_id[row] != number) continue;
       const JointDesc& desc = scene_.joint_descs[index];
-      const Quat a = desc.a.valid() ? scene_.poses[desc.a.index].rotation * desc.frame_a.rotation : desc.frame_a.rotation;
+      const Quat a =
+          desc.a.valid() ? scene_.poses[desc.a.index].rotation * desc.frame_a.rotation : desc.frame_a.rotation;
       loads_[index] += Wrench{a.conjugate() * vec(data_->efc_force + row), {}} * step;
       break;
     }
@@ -232,8 +248,10 @@ void World::read_contacts() {
     mjtNum force[6];
     mj_contactForce(model_.get(), data_.get(), i, force);
     if (force[0] <= 0 && contact.dist > 0) continue;
-    const std::size_t a = colliders_[static_cast<std::size_t>(contact.geom2)].body, b = colliders_[static_cast<std::size_t>(contact.geom1)].body;
-    scene_.contacts.push_back({scene_.body_ids.at(a), scene_.body_ids.at(b), vec(contact.pos), vec(contact.frame), -contact.dist, force[0]});
+    const std::size_t a = colliders_[static_cast<std::size_t>(contact.geom2)].body,
+                      b = colliders_[static_cast<std::size_t>(contact.geom1)].body;
+    scene_.contacts.push_back(
+        {scene_.body_ids.at(a), scene_.body_ids.at(b), vec(contact.pos), vec(contact.frame), -contact.dist, force[0]});
   }
 }
 

@@ -14,16 +14,22 @@ class MujocoEngine final : public Engine {
   explicit MujocoEngine(const EngineSettings& settings)
       : scene_(settings.gravity), max_substep_(settings.max_substep), world_(scene_, rays_) {
     info_.name = "mujoco";
-    info_.description = "MuJoCo 2.2 (Debian), trees in joint coordinates, soft contacts, with Volvox's own motors and latching";
-    info_.settings = fmt::format("double precision, Newton, elliptic cones, semi-implicit Euler, substeps of at most {:.6g} s, one thread, "
-                                 "no sleeping",
-                                 max_substep_);
+    info_.description =
+        "MuJoCo 2.2 (Debian), trees in joint coordinates, soft contacts, with Volvox's own motors and latching";
+    info_.settings = fmt::format(
+        "double precision, Newton, elliptic cones, semi-implicit Euler, substeps of at most {:.6g} s, one thread, "
+        "no sleeping",
+        max_substep_);
     info_.exact_restore = false;
     info_.uses_threads = false;
-    info_.limits = "soft contacts: nothing bounces, and what rests sinks in by micrometres; no triangle meshes; a dock that closes makes a "
-                   "new model (slow for many modules); of a joint that closes a loop the load is a force alone, its motor and limits do "
-                   "not act, and a prismatic one is rigid; memory grows with the square of the contacts; hundreds of bodies in one chain are too deep for its reader; solver caches are "
-                   "not in a snapshot";
+    info_.limits =
+        "soft contacts: nothing bounces, and what rests sinks in by micrometres; no triangle meshes; a dock that "
+        "closes makes a "
+        "new model (slow for many modules); of a joint that closes a loop the load is a force alone, its motor and "
+        "limits do "
+        "not act, and a prismatic one is rigid; memory grows with the square of the contacts; hundreds of bodies in "
+        "one chain are too deep for its reader; solver caches are "
+        "not in a snapshot";
     info_.cannot = {"meshes", "restitution"};
   }
 
@@ -33,7 +39,8 @@ class MujocoEngine final : public Engine {
     if (auto error = problem_with(desc)) return *error;
     for (std::size_t i = 0; desc.geometry && i < desc.geometry->colliders.size(); ++i) {
       if (!std::holds_alternative<model::Mesh>(desc.geometry->colliders[i].shape)) continue;
-      return Error("the engine 'mujoco' takes triangle meshes for their convex hulls", "use convex hulls or a height field, or another engine");
+      return Error("the engine 'mujoco' takes triangle meshes for their convex hulls",
+                   "use convex hulls or a height field, or another engine");
     }
     const BodyId id = scene_.add(desc);
     rays_.add(id.index, desc);
@@ -108,6 +115,8 @@ class MujocoEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_mujoco_engine(const EngineSettings& settings) { return std::make_unique<MujocoEngine>(settings); }
+std::unique_ptr<Engine> make_mujoco_engine(const EngineSettings& settings) {
+  return std::make_unique<MujocoEngine>(settings);
+}
 
 }  // namespace volvox::physics

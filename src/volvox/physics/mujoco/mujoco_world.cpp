@@ -145,7 +145,8 @@ void World::pull_dock(std::size_t joint, double step) {
   const JointDesc& desc = scene_.joint_descs[joint];
   const std::size_t b = desc.b.index;
   const Pose a_frame = desc.a.valid() ? scene_.poses[desc.a.index] * desc.frame_a : desc.frame_a;
-  const Pose b_frame = scene_.poses[b] * desc.frame_b, now = a_frame.inverse() * b_frame, target = scene_.latches[joint].target();
+  const Pose b_frame = scene_.poses[b] * desc.frame_b, now = a_frame.inverse() * b_frame,
+             target = scene_.latches[joint].target();
   const Twist rate = scene_.latches[joint].rate(step);
   const Vec3 point = b_frame.position;
   const double back = error_reduction / step;
@@ -155,8 +156,11 @@ void World::pull_dock(std::size_t joint, double step) {
     return {v.linear + cross(v.angular, point - frame_pose(body.index).position), v.angular};
   };
   const Twist va = moves(desc.a), vb = moves(desc.b);
-  const Vec3 linear = a_frame.rotation * (rate.linear + (target.position - now.position) * back) - (vb.linear - va.linear);
-  const Vec3 angular = a_frame.rotation * (rate.angular + rotation_vector(target.rotation * now.rotation.conjugate()) * back) - (vb.angular - va.angular);
+  const Vec3 linear =
+      a_frame.rotation * (rate.linear + (target.position - now.position) * back) - (vb.linear - va.linear);
+  const Vec3 angular =
+      a_frame.rotation * (rate.angular + rotation_vector(target.rotation * now.rotation.conjugate()) * back) -
+      (vb.angular - va.angular);
 
   std::array<std::array<double, 7>, 6> system{};
   for (std::size_t c = 0; c < 6; ++c) {
@@ -168,16 +172,22 @@ void World::pull_dock(std::size_t joint, double step) {
       const Twist other = answer(scene_.bodies[a], frame_pose(a), point - frame_pose(a).position, force, torque);
       moved.linear += other.linear, moved.angular += other.angular;
     }
-    for (int r = 0; r < 3; ++r) system[static_cast<std::size_t>(r)][c] = moved.linear[r], system[static_cast<std::size_t>(3 + r)][c] = moved.angular[r];
+    for (int r = 0; r < 3; ++r)
+      system[static_cast<std::size_t>(r)][c] = moved.linear[r],
+      system[static_cast<std::size_t>(3 + r)][c] = moved.angular[r];
   }
-  for (int r = 0; r < 3; ++r) system[static_cast<std::size_t>(r)][6] = linear[r] / step, system[static_cast<std::size_t>(3 + r)][6] = angular[r] / step;
+  for (int r = 0; r < 3; ++r)
+    system[static_cast<std::size_t>(r)][6] = linear[r] / step,
+    system[static_cast<std::size_t>(3 + r)][6] = angular[r] / step;
   const std::array<double, 6> found = solve_six(system);
   // Each of several docks on a body pulls as if it were alone.
-  const std::size_t most = std::max(scene_.joints_of[b].size(), desc.a.valid() ? scene_.joints_of[desc.a.index].size() : 1);
+  const std::size_t most =
+      std::max(scene_.joints_of[b].size(), desc.a.valid() ? scene_.joints_of[desc.a.index].size() : 1);
   const double share = 1 / static_cast<double>(most);
   const Vec3 force = Vec3{found[0], found[1], found[2]} * share, torque = Vec3{found[3], found[4], found[5]} * share;
   apply(b, force, torque, point);
-  if (desc.a.valid() && scene_.bodies[desc.a.index].motion != Motion::fixed) apply(desc.a.index, -force, -torque, point);
+  if (desc.a.valid() && scene_.bodies[desc.a.index].motion != Motion::fixed)
+    apply(desc.a.index, -force, -torque, point);
   const Quat to_a = a_frame.rotation.conjugate();
   pulls_[joint] = {to_a * force, to_a * (torque + cross(point - a_frame.position, force))};
 }
@@ -187,7 +197,8 @@ void World::edit_contacts() {
   int kept = 0;
   for (int i = 0; i < data_->ncon; ++i) {
     mjContact contact = data_->contact[i];
-    const Collider &x = colliders_[static_cast<std::size_t>(contact.geom1)], &y = colliders_[static_cast<std::size_t>(contact.geom2)];
+    const Collider &x = colliders_[static_cast<std::size_t>(contact.geom1)],
+                   &y = colliders_[static_cast<std::size_t>(contact.geom2)];
     if (!scene_.may_touch(x.body, y.body)) continue;
     const double friction = std::sqrt(scene_.bodies[x.body].geometry->colliders[x.index].material.friction *
                                       scene_.bodies[y.body].geometry->colliders[y.index].material.friction);
@@ -217,7 +228,8 @@ void World::add_axis_rows(const Axis& axis, double step) {
       add_motor_row({.dof = axis.dof}, axis.joint, step);
       add_limit_row({.dof = axis.dof}, axis.joint, step);
     }
-    if (desc.friction > 0) add_row({.dof = axis.dof + k, .lower = -desc.friction, .upper = desc.friction}, axis.joint, 2 + k);
+    if (desc.friction > 0)
+      add_row({.dof = axis.dof + k, .lower = -desc.friction, .upper = desc.friction}, axis.joint, 2 + k);
     if (desc.damping > 0) add_row({.dof = axis.dof + k, .softness = 1 / desc.damping}, axis.joint, 5 + k);
   }
 }
@@ -253,7 +265,8 @@ void World::add_limit_row(AxisRow row, std::size_t joint, double step) {
   if (!(gap < 0.05 + 4 * step * std::fabs(data_->qvel[row.dof]))) return;
   const double speed = (gap > 0 ? 1 : error_reduction) * gap / step;
   row.target = above <= below ? speed : -speed;
-  if (above <= below) row.upper = 0; else row.lower = 0;
+  if (above <= below) row.upper = 0;
+  else row.lower = 0;
   add_row(row, joint, 1);
 }
 
@@ -316,7 +329,8 @@ World::Momentum World::momentum_of(const std::vector<std::size_t>& tree) const {
     const Twist& v = scene_.velocities[i];
     const Vec3 linear = v.linear * scene_.bodies[i].mass;
     sum.linear += linear;
-    sum.angular += cross(frame.position, linear) + frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * v.angular);
+    sum.angular += cross(frame.position, linear) +
+                   frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * v.angular);
   }
   return sum;
 }
@@ -347,7 +361,8 @@ void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& 
   const Momentum now = momentum_of(tree);
   double mass = 0;
   Vec3 centre;
-  for (const std::size_t i : tree) mass += scene_.bodies[i].mass, centre += frame_pose(i).position * scene_.bodies[i].mass;
+  for (const std::size_t i : tree)
+    mass += scene_.bodies[i].mass, centre += frame_pose(i).position * scene_.bodies[i].mass;
   centre = centre / mass;
   std::array<Vec3, 3> columns{};  // of the tree's inertia about its centre of mass
   for (int c = 0; c < 3; ++c) {
@@ -356,15 +371,17 @@ void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& 
     for (const std::size_t i : tree) {
       const Pose frame = frame_pose(i);
       const Vec3 arm = frame.position - centre;
-      columns[static_cast<std::size_t>(c)] += frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * axis) +
-                                              cross(arm, cross(axis, arm)) * scene_.bodies[i].mass;
+      columns[static_cast<std::size_t>(c)] +=
+          frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * axis) +
+          cross(arm, cross(axis, arm)) * scene_.bodies[i].mass;
     }
   }
   const Vec3 linear = (wanted.linear - now.linear) / mass;
   const Vec3 spin = wanted.angular - now.angular - cross(centre, wanted.linear - now.linear);
   const double determinant = dot(columns[0], cross(columns[1], columns[2]));
   const Vec3 angular = Vec3{dot(spin, cross(columns[1], columns[2])), dot(columns[0], cross(spin, columns[2])),
-                            dot(columns[0], cross(columns[1], spin))} / determinant;
+                            dot(columns[0], cross(columns[1], spin))} /
+                       determinant;
   for (const std::size_t i : tree) {
     scene_.velocities[i].linear += linear + cross(angular, frame_pose(i).position - centre);
     scene_.velocities[i].angular += angular;

@@ -32,8 +32,12 @@ class World {
 
  private:
   static constexpr std::size_t row_slots = 8;  // motor, limit, three of friction, three of damping
-  struct FreeModel { void operator()(mjModel* m) const { mj_deleteModel(m); } };
-  struct FreeData { void operator()(mjData* d) const { mj_deleteData(d); } };
+  struct FreeModel {
+    void operator()(mjModel* m) const { mj_deleteModel(m); }
+  };
+  struct FreeData {
+    void operator()(mjData* d) const { mj_deleteData(d); }
+  };
   struct Axis {
     std::size_t joint;
     int dof, place, dofs;  // place: in qpos
@@ -85,19 +89,19 @@ class World {
   std::unique_ptr<mjData, FreeData> data_;
   std::unique_ptr<Forest> forest_;
   bool placed_ = false;
-  std::uint64_t room_ = 0;          // for contacts: MuJoCo's memory grows with its square
-  std::vector<int> body_ids_;       // MuJoCo's, by body index; 0: none
-  std::vector<Collider> colliders_; // by MuJoCo's geom
-  std::vector<Axis> axes_;          // sorted by dof
+  std::uint64_t room_ = 0;                       // for contacts: MuJoCo's memory grows with its square
+  std::vector<int> body_ids_;                    // MuJoCo's, by body index; 0: none
+  std::vector<Collider> colliders_;              // by MuJoCo's geom
+  std::vector<Axis> axes_;                       // sorted by dof
   std::vector<std::vector<std::size_t>> trees_;  // of several bodies, that hang on nothing; roots first
   AxisSolver solver_;
   std::vector<AxisRow> rows_;
-  std::vector<int> row_of_motor_;   // by joint index; -1: none
-  std::vector<double> kept_;        // forces of the rows of the last substep, by row_slots * joint + slot
-  std::vector<int> slots_;          // by row
+  std::vector<int> row_of_motor_;  // by joint index; -1: none
+  std::vector<double> kept_;       // forces of the rows of the last substep, by row_slots * joint + slot
+  std::vector<int> slots_;         // by row
   std::vector<double> velocity_;
-  std::vector<Wrench> pulls_;       // by joint index: on b at frame_a's origin, world axes
-  std::vector<Wrench> loads_;       // times substep, of the tick so far
+  std::vector<Wrench> pulls_;  // by joint index: on b at frame_a's origin, world axes
+  std::vector<Wrench> loads_;  // times substep, of the tick so far
   std::vector<double> motor_impulses_;
 };
 

@@ -25,13 +25,13 @@ struct Body {
   bool dynamic = false;
 
   // Of the current substep.
-  M3<double> axes;              // rotation as a matrix
-  Spatial<double> push;         // sum of its contacts' impulses, at the centre of mass
-  int touches = 0;              // contacts that take part
-  bool carried = false;         // one of them has an impulse from the last substep
-  double borne = 1;             // the mass of its island for each kg of it that touches anything
-  int island = -1, node = -1;   // which tree or loop it belongs to, and where
-  int cluster = -1;             // the lowest body that it is rigidly joined to, through whatever others
+  M3<double> axes;             // rotation as a matrix
+  Spatial<double> push;        // sum of its contacts' impulses, at the centre of mass
+  int touches = 0;             // contacts that take part
+  bool carried = false;        // one of them has an impulse from the last substep
+  double borne = 1;            // the mass of its island for each kg of it that touches anything
+  int island = -1, node = -1;  // which tree or loop it belongs to, and where
+  int cluster = -1;            // the lowest body that it is rigidly joined to, through whatever others
 
   void place(const Pose& link, const Twist& velocity) {
     position = link * from_link.position;

@@ -13,7 +13,8 @@ struct Box3 {
 };
 
 inline bool overlap(const Box3& a, const Box3& b) {
-  return std::fabs(a.centre.x - b.centre.x) <= a.half.x + b.half.x && std::fabs(a.centre.y - b.centre.y) <= a.half.y + b.half.y &&
+  return std::fabs(a.centre.x - b.centre.x) <= a.half.x + b.half.x &&
+         std::fabs(a.centre.y - b.centre.y) <= a.half.y + b.half.y &&
          std::fabs(a.centre.z - b.centre.z) <= a.half.z + b.half.z;
 }
 
@@ -29,8 +30,10 @@ inline Box3 bounds_in(const Box3& box, const M3<double>& axes, const Vec3& posit
 inline Box3 around(const Box3& a, const Box3& b) {
   const auto low = [](double x, double h, double y, double g) { return std::min(x - h, y - g); };
   const auto high = [](double x, double h, double y, double g) { return std::max(x + h, y + g); };
-  const Vec3 lowest{low(a.centre.x, a.half.x, b.centre.x, b.half.x), low(a.centre.y, a.half.y, b.centre.y, b.half.y), low(a.centre.z, a.half.z, b.centre.z, b.half.z)};
-  const Vec3 highest{high(a.centre.x, a.half.x, b.centre.x, b.half.x), high(a.centre.y, a.half.y, b.centre.y, b.half.y), high(a.centre.z, a.half.z, b.centre.z, b.half.z)};
+  const Vec3 lowest{low(a.centre.x, a.half.x, b.centre.x, b.half.x), low(a.centre.y, a.half.y, b.centre.y, b.half.y),
+                    low(a.centre.z, a.half.z, b.centre.z, b.half.z)};
+  const Vec3 highest{high(a.centre.x, a.half.x, b.centre.x, b.half.x), high(a.centre.y, a.half.y, b.centre.y, b.half.y),
+                     high(a.centre.z, a.half.z, b.centre.z, b.half.z)};
   return {(lowest + highest) * 0.5, (highest - lowest) * 0.5};
 }
 

@@ -17,7 +17,8 @@ Box3 around_all(std::span<const Box3> boxes, std::span<const std::uint32_t> numb
 }
 
 // Of eight boxes, those that are near, as bits.
-VOLVOX_WIDE std::uint32_t near_of_eight(const double (&centres)[3][8], const double (&halves)[3][8], const double (&box)[6], double reach) {
+VOLVOX_WIDE std::uint32_t near_of_eight(const double (&centres)[3][8], const double (&halves)[3][8],
+                                        const double (&box)[6], double reach) {
   constexpr Lanes bits = {1, 2, 4, 8, 16, 32, 64, 128};
   Lanes farthest = {}, square = {};
   for (int axis = 0; axis < 3; ++axis) {
@@ -43,7 +44,8 @@ BoxTree::BoxTree(std::span<const Box3> boxes) {
 }
 
 void BoxTree::Node::set(std::uint32_t place, const Box3& box, std::uint32_t number) {
-  for (int axis = 0; axis < 3; ++axis) centre[axis][place] = along(box.centre, axis), half[axis][place] = along(box.half, axis);
+  for (int axis = 0; axis < 3; ++axis)
+    centre[axis][place] = along(box.centre, axis), half[axis][place] = along(box.half, axis);
   below[place] = number;
 }
 
@@ -52,10 +54,11 @@ std::size_t BoxTree::halve(std::span<const Box3> boxes, Range numbers) {
   const Box3 all = around_all(boxes, numbers);
   const int axis = all.half.x >= all.half.y && all.half.x >= all.half.z ? 0 : all.half.y >= all.half.z ? 1 : 2;
   const std::size_t middle = numbers.size() / 2;
-  std::nth_element(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(middle), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const double x = along(boxes[a].centre, axis), y = along(boxes[b].centre, axis);
-    return x != y ? x < y : a < b;
-  });
+  std::nth_element(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(middle), numbers.end(),
+                   [&](std::uint32_t a, std::uint32_t b) {
+                     const double x = along(boxes[a].centre, axis), y = along(boxes[b].centre, axis);
+                     return x != y ? x < y : a < b;
+                   });
   return middle;
 }
 
@@ -73,7 +76,8 @@ std::uint32_t BoxTree::build(std::span<const Box3> boxes, Range numbers) {
     Range parts[width] = {numbers};
     std::uint32_t count = 1;
     for (; count < width; ++count) {
-      Range& largest = *std::max_element(parts, parts + count, [](const Range& a, const Range& b) { return a.size() < b.size(); });
+      Range& largest =
+          *std::max_element(parts, parts + count, [](const Range& a, const Range& b) { return a.size() < b.size(); });
       if (largest.size() <= width) break;
       const std::size_t middle = halve(boxes, largest);
       parts[count] = largest.subspan(middle);

@@ -24,7 +24,7 @@ class BoxTree {
   struct Node {
     alignas(64) double centre[3][width];  // of what is below it, by axis
     double half[3][width];
-    std::uint32_t below[width];           // nodes, or, of a leaf, boxes
+    std::uint32_t below[width];  // nodes, or, of a leaf, boxes
     bool leaf = true;
     void set(std::uint32_t place, const Box3& box, std::uint32_t number);
     std::uint32_t near(const Box3& box, double reach) const;

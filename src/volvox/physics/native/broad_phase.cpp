@@ -11,7 +11,9 @@ double size_of(const Box3& box) { return 2 * std::max({box.half.x, box.half.y, b
 constexpr std::int64_t offset = 1 << 20;  // cells are counted from -offset; 21 bits a coordinate
 
 std::uint64_t pack(std::int64_t x, std::int64_t y, std::int64_t z) {
-  const auto bits = [](std::int64_t v) { return static_cast<std::uint64_t>(std::clamp<std::int64_t>(v + offset, 0, 2 * offset - 1)); };
+  const auto bits = [](std::int64_t v) {
+    return static_cast<std::uint64_t>(std::clamp<std::int64_t>(v + offset, 0, 2 * offset - 1));
+  };
   return bits(x) << 42 | bits(y) << 21 | bits(z);
 }
 
@@ -93,7 +95,8 @@ void BroadPhase::for_near(std::size_t index, const Visit& visit) const {
     return;
   }
   const Vec3& c = clusters_[index].box.centre;
-  const auto x = static_cast<std::int64_t>(std::floor(c.x / cell_)), y = static_cast<std::int64_t>(std::floor(c.y / cell_));
+  const auto x = static_cast<std::int64_t>(std::floor(c.x / cell_)),
+             y = static_cast<std::int64_t>(std::floor(c.y / cell_));
   const auto z = static_cast<std::int64_t>(std::floor(c.z / cell_));
   for (std::int64_t dx = -1; dx <= 1; ++dx) {
     for (std::int64_t dy = -1; dy <= 1; ++dy) {
@@ -120,7 +123,8 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
     for_near(i, [&](std::size_t other) {
       const Cluster& o = clusters_[other];
       // Of two that move and ask, the first finds the second.
-      if (other != i && (!o.moves || !o.asks || i < other) && overlap(cluster.box, o.box)) pair_up(items, cluster, o, pairs);
+      if (other != i && (!o.moves || !o.asks || i < other) && overlap(cluster.box, o.box))
+        pair_up(items, cluster, o, pairs);
     });
   }
   std::sort(pairs.begin(), pairs.end());
@@ -128,7 +132,8 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
 
-void BroadPhase::pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const {
+void BroadPhase::pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y,
+                         std::vector<Pair>& pairs) const {
   for (std::size_t i = x.first; i < x.last; ++i) {
     if (!overlap(items[i].box, y.box)) continue;
     for (std::size_t k = &x == &y ? i + 1 : y.first; k < y.last; ++k) {

@@ -15,14 +15,14 @@ class BroadPhase {
  public:
   struct Item {
     int body = -1;
-    bool moves = false;     // of two bodies that do not, nothing is asked
+    bool moves = false;       // of two bodies that do not, nothing is asked
     std::uint32_t owner = 0;  // 0: nobody
-    bool quiet = false;     // does not touch others of its owner that are quiet, too
-    bool asks = true;       // of two bodies that do not, nothing is asked either
+    bool quiet = false;       // does not touch others of its owner that are quiet, too
+    bool asks = true;         // of two bodies that do not, nothing is asked either
     Box3 box;
   };
   struct Pair {
-    int a, b;               // a moves; if both do, a < b
+    int a, b;  // a moves; if both do, a < b
     friend auto operator<=>(const Pair&, const Pair&) = default;
   };
 
@@ -50,10 +50,10 @@ class BroadPhase {
 
   double cell_ = 1;
   std::vector<Cluster> clusters_;
-  std::vector<int> large_;       // clusters
+  std::vector<int> large_;  // clusters
   std::vector<std::uint8_t> is_large_;
-  std::vector<int> head_;        // by hash: the first cluster of a chain
-  std::vector<Entry> entries_;   // by cluster
+  std::vector<int> head_;       // by hash: the first cluster of a chain
+  std::vector<Entry> entries_;  // by cluster
   std::uint64_t mask_ = 0;
 };
 

@@ -11,8 +11,8 @@ namespace volvox::physics::native {
 struct ContactPoint {
   // Found by detection. Points lie in the bodies' principal frames, on their cores; `radius` is
   // by how much the two cores are rounded together, `radius_a` the part of it that is a's.
-  int a = -1, b = -1;          // body indices; a moves freely, b may not
-  std::uint64_t feature = 0;   // tells the points of a pair apart, from one detection to the next
+  int a = -1, b = -1;         // body indices; a moves freely, b may not
+  std::uint64_t feature = 0;  // tells the points of a pair apart, from one detection to the next
   Vec3 on_a, on_b;
   double radius = 0, radius_a = 0;
   // A point of a wheel does not turn with it: it is `rim` away from `on_a`, which lies on the
@@ -20,7 +20,7 @@ struct ContactPoint {
   double rim = 0;
   Vec3 outward;
   enum class NormalOf : std::uint8_t { a, b, centres } normal_of = NormalOf::b;
-  Vec3 normal;                 // from b to a, in the frame of the body that it is fixed to
+  Vec3 normal;  // from b to a, in the frame of the body that it is fixed to
   double friction = 0, restitution = 0;
 
   // What the solver gave, in world axes: the next substep starts from it.
@@ -29,15 +29,16 @@ struct ContactPoint {
   // Of the current substep.
   bool active = false;
   double separation = 0;
-  double approach = 0;         // the normal speed before the substep
-  double target = 0;           // the normal speed to reach at least
-  Vec3 frame[3];               // normal and two tangents
-  Vec3 arm_a, arm_b;           // from the centres of mass
+  double approach = 0;  // the normal speed before the substep
+  double target = 0;    // the normal speed to reach at least
+  Vec3 frame[3];        // normal and two tangents
+  Vec3 arm_a, arm_b;    // from the centres of mass
 
   template <class Archive>
   void archive(Archive& ar) {
     ar("a", a), ar("b", b), ar("feature", feature), ar("on_a", on_a), ar("on_b", on_b);
-    ar("radius", radius), ar("radius_a", radius_a), ar("rim", rim), ar("outward", outward), ar("normal_of", normal_of), ar("normal", normal);
+    ar("radius", radius), ar("radius_a", radius_a), ar("rim", rim), ar("outward", outward), ar("normal_of", normal_of),
+        ar("normal", normal);
     ar("friction", friction), ar("restitution", restitution), ar("impulse", impulse);
     ar("active", active), ar("separation", separation), ar("arm_a", arm_a), ar("arm_b", arm_b);
     for (Vec3& axis : frame) ar("frame", axis);

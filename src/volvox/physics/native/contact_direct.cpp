@@ -43,14 +43,16 @@ double along(const Side& side, int direction) {
   const double* row = side.rows + direction * side.width;
   if (!side.blocks) return wide_dot(row, side.coordinates, side.width);
   double sum = 0;
-  for (int place : side.places()) sum += wide_dot(row, side.coordinates + row_block * place, row_block), row += row_block;
+  for (int place : side.places())
+    sum += wide_dot(row, side.coordinates + row_block * place, row_block), row += row_block;
   return sum;
 }
 
 void push(const Side& side, int direction, double impulse) {
   const double* row = side.rows + direction * side.width;
   if (!side.blocks) return wide_add(side.coordinates, row, impulse, side.width);
-  for (int place : side.places()) wide_add(side.coordinates + row_block * place, row, impulse, row_block), row += row_block;
+  for (int place : side.places())
+    wide_add(side.coordinates + row_block * place, row, impulse, row_block), row += row_block;
 }
 
 // Solves a symmetric or nearly symmetric positive system in place by elimination. False: it
@@ -97,7 +99,8 @@ double distance_from_laws(const GroupRoom& room) {
     double t = c.impulse[1] - c.tangent_gain * velocity_of(c, 1), u = c.impulse[2] - c.tangent_gain * velocity_of(c, 2);
     const double size = std::sqrt(t * t + u * u), bound = c.friction * normal;
     if (size > bound) t *= bound / size, u *= bound / size;
-    most = std::max({most, std::fabs(normal - c.impulse[0]) * c.gram[0], std::fabs(t - c.impulse[1]) * c.gram[3], std::fabs(u - c.impulse[2]) * c.gram[5]});
+    most = std::max({most, std::fabs(normal - c.impulse[0]) * c.gram[0], std::fabs(t - c.impulse[1]) * c.gram[3],
+                     std::fabs(u - c.impulse[2]) * c.gram[5]});
   }
   return most;
 }
@@ -129,7 +132,8 @@ bool solve_directly(GroupRoom& room) {
   for (std::size_t i = 0; i < room.hot.size(); ++i) {
     const RowContact& c = room.hot[i];
     if (!(c.impulse[0] > 0)) continue;
-    const double tangent = std::sqrt(c.impulse[1] * c.impulse[1] + c.impulse[2] * c.impulse[2]), most = c.friction * c.impulse[0];
+    const double tangent = std::sqrt(c.impulse[1] * c.impulse[1] + c.impulse[2] * c.impulse[2]),
+                 most = c.friction * c.impulse[0];
     const bool slides = tangent > most * (1 - 1e-6);
     GroupRoom::DirectRow row{i, 0, {0, 0}};
     if (slides) row.slide[0] = c.impulse[1] / c.impulse[0], row.slide[1] = c.impulse[2] / c.impulse[0];
@@ -146,7 +150,8 @@ bool solve_directly(GroupRoom& room) {
     const GroupRoom::DirectRow& row = room.direct[r];
     const RowContact& c = room.hot[row.contact];
     const double give = row.direction == 0 ? c.gram[0] * (1 / c.keep - 1) : 0;  // see ContactSolver::fill
-    room.right[r] = (row.direction == 0 ? c.target : 0) - velocity_of(c, row.direction) - give * c.impulse[row.direction];
+    room.right[r] =
+        (row.direction == 0 ? c.target : 0) - velocity_of(c, row.direction) - give * c.impulse[row.direction];
     for (std::size_t k = 0; k < n; ++k) {
       const GroupRoom::DirectRow& column = room.direct[k];
       const RowContact& o = room.hot[column.contact];
@@ -159,7 +164,7 @@ bool solve_directly(GroupRoom& room) {
     room.matrix[r * n + r] += give + 1e-7 * c.gram[0];
   }
   if (!eliminate_in_place(room.matrix, room.right, n)) return false;
-  const auto change_of = [&](std::size_t r, double (&change)[3]) {
+  const auto change_of = [&](std::size_t r, double(&change)[3]) {
     const GroupRoom::DirectRow& row = room.direct[r];
     const bool sticks = r + 1 < n && room.direct[r + 1].contact == row.contact;
     change[0] = room.right[r];
@@ -180,12 +185,14 @@ bool solve_directly(GroupRoom& room) {
     RowContact& c = room.hot[room.direct[r].contact];
     double change[3];
     change_of(r, change);
-    const double impulse[3] = {std::max(0.0, c.impulse[0] + share * change[0]), c.impulse[1] + share * change[1], c.impulse[2] + share * change[2]};
+    const double impulse[3] = {std::max(0.0, c.impulse[0] + share * change[0]), c.impulse[1] + share * change[1],
+                               c.impulse[2] + share * change[2]};
     apply(c, impulse);
   }
   if (distance_from_laws(room) <= before) return true;
   // The guess was no good: back to where it started.
-  for (std::size_t i = 0; i < room.hot.size(); ++i) apply(room.hot[i], {room.kept[i].x, room.kept[i].y, room.kept[i].z});
+  for (std::size_t i = 0; i < room.hot.size(); ++i)
+    apply(room.hot[i], {room.kept[i].x, room.kept[i].y, room.kept[i].z});
   return false;
 }
 

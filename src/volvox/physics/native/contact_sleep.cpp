@@ -7,12 +7,13 @@
 namespace volvox::physics::native {
 namespace {
 
-constexpr double still_speed = 2e-3;  // m/s
-constexpr double still_turn = 1e-2;   // rad/s
-constexpr double time_to_sleep = 0.5; // s
+constexpr double still_speed = 2e-3;   // m/s
+constexpr double still_turn = 1e-2;    // rad/s
+constexpr double time_to_sleep = 0.5;  // s
 
 bool lies_still(const Body& body) {
-  return length_squared(body.linear) < still_speed * still_speed && length_squared(body.angular) < still_turn * still_turn;
+  return length_squared(body.linear) < still_speed * still_speed &&
+         length_squared(body.angular) < still_turn * still_turn;
 }
 
 // A motor that is to turn will, however slowly; and a dock that pulls is not done.

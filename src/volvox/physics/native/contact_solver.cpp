@@ -13,7 +13,9 @@
 namespace volvox::physics::native {
 namespace {
 
-Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) { return {lane(volvox::cross(arm, impulse)), lane(impulse)}; }
+Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) {
+  return {lane(volvox::cross(arm, impulse)), lane(impulse)};
+}
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -78,7 +80,8 @@ void ContactSolver::regroup(const World& world, const Islands& islands) {
 }
 
 // Groups of one small tree that touches nothing that moves.
-void ContactSolver::take_lone_trees(const World& world, const Islands& islands, const Detector& detector, std::vector<FlockMember>& members) {
+void ContactSolver::take_lone_trees(const World& world, const Islands& islands, const Detector& detector,
+                                    std::vector<FlockMember>& members) {
   lone_.assign(islands.size(), 0);
   lone_points_.clear();
   if (lone_points_.capacity() < points_.size()) lone_points_.reserve(2 * points_.size());
@@ -93,10 +96,14 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
       const Body& ground = world.bodies[at(c.b)];
       return ground.island < 0 && ground.linear == Vec3{} && ground.angular == Vec3{};
     };
-    const auto open = [&](int joint) { return joint >= 0 && world.scene.joint_descs[at(joint)].type == JointType::dock && !world.scene.latches[at(joint)].closed(); };
+    const auto open = [&](int joint) {
+      return joint >= 0 && world.scene.joint_descs[at(joint)].type == JointType::dock &&
+             !world.scene.latches[at(joint)].closed();
+    };
     const auto hasty = [&](int body) { return detector.in_hasty_pair(body); };
     if (std::any_of(tree->bodies().begin(), tree->bodies().end(), hasty)) continue;
-    if (!std::all_of(own.begin(), own.end(), stands) || std::any_of(tree->joints().begin(), tree->joints().end(), open)) continue;
+    if (!std::all_of(own.begin(), own.end(), stands) || std::any_of(tree->joints().begin(), tree->joints().end(), open))
+      continue;
     lone_[at(islands_[group.first_island])] = 1;
     const int* first = lone_points_.data() + lone_points_.size();
     lone_points_.insert(lone_points_.end(), own.begin(), own.end());
@@ -111,16 +118,20 @@ void ContactSolver::line_up() {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].awake && !lone_[at(islands_[groups_[i].first_island])]) line_.push_back(i);
   }
-  std::sort(line_.begin(), line_.end(), [&](std::size_t x, std::size_t y) { return std::tuple(groups_[y].bodies, x) < std::tuple(groups_[x].bodies, y); });
+  std::sort(line_.begin(), line_.end(), [&](std::size_t x, std::size_t y) {
+    return std::tuple(groups_[y].bodies, x) < std::tuple(groups_[x].bodies, y);
+  });
 }
 
 template <class Visit>
 void ContactSolver::for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const {
   if (group.last_island - group.first_island == 1) return visit(*islands[at(islands_[group.first_island])], threads);
-  share_out(threads, group.last_island - group.first_island, 1, [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
+  share_out(threads, group.last_island - group.first_island, 1,
+            [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
 }
 
-void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step, ThreadPool* threads) const {
+void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step,
+                                  ThreadPool* threads) const {
   static thread_local GroupRoom own_room;
   GroupRoom& room = own_room;  // this thread's, whoever works in it
   const Group& group = groups_[index];
@@ -139,7 +150,8 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
 // predicted again, and all contacts start again: what they came to while a motor was too strong
 // is far from what they come to now, and sweeps that went on from there left robots in a jam with
 // more than they could get rid of.
-void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const {
+void ContactSolver::solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
+                          ThreadPool* threads) const {
   if (room.anew.size() < islands.size()) room.anew.resize(islands.size());
   for (std::size_t i = group.first_island; i < group.last_island; ++i) room.anew[at(islands_[i])] = 1;
   divide(world, islands, group, room);
@@ -151,14 +163,17 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
     share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
     sweep(islands, group, room, threads);
     const Verdict verdict = take_up(world, islands, group, room, threads);
-    if (verdict == Verdict::holds || attempt >= (verdict == Verdict::misplaced ? most_attempts_at_limits : most_attempts)) return;
+    if (verdict == Verdict::holds ||
+        attempt >= (verdict == Verdict::misplaced ? most_attempts_at_limits : most_attempts))
+      return;
     for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
       if (room.anew[at(world.bodies[at(island.bodies().front())].island)]) island.predict_again(world, own);
     });
   }
 }
 
-Verdict ContactSolver::take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
+Verdict ContactSolver::take_up(World& world, Islands& islands, const Group& group, GroupRoom& room,
+                               ThreadPool* threads) const {
   std::atomic<Verdict> worst = Verdict::holds;
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) {
     const Verdict verdict = island.take_up(world, own);
@@ -181,7 +196,8 @@ void ContactSolver::place(World& world, Islands& islands, const Group& group, Th
 
 // Geometry at the present poses.
 void ContactSolver::refresh(World& world, const Group& group, double step, ThreadPool* threads) const {
-  share_out(threads, group.last_point - group.first_point, 64, [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
+  share_out(threads, group.last_point - group.first_point, 64,
+            [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
     const ContactPoint& c = points_[at(order_[i])];
     if (!c.active) continue;
@@ -313,7 +329,8 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
       c.part_b = b.part;
       c.one_part = c.one_part && islands[at(c.island_b)]->parts() == 1;
       // Both ends in one part: the rows add up to one.
-      if (c.island_a != c.island_b || a.part != b.part) hot.b = b.coordinates, hot.width_b = b.width, hot.blocks_b = b.blocks;
+      if (c.island_a != c.island_b || a.part != b.part)
+        hot.b = b.coordinates, hot.width_b = b.width, hot.blocks_b = b.blocks;
     }
     total += 3 * static_cast<std::size_t>(hot.width_a + hot.width_b);
   }
@@ -388,7 +405,8 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double give, d
 }
 
 // Body::push becomes the change of the impulses since predict().
-void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
+void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room,
+                                  ThreadPool* threads) const {
   for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
     share_out(own, island.bodies().size(), 256, [&](std::size_t i) { world.bodies[at(island.bodies()[i])].push = {}; });
   });

@@ -38,8 +38,8 @@ struct GroupRoom {
     int point;
     int island_a, node_a, island_b, node_b;  // b: -1 where it is not solved for
     int part_a = 0, part_b = 0;
-    bool one_part = true;                    // no island on either side is cut into parts
-    int place_a = 0, place_b = 0;            // its parts among those of the group
+    bool one_part = true;          // no island on either side is cut into parts
+    int place_a = 0, place_b = 0;  // its parts among those of the group
   };
   // A row of the direct solution.
   struct DirectRow {
@@ -55,20 +55,20 @@ struct GroupRoom {
     std::size_t swept = 0;  // contacts in the last sweep
   };
 
-  std::vector<std::uint8_t> anew;    // by island: predicted since the last sweep
-  std::vector<Active> active;        // in the order of the sweep
-  std::vector<Section> sections;     // of them
-  std::vector<std::size_t> phases;   // the first of the sections that may be swept at once, and one more at the end
-  std::vector<int> strip;            // by island
-  std::vector<std::size_t> weight;   // by island: its contacts
-  std::vector<int> across;           // the group's islands, strip by strip where there are any
+  std::vector<std::uint8_t> anew;   // by island: predicted since the last sweep
+  std::vector<Active> active;       // in the order of the sweep
+  std::vector<Section> sections;    // of them
+  std::vector<std::size_t> phases;  // the first of the sections that may be swept at once, and one more at the end
+  std::vector<int> strip;           // by island
+  std::vector<std::size_t> weight;  // by island: its contacts
+  std::vector<int> across;          // the group's islands, strip by strip where there are any
   std::vector<Active> sorted;
-  std::vector<RowContact> hot;       // the same contacts, as the sweep wants them
-  std::vector<int> first_place;      // by island: of its parts among those of the group
-  std::vector<int> above;            // by place: the part that it hangs on; -1: none
+  std::vector<RowContact> hot;                  // the same contacts, as the sweep wants them
+  std::vector<int> first_place;                 // by island: of its parts among those of the group
+  std::vector<int> above;                       // by place: the part that it hangs on; -1: none
   std::vector<std::uint8_t> stirred, stirring;  // by place: something in it or beside it has not settled
   std::vector<double> rows;
-  std::vector<int> touched;          // nodes of one island
+  std::vector<int> touched;               // nodes of one island
   std::vector<std::pair<int, int>> ends;  // islands and nodes of all contacts
   std::vector<std::size_t> first_end;     // of each island among them, and one more at the end
   std::vector<DirectRow> direct;
@@ -91,13 +91,16 @@ class ContactSolver {
   // Leaves the groups to others that are one small tree and touch nothing that moves.
   static constexpr std::size_t most_lone_points = 64;
   // Their lists of points hold until the next call.
-  void take_lone_trees(const World& world, const Islands& islands, const Detector& detector, std::vector<FlockMember>& members);
+  void take_lone_trees(const World& world, const Islands& islands, const Detector& detector,
+                       std::vector<FlockMember>& members);
 
   // After all that: who has to be moved, the largest first.
   void line_up();
   std::span<const std::size_t> groups() const { return line_; }
   // So large that the others cannot keep the threads busy meanwhile: it is shared out itself.
-  bool large(std::size_t group) const { return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_; }
+  bool large(std::size_t group) const {
+    return groups_[group].bodies >= fewest_bodies_shared && 8 * groups_[group].bodies > bodies_;
+  }
   // Moves the bodies of a group through a substep, by all threads, if there are any.
   void advance_group(World& world, Islands& islands, std::size_t group, double step, ThreadPool* threads) const;
 
@@ -123,7 +126,8 @@ class ContactSolver {
   void share_weight(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
   void start_impulses(World& world, const Group& group, double step) const;
   Vec3 first_impulse(const World& world, const ContactPoint& c, double step) const;
-  void solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step, ThreadPool* threads) const;
+  void solve(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
+             ThreadPool* threads) const;
   void start(Islands& islands, const Group& group, GroupRoom& room) const;
   void collect_active(const World& world, const Group& group, GroupRoom& room) const;
   void whiten(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
@@ -146,8 +150,8 @@ class ContactSolver {
   std::vector<int> order_;              // points by group
   std::vector<int> parent_, group_of_;  // by island
   std::vector<int> lone_points_;
-  std::vector<std::uint8_t> lone_;      // by island: somebody else moves it
-  std::vector<std::size_t> line_;       // groups
+  std::vector<std::uint8_t> lone_;  // by island: somebody else moves it
+  std::vector<std::size_t> line_;   // groups
 };
 
 // One step towards the solution for the contacts that now touch, stick and slide. False: it

@@ -44,7 +44,8 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
   const std::size_t contacts = room.active.size(), count = group.last_island - group.first_island;
   const int strips = static_cast<int>(std::min({contacts / contacts_of_a_strip, count, most_strips}));
   room.phases.clear(), room.sections.clear();
-  room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island), islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
+  room.across.assign(islands_.begin() + static_cast<std::ptrdiff_t>(group.first_island),
+                     islands_.begin() + static_cast<std::ptrdiff_t>(group.last_island));
   if (strips < 2) {
     room.sections.push_back({0, contacts});
     room.phases = {0, 1};
@@ -52,7 +53,8 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
   }
   cut_into_strips(world, islands, room, strips);
   const auto section_of = [&](const GroupRoom::Active& c) {
-    const int a = room.strip[at(c.island_a)], b = c.island_b < 0 ? a : room.strip[at(c.island_b)], lower = std::min(a, b);
+    const int a = room.strip[at(c.island_a)], b = c.island_b < 0 ? a : room.strip[at(c.island_b)],
+              lower = std::min(a, b);
     if (a == b) return a;
     if (std::abs(a - b) > 1) return 2 * strips - 1;
     return strips + (lower % 2 == 0 ? lower / 2 : strips / 2 + lower / 2);
@@ -60,7 +62,8 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
   room.sections.resize(static_cast<std::size_t>(2 * strips));
   for (const GroupRoom::Active& c : room.active) ++room.sections[at(section_of(c))].last;
   std::size_t next = 0;
-  for (GroupRoom::Section& section : room.sections) section.first = next, next += section.last, section.last = section.first;
+  for (GroupRoom::Section& section : room.sections)
+    section.first = next, next += section.last, section.last = section.first;
   if (room.sorted.capacity() < contacts) room.sorted.reserve(2 * contacts);
   room.sorted.resize(contacts);
   for (const GroupRoom::Active& c : room.active) room.sorted[room.sections[at(section_of(c))].last++] = c;
@@ -71,7 +74,9 @@ void ContactSolver::divide(const World& world, const Islands& islands, const Gro
 
 // With as many contacts each.
 void ContactSolver::cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const {
-  const auto place = [&](int island) -> const Vec3& { return world.bodies[at(islands[at(island)]->bodies().front())].position; };
+  const auto place = [&](int island) -> const Vec3& {
+    return world.bodies[at(islands[at(island)]->bodies().front())].position;
+  };
   std::array<double, 3> low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
   room.weight.resize(islands.size()), room.strip.resize(islands.size());
   for (int island : room.across) {
@@ -93,7 +98,8 @@ void ContactSolver::cut_into_strips(const World& world, const Islands& islands, 
   });
   std::size_t before = 0;
   for (int island : room.across) {
-    room.strip[at(island)] = std::min(strips - 1, static_cast<int>(before * static_cast<std::size_t>(strips) / room.active.size()));
+    room.strip[at(island)] =
+        std::min(strips - 1, static_cast<int>(before * static_cast<std::size_t>(strips) / room.active.size()));
     before += room.weight[at(island)];
   }
 }
@@ -105,9 +111,12 @@ void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const
   for (int index : room.across) {
     const Island& island = *islands[at(index)];
     const int first = room.first_place[at(index)] = static_cast<int>(room.above.size());
-    for (int part = 0; part < island.parts(); ++part) room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
+    for (int part = 0; part < island.parts(); ++part)
+      room.above.push_back(part == 0 ? -1 : first + island.part_above(part));
   }
-  const auto place = [&](int island, int part) { return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part); };
+  const auto place = [&](int island, int part) {
+    return room.first_place[at(island)] + (islands[at(island)]->parts() == 1 ? 0 : part);
+  };
   for (GroupRoom::Active& c : room.active) {
     c.place_a = place(c.island_a, c.part_a);
     c.place_b = c.island_b >= 0 ? place(c.island_b, c.part_b) : c.place_a;
@@ -130,10 +139,12 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
     const double enough = i < sweeps ? fine : unsettled;
     room.stirring.assign(room.above.size(), 0);
     for (std::size_t phase = 0; phase + 1 < room.phases.size(); ++phase) {
-      const std::span<GroupRoom::Section> sections(room.sections.data() + room.phases[phase], room.phases[phase + 1] - room.phases[phase]);
+      const std::span<GroupRoom::Section> sections(room.sections.data() + room.phases[phase],
+                                                   room.phases[phase + 1] - room.phases[phase]);
       std::size_t work = 0;
       for (const GroupRoom::Section& section : sections) work += all ? section.last - section.first : section.swept;
-      share_out(work < worth_sharing ? nullptr : threads, sections.size(), 1, [&](std::size_t k) { sweep(islands, room, sections[k], all, enough); });
+      share_out(work < worth_sharing ? nullptr : threads, sections.size(), 1,
+                [&](std::size_t k) { sweep(islands, room, sections[k], all, enough); });
     }
     double most = 0;
     for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most);
@@ -150,7 +161,8 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
   }
 }
 
-void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const {
+void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all,
+                          double enough) const {
   double most = 0;
   std::size_t swept = 0;
   for (std::size_t i = section.first; i < section.last; ++i) {
@@ -183,7 +195,8 @@ double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t i
   a.move_to(where.part_b);
   for (int i = 0; i < 3; ++i) alone.free[i] += wide_dot(hot.rows_b + i * hot.width_b, hot.b, hot.width_b);
   const double change = wide_solve(alone);
-  for (int i = 0; i < 3; ++i) wide_add(hot.b, hot.rows_b + i * hot.width_b, alone.impulse[i] - hot.impulse[i], hot.width_b);
+  for (int i = 0; i < 3; ++i)
+    wide_add(hot.b, hot.rows_b + i * hot.width_b, alone.impulse[i] - hot.impulse[i], hot.width_b);
   a.move_to(where.part_a);
   for (int i = 0; i < 3; ++i) {
     wide_add(hot.a, hot.rows_a + i * hot.width_a, alone.impulse[i] - hot.impulse[i], hot.width_a);

@@ -29,15 +29,21 @@ double turning_speed(const Body& body, const Shape& shape) { return length(felt_
 // Builds the contacts of one pair of bodies.
 class PairCollision final {
  public:
-  PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack, std::vector<ContactPoint>& out)
-      : pair_(pair), a_(view.bodies[static_cast<std::size_t>(pair.a)]), b_(view.bodies[static_cast<std::size_t>(pair.b)]),
-        shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]), shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]), out_(out) {
+  PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack,
+                std::vector<ContactPoint>& out)
+      : pair_(pair),
+        a_(view.bodies[static_cast<std::size_t>(pair.a)]),
+        b_(view.bodies[static_cast<std::size_t>(pair.b)]),
+        shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]),
+        shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]),
+        out_(out) {
     horizon_ = horizon, slack_ = slack;
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
     margin_ = slack + horizon * (length(a_.linear - b_.linear) + turning_);
     const V3<double> c0{b_.axes.r0.x, b_.axes.r1.x, b_.axes.r2.x}, c1{b_.axes.r0.y, b_.axes.r1.y, b_.axes.r2.y};
     const V3<double> c2{b_.axes.r0.z, b_.axes.r1.z, b_.axes.r2.z};
-    const V3<double> x = transposed_times(a_.axes, c0), y = transposed_times(a_.axes, c1), z = transposed_times(a_.axes, c2);
+    const V3<double> x = transposed_times(a_.axes, c0), y = transposed_times(a_.axes, c1),
+                     z = transposed_times(a_.axes, c2);
     place_.axes = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
     place_.position = plain(transposed_times(a_.axes, lane(b_.position - a_.position)));
     back_.axes = {x, y, z};
@@ -50,7 +56,8 @@ class PairCollision final {
     for (const Convex& b : shape_b_.convexes) {
       const Box3 box = bounds_in(b.bounds, place_.axes, place_.position, margin_);
       for (const Convex& a : shape_a_.convexes) {
-        if (overlap(a.bounds, box) && overlap(b.bounds, bounds_in(a.bounds, back_.axes, back_.position, margin_))) collide_with(a, b);
+        if (overlap(a.bounds, box) && overlap(b.bounds, bounds_in(a.bounds, back_.axes, back_.position, margin_)))
+          collide_with(a, b);
       }
     }
     for (const Surface& b : shape_b_.surfaces) {
@@ -90,7 +97,8 @@ class PairCollision final {
 
   void collide_with(const Convex& a, const Surface& b) {
     static thread_local std::vector<SurfacePoint> points;
-    const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))), in_b = place_.turn_to_second(sweep);
+    const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))),
+               in_b = place_.turn_to_second(sweep);
     const double slack = slack_ + horizon_ * turning_;
     Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
     box.centre += in_b * 0.5;
@@ -101,7 +109,8 @@ class PairCollision final {
     for (const SurfacePoint& p : points) {
       // Corners of the convex stay themselves from one triangle to the next; where it was cut it
       // matters by which.
-      const std::uint64_t where = p.point.id < 0x100 ? std::uint64_t{0x80000000} + static_cast<std::uint64_t>(b.collider) : p.triangle + 1;
+      const std::uint64_t where =
+          p.point.id < 0x100 ? std::uint64_t{0x80000000} + static_cast<std::uint64_t>(b.collider) : p.triangle + 1;
       feature_base_ = static_cast<std::uint64_t>(a.collider) << 52 | where << 20;
       add_point(p.point, p.normal, p.normal_of);
     }
@@ -109,7 +118,8 @@ class PairCollision final {
 
   // By the sides of the two boxes, the first in a's frame, the second in b's.
   bool far_apart(const Box3& a, const Box3& b) const {
-    return !overlap(a, bounds_in(b, place_.axes, place_.position, margin_)) || !overlap(b, bounds_in(a, back_.axes, back_.position, margin_));
+    return !overlap(a, bounds_in(b, place_.axes, place_.position, margin_)) ||
+           !overlap(b, bounds_in(a, back_.axes, back_.position, margin_));
   }
 
   void friction_of(const model::Material& a, const model::Material& b) {
@@ -155,7 +165,8 @@ class PairCollision final {
 
 }  // namespace
 
-void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads,
+                      std::vector<ContactPoint>& contacts) {
   slack_ = slack;
   hasty_.clear();
   find_pairs(view, {}, horizon);
@@ -168,14 +179,18 @@ void Detector::detect(const View& view, double horizon, double step, ThreadPool*
   add_hasty(view, step, threads, old_, contacts);
 }
 
-void Detector::detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
-  const auto stale = [&](int a, int b) { return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)]; };
+void Detector::detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
+                            ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+  const auto stale = [&](int a, int b) {
+    return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)];
+  };
   // Whoever is met may have used up half of what is bearable since it was looked at.
   slack_ = slack + bearable_surprise / 2;
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
   find_pairs(view, alarmed, horizon);
   old_.clear(), kept_.clear();
-  for (std::size_t i = 0; i < contacts.size(); ++i) (i >= calm_count_ || stale(contacts[i].a, contacts[i].b) ? old_ : kept_).push_back(contacts[i]);
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    (i >= calm_count_ || stale(contacts[i].a, contacts[i].b) ? old_ : kept_).push_back(contacts[i]);
   sort_by_bodies(old_);
   collide_pairs(view, pairs_, horizon, threads, fresh_);
   keep_impulses(old_, fresh_);
@@ -191,7 +206,8 @@ void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, 
   add_hasty(view, step, threads, old_, contacts);
 }
 
-void Detector::add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old, std::vector<ContactPoint>& contacts) {
+void Detector::add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old,
+                         std::vector<ContactPoint>& contacts) {
   if (hasty_.empty()) return;
   collide_pairs(view, hasty_, step, threads, fresh_);
   keep_impulses(old, fresh_);
@@ -201,7 +217,9 @@ void Detector::add_hasty(const View& view, double step, ThreadPool* threads, std
 void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon) {
   collect_items(view, alarmed, horizon);
   broad_phase_.find_pairs(items_, pairs_);
-  std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) { return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b); });
+  std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) {
+    return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b);
+  });
   add_half_spaces(view, horizon);
   set_hasty_apart(view, horizon);
 }
@@ -214,7 +232,8 @@ void Detector::set_hasty_apart(const View& view, double horizon) {
   if (hasty_.size() > before) std::erase_if(pairs_, std::not_fn(calm));
   std::sort(hasty_.begin(), hasty_.end());
   is_hasty_.assign(view.bodies.size(), 0);
-  for (const BroadPhase::Pair& pair : hasty_) is_hasty_[static_cast<std::size_t>(pair.a)] = is_hasty_[static_cast<std::size_t>(pair.b)] = 1;
+  for (const BroadPhase::Pair& pair : hasty_)
+    is_hasty_[static_cast<std::size_t>(pair.a)] = is_hasty_[static_cast<std::size_t>(pair.b)] = 1;
 }
 
 // Nothing gets through a half-space, and all of a body's points are tried against it, with
@@ -228,7 +247,8 @@ bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) co
   return !flat && length(felt_turning(view.bodies[a], x) - view.bodies[b].angular) * horizon > hasty_turn;
 }
 
-void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
+                             std::vector<ContactPoint>& contacts) {
   const std::size_t chunks = (pairs.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
   while (found_.size() < chunks) {
     found_.emplace_back();
@@ -238,10 +258,12 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     for (std::size_t chunk = begin; chunk < end; ++chunk) {
       found_[chunk].clear();
       const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
-      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i) PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
+      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
+        PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
     }
   };
-  if (threads) threads->parallel_for(chunks, 1, std::ref(work)); else work(0, chunks);
+  if (threads) threads->parallel_for(chunks, 1, std::ref(work));
+  else work(0, chunks);
   contacts.clear();
   for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
 }
@@ -250,7 +272,8 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
 void Detector::sort_by_bodies(std::vector<ContactPoint>& contacts) {
   keys_.resize(contacts.size());
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    keys_[i] = {static_cast<std::uint64_t>(contacts[i].a) << 32 | static_cast<std::uint32_t>(contacts[i].b), static_cast<std::uint32_t>(i)};
+    keys_[i] = {static_cast<std::uint64_t>(contacts[i].a) << 32 | static_cast<std::uint32_t>(contacts[i].b),
+                static_cast<std::uint32_t>(i)};
   }
   if (std::is_sorted(keys_.begin(), keys_.end())) return;
   std::sort(keys_.begin(), keys_.end());
@@ -261,12 +284,15 @@ void Detector::sort_by_bodies(std::vector<ContactPoint>& contacts) {
 
 // Between bodies that sleep or stand nothing is looked for: what was there is there still.
 void Detector::keep_sleeping(const View& view, std::vector<ContactPoint>& contacts) {
-  const auto rests = [&](int body) { return !view.bodies[static_cast<std::size_t>(body)].dynamic || !view.bodies[static_cast<std::size_t>(body)].awake; };
+  const auto rests = [&](int body) {
+    return !view.bodies[static_cast<std::size_t>(body)].dynamic || !view.bodies[static_cast<std::size_t>(body)].awake;
+  };
   merged_.clear();
   std::size_t next = 0;
   for (const ContactPoint& old : old_) {
     if (!rests(old.a) || !rests(old.b)) continue;
-    while (next < contacts.size() && (contacts[next].a != old.a ? contacts[next].a < old.a : contacts[next].b < old.b)) merged_.push_back(contacts[next++]);
+    while (next < contacts.size() && (contacts[next].a != old.a ? contacts[next].a < old.a : contacts[next].b < old.b))
+      merged_.push_back(contacts[next++]);
     merged_.push_back(old);
   }
   if (merged_.empty()) return;
@@ -287,7 +313,12 @@ void Detector::collect_items(const View& view, std::span<const std::uint8_t> ala
     const double turning = turning_speed(body, shape);
     const BodyDesc& desc = view.scene.bodies[i];
     const bool asks = alarmed.empty() || alarmed[i];
-    BroadPhase::Item item{static_cast<int>(i), body.dynamic && body.awake, desc.owner, desc.quiet, asks, bounds_in(shape.bounds, body.axes, body.position, slack_ / 2 + horizon * turning)};
+    BroadPhase::Item item{static_cast<int>(i),
+                          body.dynamic && body.awake,
+                          desc.owner,
+                          desc.quiet,
+                          asks,
+                          bounds_in(shape.bounds, body.axes, body.position, slack_ / 2 + horizon * turning)};
     item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
     items_.push_back(item);
   }
@@ -303,7 +334,8 @@ void Detector::add_half_spaces(const View& view, double horizon) {
       for (const HalfSpace& plane : view.shapes[static_cast<std::size_t>(flat)]->half_spaces) {
         const Vec3 n = plain(ground.axes * lane(plane.normal));
         const double height = dot(n, item.box.centre - ground.position) - plane.offset;
-        const double down = std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
+        const double down =
+            std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
         if (height - down > slack_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
         pairs_.push_back({item.body, flat});
         break;
@@ -326,7 +358,8 @@ bool Detector::out_of_reach(const View& view, BroadPhase::Pair pair, double hori
 bool Detector::may_touch(const View& view, int a, int b) const {
   const Body &body_a = view.bodies[static_cast<std::size_t>(a)], &body_b = view.bodies[static_cast<std::size_t>(b)];
   if (body_a.cluster >= 0 && body_a.cluster == body_b.cluster) return false;
-  const BodyDesc &x = view.scene.bodies[static_cast<std::size_t>(a)], &y = view.scene.bodies[static_cast<std::size_t>(b)];
+  const BodyDesc &x = view.scene.bodies[static_cast<std::size_t>(a)],
+                 &y = view.scene.bodies[static_cast<std::size_t>(b)];
   if (x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner) return false;
   for (JointId joint : view.scene.joints_of[static_cast<std::size_t>(a)]) {
     const JointDesc& desc = view.scene.joint_descs[joint.index];
@@ -346,10 +379,12 @@ void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint
     std::size_t old_last = old_first;
     while (old_last < old.size() && !before(contacts[first], old[old_last])) ++old_last;
     while (last < contacts.size() && !before(contacts[first], contacts[last])) ++last;
-    const std::span<ContactPoint> from{old.data() + old_first, old_last - old_first}, to{contacts.data() + first, last - first};
+    const std::span<ContactPoint> from{old.data() + old_first, old_last - old_first},
+        to{contacts.data() + first, last - first};
     bool all = true;
     for (ContactPoint& c : to) {
-      const auto same = std::find_if(from.begin(), from.end(), [&](const ContactPoint& o) { return o.feature == c.feature; });
+      const auto same =
+          std::find_if(from.begin(), from.end(), [&](const ContactPoint& o) { return o.feature == c.feature; });
       if (same == from.end()) {
         all = false;
       } else {
@@ -360,7 +395,9 @@ void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint
     for (std::size_t i = 0; !all && i < to.size(); ++i) {
       if (to[i].impulse != Vec3{}) continue;
       for (ContactPoint& o : from) {
-        if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 || length_squared(o.on_b - to[i].on_b) > beside * beside) continue;
+        if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 ||
+            length_squared(o.on_b - to[i].on_b) > beside * beside)
+          continue;
         to[i].impulse = o.impulse;
         o.feature = taken;
         break;

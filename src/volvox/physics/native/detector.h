@@ -34,7 +34,8 @@ class Detector {
   void detect(const View& view, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
   // The same again before the horizon of the last detection, for the contacts of some bodies
   // only: those that were hit so hard that they may get where nobody looked.
-  void detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  void detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
+                    ThreadPool* threads, std::vector<ContactPoint>& contacts);
   // Looks at the hasty pairs again, for the next substep.
   void detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
   bool any_hasty() const { return !hasty_.empty(); }
@@ -49,19 +50,21 @@ class Detector {
   bool may_touch(const View& view, int a, int b) const;
   void set_hasty_apart(const View& view, double horizon);
   bool hasty(const View& view, BroadPhase::Pair pair, double horizon) const;
-  void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads, std::vector<ContactPoint>& contacts);
-  void add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old, std::vector<ContactPoint>& contacts);
+  void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
+                     std::vector<ContactPoint>& contacts);
+  void add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old,
+                 std::vector<ContactPoint>& contacts);
   void sort_by_bodies(std::vector<ContactPoint>& contacts);
   void keep_sleeping(const View& view, std::vector<ContactPoint>& contacts);
   void keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const;
 
   BroadPhase broad_phase_;
-  double slack_ = slack;           // of this detection
+  double slack_ = slack;  // of this detection
   std::vector<BroadPhase::Item> items_;
   std::vector<int> flat_bodies_;  // those with half-spaces
   Pairs pairs_, hasty_;
-  std::vector<std::uint8_t> is_hasty_;  // by body
-  std::size_t calm_count_ = 0;          // contacts of calm pairs
+  std::vector<std::uint8_t> is_hasty_;            // by body
+  std::size_t calm_count_ = 0;                    // contacts of calm pairs
   std::vector<std::vector<ContactPoint>> found_;  // by chunk of pairs
   std::vector<ContactPoint> old_, kept_, merged_, fresh_;
   struct SortKey {
@@ -76,7 +79,7 @@ class Detector {
 // The plane is given in the body's frame: its points p have dot(normal, p) = offset, and as the
 // body turns, a point will rise by dot(lean, p). `convex` says which convex each point of the
 // manifold belongs to.
-void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, const Vec3& lean, Manifold& out,
-                        int (&convex)[Manifold::most_found]);
+void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, const Vec3& lean,
+                        Manifold& out, int (&convex)[Manifold::most_found]);
 
 }  // namespace volvox::physics::native

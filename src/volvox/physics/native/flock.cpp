@@ -34,7 +34,8 @@ int move_flock(Flock<double>& flock, FlockRoom<double>& room, double step, int s
 template <class T>
 class Loader {
  public:
-  Loader(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step)
+  Loader(const World& world, const std::vector<ContactPoint>& points,
+         std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step)
       : world_(world), points_(points), shapes_(shapes), seen_(seen), step_(step) {}
 
   void load(Flock<T>& flock, FlockRoom<T>& room) {
@@ -58,7 +59,8 @@ class Loader {
   void load_tree(Flock<T>& flock, int lane, const Tree& tree) {
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
       const std::size_t index = at(tree.bodies()[i]);
-      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.scene.forces[index], shapes_[index] ? shapes_[index]->swing : 0);
+      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.scene.forces[index],
+                shapes_[index] ? shapes_[index]->swing : 0);
       if (i == 0) continue;
       const std::size_t joint = at(tree.joints()[i]);
       FlockJoint<T>& j = flock.joints[i];
@@ -66,7 +68,8 @@ class Loader {
       put(j.velocity, lane, world_.scene.joints[joint].velocity);
       put(j.tension, lane, world_.tensions[joint]);
       j.motor = T{}, j.load = Spatial<T>{};
-      for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k) copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
+      for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k)
+        copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
     }
   }
 
@@ -95,7 +98,8 @@ class Loader {
       for (int point : flock.members[lane].points) ++count[world_.bodies[at(points_[at(point)].a)].node][lane];
     }
     std::size_t first[Tree::most_flock_nodes + 1] = {};
-    for (std::size_t i = 0; i < nodes; ++i) first[i + 1] = first[i] + at(*std::max_element(count[i], count[i] + lane_count<T>));
+    for (std::size_t i = 0; i < nodes; ++i)
+      first[i + 1] = first[i] + at(*std::max_element(count[i], count[i] + lane_count<T>));
     if (flock.contacts.capacity() < first[nodes]) flock.contacts.reserve(std::max(2 * first[nodes], 4 * nodes));
     flock.contacts.resize(first[nodes]);
     for (std::size_t i = 0; i < nodes; ++i) {
@@ -148,7 +152,8 @@ class Loader {
   static void make_room(const Flock<T>& flock, FlockRoom<T>& room) {
     const TreeColumns& plan = flock.pattern().columns();
     const std::size_t nodes = flock.bodies.size(), rows = flock.contacts.size() * 3 * at(plan.most);
-    room.nodes.resize(nodes), room.touches.resize(nodes), room.carried.resize(nodes), room.push.resize(nodes), room.wanted.resize(nodes);
+    room.nodes.resize(nodes), room.touches.resize(nodes), room.carried.resize(nodes), room.push.resize(nodes),
+        room.wanted.resize(nodes);
     room.dofs.resize(flock.drives.size());
     room.y.resize(6 * plan.columns.size());
     room.coordinates.resize(at(plan.total));
@@ -227,7 +232,8 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
   contacts.take_lone_trees(world, islands, detector, members_);
   // The order depends on the state alone, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
-    return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) < std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
+    return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) <
+           std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
   });
   wide_count_ = single_count_ = 0;
   for (std::size_t first = 0; first < members_.size();) {
@@ -238,10 +244,12 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
       const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes, last - first);
       if (size == 1) {
         if (single_.size() <= single_count_) single_.emplace_back();
-        single_[single_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first), members_.begin() + static_cast<std::ptrdiff_t>(first + 1));
+        single_[single_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first),
+                                                members_.begin() + static_cast<std::ptrdiff_t>(first + 1));
       } else {
         if (wide_.size() <= wide_count_) wide_.emplace_back();
-        wide_[wide_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first), members_.begin() + static_cast<std::ptrdiff_t>(first + size));
+        wide_[wide_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first),
+                                            members_.begin() + static_cast<std::ptrdiff_t>(first + size));
       }
       first += size;
     }
@@ -252,11 +260,13 @@ template <class Visit>
 void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
   const auto work = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (i < wide_count_) visit(wide_[i]); else visit(single_[i - wide_count_]);
+      if (i < wide_count_) visit(wide_[i]);
+      else visit(single_[i - wide_count_]);
     }
   };
   const std::size_t count = wide_count_ + single_count_;
-  if (threads) threads->parallel_for(count, 4, std::ref(work)); else work(0, count);
+  if (threads) threads->parallel_for(count, 4, std::ref(work));
+  else work(0, count);
 }
 
 template <class T>
@@ -265,8 +275,9 @@ static FlockRoom<T>& own_room() {
   return room;
 }
 
-int Flocks::run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
-                double time_left, ThreadPool* threads) {
+int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
+                std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step,
+                int substeps, double time_left, ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     FlockRoom<T>& room = own_room<T>();
     Loader<T>(world, points, shapes, seen, step).load(flock, room);
@@ -278,8 +289,9 @@ int Flocks::run(const World& world, const std::vector<ContactPoint>& points, std
   return calm;
 }
 
-void Flocks::commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
-                    ThreadPool* threads) {
+void Flocks::commit(World& world, std::vector<ContactPoint>& points,
+                    std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step,
+                    int substeps, ThreadPool* threads) {
   for_all(threads, [&]<class T>(Flock<T>& flock) {
     if (flock.moved != substeps) {
       FlockRoom<T>& room = own_room<T>();

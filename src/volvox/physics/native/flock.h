@@ -33,25 +33,25 @@ template <class T>
 struct FlockJoint {
   alignas(sizeof(T)) T position;
   T velocity, tension;
-  T motor;             // impulse since the last detection
-  Spatial<T> load;     // the same, in the principal axes of the joint's body a
+  T motor;          // impulse since the last detection
+  Spatial<T> load;  // the same, in the principal axes of the joint's body a
 };
 
 template <class T>
 struct FlockContact {
   using Mask = MaskOf<T>;
-  int node = 0;        // of all lanes
-  bool steady = true;  // no lane's normal moves
-  bool rolls = false;  // some lane's point is on a wheel
+  int node = 0;                     // of all lanes
+  bool steady = true;               // no lane's normal moves
+  bool rolls = false;               // some lane's point is on a wheel
   alignas(sizeof(T)) Mask there{};  // which lanes have a contact here
-  Mask turns{};        // the normal is fixed to the tree's body
-  Mask centres{};      // the normal follows the two points
-  V3<T> on_a, on_b;    // in the body's frame, in the world
+  Mask turns{};                     // the normal is fixed to the tree's body
+  Mask centres{};                   // the normal follows the two points
+  V3<T> on_a, on_b;                 // in the body's frame, in the world
   V3<T> normal;
   T radius, radius_a, friction, restitution;
   T rim;
-  V3<T> outward;       // in the world
-  V3<T> impulse;       // in world axes
+  V3<T> outward;  // in the world
+  V3<T> impulse;  // in world axes
 
   // Of the substep.
   Mask active{}, guessed{};
@@ -60,18 +60,18 @@ struct FlockContact {
   // Of the sweep: see RowContact.
   T along[3], free[3];
   T target, keep, normal_gain, tangent_gain, gram[6];
-  T* rows = nullptr;   // three, one behind the other
+  T* rows = nullptr;  // three, one behind the other
 };
 
 template <class T>
 struct Flock {
   std::vector<FlockMember> members;  // at most as many as there are lanes
   alignas(sizeof(T)) MaskOf<T> used{};
-  LaneVector<FlockBody<T>> bodies;  // by node
-  LaneVector<FlockJoint<T>> joints; // by node
-  LaneVector<Drive<T>> drives;      // by dof
+  LaneVector<FlockBody<T>> bodies;       // by node
+  LaneVector<FlockJoint<T>> joints;      // by node
+  LaneVector<Drive<T>> drives;           // by dof
   LaneVector<FlockContact<T>> contacts;  // by node
-  int moved = 0;                     // substeps since load()
+  int moved = 0;                         // substeps since load()
 
   const Tree& pattern() const { return *members.front().tree; }
 };
@@ -82,17 +82,18 @@ class Flocks {
   void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector);
   // Moves the flocks by as many substeps; fewer if somebody is hit so hard that contacts must
   // be looked for again. Nothing is written to the world: it can be run anew with fewer.
-  int run(const World& world, const std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
+  int run(const World& world, const std::vector<ContactPoint>& points,
+          std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
           double time_left, ThreadPool* threads);
   // Writes the state after so many substeps, no more than run() said.
-  void commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
-              ThreadPool* threads);
+  void commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes,
+              std::span<const Twist> seen, double step, int substeps, ThreadPool* threads);
 
  private:
   template <class Visit>
   void for_all(ThreadPool* threads, const Visit& visit);
 
-  std::vector<FlockMember> members_;      // sorted by pattern
+  std::vector<FlockMember> members_;  // sorted by pattern
   LaneVector<Flock<Lanes>> wide_;
   std::vector<Flock<double>> single_;
   std::size_t wide_count_ = 0, single_count_ = 0;

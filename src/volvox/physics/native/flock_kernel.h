@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 #include <cstdint>
+#include <vector>
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/flock.h"
@@ -18,11 +18,11 @@ struct FlockRoom {
   LaneVector<Dof<T>> dofs;
   alignas(sizeof(T)) InverseFactor<T> root;
   LaneVector<T> y, rows, coordinates;
-  LaneVector<T> touches;           // by node: contacts that take part
-  LaneVector<MaskOf<T>> carried;   // by node: one of them has an impulse from the last substep
-  LaneVector<Spatial<T>> push;     // by node
+  LaneVector<T> touches;          // by node: contacts that take part
+  LaneVector<MaskOf<T>> carried;  // by node: one of them has an impulse from the last substep
+  LaneVector<Spatial<T>> push;    // by node
   std::vector<FlockContact<T>*> active;
-  std::vector<std::uint8_t> wanted; // by node: on the way from the root to a contact
+  std::vector<std::uint8_t> wanted;  // by node: on the way from the root to a contact
 };
 
 template <class T>
@@ -127,7 +127,8 @@ class FlockStep {
       c.guessed = c.guessed & !room_.carried[node];
       if (any(c.guessed)) {
         const T wanted = larger(T{}, c.separation) * (-1 / step_);
-        const T needed = (wanted - c.approach) * shapes_[node].mass - dot(flock_.bodies[node].weight, c.frame[0]) * step_;
+        const T needed =
+            (wanted - c.approach) * shapes_[node].mass - dot(flock_.bodies[node].weight, c.frame[0]) * step_;
         const V3<T> guess = c.frame[0] * (borne * larger(T{}, needed) / room_.touches[node]);
         c.impulse = choose<T>(c.guessed, guess, c.impulse);
       }
@@ -143,7 +144,8 @@ class FlockStep {
       Node<T>& n = room_.nodes[i];
       n.own = Spatial<T>{body.spin, body.v.l * (T{} + shapes_[i].mass)} + body.outside + room_.push[i];
       n.dragged = drags;
-      if (shapes_.size() == 1) load_free_inertia(shapes_[i], n, body.spin, h); else load_inertia(shapes_[i], n, h);
+      if (shapes_.size() == 1) load_free_inertia(shapes_[i], n, body.spin, h);
+      else load_inertia(shapes_[i], n, h);
       start_factor(shapes_[i], n);
       if (i == 0) continue;
       const Node<T>& p = room_.nodes[static_cast<std::size_t>(shapes_[i].parent)];
@@ -171,7 +173,8 @@ class FlockStep {
       room_.nodes[i].drag = room_.nodes[i].drag + drag_torque(force, shapes_[i].anchor_child);
       p.drag = p.drag + drag_torque(force, shapes_[i].anchor_parent);
     }
-    for (std::size_t i = 0; i < shapes_.size(); ++i) room_.nodes[i].drag = stability_drag(room_.nodes[i].drag, shapes_[i].moments, step_);
+    for (std::size_t i = 0; i < shapes_.size(); ++i)
+      room_.nodes[i].drag = stability_drag(room_.nodes[i].drag, shapes_[i].moments, step_);
     return true;
   }
 
@@ -239,7 +242,8 @@ class FlockStep {
     for (FlockContact<T>& c : flock_.contacts) {
       if (!any(c.active)) continue;
       room_.active.push_back(&c);
-      for (int node = c.node; node >= 0 && !room_.wanted[static_cast<std::size_t>(node)]; node = shapes_[static_cast<std::size_t>(node)].parent) {
+      for (int node = c.node; node >= 0 && !room_.wanted[static_cast<std::size_t>(node)];
+           node = shapes_[static_cast<std::size_t>(node)].parent) {
         room_.wanted[static_cast<std::size_t>(node)] = 1;
       }
     }
@@ -315,13 +319,15 @@ class FlockStep {
 
   // See ContactSolver::set_target.
   VOLVOX_KERNEL void set_target(FlockContact<T>& c, const T& give) {
-    const T push = bounded((-c.separation - allowed_overlap) * (correction / step_), T{}, fastest_push + give * c.along[0]);
+    const T push =
+        bounded((-c.separation - allowed_overlap) * (correction / step_), T{}, fastest_push + give * c.along[0]);
     c.target = choose(c.separation > 0.0, c.separation * (-1 / step_), push);
     const Mask bounces = (c.restitution > 0.0) & (c.approach <= -slowest_bounce);
     if (!any(bounces)) return;
     const T gap = larger(T{}, c.separation), e = c.restitution;
     const T free = choose(any_of(c.impulse), c.approach, c.free[0]);
-    const T acceleration = (free - c.approach) * (1 / step_), impact = c.approach * c.approach - 2.0 * acceleration * gap;
+    const T acceleration = (free - c.approach) * (1 / step_),
+            impact = c.approach * c.approach - 2.0 * acceleration * gap;
     const T bounce = square_root(larger(T{}, e * e * impact + 2.0 * acceleration * (1.0 + e) * gap));
     c.target = choose(bounces & (gap + free * step_ <= 0.0), larger(c.target, bounce), c.target);
   }
@@ -381,10 +387,13 @@ class FlockStep {
     for (std::size_t i = 1; i < shapes_.size(); ++i) {
       const NodeShape& shape = shapes_[i];
       T own[3] = {};
-      for (int k = 0; k < shape.dofs; ++k) own[k] = room_.coordinates[static_cast<std::size_t>(plan_.own[static_cast<std::size_t>(shape.first_dof + k)])];
-      room_.nodes[i].passed = descend_change(shape, room_.nodes[i], dofs(i), room_.nodes[static_cast<std::size_t>(shape.parent)].passed, own);
+      for (int k = 0; k < shape.dofs; ++k)
+        own[k] = room_.coordinates[static_cast<std::size_t>(plan_.own[static_cast<std::size_t>(shape.first_dof + k)])];
+      room_.nodes[i].passed = descend_change(shape, room_.nodes[i], dofs(i),
+                                             room_.nodes[static_cast<std::size_t>(shape.parent)].passed, own);
       if (shape.dofs != 1) continue;
-      misplaced = misplaced | flock_.drives[static_cast<std::size_t>(shape.first_dof)].misplaced(dofs(i)[0].qdot, dofs(i)[0].wall_gain, judged);
+      misplaced = misplaced | flock_.drives[static_cast<std::size_t>(shape.first_dof)].misplaced(
+                                  dofs(i)[0].qdot, dofs(i)[0].wall_gain, judged);
     }
     return any(misplaced);
   }
@@ -430,7 +439,8 @@ class FlockStep {
     const NodeShape& shape = shapes_[i];
     FlockJoint<T>& joint = flock_.joints[i];
     const Node<T>& a = shape.flipped ? child : parent;
-    const V3<T> force = shape.flipped ? -child.passed.l : child.passed.l, torque = shape.flipped ? -child.passed.a : child.passed.a;
+    const V3<T> force = shape.flipped ? -child.passed.l : child.passed.l,
+                torque = shape.flipped ? -child.passed.a : child.passed.a;
     const V3<T> anchor = a.x + a.axes * spread<T>(shape.flipped ? shape.anchor_child : shape.anchor_parent);
     joint.tension = length(force) * (1 / step_);
     joint.load.l = joint.load.l + transposed_times(a.axes, force);

@@ -17,10 +17,10 @@ struct Placement {
 
 // All in the first body's frame.
 struct Proximity {
-  bool near = false;      // false: farther apart than asked for, and the rest is not set
-  double distance = 0;    // negative: they overlap
-  Vec3 normal;            // from the second to the first
-  Vec3 on_a, on_b;        // the nearest (or deepest) points of the two cores
+  bool near = false;    // false: farther apart than asked for, and the rest is not set
+  double distance = 0;  // negative: they overlap
+  Vec3 normal;          // from the second to the first
+  Vec3 on_a, on_b;      // the nearest (or deepest) points of the two cores
 };
 
 // Stateless, so that a restored run finds the same bits.

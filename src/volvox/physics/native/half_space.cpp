@@ -13,11 +13,11 @@ constexpr int most_candidates = 512;
 constexpr double tip = 0.05;
 constexpr int tips = 8;
 // Directions that are no symmetry of anything: cosine and sine of 0.3 rad + k pi / 4.
-constexpr double tip_cosine[tips] = {0.955336489125606, 0.466560567667782, -0.295520206661340, -0.884489251883547,
-                                     -0.955336489125606, -0.466560567667782, 0.295520206661340, 0.884489251883547};
+constexpr double tip_cosine[tips] = {0.955336489125606,  0.466560567667782,  -0.295520206661340, -0.884489251883547,
+                                     -0.955336489125606, -0.466560567667782, 0.295520206661340,  0.884489251883547};
 
 struct Candidate {
-  Vec3 point;   // on the core
+  Vec3 point;  // on the core
   double height;
   std::uint32_t id;
   int convex;
@@ -35,9 +35,7 @@ class Candidates {
   Candidate operator[](int i) const { return {{x_[i], y_[i], z_[i]}, height_[i], id_[i], convex_[i]}; }
 
   // The lowest, if the plane is tipped by `lean`.
-  int lowest(const Vec3& lean) const {
-    return wide_lowest(x_, y_, z_, height_, count_, lean);
-  }
+  int lowest(const Vec3& lean) const { return wide_lowest(x_, y_, z_, height_, count_, lean); }
   void pad() {
     for (int i = count_; i % 8 != 0; ++i) x_[i] = y_[i] = z_[i] = 0, height_[i] = 1e300;
   }
@@ -75,28 +73,33 @@ void add_cloud(const Shape& shape, const Vec3& normal, double offset, double mar
   for (int first = 0; first < cloud.count; first += 64) {
     const int padded = static_cast<int>(cloud.x.size());
     const int size = std::min(64, padded - first);
-    if (!wide_heights(cloud.x.data() + first, cloud.y.data() + first, cloud.z.data() + first, cloud.radius.data() + first, size,
-                      normal, offset, margin, heights)) {
+    if (!wide_heights(cloud.x.data() + first, cloud.y.data() + first, cloud.z.data() + first,
+                      cloud.radius.data() + first, size, normal, offset, margin, heights)) {
       continue;
     }
     for (int i = 0; i < size && first + i < cloud.count; ++i) {
       if (!(heights[i] < margin)) continue;
       const std::size_t k = static_cast<std::size_t>(first + i);
-      out.add({{cloud.x[k], cloud.y[k], cloud.z[k]}, heights[i], static_cast<std::uint32_t>(cloud.point[k]), cloud.convex[k]});
+      out.add({{cloud.x[k], cloud.y[k], cloud.z[k]},
+               heights[i],
+               static_cast<std::uint32_t>(cloud.point[k]),
+               cloud.convex[k]});
     }
   }
 }
 
 }  // namespace
 
-void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, const Vec3& lean, Manifold& out, int (&convex)[Manifold::most_found]) {
+void collide_half_space(const Shape& shape, const Vec3& normal, double offset, double margin, const Vec3& lean,
+                        Manifold& out, int (&convex)[Manifold::most_found]) {
   out.count = 0;
   out.normal = normal;
   out.normal_of = ContactPoint::NormalOf::b;
   Candidates candidates;
   add_cloud(shape, normal, offset, margin, candidates);
   for (std::size_t i = 0; i < shape.convexes.size(); ++i) {
-    if (shape.convexes[i].cylinder()) add_cylinder(shape.convexes[i], static_cast<int>(i), normal, offset, margin, candidates);
+    if (shape.convexes[i].cylinder())
+      add_cylinder(shape.convexes[i], static_cast<int>(i), normal, offset, margin, candidates);
   }
   if (candidates.count() == 0) return;
   int chosen[3 + tips], count = 0;

@@ -24,7 +24,8 @@ void Island::load_state(const World& world, int index, double step, Node<double>
   n.axes = body.axes;
   n.v = {lane(body.angular), lane(body.linear)};
   n.own = Spatial<double>{lane(body.spin + force.torque * step),
-                          lane(body.linear * body.mass + (body.weight + force.force) * step)} + body.push;
+                          lane(body.linear * body.mass + (body.weight + force.force) * step)} +
+          body.push;
 }
 
 void Island::advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step) {
@@ -35,11 +36,13 @@ void Island::advance(Body& body, const Spatial<double>& velocity, const S3<doubl
   body.rotation = plain(turned(lane(body.rotation), velocity.a * step));
 }
 
-void Island::book_load(World& world, int joint, const Spatial<double>& passed, const V3<double>& at, const Holder& a, double step) {
+void Island::book_load(World& world, int joint, const Spatial<double>& passed, const V3<double>& at, const Holder& a,
+                       double step) {
   const std::size_t index = static_cast<std::size_t>(joint);
   const V3<double> anchor = a.x + a.axes * lane(a.anchor);
   world.tensions[index] = length(passed.l) / step;
-  world.load_impulses[index] += Wrench{plain(transposed_times(a.axes, passed.l)), plain(transposed_times(a.axes, passed.a + cross(at - anchor, passed.l)))};
+  world.load_impulses[index] += Wrench{plain(transposed_times(a.axes, passed.l)),
+                                       plain(transposed_times(a.axes, passed.a + cross(at - anchor, passed.l)))};
 }
 
 }  // namespace volvox::physics::native

@@ -26,12 +26,12 @@ struct JointFrames {
 // The world as islands see it, for one substep.
 struct World {
   Scene& scene;
-  std::vector<Body> bodies;               // by body index
-  std::vector<JointFrames> frames;        // by joint index
+  std::vector<Body> bodies;                          // by body index
+  std::vector<JointFrames> frames;                   // by joint index
   std::vector<std::array<Drive<double>, 3>> drives;  // by joint index: motors and friction
-  std::vector<double> tensions;           // by joint index: the force it passed on in the last substep
-  std::vector<Wrench> load_impulses;      // by joint index, of the tick so far, in a's principal axes
-  std::vector<double> motor_impulses;     // by joint index, of the tick so far
+  std::vector<double> tensions;                      // by joint index: the force it passed on in the last substep
+  std::vector<Wrench> load_impulses;                 // by joint index, of the tick so far, in a's principal axes
+  std::vector<double> motor_impulses;                // by joint index, of the tick so far
 };
 
 JointFrames joint_frames(const World& world, std::size_t joint);
@@ -67,14 +67,16 @@ class Island {
   virtual RowSpan span(int node) = 0;
   // Sets three rows that lie one behind the other to sign * e_r.(Yv + Yw x arm) of a node, or
   // adds it to them.
-  virtual void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const = 0;
+  virtual void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+                          double* rows) const = 0;
 
   // Long trees are cut into parts; a contact may work on the current part only.
   virtual void move_to(int /*part*/) {}
   virtual int parts() const { return 1; }
   virtual int part_above(int /*part*/) const { return -1; }
   // 2 x the product of rows of two parts of this island, for the six entries of a 3x3 matrix.
-  virtual void add_cross_terms(int /*part_a*/, const double* /*rows_a*/, int /*part_b*/, const double* /*rows_b*/, double (&/*gram*/)[6]) {}
+  virtual void add_cross_terms(int /*part_a*/, const double* /*rows_a*/, int /*part_b*/, const double* /*rows_b*/,
+                               double (&/*gram*/)[6]) {}
 
   // What the coordinates change the velocities by; finish() takes it in. Unless all drives do
   // what was expected, they were corrected, and the island must be predicted again.
@@ -98,7 +100,8 @@ class Island {
     const Vec3& anchor;
   };
   // Books what a joint passed on to its body b, an impulse at a point.
-  static void book_load(World& world, int joint, const Spatial<double>& passed, const V3<double>& at, const Holder& a, double step);
+  static void book_load(World& world, int joint, const Spatial<double>& passed, const V3<double>& at, const Holder& a,
+                        double step);
 
   std::vector<int> bodies_;
 };

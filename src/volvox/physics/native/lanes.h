@@ -18,12 +18,15 @@ namespace volvox::physics::native {
 typedef double Lanes __attribute__((vector_size(64)));
 typedef long long LaneMask __attribute__((vector_size(64)));
 
-template <class T> struct LaneTraits;
-template <> struct LaneTraits<double> {
+template <class T>
+struct LaneTraits;
+template <>
+struct LaneTraits<double> {
   using Mask = bool;
   static constexpr int count = 1;
 };
-template <> struct LaneTraits<Lanes> {
+template <>
+struct LaneTraits<Lanes> {
   using Mask = LaneMask;
   static constexpr int count = 8;
 };
@@ -34,15 +37,19 @@ struct LaneAllocator {
   using value_type = T;
   static constexpr std::align_val_t alignment{64};
   LaneAllocator() = default;
-  template <class U> LaneAllocator(const LaneAllocator<U>&) {}
+  template <class U>
+  LaneAllocator(const LaneAllocator<U>&) {}
   T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), alignment)); }
   void deallocate(T* p, std::size_t) { ::operator delete(p, alignment); }
   friend bool operator==(const LaneAllocator&, const LaneAllocator&) { return true; }
 };
-template <class T> using LaneVector = std::vector<T, LaneAllocator<T>>;
+template <class T>
+using LaneVector = std::vector<T, LaneAllocator<T>>;
 
-template <class T> using MaskOf = typename LaneTraits<T>::Mask;
-template <class T> inline constexpr int lane_count = LaneTraits<T>::count;
+template <class T>
+using MaskOf = typename LaneTraits<T>::Mask;
+template <class T>
+inline constexpr int lane_count = LaneTraits<T>::count;
 
 VOLVOX_KERNEL double choose(bool which, double yes, double no) { return which ? yes : no; }
 VOLVOX_KERNEL Lanes choose(const LaneMask& which, const Lanes& yes, const Lanes& no) { return which ? yes : no; }
@@ -60,14 +67,28 @@ VOLVOX_KERNEL bool any(const LaneMask& mask) {
   return all != 0;
 }
 
-template <class T> VOLVOX_KERNEL T larger(const T& a, const T& b) { return choose(a < b, b, a); }
-template <class T> VOLVOX_KERNEL T smaller(const T& a, const T& b) { return choose(b < a, b, a); }
-template <class T> VOLVOX_KERNEL T bounded(const T& x, const T& low, const T& high) { return smaller(larger(x, low), high); }
-template <class T> VOLVOX_KERNEL T magnitude(const T& x) { return choose(x < T{}, -x, x); }
+template <class T>
+VOLVOX_KERNEL T larger(const T& a, const T& b) {
+  return choose(a < b, b, a);
+}
+template <class T>
+VOLVOX_KERNEL T smaller(const T& a, const T& b) {
+  return choose(b < a, b, a);
+}
+template <class T>
+VOLVOX_KERNEL T bounded(const T& x, const T& low, const T& high) {
+  return smaller(larger(x, low), high);
+}
+template <class T>
+VOLVOX_KERNEL T magnitude(const T& x) {
+  return choose(x < T{}, -x, x);
+}
 
 // One lane of many, in memory: a subscript would take the whole vector through registers.
 VOLVOX_KERNEL void put(double& all, int /*lane*/, double value) { all = value; }
-VOLVOX_KERNEL void put(Lanes& all, int lane, double value) { std::memcpy(reinterpret_cast<char*>(&all) + lane * static_cast<int>(sizeof value), &value, sizeof value); }
+VOLVOX_KERNEL void put(Lanes& all, int lane, double value) {
+  std::memcpy(reinterpret_cast<char*>(&all) + lane * static_cast<int>(sizeof value), &value, sizeof value);
+}
 VOLVOX_KERNEL void put(bool& all, int /*lane*/, bool value) { all = value; }
 VOLVOX_KERNEL void put(LaneMask& all, int lane, bool value) { all[lane] = value ? -1 : 0; }
 VOLVOX_KERNEL double take(const double& all, int /*lane*/) { return all; }
@@ -82,9 +103,9 @@ VOLVOX_KERNEL bool take(const LaneMask& all, int lane) { return all[lane] != 0; 
 // Compiled for several instruction sets, of which the machine's best is taken at run time.
 // None has FMA in the arithmetic: contraction is off for the whole build.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define VOLVOX_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#  define VOLVOX_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
-#define VOLVOX_WIDE
+#  define VOLVOX_WIDE
 #endif
 
 }  // namespace volvox::physics::native

@@ -13,12 +13,14 @@ namespace {
 // bends docks by tenths of a degree under fighting motors, more costs the factor its digits.
 constexpr double stiffness_of_mass = 1e5;
 
-std::vector<std::pair<int, int>> edges(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints) {
+std::vector<std::pair<int, int>> edges(const World& world, const std::vector<int>& bodies,
+                                       const std::vector<int>& joints) {
   std::vector<std::pair<int, int>> result;
   const auto node = [&](BodyId id) {
     if (!id.valid()) return -1;
     const auto found = std::lower_bound(bodies.begin(), bodies.end(), static_cast<int>(id.index));
-    return found != bodies.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - bodies.begin()) : -1;
+    return found != bodies.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - bodies.begin())
+                                                                         : -1;
   };
   for (int joint : joints) {
     const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
@@ -99,7 +101,8 @@ void Loop::add_link(const World& world, int joint) {
   const auto node = [&](BodyId id) {
     if (!id.valid()) return -1;
     const auto found = std::lower_bound(bodies_.begin(), bodies_.end(), static_cast<int>(id.index));
-    return found != bodies_.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - bodies_.begin()) : -1;
+    return found != bodies_.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - bodies_.begin())
+                                                                          : -1;
   };
   Link link;
   link.joint = joint;
@@ -110,7 +113,9 @@ void Loop::add_link(const World& world, int joint) {
   link.shape.axis_parent = frames.a.rotation * Vec3{0, 0, 1};
   link.shape.axis_child = frames.b.rotation * Vec3{0, 0, 1};
   link.shape.closed = frames.a.rotation * frames.b.rotation.conjugate();
-  link.shape.dofs = desc.type == JointType::ball ? 3 : desc.type == JointType::revolute || desc.type == JointType::prismatic ? 1 : 0;
+  link.shape.dofs = desc.type == JointType::ball                                            ? 3
+                    : desc.type == JointType::revolute || desc.type == JointType::prismatic ? 1
+                                                                                            : 0;
   links_.push_back(link);
 }
 
@@ -150,7 +155,9 @@ void Loop::load(World& world, double step) {
   for (const Link& link : links_) {
     const double force = world.tensions[static_cast<std::size_t>(link.joint)];
     const auto pull = [&](int node, const Vec3& arm) {
-      if (node >= 0) nodes_[static_cast<std::size_t>(node)].drag = nodes_[static_cast<std::size_t>(node)].drag + drag_torque(force, arm);
+      if (node >= 0)
+        nodes_[static_cast<std::size_t>(node)].drag =
+            nodes_[static_cast<std::size_t>(node)].drag + drag_torque(force, arm);
     };
     pull(link.a, link.shape.anchor_parent);
     pull(link.b, link.shape.anchor_child);
@@ -191,7 +198,8 @@ void Loop::load_link(World& world, Link& link, double step) {
     link.motion.v = {lane(body.angular), lane(body.linear)};
   }
   load_joint(link.shape, link.motion, a, link.dofs, step);
-  if (link.shape.type == JointType::dock) load_latch(world, static_cast<std::size_t>(link.joint), step, plain(link.motion.x), link.motion.beta);
+  if (link.shape.type == JointType::dock)
+    load_latch(world, static_cast<std::size_t>(link.joint), step, plain(link.motion.x), link.motion.beta);
   link.ground = {};
   if (link.a < 0) link.ground = motion_to_child(a.v, link.motion.r);
 }
@@ -273,7 +281,9 @@ void Loop::solve(World& world) {
   touched_ = false;
 }
 
-Spatial<double> Loop::velocity(int node) const { return nodes_[static_cast<std::size_t>(node)].fresh + nodes_[static_cast<std::size_t>(node)].passed; }
+Spatial<double> Loop::velocity(int node) const {
+  return nodes_[static_cast<std::size_t>(node)].fresh + nodes_[static_cast<std::size_t>(node)].passed;
+}
 
 Spatial<double> Loop::relative_velocity(const Link& link) const {
   const Spatial<double> b = link.b >= 0 ? velocity(link.b) : link.motion.v;
@@ -281,7 +291,9 @@ Spatial<double> Loop::relative_velocity(const Link& link) const {
   return b - motion_to_child(velocity(link.a), link.motion.r);
 }
 
-double Loop::axis_speed(const Link& link, int dof, const Spatial<double>& relative) const { return dot(link.dofs[dof].u, relative); }
+double Loop::axis_speed(const Link& link, int dof, const Spatial<double>& relative) const {
+  return dot(link.dofs[dof].u, relative);
+}
 
 bool Loop::settle_drives(World& world, DrivePass pass) {
   bool changed = false;
@@ -328,7 +340,8 @@ RowSpan Loop::span(int node) {
   return {coordinates_.data(), static_cast<int>(way.size()) * SparseFactor::padded, place, way.data()};
 }
 
-void Loop::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const {
+void Loop::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+                      double* rows) const {
   const int width = static_cast<int>(factor_.way(factor_.place(node)).size()) * SparseFactor::padded;
   wide_rows(rows_.data() + first_row_[static_cast<std::size_t>(node)], width, arm, directions, sign, add, rows);
 }
@@ -339,17 +352,23 @@ void Loop::add_cross_terms(int part_a, const double* rows_a, int part_b, const d
   int entry = 0;
   for (int i = 0; i < 3; ++i) {
     for (int j = i; j < 3; ++j) {
-      const auto row = [](const double* rows, std::span<const int> way, int k) { return rows + static_cast<std::size_t>(k) * way.size() * SparseFactor::padded; };
-      gram[entry++] += blocks_dot(a, row(rows_a, a, i), b, row(rows_b, b, j)) + blocks_dot(a, row(rows_a, a, j), b, row(rows_b, b, i));
+      const auto row = [](const double* rows, std::span<const int> way, int k) {
+        return rows + static_cast<std::size_t>(k) * way.size() * SparseFactor::padded;
+      };
+      gram[entry++] += blocks_dot(a, row(rows_a, a, i), b, row(rows_b, b, j)) +
+                       blocks_dot(a, row(rows_a, a, j), b, row(rows_b, b, i));
     }
   }
 }
 
-Spatial<double> Loop::passed_impulse(const Link& link) const { return link.drive - link.stiffness * relative_velocity(link); }
+Spatial<double> Loop::passed_impulse(const Link& link) const {
+  return link.drive - link.stiffness * relative_velocity(link);
+}
 
 Verdict Loop::take_up(World& world, ThreadPool* /*threads*/) {
   if (!touched_) return Verdict::holds;
-  for (std::size_t i = 0; i < x_.size(); ++i) std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(SparseFactor::padded * i), 6, x_[i].begin());
+  for (std::size_t i = 0; i < x_.size(); ++i)
+    std::copy_n(coordinates_.begin() + static_cast<std::ptrdiff_t>(SparseFactor::padded * i), 6, x_[i].begin());
   factor_.backward(x_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].passed = spatial(x_[static_cast<std::size_t>(factor_.place(static_cast<int>(i)))]);

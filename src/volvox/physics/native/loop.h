@@ -26,7 +26,8 @@ class Loop final : public Island {
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
   RowSpan span(int node) override;
-  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
+  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+                  double* rows) const override;
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
   Verdict take_up(World& world, ThreadPool* threads) override;
   void predict_again(World& world, ThreadPool* threads) override;
@@ -35,13 +36,13 @@ class Loop final : public Island {
  private:
   struct Link {
     int joint = -1;
-    int a = -1, b = -1;       // nodes; -1: ground
-    NodeShape shape;          // b as the child of a
-    Node<double> motion;      // of b against a: r and beta, and where b is
+    int a = -1, b = -1;   // nodes; -1: ground
+    NodeShape shape;      // b as the child of a
+    Node<double> motion;  // of b against a: r and beta, and where b is
     Dof<double> dofs[3];
-    Block6 stiffness;         // K, for b's motion against a at b's centre of mass
-    Spatial<double> drive;    // K beta and what the drives push
-    Spatial<double> ground;   // the velocity that ground would give b, if a is ground
+    Block6 stiffness;        // K, for b's motion against a at b's centre of mass
+    Spatial<double> drive;   // K beta and what the drives push
+    Spatial<double> ground;  // the velocity that ground would give b, if a is ground
   };
 
   void add_link(const World& world, int joint);
@@ -61,14 +62,15 @@ class Loop final : public Island {
   Support<double> support(const World& world, const Link& link) const;
 
   std::vector<Link> links_;
-  std::vector<Node<double>> nodes_;  // state and outside impulses; the new velocity in `fresh`, what contacts change it by in `passed`
-  std::vector<NodeShape> shapes_;    // mass and moments
+  std::vector<Node<double>>
+      nodes_;  // state and outside impulses; the new velocity in `fresh`, what contacts change it by in `passed`
+  std::vector<NodeShape> shapes_;  // mass and moments
   SparseFactor factor_;
   double linear_stiffness_ = 0, angular_stiffness_ = 0;
 
   std::vector<Vec6> x_;
-  std::vector<double> rows_;                // six rows of every touched node
-  std::vector<std::size_t> first_row_;      // by node
+  std::vector<double> rows_;            // six rows of every touched node
+  std::vector<std::size_t> first_row_;  // by node
   std::vector<double> coordinates_;
   bool touched_ = false;
 };

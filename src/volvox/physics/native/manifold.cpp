@@ -145,7 +145,8 @@ void Manifold::reduce() {
   count = most_kept;
 }
 
-void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin, Manifold& out) {
+void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin,
+                   Manifold& out) {
   const double radius = a.radius + b.radius;
   const Vec3& n = nearest.normal;
   out.normal = n;
@@ -167,7 +168,8 @@ void clip_features(const Convex& a, const Convex& b, const Placement& place, con
     if (face_a) out.normal_of = NormalOf::a;
     for (int i = 0; i < on_b.count; ++i) {
       const double s = -dot(on_b.point(i) - on_a.point(0), up) / dot(n, up);
-      if (s - radius <= margin) out.add({on_b.point(i) + n * s, on_b.point(i), s - radius, 0x10000u | on_b.corners[i].id});
+      if (s - radius <= margin)
+        out.add({on_b.point(i) + n * s, on_b.point(i), s - radius, 0x10000u | on_b.corners[i].id});
     }
   }
   if (out.count == 0) {
@@ -185,7 +187,8 @@ bool collide(const Convex& a, const Convex& b, const Placement& place, double ma
     if (a.radius <= 0 || b.radius <= 0 || a.cylinder() || b.cylinder()) return false;
     const Vec3 between = a.centre - place.to_first(b.centre);
     if (a.points.size() > 2 || b.points.size() > 2 || length(between) > 0.5 * (a.radius + b.radius)) return false;
-    nearest = {true, 0, length(between) > 1e-9 ? normalized(between) : Vec3{0, 0, 1}, a.centre, place.to_first(b.centre)};
+    nearest = {true, 0, length(between) > 1e-9 ? normalized(between) : Vec3{0, 0, 1}, a.centre,
+               place.to_first(b.centre)};
     if (a.points.size() == 2 && b.points.size() == 2) {
       const Vec3 across = cross(a.points[1] - a.points[0], place.turn_to_first(b.points[1] - b.points[0]));
       if (length(across) > 1e-9) nearest.normal = normalized(across);

@@ -34,6 +34,7 @@ inline constexpr std::uint32_t cylinder_side_id = 24;
 bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out);
 
 // The same with the normal given, where it is known better than the distance can say.
-void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin, Manifold& out);
+void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin,
+                   Manifold& out);
 
 }  // namespace volvox::physics::native

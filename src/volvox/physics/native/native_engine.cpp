@@ -15,7 +15,8 @@ class NativeEngine final : public Engine {
     info_.name = "native";
     info_.description = "Volvox's own: joints and docks solved directly, contacts by an exact sweep";
     const auto threads = settings.threads ? settings.threads->threads() : 1;
-    info_.settings = fmt::format("double precision, substeps of at most {:.6g} s, 4 to 200 contact sweeps, {} thread{}", settings.max_substep, threads, threads == 1 ? "" : "s");
+    info_.settings = fmt::format("double precision, substeps of at most {:.6g} s, 4 to 200 contact sweeps, {} thread{}",
+                                 settings.max_substep, threads, threads == 1 ? "" : "s");
     info_.exact_restore = true;
     info_.limits = "meshes, height fields and planes only on bodies that do not move";
   }
@@ -71,9 +72,7 @@ class NativeEngine final : public Engine {
   bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
-  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override {
-    rays_.cast(scene_, rays, hits);
-  }
+  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
   void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
   void archive(Archive& ar) override {
     scene_.archive(ar);

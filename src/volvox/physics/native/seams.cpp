@@ -55,7 +55,9 @@ class Floor {
       if (aside(d) * width < 0 && std::fabs(aside(d)) > one_place) keep(d);
       slope = (separation(c) - separation(a) - rise * forward(c)) / width;
     }
-    const auto below = [&](std::size_t i) { return is_kept(i) ? 0 : separation(a) + rise * forward(i) + slope * aside(i) - separation(i); };
+    const auto below = [&](std::size_t i) {
+      return is_kept(i) ? 0 : separation(a) + rise * forward(i) + slope * aside(i) - separation(i);
+    };
     while (count_ < most_kept) {
       const std::size_t deepest = most(below);
       if (below(deepest) <= deeper) return;
@@ -93,11 +95,14 @@ class Floor {
 void merge_seams(std::vector<SurfacePoint>& points) {
   if (points.size() <= 2) return;
   static thread_local std::vector<SurfacePoint> floor, others;
-  const auto continues = [](const SurfacePoint& first, const SurfacePoint& p) { return dot(p.normal, first.normal) > one_normal && p.normal_of == first.normal_of; };
+  const auto continues = [](const SurfacePoint& first, const SurfacePoint& p) {
+    return dot(p.normal, first.normal) > one_normal && p.normal_of == first.normal_of;
+  };
   // The points kept so far come first; then those of a floor after the other.
   for (std::size_t done = 0; done < points.size();) {
     floor.clear(), others.clear();
-    for (std::size_t i = done; i < points.size(); ++i) (i == done || continues(points[done], points[i]) ? floor : others).push_back(points[i]);
+    for (std::size_t i = done; i < points.size(); ++i)
+      (i == done || continues(points[done], points[i]) ? floor : others).push_back(points[i]);
     points.resize(done);
     Floor one(floor);
     for (std::size_t i : one.choose()) points.push_back(floor[i]);

@@ -43,7 +43,8 @@ struct Builder {
     convex.faces = polyhedron_faces(convex.points);
     if (convex.points.size() > 16) {
       for (const Vec3& p : convex.points) convex.x.push_back(p.x), convex.y.push_back(p.y), convex.z.push_back(p.z);
-      while (convex.x.size() % 8 != 0) convex.x.push_back(convex.x[0]), convex.y.push_back(convex.y[0]), convex.z.push_back(convex.z[0]);
+      while (convex.x.size() % 8 != 0)
+        convex.x.push_back(convex.x[0]), convex.y.push_back(convex.y[0]), convex.z.push_back(convex.z[0]);
     }
     convex.centre = {};
     for (const Vec3& p : convex.points) convex.centre += p / static_cast<double>(convex.points.size());
@@ -61,7 +62,8 @@ struct Builder {
   }
   void operator()(const model::Box& b) {
     std::vector<Vec3> points;
-    for (int i = 0; i < 8; ++i) points.push_back(multiply(b.size / 2, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}));
+    for (int i = 0; i < 8; ++i)
+      points.push_back(multiply(b.size / 2, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}));
     polyhedron(add_convex(), points);
   }
   void operator()(const model::Hull& h) { polyhedron(add_convex(), h->points); }
@@ -90,7 +92,8 @@ struct Builder {
 };
 
 double reach_of(const Box3& box) {
-  const Vec3 far{std::fabs(box.centre.x) + box.half.x, std::fabs(box.centre.y) + box.half.y, std::fabs(box.centre.z) + box.half.z};
+  const Vec3 far{std::fabs(box.centre.x) + box.half.x, std::fabs(box.centre.y) + box.half.y,
+                 std::fabs(box.centre.z) + box.half.z};
   return length(far);
 }
 
@@ -102,7 +105,8 @@ void fill_cloud(Shape& shape) {
   };
   for (std::size_t i = 0; i < shape.convexes.size(); ++i) {
     const Convex& convex = shape.convexes[i];
-    for (std::size_t k = 0; k < convex.points.size(); ++k) add(convex.points[k], convex.radius, static_cast<int>(i), static_cast<int>(k));
+    for (std::size_t k = 0; k < convex.points.size(); ++k)
+      add(convex.points[k], convex.radius, static_cast<int>(i), static_cast<int>(k));
   }
   cloud.count = static_cast<int>(cloud.x.size());
   while (cloud.count > 0 && cloud.x.size() % 8 != 0) {
@@ -146,7 +150,9 @@ void set_round(Shape& shape) {
 
 // How far a convex reaches from a point.
 double farthest_from(const Convex& convex, const Vec3& from) {
-  if (convex.cylinder()) return length(convex.centre - from) + std::sqrt(convex.disc * convex.disc + convex.half_length * convex.half_length) + convex.radius;
+  if (convex.cylinder())
+    return length(convex.centre - from) +
+           std::sqrt(convex.disc * convex.disc + convex.half_length * convex.half_length) + convex.radius;
   double most = 0;
   for (const Vec3& p : convex.points) most = std::max(most, length(p - from));
   return most + convex.radius;
@@ -177,7 +183,8 @@ Vec3 Convex::support(const Vec3& direction, int& index) const {
   return points[best];
 }
 
-std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model::Geometry>& geometry, const Pose& from_link) {
+std::shared_ptr<const Shape> ShapeCache::shape(const std::shared_ptr<const model::Geometry>& geometry,
+                                               const Pose& from_link) {
   std::vector<Entry>& entries = entries_[geometry.get()];
   std::erase_if(entries, [](const Entry& e) { return e.shape.expired(); });
   for (const Entry& entry : entries) {

@@ -20,9 +20,9 @@ struct Convex {
     Vec3 normal;
     std::vector<int> corners;  // counter-clockwise seen from outside; of large faces, some
   };
-  std::vector<Vec3> points;    // of the core; none: a cylinder
-  std::vector<double> x, y, z; // the same of large polyhedra, padded to a multiple of 8
-  std::vector<Face> faces;     // of a polyhedron
+  std::vector<Vec3> points;     // of the core; none: a cylinder
+  std::vector<double> x, y, z;  // the same of large polyhedra, padded to a multiple of 8
+  std::vector<Face> faces;      // of a polyhedron
   double radius = 0;
   // A cylinder.
   Vec3 axis;
@@ -30,7 +30,7 @@ struct Convex {
 
   Vec3 centre;
   Box3 bounds;
-  double reach = 0;            // from the middle of its bounds
+  double reach = 0;  // from the middle of its bounds
   int collider = 0;
   model::Material material;
 
@@ -58,10 +58,10 @@ struct Triangle {
 struct Surface {
   int collider = 0;
   model::Material material;
-  Pose pose;                             // from the surface's frame to the body's
-  std::vector<Triangle> triangles;       // of a mesh, in the body's frame
-  BoxTree tree;                          // of their bounds
-  model::HeightField field;              // or a height field, in its own frame
+  Pose pose;                        // from the surface's frame to the body's
+  std::vector<Triangle> triangles;  // of a mesh, in the body's frame
+  BoxTree tree;                     // of their bounds
+  model::HeightField field;         // or a height field, in its own frame
   Box3 bounds;
 };
 
@@ -77,14 +77,14 @@ struct Shape {
   std::vector<Convex> convexes;
   std::vector<Surface> surfaces;
   std::vector<HalfSpace> half_spaces;
-  Box3 bounds;         // of convexes and surfaces
-  double reach = 0;    // the farthest point from the centre of mass
+  Box3 bounds;       // of convexes and surfaces
+  double reach = 0;  // the farthest point from the centre of mass
   // Turning about an axle through the centre of mass that all convexes are round about moves no
   // surface: the axle, or zero where there is none. Of a ball no turning does, and its swing is
   // zero; otherwise that is the reach.
   Vec3 axle;
   double swing = 0;
-  double core = 0;     // half the thinnest extent: what may pass unseen in a step
+  double core = 0;  // half the thinnest extent: what may pass unseen in a step
 
   // The points of all convex cores but cylinders, for the pass against planes: coordinates
   // one behind the other, padded to a multiple of 8.

@@ -15,14 +15,14 @@ void share_out(ThreadPool* threads, std::size_t count, std::size_t grain, const 
   const auto range = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) work(i);
   };
-  if (threads) threads->parallel_for(count, grain, std::ref(range)); else range(0, count);
+  if (threads) threads->parallel_for(count, grain, std::ref(range));
+  else range(0, count);
 }
 
 // The greatest of what all have found.
 template <class T>
 void raise_to(std::atomic<T>& greatest, T value) {
-  for (T now = greatest; now < value && !greatest.compare_exchange_weak(now, value);) {
-  }
+  for (T now = greatest; now < value && !greatest.compare_exchange_weak(now, value);) {}
 }
 
 }  // namespace volvox::physics::native

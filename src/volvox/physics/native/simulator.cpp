@@ -11,8 +11,8 @@ namespace volvox::physics::native {
 namespace {
 
 bool same(const MotorCommand& a, const MotorCommand& b) {
-  return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd && a.max_velocity == b.max_velocity &&
-         a.max_torque == b.max_torque;
+  return a.control == b.control && a.target == b.target && a.kp == b.kp && a.kd == b.kd &&
+         a.max_velocity == b.max_velocity && a.max_torque == b.max_torque;
 }
 
 }  // namespace
@@ -39,7 +39,8 @@ void Simulator::begin_tick(double step) {
   topology_.update(world_);
   kinematic_.clear();
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    if (world_.scene.body_ids.alive_index(i) && world_.scene.bodies[i].motion == Motion::kinematic) kinematic_.push_back(i);
+    if (world_.scene.body_ids.alive_index(i) && world_.scene.bodies[i].motion == Motion::kinematic)
+      kinematic_.push_back(i);
   }
   wake_commanded();
   const Scene& scene = world_.scene;
@@ -69,7 +70,8 @@ int Simulator::substeps(double step, int left) {
 }
 
 void Simulator::detect_contacts(double step, double time_left) {
-  for_each(world_.bodies.size(), [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
+  for_each(world_.bodies.size(),
+           [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
   const Detector::View view{world_.scene, world_.bodies, shapes_};
   if (alarm_) detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points());
   else detector_.detect(view, time_left, step, threads_, contacts_.points());
@@ -130,8 +132,11 @@ void Simulator::raise_alarms(double time_left) {
 void Simulator::advance_groups(double step) {
   const std::span<const std::size_t> groups = contacts_.groups();
   std::size_t first = 0;
-  for (; first < groups.size() && contacts_.large(groups[first]); ++first) contacts_.advance_group(world_, topology_.islands(), groups[first], step, threads_);
-  share_out(threads_, groups.size() - first, 1, [&](std::size_t i) { contacts_.advance_group(world_, topology_.islands(), groups[first + i], step, nullptr); });
+  for (; first < groups.size() && contacts_.large(groups[first]); ++first)
+    contacts_.advance_group(world_, topology_.islands(), groups[first], step, threads_);
+  share_out(threads_, groups.size() - first, 1, [&](std::size_t i) {
+    contacts_.advance_group(world_, topology_.islands(), groups[first + i], step, nullptr);
+  });
 }
 
 void Simulator::move_kinematic_bodies(double step) {
@@ -145,7 +150,9 @@ void Simulator::move_kinematic_bodies(double step) {
 
 void Simulator::end_tick(double tick, double step) {
   Scene& scene = world_.scene;
-  const auto written = [&](std::size_t i) { return scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::fixed; };
+  const auto written = [&](std::size_t i) {
+    return scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::fixed;
+  };
   for_each(world_.bodies.size(), [&](std::size_t i) {
     if (written(i) && world_.bodies[i].awake) scene.poses[i] = world_.bodies[i].link_pose();
   });
@@ -157,7 +164,8 @@ void Simulator::end_tick(double tick, double step) {
     scene.joints[i].velocity = speed;
     scene.joints[i].torque = world_.motor_impulses[i] / tick;
     const Quat to_frame = world_.frames[i].a.rotation.conjugate();
-    scene.loads[i] = Wrench{to_frame * world_.load_impulses[i].force, to_frame * world_.load_impulses[i].torque} * (1 / tick);
+    scene.loads[i] =
+        Wrench{to_frame * world_.load_impulses[i].force, to_frame * world_.load_impulses[i].torque} * (1 / tick);
     scene.latched[i] = scene.latches[i].closed();
   });
   contacts_.let_sleep(world_, topology_.islands(), tick, threads_);
@@ -182,7 +190,8 @@ void Simulator::report_contacts(double step) {
     const double force = dot(c.impulse, c.frame[0]) / step;
     if (force <= 0 && c.separation > 0) continue;
     const std::size_t a = static_cast<std::size_t>(c.a), b = static_cast<std::size_t>(c.b);
-    scene.contacts.push_back({scene.body_ids.at(a), scene.body_ids.at(b), world_.bodies[a].position + c.arm_a, c.frame[0], -c.separation, force});
+    scene.contacts.push_back({scene.body_ids.at(a), scene.body_ids.at(b), world_.bodies[a].position + c.arm_a,
+                              c.frame[0], -c.separation, force});
   }
 }
 
@@ -220,7 +229,9 @@ void Simulator::remove_body(std::size_t index) {
   topology_.touch(world_, index);
   shapes_[index] = nullptr;
   world_.bodies[index].dynamic = false;
-  std::erase_if(contacts_.points(), [&](const ContactPoint& c) { return c.a == static_cast<int>(index) || c.b == static_cast<int>(index); });
+  std::erase_if(contacts_.points(), [&](const ContactPoint& c) {
+    return c.a == static_cast<int>(index) || c.b == static_cast<int>(index);
+  });
 }
 
 void Simulator::wake(std::size_t index) {
@@ -303,8 +314,12 @@ void Simulator::take_over_joints() {
 }
 
 bool Simulator::sound(const ContactPoint& c) const {
-  const auto there = [&](int body) { return body >= 0 && static_cast<std::size_t>(body) < world_.bodies.size() && world_.scene.body_ids.alive_index(static_cast<std::size_t>(body)); };
-  return there(c.a) && there(c.b) && c.a != c.b && world_.bodies[static_cast<std::size_t>(c.a)].dynamic && c.normal_of <= ContactPoint::NormalOf::centres;
+  const auto there = [&](int body) {
+    return body >= 0 && static_cast<std::size_t>(body) < world_.bodies.size() &&
+           world_.scene.body_ids.alive_index(static_cast<std::size_t>(body));
+  };
+  return there(c.a) && there(c.b) && c.a != c.b && world_.bodies[static_cast<std::size_t>(c.a)].dynamic &&
+         c.normal_of <= ContactPoint::NormalOf::centres;
 }
 
 void Simulator::archive(Archive& ar) {
@@ -325,14 +340,16 @@ void Simulator::archive(Archive& ar) {
   ar("gravity", gravity_);
   for (MotorCommand& c : commands_) {
     if (ar.hashing()) break;  // the scene has them too
-    ar("control", c.control), ar("target", c.target), ar("kp", c.kp), ar("kd", c.kd), ar("velocity", c.max_velocity), ar("torque", c.max_torque);
+    ar("control", c.control), ar("target", c.target), ar("kp", c.kp), ar("kd", c.kd), ar("velocity", c.max_velocity),
+        ar("torque", c.max_torque);
   }
   std::uint64_t count = contacts_.points().size();
   ar("contacts", count);
   if (ar.loading()) contacts_.points().assign(count <= ar.remaining() / 256 ? static_cast<std::size_t>(count) : 0, {});
   archive_plain(ar, contacts_.points(), [](auto& fields, ContactPoint& c) { fields("contact", c); });
   if (!ar.loading()) return;
-  if (!std::all_of(contacts_.points().begin(), contacts_.points().end(), [&](const ContactPoint& c) { return sound(c); })) {
+  if (!std::all_of(contacts_.points().begin(), contacts_.points().end(),
+                   [&](const ContactPoint& c) { return sound(c); })) {
     ar.fail("the snapshot is damaged");
     contacts_.points().clear();
   }

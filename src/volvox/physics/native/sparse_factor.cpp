@@ -45,13 +45,17 @@ void cholesky(Block6& m, Block6& inverse) {
 
 }  // namespace
 
-SparseFactor::SparseFactor(int count, const std::vector<std::pair<int, int>>& edges) : place_(static_cast<std::size_t>(count), -1) {
+SparseFactor::SparseFactor(int count, const std::vector<std::pair<int, int>>& edges)
+    : place_(static_cast<std::size_t>(count), -1) {
   std::vector<std::set<int>> near(static_cast<std::size_t>(count));
-  for (const auto& [a, b] : edges) near[static_cast<std::size_t>(a)].insert(b), near[static_cast<std::size_t>(b)].insert(a);
+  for (const auto& [a, b] : edges)
+    near[static_cast<std::size_t>(a)].insert(b), near[static_cast<std::size_t>(b)].insert(a);
   // Of equal degree, that which stands on the shortest way is taken first: the ways stay short.
   std::vector<int> height(static_cast<std::size_t>(count), 0);
   std::set<std::tuple<std::size_t, int, int>> waiting;  // degree, height, row
-  const auto key = [&](int row) { return std::tuple(near[static_cast<std::size_t>(row)].size(), height[static_cast<std::size_t>(row)], row); };
+  const auto key = [&](int row) {
+    return std::tuple(near[static_cast<std::size_t>(row)].size(), height[static_cast<std::size_t>(row)], row);
+  };
   for (int i = 0; i < count; ++i) waiting.insert(key(i));
   std::vector<std::vector<int>> columns;
   while (!waiting.empty()) {
@@ -66,7 +70,8 @@ SparseFactor::SparseFactor(int count, const std::vector<std::pair<int, int>>& ed
       std::set<int>& others = near[static_cast<std::size_t>(a)];
       waiting.erase(key(a));
       others.erase(row);
-      height[static_cast<std::size_t>(a)] = std::max(height[static_cast<std::size_t>(a)], height[static_cast<std::size_t>(row)] + 1);
+      height[static_cast<std::size_t>(a)] =
+          std::max(height[static_cast<std::size_t>(a)], height[static_cast<std::size_t>(row)] + 1);
       for (int b : around) {
         if (b != a) others.insert(b);
       }
@@ -106,7 +111,8 @@ SparseFactor::SparseFactor(int count, const std::vector<std::pair<int, int>>& ed
 
 // The block at (row, column), both by place, row below column.
 int SparseFactor::find(int row, int column) const {
-  const auto begin = row_.begin() + first_[static_cast<std::size_t>(column)], end = row_.begin() + first_[static_cast<std::size_t>(column) + 1];
+  const auto begin = row_.begin() + first_[static_cast<std::size_t>(column)],
+             end = row_.begin() + first_[static_cast<std::size_t>(column) + 1];
   return static_cast<int>(std::lower_bound(begin, end, row) - row_.begin());
 }
 
@@ -146,8 +152,10 @@ void SparseFactor::factor() {
     }
     for (int u = first_update_[k]; u < first_update_[k + 1]; ++u) {
       const Update& update = updates_[static_cast<std::size_t>(u)];
-      Block6& target = update.target < 0 ? diagonal_[static_cast<std::size_t>(~update.target)] : below_[static_cast<std::size_t>(update.target)];
-      subtract_product(target, below_[static_cast<std::size_t>(update.left)], below_[static_cast<std::size_t>(update.right)]);
+      Block6& target = update.target < 0 ? diagonal_[static_cast<std::size_t>(~update.target)]
+                                         : below_[static_cast<std::size_t>(update.target)];
+      subtract_product(target, below_[static_cast<std::size_t>(update.left)],
+                       below_[static_cast<std::size_t>(update.right)]);
     }
   }
 }
@@ -156,7 +164,8 @@ void SparseFactor::forward(std::vector<Vec6>& x, int first) const {
   for (std::size_t k = static_cast<std::size_t>(first); k < diagonal_.size(); ++k) {
     Vec6 t{};
     for (int i = 0; i < 6; ++i) {
-      for (int j = 0; j <= i; ++j) t[static_cast<std::size_t>(i)] += at(inverse_[k], i, j) * x[k][static_cast<std::size_t>(j)];
+      for (int j = 0; j <= i; ++j)
+        t[static_cast<std::size_t>(i)] += at(inverse_[k], i, j) * x[k][static_cast<std::size_t>(j)];
     }
     x[k] = t;
     for (int b = first_[k]; b < first_[k + 1]; ++b) {

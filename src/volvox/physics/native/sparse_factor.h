@@ -35,7 +35,8 @@ class SparseFactor {
   // The places in which (L^-1 E)^T is not zero, where E picks the block at `place`: the way
   // from there to the root of the elimination, ascending.
   std::span<const int> way(int place) const {
-    return {way_.data() + first_way_[static_cast<std::size_t>(place)], way_.data() + first_way_[static_cast<std::size_t>(place) + 1]};
+    return {way_.data() + first_way_[static_cast<std::size_t>(place)],
+            way_.data() + first_way_[static_cast<std::size_t>(place) + 1]};
   }
   // Its six rows: for each place of the way `padded` numbers, six and zeros.
   static constexpr int padded = 8;
@@ -49,14 +50,14 @@ class SparseFactor {
   int find(int row, int column) const;
 
   std::vector<int> order_, place_;
-  std::vector<int> first_;          // by column: its first block below the diagonal
-  std::vector<int> row_;            // of every block below the diagonal
-  std::vector<int> way_;            // of all places, one behind the other
+  std::vector<int> first_;  // by column: its first block below the diagonal
+  std::vector<int> row_;    // of every block below the diagonal
+  std::vector<int> way_;    // of all places, one behind the other
   std::vector<std::size_t> first_way_;
   std::vector<Update> updates_;
-  std::vector<int> first_update_;   // by column
-  std::vector<Block6> diagonal_;    // then the Cholesky factor of the pivot
-  std::vector<Block6> inverse_;     // its inverse, lower
+  std::vector<int> first_update_;  // by column
+  std::vector<Block6> diagonal_;   // then the Cholesky factor of the pivot
+  std::vector<Block6> inverse_;    // its inverse, lower
   std::vector<Block6> below_;
 };
 

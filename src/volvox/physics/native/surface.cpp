@@ -32,8 +32,9 @@ bool normal_allowed(const Triangle& t, const Vec3& point, const Vec3& n) {
   for (std::size_t k = 0; k < 3; ++k) {
     const Vec3& outward = t.outward[k];
     if (dot(n, outward) <= slack) continue;  // it does not lean over this edge
-    if (dot(point - t.corners[k], outward) < -1e-6 * length(t.corners[(k + 1) % 3] - t.corners[k])) continue;  // nor stand on it
-    if (t.beyond[k] == Vec3{}) continue;     // the surface ends here
+    if (dot(point - t.corners[k], outward) < -1e-6 * length(t.corners[(k + 1) % 3] - t.corners[k]))
+      continue;                           // nor stand on it
+    if (t.beyond[k] == Vec3{}) continue;  // the surface ends here
     if (t.beyond[k] == t.normal) return false;
     const Vec3 limit = t.beyond[k];
     if (dot(n, t.normal) < dot(limit, t.normal) - slack && dot(n, limit) < dot(t.normal, limit) - slack) return false;
@@ -77,7 +78,12 @@ struct Workplace {
 class TriangleTest {
  public:
   TriangleTest(const SurfaceQuery& query, Workplace& workplace, std::vector<SurfacePoint>& points)
-      : query_(query), points_(points), solid_(query.surface.field != nullptr), round_(query), tile_(workplace.tile), manifold_(workplace.manifold) {}
+      : query_(query),
+        points_(points),
+        solid_(query.surface.field != nullptr),
+        round_(query),
+        tile_(workplace.tile),
+        manifold_(workplace.manifold) {}
 
   void run(const Triangle& t, std::uint32_t number) {
     // A mesh has two sides: the one that the body's centre is on counts.
@@ -92,7 +98,8 @@ class TriangleTest {
     } else {
       collide(t, height);
     }
-    for (int i = 0; i < manifold_.count; ++i) points_.push_back({manifold_.points[i], manifold_.normal, manifold_.normal_of, number});
+    for (int i = 0; i < manifold_.count; ++i)
+      points_.push_back({manifold_.points[i], manifold_.normal, manifold_.normal_of, number});
   }
 
  private:
@@ -112,7 +119,8 @@ class TriangleTest {
     const double lowest = height - std::fabs(along) * round_.half - round_.disc * across;
     const double margin = query_.slack + std::max(0.0, -dot(t.normal, round_.sweep)), radius = query_.convex.radius;
     if (lowest - radius > margin) return;
-    if (round_.disc > 0 && across < 0.7) return search(t, query_.place.turn_to_first(t.normal), lowest - radius);  // on its face
+    if (round_.disc > 0 && across < 0.7)
+      return search(t, query_.place.turn_to_first(t.normal), lowest - radius);  // on its face
     const bool parallel = std::fabs(along) < level;
     const double low_end = along > 0 ? -1 : 1, shift = round_.disc > 0 ? round_.disc * along / across : 0;
     double first = -1, last = 1;
@@ -125,7 +133,8 @@ class TriangleTest {
       const double near = t.bend[k] * (round_.disc + radius + (smooth ? margin : query_.slack + length(round_.sweep)));
       // Over a hollow edge the core will meet the triangle as soon as it gets there.
       const double ahead = t.hollow[k] ? std::max(0.0, -dot(t.outward[k], round_.sweep)) : 0;
-      const double middle = dot(t.outward[k], round_.centre - t.corners[k]) + shift * side - ahead - (smooth ? near + seam : 0);
+      const double middle =
+          dot(t.outward[k], round_.centre - t.corners[k]) + shift * side - ahead - (smooth ? near + seam : 0);
       const double outer = middle + std::fabs(slope);
       if (outer <= 0) continue;
       on_edge = on_edge || (!smooth && (parallel ? middle - std::fabs(slope) : middle + low_end * slope) <= near);
@@ -141,7 +150,8 @@ class TriangleTest {
     const Vec3 up = query_.place.turn_to_first(t.normal);
     manifold_.normal = up;
     manifold_.normal_of = ContactPoint::NormalOf::b;
-    const Vec3 rim = round_.disc > 0 ? round_.centre + (round_.axis * along - t.normal) * (round_.disc / across) : round_.centre;
+    const Vec3 rim =
+        round_.disc > 0 ? round_.centre + (round_.axis * along - t.normal) * (round_.disc / across) : round_.centre;
     const auto add = [&](double place, std::uint32_t id) {
       const Vec3 point = rim + round_.axis * (round_.half * place);
       const double distance = dot(t.normal, point - t.corners[0]);
@@ -161,7 +171,8 @@ class TriangleTest {
   };
   Approach approach(const Vec3& corner, const Vec3& edge) const {
     const Vec3 from = round_.centre - corner, half = round_.axis * round_.half;
-    const double a = length_squared(half), b = dot(half, edge), c = dot(half, from), e = length_squared(edge), f = dot(edge, from);
+    const double a = length_squared(half), b = dot(half, edge), c = dot(half, from), e = length_squared(edge),
+                 f = dot(edge, from);
     const double across = a * e - b * b;
     const auto on_axis = [&](double p) { return a > 0 ? clamp(p, -1, 1) : 0; };
     const double free = across > 1e-12 * a * e ? on_axis((b * f - c * e) / across) : 0;
@@ -200,7 +211,8 @@ class TriangleTest {
     if (best.turn > level * level) return add(best.place, best.between, id);
     // Side by side: at both ends of where they are.
     const Vec3 &from = t.corners[edge], &to = t.corners[(edge + 1) % 3];
-    const double start = dot(round_.axis, from - round_.centre) / round_.half, end = dot(round_.axis, to - round_.centre) / round_.half;
+    const double start = dot(round_.axis, from - round_.centre) / round_.half,
+                 end = dot(round_.axis, to - round_.centre) / round_.half;
     for (const double wanted : {-1.0, 1.0}) {
       const double place = clamp(wanted, std::min(start, end), std::max(start, end));
       add(place, axis_at(place) - (from + (to - from) * ((place - start) / (end - start))), id + (wanted > 0));
@@ -218,12 +230,14 @@ class TriangleTest {
     if (over(t, query_.place.to_second(lowest))) {
       const double distance = depth + a.radius;
       tile_.set(t);
-      clip_features(a, tile_.convex, query_.place, {true, distance, up, lowest, lowest - up * distance}, margin, manifold_);
+      clip_features(a, tile_.convex, query_.place, {true, distance, up, lowest, lowest - up * distance}, margin,
+                    manifold_);
       return;
     }
     // An edge that sticks out is also met from the side.
     const double bend = std::max({t.bend[0], t.bend[1], t.bend[2]});
-    const double near = bend < level ? level * (margin + a.radius) : bend * (query_.slack + length(query_.sweep) + a.radius);
+    const double near =
+        bend < level ? level * (margin + a.radius) : bend * (query_.slack + length(query_.sweep) + a.radius);
     for (std::size_t k = 0; k < 3; ++k) {
       const Vec3 aside = query_.place.turn_to_first(t.outward[k]);
       if (dot(aside, a.support(-aside, index) - query_.place.to_first(t.corners[k])) > near) return;
@@ -239,7 +253,9 @@ class TriangleTest {
     Proximity nearest = proximity(a, tile_.convex, query_.place, most + a.radius);
     const double margin = nearest.near ? query_.margin(nearest.normal) : 0;
     const bool flat = nearest.near && dot(nearest.normal, up) > flat_enough;
-    const auto allowed = [&] { return normal_allowed(t, query_.place.to_second(nearest.on_b), query_.place.turn_to_second(nearest.normal)); };
+    const auto allowed = [&] {
+      return normal_allowed(t, query_.place.to_second(nearest.on_b), query_.place.turn_to_second(nearest.normal));
+    };
     if (nearest.near && nearest.distance <= 1e-7) {
       // The core cuts the triangle: out along the normal, where it is over the triangle, or
       // over an edge that sticks out.
@@ -297,7 +313,9 @@ void collide_field(const SurfaceQuery& query, TriangleTest& test) {
   const Pose to_field = query.surface.pose.inverse();
   const Box3 box = bounds_in(query.bounds, rotation_matrix(lane(to_field.rotation)), to_field.position, 0);
   const double cell_x = field.size_x / (field.columns - 1), cell_y = field.size_y / (field.rows - 1);
-  const auto cell = [](double place, std::uint32_t samples) { return static_cast<int>(clamp(std::floor(place), 0, samples - 2.0)); };
+  const auto cell = [](double place, std::uint32_t samples) {
+    return static_cast<int>(clamp(std::floor(place), 0, samples - 2.0));
+  };
   const int left = cell((box.centre.x - box.half.x + field.size_x / 2) / cell_x, field.columns);
   const int right = cell((box.centre.x + box.half.x + field.size_x / 2) / cell_x, field.columns);
   const int front = cell((box.centre.y - box.half.y + field.size_y / 2) / cell_y, field.rows);
@@ -308,7 +326,8 @@ void collide_field(const SurfaceQuery& query, TriangleTest& test) {
       for (std::size_t k = 0; k < 2; ++k) {
         const auto& c = triangles[k].corners;
         if (std::max({c[0].z, c[1].z, c[2].z}) < box.centre.z - box.half.z) continue;
-        const std::size_t number = (static_cast<std::size_t>(row) * field.columns + static_cast<std::size_t>(column)) * 2 + k;
+        const std::size_t number =
+            (static_cast<std::size_t>(row) * field.columns + static_cast<std::size_t>(column)) * 2 + k;
         test.run(moved(triangles[k], query.surface.pose), static_cast<std::uint32_t>(number));
       }
     }
@@ -325,7 +344,8 @@ std::array<Triangle, 2> field_cell(const model::HeightFieldData& field, int colu
   };
   const auto exists = [&](int c, int r) { return c >= 0 && r >= 0 && c < int(field.columns) && r < int(field.rows); };
   const auto normal = [](const Vec3& a, const Vec3& b, const Vec3& c) { return normalized(cross(b - a, c - a)); };
-  const Vec3 a = corner(column, row), b = corner(column + 1, row), c = corner(column + 1, row + 1), d = corner(column, row + 1);
+  const Vec3 a = corner(column, row), b = corner(column + 1, row), c = corner(column + 1, row + 1),
+             d = corner(column, row + 1);
   Triangle lower{{a, b, c}, normal(a, b, c), {}, {}, {}, {}}, upper{{a, c, d}, normal(a, c, d), {}, {}, {}, {}};
   set_neighbour(lower, 2, upper.normal);
   set_neighbour(upper, 0, lower.normal);

@@ -15,16 +15,18 @@ namespace {
 class Graph {
  public:
   struct Edge {
-    int to;     // a member
+    int to;  // a member
     int joint;
   };
 
   // Both sorted.
-  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints) : members_(members), first_(members.size() + 1) {
+  Graph(const World& world, const std::vector<int>& members, const std::vector<int>& joints)
+      : members_(members), first_(members.size() + 1) {
     const auto member = [&](BodyId id) {
       if (!id.valid()) return -1;
       const auto found = std::lower_bound(members.begin(), members.end(), static_cast<int>(id.index));
-      return found != members.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - members.begin()) : -1;
+      return found != members.end() && *found == static_cast<int>(id.index) ? static_cast<int>(found - members.begin())
+                                                                            : -1;
     };
     struct Link {
       int a, b, joint;
@@ -104,9 +106,9 @@ class Graph {
   }
 
   const std::vector<int>& members_;
-  std::vector<Edge> edges_;          // by member, one behind the other
-  std::vector<std::size_t> first_;   // by member; one more at the end
-  std::vector<Edge> anchors_;  // joints to what does not move freely
+  std::vector<Edge> edges_;         // by member, one behind the other
+  std::vector<std::size_t> first_;  // by member; one more at the end
+  std::vector<Edge> anchors_;       // joints to what does not move freely
   std::size_t inner_ = 0;
 };
 
@@ -170,7 +172,8 @@ void Topology::update(World& world) {
 // No more than would hold all bodies once; the latest are the likeliest to fit.
 void Topology::drop_spares(std::size_t bodies) {
   std::size_t room = 0, kept = 0;
-  while (kept < spares_.size() && room + spares_[spares_.size() - 1 - kept]->room() <= bodies) room += spares_[spares_.size() - 1 - kept++]->room();
+  while (kept < spares_.size() && room + spares_[spares_.size() - 1 - kept]->room() <= bodies)
+    room += spares_[spares_.size() - 1 - kept++]->room();
   spares_.erase(spares_.begin(), spares_.end() - static_cast<std::ptrdiff_t>(kept));
 }
 
@@ -199,7 +202,8 @@ void Topology::gather(const World& world, std::size_t body) {
 int Topology::pattern_of(const Tree& tree) {
   std::size_t key = tree.shapes().size();
   for (const NodeShape& shape : tree.shapes()) {
-    for (double x : {shape.mass, shape.moments.x, shape.anchor_parent.x, shape.anchor_child.x, shape.axis_parent.x}) key = key * 31 + std::hash<double>{}(x);
+    for (double x : {shape.mass, shape.moments.x, shape.anchor_parent.x, shape.anchor_child.x, shape.axis_parent.x})
+      key = key * 31 + std::hash<double>{}(x);
   }
   auto& alike = patterns_[key];
   for (const auto& [number, shapes] : alike) {
@@ -218,7 +222,9 @@ void Topology::find_clusters(World& world) const {
   for (int body : members_) cluster(body) = body;
   for (int joint : joints_) {
     const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
-    if ((desc.type != JointType::fixed && desc.type != JointType::dock) || !world.scene.moves(desc.a) || !world.scene.moves(desc.b)) continue;
+    if ((desc.type != JointType::fixed && desc.type != JointType::dock) || !world.scene.moves(desc.a) ||
+        !world.scene.moves(desc.b))
+      continue;
     const int a = root(static_cast<int>(desc.a.index)), b = root(static_cast<int>(desc.b.index));
     cluster(std::max(a, b)) = std::min(a, b);
   }

@@ -38,10 +38,10 @@ class Topology {
   int pattern_count_ = 0;
   std::vector<int> free_slots_;
   std::vector<std::unique_ptr<Tree>> spares_;  // gone; their memory serves others
-  std::vector<int> touched_;         // bodies whose island is gone
-  std::vector<std::uint8_t> open_;   // by body: waits for an island
-  std::vector<int> members_;         // bodies of the island being built, in the order found
-  std::vector<int> joints_;          // its joints, each once, by index
+  std::vector<int> touched_;                   // bodies whose island is gone
+  std::vector<std::uint8_t> open_;             // by body: waits for an island
+  std::vector<int> members_;                   // bodies of the island being built, in the order found
+  std::vector<int> joints_;                    // its joints, each once, by index
 };
 
 }  // namespace volvox::physics::native

@@ -47,10 +47,13 @@ void Tree::take_room(Tree& old) {
     mine.swap(its);
     mine.clear();
   };
-  take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_), take(branches_, old.branches_);
-  take(parts_, old.parts_), take(y_first_, old.y_first_), take(columns_.columns, old.columns_.columns), take(columns_.first, old.columns_.first);
+  take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_),
+      take(branches_, old.branches_);
+  take(parts_, old.parts_), take(y_first_, old.y_first_), take(columns_.columns, old.columns_.columns),
+      take(columns_.first, old.columns_.first);
   nodes_.swap(old.nodes_), y_.swap(old.y_), coordinates_.swap(old.coordinates_);
-  part_of_.swap(old.part_of_), column_.swap(old.column_), wanted_.swap(old.wanted_), way_.swap(old.way_), columns_.own.swap(old.columns_.own);
+  part_of_.swap(old.part_of_), column_.swap(old.column_), wanted_.swap(old.wanted_), way_.swap(old.way_),
+      columns_.own.swap(old.columns_.own);
 }
 
 void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) {
@@ -134,7 +137,8 @@ void Tree::plan_columns() {
       for (int k = 0; k < 6; ++k) columns_.columns.push_back(k);
     } else {
       const std::size_t parent = static_cast<std::size_t>(shapes_[i].parent);
-      for (std::size_t k = columns_.first[parent]; k < columns_.first[parent + 1]; ++k) columns_.columns.push_back(columns_.columns[k]);
+      for (std::size_t k = columns_.first[parent]; k < columns_.first[parent + 1]; ++k)
+        columns_.columns.push_back(columns_.columns[k]);
     }
     for (int k = shapes_[i].dofs - 1; k >= 0; --k) {
       columns_.own[static_cast<std::size_t>(shapes_[i].first_dof + k)] = columns_.total;
@@ -188,7 +192,9 @@ void Tree::load_ground(const World& world) {
 
 // True if some link is pulled so hard that it may need to be held back.
 bool Tree::load_drags(const World& world, double step, ThreadPool* threads) {
-  const auto tension = [&](std::size_t i) { return joints_[i] < 0 ? 0 : world.tensions[static_cast<std::size_t>(joints_[i])]; };
+  const auto tension = [&](std::size_t i) {
+    return joints_[i] < 0 ? 0 : world.tensions[static_cast<std::size_t>(joints_[i])];
+  };
   std::atomic<double> most = tension(0);
   for_branches(threads, [&](Range branch) {
     double own = 0;
@@ -205,7 +211,8 @@ bool Tree::load_drags(const World& world, double step, ThreadPool* threads) {
     Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
     p.drag = p.drag + drag_torque(force, shapes_[i].anchor_parent);
   }
-  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].drag = stability_drag(nodes_[i].drag, shapes_[i].moments, step);
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    nodes_[i].drag = stability_drag(nodes_[i].drag, shapes_[i].moments, step);
   return true;
 }
 
@@ -275,7 +282,8 @@ void Tree::descend_node(std::size_t i) {
   if (joints_[i] < 0) {
     nodes_[i].fresh = native::solve(root_, nodes_[i].z);
   } else {
-    nodes_[i].fresh = native::descend(shapes_[i], nodes_[i], dofs_.data() + shapes_[i].first_dof, parent < 0 ? ground_velocity_ : nodes_[static_cast<std::size_t>(parent)].fresh);
+    nodes_[i].fresh = native::descend(shapes_[i], nodes_[i], dofs_.data() + shapes_[i].first_dof,
+                                      parent < 0 ? ground_velocity_ : nodes_[static_cast<std::size_t>(parent)].fresh);
   }
 }
 

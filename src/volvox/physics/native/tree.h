@@ -12,10 +12,10 @@
 // share them out, each pass over the nodes ends with the root or begins with it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
-#include <cstdint>
 
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/share_out.h"
@@ -37,10 +37,10 @@ struct TreePlan {
 // The whitened columns that each node of a tree can move by: those of the root and of the
 // axes between it and the root.
 struct TreeColumns {
-  std::vector<int> columns;         // of all nodes, one behind the other
-  std::vector<std::size_t> first;   // by node; one more at the end
-  std::vector<int> own;             // by dof
-  int total = 0, most = 0;          // in the tree; of a node
+  std::vector<int> columns;        // of all nodes, one behind the other
+  std::vector<std::size_t> first;  // by node; one more at the end
+  std::vector<int> own;            // by dof
+  int total = 0, most = 0;         // in the tree; of a node
   int count(std::size_t node) const { return static_cast<int>(first[node + 1] - first[node]); }
 };
 
@@ -61,14 +61,17 @@ class Tree final : public Island {
   // Trees with the same number are alike; -1: not small enough for a flock.
   int pattern() const { return pattern_; }
   void set_pattern(int pattern) { pattern_ = pattern; }
-  bool fits_flock() const { return free_root_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns; }
+  bool fits_flock() const {
+    return free_root_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns;
+  }
 
   void predict(World& world, double step, ThreadPool* threads) override;
   Vec3 predicted_velocity(int node, const Vec3& arm) const override;
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
   RowSpan span(int node) override;
-  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const override;
+  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+                  double* rows) const override;
   void move_to(int part) override;
   int parts() const override { return static_cast<int>(parts_.size()); }
   int part_above(int part) const override { return parts_[static_cast<std::size_t>(part)].above; }
@@ -83,11 +86,11 @@ class Tree final : public Island {
     int above = -1;
     int depth = 0;
     int columns = 0, width = 0;
-    std::size_t first = 0;         // in coordinates_
-    std::size_t handle_rows = 0;   // in y_: the handle's six rows in the part above
-    double factor[6][6]{};         // C
-    double inverse[6][6]{};        // C^-1
-    double known[6]{};             // the handle's coordinates as the part above knows them
+    std::size_t first = 0;        // in coordinates_
+    std::size_t handle_rows = 0;  // in y_: the handle's six rows in the part above
+    double factor[6][6]{};        // C
+    double inverse[6][6]{};       // C^-1
+    double known[6]{};            // the handle's coordinates as the part above knows them
   };
 
   void take_room(Tree& old);
@@ -132,28 +135,28 @@ class Tree final : public Island {
   const double* y(int node) const { return y_.data() + y_first_[static_cast<std::size_t>(node)]; }
 
   std::vector<NodeShape> shapes_;
-  std::vector<Range> branches_;   // of the nodes behind the root
-  std::vector<int> joints_;       // by node; -1: a free root
+  std::vector<Range> branches_;  // of the nodes behind the root
+  std::vector<int> joints_;      // by node; -1: a free root
   std::vector<Node<double>> nodes_;
   std::vector<Dof<double>> dofs_;
-  BodyId ground_;                 // what the root hangs on, if it has a joint
+  BodyId ground_;  // what the root hangs on, if it has a joint
   Support<double> ground_state_;
   Spatial<double> ground_velocity_{};
   bool free_root_ = true;
   double safe_pull_ = 0;
-  TreeColumns columns_;           // where it fits a flock
+  TreeColumns columns_;  // where it fits a flock
   int pattern_ = -1;
   InverseFactor<double> root_{};
 
   std::vector<Part> parts_;
-  std::vector<int> part_of_;      // by node
-  std::vector<int> column_;       // by dof
+  std::vector<int> part_of_;  // by node
+  std::vector<int> column_;   // by dof
   std::vector<std::size_t> y_first_;
-  std::vector<double> y_;         // by node: six rows of the width of its part
+  std::vector<double> y_;  // by node: six rows of the width of its part
   std::vector<double> coordinates_;
   std::vector<std::uint8_t> wanted_;  // by node: in the way from the root to a contact
   int current_ = 0;
-  std::vector<int> way_;              // of a move from part to part
+  std::vector<int> way_;  // of a move from part to part
   bool touched_ = false;
 };
 

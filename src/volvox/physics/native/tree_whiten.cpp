@@ -66,7 +66,8 @@ void Tree::plan_parts() {
       parts_.push_back(next);
     }
     part_of_[i] = part;
-    for (int k = shape.dofs - 1; k >= 0; --k) column_[static_cast<std::size_t>(shape.first_dof + k)] = parts_[static_cast<std::size_t>(part)].columns++;
+    for (int k = shape.dofs - 1; k >= 0; --k)
+      column_[static_cast<std::size_t>(shape.first_dof + k)] = parts_[static_cast<std::size_t>(part)].columns++;
   }
   std::size_t coordinates = 0, rows = 0;
   for (Part& part : parts_) {
@@ -95,7 +96,8 @@ bool Tree::starts_part(std::size_t node) const {
 void Tree::whiten(std::span<const int> nodes, ThreadPool* threads) {
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
   for (int node : nodes) {
-    for (; node >= 0 && !wanted_[static_cast<std::size_t>(node)]; node = shapes_[static_cast<std::size_t>(node)].parent) {
+    for (; node >= 0 && !wanted_[static_cast<std::size_t>(node)];
+         node = shapes_[static_cast<std::size_t>(node)].parent) {
       wanted_[static_cast<std::size_t>(node)] = 1;
     }
   }
@@ -166,7 +168,8 @@ RowSpan Tree::span(int node) {
   return {coordinates_.data() + p.first, p.width, part};
 }
 
-void Tree::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) const {
+void Tree::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+                      double* rows) const {
   const int width = parts_[static_cast<std::size_t>(part_of_[static_cast<std::size_t>(node)])].width;
   wide_rows(y(node), width, arm, directions, sign, add, rows);
 }
@@ -197,7 +200,8 @@ void Tree::descend_to(int index) {
   const Part& above = parts_[static_cast<std::size_t>(part.above)];
   double velocity[6];
   for (int i = 0; i < 6; ++i) {
-    velocity[i] = wide_dot(y_.data() + part.handle_rows + i * above.width, coordinates_.data() + above.first, above.width);
+    velocity[i] =
+        wide_dot(y_.data() + part.handle_rows + i * above.width, coordinates_.data() + above.first, above.width);
   }
   double* own = coordinates_.data() + part.first;
   for (int i = 0; i < 6; ++i) {
@@ -246,7 +250,8 @@ void Tree::add_cross_terms(int part_a, const double* rows_a, int part_b, const d
     int& deeper = parts_[static_cast<std::size_t>(a)].depth >= parts_[static_cast<std::size_t>(b)].depth ? a : b;
     deeper = parts_[static_cast<std::size_t>(deeper)].above;
   }
-  const int width_a = parts_[static_cast<std::size_t>(part_a)].width, width_b = parts_[static_cast<std::size_t>(part_b)].width;
+  const int width_a = parts_[static_cast<std::size_t>(part_a)].width,
+            width_b = parts_[static_cast<std::size_t>(part_b)].width;
   double up_a[3][most_columns], up_b[3][most_columns];
   for (int r = 0; r < 3; ++r) {
     carry(rows_a + r * width_a, part_a, a, up_a[r]);

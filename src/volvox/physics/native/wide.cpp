@@ -88,7 +88,8 @@ VOLVOX_WIDE void wide_project(double* y, const double (&s)[6], const double (&u)
   }
 }
 
-VOLVOX_WIDE void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows) {
+VOLVOX_WIDE void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign,
+                           bool add, double* rows) {
   for (int k = 0; k < width; k += 8) {
     Eight w0, w1, w2, l0, l1, l2;
     load(w0, y + k), load(w1, y + width + k), load(w2, y + 2 * width + k);
@@ -142,16 +143,19 @@ VOLVOX_WIDE double wide_solve(RowContact& c) {
   Eight n = {}, s = {}, t = {};
   for (int k = 0; k < c.width_a; k += 8) {
     Eight a, x, y, z;
-    load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
+    load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k),
+        load(z, c.rows_a + 2 * c.width_a + k);
     n += a * x, s += a * y, t += a * z;
   }
   for (int k = 0; k < c.width_b; k += 8) {
     Eight b, x, y, z;
-    load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
+    load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k),
+        load(z, c.rows_b + 2 * c.width_b + k);
     n += b * x, s += b * y, t += b * z;
   }
   const double vn = c.free[0] + sum(n), vs = c.free[1] + sum(s), vt = c.free[2] + sum(t);
-  const double normal = std::max(0.0, c.impulse[0] * c.keep - (vn - c.target) * c.normal_gain), dn = normal - c.impulse[0];
+  const double normal = std::max(0.0, c.impulse[0] * c.keep - (vn - c.target) * c.normal_gain),
+               dn = normal - c.impulse[0];
   double lt = c.impulse[1] - c.tangent_gain * (vs + c.gram[1] * dn);
   double lu = c.impulse[2] - c.tangent_gain * (vt + c.gram[2] * dn);
   const double most = c.friction * normal, size = lt * lt + lu * lu;
@@ -163,12 +167,14 @@ VOLVOX_WIDE double wide_solve(RowContact& c) {
   c.impulse[0] = normal, c.impulse[1] = lt, c.impulse[2] = lu;
   for (int k = 0; k < c.width_a; k += 8) {
     Eight a, x, y, z;
-    load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k), load(z, c.rows_a + 2 * c.width_a + k);
+    load(a, place_of(c.a, c.blocks_a, k)), load(x, c.rows_a + k), load(y, c.rows_a + c.width_a + k),
+        load(z, c.rows_a + 2 * c.width_a + k);
     store(place_of(c.a, c.blocks_a, k), a + (x * dn + y * dt + z * du));
   }
   for (int k = 0; k < c.width_b; k += 8) {
     Eight b, x, y, z;
-    load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k), load(z, c.rows_b + 2 * c.width_b + k);
+    load(b, place_of(c.b, c.blocks_b, k)), load(x, c.rows_b + k), load(y, c.rows_b + c.width_b + k),
+        load(z, c.rows_b + 2 * c.width_b + k);
     store(place_of(c.b, c.blocks_b, k), b + (x * dn + y * dt + z * du));
   }
   return std::max(std::fabs(dn) * c.gram[0], std::max(std::fabs(dt) * c.gram[3], std::fabs(du) * c.gram[5]));
@@ -190,7 +196,8 @@ VOLVOX_WIDE bool wide_heights(const double* x, const double* y, const double* z,
   return false;
 }
 
-VOLVOX_WIDE int wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Vec3& lean) {
+VOLVOX_WIDE int wide_lowest(const double* x, const double* y, const double* z, const double* height, int count,
+                            const Vec3& lean) {
   typedef long long EightInts __attribute__((vector_size(64)));
   Eight least = Eight{} + 1e300;
   EightInts best = {}, here = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -20,23 +20,24 @@ void wide_shift(double* out, const double* in, const double (&r)[3], int width);
 // Six rows: y -= s (u.y), column by column.
 void wide_project(double* y, const double (&s)[6], const double (&u)[6], int width);
 // Three rows: sign * direction_r.(y_linear + y_angular x arm), set or added.
-void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, double* rows);
+void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+               double* rows);
 // The six entries of the 3x3 product of three rows with themselves: 00 01 02 11 12 22.
 void wide_gram(const double* rows, int width, double (&gram)[6]);
 // The product of two rows that have blocks for some places only, ascending.
 double blocks_dot(std::span<const int> a, const double* row_a, std::span<const int> b, const double* row_b);
 // A contact in the sweep.
 struct RowContact {
-  double impulse[3];       // along the normal and the two tangents
-  double free[3];          // velocity without any of the sweep's changes
-  double target = 0;       // the normal speed to reach
+  double impulse[3];  // along the normal and the two tangents
+  double free[3];     // velocity without any of the sweep's changes
+  double target = 0;  // the normal speed to reach
   double friction = 0;
-  double normal_gain = 0;  // 1 / (G_nn + what the contact gives way)
-  double keep = 1;         // G_nn times that: below 1 where it gives way, see contact_rules.h
-  double tangent_gain = 0; // 1 / largest eigenvalue of G_tt
-  double gram[6];          // G = y y^T: 00 01 02 11 12 22
-  double *a = nullptr, *b = nullptr;              // coordinates of the two sides
-  double *rows_a = nullptr, *rows_b = nullptr;    // three rows each; b: null where there is none
+  double normal_gain = 0;                       // 1 / (G_nn + what the contact gives way)
+  double keep = 1;                              // G_nn times that: below 1 where it gives way, see contact_rules.h
+  double tangent_gain = 0;                      // 1 / largest eigenvalue of G_tt
+  double gram[6];                               // G = y y^T: 00 01 02 11 12 22
+  double *a = nullptr, *b = nullptr;            // coordinates of the two sides
+  double *rows_a = nullptr, *rows_b = nullptr;  // three rows each; b: null where there is none
   int width_a = 0, width_b = 0;
   const int *blocks_a = nullptr, *blocks_b = nullptr;  // see RowSpan
 };
@@ -48,7 +49,7 @@ int wide_farthest(const double* x, const double* y, const double* z, int count, 
 // The point with the least height + dot(lean, point). Padded to a multiple of 8 by great heights.
 int wide_lowest(const double* x, const double* y, const double* z, const double* height, int count, const Vec3& lean);
 // Heights of points above a plane, less their radii. True if any is below `margin`.
-bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count, const Vec3& normal,
-                  double offset, double margin, double* heights);
+bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count,
+                  const Vec3& normal, double offset, double margin, double* heights);
 
 }  // namespace volvox::physics::native

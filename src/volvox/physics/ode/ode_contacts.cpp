@@ -28,7 +28,8 @@ void ContactFinder::near_callback(void* self, dGeomID first, dGeomID second) {
   // The one that moves freely comes first.
   const bool in_order = finder.scene_.bodies[a.body].motion == Motion::dynamic &&
                         (a.body < b.body || finder.scene_.bodies[b.body].motion != Motion::dynamic);
-  finder.pairs_.push_back(in_order ? Pair{a.body, a.collider, b.body, b.collider} : Pair{b.body, b.collider, a.body, a.collider});
+  finder.pairs_.push_back(in_order ? Pair{a.body, a.collider, b.body, b.collider}
+                                   : Pair{b.body, b.collider, a.body, a.collider});
 }
 
 void ContactFinder::find(dSpaceID space, double step, std::vector<ContactCandidate>& out) {
@@ -66,7 +67,8 @@ void ContactFinder::collide(const Pair& pair, std::vector<ContactCandidate>& out
 // The corners of a hull that lie on a surface where it touches one: ODE finds points of single
 // triangles, others in every step, and the hull would never come to rest on them.
 void ContactFinder::add_corners(const ColliderShape& shape, dGeomID geom, dGeomID surface) {
-  const Touch known = *std::max_element(found_.begin(), found_.end(), [](const Touch& x, const Touch& y) { return x.depth < y.depth; });
+  const Touch known =
+      *std::max_element(found_.begin(), found_.end(), [](const Touch& x, const Touch& y) { return x.depth < y.depth; });
   const Pose now = pose_of(geom);
   bool any = false;
   for (const Vec3& local : shape.points) {
@@ -95,7 +97,8 @@ void ContactFinder::tip(const ColliderShape& shape, dGeomID geom, dGeomID other,
     const Quat turn = Quat::axis_angle(normalized(axis), tip_angle);
     place(shape.scratch, {now.position, turn * now.rotation});
     dContactGeom touch;
-    const int count = first ? dCollide(shape.scratch, other, 1, &touch, sizeof touch) : dCollide(other, shape.scratch, 1, &touch, sizeof touch);
+    const int count = first ? dCollide(shape.scratch, other, 1, &touch, sizeof touch)
+                            : dCollide(other, shape.scratch, 1, &touch, sizeof touch);
     if (count == 0 || dot(from_ode(touch.normal), known.normal) < 0.9) continue;
     const Vec3 tipped = from_ode(touch.pos);
     const Vec3 point = now.position + turn.conjugate() * (tipped - now.position);
@@ -103,7 +106,8 @@ void ContactFinder::tip(const ColliderShape& shape, dGeomID geom, dGeomID other,
     const double sunk = dot(point - tipped, known.normal) * (first ? 1 : -1);
     const double depth = touch.depth - sunk;
     if (depth < -tip_gap) continue;
-    const bool seen = std::any_of(found_.begin(), found_.end(), [&](const Touch& t) { return length(t.point - point) < 0.1 * shape.size; });
+    const bool seen = std::any_of(found_.begin(), found_.end(),
+                                  [&](const Touch& t) { return length(t.point - point) < 0.1 * shape.size; });
     if (!seen) found_.push_back({point, known.normal, std::min(depth, known.depth)});
   }
 }
@@ -119,7 +123,9 @@ void ContactFinder::keep(const Pair& pair, std::vector<ContactCandidate>& out) {
     for (std::size_t i = 1; i < found_.size(); ++i) {
       if (measure(found_[i]) > measure(found_[best])) best = i;
     }
-    if (std::find(chosen.begin(), chosen.begin() + static_cast<long>(count), best) == chosen.begin() + static_cast<long>(count)) chosen[count++] = best;
+    if (std::find(chosen.begin(), chosen.begin() + static_cast<long>(count), best) ==
+        chosen.begin() + static_cast<long>(count))
+      chosen[count++] = best;
     return best;
   };
   if (found_.size() <= most_kept) {
@@ -131,7 +137,8 @@ void ContactFinder::keep(const Pair& pair, std::vector<ContactCandidate>& out) {
     choose([&](const Touch& t) { return dot(across, t.point - deepest.point); });
     choose([&](const Touch& t) { return -dot(across, t.point - deepest.point); });
   }
-  const model::Material &of_a = collider(pair.a, pair.collider_a).material, &of_b = collider(pair.b, pair.collider_b).material;
+  const model::Material &of_a = collider(pair.a, pair.collider_a).material,
+                        &of_b = collider(pair.b, pair.collider_b).material;
   for (std::size_t i = 0; i < count; ++i) {
     const Touch& touch = found_[chosen[i]];
     out.push_back({pair.a, pair.b, touch.point, touch.normal, touch.depth, std::sqrt(of_a.friction * of_b.friction),
@@ -160,7 +167,8 @@ void ContactFinder::collide_plane(const Pair& pair, double step, std::vector<Con
   const Vec3 normal = at.rotation * normalized(std::get<model::Plane>(of_b.shape).normal);
   const Twist moved = scene_.velocities[pair.b];
   const Vec3 velocity = from_ode(dBodyGetLinearVel(body)) - moved.linear;
-  const double turning = length(from_ode(dBodyGetAngularVel(body))) * (of_a.size + length(place.position - from_ode(dBodyGetPosition(body))));
+  const double turning = length(from_ode(dBodyGetAngularVel(body))) *
+                         (of_a.size + length(place.position - from_ode(dBodyGetPosition(body))));
   const double reach = 1e-3 + step * (std::max(0.0, -dot(velocity, normal)) + turning);
   const double height = dot(normal, place.position - at.position);
   if (height > 2 * of_a.size + reach) return;
@@ -182,7 +190,8 @@ void plane_points(const ColliderShape& shape, const Vec3& down, std::vector<std:
     out.push_back({{0, 0, -c->length / 2}, c->radius});
   }
   if (const auto* b = std::get_if<model::Box>(&shape.shape)) {
-    for (int i = 0; i < 8; ++i) out.push_back({multiply(b->size / 2, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}), 0});
+    for (int i = 0; i < 8; ++i)
+      out.push_back({multiply(b->size / 2, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}), 0});
   }
   if (const auto* c = std::get_if<model::Cylinder>(&shape.shape)) {
     // On each rim the lowest point, and where a disc lies nearly flat three more that it stands on.

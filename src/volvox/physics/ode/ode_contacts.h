@@ -18,9 +18,9 @@
 namespace volvox::physics::ode {
 
 struct OdeBody {
-  dBodyID body = nullptr;           // of a fixed body: only what joints hold on to
+  dBodyID body = nullptr;  // of a fixed body: only what joints hold on to
   const BodyShape* shape = nullptr;
-  std::vector<dGeomID> geoms;       // by collider; null for planes
+  std::vector<dGeomID> geoms;  // by collider; null for planes
 };
 
 struct ContactCandidate {
@@ -62,7 +62,9 @@ class ContactFinder {
   void add_corners(const ColliderShape& shape, dGeomID geom, dGeomID surface);
   void tip(const ColliderShape& shape, dGeomID geom, dGeomID other, bool first);
   void keep(const Pair& pair, std::vector<ContactCandidate>& out);
-  const ColliderShape& collider(std::size_t body, std::size_t index) const { return *bodies_[body].shape->colliders[index]; }
+  const ColliderShape& collider(std::size_t body, std::size_t index) const {
+    return *bodies_[body].shape->colliders[index];
+  }
 
   const Scene& scene_;
   const std::vector<OdeBody>& bodies_;

@@ -13,15 +13,20 @@ class OdeEngine final : public Engine {
  public:
   explicit OdeEngine(const EngineSettings& settings) : scene_(settings.gravity), max_substep_(settings.max_substep) {
     info_.name = "ode";
-    info_.description = "Open Dynamics Engine 0.16 (Debian), QuickStep, with Volvox's own plane contacts and free rotation";
-    info_.settings = fmt::format("double precision, {} iterations of QuickStep, ERP {} for joints, CFM 0, substeps of at most {:.6g} s, "
-                                 "one thread, no sleeping",
-                                 ode::solver_iterations, ode::error_reduction, max_substep_);
+    info_.description =
+        "Open Dynamics Engine 0.16 (Debian), QuickStep, with Volvox's own plane contacts and free rotation";
+    info_.settings = fmt::format(
+        "double precision, {} iterations of QuickStep, ERP {} for joints, CFM 0, substeps of at most {:.6g} s, "
+        "one thread, no sleeping",
+        ode::solver_iterations, ode::error_reduction, max_substep_);
     info_.exact_restore = false;
     info_.uses_threads = false;
-    info_.limits = "long arms of docks droop (20 docks held at one end: 0.15 rad at the worst); friction is a pyramid turned to where "
-                   "things slide; meshes, height fields and planes only on bodies that do not move; ODE's random numbers are one for "
-                   "all worlds: one engine at a time in a process; contact caches are not in a snapshot";
+    info_.limits =
+        "long arms of docks droop (20 docks held at one end: 0.15 rad at the worst); friction is a pyramid turned to "
+        "where "
+        "things slide; meshes, height fields and planes only on bodies that do not move; ODE's random numbers are one "
+        "for "
+        "all worlds: one engine at a time in a process; contact caches are not in a snapshot";
     rebuild();
   }
 
@@ -110,6 +115,8 @@ class OdeEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_ode_engine(const EngineSettings& settings) { return std::make_unique<OdeEngine>(settings); }
+std::unique_ptr<Engine> make_ode_engine(const EngineSettings& settings) {
+  return std::make_unique<OdeEngine>(settings);
+}
 
 }  // namespace volvox::physics

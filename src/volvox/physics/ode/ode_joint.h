@@ -60,7 +60,7 @@ class Joint {
   dBodyID a_, b_;
   Pose frame_a_, frame_b_;
   double step_ = 0;
-  Pose axes_;         // frame_a in the world, at the start of the substep
+  Pose axes_;  // frame_a in the world, at the start of the substep
   Vec3 b_centre_;
   dJointID holder_ = nullptr;
   dJointFeedback held_{};

@@ -77,8 +77,9 @@ void add_triangle(ColliderShape& out, dTriIndex a, dTriIndex b, dTriIndex c) {
 
 void build_mesh(ColliderShape& out) {
   out.mesh = dGeomTriMeshDataCreate();
-  dGeomTriMeshDataBuildDouble(out.mesh, out.vertices.data(), 3 * sizeof(dReal), static_cast<int>(out.vertices.size() / 3),
-                              out.indices.data(), static_cast<int>(out.indices.size()), 3 * sizeof(dTriIndex));
+  dGeomTriMeshDataBuildDouble(out.mesh, out.vertices.data(), 3 * sizeof(dReal),
+                              static_cast<int>(out.vertices.size() / 3), out.indices.data(),
+                              static_cast<int>(out.indices.size()), 3 * sizeof(dTriIndex));
   // Hulls need to know which edges stick out.
   dGeomTriMeshDataPreprocess2(out.mesh, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, nullptr);
 }

@@ -23,9 +23,9 @@ struct ColliderShape {
 
   model::Shape shape;
   model::Material material;
-  Pose pose;          // of the geom in the link's frame: a hull's origin lies inside it
+  Pose pose;                 // of the geom in the link's frame: a hull's origin lies inside it
   bool one_contact = false;  // ODE finds one contact only where this one lies flat on another
-  double size = 0;    // half the diagonal of its bounds
+  double size = 0;           // half the diagonal of its bounds
   // A hull, in the geom's frame.
   std::vector<Vec3> points;
   std::vector<dReal> planes;

@@ -127,9 +127,10 @@ void World::place_body(std::size_t index) {
 void World::add_joint(std::size_t index) {
   const JointDesc& desc = scene_.joint_descs[index];
   joints_.resize(scene_.joint_descs.size());
-  joints_[index] = std::make_unique<Joint>(desc, world_, desc.a.valid() ? bodies_[desc.a.index].body : nullptr, bodies_[desc.b.index].body,
-                                           desc.a.valid() ? inertial(desc.a.index).inverse() * desc.frame_a : desc.frame_a,
-                                           inertial(desc.b.index).inverse() * desc.frame_b);
+  joints_[index] = std::make_unique<Joint>(
+      desc, world_, desc.a.valid() ? bodies_[desc.a.index].body : nullptr, bodies_[desc.b.index].body,
+      desc.a.valid() ? inertial(desc.a.index).inverse() * desc.frame_a : desc.frame_a,
+      inertial(desc.b.index).inverse() * desc.frame_b);
 }
 
 void World::begin_tick() {
@@ -164,7 +165,8 @@ bool World::substep(double step) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     if (!bodies_[i].body || scene_.bodies[i].motion == Motion::fixed) continue;
     scene_.poses[i] = pose_of(bodies_[i].body) * inertial(i).inverse();
-    scene_.velocities[i] = {from_ode(dBodyGetLinearVel(bodies_[i].body)), from_ode(dBodyGetAngularVel(bodies_[i].body))};
+    scene_.velocities[i] = {from_ode(dBodyGetLinearVel(bodies_[i].body)),
+                            from_ode(dBodyGetAngularVel(bodies_[i].body))};
     whole = whole && finite(scene_.poses[i]) && finite(scene_.velocities[i]);
   }
   for (std::size_t i = 0; i < joints_.size() && whole; ++i) {
@@ -200,7 +202,8 @@ void World::add_contacts(double step) {
 dContact World::contact_row(const ContactCandidate& c, double step) const {
   const auto velocity_of = [&](std::size_t index) {
     const dBodyID body = bodies_[index].body;
-    return from_ode(dBodyGetLinearVel(body)) + cross(from_ode(dBodyGetAngularVel(body)), c.point - from_ode(dBodyGetPosition(body)));
+    return from_ode(dBodyGetLinearVel(body)) +
+           cross(from_ode(dBodyGetAngularVel(body)), c.point - from_ode(dBodyGetPosition(body)));
   };
   const auto acceleration_of = [&](std::size_t index) {
     const BodyDesc& desc = scene_.bodies[index];
@@ -223,7 +226,8 @@ dContact World::contact_row(const ContactCandidate& c, double step) const {
 
 // The speed along the normal that a contact must reach at least: what closes a gap within the
 // substep, takes back some of an overlap, or is left after a bounce.
-double World::normal_speed(const ContactCandidate& c, const Vec3& velocity, const Vec3& acceleration, double step) const {
+double World::normal_speed(const ContactCandidate& c, const Vec3& velocity, const Vec3& acceleration,
+                           double step) const {
   const double gap = std::max(0.0, -c.depth);
   const double sunk = std::max(0.0, c.depth - surface_layer);
   const double rest = gap > 0 ? -gap / step : std::min(contact_reduction * sunk / step, fastest_push);

@@ -41,7 +41,8 @@ class World {
   void apply_forces();
   void add_contacts(double step);
   dContact contact_row(const ContactCandidate& candidate, double step) const;
-  double normal_speed(const ContactCandidate& candidate, const Vec3& velocity, const Vec3& acceleration, double step) const;
+  double normal_speed(const ContactCandidate& candidate, const Vec3& velocity, const Vec3& acceleration,
+                      double step) const;
   void move_bodies(double step);
   void read_contacts();
   Pose inertial(std::size_t index) const;
@@ -53,14 +54,14 @@ class World {
   dWorldID world_;
   dSpaceID space_;
   dJointGroupID contact_joints_;
-  std::vector<OdeBody> bodies_;                 // by body index
+  std::vector<OdeBody> bodies_;  // by body index
   std::vector<std::vector<std::unique_ptr<ContactFinder::Mark>>> marks_;
   std::vector<std::unique_ptr<Joint>> joints_;  // by joint index
   std::vector<Pose> before_;                    // by body index, principal frames before the substep
   ContactFinder finder_;
   std::vector<ContactCandidate> contacts_;
-  std::vector<dJointFeedback> reactions_;       // by contact
-  std::vector<Wrench> loads_;                   // times substep, of the tick so far
+  std::vector<dJointFeedback> reactions_;  // by contact
+  std::vector<Wrench> loads_;              // times substep, of the tick so far
   std::vector<double> motor_impulses_;
 };
 

@@ -13,7 +13,7 @@ namespace volvox::physics::scenes {
 struct SceneJoint {
   JointDesc desc;  // ids count the bodies of the scene, from 0
   int module = 0;
-  int axis = 0;    // 0 yaw, 1 roll, 2 pitch of a SuperBot
+  int axis = 0;  // 0 yaw, 1 roll, 2 pitch of a SuperBot
 };
 
 // The speed (rad/s) that a joint at `angle` is told at a time, for a tick of so many seconds.
@@ -30,11 +30,11 @@ struct BenchScene {
   int modules = 0;
   std::vector<BodyDesc> bodies;  // the ground and walls too
   std::vector<SceneJoint> joints;
-  Drive drive;               // of every revolute joint; empty: there is none
+  Drive drive;  // of every revolute joint; empty: there is none
   double friction = 0.8;
-  double motor_gain = 200;   // N m s / rad
-  double motor_torque = 0;   // N m, the limit
-  double settle = 1;         // s after which times and quality count
+  double motor_gain = 200;  // N m s / rad
+  double motor_torque = 0;  // N m, the limit
+  double settle = 1;        // s after which times and quality count
   // Where nothing is driven, engines that let things sleep would be timed asleep: a force of
   // 1e-9 N on every body keeps them awake.
   bool keep_awake = false;

@@ -22,13 +22,15 @@ struct Cell {
   Vec3 centre() const { return Vec3{double(x), double(y), double(z)} * superbot_width; }
 };
 
-constexpr Cell cross(const Cell& a, const Cell& b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+constexpr Cell cross(const Cell& a, const Cell& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 
 constexpr std::array<Cell, 6> directions = {{{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}}};
 
 struct GridModule {
-  Cell back;          // where its back half is
-  Cell ahead, up;     // its x and z axes
+  Cell back;       // where its back half is
+  Cell ahead, up;  // its x and z axes
   Cell front() const { return back + ahead; }
 };
 
@@ -41,8 +43,12 @@ struct GridDock {
 // The six docks of a SuperBot: three on each end link.
 std::array<GridDock, 6> docks_of(int number, const GridModule& m) {
   const Cell left = cross(m.up, m.ahead);
-  return {{{number, 0, m.back, -m.ahead}, {number, 0, m.back, m.up}, {number, 0, m.back, -m.up},
-           {number, 3, m.front(), m.ahead}, {number, 3, m.front(), left}, {number, 3, m.front(), -left}}};
+  return {{{number, 0, m.back, -m.ahead},
+           {number, 0, m.back, m.up},
+           {number, 0, m.back, -m.up},
+           {number, 3, m.front(), m.ahead},
+           {number, 3, m.front(), left},
+           {number, 3, m.front(), -left}}};
 }
 
 struct Organism {
@@ -75,7 +81,8 @@ class Growth {
   // cubes), as things that lie on the ground do.
   void grow() {
     const auto host_number = static_cast<int>(random_.below(organism_.modules.size()));
-    const GridDock host = docks_of(host_number, organism_.modules[static_cast<std::size_t>(host_number)])[random_.below(6)];
+    const GridDock host =
+        docks_of(host_number, organism_.modules[static_cast<std::size_t>(host_number)])[random_.below(6)];
     const Cell at = host.cell + host.faces;
     GridModule guest{at, directions[random_.below(6)], directions[random_.below(6)]};
     if (guest.up == guest.ahead || guest.up == -guest.ahead) return;
@@ -96,7 +103,8 @@ class Growth {
     for (std::size_t m = 0; m < organism_.modules.size(); ++m) {
       for (const GridDock& dock : docks_of(static_cast<int>(m), organism_.modules[m])) {
         const auto other = open.find({dock.cell + dock.faces, -dock.faces});
-        const bool docked = closed_.contains({dock.cell, dock.faces}) || closed_.contains({dock.cell + dock.faces, -dock.faces});
+        const bool docked =
+            closed_.contains({dock.cell, dock.faces}) || closed_.contains({dock.cell + dock.faces, -dock.faces});
         if (other != open.end() && !docked) organism_.docks.emplace_back(other->second, dock);
         open[{dock.cell, dock.faces}] = dock;
       }
@@ -115,11 +123,14 @@ void build(BenchScene& scene, const RobotParts& parts, const Organism& organism,
   std::vector<std::size_t> bodies;
   for (std::size_t m = 0; m < organism.modules.size(); ++m) {
     const GridModule& module = organism.modules[m];
-    const Pose at{(module.back.centre() + module.front().centre()) * 0.5, Quat::from_axes(vector(module.ahead), vector(module.up))};
+    const Pose at{(module.back.centre() + module.front().centre()) * 0.5,
+                  Quat::from_axes(vector(module.ahead), vector(module.up))};
     bodies.push_back(add_superbot(scene, parts, pose * at, first_module + static_cast<int>(m)));
   }
   for (const auto& [a, b] : organism.docks) {
-    const auto body = [&](const GridDock& dock) { return bodies[static_cast<std::size_t>(dock.module)] + static_cast<std::size_t>(dock.link); };
+    const auto body = [&](const GridDock& dock) {
+      return bodies[static_cast<std::size_t>(dock.module)] + static_cast<std::size_t>(dock.link);
+    };
     const Vec3 point = a.cell.centre() + vector(a.faces) * (superbot_width / 2);
     add_dock(scene, body(a), body(b), pose * point, pose.rotation * vector(a.faces), first_module + b.module);
   }
@@ -129,7 +140,9 @@ std::shared_ptr<const model::HeightFieldData> hills(double size, RandomStream& r
   auto field = std::make_shared<model::HeightFieldData>();
   field->columns = field->rows = static_cast<std::uint32_t>(std::ceil(size / 0.1)) + 1;
   field->size_x = field->size_y = 0.1 * (field->columns - 1);
-  struct Wave { double x, y, phase, height; };
+  struct Wave {
+    double x, y, phase, height;
+  };
   std::vector<Wave> waves;
   for (const double length : {2.4, 1.7, 1.1, 0.8}) {
     const double heading = random.uniform(0, 2 * pi), k = 2 * pi / length;
@@ -157,7 +170,8 @@ class Letdown {
       const Vec3 c = pose * cell.centre();
       double highest = -1e300;
       for (const double dx : {-radius, 0.0, radius})
-        for (const double dy : {-radius, 0.0, radius}) highest = std::max(highest, ground_.height_at(c.x + dx, c.y + dy));
+        for (const double dy : {-radius, 0.0, radius})
+          highest = std::max(highest, ground_.height_at(c.x + dx, c.y + dy));
       height = std::max(height, highest + radius - (c.z - pose.position.z));
       for (const Vec3& ball : balls_) {
         const double across = (ball.x - c.x) * (ball.x - c.x) + (ball.y - c.y) * (ball.y - c.y);
@@ -194,7 +208,8 @@ BenchScene random_organisms(int modules, std::uint64_t seed) {
     const bool loops = random.chance(0.6);
     const Organism organism = Growth(size, loops, random).take_organism();
     const Vec3 at{random.uniform(-0.5, 0.5) * side, random.uniform(-0.5, 0.5) * side, 0};
-    build(scene, parts, organism, letdown.place(organism, {at, Quat::axis_angle({0, 0, 1}, random.uniform(0, 2 * pi))}), m);
+    build(scene, parts, organism, letdown.place(organism, {at, Quat::axis_angle({0, 0, 1}, random.uniform(0, 2 * pi))}),
+          m);
     for (std::size_t i = 0; i < organism.modules.size(); ++i) {
       phases.push_back(random.uniform(0, 2 * pi));
       // Joints of a loop work against each other: they swing less.

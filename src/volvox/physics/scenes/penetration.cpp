@@ -14,7 +14,9 @@ constexpr double same_direction = 1 - 1e-9;  // of the cosine between them
 constexpr std::size_t most_edges = 64;       // directions of them: a hemisphere of 276 points has hundreds
 
 void add_direction(std::vector<Vec3>& directions, const Vec3& direction, bool either_way) {
-  const auto same = [&](const Vec3& d) { return (either_way ? std::fabs(dot(d, direction)) : dot(d, direction)) > same_direction; };
+  const auto same = [&](const Vec3& d) {
+    return (either_way ? std::fabs(dot(d, direction)) : dot(d, direction)) > same_direction;
+  };
   if (std::none_of(directions.begin(), directions.end(), same)) directions.push_back(direction);
 }
 
@@ -24,10 +26,12 @@ void add_faces_and_edges(ConvexPart& part) {
   for (const HullFace& face : faces) {
     add_direction(part.normals, face.normal, false);
     for (int i = 0; i < 3 && part.edges.size() <= most_edges; ++i) {
-      const auto [a, b] = std::minmax(face.corners[static_cast<std::size_t>(i)], face.corners[static_cast<std::size_t>((i + 1) % 3)]);
+      const auto [a, b] =
+          std::minmax(face.corners[static_cast<std::size_t>(i)], face.corners[static_cast<std::size_t>((i + 1) % 3)]);
       const auto [other, first] = face_of_edge.emplace(std::pair{a, b}, face.normal);
       // An edge between two triangles of one flat face is none.
-      if (!first && dot(other->second, face.normal) < same_direction) add_direction(part.edges, normalized(part.points[b] - part.points[a]), true);
+      if (!first && dot(other->second, face.normal) < same_direction)
+        add_direction(part.edges, normalized(part.points[b] - part.points[a]), true);
     }
   }
   if (part.edges.size() > most_edges) part.edges.clear();
@@ -53,7 +57,8 @@ ConvexPart convex_part(const model::Collider& collider) {
     part.points = {{}};
     part.radius = sphere->radius;
   } else if (const auto* box = std::get_if<model::Box>(&collider.shape)) {
-    for (int i = 0; i < 8; ++i) part.points.push_back(multiply(box->size / 2, {i & 1 ? 1.0 : -1.0, i & 2 ? 1.0 : -1.0, i & 4 ? 1.0 : -1.0}));
+    for (int i = 0; i < 8; ++i)
+      part.points.push_back(multiply(box->size / 2, {i & 1 ? 1.0 : -1.0, i & 2 ? 1.0 : -1.0, i & 4 ? 1.0 : -1.0}));
   } else if (const auto* capsule = std::get_if<model::Capsule>(&collider.shape)) {
     part.points = {{0, 0, -capsule->length / 2}, {0, 0, capsule->length / 2}};
     part.radius = capsule->radius;
@@ -79,7 +84,8 @@ double lowest_along(const std::vector<Vec3>& points, const Vec3& d) {
 // Two parts in the frame of the first.
 class Overlap {
  public:
-  Overlap(const ConvexPart& a, const ConvexPart& b, const Pose& b_in_a) : a_(a), b_(b), pose_(b_in_a), radii_(a.radius + b.radius) {
+  Overlap(const ConvexPart& a, const ConvexPart& b, const Pose& b_in_a)
+      : a_(a), b_(b), pose_(b_in_a), radii_(a.radius + b.radius) {
     for (const Vec3& p : b.points) points_b_.push_back(b_in_a * p);
   }
 
@@ -120,7 +126,8 @@ class Overlap {
     for (double step = 0.1; step > 1e-4 && best_ >= 0;) {
       const Vec3 u = perpendicular(along_), v = cross(along_, u);
       bool better = false;
-      for (const Vec3& side : {u, -u, v, -v, u + v, -u - v, u - v, v - u}) better = look(normalized(along_ + side * step)) || better;
+      for (const Vec3& side : {u, -u, v, -v, u + v, -u - v, u - v, v - u})
+        better = look(normalized(along_ + side * step)) || better;
       if (!better) step *= 0.5;
     }
   }
@@ -143,12 +150,14 @@ model::Bounds bounds_of(const std::vector<ConvexPart>& parts, const Pose& pose) 
 }
 
 bool meet(const model::Bounds& a, const model::Bounds& b) {
-  return a.low.x < b.high.x && b.low.x < a.high.x && a.low.y < b.high.y && b.low.y < a.high.y && a.low.z < b.high.z && b.low.z < a.high.z;
+  return a.low.x < b.high.x && b.low.x < a.high.x && a.low.y < b.high.y && b.low.y < a.high.y && a.low.z < b.high.z &&
+         b.low.z < a.high.z;
 }
 
 // The deepest corner below a height field, straight down (never less than the shortest way out);
 // and the highest sample of the field inside the part, where it rests on a summit.
-double below_field(const ConvexPart& part, const Pose& pose, const model::HeightFieldData& field, const Pose& field_pose) {
+double below_field(const ConvexPart& part, const Pose& pose, const model::HeightFieldData& field,
+                   const Pose& field_pose) {
   const Pose local = field_pose.inverse() * pose;
   double depth = -1e300;
   model::Bounds bounds;
@@ -159,9 +168,13 @@ double below_field(const ConvexPart& part, const Pose& pose, const model::Height
   }
   if (part.normals.empty()) return depth;
   const double dx = field.size_x / (field.columns - 1), dy = field.size_y / (field.rows - 1);
-  const auto index = [](double x, double size, double step, std::uint32_t count) { return clamp((x + size / 2) / step, 0, count - 1); };
-  for (auto row = static_cast<std::uint32_t>(std::ceil(index(bounds.low.y, field.size_y, dy, field.rows))); row <= index(bounds.high.y, field.size_y, dy, field.rows); ++row) {
-    for (auto column = static_cast<std::uint32_t>(std::ceil(index(bounds.low.x, field.size_x, dx, field.columns))); column <= index(bounds.high.x, field.size_x, dx, field.columns); ++column) {
+  const auto index = [](double x, double size, double step, std::uint32_t count) {
+    return clamp((x + size / 2) / step, 0, count - 1);
+  };
+  for (auto row = static_cast<std::uint32_t>(std::ceil(index(bounds.low.y, field.size_y, dy, field.rows)));
+       row <= index(bounds.high.y, field.size_y, dy, field.rows); ++row) {
+    for (auto column = static_cast<std::uint32_t>(std::ceil(index(bounds.low.x, field.size_x, dx, field.columns)));
+         column <= index(bounds.high.x, field.size_x, dx, field.columns); ++column) {
       const Vec3 summit = local.inverse() * Vec3{column * dx - field.size_x / 2, row * dy - field.size_y / 2,
                                                  field.heights[static_cast<std::size_t>(row) * field.columns + column]};
       double inside = 1e300;
@@ -188,8 +201,10 @@ PenetrationMeter::PenetrationMeter(const BenchScene& scene) : scene_(scene) {
     for (const model::Collider& collider : body.geometry->colliders) parts.push_back(convex_part(collider));
     geometries_.emplace_back(body.geometry.get(), std::move(parts));
   }
-  for (const BodyDesc& body : scene.bodies) parts_.push_back(body.motion == Motion::dynamic ? &known(body.geometry.get())->second : nullptr);
-  for (const SceneJoint& joint : scene.joints) joined_.push_back(std::minmax<std::size_t>(joint.desc.a.index, joint.desc.b.index));
+  for (const BodyDesc& body : scene.bodies)
+    parts_.push_back(body.motion == Motion::dynamic ? &known(body.geometry.get())->second : nullptr);
+  for (const SceneJoint& joint : scene.joints)
+    joined_.push_back(std::minmax<std::size_t>(joint.desc.a.index, joint.desc.b.index));
   std::sort(joined_.begin(), joined_.end());
 }
 
@@ -202,7 +217,8 @@ double PenetrationMeter::below_surfaces(std::size_t body, const Pose& pose) cons
       for (const ConvexPart& part : *parts_[body]) {
         if (const auto* plane = std::get_if<model::Plane>(&collider.shape)) {
           const Vec3 normal = at.rotation * plane->normal;
-          const double height = lowest_along(part.points, pose.rotation.conjugate() * normal) + dot(normal, pose.position - at.position);
+          const double height =
+              lowest_along(part.points, pose.rotation.conjugate() * normal) + dot(normal, pose.position - at.position);
           depth = std::max(depth, part.radius - height);
         } else if (const auto* field = std::get_if<model::HeightField>(&collider.shape)) {
           depth = std::max(depth, below_field(part, pose, **field, at));

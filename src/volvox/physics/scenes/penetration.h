@@ -28,7 +28,7 @@ double overlap(const ConvexPart& a, const Pose& pose_a, const ConvexPart& b, con
 class PenetrationMeter {
  public:
   explicit PenetrationMeter(const BenchScene& scene);  // which must outlive it
-  PenetrationMeter(PenetrationMeter&&) = default;  // a copy would point into what it was copied from
+  PenetrationMeter(PenetrationMeter&&) = default;      // a copy would point into what it was copied from
 
   // m, the deepest of all; 0 where nothing overlaps. Poses by body of the scene.
   double deepest(std::span<const Pose> poses) const;

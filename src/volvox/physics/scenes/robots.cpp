@@ -20,7 +20,7 @@ model::Hull hull(std::vector<Vec3> points) {
 }
 
 struct Plate {
-  bool upright;        // lies in the x-z plane instead of x-y
+  bool upright;            // lies in the x-z plane instead of x-y
   double centre, opening;  // of its half circle, and the side to which it bulges
   double radius, back;     // where its straight end is
   double from, to;         // thickness
@@ -51,7 +51,8 @@ std::shared_ptr<const model::Geometry> superbot_link(int link, double friction) 
   const bool upright = link >= 2;
   if (link == 0 || link == 3) {
     add(model::Box{{0.012, 0.084, 0.084}}, {{side * 0.078, 0, 0}, {}});
-    for (const double s : {-1.0, 1.0}) add(plate({upright, side * 0.042, -side, 0.038, side * 0.072, s * 0.030, s * 0.042}), {});
+    for (const double s : {-1.0, 1.0})
+      add(plate({upright, side * 0.042, -side, 0.038, side * 0.072, s * 0.030, s * 0.042}), {});
   } else {
     add(plate({upright, side * 0.042, side, 0.028, side * 0.002, -0.028, 0}), {});
     add(plate({upright, side * 0.042, side, 0.028, side * 0.002, 0, 0.028}), {});
@@ -90,7 +91,8 @@ SceneJoint joint_between(std::size_t a, const Pose& frame_a, std::size_t b, cons
   return joint;
 }
 
-BodyDesc link_of(int module, const Pose& pose, double mass, const Vec3& moments, std::shared_ptr<const model::Geometry> geometry) {
+BodyDesc link_of(int module, const Pose& pose, double mass, const Vec3& moments,
+                 std::shared_ptr<const model::Geometry> geometry) {
   BodyDesc body;
   body.pose = pose;
   body.mass = mass;
@@ -112,12 +114,14 @@ std::size_t add_superbot(BenchScene& scene, const RobotParts& parts, const Pose&
   const std::size_t first = scene.bodies.size();
   constexpr double mass = 0.15;
   for (std::size_t link = 0; link < 4; ++link)
-    scene.bodies.push_back(link_of(module, pose * Pose{{body_x[link], 0, 0}, {}}, mass, box_moments(mass, {0.042, 0.084, 0.084}), parts.superbot[link]));
+    scene.bodies.push_back(link_of(module, pose * Pose{{body_x[link], 0, 0}, {}}, mass,
+                                   box_moments(mass, {0.042, 0.084, 0.084}), parts.superbot[link]));
   const Vec3 axes[3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
   for (std::size_t i = 0; i < 3; ++i) {
     // In the module's own frame: the same to the bit in every module, as from a file.
     const Quat axis = Quat::between({0, 0, 1}, axes[i]);
-    SceneJoint joint = joint_between(first + i, {{joint_x[i] - body_x[i], 0, 0}, axis}, first + i + 1, {{joint_x[i] - body_x[i + 1], 0, 0}, axis}, JointType::revolute);
+    SceneJoint joint = joint_between(first + i, {{joint_x[i] - body_x[i], 0, 0}, axis}, first + i + 1,
+                                     {{joint_x[i] - body_x[i + 1], 0, 0}, axis}, JointType::revolute);
     joint.desc.lower = -pi / 2, joint.desc.upper = pi / 2;
     joint.module = module, joint.axis = static_cast<int>(i);
     scene.joints.push_back(joint);
@@ -131,15 +135,18 @@ std::size_t add_atron(BenchScene& scene, const RobotParts& parts, const Pose& po
   const double across = along - atron_half_mass * hemisphere_centre * hemisphere_centre;
   for (int half = 0; half < 2; ++half) {
     const Vec3 centre{0, 0, half == 0 ? -hemisphere_centre : hemisphere_centre};
-    scene.bodies.push_back(link_of(module, pose * Pose{centre, {}}, atron_half_mass, {across, across, along}, parts.atron[half]));
+    scene.bodies.push_back(
+        link_of(module, pose * Pose{centre, {}}, atron_half_mass, {across, across, along}, parts.atron[half]));
   }
-  SceneJoint joint = joint_between(first, {{0, 0, hemisphere_centre}, {}}, first + 1, {{0, 0, -hemisphere_centre}, {}}, JointType::revolute);
+  SceneJoint joint = joint_between(first, {{0, 0, hemisphere_centre}, {}}, first + 1, {{0, 0, -hemisphere_centre}, {}},
+                                   JointType::revolute);
   joint.module = module;
   scene.joints.push_back(joint);
   return first;
 }
 
-std::size_t add_solid(BenchScene& scene, std::shared_ptr<const model::Geometry> geometry, const Pose& pose, double mass) {
+std::size_t add_solid(BenchScene& scene, std::shared_ptr<const model::Geometry> geometry, const Pose& pose,
+                      double mass) {
   BodyDesc body;
   body.pose = pose;
   body.mass = mass;
@@ -165,7 +172,8 @@ void add_fixed(BenchScene& scene, const model::Shape& shape, const Pose& pose) {
 
 void add_dock(BenchScene& scene, std::size_t a, std::size_t b, const Vec3& point, const Vec3& axis, int module) {
   const Pose world{point, Quat::between({0, 0, 1}, axis)};
-  SceneJoint dock = joint_between(a, scene.bodies[a].pose.inverse() * world, b, scene.bodies[b].pose.inverse() * world, JointType::dock);
+  SceneJoint dock = joint_between(a, scene.bodies[a].pose.inverse() * world, b, scene.bodies[b].pose.inverse() * world,
+                                  JointType::dock);
   dock.module = module;
   scene.joints.push_back(dock);
 }

@@ -21,7 +21,8 @@ std::size_t add_superbot(BenchScene& scene, const RobotParts& parts, const Pose&
 std::size_t add_atron(BenchScene& scene, const RobotParts& parts, const Pose& pose, int module);
 
 // A body of one shape and uniform density.
-std::size_t add_solid(BenchScene& scene, std::shared_ptr<const model::Geometry> geometry, const Pose& pose, double mass);
+std::size_t add_solid(BenchScene& scene, std::shared_ptr<const model::Geometry> geometry, const Pose& pose,
+                      double mass);
 void add_fixed(BenchScene& scene, const model::Shape& shape, const Pose& pose);
 
 // A dock, closed as the bodies lie, at a point of the world.

@@ -89,7 +89,8 @@ int SceneRun::change_docks() {
   if (ticks_ % 4 == 0) {
     const std::size_t count = std::min(static_cast<std::size_t>(scene_.events.count), docks_.size());
     // A stride that meets docks all over the scene, and each in the end.
-    const std::size_t stride = std::max<std::size_t>(1, static_cast<std::size_t>(0.382 * static_cast<double>(docks_.size())));
+    const std::size_t stride =
+        std::max<std::size_t>(1, static_cast<std::size_t>(0.382 * static_cast<double>(docks_.size())));
     while (undocked_.size() < count) {
       next_dock_ = (next_dock_ + stride) % docks_.size();
       while (!joints_[docks_[next_dock_]].valid()) next_dock_ = (next_dock_ + 1) % docks_.size();
@@ -123,7 +124,8 @@ void SceneRun::look(Quality& worst) const {
     const JointDesc& desc = scene_.joints[i].desc;
     const bool dock = desc.type == JointType::dock;
     if (!joints_[i].valid() || (dock && engine_.latched()[joints_[i].index] == 0)) continue;
-    const Pose a = poses[bodies_[desc.a.index].index] * desc.frame_a, b = poses[bodies_[desc.b.index].index] * desc.frame_b;
+    const Pose a = poses[bodies_[desc.a.index].index] * desc.frame_a,
+               b = poses[bodies_[desc.b.index].index] * desc.frame_b;
     const double gap = 1e3 * length(a.position - b.position);
     if (dock) {
       worst.has_docks = true;
@@ -137,7 +139,8 @@ void SceneRun::look(Quality& worst) const {
     }
   }
   for (std::size_t i = 0; i < bodies_.size(); ++i)
-    if (scene_.bodies[i].motion == Motion::dynamic) worst.lift_m = std::max(worst.lift_m, poses[bodies_[i].index].position.z);
+    if (scene_.bodies[i].motion == Motion::dynamic)
+      worst.lift_m = std::max(worst.lift_m, poses[bodies_[i].index].position.z);
 }
 
 void SceneRun::look_at_contacts(Quality& worst) const {
@@ -158,7 +161,8 @@ Vec3 SceneRun::centre_of_mass() const {
   return mass > 0 ? sum / mass : sum;
 }
 
-Measurement measure(const BenchScene& scene, const EngineRegistry& engines, const std::string& engine_name, const MeasureOptions& options) {
+Measurement measure(const BenchScene& scene, const EngineRegistry& engines, const std::string& engine_name,
+                    const MeasureOptions& options) {
   ThreadPool pool(options.threads);
   EngineSettings settings;
   settings.max_substep = options.substep;
@@ -192,7 +196,8 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
     const double cpu_before = platform::process_cpu_seconds(), before = platform::monotonic_seconds();
     const int changes = run.change_docks();
     const StepStatus status = run.step();
-    const double taken = platform::monotonic_seconds() - before, cpu_taken = platform::process_cpu_seconds() - cpu_before;
+    const double taken = platform::monotonic_seconds() - before,
+                 cpu_taken = platform::process_cpu_seconds() - cpu_before;
     cpu += counts ? cpu_taken : 0;
     m.failure = status.what;
     if (!counts || !status.ok()) continue;
@@ -206,7 +211,8 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
     contact_counts.push_back(static_cast<double>(contacts.size()));
   }
   if (times.empty() && m.failure.empty())
-    m.failure = fmt::format("within {:.3g} s it came to {:.2f} s of the {:.2f} s in which the scene settles", options.limit, run.time(), m.settle);
+    m.failure = fmt::format("within {:.3g} s it came to {:.2f} s of the {:.2f} s in which the scene settles",
+                            options.limit, run.time(), m.settle);
   m.simulated = run.time();
   m.ticks = static_cast<int>(times.size());
   m.ms_median = median(times);

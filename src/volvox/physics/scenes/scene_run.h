@@ -24,18 +24,19 @@ class SceneRun {
   // An engine that cannot hold a shape of the scene is an error. The scene must outlive the run.
   static Result<SceneRun> create(const BenchScene& scene, Engine& engine, TickLength tick);
 
-  void command();            // motors and forces for the next tick
-  int change_docks();        // this tick's docking events; returns how many
+  void command();      // motors and forces for the next tick
+  int change_docks();  // this tick's docking events; returns how many
   StepStatus step();
   double time() const { return now().seconds(); }
   std::int64_t ticks() const { return ticks_; }
 
-  void look(Quality& worst) const;        // at joints and heights
+  void look(Quality& worst) const;              // at joints and heights
   void look_at_contacts(Quality& worst) const;  // at penetration: slower
   Vec3 centre_of_mass() const;
 
  private:
-  SceneRun(const BenchScene& scene, Engine& engine, TickLength tick) : scene_(scene), engine_(engine), tick_(tick), meter_(scene) {}
+  SceneRun(const BenchScene& scene, Engine& engine, TickLength tick)
+      : scene_(scene), engine_(engine), tick_(tick), meter_(scene) {}
   Time now() const { return tick_.start_of(ticks_); }
 
   const BenchScene& scene_;
@@ -43,31 +44,31 @@ class SceneRun {
   TickLength tick_;
   PenetrationMeter meter_;
   std::int64_t ticks_ = 0;
-  std::vector<BodyId> bodies_;   // by body of the scene
-  std::vector<JointId> joints_;  // by joint of the scene; not valid while it is undocked
-  std::vector<std::size_t> docks_;   // joints of the scene that are docks
+  std::vector<BodyId> bodies_;      // by body of the scene
+  std::vector<JointId> joints_;     // by joint of the scene; not valid while it is undocked
+  std::vector<std::size_t> docks_;  // joints of the scene that are docks
   std::vector<std::size_t> undocked_;
   std::size_t next_dock_ = 0;
 };
 
 struct MeasureOptions {
   double substep = 1.0 / 240;
-  double seconds = 3;      // to simulate
-  double limit = 1e300;    // s of wall time: a run that takes longer ends early
+  double seconds = 3;    // to simulate
+  double limit = 1e300;  // s of wall time: a run that takes longer ends early
   int threads = 1;
   std::uint64_t seed = 1;
 };
 
 struct Measurement {
-  std::string failure;     // empty: it ran to the end, or to the limit
-  std::string settings;    // of the engine
+  std::string failure;   // empty: it ran to the end, or to the limit
+  std::string settings;  // of the engine
   Quality worst;
-  double settle = 0;       // s of the scene that do not count
-  double simulated = 0;    // s
-  int ticks = 0;           // that count
+  double settle = 0;                                               // s of the scene that do not count
+  double simulated = 0;                                            // s
+  int ticks = 0;                                                   // that count
   double ms_median = 0, ms_min = 0, ms_mean = 0, cpu_ms_mean = 0;  // of a tick
-  double contacts = 0;     // mean
-  double travel_m = 0;     // of the centre of mass, along the ground
+  double contacts = 0;                                             // mean
+  double travel_m = 0;                                             // of the centre of mass, along the ground
   std::uint64_t state_hash = 0;
   // What a docking event costs, calls and following step together, above a step without; of the
   // processor's time.
@@ -75,6 +76,7 @@ struct Measurement {
 };
 
 // Runs the scene in a new engine. Times are wall time; the engine is alone in its process.
-Measurement measure(const BenchScene& scene, const EngineRegistry& engines, const std::string& engine, const MeasureOptions& options);
+Measurement measure(const BenchScene& scene, const EngineRegistry& engines, const std::string& engine,
+                    const MeasureOptions& options);
 
 }  // namespace volvox::physics::scenes

@@ -74,8 +74,11 @@ void add_box(BenchScene& scene, double side) {
 std::size_t add_snake(BenchScene& scene, const RobotParts& parts, const Pose& start, int count, int first_module) {
   const std::size_t first = scene.bodies.size();
   for (int m = 0; m < count; ++m) {
-    const std::size_t front = add_superbot(scene, parts, start * Pose{{m * superbot_length, 0, 0}, {}}, first_module + m);
-    if (m > 0) add_dock(scene, front - 1, front, start * Vec3{(m - 0.5) * superbot_length, 0, 0}, start.rotation * Vec3{1, 0, 0}, first_module + m);
+    const std::size_t front =
+        add_superbot(scene, parts, start * Pose{{m * superbot_length, 0, 0}, {}}, first_module + m);
+    if (m > 0)
+      add_dock(scene, front - 1, front, start * Vec3{(m - 0.5) * superbot_length, 0, 0}, start.rotation * Vec3{1, 0, 0},
+               first_module + m);
   }
   return first;
 }
@@ -108,7 +111,8 @@ BenchScene scattered_atrons(int modules, std::uint64_t seed) {
   const RobotParts parts(scene.friction);
   const int side = square_side(modules);
   RandomStream random(seed, 0, "attitudes");
-  for (int m = 0; m < modules; ++m) add_atron(scene, parts, {{(m % side) * 0.16, (m / side) * 0.16, 0.075}, random_attitude(random)}, m);
+  for (int m = 0; m < modules; ++m)
+    add_atron(scene, parts, {{(m % side) * 0.16, (m / side) * 0.16, 0.075}, random_attitude(random)}, m);
   return scene;
 }
 
@@ -153,7 +157,8 @@ BenchScene bouncing_spheres(int count, std::uint64_t seed) {
   RandomStream random(seed, 0, "places");
   constexpr int side = 14;
   for (int i = 0; i < count; ++i) {
-    const Vec3 at{(i % side - 6.5) * 0.2 + random.uniform(-0.04, 0.04), (i / side % side - 6.5) * 0.2 + random.uniform(-0.04, 0.04),
+    const Vec3 at{(i % side - 6.5) * 0.2 + random.uniform(-0.04, 0.04),
+                  (i / side % side - 6.5) * 0.2 + random.uniform(-0.04, 0.04),
                   0.5 + 0.3 * (i / (side * side)) + random.uniform(0, 0.15)};
     add_solid(scene, ball, {at, {}}, mass);
   }
@@ -185,11 +190,14 @@ BenchScene rolling_tracks(int modules, std::uint64_t) {
       // What is ahead of the corner is bent up: the module's last link and all that follow.
       const Pose bent = at * Pose{{corner, 0, 0}, Quat::axis_angle({0, 1, 0}, -turn)} * Pose{{-corner, 0, 0}, {}};
       scene.bodies[body + 3].pose = bent * at.inverse() * scene.bodies[body + 3].pose;
-      if (i > 0) add_dock(scene, bodies.back() + 3, body, at * Vec3{-superbot_length / 2, 0, 0}, at.rotation * Vec3{1, 0, 0}, m + i);
+      if (i > 0)
+        add_dock(scene, bodies.back() + 3, body, at * Vec3{-superbot_length / 2, 0, 0}, at.rotation * Vec3{1, 0, 0},
+                 m + i);
       bodies.push_back(body);
       at = bent * Pose{{superbot_length, 0, 0}, {}};
     }
-    add_dock(scene, bodies.back() + 3, bodies.front(), at * Vec3{-superbot_length / 2, 0, 0}, at.rotation * Vec3{1, 0, 0}, m);
+    add_dock(scene, bodies.back() + 3, bodies.front(), at * Vec3{-superbot_length / 2, 0, 0},
+             at.rotation * Vec3{1, 0, 0}, m);
   }
   scene.modules = (modules + ring - 1) / ring * ring;
   return scene;
@@ -252,7 +260,8 @@ BenchScene wall_hit_by_spheres(int modules, std::uint64_t seed) {
   RandomStream random(seed, 0, "shots");
   const double width = columns * superbot_length;
   for (int i = 0; i < 20; ++i) {
-    const Vec3 at{random.uniform(-0.45, 0.45) * width, -1.0 - 0.25 * i, random.uniform(0.1, 0.1 + superbot_width * (rows - 1))};
+    const Vec3 at{random.uniform(-0.45, 0.45) * width, -1.0 - 0.25 * i,
+                  random.uniform(0.1, 0.1 + superbot_width * (rows - 1))};
     const std::size_t body = add_solid(scene, ball, {at, {}}, mass);
     scene.bodies[body].velocity.linear = {0, speed, 0};
     scene.bodies[body].gravity = false;  // so that every one meets the wall where it was aimed
@@ -294,10 +303,13 @@ struct Entry {
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
-      {{"S1", "disconnected SuperBots on a plane, every joint alternating between two angles each second", 1000, 1, 3}, scattered_superbots},
+      {{"S1", "disconnected SuperBots on a plane, every joint alternating between two angles each second", 1000, 1, 3},
+       scattered_superbots},
       {{"S2", "SuperBots docked front to back: one snake with a travelling wave", 1000, 2, 4}, one_snake},
       {{"S3", "disconnected ATRONs at random attitudes, each spinning its joint", 1500, 1, 3}, scattered_atrons},
-      {{"S4", "random organisms of 1 to 20 SuperBots, some with loops, on each other and on a height field", 1000, 1, 3}, random_organisms},
+      {{"S4", "random organisms of 1 to 20 SuperBots, some with loops, on each other and on a height field", 1000, 1,
+        3},
+       random_organisms},
       {{"pile", "SuperBots dropped into a box of 1.2 m, every joint alternating", 500, 1, 3}, pile},
       {{"heap", "wriggling snakes of 50 SuperBots dropped on each other", 1000, 2, 3}, heap},
       {{"spheres", "spheres that bounce in a box", 666, 1, 3}, bouncing_spheres},
@@ -305,8 +317,11 @@ const std::vector<Entry>& entries() {
       {{"track", "rings of six SuperBots that roll", 6, 6, 6}, rolling_tracks},
       {{"lattice", "cubes docked to all their neighbours, on a plane", 1000, 1, 2}, lattice},
       {{"hit", "a wall of docked SuperBots hit by twenty spheres", 45, 2, 2}, wall_hit_by_spheres},
-      {{"dock", "a snake afloat, of which one dock at a time opens and closes: what an event costs", 1000, 2, 6}, docking_snake},
-      {{"events", "docked pairs of SuperBots on a plane, of which 50 open or close in a tick: 1500 events a second", 1000, 2, 3}, docking_pairs},
+      {{"dock", "a snake afloat, of which one dock at a time opens and closes: what an event costs", 1000, 2, 6},
+       docking_snake},
+      {{"events", "docked pairs of SuperBots on a plane, of which 50 open or close in a tick: 1500 events a second",
+        1000, 2, 3},
+       docking_pairs},
   };
   return all;
 }
@@ -328,7 +343,8 @@ Result<BenchScene> make_scene(const std::string& name, int modules, std::uint64_
     names.push_back(entry.info.name);
     if (entry.info.name != name) continue;
     if (modules != 0 && modules < entry.info.fewest)
-      return Error(fmt::format("the scene '{}' cannot have {} modules", name, modules), fmt::format("give it at least {}", entry.info.fewest));
+      return Error(fmt::format("the scene '{}' cannot have {} modules", name, modules),
+                   fmt::format("give it at least {}", entry.info.fewest));
     const int count = modules == 0 ? entry.info.modules : modules;
     BenchScene scene = entry.make(count, seed);
     scene.name = name;
@@ -336,8 +352,9 @@ Result<BenchScene> make_scene(const std::string& name, int modules, std::uint64_
     return scene;
   }
   const std::string near = nearest_name(name, names);
-  return Error(fmt::format("there is no scene '{}'", name),
-               near.empty() ? fmt::format("choose of: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+  return Error(fmt::format("there is no scene '{}'", name), near.empty()
+                                                                ? fmt::format("choose of: {}", fmt::join(names, ", "))
+                                                                : fmt::format("did you mean '{}'?", near));
 }
 
 }  // namespace volvox::physics::scenes

@@ -18,12 +18,14 @@ TEST(EngineRegistry, names_what_there_is_when_asked_for_what_there_is_not) {
   EXPECT_NE(text.find("none"), std::string::npos) << text;
   const auto far = registry.make("xyzzy", {});
   ASSERT_FALSE(far.ok());
-  for (const std::string& name : registry.names()) EXPECT_NE(far.error().text().find(name), std::string::npos) << far.error().text();
+  for (const std::string& name : registry.names())
+    EXPECT_NE(far.error().text().find(name), std::string::npos) << far.error().text();
 }
 
 TEST(EngineRegistry, plugins_add_to_it) {
   EngineRegistry registry = built_in_engines();
-  registry.add("mine", [](const EngineSettings& settings) { return std::move(*built_in_engines().make("none", settings)); });
+  registry.add("mine",
+               [](const EngineSettings& settings) { return std::move(*built_in_engines().make("none", settings)); });
   EXPECT_TRUE(registry.make("mine", {}).ok());
   EXPECT_EQ(registry.names().size(), built_in_engines().names().size() + 1);
 }

@@ -1,7 +1,7 @@
 // Another process on the wire, as a node of ROS 2 would be: it looks at what the run offers, reads
 // it, commands a joint, and waits until the joint is there. ros2_peer DOMAIN; says what is not so.
-#include <dds/ddsi/ddsi_serdata.h>
 #include <dds/dds.h>
+#include <dds/ddsi/ddsi_serdata.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -35,7 +35,8 @@ dds_entity_t made(dds_entity_t entity, const std::string& what) {
 // Calls until it is true.
 template <class Call>
 void wait_for(const std::string& what, Call&& call) {
-  for (const auto end = Clock::now() + std::chrono::seconds(40); Clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(10)))
+  for (const auto end = Clock::now() + std::chrono::seconds(40); Clock::now() < end;
+       std::this_thread::sleep_for(std::chrono::milliseconds(10)))
     if (call()) return;
   fail(what);
 }
@@ -123,10 +124,11 @@ void check_bytes_of_joint_states(dds_entity_t reader) {
 // What is offered, as discovery tells it.
 void check_offers(dds_entity_t participant) {
   const std::map<std::string, std::string> wanted = {
-      {"rt/clock", "rosgraph_msgs::msg::dds_::Clock_"},           {"rt/joint_states", "sensor_msgs::msg::dds_::JointState_"},
-      {"rt/tf", "tf2_msgs::msg::dds_::TFMessage_"},               {"rt/arm/range", "sensor_msgs::msg::dds_::LaserScan_"},
-      {"rt/arm/imu", "sensor_msgs::msg::dds_::Imu_"},             {"rt/arm/gyro", "geometry_msgs::msg::dds_::Vector3Stamped_"}};
-  const dds_entity_t found = made(dds_create_reader(participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, nullptr, nullptr), "reader of what is offered");
+      {"rt/clock", "rosgraph_msgs::msg::dds_::Clock_"}, {"rt/joint_states", "sensor_msgs::msg::dds_::JointState_"},
+      {"rt/tf", "tf2_msgs::msg::dds_::TFMessage_"},     {"rt/arm/range", "sensor_msgs::msg::dds_::LaserScan_"},
+      {"rt/arm/imu", "sensor_msgs::msg::dds_::Imu_"},   {"rt/arm/gyro", "geometry_msgs::msg::dds_::Vector3Stamped_"}};
+  const dds_entity_t found = made(dds_create_reader(participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, nullptr, nullptr),
+                                  "reader of what is offered");
   std::map<std::string, std::string> offered;
   wait_for("all topics are offered", [&] {
     with_newest<dds_builtintopic_endpoint_t>(found, [&](const dds_builtintopic_endpoint_t& endpoint) {
@@ -135,7 +137,8 @@ void check_offers(dds_entity_t participant) {
       dds_durability_kind_t durability{};
       dds_qget_reliability(endpoint.qos, &reliability, nullptr);
       dds_qget_durability(endpoint.qos, &durability);
-      expect(reliability == DDS_RELIABILITY_RELIABLE && durability == DDS_DURABILITY_VOLATILE, fmt::format("{} is reliable and volatile", endpoint.topic_name));
+      expect(reliability == DDS_RELIABILITY_RELIABLE && durability == DDS_DURABILITY_VOLATILE,
+             fmt::format("{} is reliable and volatile", endpoint.topic_name));
       return true;
     });
     for (const auto& [topic, type] : wanted) {
@@ -181,17 +184,21 @@ int main(int count, char** arguments) {
   const dds_entity_t scans = reader_of(participant, "rt/arm/range", sensor_msgs_msg_dds__LaserScan__desc, false);
   wait_for("a scan of three free rays", [&] {
     return with_newest<sensor_msgs_msg_dds__LaserScan_>(scans, [](const sensor_msgs_msg_dds__LaserScan_& scan) {
-      return scan.ranges._length == 3 && scan.ranges._buffer[0] == 5 && scan.range_max == 5 && scan.angle_min == -0.5f && scan.angle_increment == 0.5f;
+      return scan.ranges._length == 3 && scan.ranges._buffer[0] == 5 && scan.range_max == 5 &&
+             scan.angle_min == -0.5f && scan.angle_increment == 0.5f;
     });
   });
   const dds_entity_t imus = reader_of(participant, "rt/arm/imu", sensor_msgs_msg_dds__Imu__desc, false);
   wait_for("the imu feels its weight", [&] {
     return with_newest<sensor_msgs_msg_dds__Imu_>(imus, [](const sensor_msgs_msg_dds__Imu_& imu) {
-      return std::fabs(imu.linear_acceleration.z - 9.81) < 0.1 && imu.orientation_covariance[0] == -1 && std::string(imu.header.frame_id) == "arm/head";
+      return std::fabs(imu.linear_acceleration.z - 9.81) < 0.1 && imu.orientation_covariance[0] == -1 &&
+             std::string(imu.header.frame_id) == "arm/head";
     });
   });
 
-  const dds_entity_t command_topic = made(dds_create_topic(participant, &std_msgs_msg_dds__Float64__desc, "rt/arm/neck/command", nullptr, nullptr), "topic");
+  const dds_entity_t command_topic =
+      made(dds_create_topic(participant, &std_msgs_msg_dds__Float64__desc, "rt/arm/neck/command", nullptr, nullptr),
+           "topic");
   const dds_entity_t commands = made(dds_create_writer(participant, command_topic, quality(true), nullptr), "writer");
   wait_for("the run listens to commands", [&] {
     dds_publication_matched_status_t matched;

@@ -31,7 +31,9 @@ Case pit_arena(std::uint64_t seed) {
 Cloud sphere(std::size_t points, double noise) {
   RandomStream random(1, 0, "sphere");
   Cloud cloud;
-  for (std::size_t i = 0; i < points; ++i) cloud.points.push_back(normalized(Vec3{random.normal(), random.normal(), random.normal()}) * (1 + noise * random.normal()));
+  for (std::size_t i = 0; i < points; ++i)
+    cloud.points.push_back(normalized(Vec3{random.normal(), random.normal(), random.normal()}) *
+                           (1 + noise * random.normal()));
   return cloud;
 }
 
@@ -113,7 +115,8 @@ TEST(Gsrm, ASphereIsClosed) {
   const Topology shape = topology(built->mesh);
   EXPECT_TRUE(shape.two_manifold());
   // V nodes have 2 V - 4 faces; a small hole may stay.
-  EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()), 2.0 * static_cast<double>(built->mesh.vertices.size()) - 4, 12);
+  EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()),
+              2.0 * static_cast<double>(built->mesh.vertices.size()) - 4, 12);
   EXPECT_LE(shape.boundary_edges, 12u);
   for (const Vec3& v : built->mesh.vertices) EXPECT_NEAR(length(v), 1, 0.03);
 }
@@ -167,7 +170,8 @@ TEST(Build, LevelsOfDetailAreAsAskedFor) {
   for (const std::size_t wanted : {210, 576}) {
     const auto built = build(c.cloud, {.method = Method::growing_grid, .triangles = wanted});
     ASSERT_TRUE(built.ok());
-    EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()), static_cast<double>(wanted), 0.2 * static_cast<double>(wanted));
+    EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()), static_cast<double>(wanted),
+                0.2 * static_cast<double>(wanted));
   }
   const auto coarse = build(c.cloud, {.method = Method::gsrm, .triangles = 1011});
   ASSERT_TRUE(coarse.ok());
@@ -246,7 +250,8 @@ TriangleMesh box_and_dome() {
   for (std::uint32_t r = 0; r <= up; ++r)
     for (std::uint32_t k = 0; k < around; ++k) {
       const double a = 2 * pi * k / around, b = pi / 2 * r / up;
-      truth.vertices.push_back({1.05 + 0.3 * volvox::cos(b) * volvox::cos(a), -1.05 + 0.3 * volvox::cos(b) * volvox::sin(a), 0.3 * volvox::sin(b)});
+      truth.vertices.push_back({1.05 + 0.3 * volvox::cos(b) * volvox::cos(a),
+                                -1.05 + 0.3 * volvox::cos(b) * volvox::sin(a), 0.3 * volvox::sin(b)});
     }
   for (std::uint32_t r = 0; r < up; ++r)
     for (std::uint32_t k = 0; k < around; ++k) {
@@ -266,7 +271,8 @@ TEST(Build, MixedModelsHaveBoxesWhereTheyFitAndANetElsewhere) {
   ASSERT_TRUE(flat.ok()) << flat.error().text();
   const Footprint box = make_arena({.seed = 3, .length = 3, .width = 3, .pit = false, .boxes = 1})->things[0];
   const auto stands_for_it = [&](const BoxPart& part) {
-    return length(part.pose.position - Vec3{box.center.x, box.center.y, box.height / 2}) < 0.02 && std::fabs(part.size.z - box.height) < 0.02;
+    return length(part.pose.position - Vec3{box.center.x, box.center.y, box.height / 2}) < 0.02 &&
+           std::fabs(part.size.z - box.height) < 0.02;
   };
   EXPECT_EQ(std::count_if(mixed->boxes.begin(), mixed->boxes.end(), stands_for_it), 1);
   EXPECT_GE(mixed->boxes.size(), 5u) << "the walls are slabs";
@@ -279,13 +285,15 @@ TEST(Build, MixedModelsHaveBoxesWhereTheyFitAndANetElsewhere) {
 TEST(Build, LaterScansRefineAnArena) {
   const Case c = pit_arena(2);
   Cloud left, right, few;
-  for (std::size_t i = 0; i < c.cloud.points.size(); ++i) (c.cloud.points[i].x < 0.3 ? left : right).points.push_back(c.cloud.points[i]);
+  for (std::size_t i = 0; i < c.cloud.points.size(); ++i)
+    (c.cloud.points[i].x < 0.3 ? left : right).points.push_back(c.cloud.points[i]);
   const auto first = build(left, {.method = Method::plane_fitting});
   ASSERT_TRUE(first.ok()) << first.error().text();
   const auto better = refine(first->mesh, {right}, {{.method = Method::plane_fitting}, true});
   ASSERT_TRUE(better.ok()) << better.error().text();
   EXPECT_GT(better->new_points, right.points.size() / 2);
-  const double before = evaluate(first->mesh, c.truth, 1000).f_2cm, after = evaluate(better->built.mesh, c.truth, 1000).f_2cm;
+  const double before = evaluate(first->mesh, c.truth, 1000).f_2cm,
+               after = evaluate(better->built.mesh, c.truth, 1000).f_2cm;
   EXPECT_LT(before, 0.8);
   EXPECT_GT(after, 0.97);
   EXPECT_FALSE(refine(first->mesh, {few}, {{}, true}).ok());
@@ -301,7 +309,8 @@ TEST(Build, ACameraColoursWhatItSeesAndNothingBehind) {
     mesh.triangles.insert(mesh.triangles.end(), {{n, n + 1, n + 2}, {n, n + 2, n + 3}});
   }
   CameraView view{{}, 1.2, 4, 4, std::vector<std::uint8_t>(48)};
-  for (std::size_t pixel = 0; pixel < 16; ++pixel) view.rgb[3 * pixel] = pixel % 4 < 2 ? 200 : 100;  // brighter on the left
+  for (std::size_t pixel = 0; pixel < 16; ++pixel)
+    view.rgb[3 * pixel] = pixel % 4 < 2 ? 200 : 100;  // brighter on the left
   const Rgb unseen{1, 2, 3};
   EXPECT_EQ(paint(mesh, std::vector{view}, unseen), 4u);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(mesh.colors[i].r, mesh.vertices[i].y > 0 ? 200 : 100);

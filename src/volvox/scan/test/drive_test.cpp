@@ -41,7 +41,8 @@ TEST(ScanLog, SaysWhatIsMissingAndWhere) {
 }
 
 TEST(ScanLog, SurvivesWhatIsBroken) {
-  const std::string good = "PARAM volvox_laser_range 8\nFLASER 3 1 2 3 0 0 0 0 0 0 1.0 h 1.0\nRLASER 2 1 2 0 0 0 0 0 0 1.0 h 1.0\n";
+  const std::string good =
+      "PARAM volvox_laser_range 8\nFLASER 3 1 2 3 0 0 0 0 0 0 1.0 h 1.0\nRLASER 2 1 2 0 0 0 0 0 0 1.0 h 1.0\n";
   RandomStream random(1, 0, "fuzz");
   for (int i = 0; i < 3000; ++i) {
     std::string text = good;
@@ -117,13 +118,16 @@ TEST(Register, LaysAScanOnAnother) {
 
 TEST(Register, SaysThatASymmetricRoomFitsEitherWay) {
   const auto arena = make_arena({.seed = 9, .length = 5, .width = 3, .height = 1.5, .pit = false, .boxes = 0});
-  const auto found = register_clouds(sample_cloud(arena->mesh, {.seed = 1, .points = 20'000, .outliers = 100}), sample_cloud(arena->mesh, {.seed = 2, .points = 20'000, .outliers = 100}));
+  const auto found = register_clouds(sample_cloud(arena->mesh, {.seed = 1, .points = 20'000, .outliers = 100}),
+                                     sample_cloud(arena->mesh, {.seed = 2, .points = 20'000, .outliers = 100}));
   ASSERT_TRUE(found.ok()) << found.error().text();
   EXPECT_NE(found->doubt().find("180 degrees"), std::string::npos) << found->doubt();
 }
 
 TEST(Register, TakesAPartOfARoomButNoOtherRoom) {
-  const auto cloud_of_room = [](ArenaOptions options) { return sample_cloud(make_arena(options)->mesh, {.seed = 1, .points = 30'000, .outliers = 0}); };
+  const auto cloud_of_room = [](ArenaOptions options) {
+    return sample_cloud(make_arena(options)->mesh, {.seed = 1, .points = 30'000, .outliers = 0});
+  };
   const Cloud room = cloud_of_room({.seed = 9, .length = 5, .width = 3, .height = 1.5});
   Cloud part = room;
   std::erase_if(part.points, [](const Vec3& p) { return p.x > -0.5; });

@@ -12,7 +12,8 @@ namespace volvox::scan {
 namespace {
 
 TEST(Polygon, HolesAddTwoTrianglesEach) {
-  const std::vector<std::vector<Vec2>> loops = {{{0, 0}, {4, 0}, {4, 3}, {0, 3}}, {{1, 1}, {1, 2}, {2, 2}, {2, 1}}, {{2.5, 0.5}, {3, 2.5}, {3.5, 0.5}}};
+  const std::vector<std::vector<Vec2>> loops = {
+      {{0, 0}, {4, 0}, {4, 3}, {0, 3}}, {{1, 1}, {1, 2}, {2, 2}, {2, 1}}, {{2.5, 0.5}, {3, 2.5}, {3.5, 0.5}}};
   const auto triangles = triangulate(loops);
   EXPECT_EQ(triangles.size(), 11u + 4 - 2);
   std::vector<Vec2> all;
@@ -38,7 +39,9 @@ TEST(Arena, IsTwoManifoldWithTheOpenTopAsItsOnlyBoundary) {
   }
 }
 
-TEST(Arena, ARoomThatIsTooSmallIsRefused) { EXPECT_FALSE(make_arena({.seed = 1, .length = 1.5, .width = 1.5, .boxes = 50}).ok()); }
+TEST(Arena, ARoomThatIsTooSmallIsRefused) {
+  EXPECT_FALSE(make_arena({.seed = 1, .length = 1.5, .width = 1.5, .boxes = 50}).ok());
+}
 
 TEST(TriangleTree, AgreesWithLookingAtEveryTriangle) {
   const auto arena = make_arena({.seed = 3});
@@ -54,7 +57,8 @@ TEST(TriangleTree, AgreesWithLookingAtEveryTriangle) {
       const Vec3 n = cross(b - a, c - a);
       const double t_hit = dot(a - p, n) / dot(d, n);
       const Vec3 q = p + d * t_hit;
-      const bool inside = dot(cross(b - a, q - a), n) >= 0 && dot(cross(c - b, q - b), n) >= 0 && dot(cross(a - c, q - c), n) >= 0;
+      const bool inside =
+          dot(cross(b - a, q - a), n) >= 0 && dot(cross(c - b, q - b), n) >= 0 && dot(cross(a - c, q - c), n) >= 0;
       if (inside && t_hit > 0) first = std::min(first, t_hit);
     }
     EXPECT_NEAR(tree.nearest(p).distance, least, 1e-12);

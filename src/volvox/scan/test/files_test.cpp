@@ -13,11 +13,13 @@ namespace volvox::scan {
 namespace {
 
 std::string pcd_header(int points, const std::string& data) {
-  return "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH " + std::to_string(points) + "\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS " +
-         std::to_string(points) + "\nDATA " + data + "\n";
+  return "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH " + std::to_string(points) +
+         "\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS " + std::to_string(points) + "\nDATA " + data + "\n";
 }
 
-std::string floats(const std::vector<float>& values) { return {reinterpret_cast<const char*>(values.data()), values.size() * 4}; }
+std::string floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * 4};
+}
 
 TriangleMesh square() {
   TriangleMesh mesh;
@@ -74,11 +76,16 @@ TEST(Pcd, LeavesOutWhatIsNotFiniteAndSaysSo) {
 
 TEST(Pcd, SaysWhereItIsCutOffOrWrong) {
   EXPECT_NE(complaint(parse_pcd(pcd_header(3, "ascii") + "1 2 3\n", "a.pcd")).find("1 of 3 points"), std::string::npos);
-  EXPECT_NE(complaint(parse_pcd(pcd_header(2, "ascii") + "1 2 3\n1 two 3\n", "a.pcd")).find("a.pcd:12"), std::string::npos);
-  EXPECT_NE(complaint(parse_pcd(pcd_header(3, "binary") + floats({1, 2, 3}), "a.pcd")).find("cut off"), std::string::npos);
-  EXPECT_NE(complaint(parse_pcd(pcd_header(3, "binary_compressed") + "abc", "a.pcd")).find("cut off"), std::string::npos);
+  EXPECT_NE(complaint(parse_pcd(pcd_header(2, "ascii") + "1 2 3\n1 two 3\n", "a.pcd")).find("a.pcd:12"),
+            std::string::npos);
+  EXPECT_NE(complaint(parse_pcd(pcd_header(3, "binary") + floats({1, 2, 3}), "a.pcd")).find("cut off"),
+            std::string::npos);
+  EXPECT_NE(complaint(parse_pcd(pcd_header(3, "binary_compressed") + "abc", "a.pcd")).find("cut off"),
+            std::string::npos);
   EXPECT_NE(complaint(parse_pcd(pcd_header(0, "ascii"), "a.pcd")).find("empty"), std::string::npos);
-  EXPECT_NE(complaint(parse_pcd("FIELDS x y\nSIZE 4 4\nTYPE F F\nCOUNT 1 1\nPOINTS 1\nDATA ascii\n1 2\n", "a.pcd")).find("no field z"), std::string::npos);
+  EXPECT_NE(complaint(parse_pcd("FIELDS x y\nSIZE 4 4\nTYPE F F\nCOUNT 1 1\nPOINTS 1\nDATA ascii\n1 2\n", "a.pcd"))
+                .find("no field z"),
+            std::string::npos);
   EXPECT_NE(complaint(parse_pcd("FIELDS x y z\nSIZE 4 4\n", "a.pcd")).find("a.pcd:2"), std::string::npos);
   EXPECT_NE(complaint(parse_pcd(pcd_header(2'000'000'000, "binary"), "a.pcd")).find("cut off"), std::string::npos);
 }
@@ -95,13 +102,16 @@ TEST(Ply, ReadsWhatItWrites) {
 
 TEST(Ply, ReadsAsciiAndBigEndianAndUnknownElements) {
   const std::string ascii =
-      "ply\nformat ascii 1.0\nelement extra 1\nproperty list uchar float what\nelement vertex 4\nproperty double z\nproperty float x\nproperty float y\nelement face 1\n"
+      "ply\nformat ascii 1.0\nelement extra 1\nproperty list uchar float what\nelement vertex 4\nproperty double "
+      "z\nproperty float x\nproperty float y\nelement face 1\n"
       "property list uchar int vertex_indices\nend_header\n2 0.5 0.5\n1 0 0\n1 1 0\n1 1 1\n1 0 1\n4 0 1 2 3\n";
   const auto mesh = parse_ply(ascii, "a.ply");
   ASSERT_TRUE(mesh.ok()) << complaint(mesh);
   EXPECT_EQ(mesh->vertices[2], (Vec3{1, 1, 1}));
   EXPECT_EQ(mesh->triangles.size(), 2u);
-  std::string big = "ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty short x\nproperty short y\nproperty short z\nend_header\n";
+  std::string big =
+      "ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty short x\nproperty short y\nproperty short "
+      "z\nend_header\n";
   big += std::string("\0\1\0\2\0\3", 6);
   const auto point = parse_ply(big, "a.ply");
   ASSERT_TRUE(point.ok()) << complaint(point);
@@ -110,10 +120,17 @@ TEST(Ply, ReadsAsciiAndBigEndianAndUnknownElements) {
 
 TEST(Ply, SaysWhereItIsCutOffOrWrong) {
   const std::string whole = ply_of(square());
-  EXPECT_NE(complaint(parse_ply(whole.substr(0, whole.size() - 3), "a.ply")).find("cut off at byte"), std::string::npos);
-  EXPECT_NE(complaint(parse_ply("ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n1 b 3\n", "a.ply")).find("a.ply:9"),
+  EXPECT_NE(complaint(parse_ply(whole.substr(0, whole.size() - 3), "a.ply")).find("cut off at byte"),
             std::string::npos);
-  EXPECT_NE(complaint(parse_ply("ply\nformat binary_little_endian 1.0\nelement vertex 999999999999\nproperty float x\nproperty float y\nproperty float z\nend_header\n", "a.ply")).find("cut off"),
+  EXPECT_NE(complaint(parse_ply("ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty "
+                                "float z\nend_header\n1 2 3\n1 b 3\n",
+                                "a.ply"))
+                .find("a.ply:9"),
+            std::string::npos);
+  EXPECT_NE(complaint(parse_ply("ply\nformat binary_little_endian 1.0\nelement vertex 999999999999\nproperty float "
+                                "x\nproperty float y\nproperty float z\nend_header\n",
+                                "a.ply"))
+                .find("cut off"),
             std::string::npos);
   EXPECT_FALSE(parse_ply("hello", "a.ply").ok());
 }
@@ -126,7 +143,8 @@ TEST(Off, ReadsWhatItWritesAndPolygons) {
   const auto polygon = parse_off("# a comment\nOFF 5 1 0\n0 0 0\n1 0 0\n1 1 0\n0.5 2 0\n0 1 0\n5 0 1 2 3 4\n", "a.off");
   ASSERT_TRUE(polygon.ok()) << complaint(polygon);
   EXPECT_EQ(polygon->triangles, (std::vector<Triangle>{{0, 1, 2}, {0, 2, 3}, {0, 3, 4}}));
-  EXPECT_NE(complaint(parse_off("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 7\n", "a.off")).find("a.off:6"), std::string::npos);
+  EXPECT_NE(complaint(parse_off("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 7\n", "a.off")).find("a.off:6"),
+            std::string::npos);
   EXPECT_NE(complaint(parse_off("OFF\n3 1 0\n0 0 0\n", "a.off")).find("1 of 3 vertices"), std::string::npos);
 }
 
@@ -135,7 +153,10 @@ TEST(Stl, ReadsWhatItWritesAndText) {
   ASSERT_TRUE(again.ok()) << complaint(again);
   EXPECT_EQ(again->triangles.size(), 2u);
   EXPECT_EQ(welded(*again, 1e-6).vertices.size(), 4u);
-  const auto text = parse_stl("solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n", "a.stl");
+  const auto text = parse_stl(
+      "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
+      "0\nendloop\nendfacet\nendsolid\n",
+      "a.stl");
   ASSERT_TRUE(text.ok()) << complaint(text);
   EXPECT_EQ(text->vertices[1], (Vec3{1, 0, 0}));
   EXPECT_FALSE(parse_stl(stl_of(square()).substr(0, 120), "a.stl").ok());
@@ -186,8 +207,13 @@ TEST(Files, ReadersSurviveWhatIsBroken) {
   pcd.append(reinterpret_cast<const char*>(sizes), 8);
   pcd += static_cast<char>(23);
   pcd += floats({1, 4, 2, 5, 3, 6});
-  const std::vector<std::string> seeds = {pcd, pcd_header(2, "ascii") + "1 2 3\n4 5 6\n", pcd_header(1, "binary") + floats({1, 2, 3}), ply_of(square()), off_of(square()),
-                                          stl_of(square()), "1 2 3\n4 5 6\n"};
+  const std::vector<std::string> seeds = {pcd,
+                                          pcd_header(2, "ascii") + "1 2 3\n4 5 6\n",
+                                          pcd_header(1, "binary") + floats({1, 2, 3}),
+                                          ply_of(square()),
+                                          off_of(square()),
+                                          stl_of(square()),
+                                          "1 2 3\n4 5 6\n"};
   RandomStream random(1, 0, "fuzz");
   for (int i = 0; i < 4000; ++i) {
     std::string bytes = seeds[random.below(seeds.size())];
@@ -209,7 +235,9 @@ TEST(Files, ReadersSurviveWhatIsBroken) {
 }
 
 TEST(Files, RobotLaserMessagesAreReadAsTheOlderOnes) {
-  const std::string line = "ROBOTLASER1 0 -1.570796 3.141593 0.785398 8.0 0.01 0 5 1.0 1.5 2.0 81.0 3.0 2 7 9 0.3 0.1 0.2 0.25 0.1 0.2 0.1 0.0 0.5 0.3 0 12.5 robot 12.5\n";
+  const std::string line =
+      "ROBOTLASER1 0 -1.570796 3.141593 0.785398 8.0 0.01 0 5 1.0 1.5 2.0 81.0 3.0 2 7 9 0.3 0.1 0.2 0.25 0.1 0.2 0.1 "
+      "0.0 0.5 0.3 0 12.5 robot 12.5\n";
   const auto log = parse_carmen(line, "drive.log");
   ASSERT_TRUE(log.ok()) << log.error().text();
   ASSERT_EQ(log->forward.size(), 1u);
@@ -223,7 +251,8 @@ TEST(Files, RobotLaserMessagesAreReadAsTheOlderOnes) {
     ASSERT_FALSE(bad.ok()) << cut;
     EXPECT_NE(bad.error().text().find("drive.log:1"), std::string::npos) << bad.error().text();
   }
-  EXPECT_FALSE(parse_carmen("ROBOTLASER1 0 0 3.14 0.1 8 0.01 0 2 1 1 0 0 0 0 0 0 0 0 0 0 0 0 1\n", "x").ok()) << "it looks to one side";
+  EXPECT_FALSE(parse_carmen("ROBOTLASER1 0 0 3.14 0.1 8 0.01 0 2 1 1 0 0 0 0 0 0 0 0 0 0 0 0 1\n", "x").ok())
+      << "it looks to one side";
 }
 
 TEST(Files, ABadOutputNameIsKnownBeforeTheWork) {

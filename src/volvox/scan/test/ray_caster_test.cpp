@@ -11,9 +11,7 @@
 namespace volvox::scan {
 namespace {
 
-Vec3 any_direction(RandomStream& random) {
-  return normalized(Vec3{random.normal(), random.normal(), random.normal()});
-}
+Vec3 any_direction(RandomStream& random) { return normalized(Vec3{random.normal(), random.normal(), random.normal()}); }
 Vec3 any_place(RandomStream& random, double size) {
   return {random.uniform(-size, size), random.uniform(-size, size), random.uniform(-size, size)};
 }
@@ -25,7 +23,8 @@ Pose any_pose(RandomStream& random, double size) {
 model::Mesh bumps(std::uint32_t n, double size, RandomStream& random) {
   auto mesh = std::make_shared<model::MeshData>();
   for (std::uint32_t j = 0; j <= n; ++j)
-    for (std::uint32_t i = 0; i <= n; ++i) mesh->vertices.push_back({size * i / n - size / 2, size * j / n - size / 2, random.uniform(0, 2 * size / n)});
+    for (std::uint32_t i = 0; i <= n; ++i)
+      mesh->vertices.push_back({size * i / n - size / 2, size * j / n - size / 2, random.uniform(0, 2 * size / n)});
   for (std::uint32_t j = 0; j < n; ++j)
     for (std::uint32_t i = 0; i < n; ++i) {
       const std::uint32_t a = j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
@@ -38,7 +37,8 @@ model::Mesh bumps(std::uint32_t n, double size, RandomStream& random) {
 model::HeightField hills(RandomStream& random) {
   auto field = std::make_shared<model::HeightFieldData>();
   field->columns = 17, field->rows = 9, field->size_x = 4, field->size_y = 2;
-  for (std::uint32_t i = 0; i < field->columns * field->rows; ++i) field->heights.push_back(static_cast<float>(random.uniform(0, 0.4)));
+  for (std::uint32_t i = 0; i < field->columns * field->rows; ++i)
+    field->heights.push_back(static_cast<float>(random.uniform(0, 0.4)));
   return field;
 }
 
@@ -46,7 +46,7 @@ std::vector<model::Shape> every_shape(RandomStream& random) {
   auto hull = std::make_shared<model::HullData>();
   for (int i = 0; i < 30; ++i) hull->points.push_back(any_direction(random) * 0.4);
   return {model::Sphere{0.3}, model::Box{{0.5, 0.3, 0.8}}, model::Capsule{0.2, 0.6}, model::Cylinder{0.25, 0.7},
-          model::Plane{}, model::Hull(hull), bumps(12, 1.5, random), hills(random)};
+          model::Plane{},     model::Hull(hull),           bumps(12, 1.5, random),   hills(random)};
 }
 
 std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape, const Pose& pose = {}) {
@@ -64,7 +64,8 @@ struct Everything {
     for (std::uint32_t b = 0; b < bodies.size(); ++b) {
       if (bodies[b].owner != 0 && bodies[b].owner == ray.ignore_owner) continue;
       const Pose inverse = bodies[b].pose.inverse();
-      const model::ShapeHit hit = model::RayGeometry(bodies[b].geometry).cast(inverse * ray.origin, inverse.rotation * ray.direction, range);
+      const model::ShapeHit hit =
+          model::RayGeometry(bodies[b].geometry).cast(inverse * ray.origin, inverse.rotation * ray.direction, range);
       if (hit.distance < 0 || (best.hit() && hit.distance >= range)) continue;
       range = hit.distance;
       best = {hit.distance, b, 0, bodies[b].pose.rotation * hit.normal};
@@ -95,7 +96,8 @@ std::vector<Ray> some_rays(RandomStream& random, int count) {
   for (int i = 0; i < count; ++i) {
     // Fans, and single ones in between.
     const Vec3 origin = i % 16 < 12 && i % 16 > 0 ? rays.back().origin : any_place(random, 4);
-    rays.push_back({origin, any_direction(random), random.uniform(1, 12), i % 5 == 0 ? static_cast<std::uint32_t>(1 + i % 7) : 0});
+    rays.push_back(
+        {origin, any_direction(random), random.uniform(1, 12), i % 5 == 0 ? static_cast<std::uint32_t>(1 + i % 7) : 0});
   }
   return rays;
 }
@@ -237,7 +239,8 @@ TEST(RayCaster, meshes_of_any_kind_are_hit) {
     fill(caster, all);
     std::vector<Ray> rays = some_rays(random, 64);
     for (Ray& ray : rays) {  // at some triangle
-      const auto& [a, b, c] = mesh->triangles[static_cast<std::size_t>(random.uniform() * static_cast<double>(mesh->triangles.size()))];
+      const auto& [a, b, c] =
+          mesh->triangles[static_cast<std::size_t>(random.uniform() * static_cast<double>(mesh->triangles.size()))];
       const Vec3 target = (mesh->vertices[a] + mesh->vertices[b] + mesh->vertices[c]) / 3;
       ray.direction = normalized(all.bodies[0].pose * target - ray.origin);
     }

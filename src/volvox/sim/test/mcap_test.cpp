@@ -40,10 +40,13 @@ class McapTest : public testing::Test {
   std::vector<std::string> messages(McapReader& reader) {
     std::vector<std::string> all;
     for (const McapChunk& chunk : reader.chunks())
-      EXPECT_TRUE(reader.read_chunk(chunk, [&](const McapMessage& m) {
-        EXPECT_EQ(m.time, 1000u * m.sequence);
-        all.emplace_back(m.data.begin(), m.data.end());
-      }).ok());
+      EXPECT_TRUE(reader
+                      .read_chunk(chunk,
+                                  [&](const McapMessage& m) {
+                                    EXPECT_EQ(m.time, 1000u * m.sequence);
+                                    all.emplace_back(m.data.begin(), m.data.end());
+                                  })
+                      .ok());
     return all;
   }
 
@@ -99,7 +102,8 @@ TEST_F(McapTest, DamageIsReportedAndNeverCrashes) {
     auto reader = McapReader::open(file_);
     if (!reader.ok()) continue;
     bool seen = !(*reader)->complete();  // a length that is not possible reads as a file that was cut off
-    for (const McapChunk& chunk : (*reader)->chunks()) seen |= !(*reader)->read_chunk(chunk, [](const McapMessage&) {}).ok();
+    for (const McapChunk& chunk : (*reader)->chunks())
+      seen |= !(*reader)->read_chunk(chunk, [](const McapMessage&) {}).ok();
     (void)(*reader)->attachment("note.txt");
     seen |= !(*reader)->check().ok();
     EXPECT_TRUE(seen) << "nobody noticed what happened to byte " << at << " of " << whole.size();

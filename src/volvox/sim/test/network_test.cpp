@@ -20,7 +20,9 @@ class Chatter final : public mind::Behavior {
   void start(mind::Agent& agent) override { agent.open(3); }
   void step(mind::Agent& agent) override {
     if (agent.random().chance(0.2)) agent.send("radio", Gossip{hops_, agent.time()});
-    if (agent.random().chance(0.2)) agent.send("can", Gossip{hops_, agent.time()}, {.mailbox = 3, .priority = static_cast<std::uint32_t>(agent.address())});
+    if (agent.random().chance(0.2))
+      agent.send("can", Gossip{hops_, agent.time()},
+                 {.mailbox = 3, .priority = static_cast<std::uint32_t>(agent.address())});
     if (agent.random().chance(0.2)) agent.broadcast(Gossip{hops_, agent.signal("radio").level_dbm});
     if (agent.random().chance(0.05)) agent.disable_dock("front");
     if (agent.random().chance(0.2)) agent.enable_dock("front");
@@ -44,7 +46,8 @@ std::shared_ptr<const model::WorldModel> talking_world(Stage& stage) {
   auto world = std::make_shared<model::WorldModel>(*quiet);
   auto talking = std::make_shared<model::ModuleModel>(*quiet->placements[1].model);
   for (std::size_t d = 0; d < talking->docks.size(); ++d)
-    talking->wires.push_back({.dock = static_cast<int>(d), .bit_rate = 4000 + 1000.0 * static_cast<double>(d % 2), .delay = 1e-4});
+    talking->wires.push_back(
+        {.dock = static_cast<int>(d), .bit_rate = 4000 + 1000.0 * static_cast<double>(d % 2), .delay = 1e-4});
   model::Radio radio;
   radio.name = "radio";
   radio.bit_rate = 6000;
@@ -120,7 +123,8 @@ TEST(NetworkInTheLoop, TrafficIsSeenAndRecorded) {
   auto simulation = stage.simulate(world, 1, 1, "none"), unwatched = stage.simulate(world, 1, 1, "none");
   TrafficWatch::prepare(*simulation);
   const auto file = std::filesystem::temp_directory_path() / ("volvox-traffic-" + std::to_string(getpid()) + ".mcap");
-  auto recorder = Recorder::create(file, {{"format", format::version}, {"dt", simulation->settings().dt.text()}}, *simulation);
+  auto recorder =
+      Recorder::create(file, {{"format", format::version}, {"dt", simulation->settings().dt.text()}}, *simulation);
   ASSERT_TRUE(recorder.ok()) << recorder.error().text();
   TrafficWatch watch;
   std::vector<Traffic> seen;
@@ -141,7 +145,8 @@ TEST(NetworkInTheLoop, TrafficIsSeenAndRecorded) {
     ASSERT_TRUE(tick.ok()) << tick.error().text();
     EXPECT_EQ((*tick)->traffic.wires, seen[t].wires) << t;
     ASSERT_EQ((*tick)->traffic.rings.size(), seen[t].rings.size()) << t;
-    for (std::size_t i = 0; i < seen[t].rings.size(); ++i) EXPECT_EQ((*tick)->traffic.rings[i].radius, seen[t].rings[i].radius);
+    for (std::size_t i = 0; i < seen[t].rings.size(); ++i)
+      EXPECT_EQ((*tick)->traffic.rings[i].radius, seen[t].rings[i].radius);
     wires += seen[t].wires.size(), rings += seen[t].rings.size();
   }
   EXPECT_GT(wires, 20u);
@@ -207,7 +212,8 @@ TEST(NetworkInTheLoop, AFloodIsTheFloodOfTheNetworkAlone) {
   module->radios.push_back(radio);
   model::SceneBuilder scene("flood");
   for (int i = 0; i < 100; ++i)
-    scene.placement(scene.add(module, Pose{{static_cast<double>(i % 10), static_cast<double>(i / 10), 0}, {}}, "n" + std::to_string(i)));
+    scene.placement(scene.add(module, Pose{{static_cast<double>(i % 10), static_cast<double>(i / 10), 0}, {}},
+                              "n" + std::to_string(i)));
   scene.placement(0).mind = model::Mind{"relay", {{"source", "true"}}, "test", 1};
   auto simulation = stage.simulate(std::make_shared<const model::WorldModel>(*scene.build()), 1, 5, "none");
   while (simulation->now().seconds() < report->sim_time_s + 0.1) advance(*simulation, 1);

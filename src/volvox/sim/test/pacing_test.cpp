@@ -117,7 +117,9 @@ TEST(TimeDistribution, quantiles_are_those_of_the_sorted_times_to_a_hundredth) {
 
 TEST(TimeDistribution, holds_every_time_there_is) {
   TimeDistribution distribution;
-  for (const std::int64_t ns : {INT64_C(-5), INT64_C(0), INT64_C(1), INT64_C(255), INT64_C(256), INT64_C(257), INT64_MAX}) distribution.add(ns);
+  for (const std::int64_t ns :
+       {INT64_C(-5), INT64_C(0), INT64_C(1), INT64_C(255), INT64_C(256), INT64_C(257), INT64_MAX})
+    distribution.add(ns);
   EXPECT_EQ(distribution.count(), 7);
   EXPECT_DOUBLE_EQ(distribution.quantile(0), 0);
   EXPECT_NEAR(distribution.longest(), 9.223e9, 1e7);

@@ -56,13 +56,15 @@ class RecordingTest : public testing::Test {
   ~RecordingTest() override { fs::remove_all(folder_); }
 
   // Runs and records; `before_tick` may give inputs.
-  RunReport record(const std::string& behavior = "busy", const std::function<void(sim::Run&)>& before_tick = {}, const RunOptions& base = {}) {
+  RunReport record(const std::string& behavior = "busy", const std::function<void(sim::Run&)>& before_tick = {},
+                   const RunOptions& base = {}) {
     RunOptions options = base;
     options.experiment = (folder_ / "chain.sdf").string();
     options.settings["behavior"] = behavior;
     auto run = sim::Run::prepare(options, stage_.library, stage_.log);
     if (!run.ok()) throw std::runtime_error(run.error().text());
-    if (auto recorded = (*run)->record(folder_ / format::file_name); !recorded.ok()) throw std::runtime_error(recorded.error().text());
+    if (auto recorded = (*run)->record(folder_ / format::file_name); !recorded.ok())
+      throw std::runtime_error(recorded.error().text());
     while ((*run)->simulation().tick() < (*run)->ticks()) {
       if (before_tick) before_tick(**run);
       if (const StepStatus status = (*run)->step(); !status.ok()) throw std::runtime_error(status.what);
@@ -70,7 +72,8 @@ class RecordingTest : public testing::Test {
     }
     (*run)->end();
     poses_.clear();
-    for (std::uint32_t l = 0; l < (*run)->simulation().world().links(); ++l) poses_.push_back((*run)->simulation().world().link_pose(l));
+    for (std::uint32_t l = 0; l < (*run)->simulation().world().links(); ++l)
+      poses_.push_back((*run)->simulation().world().link_pose(l));
     if (auto written = (*run)->write(folder_); !written.ok()) throw std::runtime_error(written.error().text());
     return (*run)->report();
   }
@@ -106,7 +109,8 @@ TEST_F(RecordingTest, HoldsEveryTick) {
   EXPECT_GE(samples, 20u);
   EXPECT_EQ((*recording->tick(60))->hash, report.state_hash);
   for (std::size_t l = 0; l < poses_.size(); ++l)
-    EXPECT_EQ((*recording->tick(60))->links[l].position[2], static_cast<float>(poses_[l].position.z)) << recording->names().links[l];
+    EXPECT_EQ((*recording->tick(60))->links[l].position[2], static_cast<float>(poses_[l].position.z))
+        << recording->names().links[l];
   // Back, and forth again.
   EXPECT_EQ((*recording->tick(3))->hash, hashes_[2]);
   EXPECT_EQ((*recording->tick(40))->hash, hashes_[39]);
@@ -119,12 +123,15 @@ TEST_F(RecordingTest, MindsAreFoundWhereverOneLooks) {
   options.settings["modules"] = "24";
   options.duration = 5;
   std::vector<double> angles;  // of the last module, as it perceived them
-  record("turner", [&](sim::Run& run) {
-    const mind::Agent& last = run.simulation().minds().agent(23);
-    const auto names = last.percepts();
-    const auto pitch = std::find(names.begin(), names.end(), "pitch.angle");
-    angles.push_back(*last.percept_value(static_cast<std::size_t>(pitch - names.begin())).get<double>());
-  }, options);
+  record(
+      "turner",
+      [&](sim::Run& run) {
+        const mind::Agent& last = run.simulation().minds().agent(23);
+        const auto names = last.percepts();
+        const auto pitch = std::find(names.begin(), names.end(), "pitch.angle");
+        angles.push_back(*last.percept_value(static_cast<std::size_t>(pitch - names.begin())).get<double>());
+      },
+      options);
   auto recording = open();
   for (const std::int64_t t : {0, 299, 40, 250, 251, 252, 120, 200, 10, 298}) {
     ASSERT_TRUE(recording->tick(t).ok());

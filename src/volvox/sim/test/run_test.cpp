@@ -109,9 +109,11 @@ TEST(Run, AWorldFileRunsAndWritesItsResults) {
   std::ifstream in(folder / "out/report.html");
   const std::string page((std::istreambuf_iterator<char>(in)), {});
   EXPECT_NE(page.find("data:image/svg+xml;base64,PHN2Zy8+"), std::string::npos);
-  for (const char* part : {"<td>docks_engaged</td><td class=\"number\">2</td>", "<polyline", "data:image/png;base64,iVBORw==", "</html>"})
+  for (const char* part :
+       {"<td>docks_engaged</td><td class=\"number\">2</td>", "<polyline", "data:image/png;base64,iVBORw==", "</html>"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
-  for (const char* part : {"http:", "https:", "src=\"/", "<script"}) EXPECT_EQ(page.find(part), std::string::npos) << part;
+  for (const char* part : {"http:", "https:", "src=\"/", "<script"})
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
   EXPECT_FALSE((*run)->write("/proc/nowhere").ok());
 }
 
@@ -132,7 +134,8 @@ TEST(Run, BadOptionsAreRefusedBeforeAnythingRuns) {
   EXPECT_NE(refusal([](RunOptions& o) { o.experiment = "nowhere.sdf"; }).find("no file"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.settings["cout"] = "3"; }).find("count"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.settings["count"] = "30"; }).find("9"), std::string::npos);
-  EXPECT_NE(refusal([](RunOptions& o) { o.restore_from = "nowhere.snap"; }).find("cannot be opened"), std::string::npos);
+  EXPECT_NE(refusal([](RunOptions& o) { o.restore_from = "nowhere.snap"; }).find("cannot be opened"),
+            std::string::npos);
 }
 
 // A run that is saved halfway and restored reports what the whole run reports.
@@ -158,7 +161,8 @@ TEST(Run, ARestoredRunEndsAlike) {
   const RunReport rest = run_to(1.0, "half.snap", nullptr);
   EXPECT_EQ(rest.state_hash, whole.state_hash);
   EXPECT_EQ(rest.ticks, whole.ticks);
-  for (const Metric& metric : whole.metrics.all()) EXPECT_EQ(rest.metrics.find(metric.name)->value, metric.value) << metric.name;
+  for (const Metric& metric : whole.metrics.all())
+    EXPECT_EQ(rest.metrics.find(metric.name)->value, metric.value) << metric.name;
 }
 
 }  // namespace

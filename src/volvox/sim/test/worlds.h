@@ -80,14 +80,17 @@ struct Stage {
     noisy.sensors.push_back({"eye", "camera", 0, {}, {{"width", "6"}, {"height", "4"}, {"max_range", "2"}}, 0});
     noisy.percept_noise["eye"] = {{"gaussian", {{"deviation", "0.01"}}, 0}};
     noisy.action_noise["pitch"] = {{"gaussian", {{"deviation", "0.01"}}, 0}};
-    noisy.message_noise["*"] = {{"dropout", {{"probability", "0.2"}}, 0}, {"corrupt", {{"probability", "0.1"}}, 0}, {"delay", {{"ticks", "2"}}, 0}};
+    noisy.message_noise["*"] = {{"dropout", {{"probability", "0.2"}}, 0},
+                                {"corrupt", {{"probability", "0.1"}}, 0},
+                                {"delay", {{"ticks", "2"}}, 0}};
     const auto model = std::make_shared<const model::ModuleModel>(std::move(noisy));
     model::SceneBuilder scene("busy");
     scene.add_ground();
     model::PlacementOptions options;
     options.mind = model::Mind{behavior, {}, "test", 1};
     for (int i = 0; i < 3; ++i)
-      scene.add_chain(model, 4, "back", "front", 0, Pose{{0, 0.25 * i, 0.05}, {}}, "c" + std::to_string(i) + "_", options);
+      scene.add_chain(model, 4, "back", "front", 0, Pose{{0, 0.25 * i, 0.05}, {}}, "c" + std::to_string(i) + "_",
+                      options);
     auto built = scene.build();
     if (!built.ok()) throw std::runtime_error(built.error().text());
     return std::make_shared<const model::WorldModel>(std::move(*built));

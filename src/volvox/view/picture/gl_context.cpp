@@ -11,17 +11,20 @@
 namespace volvox::view::picture {
 namespace {
 
-constexpr const char* packages = "install libegl1 and libgl1-mesa-dri (they draw on the processor where there is no graphics card)";
+constexpr const char* packages =
+    "install libegl1 and libgl1-mesa-dri (they draw on the processor where there is no graphics card)";
 
 // Ours alone: other users of EGL in this process (a plugin, a camera) keep theirs.
 EGLDisplay open_display() {
   std::vector<EGLDisplay> candidates;
   if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
     candidates.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
-  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") && epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration")) {
+  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") &&
+      epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration")) {
     EGLDeviceEXT device = nullptr;
     EGLint count = 0;
-    if (eglQueryDevicesEXT(1, &device, &count) && count > 0) candidates.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, nullptr));
+    if (eglQueryDevicesEXT(1, &device, &count) && count > 0)
+      candidates.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, nullptr));
   }
   for (const EGLDisplay display : candidates)
     if (display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr)) return display;
@@ -43,8 +46,9 @@ Result<std::unique_ptr<GlContext>> GlContext::create() {
   EGLConfig config = nullptr;
   EGLint count = 0;
   if (!eglChooseConfig(context->display_, wanted, &config, 1, &count) || count == 0) config = EGL_NO_CONFIG_KHR;
-  const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3,
-                            EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+  const EGLint version[] = {
+      EGL_CONTEXT_MAJOR_VERSION,           3,       EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+      EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
   context->context_ = eglCreateContext(context->display_, config, EGL_NO_CONTEXT, version);
   if (context->context_ == EGL_NO_CONTEXT)
     return Error(fmt::format("EGL makes no context of OpenGL 3.3 here (error {:#x})", eglGetError()), packages);

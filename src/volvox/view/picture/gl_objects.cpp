@@ -20,13 +20,16 @@ Result<GLuint> compile(GLenum kind, const ShaderText& parts) {
   GLsizei length = 0;
   glGetShaderInfoLog(shader, static_cast<GLsizei>(why.size()), &length, why.data());
   glDeleteShader(shader);
-  return Error("the graphics driver refuses a shader: " + why.substr(0, static_cast<std::size_t>(length)), other_driver);
+  return Error("the graphics driver refuses a shader: " + why.substr(0, static_cast<std::size_t>(length)),
+               other_driver);
 }
 
 Result<void> complete(const char* what, int width, int height) {
   const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
   if (status == GL_FRAMEBUFFER_COMPLETE) return {};
-  return Error(fmt::format("the graphics driver gives no {} of {} x {} pixels (status {:#x})", what, width, height, status), "ask for a smaller picture");
+  return Error(
+      fmt::format("the graphics driver gives no {} of {} x {} pixels (status {:#x})", what, width, height, status),
+      "ask for a smaller picture");
 }
 
 }  // namespace

@@ -16,18 +16,23 @@ enum class Format { png, jpeg, unknown };
 
 Format format_of(const std::filesystem::path& file) {
   std::string suffix = file.extension().string();
-  std::transform(suffix.begin(), suffix.end(), suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return suffix == ".png" ? Format::png : suffix == ".jpg" || suffix == ".jpeg" ? Format::jpeg : Format::unknown;
 }
 
-void append_bytes(void* out, void* data, int size) { static_cast<std::string*>(out)->append(static_cast<const char*>(data), static_cast<std::size_t>(size)); }
+void append_bytes(void* out, void* data, int size) {
+  static_cast<std::string*>(out)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+}
 
 }  // namespace
 
 Result<void> check_image_file(const std::filesystem::path& file) {
-  if (format_of(file) == Format::unknown) return Diagnostic{file.string(), 0, "a picture is a PNG or a JPEG", "give a name that ends in .png or .jpg"};
+  if (format_of(file) == Format::unknown)
+    return Diagnostic{file.string(), 0, "a picture is a PNG or a JPEG", "give a name that ends in .png or .jpg"};
   const bool was_there = std::filesystem::exists(file);
-  if (!std::ofstream(file, std::ios::binary | std::ios::app)) return Diagnostic{file.string(), 0, "the picture cannot be written", "give a path that can be written"};
+  if (!std::ofstream(file, std::ios::binary | std::ios::app))
+    return Diagnostic{file.string(), 0, "the picture cannot be written", "give a path that can be written"};
   std::error_code ignored;
   if (!was_there) std::filesystem::remove(file, ignored);
   return {};
@@ -36,13 +41,16 @@ Result<void> check_image_file(const std::filesystem::path& file) {
 Result<void> write_image(const Image& image, const std::filesystem::path& file) {
   if (auto good = check_image_file(file); !good.ok()) return good;
   std::string bytes;
-  const int written = format_of(file) == Format::png
-                          ? stbi_write_png_to_func(append_bytes, &bytes, image.width, image.height, 3, image.pixels.data(), 3 * image.width)
-                          : stbi_write_jpg_to_func(append_bytes, &bytes, image.width, image.height, 3, image.pixels.data(), 92);
+  const int written =
+      format_of(file) == Format::png
+          ? stbi_write_png_to_func(append_bytes, &bytes, image.width, image.height, 3, image.pixels.data(),
+                                   3 * image.width)
+          : stbi_write_jpg_to_func(append_bytes, &bytes, image.width, image.height, 3, image.pixels.data(), 92);
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.flush();
-  if (written == 0 || !out) return Diagnostic{file.string(), 0, "the picture cannot be written", "look whether the disk is full"};
+  if (written == 0 || !out)
+    return Diagnostic{file.string(), 0, "the picture cannot be written", "look whether the disk is full"};
   return {};
 }
 
@@ -51,11 +59,13 @@ Result<Size> parse_size(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [x, first] = std::from_chars(text.data(), end, size.width);
   const bool separated = first == std::errc{} && x != end && *x == 'x';
-  const auto [rest, second] = separated ? std::from_chars(x + 1, end, size.height) : std::from_chars_result{x, std::errc::invalid_argument};
+  const auto [rest, second] =
+      separated ? std::from_chars(x + 1, end, size.height) : std::from_chars_result{x, std::errc::invalid_argument};
   const auto allowed = [](int side) { return side >= PictureSettings::smallest && side <= PictureSettings::largest; };
   if (second == std::errc{} && rest == end && allowed(size.width) && allowed(size.height)) return size;
   return Error(fmt::format("'{}' is not the size of a picture", text),
-               fmt::format("give WIDTHxHEIGHT in pixels, {} to {} each, such as 1280x720", PictureSettings::smallest, PictureSettings::largest));
+               fmt::format("give WIDTHxHEIGHT in pixels, {} to {} each, such as 1280x720", PictureSettings::smallest,
+                           PictureSettings::largest));
 }
 
 }  // namespace volvox::view::picture

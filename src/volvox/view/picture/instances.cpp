@@ -27,8 +27,11 @@ std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
   return level;
 }
 
-std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool tiny, bool inside = false) {
-  return (static_cast<std::uint64_t>(inside) << 63) | (static_cast<std::uint64_t>(tiny) << 60) | (static_cast<std::uint64_t>(marker) << 62) | (static_cast<std::uint64_t>(translucent) << 61) | (static_cast<std::uint64_t>(mesh) << 8) | level;
+std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool tiny,
+                     bool inside = false) {
+  return (static_cast<std::uint64_t>(inside) << 63) | (static_cast<std::uint64_t>(tiny) << 60) |
+         (static_cast<std::uint64_t>(marker) << 62) | (static_cast<std::uint64_t>(translucent) << 61) |
+         (static_cast<std::uint64_t>(mesh) << 8) | level;
 }
 
 Instance instance_at(const Pose& pose, double scale) {
@@ -41,7 +44,8 @@ Instance instance_at(const Pose& pose, double scale) {
 
 }  // namespace
 
-Viewpoint::Viewpoint(const Camera& camera, int width, int height) : target(camera.target), eye(camera.eye - camera.target), sun(normalized(camera.sun)) {
+Viewpoint::Viewpoint(const Camera& camera, int width, int height)
+    : target(camera.target), eye(camera.eye - camera.target), sun(normalized(camera.sun)) {
   distance = std::max(length(eye), 1e-6);
   forward = -eye / distance;
   right = cross(forward, normalized(camera.up));
@@ -70,10 +74,9 @@ std::array<float, 16> Viewpoint::to_clip() const {
   const auto f = [](double x) { return static_cast<float>(x); };
   const double a = -(far + near) / (far - near), b = -2 * far * near / (far - near);
   const double ex = dot(right, eye), ey = dot(up, eye), ez = dot(forward, eye);
-  return {f(right.x / tan_x), f(up.x / tan_y), f(-a * forward.x), f(forward.x),
-          f(right.y / tan_x), f(up.y / tan_y), f(-a * forward.y), f(forward.y),
-          f(right.z / tan_x), f(up.z / tan_y), f(-a * forward.z), f(forward.z),
-          f(-ex / tan_x), f(-ey / tan_y), f(a * ez + b), f(-ez)};
+  return {f(right.x / tan_x), f(up.x / tan_y), f(-a * forward.x),  f(forward.x),    f(right.y / tan_x), f(up.y / tan_y),
+          f(-a * forward.y),  f(forward.y),    f(right.z / tan_x), f(up.z / tan_y), f(-a * forward.z),  f(forward.z),
+          f(-ex / tan_x),     f(-ey / tan_y),  f(a * ez + b),      f(-ez)};
 }
 
 std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame) {
@@ -91,7 +94,8 @@ std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame) {
   return tints;
 }
 
-void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only, std::span<const Rgba> tints) {
+void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale,
+                    bool moving_only, std::span<const Rgba> tints) {
   const double shadow_reach = 3 * view.distance;
   for (std::uint32_t i = 0; i < scene.links(); ++i) {
     const RenderNode& node = scene.nodes[i];
@@ -106,7 +110,9 @@ void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& vie
     if (!frame.colors.empty() && frame.colors[node.placement].a > 0) instance.tint = frame.colors[node.placement];
     if (!tints.empty()) instance.tint = tints[i];
     instance.pale = static_cast<float>(pale);
-    if (view.sees(centre, radius)) bodies_.push_back({key_of(node.mesh, level_for(mesh, pixels), mesh.translucent, false, pixels < tiny_pixels), instance});
+    if (view.sees(centre, radius))
+      bodies_.push_back(
+          {key_of(node.mesh, level_for(mesh, pixels), mesh.translucent, false, pixels < tiny_pixels), instance});
     if (!mesh.translucent && length(centre) - radius < shadow_reach) {
       shadows_.push_back({key_of(node.mesh, level_for(mesh, pixels * shadow_detail), false, false, false), instance});
       casters.push_back({centre, radius});
@@ -133,7 +139,9 @@ void Instances::pack(std::vector<Sorted>& sorted, std::vector<Instance>& all, st
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::uint64_t key = sorted[i].key;
     if (i == 0 || key != sorted[i - 1].key)
-      batches.push_back({static_cast<std::uint32_t>(key >> 8), static_cast<std::uint32_t>(key & 0xff), (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 60 & 1) != 0, (key >> 63 & 1) != 0, all.size(), 0});
+      batches.push_back({static_cast<std::uint32_t>(key >> 8), static_cast<std::uint32_t>(key & 0xff),
+                         (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 60 & 1) != 0, (key >> 63 & 1) != 0,
+                         all.size(), 0});
     all.push_back(sorted[i].instance);
     ++batches.back().count;
   }

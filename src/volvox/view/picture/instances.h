@@ -19,25 +19,25 @@ static_assert(sizeof(Instance) == 40);
 struct Batch {
   std::uint32_t mesh = 0, level = 0;
   bool translucent = false, marker = false, tiny = false;  // tiny: a few pixels large
-  bool inside = false;  // a marker between two modules: seen through them
-  std::size_t first = 0, count = 0;  // of Instances::all
+  bool inside = false;                                     // a marker between two modules: seen through them
+  std::size_t first = 0, count = 0;                        // of Instances::all
 };
 
 // A camera, ready for arithmetic.
 struct Viewpoint {
   Viewpoint(const Camera& camera, int width, int height);
 
-  Vec3 target;            // everything is drawn relative to it
-  Vec3 eye;               // relative to the target
+  Vec3 target;  // everything is drawn relative to it
+  Vec3 eye;     // relative to the target
   Vec3 right, up, forward;
-  Vec3 sun;               // towards it
-  double distance = 1;    // from the eye to the target
+  Vec3 sun;             // towards it
+  double distance = 1;  // from the eye to the target
   double tan_x = 1, tan_y = 1;
   double near = 0.01, far = 100;
   double pixels_per_tangent = 1;
 
-  bool sees(const Vec3& centre, double radius) const;              // a sphere, relative to the target
-  double pixels(const Vec3& centre, double radius) const;          // its diameter in the picture
+  bool sees(const Vec3& centre, double radius) const;      // a sphere, relative to the target
+  double pixels(const Vec3& centre, double radius) const;  // its diameter in the picture
   std::array<float, 16> to_clip() const;
 };
 
@@ -49,7 +49,8 @@ class Instances {
  public:
   // A frame; `pale` 1 is as pale as the paper. Things that never move are left out if told so.
   // `tints`, if not empty, are colours by link instead of the frame's by module.
-  void add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only, std::span<const Rgba> tints = {});
+  void add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only,
+           std::span<const Rgba> tints = {});
   void add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view);
   void finish();  // after all frames: fills `all` and `batches`
 

@@ -43,28 +43,40 @@ Glyph glyph(char c) {
     case '.': return {0.28, {{{0.1, 0.02}, {0.1, 0.02}}}};
     case '-': return {0.5, {{{0.06, 0.42}, {0.4, 0.42}}}};
     case '=': return {0.62, {{{0.06, 0.54}, {0.5, 0.54}}, {{0.06, 0.28}, {0.5, 0.28}}}};
-    case 'm': return {0.98, {{{0.08, 0}, {0.08, 0.66}}, arc(0.265, 0.46, 0.185, 0.2, 180, 0), {{0.45, 0.46}, {0.45, 0}}, arc(0.635, 0.46, 0.185, 0.2, 180, 0), {{0.82, 0.46}, {0.82, 0}}}};
+    case 'm':
+      return {0.98,
+              {{{0.08, 0}, {0.08, 0.66}},
+               arc(0.265, 0.46, 0.185, 0.2, 180, 0),
+               {{0.45, 0.46}, {0.45, 0}},
+               arc(0.635, 0.46, 0.185, 0.2, 180, 0),
+               {{0.82, 0.46}, {0.82, 0}}}};
     case 'c': return {0.56, {arc(0.29, 0.33, 0.24, 0.33, 50, 310)}};
     case 'k': return {0.56, {{{0.08, 0}, {0.08, 1}}, {{0.44, 0.66}, {0.08, 0.28}}, {{0.2, 0.4}, {0.48, 0}}}};
     case 's': return {0.52, {arc(0.25, 0.5, 0.17, 0.16, 30, 270), arc(0.25, 0.17, 0.19, 0.17, 90, -150)}};
-    case 't': return {0.42, {{{0.18, 0.92}, {0.18, 0.14}}, arc(0.31, 0.14, 0.13, 0.14, 180, 280), {{0.02, 0.66}, {0.36, 0.66}}}};
+    case 't':
+      return {0.42,
+              {{{0.18, 0.92}, {0.18, 0.14}}, arc(0.31, 0.14, 0.13, 0.14, 180, 280), {{0.02, 0.66}, {0.36, 0.66}}}};
     default: return {0.4, {}};
   }
 }
 
 void blend(Image& image, int x, int y, Rgba color, double amount) {
   if (x < 0 || y < 0 || x >= image.width || y >= image.height) return;
-  std::uint8_t* pixel = &image.pixels[3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x))];
+  std::uint8_t* pixel = &image.pixels[3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                                           static_cast<std::size_t>(x))];
   const std::uint8_t over[3] = {color.r, color.g, color.b};
-  for (int k = 0; k < 3; ++k) pixel[k] = static_cast<std::uint8_t>(std::lround(pixel[k] + (over[k] - pixel[k]) * amount));
+  for (int k = 0; k < 3; ++k)
+    pixel[k] = static_cast<std::uint8_t>(std::lround(pixel[k] + (over[k] - pixel[k]) * amount));
 }
 
 }  // namespace
 
 void draw_line(Image& image, double x0, double y0, double x1, double y1, double width, Rgba color) {
   const double radius = width / 2, dx = x1 - x0, dy = y1 - y0, square = dx * dx + dy * dy;
-  const int left = static_cast<int>(std::floor(std::min(x0, x1) - radius - 1)), right = static_cast<int>(std::ceil(std::max(x0, x1) + radius + 1));
-  const int top = static_cast<int>(std::floor(std::min(y0, y1) - radius - 1)), bottom = static_cast<int>(std::ceil(std::max(y0, y1) + radius + 1));
+  const int left = static_cast<int>(std::floor(std::min(x0, x1) - radius - 1)),
+            right = static_cast<int>(std::ceil(std::max(x0, x1) + radius + 1));
+  const int top = static_cast<int>(std::floor(std::min(y0, y1) - radius - 1)),
+            bottom = static_cast<int>(std::ceil(std::max(y0, y1) + radius + 1));
   for (int y = std::max(top, 0); y <= std::min(bottom, image.height - 1); ++y)
     for (int x = std::max(left, 0); x <= std::min(right, image.width - 1); ++x) {
       const double px = x + 0.5 - x0, py = y + 0.5 - y0;
@@ -86,7 +98,8 @@ double draw_text(Image& image, std::string_view text, double x, double baseline,
     const Glyph shape = glyph(c);
     for (const Stroke& stroke : shape.strokes)
       for (std::size_t i = 0; i + 1 < stroke.size(); ++i)
-        draw_line(image, x + stroke[i].x * height, baseline - stroke[i].y * height, x + stroke[i + 1].x * height, baseline - stroke[i + 1].y * height, height * 0.13, color);
+        draw_line(image, x + stroke[i].x * height, baseline - stroke[i].y * height, x + stroke[i + 1].x * height,
+                  baseline - stroke[i + 1].y * height, height * 0.13, color);
     x += shape.advance * height;
   }
   return x - begin;
@@ -108,8 +121,10 @@ void draw_scale_bar(Image& image, double pixels_per_metre) {
   draw_line(image, x, y, x + bar, y, 2.2 * unit, ink);
   draw_line(image, x, y - tick, x, y + tick, 2.2 * unit, ink);
   draw_line(image, x + bar, y - tick, x + bar, y + tick, 2.2 * unit, ink);
-  const std::string label = length >= 1000 ? fmt::format("{:g} km", length / 1000) : length >= 0.1 ? fmt::format("{:g} m", length)
-                            : length >= 0.01 ? fmt::format("{:g} cm", length * 100) : fmt::format("{:g} mm", length * 1000);
+  const std::string label = length >= 1000   ? fmt::format("{:g} km", length / 1000)
+                            : length >= 0.1  ? fmt::format("{:g} m", length)
+                            : length >= 0.01 ? fmt::format("{:g} cm", length * 100)
+                                             : fmt::format("{:g} mm", length * 1000);
   const double size = 15 * unit;
   draw_text(image, label, x + (bar - text_width(label, size)) / 2, y - 11 * unit, size, ink);
 }

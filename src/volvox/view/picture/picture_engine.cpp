@@ -40,8 +40,11 @@ struct ShadowView {
   std::optional<Patch> patch_on(const Vec3& origin, const Vec3& normal) const {
     const double slope = dot(sun, normal);
     if (slope < 0.02) return std::nullopt;  // the light comes along the ground or from below
-    const auto dropped = [&](const Vec3& p) { return p - sun * (dot(p, normal) / slope); };  // along the light, into the plane through 0
-    return Patch{dropped(x * centre_x + y * centre_y - origin) + origin, dropped(x * half_side), dropped(y * half_side)};
+    const auto dropped = [&](const Vec3& p) {
+      return p - sun * (dot(p, normal) / slope);
+    };  // along the light, into the plane through 0
+    return Patch{dropped(x * centre_x + y * centre_y - origin) + origin, dropped(x * half_side),
+                 dropped(y * half_side)};
   }
 };
 
@@ -69,8 +72,9 @@ ShadowView shadow_view(const std::vector<Instances::Caster>& casters, const View
   const double depth = high.z - low.z + 2 * reach, top = high.z + 0.01;  // grounds lie below all casters
   const auto f = [](double v) { return static_cast<float>(v); };
   const auto matrix = [&](double s, double offset, double sz, double offset_z) {
-    return Matrix{f(x.x * s), f(y.x * s), f(-z.x * sz), 0, f(x.y * s), f(y.y * s), f(-z.y * sz), 0,
-                  f(x.z * s), f(y.z * s), f(-z.z * sz), 0, f(-cx * s + offset), f(-cy * s + offset), f(top * sz + offset_z), 1};
+    return Matrix{
+        f(x.x * s), f(y.x * s), f(-z.x * sz), 0, f(x.y * s),          f(y.y * s),          f(-z.y * sz),           0,
+        f(x.z * s), f(y.z * s), f(-z.z * sz), 0, f(-cx * s + offset), f(-cy * s + offset), f(top * sz + offset_z), 1};
   };
   return {matrix(2 / side, 0, 2 / depth, -1), matrix(1 / side, 0.5, 1 / depth, 0), texel, x, y, z, cx, cy, side / 2};
 }
@@ -111,7 +115,8 @@ class PictureEngine final : public RenderEngine {
     if (!resolved.ok()) return resolved.error();
     resolved_ = std::move(*resolved);
     // A picture has the time for fine shadows: where a few small bodies stand far apart, a texel is large.
-    auto map = make_shadow_map((std::max(settings_.width, settings_.height) > 1600 ? 2048 : 1024) * (settings_.detail > 1 ? 2 : 1));
+    auto map = make_shadow_map((std::max(settings_.width, settings_.height) > 1600 ? 2048 : 1024) *
+                               (settings_.detail > 1 ? 2 : 1));
     if (!map.ok()) return map.error();
     shadow_map_ = std::move(*map);
     struct Wanted {
@@ -119,10 +124,15 @@ class PictureEngine final : public RenderEngine {
       ShaderText vertex, fragment;
     };
     const char* quality = settings_.detail > 1 ? fine_version : fast_version;
-    for (const Wanted& wanted : {Wanted{bodies_, {version, instance, body_vertex}, {quality, light, body_fragment}}, {tiny_, {quality, light, instance, tiny_vertex}, {line_fragment}},
-                                 {shadows_, {version, instance, shadow_vertex}, {version, shadow_fragment}}, {open_ground_, {ground_vertex}, {version, open_ground, ground_fragment}},
-                                 {shadowed_ground_, {ground_vertex}, {quality, light, shadowed_ground, ground_fragment}}, {sky_, {sky_vertex}, {sky_fragment}}, {lines_, {line_vertex}, {line_fragment}},
-                                 {marks_, {version, instance, mark_vertex}, {line_fragment}}}) {
+    for (const Wanted& wanted :
+         {Wanted{bodies_, {version, instance, body_vertex}, {quality, light, body_fragment}},
+          {tiny_, {quality, light, instance, tiny_vertex}, {line_fragment}},
+          {shadows_, {version, instance, shadow_vertex}, {version, shadow_fragment}},
+          {open_ground_, {ground_vertex}, {version, open_ground, ground_fragment}},
+          {shadowed_ground_, {ground_vertex}, {quality, light, shadowed_ground, ground_fragment}},
+          {sky_, {sky_vertex}, {sky_fragment}},
+          {lines_, {line_vertex}, {line_fragment}},
+          {marks_, {version, instance, mark_vertex}, {line_fragment}}}) {
       auto made = make_program(wanted.vertex, wanted.fragment);
       if (!made.ok()) return made.error();
       wanted.program = std::move(*made);
@@ -155,17 +165,22 @@ class PictureEngine final : public RenderEngine {
   }
 
   Result<Image> image(const Camera& camera, std::span<const Frame> earlier) override {
-    if (scene_ == nullptr || frame_.links.size() != scene_->links()) return Error("there is nothing to draw yet", "load a scene and show a frame first");
-    if (!finite(camera.eye) || !finite(camera.target) || !finite(camera.up) || !finite(camera.sun) || length(camera.sun) == 0 || !(camera.field_of_view > 0 && camera.field_of_view < pi))
-      return Error("the camera is not placed", "give it finite coordinates and a field of view between 0 and 180 degrees");
+    if (scene_ == nullptr || frame_.links.size() != scene_->links())
+      return Error("there is nothing to draw yet", "load a scene and show a frame first");
+    if (!finite(camera.eye) || !finite(camera.target) || !finite(camera.up) || !finite(camera.sun) ||
+        length(camera.sun) == 0 || !(camera.field_of_view > 0 && camera.field_of_view < pi))
+      return Error("the camera is not placed",
+                   "give it finite coordinates and a field of view between 0 and 180 degrees");
     for (const Frame& frame : earlier)
       if (auto good = check(frame); !good.ok()) return good.error();
     context_->make_current();
     const Viewpoint view(camera, settings_.width, settings_.height);
     Instances instances;
     for (std::size_t i = 0; i < earlier.size(); ++i)
-      instances.add(*scene_, earlier[i], view, settings_.detail, oldest_paleness * (1 - static_cast<double>(i) / static_cast<double>(earlier.size())), true);
-    const std::vector<Rgba> tints = settings_.docks == DockMarks::load ? load_tints(*scene_, frame_) : std::vector<Rgba>{};
+      instances.add(*scene_, earlier[i], view, settings_.detail,
+                    oldest_paleness * (1 - static_cast<double>(i) / static_cast<double>(earlier.size())), true);
+    const std::vector<Rgba> tints =
+        settings_.docks == DockMarks::load ? load_tints(*scene_, frame_) : std::vector<Rgba>{};
     instances.add(*scene_, frame_, view, settings_.detail, 0, false, tints);
     if (settings_.docks == DockMarks::state) instances.add_docks(*scene_, frame_, view);
     instances.finish();
@@ -174,7 +189,8 @@ class PictureEngine final : public RenderEngine {
     if (samples_ == 0) edges_.smooth(image);
     if (settings_.scale_bar) draw_scale_bar(image, view.pixels_per_tangent / view.distance);
     if (const GLenum error = glGetError(); error != GL_NO_ERROR)
-      return Error(fmt::format("the graphics driver reports the error {:#x}", error), "try a smaller picture, or LIBGL_ALWAYS_SOFTWARE=1");
+      return Error(fmt::format("the graphics driver reports the error {:#x}", error),
+                   "try a smaller picture, or LIBGL_ALWAYS_SOFTWARE=1");
     return image;
   }
 
@@ -211,18 +227,21 @@ class PictureEngine final : public RenderEngine {
     glBindBuffer(GL_ARRAY_BUFFER, instances_);
     const std::size_t first = batch.first * sizeof(Instance);
     const auto attribute = [&](GLuint where, GLint parts, GLenum type, GLboolean normalise, std::size_t offset) {
-      glVertexAttribPointer(where, parts, type, normalise, sizeof(Instance), reinterpret_cast<const void*>(first + offset));
+      glVertexAttribPointer(where, parts, type, normalise, sizeof(Instance),
+                            reinterpret_cast<const void*>(first + offset));
     };
     attribute(3, 4, GL_FLOAT, GL_FALSE, offsetof(Instance, place));
     attribute(4, 4, GL_FLOAT, GL_FALSE, offsetof(Instance, turn));
     attribute(5, 4, GL_UNSIGNED_BYTE, GL_TRUE, offsetof(Instance, tint));
     attribute(6, 1, GL_FLOAT, GL_FALSE, offsetof(Instance, pale));
-    glDrawElementsInstanced(GL_TRIANGLES, level.index_count, GL_UNSIGNED_INT, nullptr, static_cast<GLsizei>(batch.count));
+    glDrawElementsInstanced(GL_TRIANGLES, level.index_count, GL_UNSIGNED_INT, nullptr,
+                            static_cast<GLsizei>(batch.count));
   }
 
   void draw(const Viewpoint& view, const Instances& instances) {
     glBindBuffer(GL_ARRAY_BUFFER, instances_);
-    glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(instances.all.size() * sizeof(Instance)), instances.all.data(), GL_STREAM_DRAW);
+    glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(instances.all.size() * sizeof(Instance)),
+                 instances.all.data(), GL_STREAM_DRAW);
     const ShadowView shadows = shadow_view(instances.casters, view, shadow_map_.size);
     draw_shadows(shadows, instances);
     glBindFramebuffer(GL_FRAMEBUFFER, canvas_.framebuffer);
@@ -309,20 +328,25 @@ class PictureEngine final : public RenderEngine {
       if (dot(view.eye - origin, normal) <= 0) continue;  // seen from below, it hides nothing
       const double reach = 0.7 * view.far;
       const Vec3 foot = -normal * dot(-origin, normal);  // below the target
-      if (const auto patch = shadows.patch_on(origin, normal)) draw_ground(shadowed_ground_, ground, view, shadows, patch->centre, patch->along_x, patch->along_y);
+      if (const auto patch = shadows.patch_on(origin, normal))
+        draw_ground(shadowed_ground_, ground, view, shadows, patch->centre, patch->along_x, patch->along_y);
       glEnable(GL_POLYGON_OFFSET_FILL);  // below the part with the shadows
       glPolygonOffset(1.0f, 16.0f);
-      draw_ground(open_ground_, ground, view, shadows, foot, ground.pose.rotation * Vec3{reach, 0, 0}, ground.pose.rotation * Vec3{0, reach, 0});
+      draw_ground(open_ground_, ground, view, shadows, foot, ground.pose.rotation * Vec3{reach, 0, 0},
+                  ground.pose.rotation * Vec3{0, reach, 0});
       glDisable(GL_POLYGON_OFFSET_FILL);
     }
   }
 
   // A parallelogram of a ground.
-  void draw_ground(GLuint program, const Ground& ground, const Viewpoint& view, const ShadowView& shadows, const Vec3& centre, const Vec3& along_x, const Vec3& along_y) {
+  void draw_ground(GLuint program, const Ground& ground, const Viewpoint& view, const ShadowView& shadows,
+                   const Vec3& centre, const Vec3& along_x, const Vec3& along_y) {
     set_light(program, view, shadows);
     const Quat to_ground = ground.pose.rotation.conjugate();
     const Vec3 normal = ground.pose.rotation * Vec3{0, 0, 1};
-    const auto set_plane = [&](const char* name, const Vec3& v) { glUniform2f(glGetUniformLocation(program, name), static_cast<float>(v.x), static_cast<float>(v.y)); };
+    const auto set_plane = [&](const char* name, const Vec3& v) {
+      glUniform2f(glGetUniformLocation(program, name), static_cast<float>(v.x), static_cast<float>(v.y));
+    };
     const Vec3 own = to_ground * (centre - (ground.pose.position - view.target));
     set_plane("first", {std::fmod(own.x, 10), std::fmod(own.y, 10), 0});
     set_plane("to_x", to_ground * along_x);
@@ -344,7 +368,8 @@ class PictureEngine final : public RenderEngine {
     // A camera that looks down sees no sky: only the horizon, which is there already.
     double highest = -1;
     for (const double x : {-1.0, 1.0})
-      for (const double y : {-1.0, 1.0}) highest = std::max(highest, (view.forward + view.right * (x * view.tan_x) + view.up * (y * view.tan_y)).z);
+      for (const double y : {-1.0, 1.0})
+        highest = std::max(highest, (view.forward + view.right * (x * view.tan_x) + view.up * (y * view.tan_y)).z);
     if (highest <= 0) return;
     glUseProgram(sky_);
     set(sky_, "forward", view.forward);
@@ -378,11 +403,13 @@ class PictureEngine final : public RenderEngine {
     set(lines_, "to_clip", view.to_clip());
     glBindVertexArray(line_array_);
     glBindBuffer(GL_ARRAY_BUFFER, line_buffer_);
-    glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(vertices.size() * sizeof(LineVertex)), vertices.data(), GL_STREAM_DRAW);
+    glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(vertices.size() * sizeof(LineVertex)), vertices.data(),
+                 GL_STREAM_DRAW);
     glEnableVertexAttribArray(0);
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(LineVertex), nullptr);
     glEnableVertexAttribArray(1);
-    glVertexAttribPointer(1, 4, GL_UNSIGNED_BYTE, GL_TRUE, sizeof(LineVertex), reinterpret_cast<const void*>(offsetof(LineVertex, color)));
+    glVertexAttribPointer(1, 4, GL_UNSIGNED_BYTE, GL_TRUE, sizeof(LineVertex),
+                          reinterpret_cast<const void*>(offsetof(LineVertex, color)));
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
     glDrawArrays(GL_TRIANGLES, 0, static_cast<GLsizei>(vertices.size()));
@@ -393,7 +420,8 @@ class PictureEngine final : public RenderEngine {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, canvas_.framebuffer);
     if (samples_ > 0) {
       glBindFramebuffer(GL_DRAW_FRAMEBUFFER, resolved_.framebuffer);
-      glBlitFramebuffer(0, 0, canvas_.width, canvas_.height, 0, 0, canvas_.width, canvas_.height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+      glBlitFramebuffer(0, 0, canvas_.width, canvas_.height, 0, 0, canvas_.width, canvas_.height, GL_COLOR_BUFFER_BIT,
+                        GL_NEAREST);
       glBindFramebuffer(GL_READ_FRAMEBUFFER, resolved_.framebuffer);
     }
     const auto width = static_cast<std::size_t>(canvas_.width), height = static_cast<std::size_t>(canvas_.height);
@@ -403,15 +431,19 @@ class PictureEngine final : public RenderEngine {
     for (std::size_t y = 0; y < height; ++y) {  // OpenGL's first row is the lowest
       const std::uint8_t* from = &raw_[4 * width * (height - 1 - y)];
       std::uint8_t* to = &image.pixels[3 * width * y];
-      for (std::size_t x = 0; x < width; ++x) to[3 * x] = from[4 * x], to[3 * x + 1] = from[4 * x + 1], to[3 * x + 2] = from[4 * x + 2];
+      for (std::size_t x = 0; x < width; ++x)
+        to[3 * x] = from[4 * x], to[3 * x + 1] = from[4 * x + 1], to[3 * x + 2] = from[4 * x + 2];
     }
     return image;
   }
 
-  static void set(GLuint program, const char* name, const Matrix& m) { glUniformMatrix4fv(glGetUniformLocation(program, name), 1, GL_FALSE, m.data()); }
+  static void set(GLuint program, const char* name, const Matrix& m) {
+    glUniformMatrix4fv(glGetUniformLocation(program, name), 1, GL_FALSE, m.data());
+  }
   static void set(GLuint program, const char* name, float x) { glUniform1f(glGetUniformLocation(program, name), x); }
   static void set(GLuint program, const char* name, const Vec3& v) {
-    glUniform3f(glGetUniformLocation(program, name), static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
+    glUniform3f(glGetUniformLocation(program, name), static_cast<float>(v.x), static_cast<float>(v.y),
+                static_cast<float>(v.z));
   }
 
   PictureSettings settings_;

@@ -12,12 +12,12 @@ struct PictureSettings {
   static constexpr int smallest = 16, largest = 4096;  // pixels a side
 
   int width = 1280, height = 720;
-  int samples = 4;      // a pixel, against jagged edges; 0: the finished image is smoothed, which is faster
-  double detail = 1;    // above 1, coarse meshes and shadows come later: finer and slower
+  int samples = 4;    // a pixel, against jagged edges; 0: the finished image is smoothed, which is faster
+  double detail = 1;  // above 1, coarse meshes and shadows come later: finer and slower
   DockMarks docks = DockMarks::state;
-  bool rays = false;    // of range sensors
+  bool rays = false;      // of range sensors
   bool messages = false;  // on wires, and rings around antennas: full on the air, paler after
-  bool grid = true;     // lines on the ground every 0.1, 1 and 10 m
+  bool grid = true;       // lines on the ground every 0.1, 1 and 10 m
   bool scale_bar = true;
 
   // Out of "width", "height", "samples", "detail", "docks" (none, state, load), "rays", "messages", "grid" and

@@ -140,7 +140,8 @@ void main() {
 }
 )";
 
-// A ground without end: a parallelogram as large as one sees, or as the shadows on it, with lines every 0.1, 1 and 10 m.
+// A ground without end: a parallelogram as large as one sees, or as the shadows on it, with lines every 0.1, 1 and 10
+// m.
 inline constexpr const char* ground_vertex = R"(#version 330 core
 uniform mat4 to_clip;
 uniform vec3 centre;

@@ -27,7 +27,8 @@ void find_contrasts(const Light* __restrict row, std::ptrdiff_t width, std::uint
     const Light low = std::min(std::min(std::min(m[-1], m[1]), std::min(m[-width], m[width])), m[0]);
     const Light high = std::max(std::max(std::max(m[-1], m[1]), std::max(m[-width], m[width])), m[0]);
     const Light contrast = static_cast<Light>(high - low);
-    to[x] = static_cast<std::uint8_t>((contrast > least_contrast) & (static_cast<Light>(contrast * most_of_brightest) > high));
+    to[x] = static_cast<std::uint8_t>((contrast > least_contrast) &
+                                      (static_cast<Light>(contrast * most_of_brightest) > high));
   }
 }
 
@@ -38,7 +39,8 @@ struct Blend {
 
 // `room`: pixels to the image's rim, along x and y.
 Blend blend_at(const Light* m, std::ptrdiff_t width, std::array<int, 4> room) {
-  const int n = m[-width], s = m[width], w = m[-1], e = m[1], nw = m[-width - 1], ne = m[-width + 1], sw = m[width - 1], se = m[width + 1];
+  const int n = m[-width], s = m[width], w = m[-1], e = m[1], nw = m[-width - 1], ne = m[-width + 1], sw = m[width - 1],
+            se = m[width + 1];
   const int bent_down = std::abs(nw + sw - 2 * w) + 2 * std::abs(n + s - 2 * m[0]) + std::abs(ne + se - 2 * e);
   const int bent_right = std::abs(nw + ne - 2 * n) + 2 * std::abs(w + e - 2 * m[0]) + std::abs(sw + se - 2 * s);
   const bool level = bent_down >= bent_right;  // the edge runs along the row
@@ -60,9 +62,11 @@ Blend blend_at(const Light* m, std::ptrdiff_t width, std::array<int, 4> room) {
   }
   const int nearer = length[0] <= length[1] ? 0 : 1;
   int part = 0;
-  if ((change[nearer] < 0) != (2 * m[0] - middle < 0)) part = whole / 2 - whole * length[nearer] / (length[0] + length[1]);
+  if ((change[nearer] < 0) != (2 * m[0] - middle < 0))
+    part = whole / 2 - whole * length[nearer] / (length[0] + length[1]);
 
-  const int high = std::max(std::max(std::max(n, s), std::max(e, w)), static_cast<int>(m[0])), low = std::min(std::min(std::min(n, s), std::min(e, w)), static_cast<int>(m[0]));
+  const int high = std::max(std::max(std::max(n, s), std::max(e, w)), static_cast<int>(m[0])),
+            low = std::min(std::min(std::min(n, s), std::min(e, w)), static_cast<int>(m[0]));
   const int around = (2 * (n + s + e + w) + nw + ne + sw + se) / 12;
   const int speck = std::min(whole, whole * std::abs(around - m[0]) / (high - low));
   const int smooth = speck * speck / whole * (3 * whole - 2 * speck) / whole;
@@ -85,11 +89,16 @@ void EdgeSmoother::smooth(Image& image) {
     find_contrasts(row, width, contrasts_.data());
     for (std::ptrdiff_t x = 1; x < width - 1; ++x) {
       if (contrasts_[static_cast<std::size_t>(x)] == 0) continue;
-      const Blend blend = blend_at(row + x, width, {static_cast<int>(width - 1 - x), static_cast<int>(x), static_cast<int>(height - 1 - y), static_cast<int>(y)});
+      const Blend blend = blend_at(row + x, width,
+                                   {static_cast<int>(width - 1 - x), static_cast<int>(x),
+                                    static_cast<int>(height - 1 - y), static_cast<int>(y)});
       if (blend.part == 0) continue;
       const std::uint8_t* own = here_.data() + 3 * x;
-      const std::uint8_t* other = blend.with == -width ? above_.data() + 3 * x : blend.with == width ? pixels + row_bytes + 3 * x : own + 3 * blend.with;
-      for (int c = 0; c < 3; ++c) pixels[3 * x + c] = static_cast<std::uint8_t>(own[c] + (blend.part * (other[c] - own[c]) + whole / 2) / whole);
+      const std::uint8_t* other = blend.with == -width  ? above_.data() + 3 * x
+                                  : blend.with == width ? pixels + row_bytes + 3 * x
+                                                        : own + 3 * blend.with;
+      for (int c = 0; c < 3; ++c)
+        pixels[3 * x + c] = static_cast<std::uint8_t>(own[c] + (blend.part * (other[c] - own[c]) + whole / 2) / whole);
     }
     std::swap(above_, here_);
   }

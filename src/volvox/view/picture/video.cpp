@@ -9,25 +9,40 @@ namespace volvox::view::picture {
 namespace {
 
 std::vector<std::string> codec_for(const std::string& suffix) {
-  if (suffix == ".mp4" || suffix == ".mov") return {"-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-movflags", "+faststart"};
+  if (suffix == ".mp4" || suffix == ".mov")
+    return {"-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-movflags", "+faststart"};
   if (suffix == ".mkv") return {"-c:v", "libx264", "-preset", "veryfast", "-crf", "18"};
-  if (suffix == ".webm") return {"-c:v", "libvpx-vp9", "-b:v", "0", "-crf", "28", "-deadline", "realtime", "-cpu-used", "6"};
+  if (suffix == ".webm")
+    return {"-c:v", "libvpx-vp9", "-b:v", "0", "-crf", "28", "-deadline", "realtime", "-cpu-used", "6"};
   return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<VideoWriter>> VideoWriter::create(const std::filesystem::path& file, int width, int height, int frames_per_second) {
+Result<std::unique_ptr<VideoWriter>> VideoWriter::create(const std::filesystem::path& file, int width, int height,
+                                                         int frames_per_second) {
   const std::vector<std::string> codec = codec_for(file.extension().string());
-  if (codec.empty()) return Diagnostic{file.string(), 0, "no kind of video is known by this name", "give a name that ends in .mp4, .mkv, .mov or .webm"};
-  if (width % 2 != 0 || height % 2 != 0) return Error(fmt::format("a video cannot have {} x {} pixels", width, height), "give even numbers, such as 1280x720");
-  if (!std::ofstream(file, std::ios::binary | std::ios::app)) return Diagnostic{file.string(), 0, "the video cannot be written", "give a path that can be written"};
+  if (codec.empty())
+    return Diagnostic{file.string(), 0, "no kind of video is known by this name",
+                      "give a name that ends in .mp4, .mkv, .mov or .webm"};
+  if (width % 2 != 0 || height % 2 != 0)
+    return Error(fmt::format("a video cannot have {} x {} pixels", width, height),
+                 "give even numbers, such as 1280x720");
+  if (!std::ofstream(file, std::ios::binary | std::ios::app))
+    return Diagnostic{file.string(), 0, "the video cannot be written", "give a path that can be written"};
 
-  std::vector<std::string> arguments = {"ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", fmt::format("{}x{}", width, height),
-                                        "-r", std::to_string(frames_per_second), "-i", "pipe:0", "-an"};
+  std::vector<std::string> arguments = {"ffmpeg",    "-y",
+                                        "-loglevel", "error",
+                                        "-f",        "rawvideo",
+                                        "-pix_fmt",  "rgb24",
+                                        "-s",        fmt::format("{}x{}", width, height),
+                                        "-r",        std::to_string(frames_per_second),
+                                        "-i",        "pipe:0",
+                                        "-an"};
   arguments.insert(arguments.end(), codec.begin(), codec.end());
   // "file:" so that a name such as -a.mp4 or tcp:a.mp4 is a name and nothing else.
-  for (const std::string& last : {std::string("-pix_fmt"), std::string("yuv420p"), "file:" + file.string()}) arguments.push_back(last);
+  for (const std::string& last : {std::string("-pix_fmt"), std::string("yuv420p"), "file:" + file.string()})
+    arguments.push_back(last);
   auto ffmpeg = platform::ChildProgram::start(arguments);
   if (!ffmpeg.ok()) {
     Error error("a video needs ffmpeg, which cannot be run here", "install ffmpeg, or leave --video out");
@@ -45,11 +60,14 @@ Error VideoWriter::failure() {
   ffmpeg_->finish();
   std::string why = ffmpeg_->complaints();
   while (!why.empty() && why.back() == '\n') why.pop_back();
-  return Error(Diagnostic{file_.string(), 0, "ffmpeg could not write the video" + (why.empty() ? std::string() : ": " + why), "look whether the disk is full, and whether ffmpeg has this codec"});
+  return Error(Diagnostic{file_.string(), 0,
+                          "ffmpeg could not write the video" + (why.empty() ? std::string() : ": " + why),
+                          "look whether the disk is full, and whether ffmpeg has this codec"});
 }
 
 Result<void> VideoWriter::write(const Image& image) {
-  if (image.width != width_ || image.height != height_) return Error("a frame of the video has another size than the first", "draw all frames with one engine");
+  if (image.width != width_ || image.height != height_)
+    return Error("a frame of the video has another size than the first", "draw all frames with one engine");
   if (!ffmpeg_->write(std::as_bytes(std::span(image.pixels)))) return failure();
   return {};
 }

@@ -12,7 +12,8 @@ namespace volvox::view::picture {
 class VideoWriter {
  public:
   // By the file's name: .mp4, .mkv, .mov (H.264) or .webm (VP9). Sides must be even.
-  static Result<std::unique_ptr<VideoWriter>> create(const std::filesystem::path& file, int width, int height, int frames_per_second);
+  static Result<std::unique_ptr<VideoWriter>> create(const std::filesystem::path& file, int width, int height,
+                                                     int frames_per_second);
 
   Result<void> write(const Image& image);
   Result<void> finish();  // no frame comes after it; the file is whole

@@ -44,7 +44,8 @@ TEST(Mesh, NormalsAreUnitAndCreasesStaySharp) {
   const Mesh sphere = mesh_of(model::Sphere{2});
   for (const Vertex& v : sphere.vertices) {
     const Vec3 n{static_cast<double>(v.normal[0]), static_cast<double>(v.normal[1]), static_cast<double>(v.normal[2])};
-    const Vec3 p{static_cast<double>(v.position[0]), static_cast<double>(v.position[1]), static_cast<double>(v.position[2])};
+    const Vec3 p{static_cast<double>(v.position[0]), static_cast<double>(v.position[1]),
+                 static_cast<double>(v.position[2])};
     EXPECT_NEAR(length(n), 1, 1e-5);
     EXPECT_GT(dot(n, normalized(p)), 0.99);  // smooth: outwards everywhere
     EXPECT_EQ(v.color, (Rgba{10, 20, 30, 255}));
@@ -58,7 +59,8 @@ TEST(Mesh, TerrainHasTheSurfaceThatPhysicsHas) {
   const Mesh mesh = mesh_of(model::HeightField(field));
   EXPECT_EQ(mesh.triangles(), 4u);
   for (const Vertex& v : mesh.vertices) {
-    EXPECT_NEAR(static_cast<double>(v.position[2]), field->height_at(static_cast<double>(v.position[0]), static_cast<double>(v.position[1])), 1e-6);
+    EXPECT_NEAR(static_cast<double>(v.position[2]),
+                field->height_at(static_cast<double>(v.position[0]), static_cast<double>(v.position[1])), 1e-6);
     EXPECT_GT(v.normal[2], 0.0f);
   }
 }
@@ -88,7 +90,8 @@ TEST(Mesh, SimplifyingKeepsTheSizeAndTheBudget) {
 TEST(Mesh, LevelsFallAndAFlatOrEmptyMeshIsNoTrouble) {
   const DetailedMesh sphere = with_levels(mesh_of(model::Sphere{1}));
   ASSERT_GE(sphere.levels.size(), 3u);
-  for (std::size_t i = 1; i < sphere.levels.size(); ++i) EXPECT_LT(sphere.levels[i].triangles(), sphere.levels[i - 1].triangles());
+  for (std::size_t i = 1; i < sphere.levels.size(); ++i)
+    EXPECT_LT(sphere.levels[i].triangles(), sphere.levels[i - 1].triangles());
   EXPECT_NEAR(sphere.radius(), std::sqrt(3.0), 0.01);
   EXPECT_TRUE(sphere.closed);
   EXPECT_EQ(with_levels(Mesh{}).levels.size(), 1u);
@@ -101,7 +104,8 @@ TEST(Mesh, LevelsFallAndAFlatOrEmptyMeshIsNoTrouble) {
   EXPECT_FALSE(plain.closed);
   Mesh inside_out = mesh_of(model::Box{{1, 1, 1}});
   EXPECT_TRUE(with_levels(inside_out).closed);
-  for (std::size_t i = 0; i < inside_out.indices.size(); i += 3) std::swap(inside_out.indices[i], inside_out.indices[i + 1]);
+  for (std::size_t i = 0; i < inside_out.indices.size(); i += 3)
+    std::swap(inside_out.indices[i], inside_out.indices[i + 1]);
   EXPECT_FALSE(with_levels(inside_out).closed);
 }
 

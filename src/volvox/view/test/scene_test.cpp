@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "volvox/view/render_engine.h"
 #include "../../sim/test/worlds.h"
+#include "volvox/view/render_engine.h"
 
 namespace volvox::view {
 namespace {
@@ -85,7 +85,9 @@ TEST_F(SceneTest, BoundsHoldTheModulesAndACameraFramesThem) {
   const Vec3 forward = normalized(camera.target - camera.eye);
   double low = 1, high = -1;
   for (int i = 0; i < 8; ++i) {  // every corner stands inside the cone of the picture's height and width
-    const Vec3 p = Vec3{i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z} - camera.eye;
+    const Vec3 p =
+        Vec3{i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z} -
+        camera.eye;
     const Vec3 right = normalized(cross(forward, {0, 0, 1})), up = cross(right, forward);
     EXPECT_LT(std::fabs(dot(p, up)) / dot(p, forward), std::tan(camera.field_of_view / 2));
     low = std::min(low, dot(p, up) / dot(p, forward)), high = std::max(high, dot(p, up) / dot(p, forward));
@@ -95,13 +97,17 @@ TEST_F(SceneTest, BoundsHoldTheModulesAndACameraFramesThem) {
 }
 
 TEST(DockColor, TellsTheGendersAndTheStatesApart) {
-  std::vector<Rgba> colors = {dock_color(model::Gender::male, {DockView::enabled, 0}), dock_color(model::Gender::female, {DockView::enabled, 0}),
-                              dock_color(model::Gender::both, {DockView::enabled, 0}), dock_color(model::Gender::male, {DockView::enabled | DockView::engaged, 0}),
+  std::vector<Rgba> colors = {dock_color(model::Gender::male, {DockView::enabled, 0}),
+                              dock_color(model::Gender::female, {DockView::enabled, 0}),
+                              dock_color(model::Gender::both, {DockView::enabled, 0}),
+                              dock_color(model::Gender::male, {DockView::enabled | DockView::engaged, 0}),
                               dock_color(model::Gender::male, {DockView::enabled | DockView::latching, 0}),
-                              dock_color(model::Gender::male, {DockView::enabled | DockView::broken, 0}), dock_color(model::Gender::male, {0, 0})};
+                              dock_color(model::Gender::male, {DockView::enabled | DockView::broken, 0}),
+                              dock_color(model::Gender::male, {0, 0})};
   for (std::size_t i = 0; i < colors.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
-      const int difference = std::abs(colors[i].r - colors[j].r) + std::abs(colors[i].g - colors[j].g) + std::abs(colors[i].b - colors[j].b);
+      const int difference = std::abs(colors[i].r - colors[j].r) + std::abs(colors[i].g - colors[j].g) +
+                             std::abs(colors[i].b - colors[j].b);
       EXPECT_GT(difference, 100) << i << " " << j;
     }
   EXPECT_GT(load_color(0).b, load_color(0).r);

@@ -22,7 +22,8 @@ void put_all(std::string& out, const std::vector<T>& values) {
 void align(std::string& out) { out.resize((out.size() + 3) / 4 * 4, '\0'); }
 
 nlohmann::json pose_json(const Pose& pose) {
-  return {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.rotation.w};
+  return {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x,
+          pose.rotation.y, pose.rotation.z, pose.rotation.w};
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ std::string encode_scene(const Scene& scene) {
       levels.back().update({{"indices_at", buffers.size()}, {"indices", level.indices.size()}});
       put_all(buffers, level.indices);
     }
-    json["meshes"].push_back({{"levels", std::move(levels)}, {"radius", mesh->radius()}, {"translucent", mesh->translucent}});
+    json["meshes"].push_back(
+        {{"levels", std::move(levels)}, {"radius", mesh->radius()}, {"translucent", mesh->translucent}});
   }
   // By link its mesh (-1: nothing to see) and placement; names would repeat what things say.
   json["links"] = nlohmann::json::array();
@@ -52,16 +54,29 @@ std::string encode_scene(const Scene& scene) {
       json["links"].push_back({mesh, node.placement});
       json["link_names"].push_back(node.name);
     } else if (node.kind == RenderNode::Kind::dock) {
-      json["docks"].push_back({{"name", node.name}, {"link", node.parent}, {"pose", pose_json(node.pose)}, {"mesh", mesh}, {"scale", node.scale},
-                               {"placement", node.placement}, {"gender", static_cast<int>(scene.genders[node.number])}});
+      json["docks"].push_back({{"name", node.name},
+                               {"link", node.parent},
+                               {"pose", pose_json(node.pose)},
+                               {"mesh", mesh},
+                               {"scale", node.scale},
+                               {"placement", node.placement},
+                               {"gender", static_cast<int>(scene.genders[node.number])}});
     }
   }
   json["things"] = nlohmann::json::array();
   for (const Thing& thing : scene.things)
-    json["things"].push_back({{"name", thing.name}, {"model", thing.model}, {"module", thing.is_module}, {"fixed", thing.fixed}, {"first_link", thing.first_link},
-                              {"links", thing.links}, {"first_dock", thing.first_dock}, {"docks", thing.docks}});
+    json["things"].push_back({{"name", thing.name},
+                              {"model", thing.model},
+                              {"module", thing.is_module},
+                              {"fixed", thing.fixed},
+                              {"first_link", thing.first_link},
+                              {"links", thing.links},
+                              {"first_dock", thing.first_dock},
+                              {"docks", thing.docks}});
   json["grounds"] = nlohmann::json::array();
-  for (const Ground& ground : scene.grounds) json["grounds"].push_back({{"pose", pose_json(ground.pose)}, {"color", {ground.color.r, ground.color.g, ground.color.b}}});
+  for (const Ground& ground : scene.grounds)
+    json["grounds"].push_back(
+        {{"pose", pose_json(ground.pose)}, {"color", {ground.color.r, ground.color.g, ground.color.b}}});
   const std::string text = json.dump();
   std::string out = "VXS1";
   put(out, static_cast<std::uint32_t>(text.size()));
@@ -72,15 +87,19 @@ std::string encode_scene(const Scene& scene) {
 
 std::string encode_frame(const Frame& frame) {
   std::string out;
-  out.reserve(48 + frame.links.size() * sizeof(LinkPose) + frame.docks.size() * 2 + frame.rays.size() * 24 + frame.traffic.wires.size() * 8 + frame.colors.size() * 4 + frame.traffic.rings.size() * sizeof(sim::Traffic::Ring));
+  out.reserve(48 + frame.links.size() * sizeof(LinkPose) + frame.docks.size() * 2 + frame.rays.size() * 24 +
+              frame.traffic.wires.size() * 8 + frame.colors.size() * 4 +
+              frame.traffic.rings.size() * sizeof(sim::Traffic::Ring));
   out = "VXF1";
-  for (const std::size_t count : {frame.links.size(), frame.docks.size(), frame.rays.size(), frame.traffic.wires.size(), frame.colors.size()})
+  for (const std::size_t count :
+       {frame.links.size(), frame.docks.size(), frame.rays.size(), frame.traffic.wires.size(), frame.colors.size()})
     put(out, static_cast<std::uint32_t>(count));
   put(out, frame.time.seconds());
   put(out, static_cast<double>(frame.tick));
   put_all(out, frame.links);
   for (const DockView& dock : frame.docks) out += static_cast<char>(dock.flags);
-  for (const DockView& dock : frame.docks) out += static_cast<char>(static_cast<std::uint8_t>(255 * std::clamp(dock.load, 0.0f, 1.0f)));
+  for (const DockView& dock : frame.docks)
+    out += static_cast<char>(static_cast<std::uint8_t>(255 * std::clamp(dock.load, 0.0f, 1.0f)));
   align(out);
   for (const RayView& ray : frame.rays) put(out, ray.from), put(out, ray.to);
   for (const auto& [from, to] : frame.traffic.wires) put(out, from), put(out, to);

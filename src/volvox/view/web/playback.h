@@ -28,12 +28,15 @@ class Playback {
     if (steps_ > 0) return Clock::time_point::min();
     if (paused_) return Clock::time_point::max();
     if (speed_ == as_fast_as_possible) return Clock::time_point::min();
-    const auto moment = begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>((now - begin_time_) / speed_));
+    const auto moment = begin_ + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>((now - begin_time_) / speed_));
     // Who is late by more than a quarter of a second goes on from here, and does not race.
     if (Clock::now() - moment > std::chrono::milliseconds(250)) anchor(now);
     return moment;
   }
-  void ran_a_tick() { if (steps_ > 0) --steps_; }
+  void ran_a_tick() {
+    if (steps_ > 0) --steps_;
+  }
   bool stepping() const { return steps_ > 0; }
 
  private:

@@ -21,9 +21,12 @@ void capture(const sim::RecordedTick& tick, Frame& frame) {
   frame.docks.resize(tick.docks.size());
   for (std::size_t i = 0; i < tick.docks.size(); ++i) {
     const std::uint32_t flags = tick.docks[i].flags;
-    const auto flag = [&](std::uint32_t recorded, DockView::Flag shown) { return static_cast<std::uint8_t>((flags & recorded) != 0 ? shown : 0); };
-    frame.docks[i].flags = static_cast<std::uint8_t>(flag(sim::format::enabled, DockView::enabled) | flag(sim::format::latching, DockView::latching) |
-                                                     flag(sim::format::engaged, DockView::engaged) | flag(sim::format::broken, DockView::broken));
+    const auto flag = [&](std::uint32_t recorded, DockView::Flag shown) {
+      return static_cast<std::uint8_t>((flags & recorded) != 0 ? shown : 0);
+    };
+    frame.docks[i].flags = static_cast<std::uint8_t>(
+        flag(sim::format::enabled, DockView::enabled) | flag(sim::format::latching, DockView::latching) |
+        flag(sim::format::engaged, DockView::engaged) | flag(sim::format::broken, DockView::broken));
     frame.docks[i].load = tick.docks[i].load;
   }
   frame.traffic = tick.traffic;
@@ -39,11 +42,20 @@ Result<void> ViewedRecording::introduce() {
   auto scene = recording_.attachment("scene");
   if (!scene.ok()) return scene.error();
   if (!*scene)
-    return Diagnostic{recording_.file().string(), 0, "the recording holds no scene to show", "record it with volvox run --record; volvox replay --verify and volvox export need none"};
+    return Diagnostic{recording_.file().string(), 0, "the recording holds no scene to show",
+                      "record it with volvox run --record; volvox replay --verify and volvox export need none"};
   const sim::Metadata& given = recording_.description();
   const auto text = [&](const char* key) { return given.contains(key) ? given.at(key) : std::string(); };
-  json hello = {{"type", "hello"}, {"mode", "replay"}, {"name", text("name")}, {"engine", text("engine")}, {"seed", text("seed")}, {"dt", recording_.dt().seconds()},
-                {"first_tick", recording_.first_tick()}, {"ticks", recording_.last_tick()}, {"modules", text("modules")}, {"complete", recording_.complete()}};
+  json hello = {{"type", "hello"},
+                {"mode", "replay"},
+                {"name", text("name")},
+                {"engine", text("engine")},
+                {"seed", text("seed")},
+                {"dt", recording_.dt().seconds()},
+                {"first_tick", recording_.first_tick()},
+                {"ticks", recording_.last_tick()},
+                {"modules", text("modules")},
+                {"complete", recording_.complete()}};
   hello["metrics"] = sim::format::metric_names;
   // The whole of what stands on the time line, at once.
   json marks = json::array(), points = json::array();
@@ -103,8 +115,14 @@ void ViewedRecording::show() {
   }
   capture(**tick, frame_);
   viewer_.publish(encode_frame(frame_));
-  viewer_.tell({{"type", "state"}, {"tick", tick_}, {"time", (*tick)->time.seconds()}, {"paused", playback_.paused()}, {"ended", tick_ >= recording_.last_tick()},
-                {"failure", ""}, {"speed", playback_.speed()}, {"hash", hash_text((*tick)->hash)}});
+  viewer_.tell({{"type", "state"},
+                {"tick", tick_},
+                {"time", (*tick)->time.seconds()},
+                {"paused", playback_.paused()},
+                {"ended", tick_ >= recording_.last_tick()},
+                {"failure", ""},
+                {"speed", playback_.speed()},
+                {"hash", hash_text((*tick)->hash)}});
   tell_watched(**tick);
   shown_ = tick_;
 }
@@ -113,22 +131,36 @@ void ViewedRecording::show() {
 void ViewedRecording::tell_watched(const sim::RecordedTick& tick) {
   const sim::RecordedNames& names = recording_.names();
   for (const auto& [client, module] : watched_) {
-    json about = {{"type", "module"}, {"name", module}, {"model", ""}, {"time", tick.time.seconds()}, {"percepts", json::object()}, {"actions", json::object()},
-                  {"mailbox", json::array()}, {"waiting", 0}, {"docks", json::array()}, {"parameters", json::object()}};
+    json about = {{"type", "module"},
+                  {"name", module},
+                  {"model", ""},
+                  {"time", tick.time.seconds()},
+                  {"percepts", json::object()},
+                  {"actions", json::object()},
+                  {"mailbox", json::array()},
+                  {"waiting", 0},
+                  {"docks", json::array()},
+                  {"parameters", json::object()}};
     add_mind(about, module);
     const std::string own = module + ".";
     for (std::size_t j = 0; j < names.joints.size(); ++j) {
       if (!names.joints[j].starts_with(own)) continue;
       const std::string joint = names.joints[j].substr(own.size());
-      about["joints"][joint] = {{"angle", tick.joints[j].position}, {"velocity", tick.joints[j].velocity}, {"torque", tick.joints[j].torque}};
+      about["joints"][joint] = {
+          {"angle", tick.joints[j].position}, {"velocity", tick.joints[j].velocity}, {"torque", tick.joints[j].torque}};
     }
     for (std::size_t d = 0; d < names.docks.size(); ++d) {
       if (!names.docks[d].starts_with(own)) continue;
       const sim::RecordedTick::Dock& dock = tick.docks[d];
       const auto has = [&](std::uint32_t flag) { return (dock.flags & flag) != 0; };
-      about["docks"].push_back({{"name", names.docks[d].substr(own.size())}, {"enabled", has(sim::format::enabled)}, {"broken", has(sim::format::broken)},
-                                {"state", has(sim::format::engaged) ? "engaged" : has(sim::format::latching) ? "latching" : "free"},
-                                {"partner", dock.partner < names.docks.size() ? names.docks[dock.partner] : ""}, {"load", dock.load}});
+      about["docks"].push_back({{"name", names.docks[d].substr(own.size())},
+                                {"enabled", has(sim::format::enabled)},
+                                {"broken", has(sim::format::broken)},
+                                {"state", has(sim::format::engaged)    ? "engaged"
+                                          : has(sim::format::latching) ? "latching"
+                                                                       : "free"},
+                                {"partner", dock.partner < names.docks.size() ? names.docks[dock.partner] : ""},
+                                {"load", dock.load}});
     }
     viewer_.tell(about, client);
   }
@@ -150,7 +182,9 @@ void ViewedRecording::add_mind(json& about, const std::string& module) {
 void ViewedRecording::handle(const Command& command) {
   const json& what = *command.what;
   const double now = recording_.dt().start_of(tick_).seconds();
-  const auto number = [&](const char* key, double fallback) { return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback; };
+  const auto number = [&](const char* key, double fallback) {
+    return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback;
+  };
   const std::string type = what["type"];
   shown_ = -1;
   if (type == "pause") playback_.pause();
@@ -160,14 +194,16 @@ void ViewedRecording::handle(const Command& command) {
   } else if (type == "step") playback_.step(static_cast<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
   else if (type == "speed") playback_.set_speed(number("factor", 1), now);
   else if (type == "seek") {
-    const double wanted = std::clamp(number("tick", 0), static_cast<double>(recording_.first_tick()), static_cast<double>(recording_.last_tick()));
+    const double wanted = std::clamp(number("tick", 0), static_cast<double>(recording_.first_tick()),
+                                     static_cast<double>(recording_.last_tick()));
     tick_ = static_cast<std::int64_t>(wanted);
     if (!playback_.paused()) playback_.play(recording_.dt().start_of(tick_).seconds());
   } else if (type == "reset") {
     tick_ = recording_.first_tick();
     if (!playback_.paused()) playback_.play(recording_.dt().start_of(tick_).seconds());
   } else if (type == "watch") {
-    if (what.contains("module") && what["module"].is_string() && !what["module"].get<std::string>().empty()) watched_[command.client] = what["module"];
+    if (what.contains("module") && what["module"].is_string() && !what["module"].get<std::string>().empty())
+      watched_[command.client] = what["module"];
     else watched_.erase(command.client);
   }
 }

@@ -12,7 +12,8 @@
 namespace volvox::view {
 using nlohmann::json;
 
-Result<std::unique_ptr<ViewedRobot>> ViewedRobot::create(Viewer& viewer, std::shared_ptr<const model::ModuleModel> robot) {
+Result<std::unique_ptr<ViewedRobot>> ViewedRobot::create(Viewer& viewer,
+                                                         std::shared_ptr<const model::ModuleModel> robot) {
   std::unique_ptr<ViewedRobot> viewed(new ViewedRobot(viewer, std::move(robot)));
   if (auto introduced = viewed->introduce(); !introduced.ok()) return introduced.error();
   return viewed;
@@ -37,13 +38,21 @@ Result<void> ViewedRobot::introduce() {
   for (const model::Joint& joint : robot_->joints) {
     const bool moves = joint.type == model::JointType::revolute || joint.type == model::JointType::prismatic;
     const double span = joint.type == model::JointType::revolute ? pi : 0.1;  // of a joint without limits
-    hello["joints"].push_back({{"name", joint.name}, {"moves", moves}, {"lower", std::max(joint.lower, -span)}, {"upper", std::min(joint.upper, span)},
+    hello["joints"].push_back({{"name", joint.name},
+                               {"moves", moves},
+                               {"lower", std::max(joint.lower, -span)},
+                               {"upper", std::min(joint.upper, span)},
                                {"unit", joint.type == model::JointType::prismatic ? "m" : "rad"}});
   }
   hello["docks"] = json::array();
   for (const model::Dock& dock : robot_->docks)
-    hello["docks"].push_back({{"name", dock.name}, {"gender", dock.gender == model::Gender::male ? "male" : dock.gender == model::Gender::female ? "female" : "both"},
-                              {"kind", dock.kind}, {"symmetry", dock.symmetry}, {"link", robot_->links[static_cast<std::size_t>(dock.link)].name}});
+    hello["docks"].push_back({{"name", dock.name},
+                              {"gender", dock.gender == model::Gender::male     ? "male"
+                                         : dock.gender == model::Gender::female ? "female"
+                                                                                : "both"},
+                              {"kind", dock.kind},
+                              {"symmetry", dock.symmetry},
+                              {"link", robot_->links[static_cast<std::size_t>(dock.link)].name}});
   viewer_.set_scene(hello, encode_scene(Scene::of(**world)));
   return {};
 }
@@ -55,8 +64,10 @@ Pose ViewedRobot::place_copy(std::string& says, bool& docked) const {
   const model::Dock& a = robot_->docks[static_cast<std::size_t>(dock_[0])];
   const model::Dock& b = robot_->docks[static_cast<std::size_t>(dock_[1])];
   if (!model::fit(a, b)) {
-    says = a.kind != b.kind           ? fmt::format("'{}' is a dock of kind {}, '{}' of kind {}: they do not fit", a.name, a.kind, b.name, b.kind)
-           : a.symmetry != b.symmetry ? fmt::format("'{}' engages at {} angles, '{}' at {}: they do not fit", a.name, a.symmetry, b.name, b.symmetry)
+    says = a.kind != b.kind ? fmt::format("'{}' is a dock of kind {}, '{}' of kind {}: they do not fit", a.name, a.kind,
+                                          b.name, b.kind)
+           : a.symmetry != b.symmetry ? fmt::format("'{}' engages at {} angles, '{}' at {}: they do not fit", a.name,
+                                                    a.symmetry, b.name, b.symmetry)
                                       : fmt::format("'{}' and '{}' are of one gender: they do not fit", a.name, b.name);
     return aside;
   }
@@ -76,8 +87,10 @@ void ViewedRobot::show() {
     for (const Pose& link : model::forward_kinematics(*robot_, positions_[i])) {
       const Pose pose = placed[i] * link;
       LinkPose to;
-      to.position = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y), static_cast<float>(pose.position.z)};
-      to.rotation = {static_cast<float>(pose.rotation.x), static_cast<float>(pose.rotation.y), static_cast<float>(pose.rotation.z), static_cast<float>(pose.rotation.w)};
+      to.position = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y),
+                     static_cast<float>(pose.position.z)};
+      to.rotation = {static_cast<float>(pose.rotation.x), static_cast<float>(pose.rotation.y),
+                     static_cast<float>(pose.rotation.z), static_cast<float>(pose.rotation.w)};
       frame.links.push_back(to);
     }
   for (int i = 0; i < 2; ++i)
@@ -87,19 +100,32 @@ void ViewedRobot::show() {
       frame.docks.push_back(dock);
     }
   viewer_.publish(encode_frame(frame));
-  viewer_.tell({{"type", "state"}, {"tick", 0}, {"time", 0}, {"paused", true}, {"ended", false}, {"failure", ""}, {"speed", 1}, {"docking", says}, {"docked", docked}});
+  viewer_.tell({{"type", "state"},
+                {"tick", 0},
+                {"time", 0},
+                {"paused", true},
+                {"ended", false},
+                {"failure", ""},
+                {"speed", 1},
+                {"docking", says},
+                {"docked", docked}});
 }
 
 void ViewedRobot::handle(const Command& command) {
   const json& what = *command.what;
-  const auto number = [&](const char* key, double fallback) { return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback; };
-  const auto index = [&](const char* key, std::size_t size) { return static_cast<int>(std::clamp(number(key, -1), -1.0, static_cast<double>(size) - 1)); };
+  const auto number = [&](const char* key, double fallback) {
+    return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback;
+  };
+  const auto index = [&](const char* key, std::size_t size) {
+    return static_cast<int>(std::clamp(number(key, -1), -1.0, static_cast<double>(size) - 1));
+  };
   if (what["type"] == "joint") {
     const int joint = index("joint", robot_->joints.size());
     const bool copy = number("robot", 0) != 0;
     if (joint < 0) return;
     const model::Joint& limits = robot_->joints[static_cast<std::size_t>(joint)];
-    positions_[copy][static_cast<std::size_t>(joint)] = std::clamp(number("position", 0), std::max(limits.lower, -1e3), std::min(limits.upper, 1e3));
+    positions_[copy][static_cast<std::size_t>(joint)] =
+        std::clamp(number("position", 0), std::max(limits.lower, -1e3), std::min(limits.upper, 1e3));
   } else if (what["type"] == "dock") {
     dock_[0] = index("a", robot_->docks.size());
     dock_[1] = index("b", robot_->docks.size());

@@ -15,7 +15,8 @@ class ViewedRobot {
   void loop(const std::atomic<bool>& stop);
 
  private:
-  ViewedRobot(Viewer& viewer, std::shared_ptr<const model::ModuleModel> robot) : viewer_(viewer), robot_(std::move(robot)) {}
+  ViewedRobot(Viewer& viewer, std::shared_ptr<const model::ModuleModel> robot)
+      : viewer_(viewer), robot_(std::move(robot)) {}
   Result<void> introduce();
   void handle(const Command& command);
   void show();

@@ -23,16 +23,25 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
   sim::describe_mind(mind, agent);
   json module = json::parse(mind, nullptr, false);
   if (module.is_discarded()) module = json::object();
-  module.update({{"type", "module"}, {"name", agent.name()}, {"model", world.module_model(placement).name}, {"time", simulation.now().seconds()}});
+  module.update({{"type", "module"},
+                 {"name", agent.name()},
+                 {"model", world.module_model(placement).name},
+                 {"time", simulation.now().seconds()}});
   module["docks"] = json::array();
   for (std::uint32_t d = 0; d < world.module_model(placement).docks.size(); ++d) {
     const std::uint32_t dock = world.part(placement).first_dock + d;
     const world::DockStatus& status = world.dock_status(dock);
     const std::uint32_t partner = world.graph().partner(dock);
-    module["docks"].push_back({{"name", world.dock_model(dock).name}, {"enabled", status.enabled}, {"broken", status.broken},
-                               {"state", status.phase == world::DockPhase::engaged ? "engaged" : status.phase == world::DockPhase::latching ? "latching" : "free"},
+    module["docks"].push_back({{"name", world.dock_model(dock).name},
+                               {"enabled", status.enabled},
+                               {"broken", status.broken},
+                               {"state", status.phase == world::DockPhase::engaged    ? "engaged"
+                                         : status.phase == world::DockPhase::latching ? "latching"
+                                                                                      : "free"},
                                {"partner", partner == world::nobody ? "" : world.dock_name(partner)},
-                               {"load", status.phase == world::DockPhase::free ? 0 : world.dock_load(dock).utilisation(world.dock_model(dock).strength)}});
+                               {"load", status.phase == world::DockPhase::free
+                                            ? 0
+                                            : world.dock_load(dock).utilisation(world.dock_model(dock).strength)}});
   }
   module["parameters"] = json::object();
   for (const auto& [name, value] : agent.behavior_parameters()) module["parameters"][name] = value;
@@ -50,13 +59,24 @@ void ViewedRun::introduce() {
   const sim::Simulation& simulation = run_->simulation();
   sim::TrafficWatch::prepare(run_->simulation());
   traffic_ = {};
-  json hello = {{"type", "hello"}, {"mode", "run"}, {"name", run_->report().experiment}, {"engine", run_->report().engine}, {"seed", run_->report().seed},
-                {"dt", simulation.settings().dt.seconds()}, {"ticks", run_->ticks()}, {"modules", run_->report().modules}, {"recorded", run_->recorder() != nullptr}};
+  json hello = {{"type", "hello"},
+                {"mode", "run"},
+                {"name", run_->report().experiment},
+                {"engine", run_->report().engine},
+                {"seed", run_->report().seed},
+                {"dt", simulation.settings().dt.seconds()},
+                {"ticks", run_->ticks()},
+                {"modules", run_->report().modules},
+                {"recorded", run_->recorder() != nullptr}};
   hello["metrics"] = sim::format::metric_names;
   hello["parameters"] = json::array();
   for (const model::ParameterDesc& parameter : run_->parameters()) {
     const auto& settings = run_->report().settings;
-    hello["parameters"].push_back({{"name", parameter.name}, {"value", settings.contains(parameter.name) ? settings.at(parameter.name) : parameter.value}, {"choices", parameter.choices}, {"about", parameter.description}});
+    hello["parameters"].push_back(
+        {{"name", parameter.name},
+         {"value", settings.contains(parameter.name) ? settings.at(parameter.name) : parameter.value},
+         {"choices", parameter.choices},
+         {"about", parameter.description}});
   }
   // Parameters of behaviours, which can be driven while the run goes on.
   std::map<std::string, std::string> live;
@@ -76,8 +96,13 @@ void ViewedRun::loop(const std::atomic<bool>& stop) {
     if (lost_) return;
   }
   if (!ended_) end();
-  viewer_.tell({{"type", "state"}, {"tick", run_->simulation().tick()}, {"time", run_->simulation().now().seconds()}, {"paused", true}, {"ended", true},
-                {"failure", ""}, {"speed", playback_.speed()}});
+  viewer_.tell({{"type", "state"},
+                {"tick", run_->simulation().tick()},
+                {"time", run_->simulation().now().seconds()},
+                {"paused", true},
+                {"ended", true},
+                {"failure", ""},
+                {"speed", playback_.speed()}});
 }
 
 void ViewedRun::turn() {
@@ -108,7 +133,8 @@ void ViewedRun::step() {
   if (viewer_.watched()) {
     traffic_.look(run_->simulation());
     const double now = run_->simulation().now().seconds();
-    for (const sim::Input& input : run_->simulation().inputs()) viewer_.tell({{"type", "log"}, {"time", now}, {"module", input.module}, {"text", mark_of(input)}});
+    for (const sim::Input& input : run_->simulation().inputs())
+      viewer_.tell({{"type", "log"}, {"time", now}, {"module", input.module}, {"text", mark_of(input)}});
     for (const mind::Minds::LogLine& line : minds.log_lines())
       viewer_.tell({{"type", "log"}, {"time", now}, {"module", minds.agent(line.agent).name()}, {"text", line.text}});
   }
@@ -147,8 +173,14 @@ void ViewedRun::show(bool all) {
 
 void ViewedRun::tell_state() {
   const sim::RunReport& report = run_->report();
-  viewer_.tell({{"type", "state"}, {"tick", run_->simulation().tick()}, {"time", run_->simulation().now().seconds()}, {"paused", playback_.paused() || ended_},
-                {"ended", ended_}, {"failure", report.failure}, {"speed", playback_.speed()}, {"inputs", run_->simulation().inputs_so_far()}});
+  viewer_.tell({{"type", "state"},
+                {"tick", run_->simulation().tick()},
+                {"time", run_->simulation().now().seconds()},
+                {"paused", playback_.paused() || ended_},
+                {"ended", ended_},
+                {"failure", report.failure},
+                {"speed", playback_.speed()},
+                {"inputs", run_->simulation().inputs_so_far()}});
 }
 
 void ViewedRun::tell_watched() {
@@ -190,8 +222,12 @@ void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebSer
 void ViewedRun::handle(const Command& command) {
   const json& what = *command.what;
   const double now = run_->simulation().now().seconds();
-  const auto text = [&](const char* key) { return what.contains(key) && what[key].is_string() ? what[key].get<std::string>() : std::string(); };
-  const auto number = [&](const char* key, double fallback) { return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback; };
+  const auto text = [&](const char* key) {
+    return what.contains(key) && what[key].is_string() ? what[key].get<std::string>() : std::string();
+  };
+  const auto number = [&](const char* key, double fallback) {
+    return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback;
+  };
   const std::string type = text("type");
   shown_tick_ = -1;  // whatever it does, everybody sees what came of it
   if (type == "pause") playback_.pause();
@@ -212,7 +248,8 @@ void ViewedRun::handle(const Command& command) {
     sim::Input input{text("kind"), text("module"), text("name"), text("text"), number("value", 0), {}};
     if (what.contains("force") && what["force"].is_array() && what["force"].size() == 3)
       for (int i = 0; i < 3; ++i)
-        if (what["force"][static_cast<std::size_t>(i)].is_number()) input.force[i] = what["force"][static_cast<std::size_t>(i)].get<double>();
+        if (what["force"][static_cast<std::size_t>(i)].is_number())
+          input.force[i] = what["force"][static_cast<std::size_t>(i)].get<double>();
     run_->simulation().give(std::move(input));
   }
 }

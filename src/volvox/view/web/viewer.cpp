@@ -36,7 +36,9 @@ void open_in_browser(const std::string& address) {
 std::string mark_of(const sim::Input& input) {
   const bool is_text = input.kind == "parameter" || input.kind == "pose", is_push = input.kind == "push";
   return fmt::format("input: {} {}{}{}", input.kind, input.name, input.name.empty() ? "" : " ",
-                     is_push ? fmt::format("{:g} {:g} {:g} N", input.force.x, input.force.y, input.force.z) : is_text ? input.text : fmt::format("{:g}", input.value));
+                     is_push   ? fmt::format("{:g} {:g} {:g} N", input.force.x, input.force.y, input.force.z)
+                     : is_text ? input.text
+                               : fmt::format("{:g}", input.value));
 }
 
 std::filesystem::path bundle_folder() {
@@ -83,7 +85,8 @@ void Viewer::take_message(WebServer::ClientId client, const std::string& text) {
   auto parsed = nlohmann::json::parse(text, nullptr, false);
   if (!parsed.is_object() || !parsed.contains("type") || !parsed["type"].is_string()) return;  // not of our page
   const std::lock_guard lock(mutex_);
-  if (commands_.size() < most_commands) commands_.push_back({client, std::make_shared<const nlohmann::json>(std::move(parsed))});
+  if (commands_.size() < most_commands)
+    commands_.push_back({client, std::make_shared<const nlohmann::json>(std::move(parsed))});
   wake_.notify_all();
 }
 
@@ -99,7 +102,8 @@ void Viewer::set_scene(const nlohmann::json& hello, std::string scene) {
 void Viewer::publish(std::string frame) { server_->publish(std::make_shared<const std::string>(std::move(frame))); }
 
 void Viewer::tell(const nlohmann::json& message, WebServer::ClientId client) {
-  server_->send(client, std::make_shared<const std::string>(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  server_->send(client, std::make_shared<const std::string>(
+                            message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 std::vector<Command> Viewer::take_commands() {

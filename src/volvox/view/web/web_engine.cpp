@@ -15,7 +15,9 @@ class WebEngine final : public RenderEngine {
   Result<void> load(std::shared_ptr<const Scene> scene) override {
     std::size_t modules = 0;
     for (const Thing& thing : scene->things) modules += thing.is_module;
-    viewer_->set_scene({{"type", "hello"}, {"mode", "run"}, {"name", scene->name}, {"dt", 0}, {"ticks", 0}, {"modules", modules}}, encode_scene(*scene));
+    viewer_->set_scene(
+        {{"type", "hello"}, {"mode", "run"}, {"name", scene->name}, {"dt", 0}, {"ticks", 0}, {"modules", modules}},
+        encode_scene(*scene));
     return {};
   }
   Result<void> show(const Frame& frame) override {

@@ -38,8 +38,13 @@ constexpr std::size_t max_request_header = 8 * 1024;
 std::string_view text(beast::string_view view) { return {view.data(), view.size()}; }
 
 std::string media_type(std::string_view path) {
-  for (const auto& [ending, type] : {std::pair{".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
-                                     {".svg", "image/svg+xml"}, {".json", "application/json"}, {".png", "image/png"}, {".ico", "image/x-icon"}})
+  for (const auto& [ending, type] : {std::pair{".html", "text/html; charset=utf-8"},
+                                     {".js", "text/javascript; charset=utf-8"},
+                                     {".css", "text/css; charset=utf-8"},
+                                     {".svg", "image/svg+xml"},
+                                     {".json", "application/json"},
+                                     {".png", "image/png"},
+                                     {".ico", "image/x-icon"}})
     if (path.ends_with(ending)) return type;
   return "application/octet-stream";
 }
@@ -58,7 +63,8 @@ std::string_view query_value(std::string_view target, std::string_view key) {
   for (std::string_view query = target.substr(mark + 1); !query.empty();) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    if (pair.starts_with(key) && pair.size() > key.size() && pair[key.size()] == '=') return pair.substr(key.size() + 1);
+    if (pair.starts_with(key) && pair.size() > key.size() && pair[key.size()] == '=')
+      return pair.substr(key.size() + 1);
   }
   return {};
 }
@@ -67,7 +73,8 @@ class Server;
 
 class Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(tcp::socket socket, Server& server) : stream_(std::move(socket)), patience_(stream_.get_executor()), server_(server) {}
+  Client(tcp::socket socket, Server& server)
+      : stream_(std::move(socket)), patience_(stream_.get_executor()), server_(server) {}
   void start(Request request);
   void send(Bytes bytes, bool binary);
   void show(Bytes frame);
@@ -116,7 +123,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 class Server final : public WebServer {
  public:
-  Server(const WebServerOptions& o, Files f, Callbacks c) : options(o), files(std::move(f)), callbacks(std::move(c)), acceptor_(context_) {}
+  Server(const WebServerOptions& o, Files f, Callbacks c)
+      : options(o), files(std::move(f)), callbacks(std::move(c)), acceptor_(context_) {}
   ~Server() override {
     asio::post(context_, [this] {
       beast::error_code ignored;
@@ -135,8 +143,9 @@ class Server final : public WebServer {
 
   Result<void> bind() {
     const auto trouble = [&](const beast::error_code& error) {
-      return Error(fmt::format("the viewer cannot listen on {} port {}: {}", options.host, options.port, error.message()),
-                   "give another --port, or none for any that is free; --host takes an address of this machine");
+      return Error(
+          fmt::format("the viewer cannot listen on {} port {}: {}", options.host, options.port, error.message()),
+          "give another --port, or none for any that is free; --host takes an address of this machine");
     };
     beast::error_code error;
     const auto address = asio::ip::make_address(options.host == "localhost" ? "127.0.0.1" : options.host, error);
@@ -155,7 +164,9 @@ class Server final : public WebServer {
   }
 
   std::string address() const override {
-    const std::string host = options.host.find(':') != std::string::npos ? "[" + options.host + "]" : options.host == "0.0.0.0" ? "127.0.0.1" : options.host;
+    const std::string host = options.host.find(':') != std::string::npos ? "[" + options.host + "]"
+                             : options.host == "0.0.0.0"                 ? "127.0.0.1"
+                                                                         : options.host;
     return fmt::format("http://{}:{}/{}", host, port_, options.token.empty() ? "" : "?token=" + options.token);
   }
   std::uint16_t port() const override { return port_; }
@@ -253,13 +264,16 @@ void Connection::start() {
   });
 }
 
-void Connection::respond(http::status status, std::string body, const std::string& type, bool head_only, bool keep_alive) {
+void Connection::respond(http::status status, std::string body, const std::string& type, bool head_only,
+                         bool keep_alive) {
   response_.emplace(status, 11);
   response_->set(http::field::content_type, type);
   response_->set(http::field::cache_control, "no-store");
   response_->set("X-Content-Type-Options", "nosniff");
   response_->set("Referrer-Policy", "no-referrer");
-  response_->set("Content-Security-Policy", "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'");
+  response_->set("Content-Security-Policy",
+                 "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; style-src 'self' "
+                 "'unsafe-inline'; frame-ancestors 'none'");
   response_->keep_alive(keep_alive);
   response_->content_length(body.size());
   if (!head_only) response_->body() = std::move(body);
@@ -273,18 +287,22 @@ void Connection::respond(http::status status, std::string body, const std::strin
 
 void Connection::answer(const Request& request) {
   const bool head = request.method() == http::verb::head;
-  const auto refuse = [&](http::status status, const char* why) { respond(status, std::string(why) + "\n", "text/plain; charset=utf-8", head, false); };
+  const auto refuse = [&](http::status status, const char* why) {
+    respond(status, std::string(why) + "\n", "text/plain; charset=utf-8", head, false);
+  };
   if (!server_.is_ours(request)) return refuse(http::status::forbidden, "This page does not belong to this viewer.");
   const std::string_view target = text(request.target());
   const std::string_view path = target.substr(0, target.find('?'));
   if (websocket::is_upgrade(request)) {
     if (path != "/socket") return refuse(http::status::not_found, "There is nothing here.");
-    if (!server_.knows_token(request)) return refuse(http::status::forbidden, "The token is missing or wrong: open the address that volvox printed.");
+    if (!server_.knows_token(request))
+      return refuse(http::status::forbidden, "The token is missing or wrong: open the address that volvox printed.");
     stream_.expires_never();
     std::make_shared<Client>(stream_.release_socket(), server_)->start(request);
     return;
   }
-  if (request.method() != http::verb::get && !head) return refuse(http::status::method_not_allowed, "Only GET is answered.");
+  if (request.method() != http::verb::get && !head)
+    return refuse(http::status::method_not_allowed, "Only GET is answered.");
   const auto file = server_.files.find(std::string(path == "/" ? "/index.html" : path));
   if (file == server_.files.end()) return refuse(http::status::not_found, "There is nothing here.");
   respond(http::status::ok, file->second, media_type(file->first), head, request.keep_alive());
@@ -305,7 +323,8 @@ void Client::start(Request request) {
   stream_.async_accept(*kept, [self = shared_from_this(), kept](beast::error_code error) {
     if (error) return;
     self->open_ = true;
-    if (!self->server_.add(self)) return self->close(websocket::close_code::try_again_later, "too many viewers are connected");
+    if (!self->server_.add(self))
+      return self->close(websocket::close_code::try_again_later, "too many viewers are connected");
     beast::get_lowest_layer(self->stream_).socket().set_option(tcp::no_delay(true), error);
     self->server_.greet(*self);
     self->read();
@@ -327,7 +346,8 @@ void Client::read() {
     if (error) return self->leave();
     if (self->too_fast()) return self->close(websocket::close_code::policy_error, "too many messages");
     if (!self->stream_.got_text()) return self->close(websocket::close_code::unknown_data, "commands are text");
-    if (self->server_.callbacks.message) self->server_.callbacks.message(self->id, beast::buffers_to_string(self->incoming_.data()));
+    if (self->server_.callbacks.message)
+      self->server_.callbacks.message(self->id, beast::buffers_to_string(self->incoming_.data()));
     self->incoming_.consume(self->incoming_.size());
     self->read();
   });
@@ -392,11 +412,13 @@ Result<WebServer::Files> WebServer::read_bundle(const std::filesystem::path& fol
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (!entry->is_regular_file()) continue;
     std::ifstream in(entry->path(), std::ios::binary);
-    files["/" + entry->path().lexically_relative(folder).generic_string()].assign(std::istreambuf_iterator<char>(in), {});
+    files["/" + entry->path().lexically_relative(folder).generic_string()].assign(std::istreambuf_iterator<char>(in),
+                                                                                  {});
   }
   if (!files.contains("/index.html"))
     return Diagnostic{folder.string(), 0, "the viewer has not been built",
-                      "install Node.js 18 or later with npm, then run ./start once, or: npm --prefix web ci && npm --prefix web run build"};
+                      "install Node.js 18 or later with npm, then run ./start once, or: npm --prefix web ci && npm "
+                      "--prefix web run build"};
   return files;
 }
 

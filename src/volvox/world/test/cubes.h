@@ -16,16 +16,15 @@ inline model::ModuleModel cube() {
   link.name = "body";
   link.mass = 1;
   link.moments = {1.0 / 600, 1.0 / 600, 1.0 / 600};  // m a^2 / 6
-  link.geometry = std::make_shared<model::Geometry>(
-      model::Geometry{{{"box", model::Box{{0.098, 0.098, 0.098}}, {}, {0.5, 0.0}}}});
+  link.geometry =
+      std::make_shared<model::Geometry>(model::Geometry{{{"box", model::Box{{0.098, 0.098, 0.098}}, {}, {0.5, 0.0}}}});
   cube.links.push_back(link);
-  const std::pair<const char*, Quat> faces[] = {
-      {"east", {}},
-      {"west", Quat::axis_angle({0, 0, 1}, pi)},
-      {"north", Quat::axis_angle({0, 0, 1}, pi / 2)},
-      {"south", Quat::axis_angle({0, 0, 1}, -pi / 2)},
-      {"up", Quat::axis_angle({0, 1, 0}, -pi / 2)},
-      {"down", Quat::axis_angle({0, 1, 0}, pi / 2)}};
+  const std::pair<const char*, Quat> faces[] = {{"east", {}},
+                                                {"west", Quat::axis_angle({0, 0, 1}, pi)},
+                                                {"north", Quat::axis_angle({0, 0, 1}, pi / 2)},
+                                                {"south", Quat::axis_angle({0, 0, 1}, -pi / 2)},
+                                                {"up", Quat::axis_angle({0, 1, 0}, -pi / 2)},
+                                                {"down", Quat::axis_angle({0, 1, 0}, pi / 2)}};
   for (const auto& [name, rotation] : faces) {
     model::Dock dock;
     dock.name = name;
@@ -45,7 +44,8 @@ inline std::shared_ptr<const model::ModuleModel> share(model::ModuleModel model)
 // A world on an engine, and ticks of 1/60 s (or another) without minds.
 class Bench {
  public:
-  Bench(model::SceneBuilder& scene, TickLength dt = {1, 60}, const std::string& engine = physics::default_engine) : dt_(dt) {
+  Bench(model::SceneBuilder& scene, TickLength dt = {1, 60}, const std::string& engine = physics::default_engine)
+      : dt_(dt) {
     auto model = scene.build();
     if (!model.ok()) throw std::runtime_error(model.error().text());
     auto shared = std::make_shared<const model::WorldModel>(std::move(*model));
@@ -67,7 +67,8 @@ class Bench {
   }
   std::uint32_t dock(const std::string& module, const std::string& name) const {
     for (std::uint32_t p = 0; p < world_->placements(); ++p)
-      if (world_->name(p) == module) return world_->part(p).first_dock + static_cast<std::uint32_t>(world_->module_model(p).dock_index(name));
+      if (world_->name(p) == module)
+        return world_->part(p).first_dock + static_cast<std::uint32_t>(world_->module_model(p).dock_index(name));
     throw std::runtime_error("no module " + module);
   }
   World& world() { return *world_; }

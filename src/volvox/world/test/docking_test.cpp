@@ -52,7 +52,9 @@ TEST(Docking, KeepsMomentumAndNeverRaisesEnergy) {
     a.velocity = {{random.uniform(0, 0.1), random.uniform(-0.05, 0.05), 0.02}, {0.1, random.uniform(-0.3, 0.3), 0.2}};
     b.velocity = {{-random.uniform(0, 0.1), random.uniform(-0.05, 0.05), 0.02}, {random.uniform(-0.3, 0.3), 0.1, -0.2}};
     scene.add(model, Pose{}, "a", a);
-    scene.add(model, Pose{{0.108, random.uniform(-0.004, 0.004), 0.003}, Quat::rpy(random.uniform(-0.1, 0.1), 0.02, 0.04)}, "b", b);
+    scene.add(model,
+              Pose{{0.108, random.uniform(-0.004, 0.004), 0.003}, Quat::rpy(random.uniform(-0.1, 0.1), 0.02, 0.04)},
+              "b", b);
     Bench bench(scene);
     World& world = bench.world();
     const Vec3 p0 = momentum(world), l0 = angular_momentum(world, {});
@@ -95,8 +97,16 @@ TEST(Docking, WhatDoesNotFitStaysFree) {
       {"too far aside", {{0.1, 0.025, 0}, {}}, nothing},
       {"bent too far", {{0.11, 0, 0}, Quat::axis_angle({0, 0, 1}, radians(20))}, nothing},
       {"turned too far", {{0.11, 0, 0}, Quat::axis_angle({1, 0, 0}, radians(30))}, nothing},
-      {"same gender", {{0.11, 0, 0}, {}}, [](model::ModuleModel& m) { for (auto& d : m.docks) d.gender = model::Gender::male; }},
-      {"disabled", {{0.11, 0, 0}, {}}, [](model::ModuleModel& m) { for (auto& d : m.docks) d.enabled = false; }},
+      {"same gender",
+       {{0.11, 0, 0}, {}},
+       [](model::ModuleModel& m) {
+         for (auto& d : m.docks) d.gender = model::Gender::male;
+       }},
+      {"disabled",
+       {{0.11, 0, 0}, {}},
+       [](model::ModuleModel& m) {
+         for (auto& d : m.docks) d.enabled = false;
+       }},
   };
   for (const Misfit& misfit : misfits) {
     auto scene = space();

@@ -8,7 +8,8 @@ namespace volvox::world {
 namespace {
 
 class Hands : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(World, Hands, testing::Values("native", "bullet"), [](const auto& engine) { return std::string(engine.param); });
+INSTANTIATE_TEST_SUITE_P(World, Hands, testing::Values("native", "bullet"),
+                         [](const auto& engine) { return std::string(engine.param); });
 
 // Lifts the first of two docked cubes off the ground, turns it, and lets it fall.
 TEST_P(Hands, CarryWhatTheyHoldAndWhatHangsOnIt) {

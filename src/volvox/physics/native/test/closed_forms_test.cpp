@@ -26,9 +26,12 @@ Angles rate_of(const Angles& s, double l) {
 Angles double_pendulum(Angles s, double l, double time) {
   const int steps = 200000;
   const double h = time / steps;
-  const auto plus = [](const Angles& x, const Angles& k, double f) { return Angles{x[0] + f * k[0], x[1] + f * k[1], x[2] + f * k[2], x[3] + f * k[3]}; };
+  const auto plus = [](const Angles& x, const Angles& k, double f) {
+    return Angles{x[0] + f * k[0], x[1] + f * k[1], x[2] + f * k[2], x[3] + f * k[3]};
+  };
   for (int i = 0; i < steps; ++i) {
-    const Angles k1 = rate_of(s, l), k2 = rate_of(plus(s, k1, h / 2), l), k3 = rate_of(plus(s, k2, h / 2), l), k4 = rate_of(plus(s, k3, h), l);
+    const Angles k1 = rate_of(s, l), k2 = rate_of(plus(s, k1, h / 2), l), k3 = rate_of(plus(s, k2, h / 2), l),
+                 k4 = rate_of(plus(s, k3, h), l);
     for (std::size_t j = 0; j < 4; ++j) s[j] += h / 6 * (k1[j] + 2 * k2[j] + 2 * k3[j] + k4[j]);
   }
   return s;
@@ -103,7 +106,8 @@ TEST(ClosedForms, fast_spin_keeps_its_energy) {
     const double energy = dot(turning, multiply(racket.moments, turning)) / 2;
     bench.run(20);
     const Vec3 w = bench.pose(id).rotation.conjugate() * bench.velocity(id).angular;
-    EXPECT_NEAR(dot(w, multiply(racket.moments, w)) / 2, energy, 3e-3 * energy) << turning.y << " rad/s about the middle axis";
+    EXPECT_NEAR(dot(w, multiply(racket.moments, w)) / 2, energy, 3e-3 * energy)
+        << turning.y << " rad/s about the middle axis";
   }
 }
 
@@ -122,7 +126,8 @@ TEST(ClosedForms, free_chain_keeps_momentum_and_energy_for_a_minute) {
     if (i == 0) continue;
     const Vec3 axes[3] = {{0, 0, 1}, {0, 1, 0}, {1, 0, 0}};
     const std::size_t k = static_cast<std::size_t>(i);
-    bench->add_joint(joint_at(JointType::revolute, bodies[k - 1], descs[k - 1].pose, bodies[k], link.pose, {0.1 * i - 0.05, 0, 0}, axes[i % 3]));
+    bench->add_joint(joint_at(JointType::revolute, bodies[k - 1], descs[k - 1].pose, bodies[k], link.pose,
+                              {0.1 * i - 0.05, 0, 0}, axes[i % 3]));
   }
   struct Totals {
     Vec3 momentum, angular;

@@ -26,12 +26,14 @@ class Heap {
   explicit Heap(ThreadPool* threads) : bench({.threads = threads}) {
     bench.add(ground());
     for (int i = 0; i < 24; ++i) add_robot({0.25 * (i % 4), 0.2 * (i / 4 % 3), 0.1 + 0.15 * (i / 12)}, i);
-    for (int i = 0; i < 20; ++i) bench.add(box(0.2, {0.08, 0.06, 0.05}, {{0.13 * (i % 5), 0.17 * (i / 5), 0.6}, Quat::rpy(0.1 * i, 0.2, 0)}));
+    for (int i = 0; i < 20; ++i)
+      bench.add(box(0.2, {0.08, 0.06, 0.05}, {{0.13 * (i % 5), 0.17 * (i / 5), 0.6}, Quat::rpy(0.1 * i, 0.2, 0)}));
     add_ring({0.4, 0.2, 1.0});
   }
   void drive(int tick) {
     for (std::size_t i = 0; i < hinges_.size(); ++i) {
-      bench->motors()[hinges_[i].index] = {Control::position, ((tick / 30 + static_cast<int>(i)) & 1) != 0 ? 0.6 : -0.6, 20, 2, 3, 2};
+      bench->motors()[hinges_[i].index] = {
+          Control::position, ((tick / 30 + static_cast<int>(i)) & 1) != 0 ? 0.6 : -0.6, 20, 2, 3, 2};
     }
   }
   void run(int ticks) {
@@ -52,7 +54,10 @@ class Heap {
       desc.owner = static_cast<std::uint32_t>(owner + 1);
       desc.quiet = true;
       const BodyId id = bench.add(desc);
-      if (k > 0) hinges_.push_back(bench->add_joint(joint_at(JointType::revolute, last, last_pose, id, pose, at + Vec3{0.07 * k - 0.035, 0, 0}, k == 1 ? Vec3{0, 1, 0} : Vec3{0, 0, 1})));
+      if (k > 0)
+        hinges_.push_back(
+            bench->add_joint(joint_at(JointType::revolute, last, last_pose, id, pose, at + Vec3{0.07 * k - 0.035, 0, 0},
+                                      k == 1 ? Vec3{0, 1, 0} : Vec3{0, 0, 1})));
       last = id, last_pose = pose;
     }
   }
@@ -66,7 +71,8 @@ class Heap {
     }
     for (std::size_t i = 0; i < 6; ++i) {
       const std::size_t next = (i + 1) % 6;
-      bench->add_joint(joint_at(JointType::dock, bodies[i], poses[i], bodies[next], poses[next], (poses[i].position + poses[next].position) * 0.5));
+      bench->add_joint(joint_at(JointType::dock, bodies[i], poses[i], bodies[next], poses[next],
+                                (poses[i].position + poses[next].position) * 0.5));
     }
   }
   std::vector<JointId> hinges_;

@@ -109,7 +109,11 @@ TEST(Flock, a_lane_moves_the_same_at_any_number_of_threads) {
 // Falls, bounces, rolls, and lies: the lanes of a flock do different things at a time.
 TEST(Flock, spheres_bounce_to_the_height_that_restitution_says) {
   Bench bench;
-  bench.add([] { BodyDesc g = ground(); g.geometry = geometry_of(model::Plane{}, {0.5, 0.5}); return g; }());
+  bench.add([] {
+    BodyDesc g = ground();
+    g.geometry = geometry_of(model::Plane{}, {0.5, 0.5});
+    return g;
+  }());
   std::vector<BodyId> spheres;
   for (int i = 0; i < 11; ++i) {
     BodyDesc desc;

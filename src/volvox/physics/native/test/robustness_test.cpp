@@ -45,7 +45,8 @@ TEST(Robustness, landing_does_not_push_a_leg_through_its_limit) {
       bench.add(ground());
       model::Material slippery;
       slippery.friction = 0;
-      const Pose hull{{0, 0, 0.25}, {}}, hip{{0, 0, 0.2}, Quat::axis_angle({0, 1, 0}, lean)}, leg = hip * Pose{{0, 0, -0.05}, {}};
+      const Pose hull{{0, 0, 0.25}, {}}, hip{{0, 0, 0.2}, Quat::axis_angle({0, 1, 0}, lean)},
+          leg = hip * Pose{{0, 0, -0.05}, {}};
       std::vector<BodyDesc> descs{box(20, {0.3, 0.3, 0.1}, hull), box(0.2, {0.004, 0.02, 0.1}, leg, slippery)};
       if (rider) descs.push_back(box(1, {0.1, 0.1, 0.1}, {{0, 0, 0.351}, {}}));
       std::vector<BodyId> ids;
@@ -62,7 +63,8 @@ TEST(Robustness, landing_does_not_push_a_leg_through_its_limit) {
         for (std::size_t i = 0; i < ids.size(); ++i) {
           const Twist v = bench.velocity(ids[i]);
           const Vec3 spin = bench.pose(ids[i]).rotation.conjugate() * v.angular;
-          sum += descs[i].mass * (dot(v.linear, v.linear) / 2 + 9.81 * bench.pose(ids[i]).position.z) + dot(spin, multiply(descs[i].moments, spin)) / 2;
+          sum += descs[i].mass * (dot(v.linear, v.linear) / 2 + 9.81 * bench.pose(ids[i]).position.z) +
+                 dot(spin, multiply(descs[i].moments, spin)) / 2;
         }
         return sum;
       };
@@ -156,7 +158,8 @@ TEST(Robustness, thousand_modules_hang_in_a_chain) {
   for (int i = 0; i < 1000; ++i) {
     const Pose pose{{0, 0, -size * (i + 0.5)}, {}};
     const BodyId id = bench.add(box(mass, {size, size, size}, pose));
-    docks.push_back(joint_at(i % 4 == 0 ? JointType::revolute : JointType::dock, last, last_pose, id, pose, {0, 0, -size * i}, {0, 1, 0}));
+    docks.push_back(joint_at(i % 4 == 0 ? JointType::revolute : JointType::dock, last, last_pose, id, pose,
+                             {0, 0, -size * i}, {0, 1, 0}));
     ids.push_back(bench->add_joint(docks.back()));
     last = id, last_pose = pose;
   }
@@ -216,7 +219,8 @@ TEST(Robustness, lattice_of_docks_stands) {
   std::vector<JointDesc> docks;
   const auto dock = [&](int i, int j) {
     const std::size_t a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
-    docks.push_back(joint_at(JointType::dock, bodies[a], poses[a], bodies[b], poses[b], (poses[a].position + poses[b].position) * 0.5));
+    docks.push_back(joint_at(JointType::dock, bodies[a], poses[a], bodies[b], poses[b],
+                             (poses[a].position + poses[b].position) * 0.5));
     bench->add_joint(docks.back());
   };
   for (int k = 0; k < n * n * n; ++k) {

@@ -22,7 +22,9 @@ void add_sheet(model::MeshData& mesh, double first, double last, double cell, co
       mesh.vertices.push_back({x, row * cell - 0.4, height(x)});
     }
   }
-  const auto vertex = [&](int column, int row) { return start + static_cast<std::uint32_t>(row * (columns + 1) + column); };
+  const auto vertex = [&](int column, int row) {
+    return start + static_cast<std::uint32_t>(row * (columns + 1) + column);
+  };
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
       mesh.triangles.push_back({vertex(column, row), vertex(column + 1, row), vertex(column + 1, row + 1)});
@@ -59,7 +61,8 @@ BodyDesc wheel_at(const Vec3& position, const model::Material& material = rubber
 
 double energy(const Bench& bench, BodyId wheel) {
   const Twist v = bench.velocity(wheel);
-  return wheel_mass * (length_squared(v.linear) / 2 + radius * radius * v.angular.y * v.angular.y / 4 + 9.81 * bench.pose(wheel).position.z);
+  return wheel_mass * (length_squared(v.linear) / 2 + radius * radius * v.angular.y * v.angular.y / 4 +
+                       9.81 * bench.pose(wheel).position.z);
 }
 
 // A beam on four driven wheels.
@@ -79,7 +82,8 @@ class Car {
       BodyDesc desc = wheel_at(middle.position + at);
       desc.velocity = {{speed * radius, 0, 0}, {0, speed, 0}};
       const BodyId wheel = bench.add(desc);
-      const JointId axle = bench->add_joint(joint_at(JointType::revolute, frame, middle, wheel, desc.pose, desc.pose.position, {0, 1, 0}));
+      const JointId axle = bench->add_joint(
+          joint_at(JointType::revolute, frame, middle, wheel, desc.pose, desc.pose.position, {0, 1, 0}));
       bench->motors()[axle.index] = {Control::velocity, speed, 0, 1, 100, 2};
       wheels.push_back(wheel);
     }
@@ -107,7 +111,8 @@ TEST_P(Rolling, wheel_goes_as_far_as_it_turns_and_keeps_its_height) {
   for (int i = 0; i < 60; ++i) {
     ASSERT_TRUE(bench.tick().ok());
     ASSERT_NEAR(bench.pose(wheel).position.z, radius - 5e-5, 6e-5) << "tick " << i;
-    ASSERT_NEAR(bench.velocity(wheel).linear.x, radius * bench.velocity(wheel).angular.y, 1e-3 * speed() * radius) << "tick " << i;
+    ASSERT_NEAR(bench.velocity(wheel).linear.x, radius * bench.velocity(wheel).angular.y, 1e-3 * speed() * radius)
+        << "tick " << i;
   }
   EXPECT_NEAR(bench.pose(wheel).position.x, speed() * radius, 2e-3 * speed() * radius);
   EXPECT_NEAR(bench.pose(wheel).position.y, 0, 1e-4);
@@ -150,17 +155,22 @@ TEST_P(Rolling, driven_wheels_carry_a_car) {
   Car car(cell(), speed());
   for (int i = 0; i < 60; ++i) {
     ASSERT_TRUE(car.bench.tick().ok());
-    for (const BodyId wheel : car.wheels) ASSERT_NEAR(car.bench.pose(wheel).position.z, radius - 5e-5, 6e-5) << "tick " << i;
+    for (const BodyId wheel : car.wheels)
+      ASSERT_NEAR(car.bench.pose(wheel).position.z, radius - 5e-5, 6e-5) << "tick " << i;
   }
   const Pose at = car.bench.pose(car.beams[0]);
   EXPECT_NEAR(at.position.x, speed() * radius, 2e-3 * speed() * radius);
   EXPECT_NEAR(at.position.y, 0, 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ground, Rolling, testing::Combine(testing::Values(0.0, 0.8, 0.04), testing::Values(1.0, 10.0, 60.0)),
+INSTANTIATE_TEST_SUITE_P(Ground, Rolling,
+                         testing::Combine(testing::Values(0.0, 0.8, 0.04), testing::Values(1.0, 10.0, 60.0)),
                          [](const auto& test) {
                            const double cell = std::get<0>(test.param);
-                           return std::string(cell <= 0 ? "plane" : cell > 0.1 ? "coarse_mesh" : "fine_mesh") + "_" + std::to_string(static_cast<int>(std::get<1>(test.param)));
+                           return std::string(cell <= 0    ? "plane"
+                                              : cell > 0.1 ? "coarse_mesh"
+                                                           : "fine_mesh") +
+                                  "_" + std::to_string(static_cast<int>(std::get<1>(test.param)));
                          });
 
 // Hollows and crests, whose edges stick out by up to 1.4 degrees: some count as part of a face, some
@@ -180,7 +190,8 @@ TEST(Round, wheel_follows_hills_of_facets) {
     double least = 1e300;
     for (int i = -10; i <= 10; ++i) {
       const double x = (std::floor(axle.x / cell) + i) * cell;
-      const Vec3 from{x, 0, height(x)}, along = Vec3{x + cell, 0, height(x + cell)} - from, to{axle.x - from.x, 0, axle.z - from.z};
+      const Vec3 from{x, 0, height(x)}, along = Vec3{x + cell, 0, height(x + cell)} - from,
+                                        to{axle.x - from.x, 0, axle.z - from.z};
       least = std::min(least, length(to - along * clamp(dot(to, along) / length_squared(along), 0, 1)));
     }
     return least;
@@ -206,7 +217,9 @@ TEST(Round, what_is_round_lies_in_a_slit) {
     bench.add(fixed_mesh(std::move(mesh)));
     const double deep = std::sqrt(radius * radius - slit * slit);
     std::vector<BodyId> bodies;
-    for (const model::Shape& shape : {model::Shape{model::Cylinder{radius, width}}, model::Shape{model::Capsule{radius, width}}, model::Shape{model::Sphere{radius}}}) {
+    for (const model::Shape& shape :
+         {model::Shape{model::Cylinder{radius, width}}, model::Shape{model::Capsule{radius, width}},
+          model::Shape{model::Sphere{radius}}}) {
       BodyDesc desc = wheel_at({0.001, 0.2 * static_cast<double>(bodies.size()) - 0.21, deep + 0.002});
       desc.geometry = geometry_of(shape, rubber);
       bodies.push_back(bench.add(desc));

@@ -10,14 +10,16 @@
 
 namespace volvox::physics::native {
 
-inline std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape, const model::Material& material = {}) {
+inline std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape,
+                                                          const model::Material& material = {}) {
   auto geometry = std::make_shared<model::Geometry>();
   geometry->colliders.push_back({"collider", shape, {}, material});
   return geometry;
 }
 
 inline Vec3 box_moments(double mass, const Vec3& size) {
-  return Vec3{size.y * size.y + size.z * size.z, size.x * size.x + size.z * size.z, size.x * size.x + size.y * size.y} * (mass / 12);
+  return Vec3{size.y * size.y + size.z * size.z, size.x * size.x + size.z * size.z, size.x * size.x + size.y * size.y} *
+         (mass / 12);
 }
 
 inline BodyDesc box(double mass, const Vec3& size, const Pose& pose, const model::Material& material = {}) {
@@ -73,7 +75,8 @@ class Bench {
 };
 
 // A joint at a point of the world, its z along `axis`, between bodies that stand as described.
-inline JointDesc joint_at(JointType type, BodyId a, const Pose& pose_a, BodyId b, const Pose& pose_b, const Vec3& point, const Vec3& axis = {0, 0, 1}) {
+inline JointDesc joint_at(JointType type, BodyId a, const Pose& pose_a, BodyId b, const Pose& pose_b, const Vec3& point,
+                          const Vec3& axis = {0, 0, 1}) {
   JointDesc joint;
   joint.type = type;
   joint.a = a, joint.b = b;
@@ -88,10 +91,12 @@ struct JointError {
   double gap = 0, tilt = 0;
 };
 inline JointError joint_error(Bench& bench, const JointDesc& joint) {
-  const Pose a = joint.a.valid() ? bench.pose(joint.a) * joint.frame_a : joint.frame_a, b = bench.pose(joint.b) * joint.frame_b;
+  const Pose a = joint.a.valid() ? bench.pose(joint.a) * joint.frame_a : joint.frame_a,
+             b = bench.pose(joint.b) * joint.frame_b;
   const Vec3 x = a.rotation * Vec3{0, 0, 1}, y = b.rotation * Vec3{0, 0, 1};
   const bool hinge = joint.type == JointType::revolute;
-  return {length(a.position - b.position), hinge ? volvox::atan2(length(cross(x, y)), dot(x, y)) : angle(a.rotation.conjugate() * b.rotation)};
+  return {length(a.position - b.position),
+          hinge ? volvox::atan2(length(cross(x, y)), dot(x, y)) : angle(a.rotation.conjugate() * b.rotation)};
 }
 
 }  // namespace volvox::physics::native

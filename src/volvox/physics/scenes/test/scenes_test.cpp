@@ -35,7 +35,8 @@ TEST(Scenes, DocksAndHingesBeginClosed) {
     const auto scene = make_scene(info.name, small(info.name), 1);
     ASSERT_TRUE(scene.ok());
     for (const SceneJoint& joint : scene->joints) {
-      const Pose a = scene->bodies[joint.desc.a.index].pose * joint.desc.frame_a, b = scene->bodies[joint.desc.b.index].pose * joint.desc.frame_b;
+      const Pose a = scene->bodies[joint.desc.a.index].pose * joint.desc.frame_a,
+                 b = scene->bodies[joint.desc.b.index].pose * joint.desc.frame_b;
       EXPECT_LT(length(a.position - b.position), 1e-9) << info.name;
       if (joint.desc.type != JointType::dock) continue;
       EXPECT_LT(angle(a.rotation.conjugate() * b.rotation), 1e-7) << info.name;
@@ -97,10 +98,13 @@ TEST(Penetration, OfBoxesInClosedForm) {
   const PenetrationMeter meter(scene);
   const auto depth = [&](const Pose& pose) { return meter.deepest(std::vector<Pose>{{}, pose}); };
   EXPECT_NEAR(depth({{0.01, 0.02, 0.098}, {}}), 0.002, 1e-9);
-  EXPECT_NEAR(depth({{0, 0, 0.05 + 0.05 * std::sqrt(3.0) - 0.002}, Quat::between(normalized(Vec3{1, 1, 1}), {0, 0, -1})}), 0.002, 1e-6);
+  EXPECT_NEAR(
+      depth({{0, 0, 0.05 + 0.05 * std::sqrt(3.0) - 0.002}, Quat::between(normalized(Vec3{1, 1, 1}), {0, 0, -1})}),
+      0.002, 1e-6);
   // Two edges cross at a right angle, each box turned by 45 degrees about its own.
   const Quat about_x = Quat::axis_angle({1, 0, 0}, pi / 4), about_y = Quat::axis_angle({0, 1, 0}, pi / 4);
-  EXPECT_NEAR(meter.deepest(std::vector<Pose>{{{}, about_x}, {{0, 0, 0.1 * std::sqrt(2.0) - 0.002}, about_y}}), 0.002, 1e-5);
+  EXPECT_NEAR(meter.deepest(std::vector<Pose>{{{}, about_x}, {{0, 0, 0.1 * std::sqrt(2.0) - 0.002}, about_y}}), 0.002,
+              1e-5);
   EXPECT_EQ(depth({{0, 0, 0.1001}, {}}), 0);
 }
 
@@ -134,7 +138,8 @@ TEST_P(EveryScene, StaysTogetherAndOnTheGround) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EveryScene, testing::Values("native", "bullet"), [](const auto& i) { return i.param; });
+INSTANTIATE_TEST_SUITE_P(Engines, EveryScene, testing::Values("native", "bullet"),
+                         [](const auto& i) { return i.param; });
 
 TEST(Scenes, ThreadsDoNotChangeTheState) {
   const EngineRegistry engines = built_in_engines();

@@ -99,7 +99,9 @@ TEST_F(PictureTest, TheSilhouetteOfABoxHasTheSizeOfItsProjection) {
   int left = 320, right = -1, top = 240, bottom = -1, dark = 0;
   for (int y = 0; y < 240; ++y)
     for (int x = 0; x < 320; ++x)
-      if (brightness(image.at(x, y)) < 500) left = std::min(left, x), right = std::max(right, x), top = std::min(top, y), bottom = std::max(bottom, y), ++dark;
+      if (brightness(image.at(x, y)) < 500)
+        left = std::min(left, x), right = std::max(right, x), top = std::min(top, y), bottom = std::max(bottom, y),
+        ++dark;
   EXPECT_NEAR(right - left + 1, side, 1.5);
   EXPECT_NEAR(bottom - top + 1, side, 1.5);
   EXPECT_NEAR(dark / (side * side), 1, 0.02);
@@ -137,7 +139,8 @@ TEST(SmoothEdges, ComeCloseToWhatIsCovered) {
         }
       const auto error = [&] {
         double sum = 0;
-        for (std::size_t i = 0; i < covered.size(); ++i) sum += std::fabs((image.pixels[3 * i] - 40) / 190.0 - covered[i]);
+        for (std::size_t i = 0; i < covered.size(); ++i)
+          sum += std::fabs((image.pixels[3 * i] - 40) / 190.0 - covered[i]);
         return sum;
       };
       const double jagged = error();
@@ -160,7 +163,9 @@ TEST_F(PictureTest, ABoxThrowsAShadowAwayFromTheSun) {
   above.sun = {-1, 0, 1};  // the shadow reaches 1 m to +x of the box, which ends at 0.5
   const Image image = draw(above);
   const double metre = 120 / std::tan(above.field_of_view / 2) / 12;
-  const auto at = [&](double x, double y) { return image.at(160 + static_cast<int>(x * metre), 120 - static_cast<int>(y * metre)); };
+  const auto at = [&](double x, double y) {
+    return image.at(160 + static_cast<int>(x * metre), 120 - static_cast<int>(y * metre));
+  };
   const int lit = brightness(at(-1.0, 0)), shaded = brightness(at(1.0, 0)), beyond = brightness(at(1.75, 0));
   EXPECT_LT(shaded, lit - 100);
   EXPECT_NEAR(beyond, lit, 12);
@@ -178,12 +183,15 @@ TEST_F(PictureTest, TheGridHasALineEveryMetreAndEveryTenth) {
   const int row = 120 - static_cast<int>(0.05 * metre);  // between two lines that run along x
   std::vector<int> lines;
   for (int x = 1; x < 319; ++x)
-    if (brightness(image.at(x, row)) < brightness(image.at(x - 1, row)) && brightness(image.at(x, row)) <= brightness(image.at(x + 1, row))) lines.push_back(x);
+    if (brightness(image.at(x, row)) < brightness(image.at(x - 1, row)) &&
+        brightness(image.at(x, row)) <= brightness(image.at(x + 1, row)))
+      lines.push_back(x);
   ASSERT_GE(lines.size(), 10u);
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_NEAR(lines[i] - lines[i - 1], 0.1 * metre, 2);
   const auto darkest = [&](double x) {
     int dark = 1000;
-    for (int d = -1; d <= 1; ++d) dark = std::min(dark, brightness(image.at(160 + static_cast<int>(std::lround((x - 0.5) * metre)) + d, row)));
+    for (int d = -1; d <= 1; ++d)
+      dark = std::min(dark, brightness(image.at(160 + static_cast<int>(std::lround((x - 0.5) * metre)) + d, row)));
     return dark;
   };
   EXPECT_LT(darkest(0), darkest(0.3) - 20);  // a line of a metre is darker than one of a tenth
@@ -199,7 +207,8 @@ TEST_F(PictureTest, EarlierFramesArePalerAndStandBehind) {
   earlier.links[0].position = {0, -1, 0};
   const Image image = draw(from({6, 0, 0}), std::span(&earlier, 1));
   const double metre = 120 / std::tan(Camera{}.field_of_view / 2) / 6;
-  const Rgba now = image.at(160, 120), before = image.at(160 - static_cast<int>(metre), 120), nothing = image.at(160 + static_cast<int>(metre), 120);
+  const Rgba now = image.at(160, 120), before = image.at(160 - static_cast<int>(metre), 120),
+             nothing = image.at(160 + static_cast<int>(metre), 120);
   EXPECT_GT(brightness(before), brightness(now) + 150);
   EXPECT_LT(brightness(before), brightness(nothing) - 40);
 }
@@ -280,7 +289,8 @@ TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
     EXPECT_TRUE(engine->show(frame).ok());
     const Image image = draw(above);
     int most = 0;
-    for (int x = 0; x < 320; ++x) most = std::max(most, static_cast<int>(difference(image.at(x, 120), empty.at(x, 120))));
+    for (int x = 0; x < 320; ++x)
+      most = std::max(most, static_cast<int>(difference(image.at(x, 120), empty.at(x, 120))));
     return most;
   };
   const int live = strength(0), recent = strength(0.05f), old = strength(0.1f);
@@ -299,10 +309,16 @@ TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
   model::ModuleModel eye;
   eye.name = "eye";
   eye.links.push_back({"body", {}, 1, {}, {1, 1, 1}, std::make_shared<model::Geometry>(), {}, true});
-  eye.sensors.push_back({"camera", "camera", 0, {}, {{"width", "64"}, {"height", "48"}, {"field_of_view", "0.9"}, {"max_range", "9"}}, 0});
+  eye.sensors.push_back({"camera",
+                         "camera",
+                         0,
+                         {},
+                         {{"width", "64"}, {"height", "48"}, {"field_of_view", "0.9"}, {"max_range", "9"}},
+                         0});
   eye.mind = model::Mind{};
   builder.add(std::make_shared<const model::ModuleModel>(eye), Pose{{0.2, 0.1, 0.4}, Quat::rpy(0.2, 0.1, 0.3)}, "m");
-  builder.add_obstacle(model::Box{{0.5, 0.9, 0.4}}, {{3, 0.9, 0.1}, Quat::rpy(0.4, 0.2, 0.8)}, 0, {}, {0.1, 0.1, 0.1, 1});
+  builder.add_obstacle(model::Box{{0.5, 0.9, 0.4}}, {{3, 0.9, 0.1}, Quat::rpy(0.4, 0.2, 0.8)}, 0, {},
+                       {0.1, 0.1, 0.1, 1});
   builder.add_obstacle(model::Cylinder{0.3, 0.8}, {{4, 1.9, 0.4}, Quat::rpy(0.9, 0, 0)}, 0, {}, {0.1, 0.1, 0.1, 1});
   stage(builder, plain(64, 48));
   sim::advance(*simulation, 1);
@@ -313,7 +329,8 @@ TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
   int both = 0, either = 0;
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 64; ++x) {
-      const bool sensed = percept.depth[static_cast<std::size_t>(64 * y + x)] < 9, seen = brightness(image.at(x, y)) < 550;
+      const bool sensed = percept.depth[static_cast<std::size_t>(64 * y + x)] < 9,
+                 seen = brightness(image.at(x, y)) < 550;
       both += sensed && seen, either += sensed || seen;
     }
   EXPECT_GT(either, 200);
@@ -343,7 +360,8 @@ TEST_F(PictureTest, BadInputIsRefusedWithAReason) {
   EXPECT_FALSE(engines.find("pictur").ok());
   const auto factory = engines.find("picture");
   ASSERT_TRUE(factory.ok());
-  for (const auto& bad : {std::pair{"width", "7"}, std::pair{"height", "100000"}, std::pair{"docks", "maybe"}, std::pair{"colour", "red"}, std::pair{"detail", "nan"}})
+  for (const auto& bad : {std::pair{"width", "7"}, std::pair{"height", "100000"}, std::pair{"docks", "maybe"},
+                          std::pair{"colour", "red"}, std::pair{"detail", "nan"}})
     EXPECT_FALSE((**factory)(Parameters({{bad.first, bad.second}}, "test")).ok()) << bad.first;
 }
 
@@ -351,7 +369,8 @@ TEST(PictureSize, IsTwoNumbersWithinBounds) {
   ASSERT_TRUE(parse_size("640x480").ok());
   EXPECT_EQ(parse_size("640x480")->width, 640);
   EXPECT_EQ(parse_size("640x480")->height, 480);
-  for (const char* bad : {"", "640", "640x", "x480", "640x480x3", "15x480", "640x5000", "-640x480", "640 x 480", "1e3x480", "99999999999x480"})
+  for (const char* bad : {"", "640", "640x", "x480", "640x480x3", "15x480", "640x5000", "-640x480", "640 x 480",
+                          "1e3x480", "99999999999x480"})
     EXPECT_FALSE(parse_size(bad).ok()) << bad;
 }
 
@@ -364,10 +383,13 @@ TEST(CameraName, IsADirectionPointsOrAnError) {
   box.add(Vec3{-1, -1, 0});
   box.add(Vec3{1, 1, 1});
   const auto parse = [&](const std::string& text) { return parse_camera(text, box, 1.5, simulation->world(), frame); };
-  for (const char* good : {"corner", "front", "back", "left", "right", "top", "1,2,3", "1,2,3:0,0,0.5", "-1e-1,2,3"}) EXPECT_TRUE(parse(good).ok()) << good;
+  for (const char* good : {"corner", "front", "back", "left", "right", "top", "1,2,3", "1,2,3:0,0,0.5", "-1e-1,2,3"})
+    EXPECT_TRUE(parse(good).ok()) << good;
   EXPECT_LT(parse("back")->eye.x, -1);
   EXPECT_EQ(parse("1,2,3:0,0,0.5")->target, (Vec3{0, 0, 0.5}));
-  for (const char* bad : {"", "fornt", "1,2", "1,2,3,4", "1,2,3:", "1,2,nan", "1,2,3:1,2,3", "c0_0.nothing", "nobody.camera"}) EXPECT_FALSE(parse(bad).ok()) << bad;
+  for (const char* bad :
+       {"", "fornt", "1,2", "1,2,3,4", "1,2,3:", "1,2,nan", "1,2,3:1,2,3", "c0_0.nothing", "nobody.camera"})
+    EXPECT_FALSE(parse(bad).ok()) << bad;
   EXPECT_NE(parse("fornt").error().text().find("front"), std::string::npos);
 }
 

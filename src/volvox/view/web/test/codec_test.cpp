@@ -46,8 +46,12 @@ TEST(Codec, ASceneIsTextAndBuffers) {
   const std::size_t base = (8 + length + 3) / 4 * 4;
   const Mesh& mesh = scene->meshes[0]->full();
   EXPECT_EQ(level["vertices"], mesh.vertices.size());
-  EXPECT_EQ(std::memcmp(bytes.data() + base + level["vertices_at"].get<std::size_t>(), mesh.vertices.data(), mesh.vertices.size() * sizeof(Vertex)), 0);
-  EXPECT_EQ(std::memcmp(bytes.data() + base + level["indices_at"].get<std::size_t>(), mesh.indices.data(), mesh.indices.size() * 4), 0);
+  EXPECT_EQ(std::memcmp(bytes.data() + base + level["vertices_at"].get<std::size_t>(), mesh.vertices.data(),
+                        mesh.vertices.size() * sizeof(Vertex)),
+            0);
+  EXPECT_EQ(std::memcmp(bytes.data() + base + level["indices_at"].get<std::size_t>(), mesh.indices.data(),
+                        mesh.indices.size() * 4),
+            0);
   EXPECT_EQ(bytes.size(), base + level["indices_at"].get<std::size_t>() + mesh.indices.size() * 4);
 }
 
@@ -63,7 +67,10 @@ TEST(Codec, AFrameHasItsPlaces) {
   frame.traffic = {{{4, 5}}, {{1, 2, 3, 40}}};
   const std::string bytes = encode_frame(frame);
   ASSERT_EQ(bytes.substr(0, 4), "VXF1");
-  const auto at = [&]<class T>(std::size_t offset, T value) { std::memcpy(&value, bytes.data() + offset, sizeof value); return value; };
+  const auto at = [&]<class T>(std::size_t offset, T value) {
+    std::memcpy(&value, bytes.data() + offset, sizeof value);
+    return value;
+  };
   EXPECT_EQ(at(4, std::uint32_t{}), 2u);
   EXPECT_EQ(at(8, std::uint32_t{}), 3u);
   EXPECT_EQ(at(16, std::uint32_t{}), 1u);
@@ -89,7 +96,8 @@ TEST(Traffic, RingsReachAsFarAsARadioIsHeard) {
 
 // The engine is chosen by name, like any other, and shows what it is given.
 TEST(WebEngine, IsARenderEngine) {
-  if (!std::filesystem::exists(bundle_folder() / "index.html")) GTEST_SKIP() << "the viewer has not been built: npm --prefix web ci && npm --prefix web run build";
+  if (!std::filesystem::exists(bundle_folder() / "index.html"))
+    GTEST_SKIP() << "the viewer has not been built: npm --prefix web ci && npm --prefix web run build";
   RenderEngineRegistry registry("render engine");
   add_web_engine(registry);
   auto factory = registry.find("web");

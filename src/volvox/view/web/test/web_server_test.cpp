@@ -85,7 +85,8 @@ std::string websocket_frame(const std::string& payload, int opcode = 1) {
     for (int shift = 8; shift >= 0; shift -= 8) frame += static_cast<char>(payload.size() >> shift);
   } else {
     frame += static_cast<char>(0x80 | 127);
-    for (int shift = 56; shift >= 0; shift -= 8) frame += static_cast<char>(static_cast<std::uint64_t>(payload.size()) >> shift);
+    for (int shift = 56; shift >= 0; shift -= 8)
+      frame += static_cast<char>(static_cast<std::uint64_t>(payload.size()) >> shift);
   }
   return frame + std::string(4, '\0') + payload;  // a mask of zeros
 }
@@ -94,7 +95,9 @@ class WebServerTest : public testing::Test {
  protected:
   void serve(WebServerOptions options = {}) {
     WebServer::Callbacks callbacks;
-    callbacks.greeting = [] { return std::vector<std::pair<Bytes, bool>>{{std::make_shared<const std::string>("hello"), false}}; };
+    callbacks.greeting = [] {
+      return std::vector<std::pair<Bytes, bool>>{{std::make_shared<const std::string>("hello"), false}};
+    };
     callbacks.message = [this](WebServer::ClientId, const std::string& text) {
       const std::lock_guard lock(mutex_);
       heard_.push_back(text);
@@ -106,14 +109,17 @@ class WebServerTest : public testing::Test {
   std::string host() { return "127.0.0.1:" + std::to_string(server_->port()); }
   std::string get(const std::string& target, const std::string& more = "", const std::string& as = "") {
     Socket socket(server_->port());
-    socket.send("GET " + target + " HTTP/1.1\r\nHost: " + (as.empty() ? host() : as) + "\r\nConnection: close\r\n" + more + "\r\n");
+    socket.send("GET " + target + " HTTP/1.1\r\nHost: " + (as.empty() ? host() : as) + "\r\nConnection: close\r\n" +
+                more + "\r\n");
     std::string answer = socket.read_until("\r\n\r\n");
     socket.closed();
     return answer + socket.take(1 << 20).substr(answer.size());
   }
   std::string upgrade(const std::string& target, const std::string& more, const std::string& as = "") {
     return "GET " + target + " HTTP/1.1\r\nHost: " + (as.empty() ? host() : as) +
-           "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + more + "\r\n";
+           "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+           "dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+           more + "\r\n";
   }
   std::unique_ptr<Socket> join(const std::string& target = "/socket") {
     auto socket = std::make_unique<Socket>(server_->port());
@@ -144,7 +150,8 @@ TEST_F(WebServerTest, ServesItsBundleAndNothingElse) {
   serve();
   EXPECT_NE(get("/").find("<p>page</p>"), std::string::npos);
   EXPECT_NE(get("/assets/a.js?v=1").find("text/javascript"), std::string::npos);
-  for (const char* path : {"/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/../../../../etc/passwd", "//etc/passwd", "/etc/passwd", "/assets/", "/index.html/..", "/.git/config",
+  for (const char* path : {"/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/../../../../etc/passwd",
+                           "//etc/passwd", "/etc/passwd", "/assets/", "/index.html/..", "/.git/config",
                            "/..%2f..%2fetc/passwd", "http://127.0.0.1/etc/passwd", "/\\..\\..\\etc\\passwd"}) {
     const std::string answer = get(path);
     EXPECT_NE(answer.find("404"), std::string::npos) << path << "\n" << answer;
@@ -158,7 +165,10 @@ TEST_F(WebServerTest, ServesItsBundleAndNothingElse) {
 TEST_F(WebServerTest, OtherSitesAreRefused) {
   serve();
   // A page of another site that opens a socket to us, and a name of another site that points here.
-  for (const auto& [origin, as] : {std::pair<std::string, std::string>{"http://evil.example", ""}, {"null", ""}, {"http://evil.example", "evil.example"}, {"http://" + host() + ".evil.example", ""}}) {
+  for (const auto& [origin, as] : {std::pair<std::string, std::string>{"http://evil.example", ""},
+                                   {"null", ""},
+                                   {"http://evil.example", "evil.example"},
+                                   {"http://" + host() + ".evil.example", ""}}) {
     Socket socket(server_->port());
     socket.send(upgrade("/socket", "Origin: " + origin + "\r\n", as));
     EXPECT_NE(socket.read_until("\r\n\r\n").find("403"), std::string::npos) << origin;
@@ -174,7 +184,8 @@ TEST_F(WebServerTest, WithoutTheTokenNobodyComesIn) {
   options.token = "0123456789abcdef";
   serve(options);
   EXPECT_NE(server_->address().find("?token=0123456789abcdef"), std::string::npos);
-  for (const char* target : {"/socket", "/socket?token=", "/socket?token=0123456789abcdeg", "/socket?token=0123456789abcdef0", "/socket?tokens=0123456789abcdef"}) {
+  for (const char* target : {"/socket", "/socket?token=", "/socket?token=0123456789abcdeg",
+                             "/socket?token=0123456789abcdef0", "/socket?tokens=0123456789abcdef"}) {
     Socket socket(server_->port());
     socket.send(upgrade(target, "Origin: http://" + host() + "\r\n"));
     EXPECT_NE(socket.read_until("\r\n\r\n").find("403"), std::string::npos) << target;
@@ -190,15 +201,17 @@ TEST_F(WebServerTest, AClientIsGreetedHeardAndShownFrames) {
   client->send(websocket_frame("{\"type\": \"pause\"}"));
   EXPECT_TRUE(eventually([&] { return heard() == 1; }));
   server_->publish(std::make_shared<const std::string>("frame"));
-  EXPECT_EQ(client->take(7), std::string("\x82\x05" "frame"));
+  EXPECT_EQ(client->take(7), std::string("\x82\x05"
+                                         "frame"));
   server_->send(0, std::make_shared<const std::string>("text"));
   EXPECT_EQ(client->take(6), std::string("\x81\x04text"));
 }
 
 TEST_F(WebServerTest, GarbageNeitherCrashesNorStays) {
   serve();
-  for (const std::string& garbage : {std::string(100'000, 'x'), std::string("\x16\x03\x01\x02\x00\x01", 6), std::string("GET / HTTP/9.9\r\n\r\n"), std::string(50, '\0'),
-                                     "GET / HTTP/1.1\r\n" + std::string(20'000, 'h') + ": 1\r\n\r\n"}) {
+  for (const std::string& garbage :
+       {std::string(100'000, 'x'), std::string("\x16\x03\x01\x02\x00\x01", 6), std::string("GET / HTTP/9.9\r\n\r\n"),
+        std::string(50, '\0'), "GET / HTTP/1.1\r\n" + std::string(20'000, 'h') + ": 1\r\n\r\n"}) {
     Socket socket(server_->port());
     socket.send(garbage);
     // What could still become a request is waited for; the rest is closed at once.
