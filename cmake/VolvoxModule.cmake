@@ -6,16 +6,45 @@ target_compile_options(volvox_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds>
   # The same bits on every x86-64 machine: no contraction to FMA, no reassociation.
   -ffp-contract=off -fno-math-errno
+  # ccache understands precompiled headers only with this.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CCACHE}>>:-fpch-preprocess>
   $<$<BOOL:${VOLVOX_WERROR}>:-Werror>)
 if(VOLVOX_SANITIZE)
   target_compile_options(volvox_flags INTERFACE -fsanitize=${VOLVOX_SANITIZE} -fno-omit-frame-pointer -g1)
   target_link_options(volvox_flags INTERFACE -fsanitize=${VOLVOX_SANITIZE})
 endif()
 
-# volvox_module(NAME SOURCES ... [DEPENDS modules] [LIBRARIES private] [TESTS sources])
+# Headers that nearly every file includes are parsed once: they were most of what a build took. `base` for the lower
+# layers, `sim` for what stands on worlds and minds; tests are programs, which GCC compiles with another flag, so they
+# have their own. Files still include what they use: the preset `dev` builds without this, and would tell.
+function(volvox_precompiled name)
+  file(WRITE ${PROJECT_BINARY_DIR}/precompiled/empty.cpp "")
+  file(WRITE ${PROJECT_BINARY_DIR}/precompiled/main.cpp "int main() {}\n")
+  add_library(volvox_precompiled_${name} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled/empty.cpp)
+  target_precompile_headers(volvox_precompiled_${name} PRIVATE ${ARGN})
+  set(targets volvox_precompiled_${name})
+  if(VOLVOX_TESTS)
+    add_executable(volvox_precompiled_${name}_tests EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled/main.cpp)
+    target_precompile_headers(volvox_precompiled_${name}_tests PRIVATE ${ARGN} <gtest/gtest.h>)
+    list(APPEND targets volvox_precompiled_${name}_tests)
+  endif()
+  foreach(target ${targets})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${target} PRIVATE volvox_flags fmt::fmt Threads::Threads)
+  endforeach()
+endfunction()
+set(base_headers <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <optional>
+  <set> <span> <string> <vector> <fmt/format.h>)
+foreach(header archive log math registry result thread_pool type)
+  list(APPEND base_headers <volvox/base/${header}.h>)
+endforeach()
+volvox_precompiled(base ${base_headers})
+volvox_precompiled(sim ${base_headers} <volvox/sim/experiment.h>)
+
+# volvox_module(NAME SOURCES ... [DEPENDS modules] [LIBRARIES private] [TESTS sources] [PRECOMPILED base|sim|headers])
 # One folder, one namespace, one target: volvox_NAME, with its tests beside it.
 function(volvox_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS;PRECOMPILED" ${ARGN})
   add_library(volvox_${name} STATIC ${arg_SOURCES})
   target_include_directories(volvox_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM arg_DEPENDS PREPEND volvox_ OUTPUT_VARIABLE depends)
@@ -24,16 +53,41 @@ function(volvox_module name)
     PRIVATE $<BUILD_INTERFACE:volvox_flags> ${arg_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY VOLVOX_MODULES volvox_${name})
   set_property(GLOBAL APPEND PROPERTY VOLVOX_LIBRARIES ${arg_LIBRARIES})
+  volvox_precompile(volvox_${name} base ${arg_PRECOMPILED})
   if(VOLVOX_TESTS AND arg_TESTS)
-    volvox_test(${name}_test SOURCES ${arg_TESTS} LIBRARIES volvox_${name} ${arg_LIBRARIES})
+    volvox_test(${name}_test SOURCES ${arg_TESTS} LIBRARIES volvox_${name} ${arg_LIBRARIES} PRECOMPILED ${arg_PRECOMPILED})
+  endif()
+endfunction()
+
+# volvox_precompile(TARGET SET... [headers]): the last of the sets; further headers on top of them are the target's own.
+function(volvox_precompile target)
+  set(which base)
+  set(headers)
+  foreach(word ${ARGN})
+    if(word STREQUAL base OR word STREQUAL sim)
+      set(which ${word})
+    else()
+      list(APPEND headers ${word})
+    endif()
+  endforeach()
+  get_target_property(type ${target} TYPE)
+  if(headers)
+    get_target_property(shared volvox_precompiled_${which} PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${shared} ${headers})
+  elseif(type STREQUAL EXECUTABLE)
+    target_precompile_headers(${target} REUSE_FROM volvox_precompiled_${which}_tests)
+  else()
+    target_precompile_headers(${target} REUSE_FROM volvox_precompiled_${which})
   endif()
 endfunction()
 
 # volvox_test(NAME SOURCES ... LIBRARIES ...): a GoogleTest binary, each case known to ctest.
 # Cases run from the source tree, so that they find robots/ and experiments/.
 function(volvox_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS;PRECOMPILED" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  list(FILTER arg_PRECOMPILED INCLUDE REGEX "^(base|sim)$")
+  volvox_precompile(${name} base ${arg_PRECOMPILED})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} volvox_flags GTest::gtest GTest::gtest_main)
   # One ctest entry a binary: starting a process a case would cost more than most cases do.
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
