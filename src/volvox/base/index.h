@@ -1,0 +1,71 @@
+// Indices that say what they count (a link, a dock, an agent), and conversions between numbers that say why
+// they are safe.
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <ranges>
+
+#include "volvox/base/check.h"
+
+namespace volvox {
+
+// A number as a type that holds less. It must fit, which debug and sanitizer builds check.
+template <class To, class From>
+requires(std::is_arithmetic_v<To>&& std::is_arithmetic_v<From>) constexpr To narrow(From value) {
+  const To result = static_cast<To>(value);
+  VOLVOX_ASSERT(static_cast<From>(result) == value && (result < To{}) == (value < From{}));
+  return result;
+}
+
+// A count as a floating-point number: exact below 2^53.
+constexpr double real(std::integral auto count) { return static_cast<double>(count); }
+
+// The integer part, towards zero; for what is known to fit.
+template <std::integral To = int>
+constexpr To truncated(std::floating_point auto value) {
+  VOLVOX_ASSERT(value > -9.3e18 && value < 1.9e19);
+  return static_cast<To>(value);
+}
+
+// An index into arrays of one kind of thing: Index<struct LinkTag> does not pass for Index<struct DockTag>. It reads
+// as a plain number, so arrays take it; out of a plain number it is made by name.
+template <class Tag>
+class Index {
+ public:
+  constexpr Index() = default;  // none
+  template <std::integral Number>
+  constexpr explicit Index(Number number) : number_(narrow<std::uint32_t>(number)) {}
+
+  constexpr operator std::uint32_t() const { return number_; }
+  constexpr bool valid() const { return number_ != none_number; }
+  constexpr Index& operator++() { return ++number_, *this; }
+  constexpr Index operator++(int) {
+    const Index before = *this;
+    ++number_;
+    return before;
+  }
+  friend constexpr Index operator+(Index index, std::integral auto offset) { return Index(index.number_ + offset); }
+  friend constexpr auto operator<=>(Index, Index) = default;
+
+ private:
+  static constexpr std::uint32_t none_number = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t number_ = none_number;
+};
+
+// for (const LinkIndex link : indices<LinkIndex>(world.links())) ...
+// for (const std::uint32_t i : indices(agents)) ...
+template <class I = std::uint32_t>
+constexpr auto indices(std::integral auto count) {
+  return std::views::iota(std::uint32_t{0}, narrow<std::uint32_t>(count)) |
+         std::views::transform([](std::uint32_t i) { return I(i); });
+}
+template <class I = std::uint32_t, std::ranges::sized_range Range>
+constexpr auto indices(const Range& range) {
+  return indices<I>(std::ranges::size(range));
+}
+
+}  // namespace volvox
