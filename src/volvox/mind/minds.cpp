@@ -152,8 +152,8 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
   }
   first_ray_span_[agents_.size()] = ray_spans_.size();
   hits_.assign(rays_.size(), {});
-  if (!sight_) sight_ = std::make_unique<Sight>(world);
-  sight_->look(world, rays_, hits_, threads);
+  sight_.update(world, &threads);
+  sight_.cast(rays_, hits_, &threads);
 }
 
 // Sums forces by link; -1 where nothing touches.
@@ -245,7 +245,7 @@ MindFailure Minds::send(const world::World& world, std::int64_t tick, double dt)
     }
     agent.outbox_.clear();
   }
-  if (exchange_) exchange_->all_sent(world);
+  if (exchange_) exchange_->all_sent(world, sight_);
   return first_failure();
 }
 

@@ -7,16 +7,24 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "volvox/mind/anatomy.h"
-#include "volvox/mind/message.h"
-#include "volvox/mind/occlusion.h"
-#include "volvox/mind/sensor.h"
+#include "volvox/base/parameters.h"
+#include "volvox/base/registry.h"
+#include "volvox/exchange/link_state.h"
+#include "volvox/exchange/message.h"
+#include "volvox/exchange/occlusion.h"
+#include "volvox/exchange/sight.h"
 #include "volvox/net/network.h"
 #include "volvox/world/world.h"
 
-namespace volvox::mind {
+namespace volvox::exchange {
+
+// Laws by which radio waves lose power, beside our own: the frequency (Hz) of the channel and its
+// further attributes make one.
+using PropagationFactory = std::function<std::unique_ptr<net::Propagation>(double frequency, const Parameters&)>;
+using PropagationRegistry = Registry<PropagationFactory>;
 
 class Exchange final : private net::Listener {
  public:
@@ -36,7 +44,7 @@ class Exchange final : private net::Listener {
   void begin_tick(const world::World& world);
   // Accepted, or lost and counted; an error is a mistake of the sender's. `at`: not before then.
   Result<bool> send(std::uint32_t agent, const Outgoing& message, Time at);
-  void all_sent(const world::World& world);  // of this tick's start
+  void all_sent(const world::World& world, Sight& sight);  // of this tick's start
   Result<void> run(Time tick_end, const Callbacks& callbacks);
   void update_links(const world::World& world);  // what let go cuts its frames
 
@@ -126,11 +134,11 @@ class Exchange final : private net::Listener {
   std::vector<BusUse> buses_;
   std::vector<Tally> tallies_;  // by interface
 
-  std::vector<std::uint32_t> partners_;   // by dock, of engaged pairs, when links were last looked at
-  bool looked_ = false;                   // whether they were
-  std::vector<std::uint32_t> seen_;       // scratch: partners at this look
+  std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, when links were last looked at
+  bool looked_ = false;                  // whether they were
+  std::vector<std::uint32_t> seen_;      // scratch: partners at this look
   const Callbacks* callbacks_ = nullptr;  // while the network runs
   net::FrameLog frames_;
 };
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange

@@ -1,4 +1,4 @@
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "volvox/net/power.h"
 
-namespace volvox::mind {
+namespace volvox::exchange {
 namespace {
 
 // --- descriptions become options -----------------------------------------------------------
@@ -260,15 +260,17 @@ void Exchange::begin_tick(const world::World& world) {
   }
 }
 
-void Exchange::all_sent(const world::World& world) {
+void Exchange::all_sent(const world::World& world, Sight& sight) {
   if (network_.quiet()) return;  // nothing will be on the air in this tick
+  const auto occluded = [](const ChannelUse& channel) { return channel.occlusion != nullptr; };
+  if (std::any_of(channels_.begin(), channels_.end(), occluded)) sight.update(world);
   for (const ChannelUse& channel : channels_) {
     if (!channel.occlusion) continue;
     std::vector<Vec3> positions;
     for (std::size_t number = 0; number < antennas_.size(); ++number)
       if (channel.occlusion->has(static_cast<std::uint32_t>(number)))
         positions.push_back(network_.position(antennas_[number].id));
-    channel.occlusion->look(world, positions);
+    channel.occlusion->look(world, sight, positions);
   }
 }
 
@@ -544,4 +546,4 @@ std::size_t Exchange::memory_bytes() const {
          wires_.capacity() * sizeof(DockWire);
 }
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange
