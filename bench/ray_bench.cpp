@@ -182,11 +182,7 @@ int main(int argc, char** argv) {
   for (const Bar& bar : {Bar{0, 3.5, 0.05}, Bar{7, 115, 0.05}, Bar{13, 333, 0.06}, Bar{113, 0, 0.1}}) {
     RandomStream random(1, 0, "room");
     const model::Mesh mesh = room(bar.cells, random);
-    auto geometry = std::make_shared<model::Geometry>();
-    geometry->colliders.push_back({"room", mesh, {}, {}});
-    rays::RayCaster caster;
-    caster.add({geometry, {}, 0, false});
-    caster.update();
+    const rays::RayCaster caster(mesh);
     const Peer peer(*mesh);
     for (const bool drives : {true, false}) {
       std::vector<double> times, one_by_one, by_eight;

@@ -37,11 +37,7 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   auto arena = arena_named(arena_, detail, {}, setup.seed);
   if (!arena.ok()) return arena.error();
   triangles_ = arena->mesh.triangles.size();
-  truth_ = std::make_unique<rays::RayCaster>();
-  auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders.push_back({"arena", std::make_shared<const model::MeshData>(simple_arena({})), {}, {}});
-  truth_->add({geometry, {}, 0, false});
-  truth_->update();
+  truth_ = std::make_unique<rays::RayCaster>(std::make_shared<const model::MeshData>(simple_arena({})));
 
   // All around: the last ray is one step short of the first.
   const double view = 2 * pi * static_cast<double>(rays - 1) / static_cast<double>(rays);

@@ -55,12 +55,7 @@ void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, 
 
 // From the side from which most of the way can be seen.
 std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& place) {
-  auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders.push_back(
-      {"room", std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)), {}, {}});
-  rays::RayCaster caster;
-  caster.add({geometry, {}, 0, false});
-  caster.update();
+  const rays::RayCaster caster(std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)));
   const Vec3 ahead{volvox::cos(place.heading), volvox::sin(place.heading), 0},
       middle = place.at + ahead * (place.way / 2);
   constexpr int sights = 9;

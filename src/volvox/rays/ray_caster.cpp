@@ -278,6 +278,13 @@ void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
 RayCaster::RayCaster() : scene_(std::make_unique<Scene>()) {}
 RayCaster::~RayCaster() = default;
 
+RayCaster::RayCaster(model::Mesh mesh) : RayCaster() {
+  auto geometry = std::make_shared<model::Geometry>();
+  geometry->colliders.push_back({"mesh", std::move(mesh), {}, {}});
+  add({geometry, {}, 0, false});
+  update();
+}
+
 std::uint32_t RayCaster::add(const Body& body) {
   Scene& s = *scene_;
   const auto number = static_cast<std::uint32_t>(s.bodies.size());

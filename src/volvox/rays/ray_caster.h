@@ -21,6 +21,7 @@ namespace volvox::rays {
 class RayCaster {
  public:
   RayCaster();
+  explicit RayCaster(model::Mesh mesh);  // of one mesh that stays where it is, ready to cast
   ~RayCaster();
   RayCaster(const RayCaster&) = delete;
   RayCaster& operator=(const RayCaster&) = delete;
