@@ -134,14 +134,14 @@ Payload from_frame(std::span<const std::byte> frame, std::uint16_t port) {
 // --- setting up ------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, const PropagationRegistry& laws,
-                                                   std::uint64_t seed) {
+                                                   std::uint64_t seed, Receiver& receiver) {
   const auto has_any = [&](std::uint32_t placement) {
     const model::ModuleModel& m = world.module_model(placement);
     return !m.wires.empty() || !m.radios.empty() || !m.buses.empty();
   };
   const std::vector<std::uint32_t>& modules = world.modules();
   if (std::none_of(modules.begin(), modules.end(), has_any)) return std::unique_ptr<Exchange>{};
-  std::unique_ptr<Exchange> exchange(new Exchange(seed));
+  std::unique_ptr<Exchange> exchange(new Exchange(seed, receiver));
   if (auto added = exchange->add_channels(world, laws, seed); !added.ok()) return added.error();
   exchange->wire_of_dock_.assign(world.docks(), world::nobody);
   for (std::uint32_t agent = 0; agent < modules.size(); ++agent)
@@ -330,13 +330,6 @@ Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time a
   return false;
 }
 
-Result<void> Exchange::run(Time tick_end, const Callbacks& callbacks) {
-  callbacks_ = &callbacks;
-  const auto ran = network_.run(tick_end);
-  callbacks_ = nullptr;
-  return ran;
-}
-
 void Exchange::received(net::Network&, const net::Reception& reception) {
   const Owner to = owners_[reception.interface.index];
   const net::InterfaceKind kind = network_.kind(reception.interface);
@@ -352,13 +345,13 @@ void Exchange::received(net::Network&, const net::Reception& reception) {
   ++tally.received;
   tally.last_from = message.from;
   tally.last_power = reception.power_w;
-  callbacks_->received(to.agent, std::move(message));
+  receiver_.received(to.agent, std::move(message));
 }
 
 void Exchange::send_finished(net::Network&, const net::SendReport& report) {
   if (report.fate != net::Fate::sent) ++tallies_[report.interface.index].lost;
   const Owner sender = owners_[report.interface.index];
-  callbacks_->sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
+  receiver_.sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
 }
 
 // --- links -------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ struct NetworkCounters {
   }
 };
 
-class Minds {
+class Minds : private exchange::Receiver {
  public:
   // Makes an agent for every module of the world. Behaviours are started by start().
   static Result<std::unique_ptr<Minds>> create(const world::World& world, const Registries& registries,
@@ -160,6 +160,8 @@ class Minds {
   void send_on_network(std::size_t i, Outgoing& out);
   void answer(std::size_t i);
   void hand_over(std::size_t i, Message message);
+  void received(std::uint32_t agent, Message message) override;
+  void sent(std::uint32_t agent, const SendReport& report) override;
   MindFailure first_failure();
 
   std::vector<Agent> agents_;
@@ -189,6 +191,7 @@ class Minds {
   std::vector<InFlight> in_flight_;  // sorted by arrival, receiver and sending order
   NetworkCounters network_;
   std::unique_ptr<exchange::Exchange> exchange_;
+  std::uint32_t last_called_ = 0;  // the agent whom the network called last
   double dt_ = 0;                  // s
 
   bool watch_arrivals_ = false;
