@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "volvox/base/random.h"
-#include "volvox/scan/ray_caster.h"
+#include "volvox/rays/ray_caster.h"
 
 namespace {
 
@@ -93,11 +93,11 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  void one_by_one(const std::vector<scan::Ray>& rays, std::vector<float>& distances) const {
+  void one_by_one(const std::vector<rays::Ray>& rays, std::vector<float>& distances) const {
     RTCIntersectContext context;
     rtcInitIntersectContext(&context);
     for (std::size_t i = 0; i < rays.size(); ++i) {
-      const scan::Ray& r = rays[i];
+      const rays::Ray& r = rays[i];
       RTCRayHit query;
       query.ray = {static_cast<float>(r.origin.x),
                    static_cast<float>(r.origin.y),
@@ -116,14 +116,14 @@ class Peer {
       distances[i] = query.ray.tfar;
     }
   }
-  void by_eight(const std::vector<scan::Ray>& rays, std::vector<float>& distances) const {
+  void by_eight(const std::vector<rays::Ray>& rays, std::vector<float>& distances) const {
     RTCIntersectContext context;
     rtcInitIntersectContext(&context);
     alignas(32) const int valid[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (std::size_t k = 0; k + 8 <= rays.size(); k += 8) {
       RTCRayHit8 query;
       for (std::size_t i = 0; i < 8; ++i) {
-        const scan::Ray& r = rays[k + i];
+        const rays::Ray& r = rays[k + i];
         query.ray.org_x[i] = static_cast<float>(r.origin.x), query.ray.org_y[i] = static_cast<float>(r.origin.y),
         query.ray.org_z[i] = static_cast<float>(r.origin.z);
         query.ray.dir_x[i] = static_cast<float>(r.direction.x), query.ray.dir_y[i] = static_cast<float>(r.direction.y),
@@ -152,7 +152,7 @@ struct Bar {
   double seed_ms, bar_ms;
 };
 
-using Scan = std::vector<scan::Ray>;
+using Scan = std::vector<rays::Ray>;
 
 Scan scan_from(const Vec3& place, const Quat& turn) {
   Scan rays;
@@ -182,16 +182,12 @@ int main(int argc, char** argv) {
   for (const Bar& bar : {Bar{0, 3.5, 0.05}, Bar{7, 115, 0.05}, Bar{13, 333, 0.06}, Bar{113, 0, 0.1}}) {
     RandomStream random(1, 0, "room");
     const model::Mesh mesh = room(bar.cells, random);
-    auto geometry = std::make_shared<model::Geometry>();
-    geometry->colliders.push_back({"room", mesh, {}, {}});
-    scan::RayCaster caster;
-    caster.add({geometry, {}, 0, false});
-    caster.update();
+    const rays::RayCaster caster(mesh);
     const Peer peer(*mesh);
     for (const bool drives : {true, false}) {
       std::vector<double> times, one_by_one, by_eight;
       std::vector<float> distances(360);
-      std::vector<scan::RayHit> hits(360);
+      std::vector<rays::Hit> hits(360);
       for (int k = 0; k < scans; ++k) {
         const Scan rays = drives ? scan_on_the_way(k) : scan_from_anywhere(random);
         const double begin = cpu_ms();
@@ -203,7 +199,7 @@ int main(int argc, char** argv) {
         by_eight.push_back(cpu_ms() - done);
         one_by_one.push_back(done - cast);
         times.push_back(cast - begin);
-        for (const scan::RayHit& hit : hits)
+        for (const rays::Hit& hit : hits)
           if (!hit.hit()) return fmt::print("a ray left the room\n"), 1;
       }
       fmt::print("{:>10} {:>9} {:>10.4f} {:>8.4f} {:>14.4f} {:>16.4f} {:>12} {:>8}\n", mesh->triangles.size(),

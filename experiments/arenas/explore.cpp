@@ -36,8 +36,8 @@ std::size_t part_of(const scan::TriangleMesh& mesh, const scan::Triangle& triang
 }
 
 // Where the camera was when it looked, by the rays of its pixels: the robot has moved on since.
-Pose place_of_camera(std::span<const physics::Ray> pixels) {
-  const physics::Ray &upper_left = pixels.front(), &upper_right = pixels[width - 1], &lower_right = pixels.back();
+Pose place_of_camera(std::span<const mind::Ray> pixels) {
+  const mind::Ray &upper_left = pixels.front(), &upper_right = pixels[width - 1], &lower_right = pixels.back();
   const Vec3 ahead = normalized(upper_left.direction + lower_right.direction),
              left = normalized(upper_left.direction - upper_right.direction);
   return {upper_left.origin - upper_left.direction * (lens / dot(upper_left.direction, ahead)),

@@ -37,11 +37,7 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   auto arena = arena_named(arena_, detail, {}, setup.seed);
   if (!arena.ok()) return arena.error();
   triangles_ = arena->mesh.triangles.size();
-  truth_ = std::make_unique<scan::RayCaster>();
-  auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders.push_back({"arena", std::make_shared<const model::MeshData>(simple_arena({})), {}, {}});
-  truth_->add({geometry, {}, 0, false});
-  truth_->update();
+  truth_ = std::make_unique<rays::RayCaster>(std::make_shared<const model::MeshData>(simple_arena({})));
 
   // All around: the last ray is one step short of the first.
   const double view = 2 * pi * static_cast<double>(rays - 1) / static_cast<double>(rays);
@@ -71,10 +67,10 @@ void Rangefinder::observe(const sim::Simulation& simulation) {
   const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
   const auto cast = simulation.minds().rays();
   const std::size_t spots = ranges.empty() ? 1 : cast.size() / ranges.size();
-  std::vector<scan::Ray> rays;
+  std::vector<rays::Ray> rays;
   for (std::size_t i = 0; i < ranges.size(); ++i)
     rays.push_back({cast[i * spots].origin, cast[i * spots].direction, cast[i * spots].range, 0});
-  std::vector<scan::RayHit> hits(rays.size());
+  std::vector<rays::Hit> hits(rays.size());
   truth_->cast(rays, hits);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     ++rays_;

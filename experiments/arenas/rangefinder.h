@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "pit.h"
-#include "volvox/scan/ray_caster.h"
+#include "volvox/rays/ray_caster.h"
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::arenas {
@@ -22,7 +22,7 @@ class Rangefinder final : public sim::Experiment {
  private:
   std::string arena_;
   std::size_t triangles_ = 0;
-  std::unique_ptr<scan::RayCaster> truth_;  // the arena as it really is
+  std::unique_ptr<rays::RayCaster> truth_;  // the arena as it really is
   // Over all rays: how far a reading is from what the true arena would give.
   double error_sum_ = 0, error_max_ = 0;
   std::int64_t rays_ = 0, returned_ = 0;

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "scout_pair.h"
+#include "volvox/rays/ray_caster.h"
 #include "volvox/scan/files.h"
 #include "volvox/scan/free_place.h"
-#include "volvox/scan/ray_caster.h"
 #include "volvox/scan/register.h"
 
 namespace volvox::experiments::arenas {
@@ -55,12 +55,7 @@ void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, 
 
 // From the side from which most of the way can be seen.
 std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& place) {
-  auto geometry = std::make_shared<model::Geometry>();
-  geometry->colliders.push_back(
-      {"room", std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)), {}, {}});
-  scan::RayCaster caster;
-  caster.add({geometry, {}, 0, false});
-  caster.update();
+  const rays::RayCaster caster(std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)));
   const Vec3 ahead{volvox::cos(place.heading), volvox::sin(place.heading), 0},
       middle = place.at + ahead * (place.way / 2);
   constexpr int sights = 9;
@@ -72,8 +67,8 @@ std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& pla
     int seen = 0;
     for (int i = 0; i < sights; ++i) {
       const Vec3 target = place.at + ahead * (place.way * i / (sights - 1)) + Vec3{0, 0, 0.12};
-      const scan::Ray sight{eye, normalized(target - eye), length(target - eye), 0};
-      scan::RayHit hit;
+      const rays::Ray sight{eye, normalized(target - eye), length(target - eye), 0};
+      rays::Hit hit;
       caster.cast({&sight, 1}, {&hit, 1});
       seen += !hit.hit();
     }

@@ -30,7 +30,7 @@ FloodResult flood_result(const sim::Simulation& simulation) {
     result.at.push_back(heard ? known->at : -1);
     result.by.push_back(heard ? known->by : -1);
   }
-  if (const mind::Exchange* exchange = minds.exchange()) {
+  if (const exchange::Exchange* exchange = minds.exchange()) {
     result.collisions = exchange->network().counters().collisions;
     result.transmissions = exchange->network().counters().transmissions;
   }

@@ -4,8 +4,11 @@ import re
 import sys
 
 # Every folder may include itself and those of the layers before its own.
-LAYERS = [["base"], ["model"], ["physics", "net", "scan"], ["world"], ["mind"], ["sim"], ["view", "device"], ["plugin"], ["ros"], ["cli"]]
+LAYERS = [["base"], ["model"], ["rays"], ["physics", "net", "scan"], ["world"], ["exchange"], ["mind"],
+          ["sim"], ["view", "device"], ["plugin"], ["ros"], ["cli"]]
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
+# What a folder may not use although its layer lies before: minds hear and see through exchange/ alone. (Their tests may.)
+CLOSED = {"mind": {"net", "rays"}}
 # Outside src/volvox: the highest layer that may be used. What tests a folder may use what it may.
 OUTSIDE = {"robots": "mind", "experiments": "sim"}
 # "volvox/..." is ours; robots/ and experiments/ are known by the headers that they offer.
@@ -31,6 +34,8 @@ def mistakes(root):
                 # Only the command brings robots and experiments together with the rest.
                 if owner not in ("cli", used) and not (owner == "experiments" and used == "robots"):
                     yield f"{path} includes {name}: only cli may use {used}"
+            elif used in CLOSED.get(owner, ()) and "test" not in path.parts:
+                yield f"{path} includes {name}: {owner} may not include {used}; exchange/ has what it needs"
             elif used not in RANK:
                 yield f"{path} includes {name}: the folder '{used}' has no layer"
             elif RANK[used] > limit or (RANK[used] == limit and owner not in OUTSIDE):

@@ -1,6 +1,6 @@
 // Plugins for plugins_test.py, out of one source: what PLUGIN_KIND says. The good one offers something of
 // everything, and things that go wrong at run time.
-#include <volvox/mind/neighborhood.h>
+#include <volvox/exchange/neighborhood.h>
 #include <volvox/physics/none/none_engine.h>
 #include <volvox/plugin/plugin.h>
 
@@ -101,14 +101,14 @@ class Lookout final : public mind::Sensor {
   explicit Lookout(const Parameters& p) : deed_(p.text("deed", "")), range_(p.number("max_range", 5, 0.1, 100)) {}
   const TypeInfo& type() const override { return type_of<std::vector<double>>(); }
   bool casts_rays() const override { return true; }
-  void rays(const mind::SenseContext& c, std::vector<physics::Ray>& rays) const override {
+  void rays(const mind::SenseContext& c, std::vector<mind::Ray>& rays) const override {
     rays.push_back({c.world.link_pose(c.link(1)).position, {0.6, 0, -0.8}, range_, c.module + 1});
   }
   bool needs_contacts() const override { return true; }
   double neighbor_range() const override { return range_; }
   void read(const mind::SenseContext& c, Value& reading) const override {
     if (++readings_ == 30) act();
-    std::vector<mind::Neighborhood::Near> near;
+    std::vector<exchange::Neighborhood::Near> near;
     c.neighborhood->near(c.world.link_pose(c.link(0)).position, range_, c.module, near);
     *reading.get<std::vector<double>>() = {c.hits[0].distance,
                                            near.empty() ? -1 : near[0].distance,
@@ -136,7 +136,7 @@ class Crowd final : public mind::Sensor {
   const TypeInfo& type() const override { return type_of<double>(); }
   double neighbor_range() const override { return 5; }
   void read(const mind::SenseContext& c, Value& reading) const override {
-    std::vector<mind::Neighborhood::Near> near;
+    std::vector<exchange::Neighborhood::Near> near;
     c.neighborhood->near(c.world.link_pose(c.link(0)).position, 5, c.module, near);
     *reading.get<double>() = near.empty() ? -1 : near[0].distance;
   }
@@ -242,9 +242,6 @@ class Still final : public physics::Engine {
   std::span<const Wrench> loads() const override { return inner_->loads(); }
   bool has(physics::JointId id) const override { return inner_->has(id); }
   std::span<const std::uint8_t> latched() const override { return inner_->latched(); }
-  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override {
-    inner_->cast_rays(rays, hits);
-  }
   void contacts(std::vector<physics::Contact>& out) const override { inner_->contacts(out); }
   void archive(Archive& ar) override { inner_->archive(ar); }
 

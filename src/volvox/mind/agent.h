@@ -13,10 +13,20 @@
 #include <string_view>
 #include <vector>
 
+#include "volvox/exchange/message.h"
 #include "volvox/mind/anatomy.h"
-#include "volvox/mind/message.h"
 
 namespace volvox::mind {
+
+using exchange::Bytes;
+using exchange::everyone;
+using exchange::Fate;
+using exchange::largest_mailbox;
+using exchange::MailboxNumber;
+using exchange::Message;
+using exchange::Outgoing;
+using exchange::SendOptions;
+using exchange::SendReport;
 
 // A behaviour asked for something that its module does not have. The run stops and names the
 // module, the behaviour and what is wrong.

@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "volvox/exchange/exchange.h"
 #include "volvox/mind/actuator.h"
 #include "volvox/mind/extension.h"
 #include "volvox/mind/noise.h"
 #include "volvox/mind/sensor.h"
-#include "volvox/net/propagation.h"
 
 namespace volvox::mind {
 
@@ -22,18 +22,13 @@ class Agent;
 using BehaviorFactory = std::function<std::unique_ptr<Behavior>()>;
 using BehaviorRegistry = Registry<BehaviorFactory>;
 
-// Laws by which radio waves lose power, beside our own: the frequency (Hz) of the channel and its
-// further attributes make one.
-using PropagationFactory = std::function<std::unique_ptr<net::Propagation>(double frequency, const Parameters&)>;
-using PropagationRegistry = Registry<PropagationFactory>;
-
 // All that can be named in a module's description.
 struct Registries {
   SensorRegistry sensors = built_in_sensors();
   ActuatorRegistry actuators = built_in_actuators();
   NoiseRegistry noise = built_in_noise();
   BehaviorRegistry behaviors{"behavior"};
-  PropagationRegistry propagations{"law of propagation"};
+  exchange::PropagationRegistry propagations{"law of propagation"};
   const Extensions* extensions = nullptr;  // of the run; may be null
 };
 

@@ -14,10 +14,8 @@ constexpr double in_the_dark = 0.45;
 constexpr std::uint8_t sky[3] = {205, 217, 231};
 
 // A link has one colour to a camera, that of its first visual: what a ray hits is a collider.
-model::Color color_of(const world::World& world, physics::BodyId body) {
-  const std::uint32_t link = world.link_of(body);
-  if (link == world::nobody || world.link_model(link).visuals.empty()) return model::Color{};
-  return world.link_model(link).visuals.front().color;
+model::Color color_of(const model::Link& link) {
+  return link.visuals.empty() ? model::Color{} : link.visuals.front().color;
 }
 
 class Camera final : public Sensor {
@@ -45,7 +43,7 @@ class Camera final : public Sensor {
 
   // Rays begin on the plane `near` ahead and end on the one at max_range: depth is measured along
   // the axis, not along the ray.
-  void rays(const SenseContext& c, std::vector<physics::Ray>& out) const override {
+  void rays(const SenseContext& c, std::vector<Ray>& out) const override {
     const Pose mount = c.world.link_pose(c.link(link_)) * pose_;
     for (const Vec3& ahead : directions_) {
       const Vec3 direction = mount.rotation * ahead;
@@ -61,13 +59,13 @@ class Camera final : public Sensor {
     image.rgb.resize(3 * directions_.size());
     image.depth.resize(directions_.size());
     for (std::size_t i = 0; i < directions_.size(); ++i) {
-      const physics::RayHit& hit = c.hits[i];
+      const RayHit& hit = c.hits[i];
       image.depth[i] = static_cast<float>(hit.hit() ? near_ + hit.distance * directions_[i].x : max_range_);
       if (!hit.hit()) {
         std::copy(sky, sky + 3, &image.rgb[3 * i]);
         continue;
       }
-      const model::Color color = color_of(c.world, hit.body);
+      const model::Color color = color_of(c.world.link_model(hit.body));
       const double light = in_the_dark + (1 - in_the_dark) * std::max(0.0, dot(hit.normal, sun));
       for (int k = 0; k < 3; ++k) {
         const double part = k == 0 ? color.r : k == 1 ? color.g : color.b;

@@ -152,8 +152,8 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
   }
   first_ray_span_[agents_.size()] = ray_spans_.size();
   hits_.assign(rays_.size(), {});
-  if (!sight_) sight_ = std::make_unique<Sight>(world);
-  sight_->look(world, rays_, hits_, threads);
+  sight_.update(world, &threads);
+  sight_.cast(rays_, hits_, &threads);
 }
 
 // Sums forces by link; -1 where nothing touches.
@@ -245,7 +245,7 @@ MindFailure Minds::send(const world::World& world, std::int64_t tick, double dt)
     }
     agent.outbox_.clear();
   }
-  if (exchange_) exchange_->all_sent(world);
+  if (exchange_) exchange_->all_sent(world, sight_);
   return first_failure();
 }
 
@@ -390,22 +390,23 @@ void Minds::hand_over(std::size_t i, Message message) {
   agent.mailbox_.push_back(std::move(message));
 }
 
+void Minds::received(std::uint32_t agent, Message message) {
+  last_called_ = agent;
+  hand_over(agent, std::move(message));
+}
+
+void Minds::sent(std::uint32_t agent, const SendReport& report) {
+  last_called_ = agent;
+  agents_[agent].now_ = exchange_->network().now();
+  each_behavior(agent, "sent", [&](Behavior& b, Agent& a) { b.sent(a, report); });
+  answer(agent);
+}
+
 MindFailure Minds::deliver(const world::World& world, Time tick_end, std::int64_t tick) {
   arrivals_.clear();
   if (exchange_) {
-    std::uint32_t last = 0;
-    const auto received = [&](std::uint32_t agent, Message message) {
-      last = agent;
-      hand_over(agent, std::move(message));
-    };
-    const auto sent = [&](std::uint32_t agent, const SendReport& report) {
-      last = agent;
-      agents_[agent].now_ = exchange_->network().now();
-      each_behavior(agent, "sent", [&](Behavior& b, Agent& a) { b.sent(a, report); });
-      answer(agent);
-    };
-    const auto ran = exchange_->run(tick_end, {received, sent});
-    if (!ran.ok()) return {agents_[last].name_, "the network cannot go on: " + ran.error().text()};
+    const auto ran = exchange_->run(tick_end);
+    if (!ran.ok()) return {agents_[last_called_].name_, "the network cannot go on: " + ran.error().text()};
   }
   // By receiver, and for one receiver in the order of sending: that is the order they are in.
   std::stable_sort(in_flight_.begin(), in_flight_.end(), [](const InFlight& a, const InFlight& b) {

@@ -9,11 +9,11 @@
 
 #include "volvox/base/log.h"
 #include "volvox/base/thread_pool.h"
+#include "volvox/exchange/exchange.h"
+#include "volvox/exchange/neighborhood.h"
+#include "volvox/exchange/sight.h"
 #include "volvox/mind/agent.h"
 #include "volvox/mind/behavior.h"
-#include "volvox/mind/exchange.h"
-#include "volvox/mind/neighborhood.h"
-#include "volvox/mind/sight.h"
 #include "volvox/world/world.h"
 
 namespace volvox::mind {
@@ -37,7 +37,7 @@ struct NetworkCounters {
   }
 };
 
-class Minds {
+class Minds : private exchange::Receiver {
  public:
   // Makes an agent for every module of the world. Behaviours are started by start().
   static Result<std::unique_ptr<Minds>> create(const world::World& world, const Registries& registries,
@@ -93,15 +93,15 @@ class Minds {
   }
   const NetworkCounters& network() const { return network_; }
   // The discrete-event network; null: no module has an interface to it, and all docks are ideal.
-  const Exchange* exchange() const { return exchange_.get(); }
+  const exchange::Exchange* exchange() const { return exchange_.get(); }
   // Its events of the last tick, for recorders: exchange()->frames().
   void keep_frames(bool keep) {
     if (exchange_) exchange_->keep_frames(keep);
   }
   // The rays of all sensors in the last sense phase, for those who look on; an owner to ignore is
   // the placement that cast it, plus one.
-  std::span<const physics::Ray> rays() const { return rays_; }
-  std::span<const physics::RayHit> ray_hits() const { return hits_; }
+  std::span<const Ray> rays() const { return rays_; }
+  std::span<const RayHit> ray_hits() const { return hits_; }
 
   // Why a snapshot cannot be taken ("" if it can): a behaviour or noise that lists no state.
   std::string cannot_save() const;
@@ -160,6 +160,8 @@ class Minds {
   void send_on_network(std::size_t i, Outgoing& out);
   void answer(std::size_t i);
   void hand_over(std::size_t i, Message message);
+  void received(std::uint32_t agent, Message message) override;
+  void sent(std::uint32_t agent, const SendReport& report) override;
   MindFailure first_failure();
 
   std::vector<Agent> agents_;
@@ -188,18 +190,19 @@ class Minds {
 
   std::vector<InFlight> in_flight_;  // sorted by arrival, receiver and sending order
   NetworkCounters network_;
-  std::unique_ptr<Exchange> exchange_;
-  double dt_ = 0;  // s
+  std::unique_ptr<exchange::Exchange> exchange_;
+  std::uint32_t last_called_ = 0;  // the agent whom the network called last
+  double dt_ = 0;                  // s
 
   bool watch_arrivals_ = false;
   std::vector<Arrival> arrivals_;
   std::vector<LogLine> log_lines_;
 
-  std::unique_ptr<Sight> sight_;  // null: no sensor casts rays
+  exchange::Sight sight_;
 
   // Scratch of a tick.
-  std::vector<physics::Ray> rays_;
-  std::vector<physics::RayHit> hits_;
+  std::vector<Ray> rays_;
+  std::vector<RayHit> hits_;
   struct RaySpan {
     int percept;
     std::size_t first, count;
@@ -208,7 +211,7 @@ class Minds {
   std::vector<std::size_t> first_ray_span_;  // by agent
   std::vector<physics::Contact> contacts_;
   std::vector<double> contact_forces_;
-  Neighborhood neighborhood_;
+  exchange::Neighborhood neighborhood_;
 };
 
 }  // namespace volvox::mind

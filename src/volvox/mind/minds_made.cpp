@@ -29,7 +29,7 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
   }
   minds->first_slot_.push_back(static_cast<std::uint32_t>(minds->slots_.size()));
   minds->failures_.resize(minds->agents_.size());
-  auto exchange = Exchange::create(world, registries.propagations, seed);
+  auto exchange = exchange::Exchange::create(world, registries.propagations, seed, *minds);
   if (!exchange.ok()) return exchange.error();
   minds->exchange_ = std::move(*exchange);
   return minds;

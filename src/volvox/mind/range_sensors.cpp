@@ -7,8 +7,6 @@
 namespace volvox::mind {
 namespace {
 
-using physics::RayHit;
-
 Vec3 towards(double bearing, double elevation) {
   const double level = volvox::cos(elevation);
   return {level * volvox::cos(bearing), level * volvox::sin(bearing), volvox::sin(elevation)};
@@ -71,7 +69,7 @@ class RaySensor : public MountedSensor<T> {
  public:
   RaySensor(const model::Sensor& sensor, double range) : MountedSensor<T>(sensor), range_(range) {}
   bool casts_rays() const override { return true; }
-  void rays(const SenseContext& c, std::vector<physics::Ray>& out) const override {
+  void rays(const SenseContext& c, std::vector<Ray>& out) const override {
     const Pose mount = this->mount(c);
     for (const Vec3& direction : directions_)
       out.push_back({mount.position, mount.rotation * direction, range_, c.module + 1});
@@ -206,8 +204,8 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
     for (int i = 0; i < fan_.rays(); ++i)
       if (c.hits[i].hit() && (nearest < 0 || c.hits[i].distance < c.hits[nearest].distance)) nearest = i;
     if (nearest < 0) return;
-    const std::uint32_t thing = c.world.placement_of_body(c.hits[nearest].body);
-    const auto sees_it = [&](int i) { return c.hits[i].hit() && c.world.placement_of_body(c.hits[i].body) == thing; };
+    const std::uint32_t thing = c.world.placement_of_link(c.hits[nearest].body);
+    const auto sees_it = [&](int i) { return c.hits[i].hit() && c.world.placement_of_link(c.hits[i].body) == thing; };
     int right = nearest, left = nearest;
     while (right > 0 && sees_it(right - 1)) --right;
     while (left + 1 < fan_.rays() && sees_it(left + 1)) ++left;
@@ -215,10 +213,8 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
     reading.distance = c.hits[nearest].distance;
     reading.bearing = fan_.bearing(nearest);
     reading.width = fan_.bearing(left) - fan_.bearing(right) + fan_.step();
-    if (thing != world::nobody) {
-      reading.moves = !c.world.module_model(thing).fixed_in_place;
-      reading.is_module = c.world.model().placements[thing].is_module();
-    }
+    reading.moves = !c.world.module_model(thing).fixed_in_place;
+    reading.is_module = c.world.model().placements[thing].is_module();
   }
 
  private:

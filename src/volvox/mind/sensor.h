@@ -8,9 +8,21 @@
 #include "volvox/base/parameters.h"
 #include "volvox/base/registry.h"
 #include "volvox/base/type.h"
+#include "volvox/exchange/link_state.h"
+#include "volvox/exchange/sight.h"
 #include "volvox/world/world.h"
 
+namespace volvox::exchange {
+class Exchange;
+class Neighborhood;
+}  // namespace volvox::exchange
+
 namespace volvox::mind {
+
+using exchange::LinkState;
+using exchange::Ray;
+using exchange::RayHit;
+using exchange::Signal;
 
 // What a dock percept holds ("front.dock").
 struct DockState {
@@ -45,40 +57,16 @@ struct Contact {
 };
 VOLVOX_TYPE(Contact, touching, force)
 
-// What a module knows of a wire or of its place on a bus ("front.link", "can.link").
-struct LinkState {
-  bool up = false;            // something is plugged in at the other end; on a bus: somebody else is
-  int queued = 0;             // frames that wait to be sent
-  std::int64_t received = 0;  // frames, since the start
-  std::int64_t lost = 0;      // frames of its own that it knows to be lost: no link, cut off, no room to wait
-};
-VOLVOX_TYPE(LinkState, up, queued, received, lost)
-
-// What a module knows of its radio ("radio.signal").
-struct Signal {
-  bool busy = false;           // it hears a carrier
-  double level_dbm = silence;  // noise and all signals, at this moment
-  double last_dbm = silence;   // of the last frame that it received
-  int last_from = -1;          // and whose that was
-  int queued = 0;
-  std::int64_t received = 0, lost = 0;  // lost: as in LinkState, and what was never acknowledged
-  static constexpr double silence = -200;
-};
-VOLVOX_TYPE(Signal, busy, level_dbm, last_dbm, last_from, queued, received, lost)
-
-class Exchange;
-class Neighborhood;
-
 // What a sensor may look at. The world is as it was when the tick began.
 struct SenseContext {
   const world::World& world;
-  std::uint32_t module = 0;                    // the placement that senses
-  double dt = 0;                               // s, the length of a tick
-  std::span<const physics::RayHit> hits;       // of the rays that this sensor asked for
-  std::span<const double> contact_forces;      // N by link; empty unless some sensor asks
-  const Exchange* exchange = nullptr;          // null: no module has an interface to the network
-  std::uint32_t agent = 0;                     // the module's number among those with a mind
-  const Neighborhood* neighborhood = nullptr;  // null unless some sensor asks
+  std::uint32_t module = 0;                              // the placement that senses
+  double dt = 0;                                         // s, the length of a tick
+  std::span<const RayHit> hits;                          // of the rays that this sensor asked for
+  std::span<const double> contact_forces;                // N by link; empty unless some sensor asks
+  const exchange::Exchange* exchange = nullptr;          // null: no module has an interface to the network
+  std::uint32_t agent = 0;                               // the module's number among those with a mind
+  const exchange::Neighborhood* neighborhood = nullptr;  // null unless some sensor asks
 
   std::uint32_t link(int index) const { return world.part(module).first_link + static_cast<std::uint32_t>(index); }
   std::uint32_t joint(int index) const { return world.part(module).first_joint + static_cast<std::uint32_t>(index); }
@@ -92,7 +80,7 @@ class Sensor {
   virtual const TypeInfo& type() const = 0;
   // Rays that it needs: all modules' rays are cast in one batch, and come back as hits.
   virtual bool casts_rays() const { return false; }
-  virtual void rays(const SenseContext&, std::vector<physics::Ray>&) const {}
+  virtual void rays(const SenseContext&, std::vector<Ray>&) const {}
   virtual bool needs_contacts() const { return false; }
   virtual double neighbor_range() const { return 0; }  // m: how far it looks for other modules
   // Whether it can be read at every substep too: not if it needs any of the above.

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "volvox/exchange/exchange.h"
+#include "volvox/exchange/neighborhood.h"
 #include "volvox/mind/camera.h"
 #include "volvox/mind/dock_beacon.h"
-#include "volvox/mind/exchange.h"
-#include "volvox/mind/neighborhood.h"
 #include "volvox/mind/range_sensors.h"
 #include "volvox/mind/typed_sensor.h"
 
@@ -158,7 +158,7 @@ class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
   double neighbor_range() const override { return max_range_; }
   void measure(const SenseContext& c, std::vector<Vec3>& reading) const override {
     const Pose mounted = mount(c);
-    thread_local std::vector<Neighborhood::Near> near;
+    thread_local std::vector<exchange::Neighborhood::Near> near;
     c.neighborhood->near(mounted.position, max_range_, c.module, near);
     reading.resize(std::min(near.size(), most_));
     for (std::size_t i = 0; i < reading.size(); ++i)

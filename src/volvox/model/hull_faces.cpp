@@ -1,11 +1,11 @@
 // The convex hull of a few hundred points, one point at a time: each new point removes the
 // faces that see it and is joined to the border of the hole. Quadratic, and run once a shape.
+#include "volvox/model/hull_faces.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
-
-#include "volvox/model/ray_shapes.h"
 
 namespace volvox::model {
 namespace {

@@ -201,12 +201,6 @@ Result<void> Network::move_radio(InterfaceId radio, const Vec3& position) {
   return {};
 }
 
-Result<void> Network::set_positions(std::span<const Vec3> positions) {
-  for (std::uint32_t node = 0; node < positions.size(); ++node)
-    if (const auto set = set_position({node, 0}, positions[node]); !set) return set;
-  return {};
-}
-
 MediumId Network::medium_of(InterfaceId radio) const { return {state_->radios.medium_index(radio.index), 0}; }
 Vec3 Network::position(InterfaceId radio) const { return state_->radios.position(radio.index); }
 
@@ -353,6 +347,5 @@ std::size_t Network::queued(InterfaceId interface) const {
 }
 double Network::heard_w(InterfaceId radio) const { return state_->radios.heard_w(radio.index); }
 bool Network::carrier(InterfaceId radio) const { return state_->radios.carrier(radio.index); }
-const RadioOptions& Network::radio_options(InterfaceId radio) const { return state_->radios.options(radio.index); }
 
 }  // namespace volvox::net

@@ -16,7 +16,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -70,8 +69,6 @@ class Network {
   Result<void> set_position(NodeId node, const Vec3& position);
   // Of one radio, where a node has several in different places.
   Result<void> move_radio(InterfaceId radio, const Vec3& position);
-  // Of nodes 0, 1, ...
-  Result<void> set_positions(std::span<const Vec3> positions);
   Vec3 position(InterfaceId radio) const;
   MediumId medium_of(InterfaceId radio) const;
 
@@ -102,7 +99,6 @@ class Network {
   bool carrier(InterfaceId radio) const;    // busy
   // The power that would arrive, by the medium's model (fading as for frame 0).
   double received_power_w(InterfaceId from, InterfaceId to) const;
-  const RadioOptions& radio_options(InterfaceId radio) const;
   // Things that are allowed but hardly meant, such as radios within the near field.
   std::vector<std::string> warnings() const;
   void set_log(FrameLog* log);  // nullptr: none

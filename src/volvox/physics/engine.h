@@ -22,7 +22,6 @@
 #include "volvox/base/result.h"
 #include "volvox/base/thread_pool.h"
 #include "volvox/base/time.h"
-#include "volvox/model/ray.h"
 #include "volvox/model/shape.h"
 
 namespace volvox::physics {
@@ -45,8 +44,8 @@ struct BodyDesc {
   Vec3 moments{1, 1, 1};
   std::shared_ptr<const model::Geometry> geometry;  // null: touches nothing
   bool gravity = true;
-  // Bodies of one owner (a module) can be left out of a ray; if `quiet`, they also do not
-  // collide with each other. Bodies that a joint or a dock connects never collide.
+  // If `quiet`, bodies of one owner (a module) do not collide with each other. Bodies that a joint or a dock connects
+  // never collide.
   std::uint32_t owner = 0;  // 0: nobody
   bool quiet = false;
 };
@@ -86,17 +85,6 @@ struct JointState {
   double position = 0;  // rad, not wrapped: a wheel counts its turns; m for prismatic
   double velocity = 0;
   double torque = 0;  // of the motor, mean over the last tick (friction and limits apart)
-};
-
-// A ray sees solids from outside only: one that starts inside a shape, or below a plane,
-// passes out of it unseen. Meshes and height fields are seen from both sides.
-using Ray = model::Ray;
-
-struct RayHit {
-  double distance = -1;  // negative: nothing within the range
-  BodyId body;
-  Vec3 normal;
-  bool hit() const { return distance >= 0; }
 };
 
 struct Contact {
@@ -166,7 +154,6 @@ class Engine {
   virtual bool has(JointId id) const = 0;
   virtual std::span<const std::uint8_t> latched() const = 0;
 
-  virtual void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const = 0;
   virtual void contacts(std::vector<Contact>& out) const = 0;
 
   // Snapshot: everything that the next steps depend on. The bodies must have been made by the

@@ -83,7 +83,7 @@ class GuardedSensor final : public mind::Sensor {
 
   const TypeInfo& type() const override { return inner_->type(); }
   bool casts_rays() const override { return inner_->casts_rays(); }
-  void rays(const mind::SenseContext& context, std::vector<physics::Ray>& rays) const override {
+  void rays(const mind::SenseContext& context, std::vector<mind::Ray>& rays) const override {
     guard_.watched([&] { inner_->rays(context, rays); });
   }
   bool needs_contacts() const override { return inner_->needs_contacts(); }
@@ -202,9 +202,6 @@ class GuardedEngine final : public physics::Engine {
   std::span<const Wrench> loads() const override { return inner_->loads(); }
   bool has(physics::JointId id) const override { return inner_->has(id); }
   std::span<const std::uint8_t> latched() const override { return inner_->latched(); }
-  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override {
-    guard_.watched([&] { inner_->cast_rays(rays, hits); });
-  }
   void contacts(std::vector<physics::Contact>& out) const override {
     guard_.watched([&] { inner_->contacts(out); });
   }
@@ -247,7 +244,8 @@ mind::NoiseFactory Guard::noise(const mind::NoiseFactory& make, const std::strin
   };
 }
 
-mind::PropagationFactory Guard::propagation(const mind::PropagationFactory& make, const std::string& name) const {
+exchange::PropagationFactory Guard::propagation(const exchange::PropagationFactory& make,
+                                                const std::string& name) const {
   return [*this, make, name](double frequency, const Parameters& parameters) {
     return std::make_unique<GuardedPropagation>(
         *this, required(watched([&] { return make(frequency, parameters); }), *this), name);

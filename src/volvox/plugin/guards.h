@@ -25,7 +25,7 @@ struct Guard {
   mind::SensorFactory sensor(const mind::SensorFactory& make, const std::string& name) const;
   mind::ActuatorFactory actuator(const mind::ActuatorFactory& make) const;
   mind::NoiseFactory noise(const mind::NoiseFactory& make, const std::string& name) const;
-  mind::PropagationFactory propagation(const mind::PropagationFactory& make, const std::string& name) const;
+  exchange::PropagationFactory propagation(const exchange::PropagationFactory& make, const std::string& name) const;
   physics::EngineFactory engine(const physics::EngineFactory& make, const std::string& name) const;
   sim::ExtensionFactory extension(const sim::ExtensionFactory& make) const;
 

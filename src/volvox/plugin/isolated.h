@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "volvox/base/platform/companion.h"
-#include "volvox/mind/neighborhood.h"
+#include "volvox/exchange/neighborhood.h"
 #include "volvox/plugin/guards.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/sim/tick_times.h"
@@ -78,8 +78,8 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   // Both do nothing once the plugin is disabled.
   void call(Operation operation, std::uint32_t behavior, mind::Agent& agent, const std::vector<std::byte>& more,
             Reply& reply);
-  void sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context,
-             std::vector<physics::Ray>* rays, Value* reading);
+  void sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context, std::vector<mind::Ray>* rays,
+             Value* reading);
   // One round trip; none: the plugin is disabled. `where` is named in the warning.
   std::optional<std::span<const std::byte>> exchange(const SaveArchive& ar, const std::string& where);
   void disable(const std::string& how, const std::string& where);
@@ -113,7 +113,7 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   std::unique_ptr<LoadedPlugin> loaded_;
   std::vector<std::unique_ptr<mind::Behavior>> running_;
   std::vector<std::unique_ptr<mind::Sensor>> sensing_;
-  mind::Neighborhood neighborhood_;
+  exchange::Neighborhood neighborhood_;
   bool neighborhood_stale_ = true;  // the world has changed since
 };
 

@@ -80,7 +80,7 @@ class IsolatedSensor final : public mind::Sensor {
       : library_(std::move(library)), number_(number), facts_(facts) {}
   const TypeInfo& type() const override { return *facts_.type; }
   bool casts_rays() const override { return facts_.casts_rays; }
-  void rays(const mind::SenseContext& context, std::vector<physics::Ray>& out) const override {
+  void rays(const mind::SenseContext& context, std::vector<mind::Ray>& out) const override {
     library_->sense(IsolatedLibrary::Operation::rays, number_, context, &out, nullptr);
   }
   bool needs_contacts() const override { return facts_.needs_contacts; }
@@ -165,7 +165,7 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
 }
 
 void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context,
-                            std::vector<physics::Ray>* rays, Value* reading) {
+                            std::vector<mind::Ray>* rays, Value* reading) {
   const std::lock_guard lock(mutex_);
   if (!disabled_.empty()) return;
   const std::int64_t begin = platform::monotonic_ns();
@@ -176,7 +176,7 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   bool moved = companion_ != nullptr;  // at the first call the copy is new
   const bool differs = seen_.update(context.world);
   moved = moved && differs;
-  std::vector<physics::RayHit> hits(context.hits.begin(), context.hits.end());
+  std::vector<mind::RayHit> hits(context.hits.begin(), context.hits.end());
   std::vector<double> forces(context.contact_forces.begin(), context.contact_forces.end());
   bool neighborhood = sensors_[sensor].neighbor_range > 0;
   ar("operation", operation);
@@ -199,7 +199,7 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   back("failure", failure);
   if (!failure.empty()) throw PluginError(failure);
   if (rays != nullptr) {
-    std::vector<physics::Ray> wanted;
+    std::vector<mind::Ray> wanted;
     archive_bytes(back, wanted);
     rays->insert(rays->end(), wanted.begin(), wanted.end());
   }
@@ -223,7 +223,7 @@ void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveAr
   std::uint32_t number = 0, module = 0;
   std::uintptr_t address = 0;
   double dt = 0;
-  std::vector<physics::RayHit> hits;
+  std::vector<mind::RayHit> hits;
   std::vector<double> forces;
   bool neighborhood = false, moved = false;
   ar("sensor", number);
@@ -252,7 +252,7 @@ void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveAr
   const mind::SenseContext context{world,  module,  dt, hits,
                                    forces, nullptr, 0,  neighborhood ? &neighborhood_ : nullptr};
   if (operation == Operation::rays) {
-    std::vector<physics::Ray> rays;
+    std::vector<mind::Ray> rays;
     sensor.rays(context, rays);
     archive_bytes(back, rays);
     return;

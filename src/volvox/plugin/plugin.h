@@ -12,6 +12,7 @@
 #include <exception>
 #include <string>
 
+#include "volvox/exchange/exchange.h"
 #include "volvox/mind/behavior.h"
 #include "volvox/plugin/abi.h"
 #include "volvox/sim/experiment.h"
@@ -25,7 +26,7 @@ struct Registrations {
   mind::SensorRegistry sensors{"sensor type"};
   mind::ActuatorRegistry actuators{"actuator type"};
   mind::NoiseRegistry noise{"noise model"};
-  mind::PropagationRegistry propagations{"law of propagation"};
+  exchange::PropagationRegistry propagations{"law of propagation"};
   Registry<physics::EngineFactory> engines{"physics engine"};
   view::RenderEngineRegistry renderers{"render engine"};
   sim::ExtensionRegistry extensions{"extension"};

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "volvox/scan/triangle_tree.h"
+#include "volvox/rays/ray_caster.h"
 
 namespace volvox::scan {
 
@@ -11,7 +11,7 @@ std::size_t paint(TriangleMesh& mesh, std::span<const CameraView> views, Rgb uns
   constexpr double hidden = 0.98;   // of the way: what a ray meets before that hides the vertex
   if (mesh.colors.size() != mesh.vertices.size()) mesh.colors.assign(mesh.vertices.size(), unseen);
   if (mesh.triangles.empty()) return 0;
-  const TriangleTree tree(mesh);
+  const rays::RayCaster caster(std::make_shared<const model::MeshData>(mesh));
   std::size_t seen = 0;
   for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
     const Vec3& vertex = mesh.vertices[i];
@@ -25,8 +25,11 @@ std::size_t paint(TriangleMesh& mesh, std::span<const CameraView> views, Rgb uns
                    row = static_cast<double>(view.height) / 2 - p.z * scale;
       if (column < 0 || row < 0 || column >= static_cast<double>(view.width) || row >= static_cast<double>(view.height))
         continue;
-      if (const auto hit = tree.cast(view.pose.position, vertex - view.pose.position, 1); hit && hit->distance < hidden)
-        continue;
+      const Vec3 way = vertex - view.pose.position;
+      const rays::Ray sight{view.pose.position, normalized(way), hidden * length(way), 0};
+      rays::Hit hit;
+      caster.cast({&sight, 1}, {&hit, 1});
+      if (hit.hit()) continue;
       const std::size_t pixel =
           3 * (static_cast<std::size_t>(row) * static_cast<std::size_t>(view.width) + static_cast<std::size_t>(column));
       const double w = 1 / (p.x * p.x);

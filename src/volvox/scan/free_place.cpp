@@ -5,13 +5,13 @@
 #include <map>
 #include <vector>
 
-#include "volvox/scan/triangle_tree.h"
+#include "volvox/rays/ray_caster.h"
 
 namespace volvox::scan {
 
 Result<FreePlace> free_place(const TriangleMesh& mesh) {
   const model::Bounds box = bounds(mesh);
-  const TriangleTree tree(mesh);
+  const rays::RayCaster caster(std::make_shared<const model::MeshData>(mesh));
   const double middle = (box.low.z + box.high.z) / 2;
   const double step = std::max({0.05, (box.high.x - box.low.x) / 150, (box.high.y - box.low.y) / 150});
   struct Place {
@@ -27,9 +27,11 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
     for (long column = 0; column < columns; ++column) {
       const double x = box.low.x + step * (static_cast<double>(column) + 0.5),
                    y = box.low.y + step * (static_cast<double>(row) + 0.5);
-      const auto hit = tree.cast({x, y, middle}, {0, 0, -1}, box.high.z - box.low.z + 1);
-      places.push_back({{x, y, hit ? middle - hit->distance : -1e9}});
-      if (hit) ++levels[std::lround(places.back().at.z / 0.04)];
+      const rays::Ray down{{x, y, middle}, {0, 0, -1}, box.high.z - box.low.z + 1, 0};
+      rays::Hit hit;
+      caster.cast({&down, 1}, {&hit, 1});
+      places.push_back({{x, y, hit.hit() ? middle - hit.distance : -1e9}});
+      if (hit.hit()) ++levels[std::lround(places.back().at.z / 0.04)];
     }
   }
   long floor = 0;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "volvox/base/random.h"
-#include "volvox/scan/triangle_tree.h"
+#include "volvox/rays/ray_caster.h"
 
 namespace volvox::scan {
 namespace {
@@ -34,7 +34,10 @@ std::vector<Pose2> path_of(const Arena& arena, double step) {
 class Lasers {
  public:
   Lasers(const Arena& arena, const DriveOptions& options, const Mounting& mounting)
-      : tree_(arena.mesh), options_(options), mounting_(mounting), random_(options.seed, 0, "scan:lasers") {}
+      : caster_(std::make_shared<const model::MeshData>(arena.mesh)),
+        options_(options),
+        mounting_(mounting),
+        random_(options.seed, 0, "scan:lasers") {}
 
   std::vector<double> forward(const Pose2& robot) {
     const Vec3 from{robot.position.x, robot.position.y, mounting_.forward_height};
@@ -53,19 +56,22 @@ class Lasers {
   }
 
  private:
-  double range(const Vec3& from, const Vec3& way) const {
-    const auto hit = tree_.cast(from, way, mounting_.largest_range);
-    return hit ? hit->distance : mounting_.largest_range;
-  }
   template <class Way>
   std::vector<double> sweep(const Vec3& from, Way way) {
-    std::vector<double> ranges;
+    std::vector<rays::Ray> rays;  // the middle and both sides of every beam
     for (std::size_t i = 0; i < options_.rays; ++i) {
       const double angle = ray_angle(mounting_, i, options_.rays);
-      double r = range(from, way(angle));
+      for (const double off : {0.0, -options_.beam / 2, options_.beam / 2})
+        rays.push_back({from, way(angle + off), mounting_.largest_range, 0});
+    }
+    std::vector<rays::Hit> hits(rays.size());
+    caster_.cast(rays, hits);
+    const auto range = [&](std::size_t ray) { return hits[ray].hit() ? hits[ray].distance : mounting_.largest_range; };
+    std::vector<double> ranges;
+    for (std::size_t i = 0; i < options_.rays; ++i) {
+      double r = range(3 * i);
       // The light of one beam that meets two surfaces gives a range in between.
-      const double one = range(from, way(angle - options_.beam / 2)),
-                   other = range(from, way(angle + options_.beam / 2));
+      const double one = range(3 * i + 1), other = range(3 * i + 2);
       if (std::fabs(one - other) > 0.1 && std::max(one, other) < mounting_.largest_range)
         r = one + (other - one) * random_.uniform();
       const double noise = random_.normal() * options_.noise;
@@ -74,7 +80,7 @@ class Lasers {
     return ranges;
   }
 
-  TriangleTree tree_;
+  rays::RayCaster caster_;
   DriveOptions options_;
   Mounting mounting_;
   RandomStream random_;

@@ -108,45 +108,4 @@ TriangleTree::Nearest TriangleTree::nearest(const Vec3& point) const {
   return best;
 }
 
-std::optional<TriangleTree::Hit> TriangleTree::cast(const Vec3& origin, const Vec3& direction, double range) const {
-  Hit best{range, UINT32_MAX};
-  std::uint32_t stack[128];
-  int depth = 0;
-  stack[depth++] = 0;
-  while (depth > 0) {
-    const Node& node = nodes_[stack[--depth]];
-    double enter = 0, leave = best.distance;
-    for (int i = 0; i < 3; ++i) {
-      double near = (node.low[i] - origin[i]) / direction[i], far = (node.high[i] - origin[i]) / direction[i];
-      if (near > far) std::swap(near, far);
-      // A ray within the plane of a side gives NaN, which must not end the search.
-      if (near > enter) enter = near;
-      if (far < leave) leave = far;
-    }
-    if (enter > leave + 1e-9) continue;
-    if (node.count == 0) {
-      stack[depth++] = node.first;
-      stack[depth++] = node.first + 1;
-      continue;
-    }
-    for (std::uint32_t i = node.first; i < node.first + node.count; ++i) {
-      const Triangle& t = mesh_.triangles[order_[i]];
-      const Vec3 a = corner(mesh_, t, 0), ab = corner(mesh_, t, 1) - a, ac = corner(mesh_, t, 2) - a;
-      const Vec3 side = cross(direction, ac);
-      const double volume = dot(ab, side);
-      if (volume == 0) continue;
-      const Vec3 to = origin - a;
-      const double u = dot(to, side) / volume;
-      if (u < -1e-12 || u > 1 + 1e-12) continue;
-      const Vec3 other = cross(to, ab);
-      const double v = dot(direction, other) / volume;
-      if (v < -1e-12 || u + v > 1 + 1e-12) continue;
-      const double distance = dot(ac, other) / volume;
-      if (distance > 1e-9 && distance < best.distance) best = {distance, order_[i]};
-    }
-  }
-  if (best.triangle == UINT32_MAX) return std::nullopt;
-  return best;
-}
-
 }  // namespace volvox::scan

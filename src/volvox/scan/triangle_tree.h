@@ -1,10 +1,8 @@
-// A tree of boxes about the triangles of a mesh: the nearest point of the surface, and where a ray
-// meets it. In double precision and the same bits on every machine, as measuring needs it; sensors
-// of a running simulation use the faster RayCaster.
+// A tree of boxes about the triangles of a mesh: the nearest point of the surface, in double precision and the same
+// bits on every machine.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "volvox/scan/mesh.h"
@@ -21,12 +19,6 @@ class TriangleTree {
     Vec3 point;
   };
   Nearest nearest(const Vec3& point) const;
-
-  struct Hit {
-    double distance = 0;  // in lengths of the direction
-    std::uint32_t triangle = 0;
-  };
-  std::optional<Hit> cast(const Vec3& origin, const Vec3& direction, double range) const;
 
  private:
   struct Node {

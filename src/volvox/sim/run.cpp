@@ -400,7 +400,7 @@ void Run::end() {
   const mind::NetworkCounters& network = simulation_->minds().network();
   add("messages_sent", static_cast<double>(network.sent), "");
   add("messages_lost", static_cast<double>(network.lost), "also those sent to a dock where nobody was");
-  if (const mind::Exchange* exchange = simulation_->minds().exchange()) {
+  if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
     add("frames_sent", static_cast<double>(frames.transmissions), "started on a wire, bus or antenna");
     add("frames_received", static_cast<double>(frames.deliveries), "");

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Simulation>> Simulation::create(std::shared_ptr<const mod
   auto minds = mind::Minds::create(*simulation->world_, registries, settings.seed);
   if (!minds.ok()) return minds.error();
   simulation->minds_ = std::move(*minds);
-  if (const mind::Exchange* exchange = simulation->minds_->exchange())
+  if (const exchange::Exchange* exchange = simulation->minds_->exchange())
     for (const std::string& warning : exchange->warnings(*simulation->world_)) log.warning(warning);
   if (auto started = simulation->minds_->start(*simulation->world_, settings.dt.seconds()); !started.ok())
     return started.error();

@@ -41,7 +41,7 @@ void TrafficWatch::look(const Simulation& simulation) {
     const std::uint32_t from = world.graph().partner(to);
     if (from != world::nobody) arrived_.emplace_back(from, to);
   }
-  const mind::Exchange* exchange = minds.exchange();
+  const exchange::Exchange* exchange = minds.exchange();
   if (exchange == nullptr) return;
   for (const net::LogEntry& entry : exchange->frames().entries()) {
     switch (entry.kind) {
@@ -61,11 +61,11 @@ void TrafficWatch::look(const Simulation& simulation) {
 
 Traffic TrafficWatch::take(const Simulation& simulation) {
   Traffic traffic{std::exchange(arrived_, {}), {}};
-  const mind::Exchange* exchange = simulation.minds().exchange();
+  const exchange::Exchange* exchange = simulation.minds().exchange();
   if (exchange == nullptr) return traffic;
   const world::World& world = simulation.world();
   for (const auto& [interface, last_heard] : sent_) {
-    const mind::Exchange::Owner owner = exchange->owner(interface);
+    const exchange::Exchange::Owner owner = exchange->owner(interface);
     const std::uint32_t placement = simulation.minds().agent(owner.agent).placement();
     const model::ModuleModel& module = world.module_model(placement);
     const std::size_t outlet = static_cast<std::size_t>(owner.outlet), docks = module.docks.size();

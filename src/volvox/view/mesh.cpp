@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "volvox/physics/ray_shapes.h"
+#include "volvox/model/hull_faces.h"
 
 namespace volvox::view {
 namespace {
@@ -162,7 +162,7 @@ Soup field_soup(const model::HeightFieldData& field) {
 
 Soup hull_soup(const model::HullData& hull) {
   Soup soup{hull.points, {}};
-  for (const physics::HullFace& face : physics::hull_faces(hull.points)) soup.triangles.push_back(face.corners);
+  for (const model::HullFace& face : model::hull_faces(hull.points)) soup.triangles.push_back(face.corners);
   return soup;
 }
 

@@ -228,8 +228,8 @@ void capture_rays(const mind::Minds& minds, Frame& frame) {
   };
   frame.rays.clear();
   for (std::size_t i = 0; i < minds.rays().size(); ++i) {
-    const physics::Ray& ray = minds.rays()[i];
-    const physics::RayHit& hit = minds.ray_hits()[i];
+    const mind::Ray& ray = minds.rays()[i];
+    const mind::RayHit& hit = minds.ray_hits()[i];
     frame.rays.push_back({point(ray.origin), point(ray.origin + ray.direction * (hit.hit() ? hit.distance : ray.range)),
                           ray.ignore_owner - 1, hit.hit()});
   }

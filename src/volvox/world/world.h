@@ -83,6 +83,7 @@ class World {
   std::uint32_t link_of(physics::BodyId body) const {  // nobody: the world itself
     return body.valid() && body.index < link_of_body_.size() ? link_of_body_[body.index] : nobody;
   }
+  std::uint32_t placement_of_link(std::uint32_t link) const { return placement_of_link_[link]; }
   std::uint32_t placement_of_body(physics::BodyId body) const;  // nobody: the world itself
   std::string body_name(physics::BodyId body) const;            // "s3.head"
 

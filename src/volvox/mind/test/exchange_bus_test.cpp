@@ -1,5 +1,5 @@
 // Buses of organisms and of the world.
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
 

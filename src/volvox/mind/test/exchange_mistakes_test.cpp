@@ -1,5 +1,5 @@
 // What mistakes and bad input get.
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Radios of modules: range, carrier, addresses, and what stands in the way.
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
 

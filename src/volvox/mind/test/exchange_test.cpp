@@ -1,5 +1,5 @@
 // Modules that talk over the discrete-event network: what holds for all interfaces.
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
 

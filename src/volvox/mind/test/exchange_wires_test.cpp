@@ -1,5 +1,5 @@
 // Wires through docks: they come, carry and go with them.
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
 

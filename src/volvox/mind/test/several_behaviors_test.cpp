@@ -1,5 +1,5 @@
 // Several behaviours on one module: mailboxes, models, parameters and what each may see.
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "volvox/physics/bullet/bullet_rays.h"
 #include "volvox/physics/bullet/bullet_world.h"
 #include "volvox/physics/scene.h"
 
@@ -86,9 +85,6 @@ class BulletEngine final : public Engine {
   bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
-  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override {
-    for (std::size_t i = 0; i < rays.size(); ++i) hits[i] = cast_ray(parts_->world, rays[i]);
-  }
   void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
 
   void archive(Archive& ar) override {

@@ -1,5 +1,5 @@
-// Engine `bullet`: Debian's Bullet 3 in double precision, with joints, docks, free rotation,
-// contacts with planes and ray casts of our own (README.md says why).
+// Engine `bullet`: Debian's Bullet 3 in double precision, with joints, docks, free rotation
+// and contacts with planes of our own (README.md says why).
 #pragma once
 
 #include <memory>

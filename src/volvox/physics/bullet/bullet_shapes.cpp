@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "volvox/model/hull_faces.h"
 #include "volvox/physics/bullet/convert.h"
 
 namespace volvox::physics::bullet {
@@ -58,7 +59,7 @@ class ShapeMaker {
     auto* hull = keep(std::make_unique<btConvexHullShape>());
     // Only the corners: points inside or on faces cost time in every support query.
     std::vector<bool> corner(h->points.size(), false);
-    for (const HullFace& face : hull_faces(h->points)) {
+    for (const model::HullFace& face : model::hull_faces(h->points)) {
       for (std::uint32_t i : face.corners) corner[i] = true;
     }
     for (std::size_t i = 0; i < corner.size(); ++i) {
@@ -160,7 +161,6 @@ std::unique_ptr<BodyShape> ShapeCache::build(const BodyDesc& desc, const Pose& f
     body->shape = compound.get();
     body->parts.push_back(std::move(compound));
   }
-  body->rays = std::make_unique<RayGeometry>(desc.geometry);
   measure(*body);
   return body;
 }

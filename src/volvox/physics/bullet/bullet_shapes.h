@@ -9,7 +9,6 @@
 
 #include "volvox/model/shape.h"
 #include "volvox/physics/engine.h"
-#include "volvox/physics/ray_shapes.h"
 
 namespace volvox::physics::bullet {
 
@@ -24,7 +23,6 @@ struct BodyShape {
   double core = 0;                         // a sphere about the body's origin that is certainly inside its extent
   double contact_distance = 0;             // contacts live up to this distance, m
   double farthest_contact = 0;             // and of a fast body up to this
-  std::unique_ptr<RayGeometry> rays;
 
   const model::Material& material(int child) const {
     const bool known = child >= 0 && static_cast<std::size_t>(child) < materials.size();

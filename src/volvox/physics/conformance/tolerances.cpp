@@ -41,8 +41,6 @@ constexpr Row table[] = {
     {"dock_energy", 0.01, "relative to the energy of the pull, above the bound while it latches"},
     {"chain_dock_tip_rad", 0.005, "the most bent dock of 20 boxes that hang out sideways"},
     {"chain_dock_gap_m", 1e-3, "the widest dock of the same"},
-    {"ray_m", 1e-6, "solids"},
-    {"ray_surface_m", 1e-5, "meshes and height fields"},
 };
 
 struct Exception {

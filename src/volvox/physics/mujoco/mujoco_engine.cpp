@@ -12,7 +12,7 @@ namespace {
 class MujocoEngine final : public Engine {
  public:
   explicit MujocoEngine(const EngineSettings& settings)
-      : scene_(settings.gravity), max_substep_(settings.max_substep), world_(scene_, rays_) {
+      : scene_(settings.gravity), max_substep_(settings.max_substep), world_(scene_, sweep_) {
     info_.name = "mujoco";
     info_.description =
         "MuJoCo 2.2 (Debian), trees in joint coordinates, soft contacts, with Volvox's own motors and latching";
@@ -43,14 +43,14 @@ class MujocoEngine final : public Engine {
                    "use convex hulls or a height field, or another engine");
     }
     const BodyId id = scene_.add(desc);
-    rays_.add(id.index, desc);
+    sweep_.add(id.index, desc);
     world_.change_topology();
     return id;
   }
   void remove_body(BodyId id) override {
     VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
     while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
-    rays_.remove(id.index);
+    sweep_.remove(id.index);
     scene_.remove(id);
     world_.change_topology();
   }
@@ -95,7 +95,6 @@ class MujocoEngine final : public Engine {
   bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
-  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
   void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
 
   // The model is made anew from the scene, in the run that goes on and in the restored one.
@@ -109,7 +108,7 @@ class MujocoEngine final : public Engine {
   EngineInfo info_;
   Scene scene_;
   double max_substep_;
-  RayScene rays_;
+  Sweep sweep_;
   mujoco::World world_;
 };
 

@@ -298,7 +298,7 @@ void World::integrate(double step) {
     if (free_and_alone(i)) {
       turn_free_body(i, before.rotation, step);
       mjtNum* to = free_place(i);
-      const Vec3 held = rays_.hold_before_obstacles(scene_, i, before.position, vec(to));
+      const Vec3 held = sweep_.hold_before_obstacles(scene_, i, before.position, vec(to));
       for (int k = 0; k < 3; ++k) to[k] = held[k];
     }
     if (scene_.bodies[i].motion != Motion::kinematic) continue;

@@ -11,13 +11,13 @@
 
 #include "volvox/physics/mujoco/axis_solver.h"
 #include "volvox/physics/mujoco/mjcf.h"
-#include "volvox/physics/ray_scene.h"
+#include "volvox/physics/sweep.h"
 
 namespace volvox::physics::mujoco {
 
 class World {
  public:
-  World(Scene& scene, const RayScene& rays) : scene_(scene), rays_(rays) {}
+  World(Scene& scene, const Sweep& sweep) : scene_(scene), sweep_(sweep) {}
 
   void change_topology() { model_.reset(); }
   void change_state() { placed_ = false; }
@@ -84,7 +84,7 @@ class World {
   Pose frame_pose(std::size_t body) const;
 
   Scene& scene_;
-  const RayScene& rays_;
+  const Sweep& sweep_;
   std::unique_ptr<mjModel, FreeModel> model_;
   std::unique_ptr<mjData, FreeData> data_;
   std::unique_ptr<Forest> forest_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "volvox/physics/native/simulator.h"
-#include "volvox/physics/ray_scene.h"
 
 namespace volvox::physics {
 namespace {
@@ -27,7 +26,6 @@ class NativeEngine final : public Engine {
     if (auto error = problem_with(desc)) return *error;
     const BodyId id = scene_.add(desc);
     simulator_.add_body(id.index);
-    rays_.add(id.index, desc);
     return id;
   }
   void remove_body(BodyId id) override {
@@ -35,7 +33,6 @@ class NativeEngine final : public Engine {
     while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
     simulator_.remove_body(id.index);
     scene_.remove(id);
-    rays_.remove(id.index);
   }
   JointId add_joint(const JointDesc& desc) override {
     const JointId id = scene_.add(desc);
@@ -72,7 +69,6 @@ class NativeEngine final : public Engine {
   bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
-  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
   void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
   void archive(Archive& ar) override {
     scene_.archive(ar);
@@ -83,7 +79,6 @@ class NativeEngine final : public Engine {
   EngineInfo info_;
   Scene scene_;
   native::Simulator simulator_;
-  RayScene rays_;
 };
 
 }  // namespace

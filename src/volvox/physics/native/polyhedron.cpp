@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "volvox/physics/ray_shapes.h"
+#include "volvox/model/hull_faces.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -50,7 +50,7 @@ void thin_out(const std::vector<Vec3>& points, std::vector<int>& loop) {
 }  // namespace
 
 std::vector<Convex::Face> polyhedron_faces(const std::vector<Vec3>& points) {
-  const std::vector<HullFace> triangles = hull_faces(points);
+  const std::vector<model::HullFace> triangles = model::hull_faces(points);
   double size = 0;
   for (const Vec3& p : points) size = std::max(size, length(p - points[0]));
   std::vector<bool> taken(triangles.size(), false);

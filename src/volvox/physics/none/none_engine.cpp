@@ -1,6 +1,5 @@
 #include "volvox/physics/none/none_engine.h"
 
-#include "volvox/physics/ray_scene.h"
 #include "volvox/physics/scene.h"
 
 namespace volvox::physics {
@@ -23,14 +22,11 @@ class NoneEngine final : public Engine {
 
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
-    const BodyId id = scene_.add(desc);
-    rays_.add(id.index, desc);
-    return id;
+    return scene_.add(desc);
   }
   void remove_body(BodyId id) override {
     while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
     scene_.remove(id);
-    rays_.remove(id.index);
   }
   JointId add_joint(const JointDesc& desc) override { return scene_.add(desc); }
   void remove_joint(JointId id) override { scene_.remove(id); }
@@ -62,14 +58,12 @@ class NoneEngine final : public Engine {
   bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
-  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
   void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
   void archive(Archive& ar) override { scene_.archive(ar); }
 
  private:
   EngineInfo info_;
   Scene scene_;
-  RayScene rays_;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ class OdeEngine final : public Engine {
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
     const BodyId id = scene_.add(desc);
-    rays_.add(id.index, desc);
+    sweep_.add(id.index, desc);
     world_->add_body(id.index);
     return id;
   }
@@ -43,7 +43,7 @@ class OdeEngine final : public Engine {
     VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
     while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
     world_->remove_body(id.index);
-    rays_.remove(id.index);
+    sweep_.remove(id.index);
     scene_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
@@ -89,7 +89,6 @@ class OdeEngine final : public Engine {
   bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
   std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
-  void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
   void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
 
   // ODE's anchors and lists cannot be saved: a new world with the same bodies and joints in
@@ -102,14 +101,14 @@ class OdeEngine final : public Engine {
  private:
   void rebuild() {
     world_.reset();
-    world_ = std::make_unique<ode::World>(scene_, shapes_, rays_);
+    world_ = std::make_unique<ode::World>(scene_, shapes_, sweep_);
   }
 
   EngineInfo info_;
   Scene scene_;
   double max_substep_;
   ode::ShapeCache shapes_;
-  RayScene rays_;
+  Sweep sweep_;
   std::unique_ptr<ode::World> world_;
 };
 

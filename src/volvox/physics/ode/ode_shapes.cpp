@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "volvox/physics/ray_shapes.h"
+#include "volvox/model/hull_faces.h"
 
 namespace volvox::physics::ode {
 namespace {
 
 // The triangles of a hull that lie in one plane, as one polygon: from its corners in order a
 // flat side gets all its contacts. Returns the corners, counter-clockwise seen from outside.
-std::vector<unsigned int> polygon_of(const std::vector<HullFace>& faces, std::size_t first, std::vector<bool>& used,
-                                     const std::vector<Vec3>& points) {
+std::vector<unsigned int> polygon_of(const std::vector<model::HullFace>& faces, std::size_t first,
+                                     std::vector<bool>& used, const std::vector<Vec3>& points) {
   std::vector<unsigned int> corners;
   for (std::size_t i = first; i < faces.size(); ++i) {
     if (used[i] || dot(faces[i].normal, faces[first].normal) < 1 - 1e-9) continue;
@@ -44,11 +44,11 @@ std::vector<unsigned int> polygon_of(const std::vector<HullFace>& faces, std::si
 }
 
 void make_hull(ColliderShape& out, const model::HullData& hull) {
-  const std::vector<HullFace> faces = hull_faces(hull.points);
+  const std::vector<model::HullFace> faces = model::hull_faces(hull.points);
   // Only the corners: points inside cost time in every query.
   std::vector<unsigned int> number(hull.points.size(), ~0u);
   Vec3 inside;
-  for (const HullFace& face : faces) {
+  for (const model::HullFace& face : faces) {
     for (const std::uint32_t c : face.corners) {
       if (number[c] != ~0u) continue;
       number[c] = static_cast<unsigned int>(out.points.size());

@@ -30,8 +30,8 @@ bool start_ode() {
 
 }  // namespace
 
-World::World(Scene& scene, ShapeCache& shapes, const RayScene& rays)
-    : scene_(scene), shapes_(shapes), rays_(rays), started_(start_ode()), finder_(scene, bodies_) {
+World::World(Scene& scene, ShapeCache& shapes, const Sweep& sweep)
+    : scene_(scene), shapes_(shapes), sweep_(sweep), started_(start_ode()), finder_(scene, bodies_) {
   VOLVOX_CHECK(started_, "ODE has no memory left");
   world_ = dWorldCreate();
   space_ = dSweepAndPruneSpaceCreate(nullptr, dSAP_AXES_XYZ);
@@ -248,7 +248,7 @@ void World::move_bodies(double step) {
     Spin spin{before_[i].rotation, from_ode(dBodyGetAngularVel(body))};
     if (scene_.bodies[i].motion == Motion::dynamic) {
       if (spin.velocity != Vec3{}) spin = turned(spin, scene_.bodies[i].moments, step);
-      to = rays_.hold_before_obstacles(scene_, i, before_[i].position, to);
+      to = sweep_.hold_before_obstacles(scene_, i, before_[i].position, to);
     } else {
       spin.rotation = normalized(from_rotation_vector(spin.velocity * step) * spin.rotation);
     }

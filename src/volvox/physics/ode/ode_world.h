@@ -11,7 +11,7 @@
 
 #include "volvox/physics/ode/ode_contacts.h"
 #include "volvox/physics/ode/ode_joint.h"
-#include "volvox/physics/ray_scene.h"
+#include "volvox/physics/sweep.h"
 
 namespace volvox::physics::ode {
 
@@ -20,7 +20,7 @@ constexpr int solver_iterations = 100;
 
 class World {
  public:
-  World(Scene& scene, ShapeCache& shapes, const RayScene& rays);
+  World(Scene& scene, ShapeCache& shapes, const Sweep& sweep);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -49,7 +49,7 @@ class World {
 
   Scene& scene_;
   ShapeCache& shapes_;
-  const RayScene& rays_;
+  const Sweep& sweep_;
   bool started_;  // ODE itself, before anything of it is made
   dWorldID world_;
   dSpaceID space_;

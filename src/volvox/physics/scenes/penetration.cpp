@@ -5,7 +5,7 @@
 #include <map>
 
 #include "volvox/base/check.h"
-#include "volvox/physics/ray_shapes.h"
+#include "volvox/model/hull_faces.h"
 
 namespace volvox::physics::scenes {
 namespace {
@@ -21,9 +21,10 @@ void add_direction(std::vector<Vec3>& directions, const Vec3& direction, bool ei
 }
 
 void add_faces_and_edges(ConvexPart& part) {
-  const std::vector<HullFace> faces = part.points.size() >= 4 ? hull_faces(part.points) : std::vector<HullFace>{};
+  const std::vector<model::HullFace> faces =
+      part.points.size() >= 4 ? model::hull_faces(part.points) : std::vector<model::HullFace>{};
   std::map<std::pair<std::uint32_t, std::uint32_t>, Vec3> face_of_edge;
-  for (const HullFace& face : faces) {
+  for (const model::HullFace& face : faces) {
     add_direction(part.normals, face.normal, false);
     for (int i = 0; i < 3 && part.edges.size() <= most_edges; ++i) {
       const auto [a, b] =

@@ -1,4 +1,4 @@
-#include "volvox/scan/ray_caster.h"
+#include "volvox/rays/ray_caster.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "volvox/base/check.h"
-#include "volvox/model/ray_shapes.h"
-#include "volvox/scan/mesh_rays.h"
+#include "volvox/rays/mesh_rays.h"
+#include "volvox/rays/ray_shapes.h"
 
-namespace volvox::scan {
+namespace volvox::rays {
 namespace {
 
 constexpr int packet = MeshRays::packet;
@@ -71,7 +71,7 @@ struct RayCaster::Scene {
   struct Flight {
     RTCIntersectContext context;  // first: Embree hands back its address
     const Ray* rays = nullptr;
-    RayHit* hits = nullptr;
+    Hit* hits = nullptr;
     double* ranges = nullptr;
   };
 
@@ -90,22 +90,23 @@ struct RayCaster::Scene {
   const MeshRays* mesh_of(const model::Shape& shape);
   void put(Part& part) const;
   void sort(Tree& tree, RTCBuildQuality quality);
-  void cast(const Ray* rays, RayHit* hits, int count) const;
+  void cast(const Ray* rays, Hit* hits, int count) const;
   void cast_planes(Flight& flight, int count) const;
   bool better(const Flight& flight, unsigned ray, double distance, std::uint32_t body) const {
-    const RayHit& best = flight.hits[ray];
+    const Hit& best = flight.hits[ray];
     return distance < flight.ranges[ray] || (distance == flight.ranges[ray] && (!best.hit() || body < best.body));
   }
   static void hit_part(const RTCIntersectFunctionNArguments* args);
 
   RTCDevice device;
   std::vector<Body> bodies;
-  std::vector<std::shared_ptr<const model::RayGeometry>> shapes;                            // by body
-  std::map<const model::Geometry*, std::shared_ptr<const model::RayGeometry>> shape_cache;  // for look-up only
-  std::map<const void*, std::unique_ptr<MeshRays>> meshes;                                  // the same
+  std::vector<std::shared_ptr<const RayGeometry>> shapes;                            // by body
+  std::map<const model::Geometry*, std::shared_ptr<const RayGeometry>> shape_cache;  // for look-up only
+  std::map<const void*, std::unique_ptr<MeshRays>> meshes;                           // the same
   Tree still, moving;
   std::vector<std::vector<std::uint32_t>> parts_of;  // by body: places in its tree
   std::vector<Part> planes;                          // they have no box
+  std::uint64_t version = 0;
 };
 
 const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
@@ -182,7 +183,7 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
   }
   if (count == 0) return;
 
-  RayHit hits[packet];
+  Hit hits[packet];
   if (part.mesh != nullptr) {
     MeshHit found[packet];
     part.mesh->cast(local, found, count);
@@ -194,7 +195,7 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
     }
   } else {
     for (int i = 0; i < count; ++i) {
-      const model::ShapeHit found =
+      const ShapeHit found =
           tree.scene.shapes[part.body]->cast(part.collider, local[i].origin, local[i].direction, local[i].range);
       if (found.distance >= 0) hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
     }
@@ -216,8 +217,8 @@ void RayCaster::Scene::cast_planes(Flight& flight, int count) const {
     for (int i = 0; i < count; ++i) {
       const Ray& ray = flight.rays[i];
       if (owner != 0 && owner == ray.ignore_owner) continue;
-      const model::ShapeHit found = shapes[part.body]->cast(part.collider, part.turn(ray.origin - part.origin),
-                                                            part.turn(ray.direction), flight.ranges[i]);
+      const ShapeHit found = shapes[part.body]->cast(part.collider, part.turn(ray.origin - part.origin),
+                                                     part.turn(ray.direction), flight.ranges[i]);
       if (found.distance < 0 || !better(flight, static_cast<unsigned>(i), found.distance, part.body)) continue;
       flight.hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
       flight.ranges[i] = found.distance;
@@ -225,7 +226,7 @@ void RayCaster::Scene::cast_planes(Flight& flight, int count) const {
   }
 }
 
-void RayCaster::Scene::cast(const Ray* rays, RayHit* hits, int count) const {
+void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
   double ranges[packet];
   Flight flight{{}, rays, hits, ranges};
   rtcInitIntersectContext(&flight.context);
@@ -277,6 +278,13 @@ void RayCaster::Scene::cast(const Ray* rays, RayHit* hits, int count) const {
 RayCaster::RayCaster() : scene_(std::make_unique<Scene>()) {}
 RayCaster::~RayCaster() = default;
 
+RayCaster::RayCaster(model::Mesh mesh) : RayCaster() {
+  auto geometry = std::make_shared<model::Geometry>();
+  geometry->colliders.push_back({"mesh", std::move(mesh), {}, {}});
+  add({geometry, {}, 0, false});
+  update();
+}
+
 std::uint32_t RayCaster::add(const Body& body) {
   Scene& s = *scene_;
   const auto number = static_cast<std::uint32_t>(s.bodies.size());
@@ -285,7 +293,7 @@ std::uint32_t RayCaster::add(const Body& body) {
   s.parts_of.emplace_back();
   if (!body.geometry) return number;
   auto& shapes = s.shape_cache[body.geometry.get()];
-  if (!shapes) shapes = std::make_shared<model::RayGeometry>(body.geometry);
+  if (!shapes) shapes = std::make_shared<RayGeometry>(body.geometry);
   s.shapes[number] = shapes;
   Scene::Tree& tree = body.moves ? s.moving : s.still;
   for (std::uint32_t c = 0; c < body.geometry->colliders.size(); ++c) {
@@ -307,16 +315,19 @@ void RayCaster::place(std::uint32_t body, const Pose& pose) {
   for (const std::uint32_t part : s.parts_of[body]) s.put(tree.parts[part]);
   for (Scene::Part& plane : s.planes)
     if (plane.body == body) s.put(plane);
-  if (!s.parts_of[body].empty()) tree.changed = true;
+  if (s.bodies[body].geometry) tree.changed = true;
 }
 
+std::uint64_t RayCaster::version() const { return scene_->version; }
+
 void RayCaster::update() {
+  if (scene_->still.changed || scene_->moving.changed) ++scene_->version;
   scene_->sort(scene_->still, RTC_BUILD_QUALITY_MEDIUM);
   scene_->sort(scene_->moving, RTC_BUILD_QUALITY_LOW);
 }
 
 // Neighbouring rays of one sensor go together: they see much the same.
-void RayCaster::cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPool* threads) const {
+void RayCaster::cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool* threads) const {
   VOLVOX_CHECK(rays.size() == hits.size(), "every ray has a hit");
   VOLVOX_CHECK(!scene_->still.changed && !scene_->moving.changed, "update() comes before cast()");
   std::vector<std::uint32_t> first;
@@ -333,4 +344,4 @@ void RayCaster::cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPo
   else cast_some(0, first.size() - 1);
 }
 
-}  // namespace volvox::scan
+}  // namespace volvox::rays

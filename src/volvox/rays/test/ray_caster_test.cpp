@@ -1,4 +1,4 @@
-#include "volvox/scan/ray_caster.h"
+#include "volvox/rays/ray_caster.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "volvox/base/random.h"
-#include "volvox/model/ray_shapes.h"
+#include "volvox/rays/ray_shapes.h"
 
-namespace volvox::scan {
+namespace volvox::rays {
 namespace {
 
 Vec3 any_direction(RandomStream& random) { return normalized(Vec3{random.normal(), random.normal(), random.normal()}); }
@@ -58,14 +58,14 @@ std::shared_ptr<const model::Geometry> geometry_of(const model::Shape& shape, co
 // The oracle: every body in turn, in closed form.
 struct Everything {
   std::vector<RayCaster::Body> bodies;
-  RayHit cast(const Ray& ray) const {
-    RayHit best;
+  Hit cast(const Ray& ray) const {
+    Hit best;
     double range = ray.range;
     for (std::uint32_t b = 0; b < bodies.size(); ++b) {
       if (bodies[b].owner != 0 && bodies[b].owner == ray.ignore_owner) continue;
       const Pose inverse = bodies[b].pose.inverse();
-      const model::ShapeHit hit =
-          model::RayGeometry(bodies[b].geometry).cast(inverse * ray.origin, inverse.rotation * ray.direction, range);
+      const ShapeHit hit =
+          RayGeometry(bodies[b].geometry).cast(inverse * ray.origin, inverse.rotation * ray.direction, range);
       if (hit.distance < 0 || (best.hit() && hit.distance >= range)) continue;
       range = hit.distance;
       best = {hit.distance, b, 0, bodies[b].pose.rotation * hit.normal};
@@ -102,7 +102,7 @@ std::vector<Ray> some_rays(RandomStream& random, int count) {
   return rays;
 }
 
-void expect_same(const RayHit& hit, const RayHit& other, double tolerance, int i) {
+void expect_same(const Hit& hit, const Hit& other, double tolerance, int i) {
   ASSERT_EQ(hit.hit(), other.hit()) << "ray " << i;
   if (!hit.hit()) return;
   EXPECT_NEAR(hit.distance, other.distance, tolerance) << "ray " << i;
@@ -116,7 +116,7 @@ TEST(RayCaster, hits_every_shape_where_the_closed_forms_do) {
   RayCaster caster;
   fill(caster, all);
   const std::vector<Ray> rays = some_rays(random, 4000);
-  std::vector<RayHit> hits(rays.size());
+  std::vector<Hit> hits(rays.size());
   caster.cast(rays, hits);
   int hit = 0;
   for (std::size_t i = 0; i < rays.size(); ++i) {
@@ -139,7 +139,7 @@ TEST(RayCaster, follows_what_moves) {
     }
     caster.update();
     const std::vector<Ray> rays = some_rays(random, 400);
-    std::vector<RayHit> hits(rays.size());
+    std::vector<Hit> hits(rays.size());
     caster.cast(rays, hits);
     for (std::size_t i = 0; i < rays.size(); ++i) expect_same(hits[i], all.cast(rays[i]), 1e-9, static_cast<int>(i));
   }
@@ -152,7 +152,7 @@ TEST(RayCaster, gives_the_same_bits_at_any_thread_count_and_in_any_packet) {
   RayCaster caster;
   fill(caster, all);
   const std::vector<Ray> rays = some_rays(random, 3000);
-  std::vector<RayHit> alone(rays.size()), together(rays.size());
+  std::vector<Hit> alone(rays.size()), together(rays.size());
   for (std::size_t i = 0; i < rays.size(); ++i) caster.cast({&rays[i], 1}, {&alone[i], 1});
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
@@ -182,13 +182,13 @@ TEST(RayCaster, no_ray_slips_between_two_triangles) {
       rays.push_back({from, normalized(all.bodies[0].pose * target - from), 10, 0});
     }
   }
-  std::vector<RayHit> packed(rays.size());
+  std::vector<Hit> packed(rays.size());
   caster.cast(rays, packed);
   for (std::size_t i = 0; i < rays.size(); ++i) {
-    RayHit alone;
+    Hit alone;
     caster.cast({&rays[i], 1}, {&alone, 1});
     EXPECT_EQ(alone.distance, packed[i].distance);
-    const RayHit expected = all.cast(rays[i]);
+    const Hit expected = all.cast(rays[i]);
     ASSERT_TRUE(packed[i].hit()) << i;
     EXPECT_NEAR(packed[i].distance, expected.distance, 1e-9) << i;
   }
@@ -204,7 +204,7 @@ TEST(RayCaster, a_ray_from_the_very_surface_of_a_mesh_hits_it) {
   caster.update();
   for (const double height : {0.0, 1e-9, 1e-7, 1e-5}) {
     const Ray down{{0.4, 0.1, 0.7 + height}, {0, 0, -1}, 1, 0}, up{{0.4, 0.1, 0.7 + height}, {0, 0, 1}, 1, 0};
-    RayHit hit;
+    Hit hit;
     caster.cast({&down, 1}, {&hit, 1});
     EXPECT_NEAR(hit.distance, height, 1e-9);
     caster.cast({&up, 1}, {&hit, 1});
@@ -244,7 +244,7 @@ TEST(RayCaster, meshes_of_any_kind_are_hit) {
       const Vec3 target = (mesh->vertices[a] + mesh->vertices[b] + mesh->vertices[c]) / 3;
       ray.direction = normalized(all.bodies[0].pose * target - ray.origin);
     }
-    std::vector<RayHit> hits(rays.size());
+    std::vector<Hit> hits(rays.size());
     caster.cast(rays, hits);
     for (std::size_t i = 0; i < rays.size(); ++i) {
       expect_same(hits[i], all.cast(rays[i]), 1e-9, static_cast<int>(i));
@@ -261,10 +261,10 @@ TEST(RayCaster, an_empty_world_and_no_rays_are_no_trouble) {
   caster.update();
   caster.cast({}, {});
   const Ray ray{{}, {1, 0, 0}, 5, 0};
-  RayHit hit;
+  Hit hit;
   caster.cast({&ray, 1}, {&hit, 1});
   EXPECT_FALSE(hit.hit());
 }
 
 }  // namespace
-}  // namespace volvox::scan
+}  // namespace volvox::rays

@@ -7,7 +7,7 @@
 
 #include "volvox/world/world.h"
 
-namespace volvox::mind {
+namespace volvox::exchange {
 
 class Neighborhood {
  public:
@@ -36,4 +36,4 @@ class Neighborhood {
   std::vector<Entry> entries_;  // by cell, then by module
 };
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange

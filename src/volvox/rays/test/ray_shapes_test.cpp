@@ -1,10 +1,10 @@
-#include "volvox/model/ray_shapes.h"
+#include "volvox/rays/ray_shapes.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace volvox::model {
+namespace volvox::rays {
 namespace {
 
 // Directions spread over the sphere.
@@ -31,32 +31,6 @@ model::Hull hull_of(std::vector<Vec3> points) {
 
 }  // namespace
 
-TEST(HullFaces, hold_every_point_and_close) {
-  std::vector<Vec3> points = directions(200);
-  for (const Vec3& p : directions(50)) points.push_back(p * 0.9);  // inside
-  const auto faces = hull_faces(points);
-  EXPECT_EQ(faces.size(), 2u * 200 - 4);  // Euler: every corner used, all triangles
-  for (const HullFace& face : faces) {
-    for (const Vec3& p : points) EXPECT_LT(dot(face.normal, p), face.offset + 1e-9);
-  }
-}
-
-TEST(HullFaces, of_a_grid_with_many_points_in_a_plane) {
-  std::vector<Vec3> points;
-  for (int i = 0; i < 64; ++i) points.push_back({double(i & 3), double((i >> 2) & 3), double(i >> 4)});
-  double area = 0;
-  for (const HullFace& face : hull_faces(points)) {
-    const Vec3 a = points[face.corners[0]], b = points[face.corners[1]], c = points[face.corners[2]];
-    area += length(cross(b - a, c - a)) / 2;
-    for (const Vec3& p : points) EXPECT_LT(dot(face.normal, p), face.offset + 1e-9);
-  }
-  EXPECT_NEAR(area, 6 * 9, 1e-9);
-}
-
-TEST(HullFaces, of_flat_points_are_none) {
-  EXPECT_TRUE(hull_faces({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0.5, 0.2, 0}}).empty());
-}
-
 // A box, its hull and its mesh must be hit at the same places.
 TEST(RayShapes, box_hull_and_mesh_agree) {
   const Vec3 half{0.3, 0.5, 0.2};
@@ -64,7 +38,7 @@ TEST(RayShapes, box_hull_and_mesh_agree) {
   for (int i = 0; i < 8; ++i) corners.push_back(multiply(half, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}));
   auto mesh = std::make_shared<model::MeshData>();
   mesh->vertices = corners;
-  for (const HullFace& face : hull_faces(corners)) mesh->triangles.push_back(face.corners);
+  for (const model::HullFace& face : model::hull_faces(corners)) mesh->triangles.push_back(face.corners);
   const RayGeometry box = geometry_of(model::Box{half * 2}), hull = geometry_of(hull_of(corners)),
                     surface = geometry_of(model::Mesh(mesh));
   int hits = 0;
@@ -112,4 +86,4 @@ TEST(RayShapes, compound_sees_its_nearest_part) {
   EXPECT_NEAR(rays.radius(), 2.1, 1e-12);
 }
 
-}  // namespace volvox::model
+}  // namespace volvox::rays

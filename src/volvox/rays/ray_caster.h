@@ -1,7 +1,7 @@
-// One ray caster for every range sensor: all rays of a tick in one batch, through everything that
+// One ray caster for sensors, cameras and radios: all rays of a tick in one batch, through everything that
 // is there, arenas of a million triangles and moving modules alike. A tree of boxes (Embree) finds
-// what a ray may hit; solids are then hit in closed form (model/ray_shapes.h), meshes and height
-// fields by their triangles, in double precision. What a ray sees is what physics::Ray says.
+// what a ray may hit; solids are then hit in closed form (ray_shapes.h), meshes and height
+// fields by their triangles, in double precision.
 //
 // Deterministic: the same hits at any number of threads and on any x86-64 processor. Of two things
 // at the same distance the one that was added first is hit. cast() may run on several threads, and so may
@@ -13,24 +13,15 @@
 #include <span>
 
 #include "volvox/base/thread_pool.h"
-#include "volvox/model/ray.h"
 #include "volvox/model/shape.h"
+#include "volvox/rays/ray.h"
 
-namespace volvox::scan {
-
-using Ray = model::Ray;
-
-struct RayHit {
-  double distance = -1;  // negative: nothing within the range
-  std::uint32_t body = 0;
-  std::uint32_t triangle = 0;  // of a mesh
-  Vec3 normal;                 // of a mesh or height field: facing the ray
-  bool hit() const { return distance >= 0; }
-};
+namespace volvox::rays {
 
 class RayCaster {
  public:
   RayCaster();
+  explicit RayCaster(model::Mesh mesh);  // of one mesh that stays where it is, ready to cast
   ~RayCaster();
   RayCaster(const RayCaster&) = delete;
   RayCaster& operator=(const RayCaster&) = delete;
@@ -46,12 +37,14 @@ class RayCaster {
   // Everything added must be in place before update(), and update() come before cast().
   void place(std::uint32_t body, const Pose& pose);
   void update();
+  // Goes up with every update() that found something new or moved: with the same number, the same rays hit the same.
+  std::uint64_t version() const;
 
-  void cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPool* threads = nullptr) const;
+  void cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool* threads = nullptr) const;
 
  private:
   struct Scene;
   std::unique_ptr<Scene> scene_;
 };
 
-}  // namespace volvox::scan
+}  // namespace volvox::rays

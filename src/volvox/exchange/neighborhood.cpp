@@ -1,9 +1,9 @@
-#include "volvox/mind/neighborhood.h"
+#include "volvox/exchange/neighborhood.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace volvox::mind {
+namespace volvox::exchange {
 namespace {
 
 constexpr int bits = 21;
@@ -54,4 +54,4 @@ void Neighborhood::near(const Vec3& place, double range, std::uint32_t except, s
   });
 }
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange

@@ -1,4 +1,4 @@
-#include "volvox/scan/mesh_rays.h"
+#include "volvox/rays/mesh_rays.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "volvox/base/check.h"
-#include "volvox/model/ray_shapes.h"
+#include "volvox/rays/ray_shapes.h"
 
 // Compiled twice, as in net/: AVX2 where the processor has it. Never fused, so the bits are the same.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
@@ -18,7 +18,7 @@
 // What a clone calls must become part of it, or it would not be compiled for its processor.
 #define VOLVOX_WITHIN_CLONE inline __attribute__((always_inline))
 
-namespace volvox::scan {
+namespace volvox::rays {
 namespace {
 
 // What single precision may do to a ray near the mesh, as a part of the mesh's radius: a few
@@ -116,7 +116,7 @@ VOLVOX_WITHIN_CLONE void enter(Walk& walk, const Node& node) {
   walk.place = nearest.place;
 }
 
-// The nearest of a quad's triangles on the ray's way, by model::meet_triangle in lockstep; the first
+// The nearest of a quad's triangles on the ray's way, by meet_triangle in lockstep; the first
 // of those at one distance. Infinitely far: none.
 struct Nearest {
   double distance;
@@ -134,7 +134,7 @@ VOLVOX_WITHIN_CLONE Nearest nearest_of(const Quad& quad, const Vec3& o, const Ve
   const Four inverse = 1.0 / determinant;
   const Four u = (sx * px + sy * py + sz * pz) * inverse, v = (d.x * qx + d.y * qy + d.z * qz) * inverse;
   const Four t = (ac[0] * qx + ac[1] * qy + ac[2] * qz) * inverse;
-  constexpr double slack = model::TriangleMeeting::slack;
+  constexpr double slack = TriangleMeeting::slack;
   const auto inside = (u >= -slack) & (v >= -slack) & (u + v <= 1 + slack) & (t >= 0.0);
   const Four none = Four{} + std::numeric_limits<double>::infinity();
   const Four met = inside ? t : none;
@@ -297,4 +297,4 @@ void MeshRays::cast(const LocalRay* rays, MeshHit* hits, int count) const {
   walk_in_turn(walks, walking, nodes_.data(), quads_.data());
 }
 
-}  // namespace volvox::scan
+}  // namespace volvox::rays

@@ -9,7 +9,7 @@
 #include "volvox/base/type.h"
 #include "volvox/net/types.h"
 
-namespace volvox::mind {
+namespace volvox::exchange {
 
 using MailboxNumber = std::uint16_t;
 inline constexpr MailboxNumber largest_mailbox = 0x7fff;
@@ -54,9 +54,10 @@ struct SendOptions {
 };
 
 // What became of a message on the network, as far as its sender can know.
+using net::Fate;
 struct SendReport {
   int outlet = 0;
-  net::Fate fate = net::Fate::sent;
+  Fate fate = Fate::sent;
   int attempts = 1;
 };
 
@@ -79,4 +80,4 @@ struct Outgoing {
   }
 };
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange

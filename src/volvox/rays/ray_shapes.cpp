@@ -1,12 +1,14 @@
-#include "volvox/model/ray_shapes.h"
+#include "volvox/rays/ray_shapes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-namespace volvox::model {
+namespace volvox::rays {
 namespace {
+
+using namespace model;  // the shapes
 
 constexpr ShapeHit miss{};
 
@@ -249,7 +251,7 @@ ShapeHit RayGeometry::cast(std::size_t collider, const Vec3& origin, const Vec3&
   const Part& part = parts_[collider];
   const Collider& c = geometry_->colliders[collider];
   const Vec3 o = part.to_shape * origin, d = part.to_shape.rotation * direction;
-  ShapeHit hit = std::visit([&](const auto& shape) { return model::cast(shape, part.faces, o, d, range); }, c.shape);
+  ShapeHit hit = std::visit([&](const auto& shape) { return rays::cast(shape, part.faces, o, d, range); }, c.shape);
   hit.normal = c.pose.rotation * hit.normal;
   return hit;
 }
@@ -263,4 +265,4 @@ ShapeHit RayGeometry::cast(const Vec3& origin, const Vec3& direction, double ran
   return best;
 }
 
-}  // namespace volvox::model
+}  // namespace volvox::rays

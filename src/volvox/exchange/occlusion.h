@@ -5,10 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "volvox/exchange/sight.h"
 #include "volvox/net/propagation.h"
 #include "volvox/world/world.h"
 
-namespace volvox::mind {
+namespace volvox::exchange {
 
 // Of the radios of one channel.
 class Occlusion {
@@ -21,7 +22,9 @@ class Occlusion {
   void add(std::uint32_t number, std::uint32_t placement);
   bool has(std::uint32_t number) const { return number < place_.size() && place_[number] != nowhere; }
   std::size_t radios() const { return placements_.size(); }
-  void look(const world::World& world, const std::vector<Vec3>& positions);  // in the order of add
+  // Casts the rays between all pairs, if anything has moved. `sight` shows the world as it is; positions of the radios,
+  // in the order of add.
+  void look(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions);
 
   // The fraction of the power that passes between two radios, by their numbers in the network.
   double passes(std::uint32_t a, std::uint32_t b) const {
@@ -29,20 +32,28 @@ class Occlusion {
   }
 
  private:
-  double between(const physics::Engine& engine, const world::World& world, std::size_t a, const Vec3& from,
-                 std::size_t b, const Vec3& to) const;
+  void look_from(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions, std::size_t a);
 
   static constexpr std::uint32_t nowhere = 0xffffffffu;
   double passes_body_;
   std::vector<std::uint32_t> place_;       // by number
   std::vector<std::uint32_t> placements_;  // in the order of add
+  std::vector<double> table_;              // by pair
   std::vector<Vec3> looked_at_;            // where the radios were then
-  std::vector<Pose> poses_;                // and all bodies
-  std::vector<double> table_;
+  std::uint64_t version_ = 0;              // of what was seen then
+
+  // Scratch: the rays of one radio that still go on, and how far each has come.
+  struct Going {
+    std::size_t to = 0;
+    double whole = 0, done = 0;  // m
+  };
+  std::vector<Going> going_;
+  std::vector<Ray> rays_;
+  std::vector<RayHit> hits_;
 };
 
 // Another model, dimmed by what stands between.
 std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base,
                                          std::shared_ptr<const Occlusion> occlusion);
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange

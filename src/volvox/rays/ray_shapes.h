@@ -1,32 +1,19 @@
-// Rays against shapes, in closed form: for the ray caster of sensors (scan/) and for engines that
-// have none of their own or only an iterative one. A ray sees a solid from outside only: one that starts inside a
-// sphere, box, capsule, cylinder, hull or below a plane passes out of it unseen. Meshes and
-// height fields are surfaces, seen from both sides; their normals face the ray.
+// Rays against the shapes of one link, in closed form: for the ray caster, and for engines that must know what a fast
+// body meets within a substep. What a ray sees is in ray.h; the normals of meshes and height fields face the ray.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
+#include "volvox/model/hull_faces.h"
 #include "volvox/model/shape.h"
 
-namespace volvox::model {
+namespace volvox::rays {
 
 struct ShapeHit {
   double distance = -1;  // negative: no hit
   Vec3 normal;
 };
-
-// A face of a convex hull: its points p have dot(normal, p) == offset.
-struct HullFace {
-  Vec3 normal;
-  double offset = 0;
-  std::array<std::uint32_t, 3> corners{};
-};
-
-// The faces of the convex hull of some points, as triangles that wind counter-clockwise seen
-// from outside. Empty if the points lie in one plane.
-std::vector<HullFace> hull_faces(const std::vector<Vec3>& points);
 
 // Where a ray meets the plane of a triangle: how far along, and the weights of the corners b and c
 // there (a's is 1 - u - v). Not finite if the ray runs along the plane.
@@ -45,7 +32,7 @@ inline TriangleMeeting meet_triangle(const Vec3& a, const Vec3& ab, const Vec3& 
 // The colliders of a link, ready to be hit.
 class RayGeometry {
  public:
-  explicit RayGeometry(std::shared_ptr<const Geometry> geometry);
+  explicit RayGeometry(std::shared_ptr<const model::Geometry> geometry);
 
   // The nearest hit along a ray in the link's frame, no farther than `range`.
   ShapeHit cast(const Vec3& origin, const Vec3& direction, double range) const;
@@ -56,12 +43,12 @@ class RayGeometry {
 
  private:
   struct Part {
-    Pose to_shape;                // from the link's frame to the collider's
-    std::vector<HullFace> faces;  // of a hull
+    Pose to_shape;                       // from the link's frame to the collider's
+    std::vector<model::HullFace> faces;  // of a hull
   };
-  std::shared_ptr<const Geometry> geometry_;
+  std::shared_ptr<const model::Geometry> geometry_;
   std::vector<Part> parts_;
   double radius_ = 0;
 };
 
-}  // namespace volvox::model
+}  // namespace volvox::rays

@@ -3,7 +3,7 @@
 // Boxes only save work: which triangle is hit, and where, does not depend on them, nor on the
 // processor or on how rays are packed together. It is the nearest, of two at one distance the first.
 // (Embree's own triangles are single precision: at the rim of an obstacle another processor may
-// miss what this one hits.) Internal to scan/; docs/decisions/0080 has the reasons and the figures.
+// miss what this one hits.) Internal to rays/; docs/decisions/0080 has the reasons and the figures.
 #pragma once
 
 #include <embree3/rtcore.h>
@@ -14,7 +14,7 @@
 
 #include "volvox/model/shape.h"
 
-namespace volvox::scan {
+namespace volvox::rays {
 
 struct MeshHit {
   double distance = -1;  // negative: nothing
@@ -61,4 +61,4 @@ class MeshRays {
   double radius_ = 0;
 };
 
-}  // namespace volvox::scan
+}  // namespace volvox::rays

@@ -1,4 +1,4 @@
-#include "volvox/mind/exchange.h"
+#include "volvox/exchange/exchange.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "volvox/net/power.h"
 
-namespace volvox::mind {
+namespace volvox::exchange {
 namespace {
 
 // --- descriptions become options -----------------------------------------------------------
@@ -134,14 +134,14 @@ Payload from_frame(std::span<const std::byte> frame, std::uint16_t port) {
 // --- setting up ------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, const PropagationRegistry& laws,
-                                                   std::uint64_t seed) {
+                                                   std::uint64_t seed, Receiver& receiver) {
   const auto has_any = [&](std::uint32_t placement) {
     const model::ModuleModel& m = world.module_model(placement);
     return !m.wires.empty() || !m.radios.empty() || !m.buses.empty();
   };
   const std::vector<std::uint32_t>& modules = world.modules();
   if (std::none_of(modules.begin(), modules.end(), has_any)) return std::unique_ptr<Exchange>{};
-  std::unique_ptr<Exchange> exchange(new Exchange(seed));
+  std::unique_ptr<Exchange> exchange(new Exchange(seed, receiver));
   if (auto added = exchange->add_channels(world, laws, seed); !added.ok()) return added.error();
   exchange->wire_of_dock_.assign(world.docks(), world::nobody);
   for (std::uint32_t agent = 0; agent < modules.size(); ++agent)
@@ -260,15 +260,17 @@ void Exchange::begin_tick(const world::World& world) {
   }
 }
 
-void Exchange::all_sent(const world::World& world) {
+void Exchange::all_sent(const world::World& world, Sight& sight) {
   if (network_.quiet()) return;  // nothing will be on the air in this tick
+  const auto occluded = [](const ChannelUse& channel) { return channel.occlusion != nullptr; };
+  if (std::any_of(channels_.begin(), channels_.end(), occluded)) sight.update(world);
   for (const ChannelUse& channel : channels_) {
     if (!channel.occlusion) continue;
     std::vector<Vec3> positions;
     for (std::size_t number = 0; number < antennas_.size(); ++number)
       if (channel.occlusion->has(static_cast<std::uint32_t>(number)))
         positions.push_back(network_.position(antennas_[number].id));
-    channel.occlusion->look(world, positions);
+    channel.occlusion->look(world, sight, positions);
   }
 }
 
@@ -328,13 +330,6 @@ Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time a
   return false;
 }
 
-Result<void> Exchange::run(Time tick_end, const Callbacks& callbacks) {
-  callbacks_ = &callbacks;
-  const auto ran = network_.run(tick_end);
-  callbacks_ = nullptr;
-  return ran;
-}
-
 void Exchange::received(net::Network&, const net::Reception& reception) {
   const Owner to = owners_[reception.interface.index];
   const net::InterfaceKind kind = network_.kind(reception.interface);
@@ -350,13 +345,13 @@ void Exchange::received(net::Network&, const net::Reception& reception) {
   ++tally.received;
   tally.last_from = message.from;
   tally.last_power = reception.power_w;
-  callbacks_->received(to.agent, std::move(message));
+  receiver_.received(to.agent, std::move(message));
 }
 
 void Exchange::send_finished(net::Network&, const net::SendReport& report) {
   if (report.fate != net::Fate::sent) ++tallies_[report.interface.index].lost;
   const Owner sender = owners_[report.interface.index];
-  callbacks_->sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
+  receiver_.sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
 }
 
 // --- links -------------------------------------------------------------------------------------
@@ -544,4 +539,4 @@ std::size_t Exchange::memory_bytes() const {
          wires_.capacity() * sizeof(DockWire);
 }
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange

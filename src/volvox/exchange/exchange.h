@@ -7,37 +7,51 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "volvox/mind/anatomy.h"
-#include "volvox/mind/message.h"
-#include "volvox/mind/occlusion.h"
-#include "volvox/mind/sensor.h"
+#include "volvox/base/parameters.h"
+#include "volvox/base/registry.h"
+#include "volvox/exchange/link_state.h"
+#include "volvox/exchange/message.h"
+#include "volvox/exchange/occlusion.h"
+#include "volvox/exchange/sight.h"
 #include "volvox/net/network.h"
 #include "volvox/world/world.h"
 
-namespace volvox::mind {
+namespace volvox::exchange {
+
+// Laws by which radio waves lose power, beside our own: the frequency (Hz) of the channel and its
+// further attributes make one.
+using PropagationFactory = std::function<std::unique_ptr<net::Propagation>(double frequency, const Parameters&)>;
+using PropagationRegistry = Registry<PropagationFactory>;
+
+// Whoever has the modules' minds. Called by run() alone, at the exact time (network().now()), and may send.
+class Receiver {
+ public:
+  virtual void received(std::uint32_t agent, Message message) = 0;
+  virtual void sent(std::uint32_t agent, const SendReport& report) = 0;
+
+ protected:
+  ~Receiver() = default;
+};
 
 class Exchange final : private net::Listener {
  public:
   // Null if no module has an interface. Bad values come back with the file and line of the
-  // element that gave them.
+  // element that gave them. The receiver must outlive the exchange.
   static Result<std::unique_ptr<Exchange>> create(const world::World& world, const PropagationRegistry& laws,
-                                                  std::uint64_t seed);
+                                                  std::uint64_t seed, Receiver& receiver);
 
   // Whether what goes out there is the network's; otherwise it is the ideal network's.
   bool carries(std::uint32_t agent, int outlet) const { return interface(agent, outlet).valid(); }
 
-  // The phases. Messages are received live: `receive` is called at the exact time, and may send.
-  struct Callbacks {
-    std::function<void(std::uint32_t agent, Message message)> received;
-    std::function<void(std::uint32_t agent, const SendReport& report)> sent;
-  };
+  // The phases.
   void begin_tick(const world::World& world);
   // Accepted, or lost and counted; an error is a mistake of the sender's. `at`: not before then.
   Result<bool> send(std::uint32_t agent, const Outgoing& message, Time at);
-  void all_sent(const world::World& world);  // of this tick's start
-  Result<void> run(Time tick_end, const Callbacks& callbacks);
+  void all_sent(const world::World& world, Sight& sight);  // of this tick's start
+  Result<void> run(Time tick_end) { return network_.run(tick_end); }
   void update_links(const world::World& world);  // what let go cuts its frames
 
   // What modules can know.
@@ -65,7 +79,7 @@ class Exchange final : private net::Listener {
   std::size_t memory_bytes() const;
 
  private:
-  explicit Exchange(std::uint64_t seed) : network_({.seed = seed}) {}
+  Exchange(std::uint64_t seed, Receiver& receiver) : receiver_(receiver), network_({.seed = seed}) {}
   Result<void> add_channels(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed);
   Result<void> add_module(const world::World& world, std::uint32_t agent);
   Result<void> add_bus_port(const world::World& world, std::uint32_t agent, int outlet, const model::Bus& bus);
@@ -115,6 +129,7 @@ class Exchange final : private net::Listener {
 
   void update_buses(const world::World& world, BusUse& use);
 
+  Receiver& receiver_;
   net::Network network_;
   std::vector<std::uint32_t> first_outlet_;   // by agent
   std::vector<net::InterfaceId> interfaces_;  // by outlet, over all agents; not valid: an ideal dock
@@ -126,11 +141,10 @@ class Exchange final : private net::Listener {
   std::vector<BusUse> buses_;
   std::vector<Tally> tallies_;  // by interface
 
-  std::vector<std::uint32_t> partners_;   // by dock, of engaged pairs, when links were last looked at
-  bool looked_ = false;                   // whether they were
-  std::vector<std::uint32_t> seen_;       // scratch: partners at this look
-  const Callbacks* callbacks_ = nullptr;  // while the network runs
+  std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, when links were last looked at
+  bool looked_ = false;                  // whether they were
+  std::vector<std::uint32_t> seen_;      // scratch: partners at this look
   net::FrameLog frames_;
 };
 
-}  // namespace volvox::mind
+}  // namespace volvox::exchange

@@ -1,0 +1,78 @@
+#include "volvox/exchange/occlusion.h"
+
+namespace volvox::exchange {
+namespace {
+
+constexpr double skin = 1e-6;    // m: a ray that goes on starts so far inside what it has hit
+constexpr int most_bodies = 64;  // that a ray passes
+
+class Dimmed final : public net::Propagation {
+ public:
+  Dimmed(std::unique_ptr<net::Propagation> base, std::shared_ptr<const Occlusion> occlusion)
+      : base_(std::move(base)), occlusion_(std::move(occlusion)) {}
+  void gains(const net::LinkBlock& block, double* gain) const override {
+    base_->gains(block, gain);
+    for (std::size_t i = 0; i < block.count; ++i) gain[i] *= occlusion_->passes(block.sender, block.receiver[i]);
+  }
+  double added_noise_w(double d, double bandwidth) const override { return base_->added_noise_w(d, bandwidth); }
+  double near_field() const override { return base_->near_field(); }
+
+ private:
+  std::unique_ptr<net::Propagation> base_;
+  std::shared_ptr<const Occlusion> occlusion_;
+};
+
+}  // namespace
+
+void Occlusion::add(std::uint32_t number, std::uint32_t placement) {
+  if (place_.size() <= number) place_.resize(number + 1, nowhere);
+  place_[number] = static_cast<std::uint32_t>(placements_.size());
+  placements_.push_back(placement);
+}
+
+// From one radio to all after it, in one batch; rays that hit something go on from there in the next. Every body that a
+// ray enters dims it once; the two modules that talk do not count.
+void Occlusion::look_from(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions,
+                          std::size_t a) {
+  const std::size_t count = placements_.size();
+  const auto direction = [&](const Going& ray) { return (positions[ray.to] - positions[a]) * (1 / ray.whole); };
+  going_.clear();
+  for (std::size_t b = a + 1; b < count; ++b) {
+    const double whole = length(positions[b] - positions[a]);
+    if (whole > skin) going_.push_back({b, whole, 0});
+  }
+  for (int bodies = 0; bodies < most_bodies && !going_.empty(); ++bodies) {
+    rays_.clear();
+    for (const Going& ray : going_)
+      rays_.push_back(
+          {positions[a] + direction(ray) * ray.done, direction(ray), ray.whole - ray.done, placements_[a] + 1});
+    hits_.resize(rays_.size());
+    sight.cast(rays_, hits_);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < going_.size(); ++i) {
+      if (!hits_[i].hit()) continue;
+      Going ray = going_[i];
+      if (world.placement_of_link(hits_[i].body) != placements_[ray.to])
+        for (double* way : {&table_[a * count + ray.to], &table_[ray.to * count + a]}) *way *= passes_body_;
+      ray.done += hits_[i].distance + skin;
+      if (ray.done < ray.whole) going_[left++] = ray;
+    }
+    going_.resize(left);
+  }
+}
+
+void Occlusion::look(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions) {
+  if (!table_.empty() && positions == looked_at_ && version_ == sight.version()) return;
+  looked_at_ = positions;
+  version_ = sight.version();
+  const std::size_t count = placements_.size();
+  table_.assign(count * count, 1);
+  for (std::size_t a = 0; a < count; ++a) look_from(world, sight, positions, a);
+}
+
+std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base,
+                                         std::shared_ptr<const Occlusion> occlusion) {
+  return std::make_unique<Dimmed>(std::move(base), std::move(occlusion));
+}
+
+}  // namespace volvox::exchange

@@ -1,0 +1,38 @@
+#include "volvox/exchange/sight.h"
+
+#include "volvox/rays/ray_caster.h"
+
+namespace volvox::exchange {
+
+Sight::Sight() = default;
+Sight::~Sight() = default;
+
+std::uint64_t Sight::version() const { return caster_ ? caster_->version() : 0; }
+
+void Sight::build(const world::World& world) {
+  caster_ = std::make_unique<rays::RayCaster>();
+  for (std::uint32_t placement = 0; placement < world.placements(); ++placement) {
+    const model::ModuleModel& model = world.module_model(placement);
+    for (std::uint32_t i = 0; i < model.links.size(); ++i) {
+      const std::uint32_t link = world.part(placement).first_link + i;
+      caster_->add({world.link_model(link).geometry, world.link_pose(link), placement + 1, !model.fixed_in_place});
+    }
+  }
+}
+
+void Sight::update(const world::World& world, ThreadPool* threads) {
+  if (!caster_) build(world);
+  const auto place_some = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t link = begin; link < end; ++link)
+      caster_->place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
+  };
+  if (threads != nullptr) threads->parallel_for(world.links(), 128, place_some);
+  else place_some(0, world.links());
+  caster_->update();
+}
+
+void Sight::cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPool* threads) const {
+  caster_->cast(rays, hits, threads);
+}
+
+}  // namespace volvox::exchange

@@ -1,0 +1,59 @@
+#include "volvox/exchange/occlusion.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "volvox/world/test/cubes.h"
+
+namespace volvox::exchange {
+namespace {
+
+// Cubes in a row, the first and the last with a radio, and one beside the row with another.
+struct Row {
+  explicit Row(int between) : scene("row") {
+    scene.set_gravity({});
+    const auto cube = world::share(world::cube());
+    for (int i = 0; i < between + 2; ++i) scene.add(cube, Pose{{0.5 * i, 0, 0}, {}}, "m" + std::to_string(i));
+    scene.add(cube, Pose{{0, 3, 0}, {}}, "beside");
+    bench = std::make_unique<world::Bench>(scene, TickLength{1, 60}, "none");
+    for (std::uint32_t radio = 0; radio < 3; ++radio)
+      occlusion.add(radio, radio == 0 ? 0 : static_cast<std::uint32_t>(between) + radio);
+    positions = {{0, 0, 0}, {0.5 * (between + 1), 0, 0}, {0, 3, 0}};
+  }
+  void look() {
+    sight.update(bench->world());
+    occlusion.look(bench->world(), sight, positions);
+  }
+  model::SceneBuilder scene;
+  std::unique_ptr<world::Bench> bench;
+  Sight sight;
+  Occlusion occlusion{0.5};
+  std::vector<Vec3> positions;
+};
+
+TEST(Occlusion, every_body_between_dims_once_and_the_two_that_talk_do_not_count) {
+  for (const int between : {0, 1, 3}) {
+    Row row(between);
+    row.look();
+    EXPECT_EQ(row.occlusion.passes(0, 1), std::pow(0.5, between));
+    EXPECT_EQ(row.occlusion.passes(1, 0), row.occlusion.passes(0, 1)) << "both ways";
+    EXPECT_EQ(row.occlusion.passes(0, 2), 1) << "nothing stands there";
+  }
+}
+
+TEST(Occlusion, follows_what_moves) {
+  Row row(1);
+  row.look();
+  EXPECT_EQ(row.occlusion.passes(0, 1), 0.5);
+  world::World& world = row.bench->world();
+  world.engine().set_body(world.body(world.part(1).first_link), {{0.5, 1, 0}, {}}, {});
+  row.look();
+  EXPECT_EQ(row.occlusion.passes(0, 1), 1) << "it stepped aside";
+}
+
+}  // namespace
+}  // namespace volvox::exchange

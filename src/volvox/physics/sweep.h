@@ -1,0 +1,31 @@
+// How far a body may go within a substep, for engines that look where bodies are and not where they go: a fast one
+// would otherwise pass through a wall.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "volvox/physics/scene.h"
+#include "volvox/rays/ray_shapes.h"
+
+namespace volvox::physics {
+
+class Sweep {
+ public:
+  void add(std::size_t body, const BodyDesc& desc);
+  void remove(std::size_t body) { shapes_[body] = nullptr; }
+
+  // Where a body's centre of mass may go from `from`: to `to`, unless that is more than half its thickness away and
+  // something that it may touch is in between.
+  Vec3 hold_before_obstacles(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& to) const;
+
+ private:
+  double distance_to(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& direction, double range) const;
+
+  std::vector<std::shared_ptr<const rays::RayGeometry>> shapes_;  // by body index; null: cannot be hit
+  std::vector<double> cores_;  // by body index, from the centre of mass to the nearest side; 0: none
+  std::map<const model::Geometry*, std::weak_ptr<const rays::RayGeometry>> cache_;  // for look-up only
+};
+
+}  // namespace volvox::physics
