@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "test/library.h"
+#include "study.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
@@ -18,12 +18,7 @@ struct Outcome {
 };
 
 Outcome run(const sim::RunOptions& options) {
-  Log silent;
-  auto prepared = sim::Run::prepare(options, library(), silent);
-  if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
-  (*prepared)->finish();
-  const sim::RunReport& report = (*prepared)->report();
-  if (report.status != "done") throw std::runtime_error(report.failure);
+  const sim::RunReport report = experiments::run(options);
   Outcome outcome{{}, report.state_hash};
   for (const sim::Metric& metric : report.metrics.all()) outcome.metrics[metric.name] = metric.value;
   return outcome;
@@ -159,15 +154,11 @@ TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
 TEST(Experiments, GoOnFromASnapshotAsIfNothingHadBeen) {
   for (const char* experiment :
        {"remod3d/breakage", "remod3d/complex_structure", "remod3d/car_dock", "remod3d/wheelbot"}) {
-    Log silent;
     sim::RunOptions options;
     options.experiment = experiment;
     options.duration = 0.3;
     options.save_to = testing::TempDir() + "half.snap";
-    auto half = sim::Run::prepare(options, library(), silent);
-    ASSERT_TRUE(half.ok());
-    (*half)->finish();
-    ASSERT_TRUE((*half)->write(testing::TempDir() + "half").ok());
+    run(options);
     options.duration = 0.6;
     options.restore_from = options.save_to;
     options.save_to = {};

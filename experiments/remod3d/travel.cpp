@@ -39,9 +39,7 @@ void Travel::observe(const sim::Simulation& simulation) {
   const double height = centre_of_modules(simulation.world()).z;
   height_sum_ += height, ++ticks_;
   lowest_ = std::min(lowest_, height);
-  const world::World::DockError error = simulation.world().largest_dock_error();
-  dock_distance_ = std::max(dock_distance_, error.distance);
-  dock_angle_ = std::max(dock_angle_, error.angle);
+  dock_errors_.observe(simulation.world());
 }
 
 void Travel::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
@@ -54,8 +52,7 @@ void Travel::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) 
   metrics.set("height_min_m", sim::measured_if(ticks_ > 0, lowest_), "of the centre of mass, in any tick");
   if (const auto spread = phase_spread(simulation))
     metrics.set("phase_spread_rad", *spread, "how far any module's phase is from the first one's, at the end");
-  metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
-  metrics.set("dock_error_max_deg", degrees(dock_angle_), "of any dock in any tick");
+  dock_errors_.report(metrics);
 }
 
 void Travel::archive_state(Archive& ar) {
@@ -63,8 +60,7 @@ void Travel::archive_state(Archive& ar) {
   ar("height sum", height_sum_);
   ar("lowest", lowest_);
   ar("ticks", ticks_);
-  ar("distance", dock_distance_);
-  ar("angle", dock_angle_);
+  dock_errors_.archive(ar);
 }
 
 }  // namespace volvox::experiments::remod3d

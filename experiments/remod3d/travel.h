@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "docks.h"
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::remod3d {
@@ -23,7 +24,7 @@ class Travel : public sim::Experiment {
   Vec3 start_;                              // of the modules' centre of mass
   double height_sum_ = 0, lowest_ = 1e300;  // m, of the same, over all ticks
   std::int64_t ticks_ = 0;
-  double dock_distance_ = 0, dock_angle_ = 0;  // the largest errors of any dock in any tick
+  DockErrors dock_errors_;
 };
 
 }  // namespace volvox::experiments::remod3d

@@ -11,11 +11,12 @@
 #include "behaviors.h"
 #include "experiments.h"
 #include "formation/formation.h"
+#include "volvox/base/csv.h"
+#include "volvox/base/text.h"
+#include "volvox/report/chart.h"
 #include "volvox/sim/run.h"
-#include "vouivre/plot.h"
 
 using namespace volvox;
-namespace plot = volvox::experiments::vouivre;
 
 namespace {
 
@@ -34,16 +35,10 @@ class Studio {
 
   Result<void> eights() {
     if (auto drawn = run(of("swarmsimx/figure_eight"), true); !drawn.ok()) return drawn.error();
-    std::string table = "period_s,horizontal_mean_m,horizontal_std_m,vertical_mean_m,vertical_std_m\n";
-    plot::Chart chart{"Tracking error by the period of the eight",
-                      "period (s)",
-                      "mean error (m)",
-                      0,
-                      false,
-                      {{"horizontal", "#0072b2", {}}, {"vertical", "#d55e00", {}}},
-                      "Gains as in world.sdf; the experiment's own period is 10 s. Flown: 4, 5, 6, 7, 8, 10, 12, 15, "
-                      "20, 25 and 30 s.",
-                      true};
+    Csv csv({"period_s", "horizontal_mean_m", "horizontal_std_m", "vertical_mean_m", "vertical_std_m"});
+    std::vector<report::Curve> curves = {{"horizontal", {}, std::string(report::color::blue)},
+                                         {"vertical", {}, std::string(report::color::vermilion)}};
+    for (report::Curve& curve : curves) curve.marks = true;
     for (const int period : {4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30}) {
       sim::RunOptions options = of("swarmsimx/figure_eight");
       options.settings["period"] = std::to_string(period);
@@ -51,21 +46,27 @@ class Studio {
       auto report = run(options, false);
       if (!report.ok()) return report.error();
       const auto value = [&](const char* name) { return report->metrics.find(name)->value; };
-      table += fmt::format("{},{:.4f},{:.4f},{:.4f},{:.4f}\n", period, value("horizontal_mean_m"),
-                           value("horizontal_std_m"), value("vertical_mean_m"), value("vertical_std_m"));
-      chart.curves[0].points.push_back({static_cast<double>(period), value("horizontal_mean_m")});
-      chart.curves[1].points.push_back({static_cast<double>(period), value("vertical_mean_m")});
-      chart.y_top = std::max({chart.y_top, value("horizontal_mean_m"), value("vertical_mean_m")});
+      csv.field(period);
+      for (const char* name : {"horizontal_mean_m", "horizontal_std_m", "vertical_mean_m", "vertical_std_m"})
+        csv.field(Csv::fixed(value(name), 4));
+      csv.end_row();
+      curves[0].points.push_back({static_cast<double>(period), value("horizontal_mean_m")});
+      curves[1].points.push_back({static_cast<double>(period), value("vertical_mean_m")});
     }
-    fmt::print("{}", table);
-    if (auto written = plot::write_text(folder_ / "period_sweep.csv", table); !written.ok()) return written;
-    return plot::write_text(folder_ / "period_sweep.svg", plot::svg(chart));
+    fmt::print("{}", csv.text());
+    if (auto written = write_file(folder_ / "period_sweep.csv", csv.text()); !written.ok()) return written;
+    return write_file(
+        folder_ / "period_sweep.svg",
+        svg(report::Chart{
+            "Tracking error by the period of the eight",
+            {{"", {.label = "period (s)", .from = 0}, {.label = "mean error (m)", .from = 0}, std::move(curves)}},
+            "Gains as in world.sdf; the experiment's own period is 10 s."}));
   }
 
   Result<void> formation(int ticks, int largest) {
-    std::string table =
-        "robots,tick_median_ms,tick_p99_ms,tick_longest_ms,late_ticks,drift_s,min_distance_m,min_obstacle_m,sphere_"
-        "error_m\n";
+    Csv csv({"robots", "tick_median_ms", "tick_p99_ms", "tick_longest_ms", "late_ticks", "drift_s", "min_distance_m",
+             "min_obstacle_m", "sphere_error_m"});
+    std::string table = csv.take();
     std::vector<sim::Box> boxes;
     for (const int robots : {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 500, 1000, 2000}) {
       if (robots > largest) break;
@@ -94,19 +95,19 @@ class Studio {
       if (report.status != "done") return Error(report.failure, "");
       const auto value = [&](const char* name) { return report.metrics.find(name)->value; };
       boxes.push_back(measured->tick_times().box(std::to_string(robots)));
-      const std::string row =
-          fmt::format("{},{:.3f},{:.3f},{:.3f},{},{:.3f},{:.3f},{:.3f},{:.3f}\n", robots, value("tick_median_ms"),
-                      value("tick_p99_ms"), 1e3 * measured->tick_times().longest(), value("late_ticks"),
-                      value("drift_s"), value("min_distance_m"), value("min_obstacle_m"), value("sphere_error_m"));
-      fmt::print("{}", row);
+      const auto fixed = [&](const char* name) { return Csv::fixed(value(name), 3); };
+      csv.row(robots, fixed("tick_median_ms"), fixed("tick_p99_ms"),
+              Csv::fixed(1e3 * measured->tick_times().longest(), 3), value("late_ticks"), fixed("drift_s"),
+              fixed("min_distance_m"), fixed("min_obstacle_m"), fixed("sphere_error_m"));
+      fmt::print("{}", csv.text());
       std::fflush(stdout);
-      table += row;
+      table += csv.take();
     }
-    if (auto written = plot::write_text(folder_ / "figure5.csv", table); !written.ok()) return written;
-    return plot::write_text(folder_ / "figure5.svg",
-                            sim::box_plot("What a tick takes, by the number of quadrotors (seed 003, figure 5)",
-                                          fmt::format("quadrotors; {} ticks each, two threads", ticks), boxes,
-                                          {{0.02, "a tick of 50 Hz lasts as long"}}));
+    if (auto written = write_file(folder_ / "figure5.csv", table); !written.ok()) return written;
+    return write_file(folder_ / "figure5.svg",
+                      svg(report::time_boxes("What a tick takes, by the number of quadrotors (seed 003, figure 5)",
+                                             fmt::format("quadrotors; {} ticks each, two threads", ticks),
+                                             std::move(boxes), {0.02, "a tick of 50 Hz lasts as long"})));
   }
 
  private:

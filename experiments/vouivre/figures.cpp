@@ -3,12 +3,16 @@
 //
 //   build/release/bin/vouivre_figures FOLDER [SEEDS]
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdlib>
 
-#include "behaviors.h"
-#include "plot.h"
+#include "flood_charts.h"
+#include "study.h"
+#include "volvox/base/csv.h"
+#include "volvox/base/text.h"
+#include "volvox/report/table.h"
 
 using namespace volvox;
 using namespace volvox::experiments::vouivre;
@@ -43,7 +47,7 @@ struct Series {
 
 class Studio {
  public:
-  explicit Studio(int seeds) : seeds_(seeds) { robots::register_behaviors(library_.minds.behaviors); }
+  explicit Studio(int seeds) : seeds_(seeds) {}
 
   Result<Series> run(Plan plan) {
     auto world = make_world(plan, models_);
@@ -53,7 +57,7 @@ class Studio {
     // What has no radio is the same for every seed.
     const bool chance = std::find(series.plan.radio.begin(), series.plan.radio.end(), true) != series.plan.radio.end();
     for (int seed = 1; seed <= (chance ? seeds_ : 1); ++seed) {
-      auto flood = run_flood(shared, static_cast<std::uint64_t>(seed), library_);
+      auto flood = run_flood(shared, static_cast<std::uint64_t>(seed), experiments::library());
       if (!flood.ok()) return flood.error();
       series.floods.push_back(std::move(*flood));
     }
@@ -62,51 +66,48 @@ class Studio {
 
  private:
   int seeds_;
-  sim::Library library_;
   model::ModelLibrary models_;
 };
 
 std::string seconds(double t) { return std::isfinite(t) ? fmt::format("{:.4g}", t) : "-"; }
 
 std::string table_of(const std::vector<Series>& all) {
-  std::string out =
-      "| simulation | what | 50 % (s) | 95 % (s) | all (s) | filled | coloured | collisions "
-      "|\n|---|---|---|---|---|---|---|---|\n";
+  report::Rows rows = {{"simulation", "what", "50 % (s)", "95 % (s)", "all (s)", "filled", "coloured", "collisions"}};
   for (const Series& s : all)
-    out += fmt::format("| {} | {} | {} | {} | {} | {}/{} | {} | {} |\n", s.plan.name, s.plan.description,
-                       seconds(s.time_to(0.5)), seconds(s.time_to(0.95)), seconds(s.time_to(1)), s.full(),
-                       s.floods.size(), s.reached(), s.collisions());
-  return out;
+    rows.push_back({s.plan.name, s.plan.description, seconds(s.time_to(0.5)), seconds(s.time_to(0.95)),
+                    seconds(s.time_to(1)), fmt::format("{}/{}", s.full(), s.floods.size()),
+                    fmt::format("{}", s.reached()), fmt::format("{}", s.collisions())});
+  return report::markdown_table(rows);
 }
 
 std::string csv_of(const std::vector<Series>& all) {
-  std::string out = "simulation,time_s,coloured\n";
+  Csv csv({"simulation", "time_s", "coloured"});
   for (const Series& s : all)
-    for (const Point& p : median_steps(s.floods)) out += fmt::format("{},{:.9f},{}\n", s.plan.name, p.x, p.y);
-  return out;
+    for (const report::Point& p : median_steps(s.floods)) csv.row(s.plan.name, Csv::fixed(p.x, 9), p.y);
+  return csv.text();
 }
 
-Chart chart_of(const std::string& title, const std::vector<Series>& all, int seeds) {
-  Chart chart{title, "time (s)", "coloured catoms", static_cast<double>(all[0].plan.cells.size()), false, {}, {}};
+report::Chart chart_of(const std::string& title, const std::vector<Series>& all, int seeds) {
+  namespace color = report::color;
+  // A pair of colours for each way to send; where there are four simulations, one of each.
+  constexpr std::string_view colors[] = {color::black, color::gray, color::vermilion, color::orange,
+                                         color::blue,  color::sky,  color::green,     color::purple};
+  std::vector<report::Curve> curves;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    curves.push_back({fmt::format("{}: {}", all[i].plan.name, all[i].plan.description), median_steps(all[i].floods),
+                      std::string(colors[all.size() > 4 ? i % std::size(colors) : 2 * i])});
+  report::Chart chart = flood_chart(title, all[0].plan.cells.size(), std::move(curves));
   const Assumptions a;
   chart.note =
       fmt::format("Medians of {} seeds. Spacing {:g} mm, {:g} GHz, range {:g} spacings at 1 mW, relay pitch {}.", seeds,
                   1e3 * a.spacing, 1e-9 * a.frequency, a.range, a.pitch);
-  std::vector<std::string> colors;
-  for (const std::size_t i : {0, 1, 2, 3, 4, 5, 6, 7})
-    if (all.size() > 4 || i == 0 || i == 2 || i == 4 || i == 6) colors.push_back(color_of_curve(i));
-  for (std::size_t i = 0; i < all.size(); ++i)
-    chart.curves.push_back(
-        {fmt::format("{}: {}", all[i].plan.name, all[i].plan.description), colors[i], median_steps(all[i].floods)});
   return chart;
 }
 
 // Where simulation 2 stands, over what the paper does not give.
 Result<std::string> standing(Studio& studio) {
-  std::string out =
-      "| range | carrier | 3 | 4 | 5 | 6 | 7 | 8 parallel | 8 one by one | slower than 2 in parallel | slower than 2 "
-      "one by one |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|\n";
+  report::Rows rows = {{"range", "carrier", "3", "4", "5", "6", "7", "8 parallel", "8 one by one",
+                        "slower than 2 in parallel", "slower than 2 one by one"}};
   Assumptions by_one;
   by_one.one_link_at_a_time = true;
   const auto parallel = studio.run(checkerboard(2)), serial = studio.run(checkerboard(2, by_one));
@@ -114,8 +115,8 @@ Result<std::string> standing(Studio& studio) {
   if (!serial.ok()) return serial.error();
   for (const double range : {2.05, 3.05, 4.05, 5.05, 7.05})
     for (const double carrier : {0.1, 0.3, 1.0}) {
-      out += fmt::format("| {} | {} |", range, carrier);
-      std::string slower, slower_than_serial;
+      rows.push_back({fmt::format("{}", range), fmt::format("{}", carrier)});
+      std::vector<std::string> slower, slower_than_serial;
       for (int column = 3; column <= 9; ++column) {
         Assumptions a;
         a.range = range;
@@ -126,17 +127,17 @@ Result<std::string> standing(Studio& studio) {
         const auto series = studio.run(checkerboard(simulation, a));
         if (!series.ok()) return series.error();
         const double t = series->time_to(0.95);
-        out += fmt::format(" {} |", seconds(t));
-        if (column < 9 && t > parallel->time_to(0.95)) slower += fmt::format(" {}", simulation);
-        if (column != 8 && t > serial->time_to(0.95)) slower_than_serial += fmt::format(" {}", simulation);
+        rows.back().push_back(seconds(t));
+        if (column < 9 && t > parallel->time_to(0.95)) slower.push_back(std::to_string(simulation));
+        if (column != 8 && t > serial->time_to(0.95)) slower_than_serial.push_back(std::to_string(simulation));
       }
-      out += fmt::format("{} |{} |\n", slower.empty() ? " none" : slower,
-                         slower_than_serial.empty() ? " none" : slower_than_serial);
+      for (const auto& names : {slower, slower_than_serial})
+        rows.back().push_back(names.empty() ? "none" : fmt::format("{}", fmt::join(names, " ")));
     }
   return fmt::format("Simulation 2 reaches 95 % after {} s in parallel and {} s one by one (all: {} s and {} s).\n\n",
                      seconds(parallel->time_to(0.95)), seconds(serial->time_to(0.95)), seconds(parallel->time_to(1)),
                      seconds(serial->time_to(1))) +
-         out;
+         report::markdown_table(rows);
 }
 
 Result<void> draw(const std::filesystem::path& folder, int seeds) {
@@ -155,11 +156,11 @@ Result<void> draw(const std::filesystem::path& folder, int seeds) {
   const auto where_2_stands = standing(studio);
   if (!where_2_stands.ok()) return where_2_stands.error();
 
-  Chart figure_14 = chart_of("Coloured catoms on the board of 20 x 20 (figure 14)", boards, seeds);
-  Chart figure_14_log = figure_14;
-  figure_14_log.log_x = true;
+  report::Chart figure_14 = chart_of("Coloured catoms on the board of 20 x 20 (figure 14)", boards, seeds);
+  report::Chart figure_14_log = figure_14;
+  figure_14_log.panels[0].x.log = true;
   const std::pair<const char*, std::string> files[] = {
-      {"figure10.svg", board_svg(boards[6].plan, boards[6].floods[0], 6)},
+      {"figure10.svg", svg(board_chart(boards[6].plan, boards[6].floods[0], 6))},
       {"figure12.csv", csv_of(crosses)},
       {"figure12.svg", svg(chart_of("Coloured catoms on the cross (figure 12)", crosses, seeds))},
       {"figure14.csv", csv_of(boards)},
@@ -175,7 +176,7 @@ Result<void> draw(const std::filesystem::path& folder, int seeds) {
   std::error_code code;
   std::filesystem::create_directories(folder, code);
   for (const auto& [name, text] : files)
-    if (auto written = write_text(folder / name, text); !written.ok()) return written;
+    if (auto written = write_file(folder / name, text); !written.ok()) return written;
   return {};
 }
 

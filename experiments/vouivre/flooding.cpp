@@ -5,6 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "flood_charts.h"
+#include "volvox/base/csv.h"
+#include "volvox/base/text.h"
+
 namespace volvox::experiments::vouivre {
 
 // Settings were checked against these before anything reads them.
@@ -72,18 +76,15 @@ void Flooding::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics
 }
 
 Result<void> Flooding::write(const std::filesystem::path& folder) const {
-  std::string csv = "time_s,coloured\n";
-  for (const Point& p : steps(result_)) csv += fmt::format("{:.9f},{}\n", p.x, p.y);
-  if (auto written = write_text(folder / "coloured.csv", csv); !written.ok()) return written;
-  Chart chart{fmt::format("Simulation {}: {}", plan_.name, plan_.description),
-              "time (s)",
-              "coloured catoms",
-              static_cast<double>(plan_.cells.size()),
-              false,
-              {{"this run", color_of_curve(4), steps(result_)}},
-              {}};
-  if (auto written = write_text(folder / "coloured.svg", svg(chart)); !written.ok()) return written;
-  return write_text(folder / "board.svg", board_svg(plan_, result_, 6));
+  const std::vector<report::Point> coloured = steps(result_);
+  Csv csv({"time_s", "coloured"});
+  for (const report::Point& p : coloured) csv.row(Csv::fixed(p.x, 9), p.y);
+  if (auto written = write_file(folder / "coloured.csv", csv.text()); !written.ok()) return written;
+  const report::Chart chart =
+      flood_chart(fmt::format("Simulation {}: {}", plan_.name, plan_.description), plan_.cells.size(),
+                  {{"this run", coloured, std::string(report::color::blue)}});
+  if (auto written = write_file(folder / "coloured.svg", svg(chart)); !written.ok()) return written;
+  return write_file(folder / "board.svg", svg(board_chart(plan_, result_, 6)));
 }
 
 }  // namespace volvox::experiments::vouivre

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plot.h"
+#include "flood_run.h"
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::vouivre {

@@ -15,18 +15,13 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from command import CommandTest
+from command import GROUND, NECK, WORLD_BEGIN, CommandTest
 
 EV_SYN, EV_KEY, EV_ABS, BTN_JOYSTICK = 0, 1, 3, 0x120
 
-WORLD = """<?xml version="1.0"?>
-<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
-<world name="w">
-  <volvox:run duration="{duration}" dt="1/50"/>
+WORLD = WORLD_BEGIN + """  <volvox:run duration="{duration}" dt="1/50"/>
   {extension}
-  <model name="ground"><static>true</static><link name="ground">
-    <collision name="plane"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
-  <model name="wall"><static>true</static><pose>2 0 1 0 0 0</pose><link name="wall">
+""" + GROUND + """  <model name="wall"><static>true</static><pose>2 0 1 0 0 0</pose><link name="wall">
     <collision name="box"><geometry><box><size>0.2 20 2</size></box></geometry></collision></link></model>
   <model name="robot"><pose>0 0 0.5 0 0 0</pose>
     <link name="body"><inertial><mass>1</mass><inertia><ixx>0.01</ixx><iyy>0.01</iyy><izz>0.01</izz></inertia></inertial>
@@ -38,14 +33,7 @@ WORLD = """<?xml version="1.0"?>
     <volvox:mind behavior="idle"/>
   </model>
   <model name="arm"><pose>0 5 0.05 0 0 0</pose>
-    <link name="foot"><inertial><mass>2</mass><inertia><ixx>0.004</ixx><iyy>0.004</iyy><izz>0.006</izz></inertia></inertial>
-      <collision name="foot"><geometry><box><size>0.2 0.2 0.1</size></box></geometry></collision></link>
-    <link name="head"><pose>0 0 0.08 0 0 0</pose>
-      <inertial><mass>0.2</mass><inertia><ixx>0.0002</ixx><iyy>0.0002</iyy><izz>0.0003</izz></inertia></inertial></link>
-    <joint name="neck" type="revolute"><parent>foot</parent><child>head</child>
-      <axis><xyz>0 0 1</xyz><limit><lower>-2</lower><upper>2</upper><effort>1</effort><velocity>6</velocity></limit></axis></joint>
-    <volvox:motor joint="neck" kp="2" kd="0.2"/>
-    <volvox:mind behavior="idle"/>
+""" + NECK + """    <volvox:mind behavior="idle"/>
   </model>
 </world>
 </sdf>

@@ -5,15 +5,30 @@ import sys
 
 # Every folder may include itself and those of the layers before its own.
 LAYERS = [["base"], ["model"], ["rays"], ["physics", "net", "scan"], ["world"], ["exchange"], ["mind"],
-          ["sim"], ["view", "device"], ["plugin"], ["ros"], ["cli"]]
+          ["sim"], ["record", "report"], ["view", "device"], ["plugin"], ["ros"], ["cli"]]
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 # What a folder may not use although its layer lies before: minds hear and see through exchange/ alone. (Their tests may.)
 CLOSED = {"mind": {"net", "rays"}}
 # Outside src/volvox: the highest layer that may be used. What tests a folder may use what it may.
-OUTSIDE = {"robots": "mind", "experiments": "sim"}
+OUTSIDE = {"robots": "mind", "experiments": "report"}
 # "volvox/..." is ours; robots/ and experiments/ are known by the headers that they offer.
 OFFERED = {"behaviors.h": "robots", "experiments.h": "experiments"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+
+
+def paper_of(root, file):
+    """The folder of experiments/ that a file lies in; "" for what all of them share."""
+    parts = file.resolve().relative_to((root / "experiments").resolve()).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def shared_papers(root):
+    """Every paper stands alone: what two of them need lies in experiments/ itself."""
+    for file in sorted([*root.glob("experiments/**/*.h"), *root.glob("experiments/**/*.cpp")]):
+        for name in INCLUDE.findall(file.read_text()):
+            for found in (file.parent / name, root / "experiments" / name):
+                if found.is_file() and paper_of(root, found) not in ("", paper_of(root, file)):
+                    yield f"{file.relative_to(root)} includes {name}, which is another paper's: move what both need to experiments/"
 
 
 def mistakes(root):
@@ -42,6 +57,7 @@ def mistakes(root):
                 yield f"{path} includes {name}: {owner} may not depend on {used}"
 
 
-found = list(mistakes(pathlib.Path(sys.argv[1])))
+root = pathlib.Path(sys.argv[1]).resolve()
+found = [*mistakes(root), *shared_papers(root)]
 print("\n".join(found) if found else "every include points down")
 sys.exit(1 if found else 0)

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from command import CommandTest
+from command import GROUND, WORLD_BEGIN, CommandTest
 
 PLUGINS = ""
 
@@ -29,14 +29,9 @@ ROBOT = """<?xml version="1.0"?>
 </sdf>
 """
 
-WORLD = """<?xml version="1.0"?>
-<sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
-<world name="w">
-  <volvox:run duration="0.3" dt="1/60"/>
+WORLD = WORLD_BEGIN + """  <volvox:run duration="0.3" dt="1/60"/>
   {plugins}
-  <model name="ground"><static>true</static><link name="ground">
-    <collision name="plane"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
-  <volvox:module name="first" robot="robot.sdf" pose="0 0 0.05 0 0 0">
+""" + GROUND + """  <volvox:module name="first" robot="robot.sdf" pose="0 0 0.05 0 0 0">
     <volvox:mind behavior="{behavior}">{parameters}</volvox:mind></volvox:module>
   <volvox:module name="second" robot="robot.sdf" pose="0 1 0.05 0 0 0">
     <volvox:mind behavior="{second}">{parameters}</volvox:mind></volvox:module>

@@ -2,29 +2,20 @@
 #include <gtest/gtest.h>
 
 #include "../pit.h"
-#include "behaviors.h"
-#include "experiments.h"
+#include "study.h"
 #include "volvox/scan/arena.h"
 #include "volvox/scan/files.h"
-#include "volvox/sim/run.h"
 
 namespace volvox::experiments::arenas {
 namespace {
 
 struct Outcome {
   sim::RunReport report;
-  double metric(const std::string& name) const {
-    const sim::Metric* found = report.metrics.find(name);
-    return found != nullptr ? found->value : -1e9;
-  }
+  double metric(const std::string& name) const { return experiments::metric(report, name); }
 };
 
 Outcome run(const std::string& experiment, const std::string& engine, std::map<std::string, std::string> settings,
             double duration, int threads = 1, const std::string& save_to = {}, const std::string& restore_from = {}) {
-  sim::Library library;
-  robots::register_behaviors(library.minds.behaviors);
-  experiments::register_experiments(library.experiments);
-  Log log([](LogLevel, std::string_view) {});
   sim::RunOptions options;
   options.experiment = experiment;
   options.engine = engine;
@@ -33,12 +24,7 @@ Outcome run(const std::string& experiment, const std::string& engine, std::map<s
   options.threads = threads;
   if (!save_to.empty()) options.save_to = save_to;
   if (!restore_from.empty()) options.restore_from = restore_from;
-  auto run = sim::Run::prepare(options, library, log);
-  if (!run.ok()) throw std::runtime_error(run.error().text());
-  (*run)->finish();
-  if (!save_to.empty()) EXPECT_TRUE((*run)->write(save_to + ".run").ok());
-  EXPECT_EQ((*run)->report().status, "done") << (*run)->report().failure;
-  return {(*run)->report()};
+  return {experiments::run(options)};
 }
 
 TEST(Arenas, the_simple_one_is_closed_but_for_its_top) {

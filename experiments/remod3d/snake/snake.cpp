@@ -9,24 +9,6 @@
 
 namespace volvox::experiments::remod3d {
 
-namespace {
-
-// All modules share one model, and go on sharing one.
-void make_docks_unbreakable(model::WorldModel& world) {
-  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> strong;
-  for (model::Placement& placement : world.placements) {
-    auto& model = strong[placement.model];
-    if (!model) {
-      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
-      for (model::Dock& dock : copy->docks) dock.strength = {};
-      model = std::move(copy);
-    }
-    placement.model = model;
-  }
-}
-
-}  // namespace
-
 Result<model::WorldModel> Snake::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
@@ -69,9 +51,7 @@ void Snake::observe(const sim::Simulation& simulation) {
   }
   // The waves take their first second to rise; what the arches reach is seen after it.
   if (simulation.now() > Time::seconds(1)) lift_ = std::max(lift_, world::highest_link(simulation.world()));
-  const world::World::DockError error = simulation.world().largest_dock_error();
-  dock_distance_ = std::max(dock_distance_, error.distance);
-  dock_angle_ = std::max(dock_angle_, error.angle);
+  dock_errors_.observe(simulation.world());
 }
 
 void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
@@ -89,8 +69,7 @@ void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
       "forward_speed_m_s", sim::mean_of(dot(world::centre_of_mass(simulation.world()) - synced_, forward_), since),
       "mean in the direction of the waves, from the first module to the last, since all had heard of the phase");
   metrics.set("lift_m", sim::measured_if(time > 1, lift_), "the highest centre of a link after the first second");
-  metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
-  metrics.set("dock_error_max_deg", degrees(dock_angle_), "of any dock in any tick");
+  dock_errors_.report(metrics);
 }
 
 void Snake::archive_state(Archive& ar) {
@@ -99,8 +78,7 @@ void Snake::archive_state(Archive& ar) {
   ar("synced at", synced_at_);
   ar("forward", forward_);
   ar("lift", lift_);
-  ar("distance", dock_distance_);
-  ar("angle", dock_angle_);
+  dock_errors_.archive(ar);
 }
 
 }  // namespace volvox::experiments::remod3d

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "docks.h"
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::remod3d {
@@ -16,12 +17,11 @@ class Snake final : public sim::Experiment {
  private:
   double synchrony(const sim::Simulation& simulation, bool& all_know) const;
 
-  Vec3 start_, forward_;      // of the centre of mass; a unit vector the way that the waves go
-  Vec3 synced_;               // of the centre of mass, when all modules had heard of the phase
-  double synced_at_ = -1;     // s; negative: they have not
-  double lift_ = 0;           // m
-  double dock_distance_ = 0;  // m, the largest error of any dock in any tick
-  double dock_angle_ = 0;     // rad
+  Vec3 start_, forward_;   // of the centre of mass; a unit vector the way that the waves go
+  Vec3 synced_;            // of the centre of mass, when all modules had heard of the phase
+  double synced_at_ = -1;  // s; negative: they have not
+  double lift_ = 0;        // m
+  DockErrors dock_errors_;
 };
 
 }  // namespace volvox::experiments::remod3d

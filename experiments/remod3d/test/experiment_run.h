@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "test/library.h"
+#include "study.h"
 
 namespace volvox::experiments {
 
@@ -19,8 +19,7 @@ struct ExperimentRun {
   int threads = 1;
 };
 
-inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) {
-  static Log log;
+inline sim::RunOptions options_of(const ExperimentRun& wanted) {
   sim::RunOptions options;
   options.experiment = wanted.name;
   options.settings = wanted.settings;
@@ -28,18 +27,15 @@ inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) {
   options.seed = wanted.seed;
   options.threads = wanted.threads;
   if (wanted.duration > 0) options.duration = wanted.duration;
-  auto run = sim::Run::prepare(options, library(), log);
-  if (!run.ok()) throw std::runtime_error(run.error().text());
-  return std::move(*run);
+  return options;
 }
+inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) { return prepared(options_of(wanted)); }
 
 // The metrics of a run to its end.
 inline std::map<std::string, double> outcome(const ExperimentRun& wanted) {
-  const auto run = prepared(wanted);
-  run->finish();
-  if (run->report().status != "done") throw std::runtime_error(run->report().failure);
+  const sim::RunReport report = run(options_of(wanted));
   std::map<std::string, double> values;
-  for (const sim::Metric& metric : run->report().metrics.all()) values[metric.name] = metric.value;
+  for (const sim::Metric& metric : report.metrics.all()) values[metric.name] = metric.value;
   return values;
 }
 

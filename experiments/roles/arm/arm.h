@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gait_roles.h"
-#include "synchrony.h"
+#include "roles/synchrony.h"
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::roles {

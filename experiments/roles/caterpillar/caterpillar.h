@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gait.h"
+#include "roles/gait.h"
 
 namespace volvox::experiments::roles {
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "docks.h"
 #include "volvox/base/check.h"
 #include "volvox/world/measures.h"
 
@@ -30,20 +31,6 @@ std::vector<Move> sequence(int number) {
   }
 }
 
-// A person gives way where a joint to the world does not: what a waving leg meets in a hand must not tear docks.
-void make_docks_unbreakable(model::WorldModel& world) {
-  std::map<std::shared_ptr<const model::ModuleModel>, std::shared_ptr<const model::ModuleModel>> strong;
-  for (model::Placement& placement : world.placements) {
-    auto& model = strong[placement.model];
-    if (!model) {
-      auto copy = std::make_shared<model::ModuleModel>(*placement.model);
-      for (model::Dock& dock : copy->docks) dock.strength = {};
-      model = std::move(copy);
-    }
-    placement.model = model;
-  }
-}
-
 // Nobody puts a robot down twice in the same place: up to 2 cm and 10 degrees off, by the seed.
 void shift_start(model::WorldModel& world, std::uint64_t seed) {
   RandomStream random(seed, 0, "start pose");
@@ -63,6 +50,7 @@ Result<model::WorldModel> Reconfigure::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
   if (sequence_ != 5) world->placements.pop_back();  // the spare is the last in world.sdf
+  // A person gives way where a joint to the world does not: what a waving leg meets in a hand must not tear docks.
   make_docks_unbreakable(*world);
   shift_start(*world, setup.seed);
   return world;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "gait_roles.h"
+#include "roles/synchrony.h"
 #include "script.h"
-#include "synchrony.h"
 #include "volvox/sim/experiment.h"
 
 namespace volvox::experiments::roles {

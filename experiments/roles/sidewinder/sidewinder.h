@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gait.h"
 #include "gait_roles.h"
+#include "roles/gait.h"
 
 namespace volvox::experiments::roles {
 

@@ -12,11 +12,6 @@ namespace {
 
 constexpr double T = 2.5, tick = 1.0 / 72;  // s
 
-const Study& study() {
-  static const Study all;
-  return all;
-}
-
 class Engines : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Roles, Engines, testing::Values("native", "bullet"),
                          [](const auto& engine) { return std::string(engine.param); });
@@ -24,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(Roles, Engines, testing::Values("native", "bullet"),
 // Section 5: "after 6T/5 all modules are synchronized"; 5.1 cm/s, and we ask for a factor of two.
 TEST_P(Engines, SidewinderFindsIntoStepAndMoves) {
   for (const std::uint64_t seed : {1, 2}) {
-    const auto report = study().run("sidewinder", {}, 20, seed, GetParam());
+    const auto report = run("roles/sidewinder", {}, 20, seed, GetParam());
     EXPECT_LE(metric(report, "sync_time_s"), 6 * T / 5 + 6 * tick + tick) << "seed " << seed;
     EXPECT_EQ(metric(report, "in_step"), 6);
     EXPECT_GT(metric(report, "speed_m_s"), 0.051 / 2) << "seed " << seed;
@@ -36,7 +31,7 @@ TEST_P(Engines, SidewinderFindsIntoStepAndMoves) {
 // 87 cm in 28.25 s: 3.1 cm/s.
 TEST_P(Engines, WalkerFindsIntoStepAndWalks) {
   for (const std::uint64_t seed : {1, 2}) {
-    const auto report = study().run("walker", {}, 20, seed, GetParam());
+    const auto report = run("roles/walker", {}, 20, seed, GetParam());
     EXPECT_LE(metric(report, "sync_time_s"), T / 2 + 3 * T / 4 + 2 * tick + tick)
         << "seed " << seed << ": the last leg is two hops away";
     EXPECT_EQ(metric(report, "in_step"), 5);
@@ -50,7 +45,7 @@ TEST_P(Engines, WalkerFindsIntoStepAndWalks) {
 // One code of roles, two robots.
 TEST_P(Engines, CaterpillarsCrawlOnTwoRobots) {
   for (const char* robot : {"conro", "superbot"}) {
-    const auto report = study().run("caterpillar", {{"robot", robot}}, 12, 1, GetParam());
+    const auto report = run("roles/caterpillar", {{"robot", robot}}, 12, 1, GetParam());
     EXPECT_EQ(metric(report, "in_step"), 7) << robot;
     EXPECT_LE(metric(report, "sync_time_s"), 7 * T / 5 + 7 * tick + tick) << robot;
     EXPECT_GT(metric(report, "speed_m_s"), 0.01) << robot;
@@ -61,7 +56,7 @@ TEST_P(Engines, CaterpillarsCrawlOnTwoRobots) {
 // Section 6: a signal a module and period, so the speed is that of any number of modules.
 TEST(Roles, SpeedDoesNotDependOnTheNumberOfModules) {
   const auto speed = [](const char* modules) {
-    return metric(study().run("caterpillar", {{"modules", modules}, {"settle", "18"}}, 28), "speed_m_s");
+    return metric(run("roles/caterpillar", {{"modules", modules}, {"settle", "18"}}, 28), "speed_m_s");
   };
   const double few = speed("8");
   EXPECT_NEAR(speed("16") / few, 1, 0.1);
@@ -70,7 +65,7 @@ TEST(Roles, SpeedDoesNotDependOnTheNumberOfModules) {
 
 // Section 2.2: three of five see the same around them.
 TEST_P(Engines, AnArmFindsItsParts) {
-  const auto report = study().run("arm", {}, 8, 1, GetParam());
+  const auto report = run("roles/arm", {}, 8, 1, GetParam());
   EXPECT_EQ(metric(report, "parts_found"), 5);
   EXPECT_LT(metric(report, "found_time_s"), 5 * 2 * tick) << "a word a module";
   EXPECT_LE(metric(report, "sync_time_s"), T + 4 * (T / 8 + tick) + tick);
@@ -82,7 +77,7 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
   const bool native = GetParam() == std::string("native");
   for (const char* sequence : {"1", "2", "3", "4"}) {
     if (!native && *sequence != '1') continue;
-    const auto report = study().run("reconfigure", {{"sequence", sequence}}, 50, 1, GetParam());
+    const auto report = run("roles/reconfigure", {{"sequence", sequence}}, 50, 1, GetParam());
     EXPECT_EQ(metric(report, "moves_made"), 4) << sequence;
     EXPECT_EQ(metric(report, "organisms"), 1) << sequence;
     EXPECT_EQ(metric(report, "in_step"), 6) << sequence;
@@ -94,7 +89,7 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
 }
 
 TEST(Roles, AModuleIsReplaced) {
-  const auto report = study().run("reconfigure", {{"sequence", "replace"}}, 45);
+  const auto report = run("roles/reconfigure", {{"sequence", "replace"}}, 45);
   EXPECT_EQ(metric(report, "moves_made"), 4);
   EXPECT_EQ(metric(report, "in_step"), 6) << "the spare plays, and those below it follow";
   EXPECT_LE(metric(report, "sync_time_s"), 6 * T / 5 + 7 * tick);
@@ -104,7 +99,7 @@ TEST(Roles, AModuleIsReplaced) {
 // Cut the messages, and nothing finds into step.
 TEST_P(Engines, WithoutSignalsThereIsNoStep) {
   for (const char* gait : {"sidewinder", "walker"}) {
-    const auto cut = study().run(gait, {{"loss", "1"}}, 10, 1, GetParam());
+    const auto cut = run(std::string("roles/") + gait, {{"loss", "1"}}, 10, 1, GetParam());
     EXPECT_TRUE(std::isnan(metric(cut, "sync_time_s"))) << gait << ": not measured";
     EXPECT_LT(metric(cut, "in_step"), metric(cut, "children")) << gait;
     EXPECT_GT(metric(cut, "sync_error_max_steps"), 10) << gait;
@@ -115,19 +110,19 @@ TEST(Roles, LostSignalsOnlyDelay) {
   // Each hop misses a signal with probability p, which costs it a period; ten periods a hop are plenty.
   for (const char* loss : {"0.01", "0.1", "0.3"}) {
     for (const std::uint64_t seed : {1, 2, 3}) {
-      const auto report = study().run("sidewinder", {{"loss", loss}}, 60, seed, "none");
+      const auto report = run("roles/sidewinder", {{"loss", loss}}, 60, seed, "none");
       EXPECT_EQ(metric(report, "in_step"), 6) << loss << ", seed " << seed;
       EXPECT_LT(metric(report, "sync_time_s"), 40) << loss << ", seed " << seed;
     }
   }
-  const double whole = metric(study().run("sidewinder", {{"settle", "15"}}, 25), "gait_speed_m_s");
-  const double lossy = metric(study().run("sidewinder", {{"loss", "0.3"}, {"settle", "15"}}, 25), "gait_speed_m_s");
+  const double whole = metric(run("roles/sidewinder", {{"settle", "15"}}, 25), "gait_speed_m_s");
+  const double lossy = metric(run("roles/sidewinder", {{"loss", "0.3"}, {"settle", "15"}}, 25), "gait_speed_m_s");
   EXPECT_NEAR(lossy / whole, 1, 0.3);
 }
 
 TEST(Roles, ADeadModuleLeavesTheRestInStepAndMoving) {
-  const auto whole = study().run("sidewinder", {{"settle", "10"}}, 20);
-  const auto hurt = study().run("sidewinder", {{"dead", "3"}, {"dead_at", "8"}, {"settle", "10"}}, 20);
+  const auto whole = run("roles/sidewinder", {{"settle", "10"}}, 20);
+  const auto hurt = run("roles/sidewinder", {{"dead", "3"}, {"dead_at", "8"}, {"settle", "10"}}, 20);
   EXPECT_EQ(metric(hurt, "children"), 4) << "below the dead one a new root leads";
   EXPECT_EQ(metric(hurt, "in_step"), 4);
   EXPECT_GT(metric(hurt, "gait_speed_m_s"), 0.3 * metric(whole, "gait_speed_m_s"));
@@ -136,7 +131,7 @@ TEST(Roles, ADeadModuleLeavesTheRestInStepAndMoving) {
 // O(h): a hop takes the delay and a tick, whatever the height.
 TEST(Roles, SynchronisingGrowsWithTheHeight) {
   for (const int height : {2, 8, 32, 64}) {
-    const auto report = study().run("sidewinder", {{"modules", std::to_string(height + 1)}}, 45, 3, "none");
+    const auto report = run("roles/sidewinder", {{"modules", std::to_string(height + 1)}}, 45, 3, "none");
     EXPECT_EQ(metric(report, "in_step"), height);
     EXPECT_LE(metric(report, "sync_time_s"), height * (T / 5 + tick) + tick) << height;
     EXPECT_GT(metric(report, "sync_time_s"), (height - 2) * T / 5) << height << ": no faster than its signals";
@@ -148,7 +143,7 @@ TEST(Roles, WhatALostWordDoesToEachControl) {
   const auto speed_after = [](const char* control, std::map<std::string, std::string> settings) {
     settings["control"] = control;
     settings["settle"] = "12";
-    return metric(study().run("sidewinder", settings, 22), "gait_speed_m_s");
+    return metric(run("roles/sidewinder", settings, 22), "gait_speed_m_s");
   };
   const std::map<std::string, std::string> nothing, hush = {{"silent", "3"}}, no_head = {{"dead", "0"}};
   for (const char* control : {"roles", "tables", "hormones"}) EXPECT_GT(speed_after(control, nothing), 0.02) << control;
@@ -162,7 +157,7 @@ TEST(Roles, WhatALostWordDoesToEachControl) {
 
 TEST(Roles, AModuleThatIsNotThereCannotDie) {
   try {
-    study().run("sidewinder", {{"dead", "7"}}, 1);
+    run("roles/sidewinder", {{"dead", "7"}}, 1);
     FAIL() << "the chain ends with module 6";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("from 0 to 6"), std::string::npos) << error.what();
@@ -171,7 +166,7 @@ TEST(Roles, AModuleThatIsNotThereCannotDie) {
 
 TEST(Roles, SameBitsAtAnyNumberOfThreads) {
   const auto hash = [](int threads) {
-    return study().run("walker", {{"loss", "0.1"}}, 4, 7, "native", threads).state_hash;
+    return run("roles/walker", {{"loss", "0.1"}}, 4, 7, "native", threads).state_hash;
   };
   EXPECT_EQ(hash(1), hash(3));
 }
@@ -186,12 +181,7 @@ TEST(Roles, GoOnAfterARestore) {
     options.settings = {{"loss", "0.1"}, {"silent", "1"}, {"silent_at", "2"}, {"silent_for", "1.5"}};
     if (restore) options.restore_from = file;
     if (save) options.save_to = file;
-    Log log;
-    auto run = sim::Run::prepare(options, study().library(), log);
-    if (!run.ok()) throw std::runtime_error(run.error().text());
-    (*run)->finish();
-    if (const auto written = (*run)->write(folder); !written.ok()) throw std::runtime_error(written.error().text());
-    return (*run)->report();
+    return run(options);
   };
   go(3, true, false);
   const auto restored = go(6, false, true), straight = go(6, false, false);
@@ -206,11 +196,9 @@ TEST(Roles, ABodyWithLegsFindsItsRoles) {
   options.experiment = "roles/walker";
   options.engine = "none";
   options.duration = 10;
-  Log log;
-  auto run = sim::Run::prepare(options, study().library(), log);
-  ASSERT_TRUE(run.ok()) << run.error().text();
-  (*run)->finish();
-  const mind::Minds& minds = (*run)->simulation().minds();
+  const auto walker = prepared(options);
+  walker->finish();
+  const mind::Minds& minds = walker->simulation().minds();
   for (std::size_t i = 0; i < minds.size(); ++i) {
     const std::string& name = minds.agent(i).name();
     const auto& played = minds.agent(i).model<mind::RolePlayed>();

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "flight.h"
-#include "vouivre/plot.h"
+#include "volvox/base/csv.h"
+#include "volvox/base/text.h"
+#include "volvox/report/chart.h"
 
 namespace volvox::experiments::swarmsimx {
 namespace {
@@ -66,35 +68,34 @@ void FigureEight::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
 Result<void> FigureEight::write(const std::filesystem::path& folder) const {
   if (tracks_[0].errors.empty() || tracks_[1].errors.empty()) return {};  // it ended before an eight began
   constexpr std::size_t steps = 200;                                      // of the curve: more cannot be seen
-  constexpr const char* colors[2] = {"#0072b2", "#d55e00"};
-  std::string table = "part_of_time,horizontal_error_m,vertical_error_m\n";
-  vouivre::Chart chart{"Tracking error of the two eights (seed 003, figure 4)",
-                       "distance from where it should be (m)",
-                       "part of the time closer",
-                       1,
-                       false,
-                       {},
-                       ""};
+  Csv csv({"part_of_time", "horizontal_error_m", "vertical_error_m"});
+  std::vector<report::Curve> curves;
   std::array<std::vector<double>, 2> sorted;
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
     sorted[k] = tracks_[k].errors;
     std::sort(sorted[k].begin(), sorted[k].end());
-    chart.curves.push_back(
-        {fmt::format("{}: {:.3f} ± {:.3f} m", tracks_[k].name, tracks_[k].mean(), tracks_[k].deviation()),
-         colors[k],
-         {}});
+    curves.push_back({fmt::format("{}: {:.3f} ± {:.3f} m", tracks_[k].name, tracks_[k].mean(), tracks_[k].deviation()),
+                      {},
+                      std::string(k == 0 ? report::color::blue : report::color::vermilion)});
+    curves[k].join = report::Join::steps;
   }
   for (std::size_t i = 1; i <= steps; ++i) {
     const double part = static_cast<double>(i) / steps;
     const auto error = [&](std::size_t k) { return sorted[k][(sorted[k].size() * i + steps - 1) / steps - 1]; };
-    for (std::size_t k = 0; k < 2; ++k) chart.curves[k].points.push_back({error(k), part});
-    table += fmt::format("{:.3f},{:.4f},{:.4f}\n", part, error(0), error(1));
+    for (std::size_t k = 0; k < 2; ++k) curves[k].points.push_back({error(k), part});
+    csv.row(Csv::fixed(part, 3), Csv::fixed(error(0), 4), Csv::fixed(error(1), 4));
   }
-  chart.note = fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", simulated[0].mean,
-                           simulated[0].deviation, simulated[1].mean, simulated[1].deviation, real[0].mean,
-                           real[0].deviation, real[1].mean, real[1].deviation);
-  if (auto written = vouivre::write_text(folder / "figure4.csv", table); !written.ok()) return written;
-  return vouivre::write_text(folder / "figure4.svg", vouivre::svg(chart));
+  const report::Chart chart{
+      "Tracking error of the two eights (seed 003, figure 4)",
+      {{"",
+        {.label = "distance from where it should be (m)", .from = 0},
+        {.label = "part of the time closer", .from = 0, .to = 1},
+        std::move(curves)}},
+      fmt::format("The paper: simulated {} ± {} and {} ± {} m; real {} ± {} and {} ± {} m", simulated[0].mean,
+                  simulated[0].deviation, simulated[1].mean, simulated[1].deviation, real[0].mean, real[0].deviation,
+                  real[1].mean, real[1].deviation)};
+  if (auto written = write_file(folder / "figure4.csv", csv.text()); !written.ok()) return written;
+  return write_file(folder / "figure4.svg", svg(chart));
 }
 
 void FigureEight::archive_state(Archive& ar) {

@@ -7,7 +7,8 @@
 
 #include "sphere_formation.h"
 #include "volvox/base/platform/clock.h"
-#include "vouivre/plot.h"
+#include "volvox/base/text.h"
+#include "volvox/report/chart.h"
 
 namespace volvox::experiments::swarmsimx {
 namespace {
@@ -122,9 +123,9 @@ void Formation::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
 
 // Of figure 5, the one box that a run can draw.
 Result<void> Formation::write(const std::filesystem::path& folder) const {
-  const sim::Box box = tick_times_.box("this run");
-  return vouivre::write_text(folder / "tick_times.svg",
-                             sim::box_plot("What a tick took", "", {box}, {{0.02, "a tick of 50 Hz"}}));
+  return write_file(
+      folder / "tick_times.svg",
+      svg(report::time_boxes("What a tick took", "", {tick_times_.box("this run")}, {0.02, "a tick of 50 Hz"})));
 }
 
 void Formation::archive_state(Archive& ar) {

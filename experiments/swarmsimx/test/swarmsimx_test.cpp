@@ -7,29 +7,10 @@
 #include <fstream>
 
 #include "attitude_controller.h"
-#include "test/library.h"
+#include "study.h"
 
 namespace volvox::experiments::swarmsimx {
 namespace {
-
-sim::RunReport run(sim::RunOptions options) {
-  Log log([](LogLevel, std::string_view) {});
-  auto prepared = sim::Run::prepare(options, library(), log);
-  if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
-  (*prepared)->finish();
-  if (options.save_to)
-    if (auto written = (*prepared)->write(options.save_to->parent_path()); !written.ok())
-      throw std::runtime_error(written.error().text());
-  const sim::RunReport& report = (*prepared)->report();
-  EXPECT_EQ(report.status, "done") << report.failure;
-  return report;
-}
-
-double value(const sim::RunReport& report, const std::string& metric) {
-  const sim::Metric* found = report.metrics.find(metric);
-  if (found == nullptr) throw std::runtime_error("there is no metric " + metric);
-  return found->value;
-}
 
 // Another number of threads, and a restore half way, give the same bits.
 void expect_the_same_bits(sim::RunOptions options, double duration) {
@@ -113,13 +94,13 @@ TEST_P(OnEngine, EightsAreFlownAsInFigure4) {
   sim::RunOptions eights = options("swarmsimx/figure_eight");
   eights.duration = 32;  // two eights
   const sim::RunReport report = run(eights);
-  for (const char* metric : {"horizontal_mean_m", "horizontal_std_m", "vertical_mean_m", "vertical_std_m"}) {
-    const double ours = value(report, metric), paper = *report.metrics.find(metric)->paper;
-    EXPECT_GT(ours, paper / 3) << metric;
-    EXPECT_LT(ours, paper * 3) << metric;
+  for (const char* name : {"horizontal_mean_m", "horizontal_std_m", "vertical_mean_m", "vertical_std_m"}) {
+    const double ours = metric(report, name), paper = *report.metrics.find(name)->paper;
+    EXPECT_GT(ours, paper / 3) << name;
+    EXPECT_LT(ours, paper * 3) << name;
   }
-  EXPECT_LT(value(report, "vertical_mean_m"), 0.8 * value(report, "horizontal_mean_m"));
-  EXPECT_LT(value(report, "vertical_std_m"), value(report, "horizontal_std_m"));
+  EXPECT_LT(metric(report, "vertical_mean_m"), 0.8 * metric(report, "horizontal_mean_m"));
+  EXPECT_LT(metric(report, "vertical_std_m"), metric(report, "horizontal_std_m"));
 }
 
 TEST_P(OnEngine, EightsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/figure_eight"), 4); }
@@ -131,11 +112,11 @@ TEST_P(OnEngine, AFormationKeepsItsDistances) {
   formation.settings["robots"] = "30";
   formation.duration = 14;  // the sphere is at its farthest at 10 s
   const sim::RunReport report = run(formation);
-  EXPECT_GT(value(report, "min_distance_m"), 0.66);
-  EXPECT_GT(value(report, "min_obstacle_m"), 0.33);
-  EXPECT_LT(value(report, "min_obstacle_m"), 1.6);  // or nothing had to be avoided
-  EXPECT_LT(value(report, "sphere_error_m"), 0.5);
-  EXPECT_GT(value(report, "tick_median_ms"), 0);
+  EXPECT_GT(metric(report, "min_distance_m"), 0.66);
+  EXPECT_GT(metric(report, "min_obstacle_m"), 0.33);
+  EXPECT_LT(metric(report, "min_obstacle_m"), 1.6);  // or nothing had to be avoided
+  EXPECT_LT(metric(report, "sphere_error_m"), 0.5);
+  EXPECT_GT(metric(report, "tick_median_ms"), 0);
 }
 
 TEST_P(OnEngine, FormationsHaveTheSameBits) {
@@ -147,13 +128,13 @@ TEST_P(OnEngine, FormationsHaveTheSameBits) {
 // Figure 3, the middle: both take hold, and the bar goes through the door, which closes behind them.
 TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
   const sim::RunReport report = run(options("swarmsimx/grasp"));
-  EXPECT_EQ(value(report, "grasps"), 2);
-  EXPECT_GT(value(report, "lifted_m"), 0.15);
-  EXPECT_NEAR(value(report, "carried_m"), 4.5, 0.3);
-  EXPECT_LT(value(report, "aside_m"), 0.2);
-  EXPECT_LT(value(report, "gripper_load"), 1);
-  EXPECT_GT(value(report, "door_open_m"), 1.35);
-  EXPECT_LT(value(report, "door_end_m"), 0.05);
+  EXPECT_EQ(metric(report, "grasps"), 2);
+  EXPECT_GT(metric(report, "lifted_m"), 0.15);
+  EXPECT_NEAR(metric(report, "carried_m"), 4.5, 0.3);
+  EXPECT_LT(metric(report, "aside_m"), 0.2);
+  EXPECT_LT(metric(report, "gripper_load"), 1);
+  EXPECT_GT(metric(report, "door_open_m"), 1.35);
+  EXPECT_LT(metric(report, "door_end_m"), 0.05);
 }
 
 // Nobody sets off by the clock: a Wheelbot that begins farther away comes later, and the quadrotor waits for it.
@@ -163,10 +144,10 @@ TEST(Grasp, WaitsForWhoComesLate) {
   late.settings = {{"wheels_at", "-1.75"}, {"way", "0.6"}};  // 8 s more at 0.1 m/s
   late.duration = 26;
   const sim::RunReport report = run(late);
-  EXPECT_EQ(value(report, "grasps"), 2);
-  EXPECT_NEAR(value(report, "carried_m"), 0.6, 0.1);
-  EXPECT_GT(value(report, "lifted_m"), 0.15);
-  EXPECT_EQ(value(report, "docks_released"), 1);  // put down
+  EXPECT_EQ(metric(report, "grasps"), 2);
+  EXPECT_NEAR(metric(report, "carried_m"), 0.6, 0.1);
+  EXPECT_GT(metric(report, "lifted_m"), 0.15);
+  EXPECT_EQ(metric(report, "docks_released"), 1);  // put down
 }
 
 TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <map>
 
-#include "../plot.h"
+#include "../flood_charts.h"
 #include "flood.h"
-#include "test/library.h"
+#include "study.h"
 
 namespace volvox::experiments::vouivre {
 namespace {
@@ -166,7 +166,7 @@ TEST_F(Vouivre, BoardsFitOnAPage) {
   for (const Plan& plan : {checkerboard(8), cross(1)}) {
     const FloodResult nobody{std::vector<double>(plan.cells.size(), -1),
                              std::vector<std::int32_t>(plan.cells.size(), -1)};
-    const std::string board = board_svg(plan, nobody, 6);
+    const std::string board = svg(board_chart(plan, nobody, 6));
     for (const char* side : {" width=\"", " height=\""}) {
       const double pixels = std::atof(board.c_str() + board.find(side) + std::string(side).size());
       EXPECT_GT(pixels, 300) << plan.name;

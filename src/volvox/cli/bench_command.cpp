@@ -8,6 +8,7 @@
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/report/table.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
@@ -142,7 +143,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
   if (arguments.json) fmt::print("{}\n", nlohmann::ordered_json{{"results", results}}.dump(2));
   else
     fmt::print("\n{}\n  ms a tick on {} thread{}; 'all but move' is everything except the physics engine.\n",
-               table(rows), arguments.threads, arguments.threads == 1 ? "" : "s");
+               report::text_table(rows), arguments.threads, arguments.threads == 1 ? "" : "s");
   return status;
 }
 

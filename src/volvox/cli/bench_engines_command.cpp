@@ -13,6 +13,7 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/physics/scenes/scene_run.h"
 #include "volvox/physics/scenes/scenes.h"
+#include "volvox/report/table.h"
 
 namespace volvox::cli {
 namespace {
@@ -310,7 +311,7 @@ void print_table(const std::vector<Row>& rows, const Plan& plan, const BenchEngi
     if (!row.failure.empty()) line.push_back(first_line(row.failure));
     cells.push_back(std::move(line));
   }
-  fmt::print("\n{}\n", table(cells));
+  fmt::print("\n{}\n", report::text_table(cells));
   for (const Row& row : rows) {
     const ordered_json json = to_json(row, rows);
     if (json["dock_event_us"].is_number())
@@ -338,7 +339,7 @@ int list_scenes() {
   std::vector<std::vector<std::string>> cells = {{"scene", "n", "seconds", "what it is"}};
   for (const auto& info : physics::scenes::all_scenes())
     cells.push_back({info.name, std::to_string(info.modules), number(info.seconds), info.description});
-  fmt::print("{}", table(cells));
+  fmt::print("{}", report::text_table(cells));
   return done;
 }
 

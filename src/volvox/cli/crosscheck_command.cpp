@@ -8,9 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "volvox/base/csv.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
-#include "volvox/cli/plot.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/report/chart.h"
+#include "volvox/report/table.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
@@ -46,14 +49,12 @@ std::string percent(double part) { return part == 0 ? "" : fmt::format("{:.0f} %
 
 // The time histories side by side, as figures.
 Result<void> write_histories(const fs::path& file, const std::vector<sim::RunReport>& reports) {
-  std::ofstream out(file);
-  out << "engine,time_s,centre_x_m,centre_y_m,centre_z_m,kinetic_energy_J,lift_m,connections\n";
+  Csv csv({"engine", "time_s", "centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J", "lift_m", "connections"});
   for (const sim::RunReport& report : reports)
     for (const sim::TimePoint& p : report.history)
-      out << fmt::format("{},{},{},{},{},{},{},{}\n", report.engine, p.time, p.centre_of_mass.x, p.centre_of_mass.y,
-                         p.centre_of_mass.z, p.kinetic_energy, p.lift, p.connections);
-  out.flush();
-  if (!out)
+      csv.row(report.engine, p.time, p.centre_of_mass.x, p.centre_of_mass.y, p.centre_of_mass.z, p.kinetic_energy,
+              p.lift, p.connections);
+  if (!write_file(file, csv.text()).ok())
     return Diagnostic{file.string(), 0, "the histories cannot be written",
                       "give a path that can be written, with --csv"};
   return {};
@@ -81,41 +82,43 @@ constexpr History histories[] = {
 };
 
 std::string history_plots(const std::vector<sim::RunReport>& reports) {
-  std::vector<PlotPanel> panels;
+  std::vector<report::Panel> panels;
   for (const History& history : histories) {
-    PlotPanel panel{history.title, "time (s)", history.axis, {}};
+    report::Panel panel{history.title, {"time (s)"}, {history.axis}};
     bool changes = false;  // what is the same everywhere and always needs no picture
-    for (const sim::RunReport& report : reports) {
-      PlotSeries series{report.engine, {}};
-      for (const sim::TimePoint& p : report.history) {
-        series.points.emplace_back(p.time, history.value(p));
+    for (const sim::RunReport& run : reports) {
+      report::Curve curve{run.engine, {}};
+      for (const sim::TimePoint& p : run.history) {
+        curve.points.push_back({p.time, history.value(p)});
         changes = changes || history.value(p) != history.value(reports.front().history.front());
       }
-      panel.series.push_back(std::move(series));
+      panel.curves.push_back(std::move(curve));
     }
     if (changes) panels.push_back(std::move(panel));
   }
-  return line_plots(fmt::format("{}: the same experiment on {} engines", reports.front().experiment, reports.size()),
-                    panels);
+  return svg(report::Chart{
+      fmt::format("{}: the same experiment on {} engines", reports.front().experiment, reports.size()), panels});
 }
 
 std::string disagreement_plot(const std::vector<sim::RunReport>& reports, double tolerance) {
   const sim::RunReport& reference = reports.front();
-  std::vector<std::string> series;
-  for (std::size_t i = 1; i < reports.size(); ++i) series.push_back(reports[i].engine);
-  std::vector<BarGroup> groups;
+  report::BarChart chart{
+      fmt::format("{}: how far metrics are from those on {}", reference.experiment, reference.engine),
+      "difference (% of the larger)",
+      {},
+      {},
+      {100 * tolerance, fmt::format("tolerance, {:.0f} %", 100 * tolerance)}};
+  for (std::size_t i = 1; i < reports.size(); ++i) chart.series.push_back(reports[i].engine);
   for (const sim::Metric& metric : reference.metrics.all()) {
-    BarGroup group{metric.name, {}};
+    report::BarChart::Group group{metric.name, {}};
     for (std::size_t i = 1; i < reports.size(); ++i) {
       const sim::Metric* other = reports[i].metrics.find(metric.name);
       group.values.push_back(100 * (other != nullptr ? disagreement(metric.name, other->value, metric.value) : 1));
     }
     if (std::any_of(group.values.begin(), group.values.end(), [](double v) { return v > 0; }))
-      groups.push_back(std::move(group));
+      chart.groups.push_back(std::move(group));
   }
-  return bar_plot(fmt::format("{}: how far metrics are from those on {}", reference.experiment, reference.engine),
-                  "difference (% of the larger)", series, groups, 100 * tolerance,
-                  fmt::format("tolerance, {:.0f} %", 100 * tolerance));
+  return svg(chart);
 }
 
 // How a figure stands to the reference: "48 % less", "950 times as much".
@@ -205,9 +208,7 @@ Result<fs::path> make_folder(const CrosscheckArguments& arguments, const std::st
 Result<void> write_folder(const fs::path& folder, const std::vector<sim::RunReport>& reports,
                           const std::vector<std::string>& found, double tolerance) {
   const auto write = [&](const char* name, const std::string& content) {
-    std::ofstream out(folder / name);
-    out << content;
-    return static_cast<bool>(out.flush());
+    return write_file(folder / name, content).ok();
   };
   std::string text;
   for (const std::string& finding : found) text += finding + "\n";
@@ -242,7 +243,7 @@ void print_table(const std::vector<sim::RunReport>& reports, double tolerance) {
   fmt::print(
       "\n{}\n  'off by' is the difference from {}, as a part of the larger of the two; more than {:.0f} % is called a "
       "disagreement,\n  unless it is too small to matter (volvox crosscheck --help).\n",
-      table(rows), reports.front().engine, 100 * tolerance);
+      report::text_table(rows), reports.front().engine, 100 * tolerance);
 }
 
 }  // namespace

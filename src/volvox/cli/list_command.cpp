@@ -9,6 +9,7 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
 #include "volvox/plugin/plugins.h"
+#include "volvox/report/table.h"
 #include "volvox/view/render_engine.h"
 
 namespace volvox::cli {
@@ -122,11 +123,11 @@ Result<void> print_percepts_and_actions(const std::shared_ptr<const model::Modul
   std::vector<std::vector<std::string>> rows = {{"percept", "type", "at first"}};
   for (std::size_t i = 0; i < (*anatomy)->sensors.size(); ++i)
     rows.push_back(name_and_shape((*anatomy)->percept_names[i], (*anatomy)->sensors[i]->type()));
-  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   rows = {{"action", "type", "at first"}};
   for (std::size_t i = 0; i < (*anatomy)->actuators.size(); ++i)
     rows.push_back(name_and_shape((*anatomy)->action_names[i], (*anatomy)->actuators[i]->type()));
-  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   return {};
 }
 
@@ -163,21 +164,21 @@ int info_robot(const std::string& name, const sim::Library& library) {
   std::vector<std::vector<std::string>> rows = {{"link", "mass kg", "shapes"}};
   for (const model::Link& link : robot.links)
     rows.push_back({link.name, number(link.mass), std::to_string(link.geometry->colliders.size())});
-  fmt::print("{}\n", table(rows));
+  fmt::print("{}\n", report::text_table(rows));
   rows = {{"joint", "from", "to", "lower", "upper", "effort", "speed", "motor"}};
   const auto limit = [](double x) { return std::isfinite(x) ? number(x, 3) : "-"; };
   for (const model::Joint& joint : robot.joints)
     rows.push_back({joint.name, joint.parent < 0 ? "world" : robot.links[joint.parent].name,
                     robot.links[joint.child].name, limit(joint.lower), limit(joint.upper), limit(joint.effort),
                     limit(joint.velocity), joint.motor ? "yes" : "no"});
-  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   rows = {{"dock", "on", "gender", "kind", "turns", "axial N", "shear N", "bending Nm", "torsion Nm"}};
   const char* const genders[] = {"male", "female", "both"};
   for (const model::Dock& dock : robot.docks)
     rows.push_back({dock.name, robot.links[dock.link].name, genders[static_cast<int>(dock.gender)], dock.kind,
                     dock.symmetry == 0 ? "any" : std::to_string(dock.symmetry), limit(dock.strength.axial),
                     limit(dock.strength.shear), limit(dock.strength.bending), limit(dock.strength.torsion)});
-  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   rows = {{"interface", "kind", "bit/s", "reach or timing", "queue", "largest B"}};
   const auto sizes = [](std::uint32_t queue, std::uint32_t largest) {
     return std::pair(std::to_string(queue), std::to_string(largest));
@@ -201,11 +202,11 @@ int info_robot(const std::string& name, const sim::Library& library) {
     rows.push_back({bus.name, bus.kind == model::BusKind::can ? "CAN bus" : "serial bus", limit(bus.bit_rate),
                     bus.scope == model::BusScope::world ? "the world" : "its organism", queue, largest});
   }
-  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   rows = {{"sensor", "type", "on"}};
   for (const model::Sensor& sensor : robot.sensors)
     rows.push_back({sensor.name, sensor.type, robot.links[sensor.link].name});
-  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   if (const auto printed = print_percepts_and_actions(*loaded, library); !printed.ok())
     return complain(printed.error());
   fmt::print("  try: volvox run {}\n", robot.file);
@@ -226,7 +227,7 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
     else if (p.min || p.max) range = fmt::format("{} to {}", p.min ? number(*p.min) : "", p.max ? number(*p.max) : "");
     rows.push_back({p.name, p.value, range, p.description});
   }
-  if (rows.size() > 1) fmt::print("{}\n", table(rows));
+  if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   // A parameter without a default is one that the user must think about: there is no value to try.
   const std::string setting =
       parameters->empty() ? ""
@@ -264,7 +265,7 @@ int list_command(const std::string& what, bool json, const sim::Library& library
     std::vector<std::vector<std::string>> cells;
     for (const auto& [thing, about] : rows) cells.push_back({thing, about});
     cells.insert(cells.begin(), {"", ""});
-    fmt::print("{}\n", table(cells).substr(1));
+    fmt::print("{}\n", report::text_table(cells).substr(1));
   }
   if (!found) {
     std::vector<std::string> names;

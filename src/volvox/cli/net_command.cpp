@@ -7,6 +7,7 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/net/pcapng.h"
 #include "volvox/net/scenarios/flood.h"
+#include "volvox/report/table.h"
 
 namespace volvox::cli {
 
@@ -75,7 +76,7 @@ int net_flood_command(const NetArguments& arguments) {
       {"memory", number(r.peak_mb) + " MB"},
       {"seed", count(r.seed)},
       {"state hash", hash_text(r.state_hash)}};
-  fmt::print("{}", table(rows));
+  fmt::print("{}", report::text_table(rows));
   if (log.left_out() > 0) fmt::print("  note: the capture ends early: {} events did not fit\n", log.left_out());
   for (const std::string& warning : r.warnings) fmt::print("  note: {}\n", warning);
   if (!arguments.pcap.empty()) fmt::print("  frames in {}\n", arguments.pcap);

@@ -12,6 +12,8 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/net/pcapng.h"
 #include "volvox/plugin/plugins.h"
+#include "volvox/report/run_report.h"
+#include "volvox/report/table.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/run.h"
 
@@ -81,7 +83,7 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
   fmt::print("\n{}  {} modules, engine {}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n",
              bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
-  fmt::print("{}\n", table(rows));
+  fmt::print("{}\n", report::text_table(rows));
   if (report.pacing) fmt::print("{}\n", sim::pacing_text(*report.pacing));
   fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder);
 }
@@ -235,6 +237,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (film)
     if (auto filmed = film->finish(); written.ok()) written = filmed;
   if (!written.ok()) (*run)->fail(*folder, written.error().text());
+  if (auto told = report::write_report(report, *folder); written.ok()) written = told;
 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());

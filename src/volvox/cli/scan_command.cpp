@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/csv.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
+#include "volvox/report/table.h"
 #include "volvox/scan/arena.h"
 #include "volvox/scan/build.h"
 #include "volvox/scan/clean.h"
@@ -157,16 +160,15 @@ int simulate(const ScanArguments& a) {
     WorkProgress progress("driving", a.quiet);
     const scan::Drive drive = scan::drive(
         *arena, {.seed = scan_seed, .noise = noise, .shake = a.shake, .odometry_drift = a.drift}, progress.teller());
-    if (const auto written = scan::write_bytes(scan::carmen_of(drive.log), a.output); !written.ok())
+    if (const auto written = write_file(a.output, scan::carmen_of(drive.log)); !written.ok())
       return complain(written.error());
     json["sweeps"] = drive.log.side.size();
     if (!a.path.empty()) {
-      std::string csv = "time,x,y,theta\n";
+      Csv csv({"time", "x", "y", "theta"});
       for (std::size_t i = 0; i < drive.forward_truth.size(); ++i)
-        csv +=
-            fmt::format("{:.3f},{:.6f},{:.6f},{:.6f}\n", drive.log.forward[i].time, drive.forward_truth[i].position.x,
-                        drive.forward_truth[i].position.y, drive.forward_truth[i].heading);
-      if (const auto written = scan::write_bytes(csv, a.path); !written.ok()) return complain(written.error());
+        csv.row(Csv::fixed(drive.log.forward[i].time, 3), Csv::fixed(drive.forward_truth[i].position.x, 6),
+                Csv::fixed(drive.forward_truth[i].position.y, 6), Csv::fixed(drive.forward_truth[i].heading, 6));
+      if (const auto written = write_file(a.path, csv.text()); !written.ok()) return complain(written.error());
     }
   }
   if (a.json) {
@@ -176,7 +178,7 @@ int simulate(const ScanArguments& a) {
         {"triangles of the arena", std::to_string(arena->mesh.triangles.size())}};
     if (json.contains("points")) rows.push_back({"points of the cloud", json["points"].dump()});
     if (json.contains("sweeps")) rows.push_back({"sweeps of the drive", json["sweeps"].dump()});
-    fmt::print("{}", table(rows));
+    fmt::print("{}", report::text_table(rows));
   }
   return done;
 }
@@ -217,7 +219,7 @@ int locate(const ScanArguments& a) {
   if (!located.ok())
     return complain(
         Diagnostic{a.input, 0, located.error().diagnostics()[0].what, located.error().diagnostics()[0].fix});
-  if (const auto written = scan::write_bytes(scan::carmen_of(*located), a.output); !written.ok())
+  if (const auto written = write_file(a.output, scan::carmen_of(*located)); !written.ok())
     return complain(written.error());
   nlohmann::json json = {{"sweeps", located->forward.size()}};
   if (!a.truth.empty()) {
@@ -239,7 +241,7 @@ int locate(const ScanArguments& a) {
           {"off the truth", fmt::format("{:.1f} mm on average, {:.1f} mm and {:.2f} degrees at most",
                                         json["error_mean_mm"].get<double>(), json["error_max_mm"].get<double>(),
                                         json["error_max_deg"].get<double>())});
-    fmt::print("{}", table(rows));
+    fmt::print("{}", report::text_table(rows));
   }
   return done;
 }
@@ -260,9 +262,9 @@ int clean(const ScanArguments& a) {
         "{}\n",
         nlohmann::json({{"points", result.points.size()}, {"duplicates", duplicates}, {"outliers", lone}}).dump());
   else if (!a.quiet)
-    fmt::print("{}", table({{"points", std::to_string(result.points.size())},
-                            {"duplicates left out", std::to_string(duplicates)},
-                            {"outliers left out", std::to_string(lone)}}));
+    fmt::print("{}", report::text_table({{"points", std::to_string(result.points.size())},
+                                         {"duplicates left out", std::to_string(duplicates)},
+                                         {"outliers left out", std::to_string(lone)}}));
   return done;
 }
 
@@ -312,13 +314,13 @@ void print_built(const scan::Built& built) {
   const std::string boxes = built.boxes.empty() ? "none"
                                                 : fmt::format("{}, and {} triangles beside them", built.boxes.size(),
                                                               built.rest.triangles.size());
-  fmt::print("{}", table({{"triangles", std::to_string(built.mesh.triangles.size())},
-                          {"boxes", boxes},
-                          {"planes in the cloud", std::to_string(built.planes)},
-                          {"noise of the points", fmt::format("{:.1f} mm", 1e3 * built.noise)},
-                          {"boundary edges", std::to_string(shape.boundary_edges)},
-                          {"non-manifold edges", std::to_string(shape.non_manifold_edges)},
-                          {"processor time", fmt::format("{:.2f} s", built.cpu_s)}}));
+  fmt::print("{}", report::text_table({{"triangles", std::to_string(built.mesh.triangles.size())},
+                                       {"boxes", boxes},
+                                       {"planes in the cloud", std::to_string(built.planes)},
+                                       {"noise of the points", fmt::format("{:.1f} mm", 1e3 * built.noise)},
+                                       {"boundary edges", std::to_string(shape.boundary_edges)},
+                                       {"non-manifold edges", std::to_string(shape.non_manifold_edges)},
+                                       {"processor time", fmt::format("{:.2f} s", built.cpu_s)}}));
 }
 
 int build(const ScanArguments& a) {
@@ -351,13 +353,13 @@ nlohmann::json json_of(const scan::Registration& fit) {
 
 void print_fit(const scan::Registration& fit) {
   const Vec3 shift = fit.pose.position, turn = roll_pitch_yaw(fit.pose.rotation);
-  fmt::print("{}", table({{"shift", fmt::format("{:.3f} {:.3f} {:.3f} m", shift.x, shift.y, shift.z)},
-                          {"turn", fmt::format("roll {:.2f}, pitch {:.2f}, yaw {:.2f} degrees", degrees(turn.x),
-                                               degrees(turn.y), degrees(turn.z))},
-                          {"overlap", fmt::format("{:.0f} %", 100 * fit.overlap)},
-                          {"walls that lie on walls",
-                           fmt::format("{:.0f} %, and {:.0f} % the other way", 100 * fit.walls, 100 * fit.walls_back)},
-                          {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * fit.rms)}}));
+  fmt::print("{}", report::text_table({{"shift", fmt::format("{:.3f} {:.3f} {:.3f} m", shift.x, shift.y, shift.z)},
+                                       {"turn", fmt::format("roll {:.2f}, pitch {:.2f}, yaw {:.2f} degrees",
+                                                            degrees(turn.x), degrees(turn.y), degrees(turn.z))},
+                                       {"overlap", fmt::format("{:.0f} %", 100 * fit.overlap)},
+                                       {"walls that lie on walls", fmt::format("{:.0f} %, and {:.0f} % the other way",
+                                                                               100 * fit.walls, 100 * fit.walls_back)},
+                                       {"rms across the surface", fmt::format("{:.1f} mm", 1e3 * fit.rms)}}));
 }
 
 void warn_of_doubt(const std::string& scan, const scan::Registration& fit) {
@@ -400,7 +402,7 @@ int refine(const ScanArguments& a) {
       fmt::print("{} laid on the arena\n", a.scans[i]);
       print_fit(refined->fits[i]);
     }
-    fmt::print("{}", table({{"points that were new", std::to_string(refined->new_points)}}));
+    fmt::print("{}", report::text_table({{"points that were new", std::to_string(refined->new_points)}}));
     print_built(refined->built);
   }
   return done;
@@ -436,17 +438,18 @@ int evaluate(const ScanArguments& a) {
     return done;
   }
   fmt::print("{}",
-             table({{"triangles", std::to_string(e.triangles)},
-                    {"accuracy (mesh to truth)", fmt::format("{:.2f} mm on average, 95 % within {:.2f} mm",
-                                                             1e3 * e.accuracy_mean, 1e3 * e.accuracy_p95)},
-                    {"completeness (truth to mesh)", fmt::format("{:.2f} mm on average, 95 % within {:.2f} mm",
-                                                                 1e3 * e.completeness_mean, 1e3 * e.completeness_p95)},
-                    {"Hausdorff distance", fmt::format("{:.1f} mm", 1e3 * e.hausdorff)},
-                    {"F-score at 2 cm", fmt::format("{:.4f}", e.f_2cm)},
-                    {"F-score at 5 mm", fmt::format("{:.4f}", e.f_5mm)},
-                    {"boundary edges", std::to_string(e.boundary_edges)},
-                    {"non-manifold edges", std::to_string(e.non_manifold_edges)},
-                    {"planes found", fmt::format("{} of {}", e.planes_found, e.planes)}}));
+             report::text_table(
+                 {{"triangles", std::to_string(e.triangles)},
+                  {"accuracy (mesh to truth)", fmt::format("{:.2f} mm on average, 95 % within {:.2f} mm",
+                                                           1e3 * e.accuracy_mean, 1e3 * e.accuracy_p95)},
+                  {"completeness (truth to mesh)", fmt::format("{:.2f} mm on average, 95 % within {:.2f} mm",
+                                                               1e3 * e.completeness_mean, 1e3 * e.completeness_p95)},
+                  {"Hausdorff distance", fmt::format("{:.1f} mm", 1e3 * e.hausdorff)},
+                  {"F-score at 2 cm", fmt::format("{:.4f}", e.f_2cm)},
+                  {"F-score at 5 mm", fmt::format("{:.4f}", e.f_5mm)},
+                  {"boundary edges", std::to_string(e.boundary_edges)},
+                  {"non-manifold edges", std::to_string(e.non_manifold_edges)},
+                  {"planes found", fmt::format("{} of {}", e.planes_found, e.planes)}}));
   return done;
 }
 
@@ -499,8 +502,7 @@ int run(const ScanArguments& a, sim::Library& library, Log& log) {
   if (!mesh_file.empty())
     if (const auto written = scan::write_mesh(mesh, folder / mesh_file); !written.ok())
       return complain(written.error());
-  if (const auto written =
-          scan::write_bytes(scan::sdf_world("arena", mesh_file, built->boxes, robot), folder / "arena.sdf");
+  if (const auto written = write_file(folder / "arena.sdf", scan::sdf_world("arena", mesh_file, built->boxes, robot));
       !written.ok())
     return complain(written.error());
   if (!a.json && !a.quiet) print_built(*built);

@@ -10,9 +10,11 @@
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/file_lock.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/sweep.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/report/run_report.h"
 
 namespace volvox::cli {
 namespace fs = std::filesystem;
@@ -29,7 +31,9 @@ std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Lib
   auto prepared = sim::Run::prepare(run.options, library, log);
   if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
   (*prepared)->finish();
-  if (auto written = (*prepared)->write(folder); !written.ok()) throw std::runtime_error(written.error().text());
+  auto written = (*prepared)->write(folder);
+  if (written.ok()) written = report::write_report((*prepared)->report(), folder);
+  if (!written.ok()) throw std::runtime_error(written.error().text());
   lines.close();
   fs::remove_all(final_folder);
   fs::rename(folder, final_folder);
@@ -171,15 +175,9 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
                                                               static_cast<std::size_t>(arguments.run.threads));
   const bool whole = run_all(pending, *plan, parent, jobs, library, quiet);
 
-  std::ofstream csv(*folder / "sweep.csv");
-  csv << sweep_csv(*plan);
-  csv.flush();
+  const auto table = write_file(*folder / "sweep.csv", sweep_csv(*plan));
   auto plots = write_plots(*folder, *plan);
-  if (!csv || !plots.ok())
-    return complain(!plots.ok() ? plots.error()
-                                : Error(Diagnostic{(*folder / "sweep.csv").string(), 0, "the table cannot be written",
-                                                   "give another folder with --out DIR"})),
-           run_failed;
+  if (!table.ok() || !plots.ok()) return complain(!plots.ok() ? plots.error() : table.error()), run_failed;
   if (arguments.run.json) fmt::print("{}\n", to_json(*plan, *folder, found, *plots).dump(2));
   else if (!arguments.run.quiet)
     fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(*plan),

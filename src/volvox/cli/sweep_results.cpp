@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
 
-#include "volvox/cli/plot.h"
+#include "volvox/base/csv.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/sweep.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/report/chart.h"
+#include "volvox/report/table.h"
 
 namespace volvox::cli {
 namespace fs = std::filesystem;
@@ -45,13 +47,6 @@ std::vector<std::string> changing_metrics(const SweepPlan& plan) {
   return names;
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 template <class Wanted>
 Estimate estimate_of(const SweepPlan& plan, const std::string& metric, Wanted&& wanted) {
   std::vector<double> values;
@@ -74,15 +69,17 @@ std::vector<std::vector<std::string>> curves_beside(const SweepPlan& plan, std::
   return curves;
 }
 
-PlotPanel panel_of(const SweepPlan& plan, std::size_t axis, const std::string& metric) {
+report::Panel panel_of(const SweepPlan& plan, std::size_t axis, const std::string& metric) {
   const Varied& varied = plan.varied[axis];
-  PlotPanel panel{metric, varied.key, metric, {}};
-  if (!varied.numbers) panel.x_names = varied.values;
+  report::Panel panel{"", {varied.key}, {metric}};
+  if (!varied.numbers) panel.x.names = varied.values;
   for (const std::vector<std::string>& others : curves_beside(plan, axis)) {
-    PlotSeries series;
+    report::Curve curve{.label = "", .points = {}, .marks = true};
+    curve.join = varied.numbers ? report::Join::lines : report::Join::nothing;  // nothing lies between two words
+    curve.spread = varied.numbers ? report::Spread::band : report::Spread::bars;
     for (std::size_t k = 0, o = 0; k < plan.varied.size() && !others.empty(); ++k)
       if (k != axis)
-        series.name += fmt::format("{}{} = {}", series.name.empty() ? "" : ", ", plan.varied[k].key, others[o++]);
+        curve.label += fmt::format("{}{} = {}", curve.label.empty() ? "" : ", ", plan.varied[k].key, others[o++]);
     for (std::size_t i = 0; i < varied.values.size(); ++i) {
       const Estimate e = estimate_of(plan, metric, [&](const SweepRun& run) {
         std::vector<std::string> rest = run.values;
@@ -90,10 +87,11 @@ PlotPanel panel_of(const SweepPlan& plan, std::size_t axis, const std::string& m
         return run.values[axis] == varied.values[i] && (others.empty() || rest == others);
       });
       if (e.count == 0) continue;
-      series.points.emplace_back(varied.numbers ? std::stod(varied.values[i]) : static_cast<double>(i), e.mean);
-      series.half_widths.push_back(e.half_width.value_or(0));
+      const double half = e.half_width.value_or(0);
+      curve.points.push_back({varied.numbers ? std::stod(varied.values[i]) : static_cast<double>(i), e.mean,
+                              e.mean - half, e.mean + half});
     }
-    panel.series.push_back(std::move(series));
+    panel.curves.push_back(std::move(curve));
   }
   return panel;
 }
@@ -138,23 +136,23 @@ bool seeds_change_nothing(const SweepPlan& plan) {
 
 std::string sweep_csv(const SweepPlan& plan) {
   const std::vector<std::string> names = metric_names(plan);
-  std::string csv = "run";
-  for (const Varied& varied : plan.varied) csv += "," + csv_cell(varied.key);
-  csv += ",seed,status,failure,state_hash,sim_time_s,wall_time_s";
-  for (const std::string& name : names) csv += "," + csv_cell(name);
-  csv += "\n";
+  std::vector<std::string> headings = {"run"};
+  for (const Varied& varied : plan.varied) headings.push_back(varied.key);
+  headings.insert(headings.end(), {"seed", "status", "failure", "state_hash", "sim_time_s", "wall_time_s"});
+  headings.insert(headings.end(), names.begin(), names.end());
+  Csv csv(headings);
   for (const SweepRun& run : plan.runs) {
-    csv += csv_cell(run.folder);
-    for (const std::string& value : run.values) csv += "," + csv_cell(value);
-    csv += fmt::format(",{},{},{},{},{},{}", run.options.seed, run.status, csv_cell(run.failure), run.state_hash,
-                       run.sim_time, run.wall_time);
+    csv.field(run.folder);
+    for (const std::string& value : run.values) csv.field(value);
+    csv.field(run.options.seed), csv.field(run.status), csv.field(run.failure), csv.field(run.state_hash);
+    csv.field(run.sim_time), csv.field(run.wall_time);
     for (const std::string& name : names) {
       const auto value = run.metric(name);
-      csv += value && std::isfinite(*value) ? fmt::format(",{}", *value) : ",";
+      csv.field(value && std::isfinite(*value) ? fmt::format("{}", *value) : "");
     }
-    csv += "\n";
+    csv.end_row();
   }
-  return csv;
+  return csv.text();
 }
 
 std::string sweep_table(const SweepPlan& plan) {
@@ -180,16 +178,14 @@ std::string sweep_table(const SweepPlan& plan) {
                                            : number(e.mean));
     }
   }
-  return table(rows);
+  return report::text_table(rows);
 }
 
 Result<std::vector<std::string>> write_plots(const fs::path& folder, const SweepPlan& plan) {
   std::vector<std::string> written;
-  const auto write = [&](const std::string& name, const std::string& content) {
-    std::ofstream out(folder / name);
-    out << content;
+  const auto write = [&](const std::string& name, const report::Chart& chart) {
     written.push_back(name);
-    return static_cast<bool>(out.flush());
+    return write_file(folder / name, svg(chart)).ok();
   };
   std::error_code error;
   fs::create_directories(folder / "plots", error);
@@ -199,13 +195,12 @@ Result<std::vector<std::string>> write_plots(const fs::path& folder, const Sweep
   bool good = !error;
   for (std::size_t k = 0; k < plan.varied.size() && !names.empty(); ++k) {
     const std::string title = fmt::format("{}: {} runs, means with 95 % confidence", plan.experiment, done_runs);
-    std::vector<PlotPanel> panels;
+    std::vector<report::Panel> panels;
     for (const std::string& name : names) {
       panels.push_back(panel_of(plan, k, name));
-      good = good &&
-             write(fmt::format("plots/{}_by_{}.svg", name, plan.varied[k].key), line_plots(title, {panels.back()}));
+      good = good && write(fmt::format("plots/{}_by_{}.svg", name, plan.varied[k].key), {title, {panels.back()}});
     }
-    good = good && write(fmt::format("by_{}.svg", plan.varied[k].key), line_plots(title, panels));
+    good = good && write(fmt::format("by_{}.svg", plan.varied[k].key), {title, panels});
   }
   if (!good) return Diagnostic{folder.string(), 0, "the plots cannot be written", "give another folder with --out DIR"};
   return written;

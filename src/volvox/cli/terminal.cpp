@@ -77,29 +77,4 @@ std::string number(double value, int digits) {
   return fmt::format("{:.{}g}", value, digits);
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  std::vector<bool> right;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    widths.resize(std::max(widths.size(), rows[r].size()), 0);
-    right.resize(widths.size(), true);
-    for (std::size_t c = 0; c < rows[r].size(); ++c) {
-      widths[c] = std::max(widths[c], rows[r][c].size());
-      const std::string& cell = rows[r][c];
-      const bool numeric =
-          cell.empty() || cell == "-" || cell.find_first_not_of("0123456789.+-e %x") == std::string::npos;
-      if (r > 0 && !numeric) right[c] = false;
-    }
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c)
-      line += right[c] ? fmt::format(" {:>{}} ", row[c], widths[c]) : fmt::format(" {:<{}} ", row[c], widths[c]);
-    while (!line.empty() && line.back() == ' ') line.pop_back();
-    text += line + "\n";
-  }
-  return text;
-}
-
 }  // namespace volvox::cli

@@ -1,9 +1,8 @@
 // How things look on a terminal: colour where it is wanted, a progress bar on standard error,
-// sparse lines where there is no terminal, and plain tables.
+// sparse lines where there is no terminal.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "volvox/sim/run.h"
 
@@ -32,9 +31,6 @@ class ProgressBar {
   bool quiet_, terminal_, drawn_ = false;
   double next_line_ = 2;  // s of wall time: when the next sparse line is due
 };
-
-// Columns padded to their widest cell; the first line is the heading. Numbers go to the right.
-std::string table(const std::vector<std::vector<std::string>>& rows);
 
 // 0.1234567 -> "0.1235"; at most so many significant digits.
 std::string number(double value, int digits = 4);

@@ -7,6 +7,7 @@
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
+#include "volvox/report/run_report.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/view/web/viewed_recording.h"
 #include "volvox/view/web/viewed_robot.h"
@@ -74,7 +75,9 @@ int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const
     return made;
   };
   const auto at_end = [&](sim::Run& ended) {
-    if (auto written = ended.write(folder); !written.ok()) not_written = written.error();
+    auto written = ended.write(folder);
+    if (auto told = report::write_report(ended.report(), folder); written.ok()) written = told;
+    if (!written.ok()) not_written = written.error();
   };
   const StopOnSignal stop;
   view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "volvox/base/text.h"
+
 namespace volvox::model {
 namespace {
 

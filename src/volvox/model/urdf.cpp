@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "volvox/base/text.h"
 #include "volvox/model/schema.h"
 
 namespace volvox::model {

@@ -345,21 +345,6 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
-std::string xml_escaped(const std::string& value) {
-  std::string text;
-  for (const char c : value) {
-    switch (c) {
-      case '&': text += "&amp;"; break;
-      case '<': text += "&lt;"; break;
-      case '>': text += "&gt;"; break;
-      case '"': text += "&quot;"; break;
-      case '\'': text += "&apos;"; break;
-      default: text += c;
-    }
-  }
-  return text;
-}
-
 std::string suggest(const std::string& wanted, const std::vector<std::string>& candidates) {
   const std::string near = nearest_name(wanted, candidates);
   std::string all;

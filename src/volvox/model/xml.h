@@ -106,7 +106,6 @@ std::vector<const XMLElement*> model_children(const XMLElement& model, const cha
 const XMLElement* child_named(const XMLElement* parent, const char* element, const std::string& name);
 std::string text_of(const XMLElement* element);  // trimmed; "" without one
 
-std::string xml_escaped(const std::string& text);
 std::vector<std::string> split_words(std::string_view text);
 // "did you mean x?", or the list of what there is.
 std::string suggest(const std::string& wanted, const std::vector<std::string>& candidates);

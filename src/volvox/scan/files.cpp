@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "volvox/base/text.h"
+
 namespace volvox::scan {
 namespace {
 
@@ -89,12 +91,7 @@ std::string sdf_world(std::string name, const std::string& mesh_file, const std:
 )",
                          part, pose, geometry);
   };
-  if (!mesh_file.empty()) {
-    std::string uri;
-    for (const char c : mesh_file)
-      uri += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-    add("surface", "", fmt::format("<mesh><uri>{}</uri></mesh>", uri));
-  }
+  if (!mesh_file.empty()) add("surface", "", fmt::format("<mesh><uri>{}</uri></mesh>", xml_escaped(mesh_file)));
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     const Vec3 &at = boxes[i].pose.position, turn = roll_pitch_yaw(boxes[i].pose.rotation), &size = boxes[i].size;
     add(fmt::format("box_{}", i),
@@ -152,16 +149,6 @@ Result<std::string> read_bytes(const std::filesystem::path& file) {
   if (!in)
     return Diagnostic{file.string(), 0, "the file cannot be opened", "check its name and whether you may read it"};
   return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-Result<void> write_bytes(std::string_view bytes, const std::filesystem::path& file) {
-  std::ofstream out(file, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out)
-    return Diagnostic{file.string(), 0, "the file cannot be written",
-                      "check that its folder is there, that you may write, and that the disk is not full"};
-  return {};
 }
 
 Result<CloudReading> read_cloud(const std::filesystem::path& file) {
@@ -256,13 +243,13 @@ std::string stl_of(const model::MeshData& mesh) {
 Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file) {
   if (const auto good = check_mesh_name(file); !good.ok()) return good;
   const std::string kind = ending(file);
-  if (kind == ".ply") return write_bytes(ply_of(mesh), file);
-  if (kind == ".off") return write_bytes(off_of(mesh), file);
-  if (kind == ".stl") return write_bytes(stl_of(mesh), file);
+  if (kind == ".ply") return write_file(file, ply_of(mesh));
+  if (kind == ".off") return write_file(file, off_of(mesh));
+  if (kind == ".stl") return write_file(file, stl_of(mesh));
   std::filesystem::path beside = file;
   beside.replace_extension(".stl");
-  if (const auto written = write_bytes(stl_of(mesh), beside); !written.ok()) return written;
-  return write_bytes(sdf_world(file.stem().string(), beside.filename().string()), file);
+  if (const auto written = write_file(beside, stl_of(mesh)); !written.ok()) return written;
+  return write_file(file, sdf_world(file.stem().string(), beside.filename().string()));
 }
 
 Result<void> write_arena(const Built& built, const std::filesystem::path& file) {
@@ -271,15 +258,15 @@ Result<void> write_arena(const Built& built, const std::filesystem::path& file) 
   beside.replace_extension(".stl");
   const bool has_rest = !built.rest.triangles.empty();
   if (has_rest)
-    if (const auto written = write_bytes(stl_of(built.rest), beside); !written.ok()) return written;
-  return write_bytes(sdf_world(file.stem().string(), has_rest ? beside.filename().string() : "", built.boxes), file);
+    if (const auto written = write_file(beside, stl_of(built.rest)); !written.ok()) return written;
+  return write_file(file, sdf_world(file.stem().string(), has_rest ? beside.filename().string() : "", built.boxes));
 }
 
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) {
   if (const auto good = check_cloud_name(file); !good.ok()) return good;
   const std::string kind = ending(file);
-  if (kind == ".ply") return write_bytes(ply_of(mesh_of(cloud)), file);
-  if (kind == ".pcd") return write_bytes(pcd_of(cloud), file);
+  if (kind == ".ply") return write_file(file, ply_of(mesh_of(cloud)));
+  if (kind == ".pcd") return write_file(file, pcd_of(cloud));
   std::string text;
   for (std::size_t i = 0; i < cloud.points.size(); ++i) {
     const Vec3& p = cloud.points[i];
@@ -288,7 +275,7 @@ Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) 
       fmt::format_to(std::back_inserter(text), " {} {} {}", cloud.colors[i].r, cloud.colors[i].g, cloud.colors[i].b);
     text += '\n';
   }
-  return write_bytes(text, file);
+  return write_file(file, text);
 }
 
 }  // namespace volvox::scan

@@ -56,6 +56,5 @@ Result<void> check_cloud_name(const std::filesystem::path& file);
 Result<void> check_folder_of(const std::filesystem::path& file);
 
 Result<std::string> read_bytes(const std::filesystem::path& file);
-Result<void> write_bytes(std::string_view bytes, const std::filesystem::path& file);
 
 }  // namespace volvox::scan

@@ -4,9 +4,11 @@
 #include <fmt/os.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "volvox/base/csv.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/sim/recording_format.h"
 
@@ -195,13 +197,41 @@ Result<Verification> verify(Recording& recording, const Library& library, Log& l
 
 namespace {
 
-// A field as CSV has it: quoted where it holds a comma, a quote or a line break.
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
+// Tables that grow together, tick by tick.
+class Tables {
+ public:
+  explicit Tables(fs::path folder) : folder_(std::move(folder)) {}
+
+  Csv& add(const std::string& name, Csv rows) {
+    const std::string file = name + ".csv";
+    return tables_.emplace(file, Table{std::ofstream(folder_ / file), std::move(rows)}).first->second.rows;
+  }
+  void flush() {
+    for (auto& [name, table] : tables_) table.file << table.rows.take();
+  }
+  // The names of the files.
+  Result<std::vector<std::string>> finish() {
+    flush();
+    std::vector<std::string> written;
+    bool good = true;
+    for (auto& [name, table] : tables_) {
+      good = good && table.file.flush();
+      written.push_back(name);
+    }
+    if (!good)
+      return Diagnostic{folder_.string(), 0, "the tables cannot be written",
+                        "give a folder that can be written, with --out DIR"};
+    return written;
+  }
+
+ private:
+  struct Table {
+    std::ofstream file;
+    Csv rows;
+  };
+  fs::path folder_;
+  std::map<std::string, Table> tables_;
+};
 
 }  // namespace
 
@@ -209,23 +239,18 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
   std::error_code error;
   fs::create_directories(folder, error);
   const RecordedNames& names = recording.names();
-  std::map<std::string, std::ofstream> files;
-  const auto table = [&](const std::string& name, const std::string& heading) -> std::ofstream& {
-    auto& file = files[name + ".csv"];
-    file.open(folder / (name + ".csv"));
-    file << heading << '\n';
-    return file;
-  };
-  std::string metric_heading = "time_s";
-  for (const char* metric : format::metric_names) metric_heading += std::string(",") + metric;
-  auto& links = table("links", "time_s,link,x_m,y_m,z_m,qx,qy,qz,qw");
-  auto& joints = table("joints", "time_s,joint,position,velocity,torque");
-  auto& docks = table("docks", "time_s,dock,enabled,latching,engaged,broken,partner,load");
-  auto& messages = table("messages", "sent_s,arrived_s,receiver,outlet,bytes");
-  auto& lines = table("log", "time_s,module,text");
-  auto& inputs = table("inputs", "time_s,kind,module,name,text,value,force_x_N,force_y_N,force_z_N");
-  auto& metrics = table("metrics", metric_heading);
-  auto& states = table("state", "tick,time_s,state_hash");
+  std::vector<std::string> metric_headings = {"time_s"};
+  metric_headings.insert(metric_headings.end(), format::metric_names.begin(), format::metric_names.end());
+  Tables tables(folder);
+  Csv& links = tables.add("links", {"time_s", "link", "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw"});
+  Csv& joints = tables.add("joints", {"time_s", "joint", "position", "velocity", "torque"});
+  Csv& docks = tables.add("docks", {"time_s", "dock", "enabled", "latching", "engaged", "broken", "partner", "load"});
+  Csv& messages = tables.add("messages", {"sent_s", "arrived_s", "receiver", "outlet", "bytes"});
+  Csv& lines = tables.add("log", {"time_s", "module", "text"});
+  Csv& inputs = tables.add(
+      "inputs", {"time_s", "kind", "module", "name", "text", "value", "force_x_N", "force_y_N", "force_z_N"});
+  Csv& metrics = tables.add("metrics", Csv(metric_headings));
+  Csv& states = tables.add("state", {"tick", "time_s", "state_hash"});
 
   std::vector<RecordedTick::Dock> last_docks;
   for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
@@ -233,52 +258,38 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     if (!tick.ok()) return tick.error();
     const RecordedTick& now = **tick;
     const std::string time = fmt::format("{}", now.time.seconds());
-    states << fmt::format("{},{},{}\n", t, time, hash_text(now.hash));
+    states.row(t, time, hash_text(now.hash));
     for (std::size_t i = 0; i < now.links.size(); ++i) {
       const auto& p = now.links[i].position;
       const auto& q = now.links[i].rotation;
-      links << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, csv_text(names.links[i]), p[0], p[1], p[2], q[0], q[1],
-                           q[2], q[3]);
+      links.row(time, names.links[i], p[0], p[1], p[2], q[0], q[1], q[2], q[3]);
     }
     for (std::size_t i = 0; i < now.joints.size(); ++i)
-      joints << fmt::format("{},{},{},{},{}\n", time, csv_text(names.joints[i]), now.joints[i].position,
-                            now.joints[i].velocity, now.joints[i].torque);
+      joints.row(time, names.joints[i], now.joints[i].position, now.joints[i].velocity, now.joints[i].torque);
     for (std::size_t i = 0; i < now.docks.size(); ++i) {  // those that have changed
       const RecordedTick::Dock& d = now.docks[i];
       if (!last_docks.empty() && last_docks[i].flags == d.flags && last_docks[i].partner == d.partner &&
           last_docks[i].load == d.load)
         continue;
       const auto flag = [&](std::uint32_t f) { return (d.flags & f) != 0 ? 1 : 0; };
-      docks << fmt::format("{},{},{},{},{},{},{},{}\n", time, csv_text(names.docks[i]), flag(format::enabled),
-                           flag(format::latching), flag(format::engaged), flag(format::broken),
-                           d.partner < names.docks.size() ? csv_text(names.docks[d.partner]) : "", d.load);
+      docks.row(time, names.docks[i], flag(format::enabled), flag(format::latching), flag(format::engaged),
+                flag(format::broken), d.partner < names.docks.size() ? names.docks[d.partner] : "", d.load);
     }
     last_docks = now.docks;
     for (const RecordedTick::Arrival& m : now.arrivals)
-      messages << fmt::format("{},{},{},{},{}\n", m.sent.seconds(), m.arrived.seconds(),
-                              csv_text(names.agents[m.agent]), csv_text(names.outlet(m.agent, m.outlet)), m.bytes);
-    for (const RecordedTick::LogLine& line : now.log)
-      lines << fmt::format("{},{},{}\n", time, csv_text(line.module), csv_text(line.text));
+      messages.row(m.sent.seconds(), m.arrived.seconds(), names.agents[m.agent], names.outlet(m.agent, m.outlet),
+                   m.bytes);
+    for (const RecordedTick::LogLine& line : now.log) lines.row(time, line.module, line.text);
     for (const Input& i : now.inputs)
-      inputs << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, i.kind, csv_text(i.module), csv_text(i.name),
-                            csv_text(i.text), i.value, i.force.x, i.force.y, i.force.z);
+      inputs.row(time, i.kind, i.module, i.name, i.text, i.value, i.force.x, i.force.y, i.force.z);
     if (now.metrics) {
-      metrics << time;
-      for (const double value : *now.metrics) metrics << fmt::format(",{}", value);
-      metrics << '\n';
+      metrics.field(time);
+      for (const double value : *now.metrics) metrics.field(value);
+      metrics.end_row();
     }
+    tables.flush();
   }
-  std::vector<std::string> written;
-  bool good = true;
-  for (auto& [name, file] : files) {
-    file.flush();
-    good = good && file;
-    written.push_back(name);
-  }
-  if (!good)
-    return Diagnostic{folder.string(), 0, "the tables cannot be written",
-                      "give a folder that can be written, with --out DIR"};
-  return written;
+  return tables.finish();
 }
 
 }  // namespace volvox::sim

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "volvox/base/csv.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/sim/recording_format.h"
-#include "volvox/sim/report.h"
 #include "volvox/sim/tells_metrics.h"
 #include "volvox/sim/tells_of_plugins.h"
 #include "volvox/world/measures.h"
@@ -548,9 +548,6 @@ void Run::fail(const fs::path& folder, const std::string& why) {
   if (report_.status != "failed") report_.failure = why;
   report_.status = "failed";
   (void)write_summary(folder);
-  std::error_code error;
-  if (fs::exists(folder / "report.html", error))
-    (void)write_whole(folder / "report.html", report_html(report_, folder));
 }
 
 Result<void> Run::write_summary(const fs::path& folder) const {
@@ -569,17 +566,16 @@ Result<void> Run::write(const fs::path& folder) {
   if (auto made = make_folder(folder); !made.ok()) return made;
   if (auto written = write_summary(folder); !written.ok()) return written;
 
-  std::string csv = "time_s";
-  for (const char* name : format::metric_names) csv += fmt::format(",{}", name);
-  csv += '\n';
+  std::vector<std::string> headings = {"time_s"};
+  headings.insert(headings.end(), std::begin(format::metric_names), std::end(format::metric_names));
+  Csv csv(headings);
   for (const TimePoint& p : report_.history) {
-    csv += fmt::format("{}", p.time);
-    for (const double value : p.values()) csv += fmt::format(",{}", value);
-    csv += '\n';
+    csv.field(p.time);
+    for (const double value : p.values()) csv.field(value);
+    csv.end_row();
   }
-  if (auto written = write_whole(folder / "metrics.csv", csv); !written.ok()) return written;
+  if (auto written = write_whole(folder / "metrics.csv", csv.text()); !written.ok()) return written;
   if (auto written = experiment_->write(folder); !written.ok()) return written;
-  if (auto written = write_whole(folder / "report.html", report_html(report_, folder)); !written.ok()) return written;
   if (recorder_)
     if (auto recorded = recorder_->finish({{"summary", report_.json()}}); !recorded.ok()) return recorded;
   if (options_.save_to && report_.status != "failed") return save(*options_.save_to);

@@ -117,7 +117,7 @@ class Run {
   void end();
   const RunReport& report() const { return report_; }
 
-  // Writes summary.json, metrics.csv and report.html into the folder, which is made if need be, and the
+  // Writes summary.json, metrics.csv and what the experiment drew into the folder, which is made if need be, and the
   // snapshot if one was asked for.
   Result<void> write(const std::filesystem::path& folder);
 

@@ -38,15 +38,4 @@ class TimeDistribution {
   double sum_ = 0;  // s
 };
 
-// A horizontal line in a plot.
-struct Mark {
-  double value = 0;
-  std::string label;
-};
-
-// Boxes side by side, as a whole SVG document; values in ms, on a logarithmic axis, because
-// outliers lie a hundred medians away. `below` says what the labels are.
-std::string box_plot(const std::string& title, const std::string& below, const std::vector<Box>& boxes,
-                     const std::vector<Mark>& marks);
-
 }  // namespace volvox::sim

@@ -48,11 +48,7 @@ class Theatre {
 
   Result<void> open(model::SceneBuilder& scene, std::uint64_t seed = 1,
                     const std::string& engine_name = physics::default_engine) {
-    auto model = scene.build();
-    if (!model.ok()) return model.error();
-    auto shared = std::make_shared<const model::WorldModel>(std::move(*model));
-    auto engine = physics::built_in_engines().make(engine_name, {shared->gravity, 1.0 / 240, nullptr});
-    auto made = world::World::create(shared, std::move(*engine));
+    auto made = world::make_world(scene, engine_name);
     if (!made.ok()) return made.error();
     world = std::move(*made);
     auto created = Minds::create(*world, registries, seed);

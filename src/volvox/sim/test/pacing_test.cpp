@@ -135,9 +135,6 @@ TEST(TimeDistribution, a_box_keeps_outliers_apart) {
   EXPECT_NEAR(box.high, 200e-9, 1e-9);
   ASSERT_EQ(box.outliers.size(), 1u);
   EXPECT_NEAR(box.outliers[0], 1e-4, 1e-6);
-  const std::string svg = box_plot("a < b", "robots", {box}, {{1e-3, "length"}});
-  EXPECT_NE(svg.find("a &lt; b"), std::string::npos);
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
 TEST(RealTimePriority, says_what_the_system_allowed) {

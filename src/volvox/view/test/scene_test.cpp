@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../sim/test/worlds.h"
+#include "volvox/sim/test/worlds.h"
 #include "volvox/view/render_engine.h"
 
 namespace volvox::view {

@@ -41,18 +41,24 @@ inline std::shared_ptr<const model::ModuleModel> share(model::ModuleModel model)
   return std::make_shared<const model::ModuleModel>(std::move(model));
 }
 
+// What was put together, on an engine with substeps of 1/240 s. All tests make their small worlds here.
+inline Result<std::unique_ptr<World>> make_world(model::SceneBuilder& scene,
+                                                 const std::string& engine = physics::default_engine) {
+  auto model = scene.build();
+  if (!model.ok()) return model.error();
+  auto made = physics::built_in_engines().make(engine, {model->gravity, 1.0 / 240, nullptr});
+  if (!made.ok()) return made.error();
+  return World::create(std::make_shared<const model::WorldModel>(std::move(*model)), std::move(*made));
+}
+
 // A world on an engine, and ticks of 1/60 s (or another) without minds.
 class Bench {
  public:
   Bench(model::SceneBuilder& scene, TickLength dt = {1, 60}, const std::string& engine = physics::default_engine)
       : dt_(dt) {
-    auto model = scene.build();
-    if (!model.ok()) throw std::runtime_error(model.error().text());
-    auto shared = std::make_shared<const model::WorldModel>(std::move(*model));
-    auto made = physics::built_in_engines().make(engine, {shared->gravity, 1.0 / 240, nullptr});
-    auto world = World::create(shared, std::move(*made));
-    if (!world.ok()) throw std::runtime_error(world.error().text());
-    world_ = std::move(*world);
+    auto made = make_world(scene, engine);
+    if (!made.ok()) throw std::runtime_error(made.error().text());
+    world_ = std::move(*made);
   }
 
   void tick(int count = 1) {

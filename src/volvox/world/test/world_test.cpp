@@ -44,10 +44,7 @@ TEST(World, AMovingMeshIsRefusedWithAReason) {
   model::ModuleModel moving = cube();
   moving.links[0].geometry = std::make_shared<model::Geometry>(model::Geometry{{{"mesh", model::Mesh(mesh), {}, {}}}});
   scene.add(share(moving), Pose{}, "m");
-  auto model = scene.build();
-  ASSERT_TRUE(model.ok());
-  auto engine = physics::built_in_engines().make(physics::default_engine, {});
-  const auto world = World::create(std::make_shared<const model::WorldModel>(std::move(*model)), std::move(*engine));
+  const auto world = make_world(scene);
   ASSERT_FALSE(world.ok());
   EXPECT_NE(world.error().text().find("'body' of 'm'"), std::string::npos) << world.error().text();
 }

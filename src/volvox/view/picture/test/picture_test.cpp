@@ -3,8 +3,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "../../../sim/test/worlds.h"
 #include "volvox/mind/camera.h"
+#include "volvox/sim/test/worlds.h"
 #include "volvox/view/picture/image_file.h"
 #include "volvox/view/picture/overlay.h"
 #include "volvox/view/picture/picture_engine.h"

@@ -1,0 +1,24 @@
+// Runs experiments by name, one after another in one process, for their tests and their figures.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "volvox/sim/run.h"
+
+namespace volvox::experiments {
+
+// All robots' behaviours and all experiments.
+const sim::Library& library();
+
+// Those that follow throw what is wrong.
+std::unique_ptr<sim::Run> prepared(const sim::RunOptions& options);
+// To its end. The snapshot is saved if one was asked for; nothing else is written.
+sim::RunReport run(const sim::RunOptions& options);
+// Duration in s; 0: the experiment's own.
+sim::RunReport run(const std::string& experiment, std::map<std::string, std::string> settings = {}, double duration = 0,
+                   std::uint64_t seed = 1, const std::string& engine = "native", int threads = 1);
+double metric(const sim::RunReport& report, const std::string& name);
+
+}  // namespace volvox::experiments

@@ -1,0 +1,35 @@
+#include "volvox/base/csv.h"
+
+namespace volvox {
+
+Csv::Csv(std::initializer_list<std::string_view> headings) {
+  for (const std::string_view heading : headings) add(heading);
+  end_row();
+}
+
+Csv::Csv(const std::vector<std::string>& headings) {
+  for (const std::string& heading : headings) add(heading);
+  end_row();
+}
+
+void Csv::add(std::string_view field) {
+  if (!row_begins_) text_ += ',';
+  row_begins_ = false;
+  if (field.find_first_of(",\"\n\r") == std::string_view::npos) {
+    text_ += field;
+    return;
+  }
+  text_ += '"';
+  for (const char c : field) {
+    if (c == '"') text_ += '"';
+    text_ += c;
+  }
+  text_ += '"';
+}
+
+void Csv::end_row() {
+  text_ += '\n';
+  row_begins_ = true;
+}
+
+}  // namespace volvox

@@ -1,0 +1,189 @@
+#include "volvox/report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "volvox/base/hash.h"
+#include "volvox/base/text.h"
+#include "volvox/report/chart.h"
+#include "volvox/report/page.h"
+#include "volvox/report/table.h"
+
+namespace volvox::report {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uintmax_t most_picture_bytes = 20 << 20;  // of all pictures together
+
+// As the terminal has it: counts with all their digits.
+std::string number(double value) {
+  if (!std::isfinite(value)) return "–";
+  return std::fabs(value) < 1e15 && value == std::round(value) ? fmt::format("{:.0f}", value)
+                                                               : fmt::format("{:.4g}", value);
+}
+
+std::string base64(const std::string& bytes) {
+  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      word = word << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? digits[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+std::string plots(const sim::RunReport& report) {
+  if (report.history.size() < 2) return "";
+  const auto curve = [&](const std::string& label, const auto& value_of, const auto& x_of) {
+    Curve made{label, {}};
+    for (const sim::TimePoint& p : report.history) made.points.push_back({x_of(p), static_cast<double>(value_of(p))});
+    return made;
+  };
+  const auto time = [](const sim::TimePoint& p) { return p.time; };
+  const auto x = [](const sim::TimePoint& p) { return p.centre_of_mass.x; };
+  const auto y = [](const sim::TimePoint& p) { return p.centre_of_mass.y; };
+  const auto z = [](const sim::TimePoint& p) { return p.centre_of_mass.z; };
+  const auto lift = [](const sim::TimePoint& p) { return p.lift; };
+  const auto energy = [](const sim::TimePoint& p) { return p.kinetic_energy; };
+  const auto organisms = [](const sim::TimePoint& p) { return p.organisms; };
+  const auto connections = [](const sim::TimePoint& p) { return p.connections; };
+  const auto changes = [&](const auto& value_of) {
+    return std::any_of(report.history.begin(), report.history.end(),
+                       [&](const sim::TimePoint& p) { return value_of(p) != value_of(report.history.front()); });
+  };
+  std::string out;
+  const auto add = [&](const std::string& title, const std::string& x_label, const std::string& y_label,
+                       std::vector<Curve> curves, bool same_scale = false) {
+    Panel panel{"", {x_label}, {y_label}, std::move(curves)};
+    panel.same_scale = same_scale;
+    out += "<figure>" + svg(Chart{title, {std::move(panel)}, "", 370, 170}, true) + "</figure>\n";
+  };
+  // What never changes is no plot: a run over a network alone moves nothing.
+  if (changes(x) || changes(y))
+    add("Path of the centre of mass, from above", "x (m)", "y (m)", {curve("", y, x)}, true);
+  if (changes(x) || changes(y) || changes(z))
+    add("Centre of mass", "time (s)", "position (m)", {curve("x", x, time), curve("y", y, time), curve("z", z, time)});
+  if (changes(lift)) add("Highest link", "time (s)", "height (m)", {curve("", lift, time)});
+  if (changes(energy)) add("Kinetic energy", "time (s)", "energy (J)", {curve("", energy, time)});
+  if (changes(organisms) || changes(connections))
+    add("Organisms and connections", "time (s)", "number",
+        {curve("organisms", organisms, time), curve("connections", connections, time)});
+  return out.empty() ? "" : "<h2>Over time</h2>\n<div class=\"plots\">\n" + out + "</div>\n";
+}
+
+std::string pacing(const sim::RunReport& report) {
+  if (!report.pacing) return "";
+  const sim::PacingReport& p = *report.pacing;
+  Rows rows = {{"ms", "least", "quarter", "median", "3/4", "p99", "p99.9", "most"}};
+  for (const auto& [name, times] : {std::pair{"tick", &p.tick_times}, {"woken late by", &p.wake_delays}}) {
+    rows.push_back({name});
+    for (const double part : {0.0, 0.25, 0.5, 0.75, 0.99, 0.999, 1.0})
+      rows.back().push_back(number(times->quantile(part) * 1e3));
+  }
+  const Chart chart = time_boxes(fmt::format("Tick times, {} ticks", p.ticks), "box: quartiles; cross: outlier",
+                                 {p.tick_times.box("tick"), p.wake_delays.box("woken late by")},
+                                 {p.tick_length, fmt::format("length of a tick: {:.4g} ms", p.tick_length * 1e3)});
+  return fmt::format(
+      "<h2>Real time</h2>\n{}<p>{} of {} ticks were late, the worst by {:.3g} ms; at the end the run was {:.3g} ms "
+      "behind. Scheduling: {}; memory: {}.</p>\n<figure class=\"pacing\">{}</figure>\n",
+      html_table(rows), p.late_ticks, p.ticks, p.worst_lateness * 1e3, p.drift * 1e3, xml_escaped(p.scheduling),
+      xml_escaped(p.memory), svg(chart, true));
+}
+
+std::string metrics_table(const sim::RunReport& report) {
+  const auto& metrics = report.metrics.all();
+  const bool paper =
+      std::any_of(metrics.begin(), metrics.end(), [](const sim::Metric& m) { return m.paper.has_value(); });
+  Rows rows = {{"metric", "value"}};
+  if (paper) rows[0].insert(rows[0].end(), {"paper", "difference"});
+  rows[0].push_back("what it is");
+  for (const sim::Metric& m : metrics) {
+    rows.push_back({m.name, number(m.value)});
+    if (paper) {
+      rows.back().push_back(m.paper ? number(*m.paper) : "");
+      rows.back().push_back(
+          m.paper && *m.paper != 0 ? fmt::format("{:+.1f} %", 100 * (m.value - *m.paper) / std::fabs(*m.paper)) : "");
+    }
+    rows.back().push_back(m.note);
+  }
+  return "<h2>Metrics</h2>\n" + html_table(rows);
+}
+
+const char* media_type(const fs::path& picture) {
+  const std::string ending = picture.extension().string();
+  return ending == ".png" ? "png" : ending == ".svg" ? "svg+xml" : "jpeg";
+}
+
+// What the experiment drew, and what people put beside it.
+std::string pictures(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string ending = entry->path().extension().string();
+    if (ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".svg") files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  std::string out;
+  std::uintmax_t bytes = 0;
+  for (const fs::path& file : files) {
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (error || (bytes += size) > most_picture_bytes) break;
+    std::ifstream in(file, std::ios::binary);
+    const std::string content((std::istreambuf_iterator<char>(in)), {});
+    out += fmt::format(
+        "<figure class=\"picture\"><img alt=\"{0}\" "
+        "src=\"data:image/{1};base64,{2}\"><figcaption>{0}</figcaption></figure>\n",
+        xml_escaped(file.filename().string()), media_type(file), base64(content));
+  }
+  return out.empty() ? "" : "<h2>Pictures</h2>\n" + out;
+}
+
+std::string settings_table(const sim::RunReport& report) {
+  Rows rows = {{}};
+  for (const auto& [name, value] : report.settings) rows.push_back({name, value});
+  rows.push_back(
+      {"engine", report.engine + (report.engine_settings.empty() ? "" : " (" + report.engine_settings + ")")});
+  rows.push_back({"dt", report.dt.text() + " s"});
+  rows.push_back({"seed", std::to_string(report.seed)});
+  rows.push_back({"threads", std::to_string(report.threads)});
+  rows.push_back({"state hash", hash_text(report.state_hash)});
+  rows.push_back({"reproducible", report.inputs == 0 ? "yes: the same seed gives the same bits"
+                                                     : fmt::format("with its {} recorded inputs", report.inputs)});
+  return "<h2>Settings</h2>\n" + html_table(rows);
+}
+
+}  // namespace
+
+std::string report_html(const sim::RunReport& report, const fs::path& folder) {
+  std::string body =
+      fmt::format("<p class=\"summary\">{} modules, {:.4g} s simulated in {:.3g} s ({:.3g} x real time), seed {}</p>\n",
+                  report.modules, report.sim_time, report.wall_time, report.real_time_factor(), report.seed);
+  if (report.status != "done")
+    body += fmt::format("<p class=\"failed\">The run {}: {}</p>\n", xml_escaped(report.status),
+                        xml_escaped(report.failure));
+  body += metrics_table(report) + pacing(report) + plots(report) + pictures(folder) + settings_table(report);
+  if (!report.warnings.empty()) body += "<h2>Warnings</h2>\n";
+  for (const std::string& warning : report.warnings)
+    body += fmt::format("<p class=\"warning\">{}</p>\n", xml_escaped(warning));
+  return html_page(report.experiment, body);
+}
+
+Result<void> write_report(const sim::RunReport& report, const fs::path& folder) {
+  // Whole or not at all: a browser may be looking at the one of before.
+  const fs::path part = folder / "report.html.part";
+  if (auto written = write_file(part, report_html(report, folder)); !written.ok()) return written;
+  std::error_code error;
+  fs::rename(part, folder / "report.html", error);
+  if (error)
+    return Diagnostic{(folder / "report.html").string(), 0, "the report cannot be written: " + error.message(),
+                      "give a folder that can be written, with --out DIR"};
+  return {};
+}
+
+}  // namespace volvox::report

@@ -1,0 +1,18 @@
+// report.html: what a run came to, for people. One file: plots are SVG inside of it, pictures of the
+// folder are taken in, and nothing is asked of a network.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "volvox/base/result.h"
+#include "volvox/sim/run.h"
+
+namespace volvox::report {
+
+// Pictures (PNG, JPEG, SVG) that lie in the folder are shown too, in the order of their names.
+std::string report_html(const sim::RunReport& report, const std::filesystem::path& folder);
+// Writes it into the folder, which is there, after everything else that the run leaves in it.
+Result<void> write_report(const sim::RunReport& report, const std::filesystem::path& folder);
+
+}  // namespace volvox::report

@@ -1,0 +1,15 @@
+// Tables for people: the first row is the heading; numbers stand at the right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace volvox::report {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string text_table(const Rows& rows);      // columns padded to their widest cell
+std::string markdown_table(const Rows& rows);  // as GitHub has it
+std::string html_table(const Rows& rows);      // an empty heading: none
+
+}  // namespace volvox::report
