@@ -28,36 +28,26 @@ Vec3 rim_point(const Body& a, const Body& b, const ContactPoint& c) {
 
 }  // namespace
 
-int ContactSolver::root_of(int island) {
-  while (parent_[at(island)] != island) {
-    parent_[at(island)] = parent_[at(parent_[at(island)])];
-    island = parent_[at(island)];
-  }
-  return island;
-}
-
 // Within a group contacts keep the order in which they were found, so that neither the slots
 // of islands nor the number of threads can be seen in the result.
 void ContactSolver::regroup(const World& world, const Islands& islands) {
-  parent_.resize(islands.size());
+  touching_.reset(islands.size());
   group_of_.assign(islands.size(), -1);
-  for (std::size_t i = 0; i < islands.size(); ++i) parent_[i] = static_cast<int>(i);
   for (const ContactPoint& c : points_) {
     const int island_a = world.bodies[at(c.a)].island, island_b = world.bodies[at(c.b)].island;
     if (island_b < 0) continue;
-    const int a = root_of(island_a), b = root_of(island_b);
-    parent_[at(std::max(a, b))] = std::min(a, b);
+    touching_.join(static_cast<std::uint32_t>(island_a), static_cast<std::uint32_t>(island_b));
   }
   groups_.clear();
   bodies_ = 0;
   for (std::size_t i = 0; i < islands.size(); ++i) {
     if (!islands[i]) continue;
-    const int root = root_of(static_cast<int>(i));
-    if (group_of_[at(root)] < 0) {
-      group_of_[at(root)] = static_cast<int>(groups_.size());
+    const std::uint32_t root = touching_.root(static_cast<std::uint32_t>(i));
+    if (group_of_[root] < 0) {
+      group_of_[root] = static_cast<int>(groups_.size());
       groups_.push_back({});
     }
-    group_of_[i] = group_of_[at(root)];
+    group_of_[i] = group_of_[root];
     Group& group = groups_[at(group_of_[i])];
     ++group.last_island;
     group.bodies += islands[i]->bodies().size();
