@@ -7,7 +7,6 @@
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/detector.h"
-#include "volvox/physics/native/share_out.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
@@ -116,8 +115,8 @@ void ContactSolver::line_up() {
 template <class Visit>
 void ContactSolver::for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const {
   if (group.last_island - group.first_island == 1) return visit(*islands[at(islands_[group.first_island])], threads);
-  share_out(threads, group.last_island - group.first_island, 1,
-            [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
+  parallel_for(threads, group.last_island - group.first_island, 1,
+               [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
 }
 
 void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step,
@@ -150,7 +149,7 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
   for (int attempt = 1;; ++attempt) {
     start(islands, group, room);
     whiten(islands, group, room, threads);
-    share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
+    parallel_for(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
     sweep(islands, group, room, threads);
     const Verdict verdict = take_up(world, islands, group, room, threads);
     if (verdict == Verdict::holds ||
@@ -175,7 +174,7 @@ Verdict ContactSolver::take_up(World& world, Islands& islands, const Group& grou
 
 void ContactSolver::place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
   for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
-    share_out(own, island.bodies().size(), 256, [&](std::size_t i) {
+    parallel_for(own, island.bodies().size(), 256, [&](std::size_t i) {
       Body& body = world.bodies[at(island.bodies()[i])];
       body.axes = rotation_matrix(lane(body.rotation));
       body.push = {};
@@ -186,8 +185,8 @@ void ContactSolver::place(World& world, Islands& islands, const Group& group, Th
 
 // Geometry at the present poses.
 void ContactSolver::refresh(World& world, const Group& group, double step, ThreadPool* threads) const {
-  share_out(threads, group.last_point - group.first_point, 64,
-            [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
+  parallel_for(threads, group.last_point - group.first_point, 64,
+               [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
     const ContactPoint& c = points_[at(order_[i])];
     if (!c.active) continue;
@@ -297,7 +296,7 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
     room.touched.push_back(room.ends[i].second);
   }
   room.first_end.push_back(room.ends.size());
-  share_out(threads, room.first_end.size() - 1, 1, [&](std::size_t i) {
+  parallel_for(threads, room.first_end.size() - 1, 1, [&](std::size_t i) {
     const std::size_t first = room.first_end[i], last = room.first_end[i + 1];
     islands[at(room.ends[first].first)]->whiten({room.touched.data() + first, last - first}, nullptr);
   });
@@ -398,7 +397,8 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double give, d
 void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room,
                                   ThreadPool* threads) const {
   for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
-    share_out(own, island.bodies().size(), 256, [&](std::size_t i) { world.bodies[at(island.bodies()[i])].push = {}; });
+    parallel_for(own, island.bodies().size(), 256,
+                 [&](std::size_t i) { world.bodies[at(island.bodies()[i])].push = {}; });
   });
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     ContactPoint& c = points_[at(room.active[i].point)];

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 
 #include "volvox/physics/native/surface.h"
@@ -254,16 +253,12 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     found_.emplace_back();
     found_.back().reserve(4 * pairs_of_a_chunk);
   }
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t chunk = begin; chunk < end; ++chunk) {
-      found_[chunk].clear();
-      const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
-      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
-        PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
-    }
-  };
-  if (threads) threads->parallel_for(chunks, 1, std::ref(work));
-  else work(0, chunks);
+  parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
+    found_[chunk].clear();
+    const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
+    for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
+      PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
+  });
   contacts.clear();
   for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
 }

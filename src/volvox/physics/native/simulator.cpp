@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "volvox/base/archive_plain.h"
-#include "volvox/physics/native/share_out.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -32,7 +31,7 @@ StepStatus Simulator::advance(double tick) {
 
 template <class Work>
 void Simulator::for_each(std::size_t count, const Work& work) {
-  share_out(threads_, count, 500, work);
+  parallel_for(threads_, count, 500, work);
 }
 
 void Simulator::begin_tick(double step) {
@@ -134,7 +133,7 @@ void Simulator::advance_groups(double step) {
   std::size_t first = 0;
   for (; first < groups.size() && contacts_.large(groups[first]); ++first)
     contacts_.advance_group(world_, topology_.islands(), groups[first], step, threads_);
-  share_out(threads_, groups.size() - first, 1, [&](std::size_t i) {
+  parallel_for(threads_, groups.size() - first, 1, [&](std::size_t i) {
     contacts_.advance_group(world_, topology_.islands(), groups[first + i], step, nullptr);
   });
 }
