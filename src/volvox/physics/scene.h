@@ -36,7 +36,8 @@ struct Scene {
   void remove(BodyId id);  // its joints must have been removed
   void remove(JointId id);
 
-  // Whether two bodies may collide: one moves freely, no quiet owner has both, no joint connects them.
+  // The rule for all engines: whether two bodies may collide. One moves freely, no quiet owner has both, no joint
+  // connects them.
   bool may_touch(std::size_t a, std::size_t b) const;
   bool moves(BodyId id) const { return id.valid() && bodies[id.index].motion == Motion::dynamic; }
   // The pose of a joint's frame_b in its frame_a.
@@ -50,6 +51,12 @@ struct Scene {
   void archive(Archive& ar);
   void archive_topology(Archive& ar);
 };
+
+// Bodies of one owner that are both quiet do not collide with each other. For whatever has an owner and is quiet.
+template <class A, class B>
+bool quiet_together(const A& a, const B& b) {
+  return a.quiet && b.quiet && a.owner != 0 && a.owner == b.owner;
+}
 
 // What no engine can hold: a mass of zero, a mesh that moves, a hull with three points.
 std::optional<Error> problem_with(const BodyDesc& desc);

@@ -353,15 +353,7 @@ bool Detector::out_of_reach(const View& view, BroadPhase::Pair pair, double hori
 bool Detector::may_touch(const View& view, int a, int b) const {
   const Body &body_a = view.bodies[static_cast<std::size_t>(a)], &body_b = view.bodies[static_cast<std::size_t>(b)];
   if (body_a.cluster >= 0 && body_a.cluster == body_b.cluster) return false;
-  const BodyDesc &x = view.scene.bodies[static_cast<std::size_t>(a)],
-                 &y = view.scene.bodies[static_cast<std::size_t>(b)];
-  if (x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner) return false;
-  for (JointId joint : view.scene.joints_of[static_cast<std::size_t>(a)]) {
-    const JointDesc& desc = view.scene.joint_descs[joint.index];
-    const BodyId other = desc.b.index == static_cast<std::uint32_t>(a) ? desc.a : desc.b;
-    if (other.valid() && other.index == static_cast<std::uint32_t>(b)) return false;
-  }
-  return true;
+  return view.scene.may_touch(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
 }
 
 // A point takes over the impulse of the one that had its feature; failing that, of one that
