@@ -157,7 +157,7 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
 // Sums forces by link; -1 where nothing touches.
 void Minds::collect_contacts(const world::World& world) {
   contacts_.clear();
-  world.engine().contacts(contacts_);
+  world.contacts(contacts_);
   contact_forces_.assign(world.links(), -1);
   for (const physics::Contact& contact : contacts_) {
     for (const physics::BodyId body : {contact.a, contact.b}) {
