@@ -7,7 +7,6 @@
 namespace volvox {
 
 void CellGrid::fill(std::span<const Vec3> points, double size, Order order) {
-  points_ = points;
   size_ = size;
   cells_.clear();
   of_point_.resize(points.size());
@@ -32,9 +31,11 @@ void CellGrid::fill(std::span<const Vec3> points, double size, Order order) {
     cell.count = 0;
   }
   members_.resize(points.size());
+  points_.resize(points.size());
   for (std::uint32_t i = 0; i < points.size(); ++i) {
     Cell& cell = cells_[of_point_[i]];
-    members_[cell.first + cell.count++] = i;
+    members_[cell.first + cell.count] = i;
+    points_[cell.first + cell.count++] = points[i];
   }
 }
 
@@ -53,7 +54,8 @@ void CellGrid::sort_cells() {
 }
 
 std::size_t CellGrid::memory_bytes() const {
-  return cells_.capacity() * sizeof(Cell) + (members_.capacity() + of_point_.capacity() + slots_.capacity()) * 4;
+  return cells_.capacity() * sizeof(Cell) + points_.capacity() * sizeof(Vec3) +
+         (members_.capacity() + of_point_.capacity() + slots_.capacity()) * 4;
 }
 
 }  // namespace volvox

@@ -2,6 +2,7 @@
 // Memory grows with the points, never with the space between them. Looking changes nothing: several threads may.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -38,7 +39,7 @@ class CellGrid {
 
   CellGrid() = default;
   CellGrid(std::span<const Vec3> points, double size) { fill(points, size, Order::by_key); }
-  // Forgets what it held. The points are the caller's, and must outlive their use here. Memory is reused.
+  // Forgets what it held. Memory is reused.
   void fill(std::span<const Vec3> points, double size, Order order = Order::as_found);
 
   double cell_size() const { return size_; }
@@ -54,29 +55,12 @@ class CellGrid {
     return -1;
   }
 
-  // Whether fits(point number) is true of any point in the cells from one corner to another; it is asked until
-  // it is.
-  template <class Fits>
-  bool any_within(const CellKey& low, const CellKey& high, const Fits& fits) const {
-    for (std::int32_t z = low.z; z <= high.z; ++z) {
-      for (std::int32_t y = low.y; y <= high.y; ++y) {
-        for (std::int32_t x = low.x; x <= high.x; ++x) {
-          const std::int64_t found = find({x, y, z});
-          if (found < 0) continue;
-          for (const std::uint32_t i : members(cells_[static_cast<std::size_t>(found)]))
-            if (fits(i)) return true;
-        }
-      }
-    }
-    return false;
-  }
-  // The same among the points within a radius: fits(point number, squared distance).
-  template <class Fits>
-  bool any_near(const Vec3& center, double radius, const Fits& fits) const {
-    const Vec3 half{radius, radius, radius};
-    return any_within(cell_of(center - half, size_), cell_of(center + half, size_), [&](std::uint32_t i) {
-      const double d = length_squared(points_[i] - center);
-      return d <= radius * radius && fits(i, d);
+  // visit(point number) for all points in the cells from one corner to another.
+  template <class Visit>
+  void within(const CellKey& low, const CellKey& high, const Visit& visit) const {
+    any_slot(low, high, [&](std::uint32_t slot) {
+      visit(members_[slot]);
+      return false;
     });
   }
   // visit(point number, squared distance) for all points within a radius.
@@ -86,6 +70,41 @@ class CellGrid {
       visit(i, d);
       return false;
     });
+  }
+  // Whether fits(point number, squared distance) is true of any point within a radius; it is asked until it is.
+  template <class Fits>
+  bool any_near(const Vec3& center, double radius, const Fits& fits) const {
+    const Vec3 half{radius, radius, radius};
+    return any_slot(cell_of(center - half, size_), cell_of(center + half, size_), [&](std::uint32_t slot) {
+      const double d = length_squared(points_[slot] - center);
+      return d <= radius * radius && fits(members_[slot], d);
+    });
+  }
+  // visit(lower point number, higher one, squared distance) for all pairs of points within a radius of each other,
+  // each once. Fast where cells are much wider than the radius: most points then have nothing to look for outside
+  // theirs.
+  template <class Visit>
+  void near_pairs(double radius, const Visit& visit) const {
+    const Vec3 half{radius, radius, radius};
+    const auto meet = [&](std::uint32_t a, std::uint32_t b) {
+      const double d = length_squared(points_[a] - points_[b]);
+      if (d <= radius * radius) visit(std::min(members_[a], members_[b]), std::max(members_[a], members_[b]), d);
+    };
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      const Cell& cell = cells_[c];
+      const std::uint32_t last = cell.first + cell.count;
+      for (std::uint32_t a = cell.first; a < last; ++a) {
+        for (std::uint32_t b = a + 1; b < last; ++b) meet(a, b);
+        const CellKey low = cell_of(points_[a] - half, size_), high = cell_of(points_[a] + half, size_);
+        if (low == high) continue;
+        // Of two points in different cells, the one with the lower number looks.
+        const auto look = [&](std::uint32_t b) {
+          if (members_[b] > members_[a]) meet(a, b);
+          return false;
+        };
+        any_slot(low, high, look, static_cast<std::int64_t>(c));
+      }
+    }
   }
 
   std::size_t memory_bytes() const;
@@ -97,12 +116,30 @@ class CellGrid {
                             static_cast<std::uint32_t>(key.z) * 0x165667B19E3779F9ull;
     return h ^ h >> 29;
   }
+  // Whether fits(slot) is true of any point in these cells but for one; it is asked until it is.
+  template <class Fits>
+  bool any_slot(const CellKey& low, const CellKey& high, const Fits& fits, std::int64_t except = -1) const {
+    for (std::int32_t z = low.z; z <= high.z; ++z) {
+      for (std::int32_t y = low.y; y <= high.y; ++y) {
+        for (std::int32_t x = low.x; x <= high.x; ++x) {
+          const std::int64_t found = find({x, y, z});
+          if (found < 0 || found == except) continue;
+          const Cell& cell = cells_[static_cast<std::size_t>(found)];
+          for (std::uint32_t slot = cell.first; slot < cell.first + cell.count; ++slot)
+            if (fits(slot)) return true;
+        }
+      }
+    }
+    return false;
+  }
   void sort_cells();
 
-  std::span<const Vec3> points_;
   double size_ = 1;
   std::vector<Cell> cells_;
-  std::vector<std::uint32_t> members_, of_point_;
+  // By slot: the points of one cell after those of another, so that neighbours lie together in memory.
+  std::vector<std::uint32_t> members_;
+  std::vector<Vec3> points_;
+  std::vector<std::uint32_t> of_point_;     // by point: its cell
   std::vector<std::int32_t> slots_ = {-1};  // open addressing: cell numbers, -1 free
 };
 

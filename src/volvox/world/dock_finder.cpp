@@ -9,10 +9,9 @@ const std::vector<DockFinder::Pair>& DockFinder::find(double reach) {
   pairs_.clear();
   if (docks_.size() < 2 || reach <= 0) return pairs_;
   grid_.fill(positions_, cell_per_reach * reach);
-  for (std::uint32_t i = 0; i < docks_.size(); ++i)
-    grid_.near(positions_[i], reach, [&](std::uint32_t other, double distance_squared) {
-      if (other > i) pairs_.push_back({docks_[i], docks_[other], std::sqrt(distance_squared)});
-    });
+  grid_.near_pairs(reach, [&](std::uint32_t a, std::uint32_t b, double distance_squared) {
+    pairs_.push_back({docks_[a], docks_[b], std::sqrt(distance_squared)});
+  });
   std::sort(pairs_.begin(), pairs_.end(), [](const Pair& l, const Pair& r) {
     if (l.distance != r.distance) return l.distance < r.distance;
     return l.a != r.a ? l.a < r.a : l.b < r.b;

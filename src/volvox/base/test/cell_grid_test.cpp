@@ -35,6 +35,13 @@ TEST(CellGrid, FindsWhatTheObviousWayFinds) {
         if (length_squared(points[i] - center) <= radius * radius) expected.push_back(i);
       ASSERT_EQ(near(grid, center, radius), expected);
     }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs, expected;
+    grid.near_pairs(radius, [&](std::uint32_t a, std::uint32_t b, double) { pairs.emplace_back(a, b); });
+    std::sort(pairs.begin(), pairs.end());
+    for (std::uint32_t i = 0; i < points.size(); ++i)
+      for (std::uint32_t j = i + 1; j < points.size(); ++j)
+        if (length_squared(points[i] - points[j]) <= radius * radius) expected.emplace_back(i, j);
+    ASSERT_EQ(pairs, expected);
   }
 }
 

@@ -66,10 +66,8 @@ void BroadPhase::for_near(std::size_t index, const Visit& visit) const {
     return;
   }
   const CellKey own = cell_of(clusters_[index].box.centre, cell_);
-  grid_.any_within({own.x - 1, own.y - 1, own.z - 1}, {own.x + 1, own.y + 1, own.z + 1}, [&](std::uint32_t i) {
-    visit(small_[i]);
-    return false;
-  });
+  grid_.within({own.x - 1, own.y - 1, own.z - 1}, {own.x + 1, own.y + 1, own.z + 1},
+               [&](std::uint32_t i) { visit(small_[i]); });
 }
 
 void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pairs) {
