@@ -44,7 +44,7 @@ void Travel::observe(const sim::Simulation& simulation) {
 
 void Travel::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const Vec3 moved = centre_of_modules(simulation.world()) - start_;
-  const double distance = std::hypot(moved.x, moved.y), time = simulation.now().seconds();
+  const double distance = length(moved.x, moved.y), time = simulation.now().seconds();
   metrics.set("distance_m", distance, "over the ground, of the centre of mass");
   metrics.set("forward_m", moved.x, "of that, along the way that the robot faces at the start");
   metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");

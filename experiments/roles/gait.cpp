@@ -114,15 +114,14 @@ void Gait::observe(const sim::Simulation& simulation) {
     start_ = centre;
     if (synchrony_.all_in_step()) started_at_ = now;
   }
-  if (covered_at_ < 0 && course_.distance > 0 &&
-      std::hypot(centre.x - start_.x, centre.y - start_.y) >= course_.distance)
+  if (covered_at_ < 0 && course_.distance > 0 && length(centre.x - start_.x, centre.y - start_.y) >= course_.distance)
     covered_at_ = now;
 }
 
 void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const double now = simulation.now().seconds();
   const Vec3 centre = world::centre_of_mass(simulation.world()), moved = centre - settled_;
-  const auto speed = [&](const Vec3& way, double time) { return sim::mean_of(std::hypot(way.x, way.y), time); };
+  const auto speed = [&](const Vec3& way, double time) { return sim::mean_of(length(way.x, way.y), time); };
   const double gait_speed = speed(moved, now - settle_);
   if (course_.distance > 0) {
     const bool covered = covered_at_ >= 0;
@@ -145,7 +144,7 @@ void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
               "at the end, of any child from where its parent should have it");
   metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");
   metrics.set("children", synchrony_.children(), "modules that have a parent that plays");
-  metrics.set("heading_deg", degrees(std::atan2(moved.y, moved.x)),
+  metrics.set("heading_deg", degrees(volvox::atan2(moved.y, moved.x)),
               "of the way; 0: to where the root's n points at the start");
 }
 

@@ -34,7 +34,7 @@ void Crawl::step(mind::Agent& agent) {
   const double rise = std::min(1.0, agent.time() - begin_);  // over the first second
   const double bend = rise * amplitude_ * volvox::sin(phase + 2 * pi * phase_.place() / wavelength_);
   // The level axis across the module, and the upright one, out of those of pitch (y) and yaw (z).
-  const double across = std::max(1e-6, std::hypot(up_.y, up_.z));
+  const double across = std::max(1e-6, length(up_.y, up_.z));
   agent.move_to("pitch", (bend * up_.z + rise * phase_.steering() * up_.y) / across);
   agent.move_to("yaw", (rise * phase_.steering() * up_.z - bend * up_.y) / across);
   agent.move_to("roll", 0);

@@ -75,7 +75,7 @@ void Flyer::accelerate(mind::Agent& agent, const Vec3& acceleration, double yaw,
   // The force that it takes, leaning no farther than it may.
   Vec3 force = acceleration + Vec3{0, 0, gravity};
   force.z = std::max(force.z, 0.3 * gravity);
-  const double lean = std::hypot(force.x, force.y), most = max_tilt_ * force.z;
+  const double lean = length(force.x, force.y), most = max_tilt_ * force.z;
   if (lean > most) force = {force.x * most / lean, force.y * most / lean, force.z};
   const Vec3 up = normalized(Quat::axis_angle({0, 0, 1}, -heading) * force);
   wanted_.tilt_x = fixed(-up.x, AttitudeController::tilt_bits);

@@ -43,7 +43,7 @@ void CarDock::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   const world::World& world = simulation.world();
   const Vec3 way =
       world::centre_of_mass(world, find(world, "b_rear_hub")) - world::centre_of_mass(world, find(world, "b_hub"));
-  const double gap = std::hypot(way.x, way.y);
+  const double gap = length(way.x, way.y);
   const bool away = parted_at_ >= 0 && gap > 0.25 && world.organism_count() == 2;
   metrics.set("docked", docked_at_ >= 0, "1: fifteen modules became one robot");
   metrics.set("docked_at_s", sim::measured_time(docked_at_), "-: they did not");

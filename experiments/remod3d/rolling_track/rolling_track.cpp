@@ -24,7 +24,7 @@ Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {
   for (std::uint32_t row = 0; row < field->rows; ++row) {
     for (std::uint32_t column = 0; column < field->columns; ++column) {
       const double height = random.uniform(0, roughness);
-      const bool level = std::hypot(column * spacing - length / 2, row * spacing - width / 2) < 2.5 * spacing;
+      const bool level = volvox::length(column * spacing - length / 2, row * spacing - width / 2) < 2.5 * spacing;
       field->heights.push_back(static_cast<float>(level ? 0 : height));
     }
   }
@@ -69,14 +69,15 @@ void RollingTrack::observe(const sim::Simulation& simulation) {
     const auto* belief = agent.find_model<robots::TrackModel>();
     if (belief == nullptr) continue;
     const double error = belief->direction - true_direction(world, agent.placement());
-    error_squares_ += std::pow(error - 2 * pi * std::round(error / (2 * pi)), 2);
+    const double wrapped = error - 2 * pi * std::round(error / (2 * pi));
+    error_squares_ += wrapped * wrapped;
     ++errors_;
   }
 }
 
 void RollingTrack::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
-  const double distance = std::hypot(moved.x, moved.y), time = simulation.now().seconds();
+  const double distance = length(moved.x, moved.y), time = simulation.now().seconds();
   metrics.set("distance_m", distance, "over the ground, of the centre of mass");
   metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
   metrics.set("tilt_max_deg", degrees(tilt_), "of the loop's plane from the vertical");

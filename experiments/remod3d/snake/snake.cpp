@@ -41,7 +41,7 @@ double Snake::synchrony(const sim::Simulation& simulation, bool& all_know) const
     real += volvox::cos(belief->phase);
     imaginary += volvox::sin(belief->phase);
   }
-  return std::hypot(real, imaginary) / static_cast<double>(simulation.minds().size());
+  return length(real, imaginary) / static_cast<double>(simulation.minds().size());
 }
 
 void Snake::observe(const sim::Simulation& simulation) {
@@ -56,7 +56,7 @@ void Snake::observe(const sim::Simulation& simulation) {
 
 void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
-  const double distance = std::hypot(moved.x, moved.y);
+  const double distance = length(moved.x, moved.y);
   const double time = simulation.now().seconds();
   metrics.set("distance_m", distance, "over the ground, of the centre of mass");
   metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");

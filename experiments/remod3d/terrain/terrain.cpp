@@ -92,7 +92,7 @@ void Terrain::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
     if (!world.name(p).starts_with("obstacle") || next >= obstacles_.size()) continue;
     const Vec3 way = world::centre_of_mass(world, p) - obstacles_[next++];
-    moved += std::hypot(way.x, way.y) > 0.1;
+    moved += length(way.x, way.y) > 0.1;
   }
   metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake has passed the crests");
   metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "-: it has not");

@@ -14,11 +14,11 @@ constexpr double toppled = radians(45);
 constexpr double moved_on = 0.5;  // m
 constexpr double some_way = 0.1;  // m: a track that rolled less went in no direction yet
 
-double over_ground(const Vec3& a, const Vec3& b) { return std::hypot(a.x - b.x, a.y - b.y); }
+double over_ground(const Vec3& a, const Vec3& b) { return length(a.x - b.x, a.y - b.y); }
 
 // Of a way over the ground, the part along another.
 double along(const Vec3& way, const Vec3& other) {
-  const double length = std::hypot(other.x, other.y);
+  const double length = volvox::length(other.x, other.y);
   return length > 0 ? (way.x * other.x + way.y * other.y) / length : 0;
 }
 

@@ -14,7 +14,7 @@ constexpr double half_length = 0.148, half_width = 0.1;  // m, of its outline, w
 // Between a point and the robot's outline, seen from above.
 double gap_to(const Pose& robot, const Vec3& point) {
   const Vec3 p = robot.inverse() * point;
-  return std::hypot(std::max(0.0, std::fabs(p.x) - half_length), std::max(0.0, std::fabs(p.y) - half_width));
+  return length(std::max(0.0, std::fabs(p.x) - half_length), std::max(0.0, std::fabs(p.y) - half_width));
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void Wheelbot::begin(const sim::Simulation& simulation) {
 void Wheelbot::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   const Pose robot = world.link_pose(world.part(world.modules().front()).first_link);
-  path_ += std::hypot(robot.position.x - last_.x, robot.position.y - last_.y);
+  path_ += length(robot.position.x - last_.x, robot.position.y - last_.y);
   last_ = robot.position;
   const auto square = [](double x) {
     return std::clamp(static_cast<int>((x / arena + 0.5) * squares), 0, squares - 1);

@@ -80,7 +80,7 @@ void Reconfigure::observe(const sim::Simulation& simulation) {
   synchrony_.observe(simulation);
   const double now = simulation.now().seconds();
   const Vec3 at = robot(simulation), way = at - from_;
-  const double distance = std::hypot(way.x, way.y);
+  const double distance = length(way.x, way.y);
   const auto over = [&](double& time, Part next) {
     time = now - since_;
     part_ = next;

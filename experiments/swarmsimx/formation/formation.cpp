@@ -68,7 +68,7 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
     const double away = radius + 1.5 + random.uniform(0, 1), angle = random.uniform(-1, 1) + (tries % 2 == 0 ? 0 : pi);
     const Pillar pillar{away * volvox::cos(angle), away * volvox::sin(angle)};
     if (std::all_of(pillars_.begin(), pillars_.end(),
-                    [&](const Pillar& p) { return std::hypot(p.x - pillar.x, p.y - pillar.y) > 2.5; }))
+                    [&](const Pillar& p) { return length(p.x - pillar.x, p.y - pillar.y) > 2.5; }))
       pillars_.push_back(pillar);
   }
   const double height = 2 * radius + 3;
@@ -100,7 +100,7 @@ void Formation::observe(const sim::Simulation& simulation) {
     if (!neighbors.empty()) min_distance_ = std::min(min_distance_, length(neighbors.front()));
     const Vec3 place = world.link_pose(world.part(agent.placement()).first_link).position;
     for (const Pillar& p : pillars_)
-      min_obstacle_ = std::min(min_obstacle_, std::hypot(place.x - p.x, place.y - p.y) - pillar_radius);
+      min_obstacle_ = std::min(min_obstacle_, length(place.x - p.x, place.y - p.y) - pillar_radius);
     if (const auto* flyer = dynamic_cast<const robots::SphereFormation*>(simulation.minds().behavior(i)))
       error += std::fabs(length(place - flyer->centre(simulation.now().seconds())) - flyer->radius());
   }

@@ -22,12 +22,9 @@ void Sight::build(const world::World& world) {
 
 void Sight::update(const world::World& world, ThreadPool* threads) {
   if (!caster_) build(world);
-  const auto place_some = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t link = begin; link < end; ++link)
-      caster_->place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
-  };
-  if (threads != nullptr) threads->parallel_for(world.links(), 128, place_some);
-  else place_some(0, world.links());
+  parallel_for(threads, world.links(), 128, [&](std::size_t link) {
+    caster_->place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
+  });
   caster_->update();
 }
 

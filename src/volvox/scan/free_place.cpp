@@ -45,7 +45,7 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
     double near =
         std::min({place.at.x - box.low.x, box.high.x - place.at.x, place.at.y - box.low.y, box.high.y - place.at.y});
     for (const Place& other : places)
-      if (!other.free) near = std::min(near, std::hypot(other.at.x - place.at.x, other.at.y - place.at.y));
+      if (!other.free) near = std::min(near, length(other.at.x - place.at.x, other.at.y - place.at.y));
     place.clearance = near;
     if (best == nullptr || near > best->clearance) best = &place;
   }

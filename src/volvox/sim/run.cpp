@@ -101,7 +101,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.experiment = located->name;
   report_.file = located->file.string();
   report_.engine = engine;
-  report_.engine_settings = simulation_->world().engine().info().settings;
+  report_.engine_settings = simulation_->world().engine_info().settings;
   report_.seed = options.seed;
   report_.dt = shared->run.dt;
   report_.threads = options.threads;
@@ -381,7 +381,7 @@ void Run::end() {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
   if (report_.metrics.find("distance_m") == nullptr)
-    add("moved_m", std::hypot(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
+    add("moved_m", length(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
   add("organisms", static_cast<double>(world.organism_count()), "robots: connected components of modules");
   add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
   add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");

@@ -143,8 +143,8 @@ DockLoad World::dock_load(std::uint32_t dock) const {
   const Wrench mean = sum * (1 / window.span);
   // The partner stands on the carrier's +x side: a force on it towards -x holds it back.
   load.axial = -mean.force.x;
-  load.shear = std::hypot(mean.force.y, mean.force.z);
-  load.bending = std::hypot(mean.torque.y, mean.torque.z);
+  load.shear = length(mean.force.y, mean.force.z);
+  load.bending = length(mean.torque.y, mean.torque.z);
   load.torsion = std::fabs(mean.torque.x);
   return load;
 }

@@ -50,7 +50,7 @@ TEST(Occlusion, follows_what_moves) {
   row.look();
   EXPECT_EQ(row.occlusion.passes(0, 1), 0.5);
   world::World& world = row.bench->world();
-  world.engine().set_body(world.body(world.part(1).first_link), {{0.5, 1, 0}, {}}, {});
+  world.place_link(world.part(1).first_link, {{0.5, 1, 0}, {}}, {});
   row.look();
   EXPECT_EQ(row.occlusion.passes(0, 1), 1) << "it stepped aside";
 }

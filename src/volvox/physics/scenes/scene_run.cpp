@@ -221,7 +221,7 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
   m.cpu_ms_mean = times.empty() ? 0 : 1e3 * cpu / static_cast<double>(times.size());
   m.contacts = mean(contact_counts);
   const Vec3 moved = run.centre_of_mass() - start;
-  m.travel_m = std::hypot(moved.x, moved.y);
+  m.travel_m = length(moved.x, moved.y);
   HashArchive hash;
   (*engine)->archive(hash);
   m.state_hash = hash.value();

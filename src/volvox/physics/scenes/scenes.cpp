@@ -210,7 +210,8 @@ BenchScene lattice(int modules, std::uint64_t) {
   scene.keep_awake = true;
   add_ground(scene);
   const auto cube = geometry_of(model::Box{{edge, edge, edge}}, {scene.friction, 0});
-  const int side = std::max(1, static_cast<int>(std::lround(std::cbrt(modules))));
+  int side = 1;  // the cube root, rounded
+  while ((side + 0.5) * (side + 0.5) * (side + 0.5) < modules) ++side;
   const std::size_t first = scene.bodies.size();
   const auto body = [&](int x, int y, int z) { return first + static_cast<std::size_t>(x + side * (y + side * z)); };
   for (int z = 0; z < side; ++z)
