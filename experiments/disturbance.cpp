@@ -8,24 +8,17 @@
 #include <set>
 
 #include "volvox/base/random.h"
+#include "volvox/base/union_find.h"
 
 namespace volvox::experiments {
 namespace {
 
 // By placement: the lowest placement that it is connected with.
-std::vector<std::size_t> organisms(const model::WorldModel& world) {
-  std::vector<std::size_t> root(world.placements.size());
-  std::iota(root.begin(), root.end(), std::size_t{0});
-  for (bool changing = true; changing;) {
-    changing = false;
-    for (const model::Connection& c : world.connections) {
-      std::size_t &a = root[static_cast<std::size_t>(c.a)], &b = root[static_cast<std::size_t>(c.b)];
-      if (a == b) continue;
-      a = b = std::min(a, b);
-      changing = true;
-    }
-  }
-  return root;
+std::vector<std::uint32_t> organisms(const model::WorldModel& world) {
+  UnionFind joined(world.placements.size());
+  for (const model::Connection& c : world.connections)
+    joined.join(static_cast<std::uint32_t>(c.a), static_cast<std::uint32_t>(c.b));
+  return joined.roots();
 }
 
 model::NoiseSpec noise(const char* type, double deviation) {
@@ -51,7 +44,7 @@ void change_models(model::WorldModel& world, const std::function<void(model::Mod
 void set_clocks_apart(model::WorldModel& world) { world.clocks = {.offset = 10, .drift_ppm = 50}; }
 
 void move_starts(model::WorldModel& world, std::uint64_t seed, double distance, double angle) {
-  const std::vector<std::size_t> organism = organisms(world);
+  const std::vector<std::uint32_t> organism = organisms(world);
   std::set<std::size_t> robots, fixed;
   for (std::size_t i = 0; i < organism.size(); ++i) {
     if (world.placements[i].is_module()) robots.insert(organism[i]);

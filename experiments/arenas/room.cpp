@@ -124,7 +124,7 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
   cpu_ = built->cpu_s;
   const auto place = scan::free_place(built->mesh);
   if (!place.ok()) return place.error();
-  grid_ = std::make_unique<scan::PointGrid>(scan_.points, known);
+  grid_ = std::make_unique<CellGrid>(scan_.points, known);
 
   model::SceneBuilder scene("room");
   add_arena(scene, *built);

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "pit.h"
+#include "volvox/base/cell_grid.h"
 #include "volvox/scan/cloud.h"
-#include "volvox/scan/point_grid.h"
 
 namespace volvox::experiments::arenas {
 
@@ -24,8 +24,8 @@ class Room final : public sim::Experiment {
  private:
   std::string camera_ = "corner";
   scan::Cloud scan_;
-  scan::TriangleMesh mesh_;                // built from it
-  std::unique_ptr<scan::PointGrid> grid_;  // of the scan
+  scan::TriangleMesh mesh_;         // built from it
+  std::unique_ptr<CellGrid> grid_;  // of the scan
   std::size_t boxes_ = 0;
   double cpu_ = 0;       // s
   double free_way_ = 0;  // m

@@ -214,7 +214,9 @@ class Journal final : public sim::Extension {
 class Still final : public physics::Engine {
  public:
   Still(const physics::EngineSettings& settings, bool loses_its_way)
-      : inner_(physics::make_none_engine(settings)), loses_its_way_(loses_its_way) {
+      : Still(physics::make_none_engine(settings), loses_its_way) {}
+  Still(std::unique_ptr<physics::Engine> inner, bool loses_its_way)
+      : Engine(state_of(*inner)), inner_(std::move(inner)), loses_its_way_(loses_its_way) {
     info_ = inner_->info();
     info_.name = "still";
     write_down("engine made");
@@ -229,19 +231,12 @@ class Still final : public physics::Engine {
     inner_->set_body(id, pose, velocity);
   }
   void set_gravity(const Vec3& gravity) override { inner_->set_gravity(gravity); }
-  std::span<physics::MotorCommand> motors() override { return inner_->motors(); }
-  std::span<Wrench> forces() override { return inner_->forces(); }
   physics::StepStatus advance(Time begin, Time end) override {
     const physics::StepStatus status = inner_->advance(begin, end);
-    if (loses_its_way_) const_cast<Pose&>(inner_->poses().back()).position.x = not_a_number;
+    if (loses_its_way_) state_of(*inner_).poses.back().position.x = not_a_number;
     return status;
   }
-  std::span<const Pose> poses() const override { return inner_->poses(); }
-  std::span<const Twist> velocities() const override { return inner_->velocities(); }
-  std::span<const physics::JointState> joints() const override { return inner_->joints(); }
-  std::span<const Wrench> loads() const override { return inner_->loads(); }
   bool has(physics::JointId id) const override { return inner_->has(id); }
-  std::span<const std::uint8_t> latched() const override { return inner_->latched(); }
   void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override {
     inner_->cast_rays(rays, hits);
   }

@@ -56,8 +56,8 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::parallel_for(std::size_t count, std::size_t grain,
-                              const std::function<void(std::size_t, std::size_t)>& body) {
+void ThreadPool::run_ranges(std::size_t count, std::size_t grain,
+                            const std::function<void(std::size_t, std::size_t)>& body) {
   if (count == 0) return;
   const std::size_t worth = count / std::max<std::size_t>(1, grain);
   if (workers_.empty() || worth <= 1) {

@@ -22,15 +22,13 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // Calls body(begin, end) on disjoint ranges that cover [0, count); returns when all are
-  // done. How the ranges are cut and who gets which depends on the number of threads and on
-  // chance: a result must not.
-  // Fewer than `grain` iterations a thread are not worth waking it.
-  // An exception that a body throws is thrown again here, the one of the lowest range.
-  void parallel_for(std::size_t count, std::size_t grain,
-                    const std::function<void(std::size_t begin, std::size_t end)>& body);
-
  private:
+  template <class Work>
+  friend void parallel_for(ThreadPool* threads, std::size_t count, std::size_t grain, const Work& work);
+
+  // Calls body(begin, end) on disjoint ranges that cover [0, count).
+  void run_ranges(std::size_t count, std::size_t grain,
+                  const std::function<void(std::size_t begin, std::size_t end)>& body);
   void work();
   void take_chunks();
   void await_work(std::size_t seen);
@@ -57,5 +55,24 @@ class ThreadPool {
   std::exception_ptr failure_;
   std::size_t failed_chunk_ = 0;
 };
+
+// Calls work(i) once for every i below `count`, over the threads (null: on the caller's alone); returns when all
+// are done. Iterations must not touch each other's data: who does which, and when, depends on the number of
+// threads and on chance, and a result must not. Fewer than `grain` iterations a thread are not worth waking it.
+// An exception that `work` throws is thrown again here; of several, one of the lowest range of iterations.
+template <class Work>
+void parallel_for(ThreadPool* threads, std::size_t count, std::size_t grain, const Work& work) {
+  const auto range = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) work(i);
+  };
+  if (threads != nullptr) threads->run_ranges(count, grain, std::ref(range));
+  else range(0, count);
+}
+
+// For iterations that look for the greatest of something: raises what all have found so far.
+template <class T>
+void raise_to(std::atomic<T>& greatest, T value) {
+  for (T now = greatest; now < value && !greatest.compare_exchange_weak(now, value);) {}
+}
 
 }  // namespace volvox

@@ -55,7 +55,7 @@ class MountedActuator : public Actuator {
             pose.rotation * pose_.rotation};
   }
   void push(const ActContext& c, const Mount& at, const Vec3& force, const Vec3& torque) const {
-    c.world.engine().forces()[c.world.body(link(c)).index] += {force, torque + cross(at.arm, force)};
+    c.world.push(link(c), {force, torque + cross(at.arm, force)});
   }
 
  private:

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <numeric>
 
+#include "volvox/base/union_find.h"
 #include "volvox/net/power.h"
 
 namespace volvox::mind {
@@ -439,19 +439,10 @@ void Exchange::update_buses(const world::World& world, BusUse& use) {
 
 // By placement: the lowest number among those that hang together by engaged docks.
 std::vector<std::uint32_t> Exchange::components(const world::World& world) const {
-  std::vector<std::uint32_t> root(world.placements());
-  std::iota(root.begin(), root.end(), 0u);
-  const auto find = [&](std::uint32_t p) {
-    while (root[p] != p) p = root[p] = root[root[p]];
-    return p;
-  };
-  for (std::uint32_t d = 0; d < partners_.size(); ++d) {
-    if (partners_[d] == world::nobody) continue;
-    const std::uint32_t a = find(world.graph().owner(d)), b = find(world.graph().owner(partners_[d]));
-    root[std::max(a, b)] = std::min(a, b);
-  }
-  for (std::uint32_t p = 0; p < root.size(); ++p) root[p] = find(p);
-  return root;
+  UnionFind joined(world.placements());
+  for (std::uint32_t d = 0; d < partners_.size(); ++d)
+    if (partners_[d] != world::nobody) joined.join(world.graph().owner(d), world.graph().owner(partners_[d]));
+  return joined.roots();
 }
 
 // --- what can be known -------------------------------------------------------------------------

@@ -127,11 +127,9 @@ std::string Minds::control_one(world::World& world, std::size_t c, Time substep_
 }
 
 MindFailure Minds::control(world::World& world, Time substep_begin, double step, ThreadPool& threads) {
-  threads.parallel_for(controllers_.size(), 16, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t c = begin; c < end; ++c) {
-      std::string problem = control_one(world, c, substep_begin, step);
-      if (!problem.empty()) failures_[controllers_[c].agent] = std::move(problem);
-    }
+  parallel_for(&threads, controllers_.size(), 16, [&](std::size_t c) {
+    std::string problem = control_one(world, c, substep_begin, step);
+    if (!problem.empty()) failures_[controllers_[c].agent] = std::move(problem);
   });
   return first_failure();
 }
@@ -159,7 +157,7 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
 // Sums forces by link; -1 where nothing touches.
 void Minds::collect_contacts(const world::World& world) {
   contacts_.clear();
-  world.engine().contacts(contacts_);
+  world.contacts(contacts_);
   contact_forces_.assign(world.links(), -1);
   for (const physics::Contact& contact : contacts_) {
     for (const physics::BodyId body : {contact.a, contact.b}) {
@@ -196,40 +194,36 @@ MindFailure Minds::sense(const world::World& world, double dt, ThreadPool& threa
   if (casts_rays_) cast_rays(world, dt, threads);
   if (needs_contacts_) collect_contacts(world);
   if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
-  threads.parallel_for(agents_.size(), 64, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      try {
-        sense_one(world, dt, i);
-      } catch (const std::exception& error) {
-        failures_[i] = error.what();
-      }
+  parallel_for(&threads, agents_.size(), 64, [&](std::size_t i) {
+    try {
+      sense_one(world, dt, i);
+    } catch (const std::exception& error) {
+      failures_[i] = error.what();
     }
   });
   return first_failure();
 }
 
 MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
-  threads.parallel_for(agents_.size(), 16, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) {
-      const std::size_t i = order_.empty() ? k : order_[k];
-      agents_[i].now_ = tick_begin;
-      agents_[i].dt_ = dt;
-      for (const Agent::Observation& seen : agents_[i].observations_) {
-        if (!failures_[i].empty()) break;
-        guarded(i, first_slot_[i] + seen.program, "an observer",
-                [&](Behavior&, Agent&) { seen.call(seen.of->percepts_[seen.percept]); });
-      }
-      each_behavior(i, "step", [tick_begin](Behavior& b, Agent& a) {
-        Agent::Program& program = a.program();
-        // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
-        if (tick_begin + Time{1} < program.next_step) return;
-        if (program.period > 0) {
-          const double periods = std::floor(((tick_begin - program.next_step).seconds() + 1e-9) / program.period) + 1;
-          program.next_step += Time::seconds(periods * program.period);
-        }
-        b.step(a);
-      });
+  parallel_for(&threads, agents_.size(), 16, [&](std::size_t k) {
+    const std::size_t i = order_.empty() ? k : order_[k];
+    agents_[i].now_ = tick_begin;
+    agents_[i].dt_ = dt;
+    for (const Agent::Observation& seen : agents_[i].observations_) {
+      if (!failures_[i].empty()) break;
+      guarded(i, first_slot_[i] + seen.program, "an observer",
+              [&](Behavior&, Agent&) { seen.call(seen.of->percepts_[seen.percept]); });
     }
+    each_behavior(i, "step", [tick_begin](Behavior& b, Agent& a) {
+      Agent::Program& program = a.program();
+      // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
+      if (tick_begin + Time{1} < program.next_step) return;
+      if (program.period > 0) {
+        const double periods = std::floor(((tick_begin - program.next_step).seconds() + 1e-9) / program.period) + 1;
+        program.next_step += Time::seconds(periods * program.period);
+      }
+      b.step(a);
+    });
   });
   return first_failure();
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/world/world.h"
 
 namespace volvox::mind {
@@ -24,16 +25,9 @@ class Neighborhood {
   void near(const Vec3& place, double range, std::uint32_t except, std::vector<Near>& out) const;
 
  private:
-  struct Entry {
-    std::uint64_t cell = 0;
-    std::uint32_t module = 0;
-    Vec3 position;
-  };
-  std::uint64_t cell_of(std::int64_t x, std::int64_t y, std::int64_t z) const;
-  std::int64_t index_of(double coordinate) const;
-
-  double cell_size_ = 1;
-  std::vector<Entry> entries_;  // by cell, then by module
+  std::vector<std::uint32_t> modules_;  // placements
+  std::vector<Vec3> positions_;         // of those
+  CellGrid grid_;
 };
 
 }  // namespace volvox::mind

@@ -38,8 +38,8 @@ void Occlusion::add(std::uint32_t number, std::uint32_t placement) {
 }
 
 // Every body that the ray enters dims it once; the two modules that talk do not count.
-double Occlusion::between(const physics::Engine& engine, const world::World& world, std::size_t a, const Vec3& from,
-                          std::size_t b, const Vec3& to) const {
+double Occlusion::between(const world::World& world, std::size_t a, const Vec3& from, std::size_t b,
+                          const Vec3& to) const {
   double passes = 1, done = 0;
   const double whole = length(to - from);
   if (whole <= skin) return 1;
@@ -47,7 +47,7 @@ double Occlusion::between(const physics::Engine& engine, const world::World& wor
   for (int bodies = 0; bodies < most_bodies && done < whole; ++bodies) {
     const physics::Ray ray{from + direction * done, direction, whole - done, placements_[a] + 1};
     physics::RayHit hit;
-    engine.cast_rays({&ray, 1}, {&hit, 1});
+    world.cast_rays({&ray, 1}, {&hit, 1});
     if (!hit.hit()) break;
     if (world.placement_of_body(hit.body) != placements_[b]) passes *= passes_body_;
     done += hit.distance + skin;
@@ -56,15 +56,15 @@ double Occlusion::between(const physics::Engine& engine, const world::World& wor
 }
 
 void Occlusion::look(const world::World& world, const std::vector<Vec3>& positions) {
-  const physics::Engine& engine = world.engine();
-  if (!table_.empty() && positions == looked_at_ && same(poses_, engine.poses())) return;
+  const std::vector<Pose>& poses = world.engine_state().poses;
+  if (!table_.empty() && positions == looked_at_ && same(poses_, poses)) return;
   looked_at_ = positions;
-  poses_.assign(engine.poses().begin(), engine.poses().end());
+  poses_ = poses;
   const std::size_t count = placements_.size();
   table_.assign(count * count, 1);
   for (std::size_t a = 0; a < count; ++a)
     for (std::size_t b = a + 1; b < count; ++b)
-      table_[a * count + b] = table_[b * count + a] = between(engine, world, a, positions[a], b, positions[b]);
+      table_[a * count + b] = table_[b * count + a] = between(world, a, positions[a], b, positions[b]);
 }
 
 std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base,

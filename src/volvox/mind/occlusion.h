@@ -29,8 +29,7 @@ class Occlusion {
   }
 
  private:
-  double between(const physics::Engine& engine, const world::World& world, std::size_t a, const Vec3& from,
-                 std::size_t b, const Vec3& to) const;
+  double between(const world::World& world, std::size_t a, const Vec3& from, std::size_t b, const Vec3& to) const;
 
   static constexpr std::uint32_t nowhere = 0xffffffffu;
   double passes_body_;

@@ -15,20 +15,17 @@ Sight::Sight(const world::World& world) {
 
 void Sight::look(const world::World& world, std::span<const physics::Ray> rays, std::span<physics::RayHit> hits,
                  ThreadPool& threads) {
-  threads.parallel_for(world.links(), 128, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t link = begin; link < end; ++link)
-      caster_.place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
+  parallel_for(&threads, world.links(), 128, [&](std::size_t link) {
+    caster_.place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
   });
   caster_.update();
   rays_.clear();
   for (const physics::Ray& ray : rays) rays_.push_back({ray.origin, ray.direction, ray.range, ray.ignore_owner});
   hits_.resize(rays.size());
   caster_.cast(rays_, hits_, &threads);
-  threads.parallel_for(hits.size(), 4096, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      hits[i] = {};
-      if (hits_[i].hit()) hits[i] = {hits_[i].distance, world.body(hits_[i].body), hits_[i].normal};
-    }
+  parallel_for(&threads, hits.size(), 4096, [&](std::size_t i) {
+    hits[i] = {};
+    if (hits_[i].hit()) hits[i] = {hits_[i].distance, world.body(hits_[i].body), hits_[i].normal};
   });
 }
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <deque>
-#include <numeric>
 #include <set>
 #include <utility>
 
+#include "volvox/base/union_find.h"
 #include "volvox/model/world_model.h"
 
 namespace volvox::model {
@@ -121,26 +121,17 @@ Connection reversed(const Connection& c) {
 // off, which is the one that its author would suspect.
 class SpanningForest {
  public:
-  explicit SpanningForest(const WorldModel& world) : parent_(world.placements.size() + 1) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  explicit SpanningForest(const WorldModel& world) : joined_(world.placements.size() + 1) {
     // All that has a pose stands on one ground.
-    const std::size_t ground = world.placements.size();
-    for (std::size_t i = 0; i < world.placements.size(); ++i) {
-      if (world.placements[i].posed) parent_[i] = ground;
+    const auto ground = static_cast<std::uint32_t>(world.placements.size());
+    for (std::uint32_t i = 0; i < ground; ++i) {
+      if (world.placements[i].posed) joined_.join(i, ground);
     }
   }
-  bool join(int a, int b) {
-    const std::size_t root_a = root(static_cast<std::size_t>(a)), root_b = root(static_cast<std::size_t>(b));
-    parent_[root_a] = root_b;
-    return root_a != root_b;
-  }
+  bool join(int a, int b) { return joined_.join(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)); }
 
  private:
-  std::size_t root(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  std::vector<std::size_t> parent_;
+  UnionFind joined_;
 };
 
 // Breadth first, in the order of placements and connections, so that the rounding depends on

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/base/random.h"
 #include "volvox/model/mass.h"
 
@@ -153,8 +154,7 @@ int SceneBuilder::add_grid(Model model, const GridOptions& grid, const Pose& pos
 
 namespace {
 
-// Finds the docks of posed modules that meet. Docks are sorted into cells a little larger
-// than the tolerance, so that partners lie in the same or in a neighbouring cell.
+// Finds the docks of posed modules that meet.
 class MeetingDocks {
  public:
   struct Pair {
@@ -166,59 +166,41 @@ class MeetingDocks {
     for (std::size_t d = 0; d < placement.model->docks.size(); ++d) {
       const Dock& dock = placement.model->docks[d];
       const Pose pose = placement.pose * links[static_cast<std::size_t>(dock.link)] * dock.pose;
-      entries_.push_back({cell(pose.position), index, static_cast<int>(d), &dock, pose, false});
+      positions_.push_back(pose.position);
+      entries_.push_back({index, static_cast<int>(d), &dock, pose, false});
     }
   }
 
   std::vector<Pair> find() {
-    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-      return std::tie(a.cell, a.placement, a.index) < std::tie(b.cell, b.placement, b.index);
-    });
+    const CellGrid grid(positions_, 2 * connection_tolerance_m);
     std::vector<Pair> pairs;
-    for (Entry& entry : entries_) find_partner(entry, pairs);
+    for (Entry& entry : entries_) find_partner(entry, grid, pairs);
     std::sort(pairs.begin(), pairs.end(),
               [](const Pair& a, const Pair& b) { return std::tie(a.a, a.dock_a) < std::tie(b.a, b.dock_a); });
     return pairs;
   }
 
  private:
-  using Cell = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   struct Entry {
-    Cell cell;
     int placement, index;
     const Dock* dock;
     Pose pose;
     bool taken;
   };
 
-  static Cell cell(const Vec3& p) {
-    const auto whole = [](double x) {
-      return static_cast<std::int64_t>(std::floor(clamp(x / (2 * connection_tolerance_m), -1e15, 1e15)));
-    };
-    return {whole(p.x), whole(p.y), whole(p.z)};
-  }
-
-  void find_partner(Entry& entry, std::vector<Pair>& pairs) {
+  void find_partner(Entry& entry, const CellGrid& grid, std::vector<Pair>& pairs) {
     if (entry.taken) return;
-    const auto [x, y, z] = entry.cell;
-    for (std::int64_t dx = -1; dx <= 1; ++dx) {
-      for (std::int64_t dy = -1; dy <= 1; ++dy) {
-        // The three cells along z follow each other in the order of the sort.
-        const Cell low{x + dx, y + dy, z - 1}, high{x + dx, y + dy, z + 1};
-        auto it = std::lower_bound(entries_.begin(), entries_.end(), low,
-                                   [](const Entry& e, const Cell& c) { return e.cell < c; });
-        for (; it != entries_.end() && it->cell <= high; ++it) {
-          if (it->taken || it->placement == entry.placement || !fit(*entry.dock, *it->dock)) continue;
-          const std::optional<int> turn = turn_between(entry, *it);
-          if (!turn) continue;
-          Entry *a = &entry, *b = &*it;
-          if (b->placement < a->placement) std::swap(a, b);
-          pairs.push_back({a->placement, a->index, b->placement, b->index, *turn});
-          entry.taken = it->taken = true;
-          return;
-        }
-      }
-    }
+    // A little farther than the tolerance: turn_between decides.
+    grid.any_near(entry.pose.position, 1.01 * connection_tolerance_m, [&](std::uint32_t i, double) {
+      Entry& other = entries_[i];
+      if (other.taken || other.placement == entry.placement || !fit(*entry.dock, *other.dock)) return false;
+      const std::optional<int> turn = turn_between(entry, other);
+      if (!turn) return false;
+      const bool first = entry.placement < other.placement;
+      const Entry &a = first ? entry : other, &b = first ? other : entry;
+      pairs.push_back({a.placement, a.index, b.placement, b.index, *turn});
+      return entry.taken = other.taken = true;
+    });
   }
 
   static std::optional<int> turn_between(const Entry& a, const Entry& b) {
@@ -232,6 +214,7 @@ class MeetingDocks {
   }
 
   std::vector<Entry> entries_;
+  std::vector<Vec3> positions_;  // of those
 };
 
 }  // namespace

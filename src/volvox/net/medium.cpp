@@ -1,10 +1,10 @@
 #include "volvox/net/medium.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/memory.h"
 #include "volvox/net/vector_clones.h"
@@ -351,29 +351,13 @@ void Medium::find_runs(const Vec3& from, double radius, std::vector<Links::Run>&
 std::size_t Medium::crowded(double distance) const {
   if (!(distance > 0) || size() == 0) return 0;
   if (options_.cull_radius > 0 && !unsorted_) return crowded_by_cells(distance);
-  // Sorted into cells of that size: only the 27 cells around a radio can hold one that is near.
-  using Cell = std::array<double, 3>;
-  std::vector<std::pair<Cell, std::uint32_t>> cells(size());
-  for (std::uint32_t slot = 0; slot < size(); ++slot) {
-    const Vec3& p = position_[slot];
-    cells[slot] = {{std::floor(p.x / distance), std::floor(p.y / distance), std::floor(p.z / distance)}, slot};
-  }
-  std::sort(cells.begin(), cells.end());
-  const auto near = [&](std::uint32_t a, std::uint32_t b) {
-    return a != b && length_squared(position_[a] - position_[b]) < distance * distance;
-  };
-  const auto has_neighbor = [&](const std::pair<Cell, std::uint32_t>& entry) {
-    const auto& [cell, slot] = entry;
-    for (int row = 0; row < 9; ++row) {
-      const Cell first{cell[0] + row / 3 - 1, cell[1] + row % 3 - 1, cell[2] - 1};
-      auto it = std::lower_bound(cells.begin(), cells.end(), std::pair{first, 0u});
-      for (; it != cells.end() && it->first[0] == first[0] && it->first[1] == first[1] && it->first[2] <= cell[2] + 1;
-           ++it)
-        if (near(slot, it->second)) return true;
-    }
-    return false;
-  };
-  return static_cast<std::size_t>(std::count_if(cells.begin(), cells.end(), has_neighbor));
+  const CellGrid grid(position_, distance);
+  std::size_t count = 0;
+  for (std::uint32_t slot = 0; slot < size(); ++slot)
+    count += grid.any_near(position_[slot], distance, [&](std::uint32_t other, double squared) {
+      return other != slot && squared < distance * distance;
+    });
+  return count;
 }
 
 // The same with the cells of the medium, without a copy of a million positions.

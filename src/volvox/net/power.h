@@ -26,7 +26,6 @@ inline constexpr double speed_of_light = 299792458;  // m/s
 inline double decibel(double ratio) { return 10 * volvox::log(ratio) / 2.302585092994045684; }
 inline double from_decibel(double decibels) { return volvox::exp(decibels * 0.2302585092994045684); }
 inline double dbm(double watt) { return decibel(watt / 1e-3); }
-inline double watt_from_dbm(double dbm_value) { return 1e-3 * from_decibel(dbm_value); }
 
 inline double thermal_noise_w(double bandwidth_hz, double noise_factor = 1) {
   return boltzmann * standard_temperature * bandwidth_hz * noise_factor;

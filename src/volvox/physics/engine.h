@@ -133,6 +133,19 @@ struct EngineSettings {
   ThreadPool* threads = nullptr;   // may be null
 };
 
+// What crosses the interface in a step. Slots of removed ids are stale.
+struct StateArrays {
+  // By body index.
+  std::vector<Pose> poses;        // of the link's frame
+  std::vector<Twist> velocities;  // at the centre of mass
+  std::vector<Wrench> forces;
+  // By joint index.
+  std::vector<MotorCommand> motors;
+  std::vector<JointState> joints;
+  std::vector<Wrench> loads;
+  std::vector<std::uint8_t> latched;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -148,31 +161,42 @@ class Engine {
 
   // Commands and forces for the next advance. Motors keep theirs until they are changed;
   // forces (at the centre of mass, world axes) last for one advance and are then zeroed.
-  virtual std::span<MotorCommand> motors() = 0;  // by joint index
-  virtual std::span<Wrench> forces() = 0;        // by body index
+  // These and the arrays below are not virtual; bodies and joints that come or go make the spans invalid.
+  std::span<MotorCommand> motors() { return state_->motors; }  // by joint index
+  std::span<Wrench> forces() { return state_->forces; }        // by body index
 
   // Moves the world from `begin` to `end`, in equal substeps. On failure (a NaN, a runaway)
   // nothing is reset and the status names the body.
   virtual StepStatus advance(Time begin, Time end) = 0;
 
   // The state, as it is after the last advance or set_body. Slots of removed ids are stale.
-  virtual std::span<const Pose> poses() const = 0;         // by body index, the link's frame
-  virtual std::span<const Twist> velocities() const = 0;   // by body index, at the centre of mass
-  virtual std::span<const JointState> joints() const = 0;  // by joint index
+  const StateArrays& state() const { return *state_; }
+  std::span<const Pose> poses() const { return state_->poses; }             // by body index, the link's frame
+  std::span<const Twist> velocities() const { return state_->velocities; }  // by body index, at the centre of mass
+  std::span<const JointState> joints() const { return state_->joints; }     // by joint index
   // By joint index: what the joint passes on to b, mean over the last tick, in frame_a's axes
   // at frame_a's origin. For a hanging load below b, force points up. Motors are included.
-  virtual std::span<const Wrench> loads() const = 0;
+  std::span<const Wrench> loads() const { return state_->loads; }
   // By joint index: 0 while a dock still latches, 1 once it is closed.
+  std::span<const std::uint8_t> latched() const { return state_->latched; }
   virtual bool has(JointId id) const = 0;
-  virtual std::span<const std::uint8_t> latched() const = 0;
 
   virtual void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const = 0;
+  // Where bodies touched in the last substep. Collected when somebody asks, not in every advance.
   virtual void contacts(std::vector<Contact>& out) const = 0;
 
   // Snapshot: everything that the next steps depend on. The bodies must have been made by the
   // same calls; joints come and go (docks), so loading restores them too, with their ids. An engine with exact_restore
   // == false also drops its caches when it saves, so that the run that goes on and the run that is restored agree.
   virtual void archive(Archive& ar) = 0;
+
+ protected:
+  // The arrays are the engine's own (or, for one that wraps another, the other's), and live as long as it does.
+  explicit Engine(StateArrays& state) : state_(&state) {}
+  static StateArrays& state_of(Engine& wrapped) { return *wrapped.state_; }
+
+ private:
+  StateArrays* state_;
 };
 
 using EngineFactory = std::function<std::unique_ptr<Engine>(const EngineSettings&)>;

@@ -69,7 +69,7 @@ bool Scene::may_touch(std::size_t a, std::size_t b) const {
   if (a == b) return false;
   const BodyDesc &x = bodies[a], &y = bodies[b];
   if (x.motion != Motion::dynamic && y.motion != Motion::dynamic) return false;
-  if (x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner) return false;
+  if (quiet_together(x, y)) return false;
   const bool fewer = joints_of[a].size() < joints_of[b].size();
   const std::size_t other = fewer ? b : a;
   for (const JointId joint : joints_of[fewer ? a : b]) {

@@ -10,25 +10,18 @@
 
 namespace volvox::physics {
 
-struct Scene {
+struct Scene : StateArrays {
   explicit Scene(const Vec3& world_gravity) : gravity(world_gravity) {}
 
   IdPool<BodyTag> body_ids;
-  std::vector<BodyDesc> bodies;  // pose and velocity here are those at the start
-  std::vector<Pose> poses;
-  std::vector<Twist> velocities;
-  std::vector<Wrench> forces;
+  std::vector<BodyDesc> bodies;                 // pose and velocity here are those at the start
   std::vector<std::vector<JointId>> joints_of;  // by body index, in the order they were made
 
   IdPool<JointTag> joint_ids;
   std::vector<JointDesc> joint_descs;
-  std::vector<MotorCommand> motors;
-  std::vector<JointState> joints;
-  std::vector<Wrench> loads;
-  std::vector<std::uint8_t> latched;
   std::vector<DockLatch> latches;
 
-  std::vector<Contact> contacts;  // as they were in the last substep
+  std::vector<Contact> contacts;  // of the last substep, once an engine has been asked for them
   Vec3 gravity;
 
   BodyId add(const BodyDesc& desc);
@@ -36,7 +29,8 @@ struct Scene {
   void remove(BodyId id);  // its joints must have been removed
   void remove(JointId id);
 
-  // Whether two bodies may collide: one moves freely, no quiet owner has both, no joint connects them.
+  // The rule for all engines: whether two bodies may collide. One moves freely, no quiet owner has both, no joint
+  // connects them.
   bool may_touch(std::size_t a, std::size_t b) const;
   bool moves(BodyId id) const { return id.valid() && bodies[id.index].motion == Motion::dynamic; }
   // The pose of a joint's frame_b in its frame_a.
@@ -50,6 +44,41 @@ struct Scene {
   void archive(Archive& ar);
   void archive_topology(Archive& ar);
 };
+
+// What engines that hold a Scene have in common.
+class SceneEngine : public Engine {
+ public:
+  const EngineInfo& info() const final { return info_; }
+  bool has(JointId id) const final { return scene_.joint_ids.alive(id); }
+  void contacts(std::vector<Contact>& out) const final {
+    if (contacts_kept_) out = scene_.contacts;
+    else read_contacts(out);
+  }
+
+ protected:
+  explicit SceneEngine(const Vec3& gravity) : Engine(scene_), scene_(gravity) {}
+
+  // Replaces `out` by the contacts of the last substep.
+  virtual void read_contacts(std::vector<Contact>& out) const = 0;
+  void contacts_changed() { contacts_kept_ = false; }  // by an advance
+  // Before the next advance, wherever what read_contacts() looks at is changed from outside or saved.
+  void keep_contacts() {
+    if (!contacts_kept_) read_contacts(scene_.contacts);
+    contacts_kept_ = true;
+  }
+
+  EngineInfo info_;
+  Scene scene_;
+
+ private:
+  bool contacts_kept_ = true;
+};
+
+// Bodies of one owner that are both quiet do not collide with each other. For whatever has an owner and is quiet.
+template <class A, class B>
+bool quiet_together(const A& a, const B& b) {
+  return a.quiet && b.quiet && a.owner != 0 && a.owner == b.owner;
+}
 
 // What no engine can hold: a mass of zero, a mesh that moves, a hull with three points.
 std::optional<Error> problem_with(const BodyDesc& desc);

@@ -164,7 +164,7 @@ class GuardedPropagation final : public net::Propagation {
 class GuardedEngine final : public physics::Engine {
  public:
   GuardedEngine(Guard guard, std::unique_ptr<physics::Engine> inner, std::string name)
-      : guard_(std::move(guard)), inner_(std::move(inner)), name_(std::move(name)) {}
+      : Engine(state_of(*inner)), guard_(std::move(guard)), inner_(std::move(inner)), name_(std::move(name)) {}
 
   const physics::EngineInfo& info() const override { return inner_->info(); }
   Result<physics::BodyId> add_body(const physics::BodyDesc& desc) override {
@@ -185,8 +185,6 @@ class GuardedEngine final : public physics::Engine {
   void set_gravity(const Vec3& gravity) override {
     guard_.watched([&] { inner_->set_gravity(gravity); });
   }
-  std::span<physics::MotorCommand> motors() override { return inner_->motors(); }
-  std::span<Wrench> forces() override { return inner_->forces(); }
   physics::StepStatus advance(Time begin, Time end) override {
     physics::StepStatus status = guard_.watched([&] { return inner_->advance(begin, end); });
     for (const Pose& pose : inner_->poses())
@@ -196,12 +194,7 @@ class GuardedEngine final : public physics::Engine {
                                       guard_.plugin, name_));
     return status;
   }
-  std::span<const Pose> poses() const override { return inner_->poses(); }
-  std::span<const Twist> velocities() const override { return inner_->velocities(); }
-  std::span<const physics::JointState> joints() const override { return inner_->joints(); }
-  std::span<const Wrench> loads() const override { return inner_->loads(); }
   bool has(physics::JointId id) const override { return inner_->has(id); }
-  std::span<const std::uint8_t> latched() const override { return inner_->latched(); }
   void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const override {
     guard_.watched([&] { inner_->cast_rays(rays, hits); });
   }

@@ -144,10 +144,11 @@ mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
 // --- in this process ----------------------------------------------------------------------------
 
 bool IsolatedLibrary::Seen::update(const world::World& world) {
-  bool any = changed(world.engine().poses(), poses);
-  any = changed(world.engine().velocities(), velocities) || any;
-  any = changed(world.engine().joints(), joints) || any;
-  any = changed(world.engine().loads(), loads) || any;
+  const physics::StateArrays& state = world.engine_state();
+  bool any = changed(std::span(state.poses), poses);
+  any = changed(std::span(state.velocities), velocities) || any;
+  any = changed(std::span(state.joints), joints) || any;
+  any = changed(std::span(state.loads), loads) || any;
   std::vector<Twist> before;
   for (std::uint32_t link = 0; link < world.links(); ++link) before.push_back(world.last_velocity(link));
   any = changed(std::span<const Twist>(before), last_velocities) || any;

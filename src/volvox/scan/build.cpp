@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/growing_grid.h"
 #include "volvox/scan/gsrm.h"
 #include "volvox/scan/plane_fitting.h"
-#include "volvox/scan/point_grid.h"
 #include "volvox/scan/settle.h"
 
 namespace volvox::scan {
@@ -103,7 +103,7 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
 void paint(TriangleMesh& mesh, const Cloud& cloud) {
   if (cloud.colors.empty()) return;
   const double cell = 2 * std::sqrt(area(mesh) / static_cast<double>(cloud.points.size())) + 1e-9;
-  const PointGrid grid(cloud.points, cell);
+  const CellGrid grid(cloud.points, cell);
   mesh.colors.clear();
   for (const Vec3& vertex : mesh.vertices) {
     double r = 0, g = 0, b = 0, count = 0;

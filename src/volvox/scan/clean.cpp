@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/scan/planes.h"
-#include "volvox/scan/point_grid.h"
 
 namespace volvox::scan {
 namespace {
@@ -85,7 +85,7 @@ Result<Cloud> cloud_of(const ScanLog& log) {
 Cloud histogram_filter(const Cloud& cloud, const FilterOptions& options) {
   if (cloud.points.empty()) return cloud;
   const double cell = options.cell > 0 ? options.cell : cell_for(cloud.points, 4);
-  const PointGrid grid(cloud.points, cell);
+  const CellGrid grid(cloud.points, cell);
   std::vector<std::uint32_t> around(grid.cells().size());
   for (std::size_t c = 0; c < around.size(); ++c) {
     const CellKey k = grid.cells()[c].key;
@@ -124,17 +124,17 @@ Cloud evened(const Cloud& cloud) {
   constexpr std::uint32_t usual = 2, most = 10;
   double cell = cell_for(cloud.points, 4);
   for (int round = 0; round < 5; ++round) {
-    const PointGrid grid(cloud.points, cell);
+    const CellGrid grid(cloud.points, cell);
     std::vector<std::uint32_t> counts;
-    for (const PointGrid::Cell& c : grid.cells()) counts.push_back(c.count);
+    for (const CellGrid::Cell& c : grid.cells()) counts.push_back(c.count);
     const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
     std::nth_element(counts.begin(), middle, counts.end());
     if (*middle >= usual) break;
     cell *= std::sqrt(static_cast<double>(usual) / *middle);
   }
-  const PointGrid grid(cloud.points, cell);
+  const CellGrid grid(cloud.points, cell);
   std::vector<bool> keep(cloud.points.size());
-  for (const PointGrid::Cell& c : grid.cells()) {
+  for (const CellGrid::Cell& c : grid.cells()) {
     const auto members = grid.members(c);
     const auto count = std::min(c.count, most);
     for (std::uint32_t k = 0; k < count; ++k) keep[members[std::size_t{k} * c.count / count]] = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "volvox/base/union_find.h"
 #include "volvox/scan/triangle_tree.h"
 
 namespace volvox::scan {
@@ -49,23 +50,15 @@ std::vector<std::uint32_t> flat_faces(const model::MeshData& mesh) {
       edges[{std::min(a, b), std::max(a, b)}].push_back(t);
     }
   }
-  std::vector<std::uint32_t> face(mesh.triangles.size());
-  for (std::uint32_t t = 0; t < face.size(); ++t) face[t] = t;
-  const auto root = [&](std::uint32_t t) {
-    while (face[t] != t) t = face[t] = face[face[t]];
-    return t;
-  };
+  UnionFind faces(mesh.triangles.size());
   for (const auto& [edge, sharing] : edges) {
     for (std::size_t i = 1; i < sharing.size(); ++i) {
       const Vec3 a = normalized(area_normal(mesh, mesh.triangles[sharing[0]])),
                  b = normalized(area_normal(mesh, mesh.triangles[sharing[i]]));
-      if (dot(a, b) < 0.99999) continue;
-      const std::uint32_t u = root(sharing[0]), v = root(sharing[i]);
-      face[std::max(u, v)] = std::min(u, v);
+      if (dot(a, b) >= 0.99999) faces.join(sharing[0], sharing[i]);
     }
   }
-  for (std::uint32_t t = 0; t < face.size(); ++t) face[t] = root(t);
-  return face;
+  return faces.roots();
 }
 
 Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double per_square_metre,

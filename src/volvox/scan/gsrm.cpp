@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "volvox/scan/point_grid.h"
+#include "volvox/base/cell_grid.h"
 #include "volvox/scan/settle.h"
 
 namespace volvox::scan {

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/scan/cloud.h"
 #include "volvox/scan/evaluate.h"
 #include "volvox/scan/manifold_mesh.h"
 #include "volvox/scan/node_index.h"
 #include "volvox/scan/planes.h"
-#include "volvox/scan/point_grid.h"
 
 namespace volvox::scan {
 
@@ -68,7 +68,7 @@ class GsrmNet {
   model::Bounds box_;
   double lone_cell_;  // of an index for one node; for n, this over the root of n
   NodeIndex index_;
-  std::optional<PointGrid> points_;  // while holes are patched
+  std::optional<CellGrid> points_;  // while holes are patched
   std::vector<Vec3> nodes_;
   std::vector<double> error_;  // divided by scale_
   std::vector<bool> alive_;

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/scan/outline.h"
-#include "volvox/scan/point_grid.h"
 
 namespace volvox::scan {
 namespace {
@@ -36,7 +36,7 @@ struct Frame {
 // Borders one plane.
 class PlaneBorder {
  public:
-  PlaneBorder(const Cloud& cloud, const PlaneSet& set, const PointGrid& grid, std::int32_t plane)
+  PlaneBorder(const Cloud& cloud, const PlaneSet& set, const CellGrid& grid, std::int32_t plane)
       : cloud_(cloud), set_(set), grid_(grid), plane_(plane) {
     const FittedPlane& own = set.planes[plane];
     frame_.normal = own.normal;
@@ -328,7 +328,7 @@ class PlaneBorder {
 
   const Cloud& cloud_;
   const PlaneSet& set_;
-  const PointGrid& grid_;
+  const CellGrid& grid_;
   std::int32_t plane_;
   Frame frame_;
   std::vector<Vec2> points_;
@@ -342,7 +342,7 @@ class PlaneBorder {
 PlaneModel fit_planes(const Cloud& cloud, const PlaneFittingOptions& options) {
   PlaneModel model;
   model.set = find_planes(cloud.points, {options.seed, options.noise});
-  const PointGrid grid(cloud.points, std::max(model.set.cell, 1e-9));
+  const CellGrid grid(cloud.points, std::max(model.set.cell, 1e-9));
   TriangleMesh mesh;
   for (std::int32_t plane = 0; plane < static_cast<std::int32_t>(model.set.planes.size()); ++plane)
     PlaneBorder(cloud, model.set, grid, plane).build(mesh);

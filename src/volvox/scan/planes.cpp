@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "volvox/scan/point_grid.h"
+#include "volvox/base/cell_grid.h"
 
 namespace volvox::scan {
 
@@ -34,7 +34,7 @@ double cell_for(std::span<const Vec3> points, double points_a_cell) {
   // Cells that hold points count the surface's area; a few rounds bring their mean to what is wanted (more
   // where a few points are very far out).
   for (int round = 0; round < 24; ++round) {
-    const PointGrid grid(points, cell);
+    const CellGrid grid(points, cell);
     const double mean = static_cast<double>(points.size()) / static_cast<double>(grid.cells().size());
     const double change = clamp(std::sqrt(points_a_cell / mean), 0.25, 4);
     cell = clamp(cell * change, size * 1e-10, size);
@@ -413,7 +413,7 @@ class PlaneFinder {
   std::span<const Vec3> points_;
   Vec3 origin_;
   PlaneOptions options_;
-  PointGrid grid_;
+  CellGrid grid_;
   std::vector<Place> places_;
   std::vector<Cluster> clusters_;
   std::vector<bool> ambiguous_, doubly_explained_;

@@ -325,12 +325,9 @@ void RayCaster::cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPo
     if (i == 0 || i - first.back() == packet || !(rays[i].origin == rays[i - 1].origin))
       first.push_back(static_cast<std::uint32_t>(i));
   first.push_back(static_cast<std::uint32_t>(rays.size()));
-  const auto cast_some = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p)
-      scene_->cast(&rays[first[p]], &hits[first[p]], static_cast<int>(first[p + 1] - first[p]));
-  };
-  if (threads != nullptr) threads->parallel_for(first.size() - 1, 64, cast_some);
-  else cast_some(0, first.size() - 1);
+  parallel_for(threads, first.size() - 1, 64, [&](std::size_t p) {
+    scene_->cast(&rays[first[p]], &hits[first[p]], static_cast<int>(first[p + 1] - first[p]));
+  });
 }
 
 }  // namespace volvox::scan

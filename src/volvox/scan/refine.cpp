@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/scan/clean.h"
-#include "volvox/scan/point_grid.h"
 #include "volvox/scan/triangle_tree.h"
 
 namespace volvox::scan {
@@ -40,7 +40,7 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
   if (!keeps_color) seen.colors.clear();
 
   const double cell = cell_for(seen.points, 4);
-  const PointGrid grid(seen.points, cell);
+  const CellGrid grid(seen.points, cell);
   const TriangleTree tree(arena);
   const double off = 0.5 * cell;
   for (const Vec3& p : seen.points) refined.new_points += tree.nearest(p).distance > off;

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <map>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/planes.h"
-#include "volvox/scan/point_grid.h"
 #include "volvox/scan/polygon.h"
 #include "volvox/scan/scan_log.h"
 
@@ -17,9 +17,9 @@ namespace {
 
 // One point a cell: the far parts of a scan then count as much as the near ones.
 std::vector<Vec3> thinned(const std::vector<Vec3>& points, double cell) {
-  const PointGrid grid(points, cell);
+  const CellGrid grid(points, cell);
   std::vector<Vec3> result;
-  for (const PointGrid::Cell& c : grid.cells()) {
+  for (const CellGrid::Cell& c : grid.cells()) {
     Vec3 sum;
     for (const std::uint32_t i : grid.members(c)) sum += points[i];
     result.push_back(sum / c.count);
@@ -45,7 +45,7 @@ struct Surface {
 
 Surface surface_of(const std::vector<Vec3>& all, double cell) {
   Surface surface{thinned(all, cell), {}};
-  const PointGrid grid(surface.points, 2 * cell);
+  const CellGrid grid(surface.points, 2 * cell);
   for (const Vec3& p : surface.points) {
     Moments moments;
     grid.near(p, 2.2 * cell, [&](std::uint32_t i, double) { moments.add(surface.points[i] - p); });
@@ -117,7 +117,7 @@ std::vector<Vec2> walls_of(const Surface& surface) {
 }
 
 // Least squares in six directions from points to the planes of the nearest ones.
-Registration refine(const Surface& fixed, const PointGrid& grid, const Surface& moving, Pose pose, double reach) {
+Registration refine(const Surface& fixed, const CellGrid& grid, const Surface& moving, Pose pose, double reach) {
   Registration result;
   for (int round = 0; round < 40; ++round) {
     double a[6][7] = {};
@@ -179,7 +179,7 @@ Registration refine(const Surface& fixed, const PointGrid& grid, const Surface& 
 
 // The part of the walls that lie on walls which run the same way. Floors and ceilings fit at any turn:
 // they do not tell a room from itself the other way round.
-double walls_on_walls(const Surface& fixed, const PointGrid& grid, const Surface& moving, const Pose& pose,
+double walls_on_walls(const Surface& fixed, const CellGrid& grid, const Surface& moving, const Pose& pose,
                       double reach) {
   double walls = 0, met = 0;
   for (std::size_t i = 0; i < moving.points.size(); ++i) {
@@ -265,8 +265,8 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   };
   const double lift = floor(to) - floor(from);
   const double reach = 1.5 * cell;
-  const PointGrid grid(to.points, 2 * cell);
-  const PointGrid grid_back(from.points, 2 * cell);
+  const CellGrid grid(to.points, 2 * cell);
+  const CellGrid grid_back(from.points, 2 * cell);
   std::vector<Registration> fits;
   std::vector<double> tried;
   for (const Guess& guess : guesses) {

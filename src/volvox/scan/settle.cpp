@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "volvox/scan/point_grid.h"
+#include "volvox/base/cell_grid.h"
 
 namespace volvox::scan {
 
@@ -19,7 +19,7 @@ void remove_strays(Cloud& cloud, PlaneSet& planes) {
   const double reach = 1.5 * planes.cell;
   // A third of what a surface of the cloud's density has there.
   const double least = planes.density * pi * reach * reach / 3;
-  const PointGrid grid(free, reach);
+  const CellGrid grid(free, reach);
   std::vector<bool> stray(cloud.points.size());
   for (std::size_t k = 0; k < free.size(); ++k) {
     double around = 0;

@@ -45,8 +45,7 @@ Result<void> drive(const Input& input, world::World& world, std::uint32_t placem
     return Error(fmt::format("'{}' is not a pose", input.text),
                  "give x y z in m and a unit quaternion qx qy qz qw, and perhaps six velocities");
   const Pose pose{{n[0], n[1], n[2]}, normalized(Quat{n[6], n[3], n[4], n[5]})};
-  world.engine().set_body(world.body(world.part(placement).first_link), pose,
-                          {{n[7], n[8], n[9]}, {n[10], n[11], n[12]}});
+  world.place_link(world.part(placement).first_link, pose, {{n[7], n[8], n[9]}, {n[10], n[11], n[12]}});
   return {};
 }
 
@@ -88,8 +87,7 @@ Result<void> apply(const Input& input, Simulation& simulation) {
     } else if (input.kind == "push") {
       const int link = input.name.empty() ? 0 : find(module.links, input.name);
       if (link < 0) return no_such(input, "link");
-      world.engine().forces()[world.body(world.part(p).first_link + static_cast<std::uint32_t>(link)).index] +=
-          Wrench{input.force, {}};
+      world.push(world.part(p).first_link + static_cast<std::uint32_t>(link), Wrench{input.force, {}});
     } else if (input.kind == "pose") {
       if (!module.driven)
         return Error(fmt::format("module '{}' is not driven from outside", input.module),

@@ -101,7 +101,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.experiment = located->name;
   report_.file = located->file.string();
   report_.engine = engine;
-  report_.engine_settings = simulation_->world().engine().info().settings;
+  report_.engine_settings = simulation_->world().engine_info().settings;
   report_.seed = options.seed;
   report_.dt = shared->run.dt;
   report_.threads = options.threads;

@@ -121,14 +121,12 @@ std::uint64_t Simulation::hash() const {
 void Simulation::hash(HashArchive& sections) const {
   auto* self = const_cast<Simulation*>(this);
   HashArchive parts[2] = {HashArchive(sections.names_kept()), HashArchive(sections.names_kept())};
-  self->threads_.parallel_for(2, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (i == 0) {
-        self->archive_tick(parts[0]);
-        self->minds_->archive(parts[0]);
-      } else {
-        self->world_->archive(parts[1]);
-      }
+  parallel_for(&self->threads_, 2, 1, [&](std::size_t i) {
+    if (i == 0) {
+      self->archive_tick(parts[0]);
+      self->minds_->archive(parts[0]);
+    } else {
+      self->world_->archive(parts[1]);
     }
   });
   for (HashArchive& part : parts) sections.append(part);

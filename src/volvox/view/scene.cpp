@@ -195,9 +195,8 @@ LinkPose to_link_pose(const Pose& pose) {
 Scene Scene::of(const world::World& world) { return SceneMaker(world).make(); }
 
 void capture(const world::World& world, Frame& frame) {
-  const std::span<const Pose> poses = world.engine().poses();
   frame.links.resize(world.links());
-  for (std::uint32_t l = 0; l < frame.links.size(); ++l) frame.links[l] = to_link_pose(poses[world.body(l).index]);
+  for (std::uint32_t l = 0; l < frame.links.size(); ++l) frame.links[l] = to_link_pose(world.link_pose(l));
   frame.docks.resize(world.docks());
   for (std::uint32_t d = 0; d < frame.docks.size(); ++d) {
     const world::DockStatus& status = world.dock_status(d);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "volvox/base/math.h"
+#include "volvox/base/cell_grid.h"
 
 namespace volvox::world {
 
@@ -30,27 +30,13 @@ class DockFinder {
   std::size_t memory_bytes() const;
 
  private:
-  // Cells much wider than the reach: most docks are then far from the border of theirs, and
-  // have nothing to look for in another.
+  // Cells much wider than the reach: most docks are then far from the border of theirs, and have nothing to look
+  // for in another.
   static constexpr double cell_per_reach = 10;
-
-  struct Cell {
-    std::int64_t x, y, z;
-  };
-  struct Member {
-    Vec3 position;
-    std::uint32_t dock;
-  };
-  std::uint32_t bucket(const Cell& cell) const;
-  void fill_buckets(double scale);
-  void look_beyond_borders(const Member& member, double scale, double reach);
-  void meet(const Member& a, const Member& b, double reach);
 
   std::vector<std::uint32_t> docks_;
   std::vector<Vec3> positions_;
-  std::vector<std::uint32_t> bucket_of_, first_;  // first_[b]: where bucket b begins in members_
-  std::vector<Member> members_;                   // by bucket, so that neighbours lie together
-  std::uint32_t mask_ = 0;
+  CellGrid grid_;
   std::vector<Pair> pairs_;
 };
 

@@ -7,10 +7,6 @@ void DockGraph::reset(std::vector<std::uint32_t> owner, std::size_t modules) {
   partner_.assign(owner_.size(), nobody);
   connections_ = 0;
   modules_ = modules;
-  first_dock_.assign(modules + 1, static_cast<std::uint32_t>(owner_.size()));
-  for (std::size_t d = owner_.size(); d-- > 0;) first_dock_[owner_[d]] = static_cast<std::uint32_t>(d);
-  for (std::size_t m = modules; m-- > 0;)
-    if (first_dock_[m] > first_dock_[m + 1]) first_dock_[m] = first_dock_[m + 1];
   stale_ = true;
   refresh();
 }
@@ -44,25 +40,12 @@ bool DockGraph::consistent() const {
 
 void DockGraph::refresh() {
   if (!stale_) return;
-  organism_.assign(modules_, nobody);
-  organism_count_ = 0;
-  std::vector<std::uint32_t> open;
-  for (std::uint32_t start = 0; start < modules_; ++start) {
-    if (organism_[start] != nobody) continue;
-    ++organism_count_;
-    organism_[start] = start;
-    open.push_back(start);
-    while (!open.empty()) {
-      const std::uint32_t module = open.back();
-      open.pop_back();
-      for (std::uint32_t d = first_dock_[module]; d < first_dock_[module + 1]; ++d) {
-        const std::uint32_t next = neighbor(d);
-        if (next == nobody || organism_[next] != nobody) continue;
-        organism_[next] = start;
-        open.push_back(next);
-      }
-    }
-  }
+  joined_.reset(modules_);
+  std::size_t joins = 0;
+  for (std::uint32_t d = 0; d < partner_.size(); ++d)
+    if (partner_[d] != nobody) joins += joined_.join(owner_[d], owner_[partner_[d]]);
+  organism_ = joined_.roots();
+  organism_count_ = modules_ - joins;
   stale_ = false;
 }
 

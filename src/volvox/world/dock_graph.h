@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "volvox/base/archive.h"
+#include "volvox/base/union_find.h"
 
 namespace volvox::world {
 
@@ -48,11 +49,11 @@ class DockGraph {
 
  private:
   std::vector<std::uint32_t> owner_, partner_;
-  std::vector<std::uint32_t> first_dock_;  // docks of a module are contiguous
   std::size_t connections_ = 0;
   std::size_t modules_ = 0;
 
   bool stale_ = true;
+  UnionFind joined_;
   std::vector<std::uint32_t> organism_;
   std::size_t organism_count_ = 0;
 };

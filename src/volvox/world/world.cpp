@@ -156,6 +156,20 @@ void World::command(std::uint32_t joint, physics::Control control, double target
   motor.max_torque = j.effort;
 }
 
+physics::JointId World::hold(std::uint32_t link, const Pose& at, double latch_time, double speed) {
+  physics::JointDesc desc;
+  desc.type = physics::JointType::dock;  // what pulls docks together, pulls a link into the hand
+  desc.b = bodies_[link];
+  desc.frame_a = at;
+  desc.latch_time = latch_time;
+  desc.pull_speed = speed;
+  return engine_->add_joint(desc);
+}
+
+void World::release(physics::JointId hold) {
+  if (engine_->has(hold)) engine_->remove_joint(hold);
+}
+
 physics::StepStatus World::move(Time begin, Time end) { return advance(begin, end); }
 
 // Engines cut an advance into substeps of their own; given one substep, they take it whole. So

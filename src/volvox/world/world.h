@@ -58,8 +58,9 @@ class World {
                                                std::unique_ptr<physics::Engine> engine);
 
   const model::WorldModel& model() const { return *model_; }
-  physics::Engine& engine() { return *engine_; }
-  const physics::Engine& engine() const { return *engine_; }
+  const physics::EngineInfo& engine_info() const { return engine_->info(); }
+  // The engine's arrays: poses, velocities and forces by body().index, joints and loads by the engine's joints.
+  const physics::StateArrays& engine_state() const { return engine_->state(); }
   const DockGraph& graph() const { return graph_; }
 
   std::size_t placements() const { return parts_.size(); }
@@ -75,6 +76,19 @@ class World {
   physics::BodyId body(std::uint32_t link) const { return bodies_[link]; }
   Pose link_pose(std::uint32_t link) const { return engine_->poses()[bodies_[link].index]; }
   Twist link_velocity(std::uint32_t link) const { return engine_->velocities()[bodies_[link].index]; }
+  // Puts a link somewhere else at once, with a velocity (of its centre of mass): for what is driven from outside.
+  void place_link(std::uint32_t link, const Pose& pose, const Twist& velocity) {
+    engine_->set_body(bodies_[link], pose, velocity);
+  }
+  // A force and a torque on a link at its centre of mass, in world axes, until the end of the next advance; added
+  // to what others push with. Threads may push different links.
+  void push(std::uint32_t link, const Wrench& wrench) { engine_->forces()[bodies_[link].index] += wrench; }
+  // Where links touched in the last substep.
+  void contacts(std::vector<physics::Contact>& out) const { engine_->contacts(out); }
+  // By the engine itself, body by body. Sensors use mind/sight.h, which is fast.
+  void cast_rays(std::span<const physics::Ray> rays, std::span<physics::RayHit> hits) const {
+    engine_->cast_rays(rays, hits);
+  }
   // The velocity before the last advance of the engine, and how long that was (s): for accelerometers.
   // An advance is a tick, or a substep where on-board controllers run.
   Twist last_velocity(std::uint32_t link) const { return last_velocities_[link]; }
@@ -88,7 +102,6 @@ class World {
 
   // Joints.
   physics::JointState joint_state(std::uint32_t joint) const { return engine_->joints()[joints_[joint].index]; }
-  const model::Joint& joint_model(std::uint32_t joint) const { return *joint_models_[joint]; }
   // Sets the command of a joint's motor; gains and limits come from the model.
   void command(std::uint32_t joint, physics::Control control, double target);
 
@@ -107,6 +120,12 @@ class World {
     double angle = 0;     // rad
   };
   DockError largest_dock_error() const;  // over all pairs that are fully engaged
+
+  // A hold from outside (world/hand.h): pulls a link to a pose of its frame and keeps it there, by a joint to the
+  // world that takes `latch_time` (s) to close and pulls no faster than `speed` (m/s).
+  physics::JointId hold(std::uint32_t link, const Pose& at, double latch_time, double speed);
+  void release(physics::JointId hold);  // nothing, where it has gone already
+  bool arrived(physics::JointId hold) const { return engine_->latched()[hold.index] != 0; }
 
   // What a module shows (a lamp actuator sets it): viewers draw it in this colour instead of its
   // own. None: as its model says.

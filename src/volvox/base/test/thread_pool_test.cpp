@@ -13,32 +13,34 @@ TEST(ThreadPool, EveryIterationRunsOnce) {
     ThreadPool pool(threads);
     for (const std::size_t count : {0u, 1u, 7u, 1000u}) {
       std::vector<int> touched(count);
-      for (int repeat = 0; repeat < 50; ++repeat)
-        pool.parallel_for(count, 1, [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) ++touched[i];
-        });
+      for (int repeat = 0; repeat < 50; ++repeat) parallel_for(&pool, count, 1, [&](std::size_t i) { ++touched[i]; });
       for (const int t : touched) ASSERT_EQ(t, 50);
     }
   }
 }
 
+TEST(ThreadPool, NoThreadsAreTheCallers) {
+  std::vector<int> touched(10);
+  parallel_for(nullptr, touched.size(), 1, [&](std::size_t i) { ++touched[i]; });
+  for (const int t : touched) EXPECT_EQ(t, 1);
+}
+
 TEST(ThreadPool, SmallLoopsStayOnTheCaller) {
   ThreadPool pool(4);
   const auto caller = std::this_thread::get_id();
-  pool.parallel_for(10, 100, [&](std::size_t, std::size_t) { EXPECT_EQ(std::this_thread::get_id(), caller); });
+  parallel_for(&pool, 10, 100, [&](std::size_t) { EXPECT_EQ(std::this_thread::get_id(), caller); });
 }
 
 TEST(ThreadPool, AnExceptionReachesTheCaller) {
   ThreadPool pool(3);
   std::atomic<int> done = 0;
-  EXPECT_THROW(pool.parallel_for(3, 1,
-                                 [&](std::size_t begin, std::size_t) {
-                                   if (begin == 2) throw std::runtime_error("two");
-                                   ++done;
-                                 }),
-               std::runtime_error);
+  const auto fail_at_two = [&](std::size_t i) {
+    if (i == 2) throw std::runtime_error("two");
+    ++done;
+  };
+  EXPECT_THROW(parallel_for(&pool, 3, 1, fail_at_two), std::runtime_error);
   EXPECT_EQ(done, 2);
-  pool.parallel_for(3, 1, [&](std::size_t, std::size_t) { ++done; });
+  parallel_for(&pool, 3, 1, [&](std::size_t) { ++done; });
   EXPECT_EQ(done, 5);
 }
 

@@ -71,7 +71,7 @@ TEST(Exchange, RadiosMoveWithTheirModules) {
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(3);
   EXPECT_EQ(received, 0);
-  theatre.world->engine().set_body(theatre.world->body(1), Pose{{5, 0, 0}, {}}, {});
+  theatre.world->place_link(1, Pose{{5, 0, 0}, {}}, {});
   theatre.ticks(3);
   EXPECT_EQ(received, 3);
 }

@@ -97,9 +97,8 @@ TEST(Exchange, LinksFollowTheDocks) {
   theatre.ticks(25);
   EXPECT_EQ(heard.back(), "m1");
   // A hand takes m1 away and puts m2 in its place.
-  auto& engine = theatre.world->engine();
-  engine.set_body(theatre.world->body(1), Pose{{9, 0, 0}, {}}, {});
-  engine.set_body(theatre.world->body(2), Pose{{0.1, 0, 0}, {}}, {});
+  theatre.world->place_link(1, Pose{{9, 0, 0}, {}}, {});
+  theatre.world->place_link(2, Pose{{0.1, 0, 0}, {}}, {});
   heard.clear();
   theatre.ticks(40);
   ASSERT_FALSE(heard.empty());

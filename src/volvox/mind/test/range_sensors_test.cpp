@@ -82,7 +82,7 @@ TEST(RangeSensors, hits_agree_with_the_rays_of_every_physics_engine) {
       const auto rays = theatre.minds->rays();
       const auto hits = theatre.minds->ray_hits();
       std::vector<physics::RayHit> engine_hits(rays.size());
-      theatre.world->engine().cast_rays(rays, engine_hits);
+      theatre.world->cast_rays(rays, engine_hits);
       int seen = 0, apart = 0;
       for (std::size_t i = 0; i < rays.size(); ++i) {
         // At a rim, an engine that keeps single precision or a margin may see past it.

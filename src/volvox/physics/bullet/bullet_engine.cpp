@@ -13,10 +13,10 @@ namespace {
 
 using namespace bullet;
 
-class BulletEngine final : public Engine {
+class BulletEngine final : public SceneEngine {
  public:
   explicit BulletEngine(const EngineSettings& settings)
-      : scene_(settings.gravity), max_substep_(settings.max_substep), ground_(ground_info()) {
+      : SceneEngine(settings.gravity), max_substep_(settings.max_substep), ground_(ground_info()) {
     info_.name = "bullet";
     info_.description = "Bullet 3.24 (Debian), sequential impulses, with Volvox's own joint and dock rows";
     info_.settings = fmt::format(
@@ -32,10 +32,9 @@ class BulletEngine final : public Engine {
   }
   ~BulletEngine() override { clear(); }
 
-  const EngineInfo& info() const override { return info_; }
-
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
+    keep_contacts();
     const BodyId id = scene_.add(desc);
     bodies_.resize(scene_.bodies.size());
     marks_.resize(scene_.bodies.size());
@@ -43,6 +42,7 @@ class BulletEngine final : public Engine {
     return id;
   }
   void remove_body(BodyId id) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
     while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
     parts_->world.removeRigidBody(bodies_[id.index].get());
@@ -50,6 +50,7 @@ class BulletEngine final : public Engine {
     scene_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
+    keep_contacts();
     const JointId id = scene_.add(desc);
     joints_.resize(scene_.joint_descs.size());
     make_joint(id.index);
@@ -57,12 +58,14 @@ class BulletEngine final : public Engine {
     return id;
   }
   void remove_joint(JointId id) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
     parts_->world.removeConstraint(joints_[id.index].get());
     joints_[id.index].reset();
     scene_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
     scene_.poses[id.index] = pose;
     scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
@@ -74,24 +77,14 @@ class BulletEngine final : public Engine {
     parts_->world.setGravity(to_bullet(gravity));
   }
 
-  std::span<MotorCommand> motors() override { return scene_.motors; }
-  std::span<Wrench> forces() override { return scene_.forces; }
-
   StepStatus advance(Time begin, Time end) override;
-
-  std::span<const Pose> poses() const override { return scene_.poses; }
-  std::span<const Twist> velocities() const override { return scene_.velocities; }
-  std::span<const JointState> joints() const override { return scene_.joints; }
-  std::span<const Wrench> loads() const override { return scene_.loads; }
-  bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
-  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
 
   void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override {
     for (std::size_t i = 0; i < rays.size(); ++i) hits[i] = cast_ray(parts_->world, rays[i]);
   }
-  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
 
   void archive(Archive& ar) override {
+    keep_contacts();
     scene_.archive(ar);
     if (ar.loading() && ar.ok()) {
       clear();
@@ -120,12 +113,11 @@ class BulletEngine final : public Engine {
   void forget_contacts(btRigidBody& a, btRigidBody& b);
   void apply_forces();
   void substep(double step);
-  void read_state(double tick, double step);
-  void read_contacts(double step);
+  void read_state(double tick);
+  void read_contacts(std::vector<Contact>& out) const override;
 
-  EngineInfo info_;
-  Scene scene_;
   double max_substep_;
+  double step_ = 1;  // s, the last substep's length
   ShapeCache shapes_;
   btRigidBody ground_;  // what joints to the world hold on to
   std::unique_ptr<WorldParts> parts_;
@@ -231,11 +223,12 @@ StepStatus BulletEngine::advance(Time begin, Time end) {
   const double tick = (end - begin).seconds();
   if (tick <= 0) return {};
   const int count = substep_count(tick, max_substep_);
-  const double step = tick / count;
+  step_ = tick / count;
+  contacts_changed();
   load_impulses_.assign(joints_.size(), {});
   motor_impulses_.assign(joints_.size(), 0);
-  for (int i = 0; i < count; ++i) substep(step);
-  read_state(tick, step);
+  for (int i = 0; i < count; ++i) substep(step_);
+  read_state(tick);
   std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
   return problem_with_state(scene_);
 }
@@ -264,7 +257,7 @@ void BulletEngine::apply_forces() {
   }
 }
 
-void BulletEngine::read_state(double tick, double step) {
+void BulletEngine::read_state(double tick) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     if (!bodies_[i] || bodies_[i]->isStaticObject()) continue;
     scene_.poses[i] = from_bullet(bodies_[i]->getWorldTransform()) * marks_[i]->shape->frame.inverse();
@@ -278,21 +271,20 @@ void BulletEngine::read_state(double tick, double step) {
     scene_.loads[i] = load_impulses_[i] * (1 / tick);
     scene_.latched[i] = scene_.latches[i].closed();
   }
-  read_contacts(step);
 }
 
-void BulletEngine::read_contacts(double step) {
-  scene_.contacts.clear();
+void BulletEngine::read_contacts(std::vector<Contact>& out) const {
+  out.clear();
   for (int i = 0; i < parts_->dispatcher.getNumManifolds(); ++i) {
     const btPersistentManifold& manifold = *parts_->dispatcher.getManifoldByIndexInternal(i);
     const BodyMark &a = mark_of(manifold.getBody0()), &b = mark_of(manifold.getBody1());
     for (int j = 0; j < manifold.getNumContacts(); ++j) {
       const btManifoldPoint& point = manifold.getContactPoint(j);
-      const double force = point.getAppliedImpulse() / step;
+      const double force = point.getAppliedImpulse() / step_;
       // Those that are only near are Bullet's business.
       if (force <= 0 && point.getDistance() > 0) continue;
-      scene_.contacts.push_back({a.id, b.id, from_bullet((point.m_positionWorldOnA + point.m_positionWorldOnB) / 2),
-                                 from_bullet(point.m_normalWorldOnB), -point.getDistance(), force});
+      out.push_back({a.id, b.id, from_bullet((point.m_positionWorldOnA + point.m_positionWorldOnB) / 2),
+                     from_bullet(point.m_normalWorldOnB), -point.getDistance(), force});
     }
   }
 }

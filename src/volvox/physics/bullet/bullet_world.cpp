@@ -5,6 +5,7 @@
 
 #include "volvox/physics/bullet/convert.h"
 #include "volvox/physics/free_rotation.h"
+#include "volvox/physics/scene.h"
 
 namespace volvox::physics::bullet {
 double Dispatcher::reach(const btCollisionObject* a, const btCollisionObject* b) const {
@@ -41,7 +42,7 @@ bool OwnerFilter::needBroadphaseCollision(btBroadphaseProxy* a, btBroadphaseProx
   const BodyMark& x = mark_of(static_cast<const btCollisionObject*>(a->m_clientObject));
   const BodyMark& y = mark_of(static_cast<const btCollisionObject*>(b->m_clientObject));
   if (!x.shape->geometry || !y.shape->geometry) return false;
-  return !(x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner);
+  return !quiet_together(x, y);  // of Scene::may_touch the rest is Bullet's: joints come and go while it keeps the pair
 }
 
 void World::predictUnconstraintMotion(btScalar step) {

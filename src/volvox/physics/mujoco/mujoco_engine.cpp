@@ -9,10 +9,10 @@
 namespace volvox::physics {
 namespace {
 
-class MujocoEngine final : public Engine {
+class MujocoEngine final : public SceneEngine {
  public:
   explicit MujocoEngine(const EngineSettings& settings)
-      : scene_(settings.gravity), max_substep_(settings.max_substep), world_(scene_, rays_) {
+      : SceneEngine(settings.gravity), max_substep_(settings.max_substep), world_(scene_, rays_) {
     info_.name = "mujoco";
     info_.description =
         "MuJoCo 2.2 (Debian), trees in joint coordinates, soft contacts, with Volvox's own motors and latching";
@@ -32,8 +32,6 @@ class MujocoEngine final : public Engine {
         "not in a snapshot";
     info_.cannot = {"meshes", "restitution"};
   }
-
-  const EngineInfo& info() const override { return info_; }
 
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
@@ -72,9 +70,6 @@ class MujocoEngine final : public Engine {
   }
   void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
 
-  std::span<MotorCommand> motors() override { return scene_.motors; }
-  std::span<Wrench> forces() override { return scene_.forces; }
-
   StepStatus advance(Time begin, Time end) override {
     if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
@@ -82,21 +77,13 @@ class MujocoEngine final : public Engine {
     const int count = substep_count(tick, max_substep_);
     StepStatus status;
     world_.begin_tick();
-    for (int i = 0; i < count && status.ok(); ++i) status = world_.substep(tick / count);
+    for (int i = 0; i < count && status.ok(); ++i) status = world_.substep(tick / count, i + 1 == count);
     world_.end_tick(tick);
     std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
     return status;
   }
 
-  std::span<const Pose> poses() const override { return scene_.poses; }
-  std::span<const Twist> velocities() const override { return scene_.velocities; }
-  std::span<const JointState> joints() const override { return scene_.joints; }
-  std::span<const Wrench> loads() const override { return scene_.loads; }
-  bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
-  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
-
   void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
-  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
 
   // The model is made anew from the scene, in the run that goes on and in the restored one.
   void archive(Archive& ar) override {
@@ -106,8 +93,9 @@ class MujocoEngine final : public Engine {
   }
 
  private:
-  EngineInfo info_;
-  Scene scene_;
+  // They are read in the last substep: MuJoCo's own go with the model where a dock closes.
+  void read_contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
+
   double max_substep_;
   RayScene rays_;
   mujoco::World world_;

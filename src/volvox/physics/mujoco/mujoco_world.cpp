@@ -49,7 +49,7 @@ void World::begin_tick() {
   motor_impulses_.assign(scene_.joint_descs.size(), 0);
 }
 
-StepStatus World::substep(double step) {
+StepStatus World::substep(double step, bool last) {
   if (!model_) {
     if (StepStatus status = build(); !status.ok()) return status;
   } else if (!placed_) {
@@ -70,14 +70,14 @@ StepStatus World::substep(double step) {
   if (ran_out_of_room()) {
     room_ *= 2;
     change_topology();
-    return substep(step);  // from the start, with more room: nothing has moved yet
+    return substep(step, last);  // from the start, with more room: nothing has moved yet
   }
   mj_transmission(model_.get(), data_.get());
   mj_projectConstraint(model_.get(), data_.get());
   mj_fwdVelocity(model_.get(), data_.get());
   solve_forces(step);
   read_loads(step);
-  read_contacts();
+  if (last) read_contacts();
   std::vector<Momentum> wanted;
   for (const auto& tree : trees_) {
     const Momentum had = momentum_of(tree), got = pushed(tree);

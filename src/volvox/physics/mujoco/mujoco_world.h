@@ -25,9 +25,9 @@ class World {
   void archive(Archive& ar) { ar("room", room_); }
 
   void begin_tick();
-  // Poses and velocities of the scene follow every substep. Not ok: MuJoCo took no model of it,
-  // or a number was lost.
-  StepStatus substep(double step);
+  // Poses and velocities of the scene follow every substep, its contacts the last. Not ok: MuJoCo took no model of
+  // it, or a number was lost.
+  StepStatus substep(double step, bool last);
   void end_tick(double tick);
 
  private:

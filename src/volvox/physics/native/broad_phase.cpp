@@ -1,27 +1,11 @@
 #include "volvox/physics/native/broad_phase.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace volvox::physics::native {
 namespace {
 
 double size_of(const Box3& box) { return 2 * std::max({box.half.x, box.half.y, box.half.z}); }
-
-constexpr std::int64_t offset = 1 << 20;  // cells are counted from -offset; 21 bits a coordinate
-
-std::uint64_t pack(std::int64_t x, std::int64_t y, std::int64_t z) {
-  const auto bits = [](std::int64_t v) {
-    return static_cast<std::uint64_t>(std::clamp<std::int64_t>(v + offset, 0, 2 * offset - 1));
-  };
-  return bits(x) << 42 | bits(y) << 21 | bits(z);
-}
-
-std::uint64_t scatter(std::uint64_t cell) {
-  cell ^= cell >> 31;
-  cell *= 0x9e3779b97f4a7c15ull;
-  return cell ^ cell >> 29;
-}
 
 }  // namespace
 
@@ -62,52 +46,30 @@ void BroadPhase::choose_cell() {
   }
 }
 
-std::uint64_t BroadPhase::cell_of(const Vec3& p) const {
-  return pack(static_cast<std::int64_t>(std::floor(p.x / cell_)), static_cast<std::int64_t>(std::floor(p.y / cell_)),
-              static_cast<std::int64_t>(std::floor(p.z / cell_)));
-}
-
 void BroadPhase::fill_grid() {
-  std::uint64_t slots = 16;
-  while (slots < 2 * clusters_.size()) slots *= 2;
-  mask_ = slots - 1;
-  head_.assign(slots, -1);
-  entries_.resize(clusters_.size());
-  // Backwards, so that chains run in the order of the clusters.
-  for (std::size_t i = clusters_.size(); i-- > 0;) {
+  small_.clear();
+  centres_.clear();
+  for (std::size_t i = 0; i < clusters_.size(); ++i) {
     if (is_large_[i]) continue;
-    Entry& entry = entries_[i];
-    entry.cell = cell_of(clusters_[i].box.centre);
-    int& head = head_[scatter(entry.cell) & mask_];
-    entry.next = head;
-    head = static_cast<int>(i);
+    small_.push_back(i);
+    centres_.push_back(clusters_[i].box.centre);
   }
+  grid_.fill(centres_, cell_);
 }
 
-// Visits every cluster that may be near one, at least once.
+// Visits every cluster that may be near one.
 template <class Visit>
 void BroadPhase::for_near(std::size_t index, const Visit& visit) const {
   for (int i : large_) visit(static_cast<std::size_t>(i));
   if (is_large_[index]) {
-    for (std::size_t i = 0; i < clusters_.size(); ++i) {
-      if (!is_large_[i]) visit(i);
-    }
+    for (const std::size_t i : small_) visit(i);
     return;
   }
-  const Vec3& c = clusters_[index].box.centre;
-  const auto x = static_cast<std::int64_t>(std::floor(c.x / cell_)),
-             y = static_cast<std::int64_t>(std::floor(c.y / cell_));
-  const auto z = static_cast<std::int64_t>(std::floor(c.z / cell_));
-  for (std::int64_t dx = -1; dx <= 1; ++dx) {
-    for (std::int64_t dy = -1; dy <= 1; ++dy) {
-      for (std::int64_t dz = -1; dz <= 1; ++dz) {
-        const std::uint64_t cell = pack(x + dx, y + dy, z + dz);
-        for (int i = head_[scatter(cell) & mask_]; i >= 0; i = entries_[static_cast<std::size_t>(i)].next) {
-          if (entries_[static_cast<std::size_t>(i)].cell == cell) visit(static_cast<std::size_t>(i));
-        }
-      }
-    }
-  }
+  const CellKey own = cell_of(clusters_[index].box.centre, cell_);
+  grid_.any_within({own.x - 1, own.y - 1, own.z - 1}, {own.x + 1, own.y + 1, own.z + 1}, [&](std::uint32_t i) {
+    visit(small_[i]);
+    return false;
+  });
 }
 
 void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pairs) {
@@ -128,8 +90,6 @@ void BroadPhase::find_pairs(std::span<const Item> items, std::vector<Pair>& pair
     });
   }
   std::sort(pairs.begin(), pairs.end());
-  // At the edge of the grid cells coincide, and a pair may be found twice.
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
 
 void BroadPhase::pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y,

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "volvox/base/cell_grid.h"
 #include "volvox/physics/native/shape.h"
 
 namespace volvox::physics::native {
@@ -35,15 +36,10 @@ class BroadPhase {
     bool moves = false, quiet = true, asks = false;
     Box3 box;
   };
-  struct Entry {
-    std::uint64_t cell = 0;
-    int next = -1;
-  };
 
   void make_clusters(std::span<const Item> items);
   void choose_cell();
   void fill_grid();
-  std::uint64_t cell_of(const Vec3& p) const;
   template <class Visit>
   void for_near(std::size_t cluster, const Visit& visit) const;
   void pair_up(std::span<const Item> items, const Cluster& x, const Cluster& y, std::vector<Pair>& pairs) const;
@@ -52,9 +48,9 @@ class BroadPhase {
   std::vector<Cluster> clusters_;
   std::vector<int> large_;  // clusters
   std::vector<std::uint8_t> is_large_;
-  std::vector<int> head_;       // by hash: the first cluster of a chain
-  std::vector<Entry> entries_;  // by cluster
-  std::uint64_t mask_ = 0;
+  std::vector<std::size_t> small_;  // the other clusters
+  std::vector<Vec3> centres_;       // of those
+  CellGrid grid_;
 };
 
 }  // namespace volvox::physics::native

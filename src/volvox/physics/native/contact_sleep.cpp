@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "volvox/physics/native/contact_solver.h"
-#include "volvox/physics/native/share_out.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -33,7 +32,7 @@ void ContactSolver::for_bodies(const Islands& islands, const Group& group, const
 }
 
 void ContactSolver::wake_groups(World& world, const Islands& islands, ThreadPool* threads) {
-  share_out(threads, groups_.size(), 100, [&](std::size_t index) {
+  parallel_for(threads, groups_.size(), 100, [&](std::size_t index) {
     Group& group = groups_[index];
     bool any = false, all = true;
     for_bodies(islands, group, [&](std::size_t i) {
@@ -70,7 +69,7 @@ bool ContactSolver::may_sleep(const World& world, const Islands& islands, const 
 }
 
 void ContactSolver::let_sleep(World& world, const Islands& islands, double tick, ThreadPool* threads) const {
-  share_out(threads, groups_.size(), 100, [&](std::size_t index) {
+  parallel_for(threads, groups_.size(), 100, [&](std::size_t index) {
     const Group& group = groups_[index];
     if (!group.awake) return;
     for_bodies(islands, group, [&](std::size_t i) {

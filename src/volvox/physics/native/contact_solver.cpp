@@ -7,7 +7,6 @@
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/detector.h"
-#include "volvox/physics/native/share_out.h"
 #include "volvox/physics/native/tree.h"
 
 namespace volvox::physics::native {
@@ -28,36 +27,26 @@ Vec3 rim_point(const Body& a, const Body& b, const ContactPoint& c) {
 
 }  // namespace
 
-int ContactSolver::root_of(int island) {
-  while (parent_[at(island)] != island) {
-    parent_[at(island)] = parent_[at(parent_[at(island)])];
-    island = parent_[at(island)];
-  }
-  return island;
-}
-
 // Within a group contacts keep the order in which they were found, so that neither the slots
 // of islands nor the number of threads can be seen in the result.
 void ContactSolver::regroup(const World& world, const Islands& islands) {
-  parent_.resize(islands.size());
+  touching_.reset(islands.size());
   group_of_.assign(islands.size(), -1);
-  for (std::size_t i = 0; i < islands.size(); ++i) parent_[i] = static_cast<int>(i);
   for (const ContactPoint& c : points_) {
     const int island_a = world.bodies[at(c.a)].island, island_b = world.bodies[at(c.b)].island;
     if (island_b < 0) continue;
-    const int a = root_of(island_a), b = root_of(island_b);
-    parent_[at(std::max(a, b))] = std::min(a, b);
+    touching_.join(static_cast<std::uint32_t>(island_a), static_cast<std::uint32_t>(island_b));
   }
   groups_.clear();
   bodies_ = 0;
   for (std::size_t i = 0; i < islands.size(); ++i) {
     if (!islands[i]) continue;
-    const int root = root_of(static_cast<int>(i));
-    if (group_of_[at(root)] < 0) {
-      group_of_[at(root)] = static_cast<int>(groups_.size());
+    const std::uint32_t root = touching_.root(static_cast<std::uint32_t>(i));
+    if (group_of_[root] < 0) {
+      group_of_[root] = static_cast<int>(groups_.size());
       groups_.push_back({});
     }
-    group_of_[i] = group_of_[at(root)];
+    group_of_[i] = group_of_[root];
     Group& group = groups_[at(group_of_[i])];
     ++group.last_island;
     group.bodies += islands[i]->bodies().size();
@@ -126,8 +115,8 @@ void ContactSolver::line_up() {
 template <class Visit>
 void ContactSolver::for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const {
   if (group.last_island - group.first_island == 1) return visit(*islands[at(islands_[group.first_island])], threads);
-  share_out(threads, group.last_island - group.first_island, 1,
-            [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
+  parallel_for(threads, group.last_island - group.first_island, 1,
+               [&](std::size_t i) { visit(*islands[at(islands_[group.first_island + i])], nullptr); });
 }
 
 void ContactSolver::advance_group(World& world, Islands& islands, std::size_t index, double step,
@@ -160,7 +149,7 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
   for (int attempt = 1;; ++attempt) {
     start(islands, group, room);
     whiten(islands, group, room, threads);
-    share_out(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
+    parallel_for(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });
     sweep(islands, group, room, threads);
     const Verdict verdict = take_up(world, islands, group, room, threads);
     if (verdict == Verdict::holds ||
@@ -185,7 +174,7 @@ Verdict ContactSolver::take_up(World& world, Islands& islands, const Group& grou
 
 void ContactSolver::place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const {
   for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
-    share_out(own, island.bodies().size(), 256, [&](std::size_t i) {
+    parallel_for(own, island.bodies().size(), 256, [&](std::size_t i) {
       Body& body = world.bodies[at(island.bodies()[i])];
       body.axes = rotation_matrix(lane(body.rotation));
       body.push = {};
@@ -196,8 +185,8 @@ void ContactSolver::place(World& world, Islands& islands, const Group& group, Th
 
 // Geometry at the present poses.
 void ContactSolver::refresh(World& world, const Group& group, double step, ThreadPool* threads) const {
-  share_out(threads, group.last_point - group.first_point, 64,
-            [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
+  parallel_for(threads, group.last_point - group.first_point, 64,
+               [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
     const ContactPoint& c = points_[at(order_[i])];
     if (!c.active) continue;
@@ -307,7 +296,7 @@ void ContactSolver::whiten(Islands& islands, const Group& group, GroupRoom& room
     room.touched.push_back(room.ends[i].second);
   }
   room.first_end.push_back(room.ends.size());
-  share_out(threads, room.first_end.size() - 1, 1, [&](std::size_t i) {
+  parallel_for(threads, room.first_end.size() - 1, 1, [&](std::size_t i) {
     const std::size_t first = room.first_end[i], last = room.first_end[i + 1];
     islands[at(room.ends[first].first)]->whiten({room.touched.data() + first, last - first}, nullptr);
   });
@@ -408,7 +397,8 @@ void ContactSolver::set_target(ContactPoint& c, double predicted, double give, d
 void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room,
                                   ThreadPool* threads) const {
   for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
-    share_out(own, island.bodies().size(), 256, [&](std::size_t i) { world.bodies[at(island.bodies()[i])].push = {}; });
+    parallel_for(own, island.bodies().size(), 256,
+                 [&](std::size_t i) { world.bodies[at(island.bodies()[i])].push = {}; });
   });
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     ContactPoint& c = points_[at(room.active[i].point)];

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "volvox/base/thread_pool.h"
+#include "volvox/base/union_find.h"
 #include "volvox/physics/native/contact.h"
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/wide.h"
@@ -114,7 +115,6 @@ class ContactSolver {
     bool awake = true;
   };
 
-  int root_of(int island);
   template <class Visit>
   void for_bodies(const Islands& islands, const Group& group, const Visit& visit) const;
   bool may_sleep(const World& world, const Islands& islands, const Group& group) const;
@@ -145,10 +145,11 @@ class ContactSolver {
 
   mutable std::vector<ContactPoint> points_;  // each belongs to one group
   std::vector<Group> groups_;
-  std::size_t bodies_ = 0;              // of all groups
-  std::vector<int> islands_;            // by group
-  std::vector<int> order_;              // points by group
-  std::vector<int> parent_, group_of_;  // by island
+  std::size_t bodies_ = 0;     // of all groups
+  std::vector<int> islands_;   // by group
+  std::vector<int> order_;     // points by group
+  UnionFind touching_;         // islands
+  std::vector<int> group_of_;  // by island
   std::vector<int> lone_points_;
   std::vector<std::uint8_t> lone_;  // by island: somebody else moves it
   std::vector<std::size_t> line_;   // groups

@@ -7,7 +7,6 @@
 
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/contact_solver.h"
-#include "volvox/physics/native/share_out.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -143,8 +142,8 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
                                                    room.phases[phase + 1] - room.phases[phase]);
       std::size_t work = 0;
       for (const GroupRoom::Section& section : sections) work += all ? section.last - section.first : section.swept;
-      share_out(work < worth_sharing ? nullptr : threads, sections.size(), 1,
-                [&](std::size_t k) { sweep(islands, room, sections[k], all, enough); });
+      parallel_for(work < worth_sharing ? nullptr : threads, sections.size(), 1,
+                   [&](std::size_t k) { sweep(islands, room, sections[k], all, enough); });
     }
     double most = 0;
     for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most);

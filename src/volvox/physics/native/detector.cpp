@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 
 #include "volvox/physics/native/surface.h"
@@ -254,16 +253,12 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     found_.emplace_back();
     found_.back().reserve(4 * pairs_of_a_chunk);
   }
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t chunk = begin; chunk < end; ++chunk) {
-      found_[chunk].clear();
-      const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
-      for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
-        PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
-    }
-  };
-  if (threads) threads->parallel_for(chunks, 1, std::ref(work));
-  else work(0, chunks);
+  parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
+    found_[chunk].clear();
+    const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
+    for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
+      PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
+  });
   contacts.clear();
   for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
 }
@@ -358,15 +353,7 @@ bool Detector::out_of_reach(const View& view, BroadPhase::Pair pair, double hori
 bool Detector::may_touch(const View& view, int a, int b) const {
   const Body &body_a = view.bodies[static_cast<std::size_t>(a)], &body_b = view.bodies[static_cast<std::size_t>(b)];
   if (body_a.cluster >= 0 && body_a.cluster == body_b.cluster) return false;
-  const BodyDesc &x = view.scene.bodies[static_cast<std::size_t>(a)],
-                 &y = view.scene.bodies[static_cast<std::size_t>(b)];
-  if (x.quiet && y.quiet && x.owner != 0 && x.owner == y.owner) return false;
-  for (JointId joint : view.scene.joints_of[static_cast<std::size_t>(a)]) {
-    const JointDesc& desc = view.scene.joint_descs[joint.index];
-    const BodyId other = desc.b.index == static_cast<std::uint32_t>(a) ? desc.a : desc.b;
-    if (other.valid() && other.index == static_cast<std::uint32_t>(b)) return false;
-  }
-  return true;
+  return view.scene.may_touch(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
 }
 
 // A point takes over the impulse of the one that had its feature; failing that, of one that

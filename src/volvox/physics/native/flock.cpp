@@ -1,7 +1,6 @@
 #include "volvox/physics/native/flock.h"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 #include "volvox/physics/native/flock_kernel.h"
@@ -258,15 +257,10 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
 
 template <class Visit>
 void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
-  const auto work = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (i < wide_count_) visit(wide_[i]);
-      else visit(single_[i - wide_count_]);
-    }
-  };
-  const std::size_t count = wide_count_ + single_count_;
-  if (threads) threads->parallel_for(count, 4, std::ref(work));
-  else work(0, count);
+  parallel_for(threads, wide_count_ + single_count_, 4, [&](std::size_t i) {
+    if (i < wide_count_) visit(wide_[i]);
+    else visit(single_[i - wide_count_]);
+  });
 }
 
 template <class T>

@@ -17,10 +17,9 @@ struct Minkowski {
 
   // The farthest point along a direction.
   Difference support(const Vec3& direction) const {
-    int index = 0;
-    const Vec3 on_a = a.support(direction, index);
+    const Vec3 on_a = a.support(direction);
     const Vec3 on_b =
-        triangle ? corner_against(direction) : place.to_first(b.support(place.turn_to_second(-direction), index));
+        triangle ? corner_against(direction) : place.to_first(b.support(place.turn_to_second(-direction)));
     return {on_a - on_b, on_a, on_b};
   }
   const Vec3& corner_against(const Vec3& direction) const {

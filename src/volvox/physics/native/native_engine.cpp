@@ -8,10 +8,10 @@
 namespace volvox::physics {
 namespace {
 
-class NativeEngine final : public Engine {
+class NativeEngine final : public SceneEngine {
  public:
   explicit NativeEngine(const EngineSettings& settings)
-      : scene_(settings.gravity), simulator_(scene_, settings.max_substep, settings.threads) {
+      : SceneEngine(settings.gravity), simulator_(scene_, settings.max_substep, settings.threads) {
     info_.name = "native";
     info_.description = "Volvox's own: joints and docks solved directly, contacts by an exact sweep";
     const auto threads = settings.threads ? settings.threads->threads() : 1;
@@ -21,16 +21,16 @@ class NativeEngine final : public Engine {
     info_.limits = "meshes, height fields and planes only on bodies that do not move";
   }
 
-  const EngineInfo& info() const override { return info_; }
-
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
+    keep_contacts();
     const BodyId id = scene_.add(desc);
     simulator_.add_body(id.index);
     rays_.add(id.index, desc);
     return id;
   }
   void remove_body(BodyId id) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
     while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
     simulator_.remove_body(id.index);
@@ -38,16 +38,19 @@ class NativeEngine final : public Engine {
     rays_.remove(id.index);
   }
   JointId add_joint(const JointDesc& desc) override {
+    keep_contacts();
     const JointId id = scene_.add(desc);
     simulator_.add_joint(id.index);
     return id;
   }
   void remove_joint(JointId id) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
     simulator_.before_joint_removed(id.index);
     scene_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
     scene_.poses[id.index] = pose;
     scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
@@ -56,32 +59,24 @@ class NativeEngine final : public Engine {
   }
   void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
 
-  std::span<MotorCommand> motors() override { return scene_.motors; }
-  std::span<Wrench> forces() override { return scene_.forces; }
-
   StepStatus advance(Time begin, Time end) override {
     if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
-    return tick > 0 ? simulator_.advance(tick) : StepStatus{};
+    if (tick <= 0) return {};
+    contacts_changed();
+    return simulator_.advance(tick);
   }
 
-  std::span<const Pose> poses() const override { return scene_.poses; }
-  std::span<const Twist> velocities() const override { return scene_.velocities; }
-  std::span<const JointState> joints() const override { return scene_.joints; }
-  std::span<const Wrench> loads() const override { return scene_.loads; }
-  bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
-  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
-
   void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
-  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
   void archive(Archive& ar) override {
+    keep_contacts();
     scene_.archive(ar);
     if (ar.ok()) simulator_.archive(ar);
   }
 
  private:
-  EngineInfo info_;
-  Scene scene_;
+  void read_contacts(std::vector<Contact>& out) const override { simulator_.read_contacts(out); }
+
   native::Simulator simulator_;
   RayScene rays_;
 };

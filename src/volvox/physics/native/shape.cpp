@@ -160,18 +160,17 @@ double farthest_from(const Convex& convex, const Vec3& from) {
 
 }  // namespace
 
-Vec3 Convex::support(const Vec3& direction, int& index) const {
+Vec3 Convex::support(const Vec3& direction) const {
   if (cylinder()) {
     const double along = dot(direction, axis);
     const Vec3 across = direction - axis * along;
     const double size = length(across);
     const Vec3 end = axis * (along >= 0 ? half_length : -half_length);
-    index = along >= 0 ? 1 : 0;
     return centre + end + (size > 1e-12 ? across * (disc / size) : Vec3{});
   }
   if (!x.empty()) {
-    index = wide_farthest(x.data(), y.data(), z.data(), static_cast<int>(x.size()), direction);
-    return points[static_cast<std::size_t>(index)];
+    const int farthest = wide_farthest(x.data(), y.data(), z.data(), static_cast<int>(x.size()), direction);
+    return points[static_cast<std::size_t>(farthest)];
   }
   std::size_t best = 0;
   double most = dot(points[0], direction);
@@ -179,7 +178,6 @@ Vec3 Convex::support(const Vec3& direction, int& index) const {
     const double d = dot(points[i], direction);
     if (d > most) most = d, best = i;
   }
-  index = static_cast<int>(best);
   return points[best];
 }
 

@@ -35,8 +35,8 @@ struct Convex {
   model::Material material;
 
   bool cylinder() const { return disc > 0; }
-  // The farthest point of the core along a direction, and which it is.
-  Vec3 support(const Vec3& direction, int& index) const;
+  // The farthest point of the core along a direction.
+  Vec3 support(const Vec3& direction) const;
 };
 
 // Triangles with what their edges look like, for meshes and height fields.

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "volvox/base/archive_plain.h"
-#include "volvox/physics/native/share_out.h"
 
 namespace volvox::physics::native {
 namespace {
@@ -22,17 +21,17 @@ bool same(const MotorCommand& a, const MotorCommand& b) {
 // what the sweep found (ContactSolver::advance_group).
 StepStatus Simulator::advance(double tick) {
   const int count = substep_count(tick, max_substep_);
-  const double step = tick / count;
-  begin_tick(step);
+  step_ = tick / count;
+  begin_tick(step_);
   alarm_ = false;
-  for (int left = count; left > 0;) left -= substeps(step, left);
-  end_tick(tick, step);
+  for (int left = count; left > 0;) left -= substeps(step_, left);
+  end_tick(tick);
   return problem_with_state(world_.scene);
 }
 
 template <class Work>
 void Simulator::for_each(std::size_t count, const Work& work) {
-  share_out(threads_, count, 500, work);
+  parallel_for(threads_, count, 500, work);
 }
 
 void Simulator::begin_tick(double step) {
@@ -134,7 +133,7 @@ void Simulator::advance_groups(double step) {
   std::size_t first = 0;
   for (; first < groups.size() && contacts_.large(groups[first]); ++first)
     contacts_.advance_group(world_, topology_.islands(), groups[first], step, threads_);
-  share_out(threads_, groups.size() - first, 1, [&](std::size_t i) {
+  parallel_for(threads_, groups.size() - first, 1, [&](std::size_t i) {
     contacts_.advance_group(world_, topology_.islands(), groups[first + i], step, nullptr);
   });
 }
@@ -148,7 +147,7 @@ void Simulator::move_kinematic_bodies(double step) {
   }
 }
 
-void Simulator::end_tick(double tick, double step) {
+void Simulator::end_tick(double tick) {
   Scene& scene = world_.scene;
   const auto written = [&](std::size_t i) {
     return scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::fixed;
@@ -173,7 +172,6 @@ void Simulator::end_tick(double tick, double step) {
     if (written(i)) scene.velocities[i] = world_.bodies[i].velocity();
   });
   std::fill(scene.forces.begin(), scene.forces.end(), Wrench{});
-  report_contacts(step);
 }
 
 bool Simulator::joint_awake(std::size_t joint) const {
@@ -182,16 +180,16 @@ bool Simulator::joint_awake(std::size_t joint) const {
   return awake(desc.a) || awake(desc.b);
 }
 
-void Simulator::report_contacts(double step) {
-  Scene& scene = world_.scene;
-  scene.contacts.clear();
+void Simulator::read_contacts(std::vector<Contact>& out) const {
+  const Scene& scene = world_.scene;
+  out.clear();
   for (const ContactPoint& c : contacts_.points()) {
     if (!c.active) continue;
-    const double force = dot(c.impulse, c.frame[0]) / step;
+    const double force = dot(c.impulse, c.frame[0]) / step_;
     if (force <= 0 && c.separation > 0) continue;
     const std::size_t a = static_cast<std::size_t>(c.a), b = static_cast<std::size_t>(c.b);
-    scene.contacts.push_back({scene.body_ids.at(a), scene.body_ids.at(b), world_.bodies[a].position + c.arm_a,
-                              c.frame[0], -c.separation, force});
+    out.push_back({scene.body_ids.at(a), scene.body_ids.at(b), world_.bodies[a].position + c.arm_a, c.frame[0],
+                   -c.separation, force});
   }
 }
 

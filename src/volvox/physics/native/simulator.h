@@ -24,14 +24,14 @@ class Simulator {
 
   StepStatus advance(double tick);
 
-  const std::vector<ContactPoint>& contacts() const { return contacts_.points(); }
+  void read_contacts(std::vector<Contact>& out) const;  // of the last substep
   void archive(Archive& ar);
 
  private:
   // The phases of advance(), in their order.
   void begin_tick(double step);
   int substeps(double step, int left);
-  void end_tick(double tick, double step);
+  void end_tick(double tick);
 
   // The phases of substeps().
   void detect_contacts(double step, double time_left);
@@ -43,7 +43,6 @@ class Simulator {
   template <class Work>
   void for_each(std::size_t count, const Work& work);
   void raise_alarms(double time_left);
-  void report_contacts(double step);
   void take_over_joints();
   bool sound(const ContactPoint& contact) const;
   bool joint_awake(std::size_t joint) const;
@@ -55,6 +54,7 @@ class Simulator {
 
   World world_;
   double max_substep_;
+  double step_ = 1;  // s, the last substep's length
   ThreadPool* threads_;
   ShapeCache shape_cache_;
   std::vector<std::shared_ptr<const Shape>> shapes_;  // by body index; null: touches nothing

@@ -19,7 +19,6 @@ class SparseFactor {
   // Rows 0 to count - 1; `edges` are the pairs whose block is not zero.
   SparseFactor(int count, const std::vector<std::pair<int, int>>& edges);
 
-  int count() const { return static_cast<int>(order_.size()); }
   // Where a row stands in the order of elimination.
   int place(int row) const { return place_[static_cast<std::size_t>(row)]; }
 

@@ -223,8 +223,7 @@ class TriangleTest {
     const Convex& a = query_.convex;
     const Vec3 up = query_.place.turn_to_first(t.normal);
     const double margin = query_.margin(up);
-    int index = 0;
-    const Vec3 lowest = a.support(-up, index), corner = query_.place.to_first(t.corners[0]);
+    const Vec3 lowest = a.support(-up), corner = query_.place.to_first(t.corners[0]);
     const double depth = dot(lowest - corner, up) - a.radius;
     if (depth > margin) return;
     if (over(t, query_.place.to_second(lowest))) {
@@ -240,7 +239,7 @@ class TriangleTest {
         bend < level ? level * (margin + a.radius) : bend * (query_.slack + length(query_.sweep) + a.radius);
     for (std::size_t k = 0; k < 3; ++k) {
       const Vec3 aside = query_.place.turn_to_first(t.outward[k]);
-      if (dot(aside, a.support(-aside, index) - query_.place.to_first(t.corners[k])) > near) return;
+      if (dot(aside, a.support(-aside) - query_.place.to_first(t.corners[k])) > near) return;
     }
     search(t, up, depth);
   }
@@ -267,8 +266,7 @@ class TriangleTest {
       if (flat) nearest.normal = up;
       clip_features(a, tile_.convex, query_.place, nearest, margin, manifold_);
     } else if (-depth > 0 && over(t, query_.place.to_second(a.centre))) {
-      int index = 0;
-      const Vec3 lowest = a.support(-up, index);
+      const Vec3 lowest = a.support(-up);
       manifold_.normal = up;
       manifold_.normal_of = ContactPoint::NormalOf::b;
       manifold_.add({lowest, lowest - up * (depth + a.radius), depth, 0xfffeu});

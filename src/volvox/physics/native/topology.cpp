@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "volvox/base/union_find.h"
 #include "volvox/physics/native/loop.h"
 #include "volvox/physics/native/tree.h"
 
@@ -215,20 +216,15 @@ int Topology::pattern_of(const Tree& tree) {
 
 void Topology::find_clusters(World& world) const {
   const auto cluster = [&](int body) -> int& { return world.bodies[static_cast<std::size_t>(body)].cluster; };
-  const auto root = [&](int body) {
-    while (cluster(body) != body) body = cluster(body) = cluster(cluster(body));
-    return body;
-  };
   for (int body : members_) cluster(body) = body;
   for (int joint : joints_) {
     const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
     if ((desc.type != JointType::fixed && desc.type != JointType::dock) || !world.scene.moves(desc.a) ||
         !world.scene.moves(desc.b))
       continue;
-    const int a = root(static_cast<int>(desc.a.index)), b = root(static_cast<int>(desc.b.index));
-    cluster(std::max(a, b)) = std::min(a, b);
+    join_sets(static_cast<int>(desc.a.index), static_cast<int>(desc.b.index), cluster);
   }
-  for (int body : members_) cluster(body) = root(body);
+  for (int body : members_) cluster(body) = find_root(body, cluster);
 }
 
 void Topology::build(World& world) {

@@ -22,7 +22,6 @@ class Topology {
   // A body came, went or changed its joints: its island is laid out anew at the next update.
   void touch(World& world, std::size_t body);
   void update(World& world);
-  bool changed() const { return !touched_.empty(); }
 
  private:
   void dissolve(World& world, int island);

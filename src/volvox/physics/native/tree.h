@@ -17,8 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "volvox/base/thread_pool.h"
 #include "volvox/physics/native/island.h"
-#include "volvox/physics/native/share_out.h"
 #include "volvox/physics/native/tree_kernel.h"
 
 namespace volvox::physics::native {
@@ -103,7 +103,7 @@ class Tree final : public Island {
   };
   template <class Visit>
   void for_branches(ThreadPool* threads, const Visit& visit) const {
-    share_out(threads, branches_.size(), 1, [&](std::size_t i) { visit(branches_[i]); });
+    parallel_for(threads, branches_.size(), 1, [&](std::size_t i) { visit(branches_[i]); });
   }
   void plan_branches();
   void load(World& world, double step, ThreadPool* threads);

@@ -6,9 +6,9 @@
 namespace volvox::physics {
 namespace {
 
-class NoneEngine final : public Engine {
+class NoneEngine final : public SceneEngine {
  public:
-  explicit NoneEngine(const EngineSettings& settings) : scene_(settings.gravity) {
+  explicit NoneEngine(const EngineSettings& settings) : SceneEngine(settings.gravity) {
     info_.name = "none";
     info_.description = "nothing moves but what is placed";
     info_.settings = "no dynamics";
@@ -18,8 +18,6 @@ class NoneEngine final : public Engine {
         "no motion, no contacts, no loads; motors hold their joints where they are; a dock is closed "
         "when its latch time has passed, wherever its two bodies are";
   }
-
-  const EngineInfo& info() const override { return info_; }
 
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
@@ -41,9 +39,6 @@ class NoneEngine final : public Engine {
   }
   void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
 
-  std::span<MotorCommand> motors() override { return scene_.motors; }
-  std::span<Wrench> forces() override { return scene_.forces; }
-
   StepStatus advance(Time begin, Time end) override {
     if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
     for (std::size_t i = 0; i < scene_.latches.size(); ++i) {
@@ -55,20 +50,12 @@ class NoneEngine final : public Engine {
     return problem_with_state(scene_);
   }
 
-  std::span<const Pose> poses() const override { return scene_.poses; }
-  std::span<const Twist> velocities() const override { return scene_.velocities; }
-  std::span<const JointState> joints() const override { return scene_.joints; }
-  std::span<const Wrench> loads() const override { return scene_.loads; }
-  bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
-  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
-
   void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
-  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
   void archive(Archive& ar) override { scene_.archive(ar); }
 
  private:
-  EngineInfo info_;
-  Scene scene_;
+  void read_contacts(std::vector<Contact>& out) const override { out.clear(); }
+
   RayScene rays_;
 };
 

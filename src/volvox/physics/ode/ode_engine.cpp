@@ -9,9 +9,10 @@
 namespace volvox::physics {
 namespace {
 
-class OdeEngine final : public Engine {
+class OdeEngine final : public SceneEngine {
  public:
-  explicit OdeEngine(const EngineSettings& settings) : scene_(settings.gravity), max_substep_(settings.max_substep) {
+  explicit OdeEngine(const EngineSettings& settings)
+      : SceneEngine(settings.gravity), max_substep_(settings.max_substep) {
     info_.name = "ode";
     info_.description =
         "Open Dynamics Engine 0.16 (Debian), QuickStep, with Volvox's own plane contacts and free rotation";
@@ -30,16 +31,16 @@ class OdeEngine final : public Engine {
     rebuild();
   }
 
-  const EngineInfo& info() const override { return info_; }
-
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
+    keep_contacts();
     const BodyId id = scene_.add(desc);
     rays_.add(id.index, desc);
     world_->add_body(id.index);
     return id;
   }
   void remove_body(BodyId id) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
     while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
     world_->remove_body(id.index);
@@ -47,16 +48,19 @@ class OdeEngine final : public Engine {
     scene_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
+    keep_contacts();
     const JointId id = scene_.add(desc);
     world_->add_joint(id.index);
     return id;
   }
   void remove_joint(JointId id) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
     world_->remove_joint(id.index);
     scene_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
+    keep_contacts();
     VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
     scene_.poses[id.index] = pose;
     scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
@@ -65,14 +69,12 @@ class OdeEngine final : public Engine {
   }
   void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
 
-  std::span<MotorCommand> motors() override { return scene_.motors; }
-  std::span<Wrench> forces() override { return scene_.forces; }
-
   StepStatus advance(Time begin, Time end) override {
     if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
     if (tick <= 0) return {};
     const int count = substep_count(tick, max_substep_);
+    contacts_changed();
     world_->begin_tick();
     for (int i = 0; i < count; ++i) {
       if (!world_->substep(tick / count)) break;  // ODE must not see what is not a number
@@ -82,31 +84,23 @@ class OdeEngine final : public Engine {
     return problem_with_state(scene_);
   }
 
-  std::span<const Pose> poses() const override { return scene_.poses; }
-  std::span<const Twist> velocities() const override { return scene_.velocities; }
-  std::span<const JointState> joints() const override { return scene_.joints; }
-  std::span<const Wrench> loads() const override { return scene_.loads; }
-  bool has(JointId id) const override { return scene_.joint_ids.alive(id); }
-  std::span<const std::uint8_t> latched() const override { return scene_.latched; }
-
   void cast_rays(std::span<const Ray> rays, std::span<RayHit> hits) const override { rays_.cast(scene_, rays, hits); }
-  void contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
 
   // ODE's anchors and lists cannot be saved: a new world with the same bodies and joints in
   // the order of their ids starts afresh in the run that goes on and in the restored one.
   void archive(Archive& ar) override {
+    keep_contacts();
     scene_.archive(ar);
     if (!ar.hashing() && ar.ok()) rebuild();
   }
 
  private:
+  void read_contacts(std::vector<Contact>& out) const override { world_->read_contacts(out); }
   void rebuild() {
     world_.reset();
     world_ = std::make_unique<ode::World>(scene_, shapes_, rays_);
   }
 
-  EngineInfo info_;
-  Scene scene_;
   double max_substep_;
   ode::ShapeCache shapes_;
   RayScene rays_;

@@ -265,16 +265,15 @@ void World::end_tick(double tick) {
     scene_.loads[i] = loads_[i] * (1 / tick);
     scene_.latched[i] = scene_.latches[i].closed();
   }
-  read_contacts();
 }
 
-void World::read_contacts() {
-  scene_.contacts.clear();
+void World::read_contacts(std::vector<Contact>& out) const {
+  out.clear();
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const ContactCandidate& c = contacts_[i];
     const double force = dot(from_ode(reactions_[i].f1), c.normal);
     if (force <= 0 && c.depth <= 0) continue;
-    scene_.contacts.push_back({scene_.body_ids.at(c.a), scene_.body_ids.at(c.b), c.point, c.normal, c.depth, force});
+    out.push_back({scene_.body_ids.at(c.a), scene_.body_ids.at(c.b), c.point, c.normal, c.depth, force});
   }
 }
 

@@ -35,6 +35,8 @@ class World {
   // Poses and velocities of the scene follow every substep. False: a number was lost.
   bool substep(double step);
   void end_tick(double tick);
+  // Of the last substep.
+  void read_contacts(std::vector<Contact>& out) const;
 
  private:
   void add_geoms(std::size_t index);
@@ -44,7 +46,6 @@ class World {
   double normal_speed(const ContactCandidate& candidate, const Vec3& velocity, const Vec3& acceleration,
                       double step) const;
   void move_bodies(double step);
-  void read_contacts();
   Pose inertial(std::size_t index) const;
 
   Scene& scene_;

@@ -62,7 +62,7 @@ TEST(Simulation, SavingDoesNotDisturbAnEngineThatRestoresExactly) {
   Stage stage;
   for (const std::string& engine : stage.library.engines.names()) {
     auto plain = stage.simulate(stage.busy_world(), 1, 1, engine);
-    if (!plain->world().engine().info().exact_restore) continue;
+    if (!plain->world().engine_info().exact_restore) continue;
     auto saved = stage.simulate(stage.busy_world(), 1, 1, engine);
     advance(*plain, 40);
     advance(*saved, 20);
