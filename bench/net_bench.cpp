@@ -1,8 +1,8 @@
-// The network's figures on this machine, one line each, and ns-3 on the same scenario where
-// it is installed: net_bench [--json] [--quick]
+// Measures the network on this machine, one line per scenario, and ns-3 on the same scenario if it is
+// installed: net_bench [--json] [--quick]
 //
-// CPU seconds of one core, setting up included. Each flood runs in a process of its own, so
-// that its peak memory is its own.
+// CPU seconds of one core, including set-up. Each flood runs in its own process, so that the peak memory is
+// measured for each flood.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/random.h"
 #include "volvox/net/event_queue.h"
@@ -29,7 +30,7 @@ struct Line {
   std::uint64_t link_updates = 0, reached = 0, nodes = 0;
 };
 
-// What a forked process prints comes back as text.
+// Runs a function in a child process and returns its text.
 std::string in_own_process(const std::function<std::string()>& work) {
   int ends[2];
   if (pipe(ends) != 0) return {};
@@ -38,13 +39,13 @@ std::string in_own_process(const std::function<std::string()>& work) {
   if (child == 0) {
     close(ends[0]);
     const std::string text = work();
-    const bool written = write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const bool written = write(ends[1], text.data(), text.size()) == narrow<ssize_t>(text.size());
     _exit(written ? 0 : 1);
   }
   close(ends[1]);
   std::string text;
   char buffer[256];
-  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, n);
   close(ends[0]);
   waitpid(child, nullptr, 0);
   return text;
@@ -75,27 +76,27 @@ struct Again final : Callback {
   Time fire(const Event& event) override {
     ++fired;
     state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return {event.time_ns + 1 + static_cast<std::int64_t>(state >> 44)};
+    return {event.time_ns + 1 + narrow<std::int64_t>(state >> 44)};
   }
 };
 
-// The hold model: every event calls back and schedules the next one.
+// The hold model: every event has a callback, which schedules the next event.
 double events_per_second(std::uint32_t pending, std::uint64_t total) {
   EventQueue queue;
   Again again;
   Callback& callback = again;
   std::vector<std::uint32_t> sequence(pending, 0);
   for (std::uint32_t i = 0; i < pending; ++i)
-    queue.push(Event::make({static_cast<std::int64_t>(again.random.below(1 << 20))}, Action::timer, i, sequence[i]++));
+    queue.push(Event::make({narrow<std::int64_t>(again.random.below(1 << 20))}, Action::timer, i, sequence[i]++));
   const double start = platform::process_cpu_seconds();
   for (std::uint64_t k = 0; k < total; ++k) {
     const Event event = queue.pop();
     queue.push(Event::make(callback.fire(event), Action::timer, event.source(), sequence[event.source()]++));
   }
-  return static_cast<double>(total) / (platform::process_cpu_seconds() - start);
+  return real(total) / (platform::process_cpu_seconds() - start);
 }
 
-// The scenario that ns-3's lr-wpan runs: 802.15.4 at 250 kb/s, about 28 neighbours, 0 dBm.
+// The same scenario as in ns-3's lr-wpan: 802.15.4 at 250 kb/s, about 28 neighbours, 0 dBm.
 FloodOptions like_ns3(std::uint32_t nodes) {
   FloodOptions options;
   options.nodes = nodes;
@@ -108,7 +109,7 @@ FloodOptions like_ns3(std::uint32_t nodes) {
   return options;
 }
 
-// The program beside this one, built only where ns-3 is installed. CPU seconds, or nothing.
+// Runs ns3_flood in the same folder, which is built only if ns-3 is installed.
 std::optional<Line> ns3(const std::string& folder, std::uint32_t nodes) {
   const std::string command = folder + "/ns3_flood " + std::to_string(nodes) + " 2>/dev/null";
   std::FILE* pipe = popen(command.c_str(), "r");
@@ -127,7 +128,7 @@ void print(const Line& line) {
   const std::string memory =
       line.target_mb > 0 ? fmt::format("<= {} MB {}", line.target_mb, line.peak_mb <= line.target_mb ? "yes" : "NO")
                          : "";
-  const double rate = line.cpu_s > 0 ? static_cast<double>(line.link_updates) / line.cpu_s / 1e6 : 0;
+  const double rate = line.cpu_s > 0 ? real(line.link_updates) / line.cpu_s / 1e6 : 0;
   fmt::print("{:<24} {:>9.4f} s {:<18} {:>7.1f} MB {:<16} {:>7.0f} M link updates/s  reached {}/{}\n", line.name,
              line.cpu_s, target, line.peak_mb, memory, rate, line.reached, line.nodes);
 }
@@ -153,7 +154,7 @@ int run(bool json, bool quick, const std::string& folder) {
   if (!quick) {
     add(flood("culled 1,000,000", {.nodes = 1'000'000, .mode = FloodMode::culled}, 15, 200));
     add(flood("culled 1,000,000 3-D", in_space_with(1'000'000), 15, 200));
-    // As it was measured before floods in space had a longer backoff: 28 neighbours, 30 slots.
+    // The earlier default in space, for comparison: 28 neighbours, 30 slots.
     FloodOptions as_in_the_plane = in_space_with(1'000'000);
     as_in_the_plane.window = 30;
     as_in_the_plane.range_spacings = 1.88;

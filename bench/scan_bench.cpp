@@ -1,9 +1,10 @@
-// Arenas from clouds: our methods, and those of CGAL and PCL where they are installed, on the same clouds in one run.
+// Reconstruction of arenas: the methods of Volvox, CGAL and PCL (if installed) on the same clouds in one run.
 #include <fmt/format.h>
 
 #include <functional>
 
 #include "scan_peers.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/scan/arena.h"
 #include "volvox/scan/build.h"
@@ -29,20 +30,19 @@ int main(int argc, char** argv) {
 #ifdef VOLVOX_HAS_CGAL
   ways.push_back({"CGAL advancing front", bench::cgal_advancing_front});
 #else
-  fmt::print(
-      "CGAL is left out: configure with -DVOLVOX_BENCH_PEERS=ON where libcgal-dev and libeigen3-dev are installed\n");
+  fmt::print("CGAL is skipped: install libcgal-dev and libeigen3-dev and configure with -DVOLVOX_BENCH_PEERS=ON\n");
 #endif
 #ifdef VOLVOX_HAS_PCL
   ways.push_back({"PCL greedy projection", bench::pcl_greedy_projection});
 #else
-  fmt::print("PCL is left out: configure with -DVOLVOX_BENCH_PEERS=ON where libpcl-dev is installed\n");
+  fmt::print("PCL is skipped: install libpcl-dev and configure with -DVOLVOX_BENCH_PEERS=ON\n");
 #endif
   fmt::print(
       "| method | seed | CPU s | triangles | accuracy mm | completeness mm | Hausdorff mm | F at 2 cm | boundary edges "
       "| non-manifold edges | planes |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int seed = 1; seed <= seeds; ++seed) {
-    const auto arena = scan::make_arena({.seed = static_cast<std::uint64_t>(seed)});
-    const scan::Cloud cloud = scan::sample_cloud(arena->mesh, {.seed = static_cast<std::uint64_t>(seed)});
+    const auto arena = scan::make_arena({.seed = narrow<std::uint64_t>(seed)});
+    const scan::Cloud cloud = scan::sample_cloud(arena->mesh, {.seed = narrow<std::uint64_t>(seed)});
     for (const Way& way : ways) {
       const double start = platform::process_cpu_seconds();
       const scan::TriangleMesh mesh = way.build(cloud);

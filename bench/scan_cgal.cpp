@@ -5,6 +5,7 @@
 #include <CGAL/remove_outliers.h>
 
 #include "scan_peers.h"
+#include "volvox/base/index.h"
 
 namespace volvox::bench {
 
@@ -12,7 +13,8 @@ scan::TriangleMesh cgal_advancing_front(const scan::Cloud& cloud) {
   using Kernel = CGAL::Exact_predicates_inexact_constructions_kernel;
   std::vector<Kernel::Point_3> points;
   for (const Vec3& p : cloud.points) points.emplace_back(p.x, p.y, p.z);
-  // Points whose twelve neighbours are farther than 4 cm on average: a surface of this cloud has them within 2.
+  // Removes points whose twelve neighbours are farther than 4 cm on average; on a surface of this cloud it is below 2
+  // cm.
   points.erase(CGAL::remove_outliers<CGAL::Sequential_tag>(
                    points, 12, CGAL::parameters::threshold_percent(100).threshold_distance(0.04)),
                points.end());
@@ -23,8 +25,7 @@ scan::TriangleMesh cgal_advancing_front(const scan::Cloud& cloud) {
   scan::TriangleMesh mesh;
   for (const auto& p : points) mesh.vertices.push_back({p.x(), p.y(), p.z()});
   for (const auto& [a, b, c] : faces)
-    mesh.triangles.push_back(
-        {static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(c)});
+    mesh.triangles.push_back({narrow<std::uint32_t>(a), narrow<std::uint32_t>(b), narrow<std::uint32_t>(c)});
   return mesh;
 }
 

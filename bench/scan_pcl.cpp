@@ -6,14 +6,19 @@
 #include <pcl/surface/mls.h>
 
 #include "scan_peers.h"
+#include "volvox/base/index.h"
 
 namespace volvox::bench {
+namespace {
+
+float to_float(double x) { return static_cast<float>(x); }
+
+}  // namespace
 
 scan::TriangleMesh pcl_greedy_projection(const scan::Cloud& cloud) {
   using Points = pcl::PointCloud<pcl::PointXYZ>;
   Points::Ptr points(new Points);
-  for (const Vec3& p : cloud.points)
-    points->emplace_back(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z));
+  for (const Vec3& p : cloud.points) points->emplace_back(to_float(p.x), to_float(p.y), to_float(p.z));
   Points::Ptr kept(new Points), thinned(new Points);
   pcl::StatisticalOutlierRemoval<pcl::PointXYZ> outliers;
   outliers.setInputCloud(points);
@@ -49,8 +54,8 @@ scan::TriangleMesh pcl_greedy_projection(const scan::Cloud& cloud) {
   scan::TriangleMesh mesh;
   for (const auto& p : normals->points) mesh.vertices.push_back({p.x, p.y, p.z});
   for (const auto& f : faces)
-    mesh.triangles.push_back({static_cast<std::uint32_t>(f.vertices[0]), static_cast<std::uint32_t>(f.vertices[1]),
-                              static_cast<std::uint32_t>(f.vertices[2])});
+    mesh.triangles.push_back({narrow<std::uint32_t>(f.vertices[0]), narrow<std::uint32_t>(f.vertices[1]),
+                              narrow<std::uint32_t>(f.vertices[2])});
   return mesh;
 }
 

@@ -1,5 +1,5 @@
-// Other libraries' ways from a cloud to a mesh, for comparison. Each is in a file of its own, because their headers
-// take minutes to compile, and is there only where its library is.
+// Surface reconstruction by other libraries, for comparison. Each has its own file, because their headers take minutes
+// to compile, and exists only if its library is installed.
 #pragma once
 
 #include "volvox/scan/cloud.h"

@@ -1,5 +1,5 @@
-// Drives a fuzz target without libFuzzer: replays the files that it is given, then changes them at
-// random, ROUNDS times. Usage: TARGET ROUNDS FILE...
+// Runs a fuzz target without libFuzzer: first with the given files, then ROUNDS times with random mutations of
+// them. Deterministic. Usage: TARGET ROUNDS FILE...
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,11 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-void give(const std::string& bytes) {
+void run_target(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-std::string changed(std::string bytes, volvox::RandomStream& random) {
+std::string mutated(std::string bytes, volvox::RandomStream& random) {
   static const std::string numbers[] = {"0", "-1", "99999999999999999999", "1e308", "nan", "inf", "4294967295",
                                         " ", "\n"};
   for (std::uint64_t change = random.below(8) + 1; change > 0 && !bytes.empty(); --change) {
@@ -50,10 +50,11 @@ int main(int argc, char** argv) {
       return 2;
     }
     seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    give(seeds.back());
+    run_target(seeds.back());
   }
   volvox::RandomStream random(1, 0, "fuzz");
-  for (long round = std::atol(argv[1]); round > 0; --round) give(changed(seeds[random.below(seeds.size())], random));
+  for (long round = std::atol(argv[1]); round > 0; --round)
+    run_target(mutated(seeds[random.below(seeds.size())], random));
   std::puts("no crash");
   return 0;
 }

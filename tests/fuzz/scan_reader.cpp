@@ -1,5 +1,5 @@
-// A fuzz target for one reader of scans: VOLVOX_FUZZ_READER names it. Whatever the bytes are, the reader
-// answers; what it accepts is sound.
+// A fuzz target for one reader of scans, given by VOLVOX_FUZZ_READER. For any bytes, the reader must return, and
+// the data that it accepts must be valid.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -2,19 +2,21 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
+
 namespace volvox {
 
 namespace {
 
-// Both halves of a product of 128 bits, together: every bit of either factor reaches all of them.
+// The exclusive or of both halves of a 128-bit product: every bit of both factors affects all result bits.
 std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
   __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  const Wide product = Wide{a} * b;
+  return static_cast<std::uint64_t>(product ^ product >> 64);
 }
 
-// One word for a block of bytes. Four lanes side by side: one alone would wait for its own
-// multiplications. What is missing to whole stripes counts as zeros; who asks adds the length.
+// One word for a block of bytes. Four independent lanes, because one lane would wait for the latency of its
+// multiplications. An incomplete stripe is padded with zeros; the caller adds the length.
 std::uint64_t digest(const std::byte* bytes, std::size_t size) {
   constexpr std::uint64_t keys[] = {0x9E3779B97F4A7C15ull, 0xBF58476D1CE4E5B9ull, 0x94D049BB133111EBull,
                                     0xD6E8FEB86659FD93ull};
@@ -38,7 +40,7 @@ std::uint64_t digest(const std::byte* bytes, std::size_t size) {
 
 }  // namespace
 
-// A section is hashed in blocks as large as the buffer, however its bytes come.
+// A section is hashed in blocks of the size of the buffer, independent of the sizes in which its bytes arrive.
 void HashArchive::flush() {
   const std::size_t size = sizeof buffer_ - room_;
   if (size == 0) return;
@@ -96,7 +98,7 @@ std::vector<std::uint32_t> HashArchive::sections() {
   close_section();
   std::vector<std::uint32_t> parts;
   parts.reserve(hashes_.size());
-  for (const std::uint64_t hash : hashes_) parts.push_back(static_cast<std::uint32_t>(hash));
+  for (const std::uint64_t hash : hashes_) parts.push_back(low_word(hash));
   return parts;
 }
 

@@ -1,5 +1,6 @@
-// One list of fields, three uses: an Archive saves them, loads them, or hashes them.
-// A type takes part by VOLVOX_TYPE (type.h) or by a member `template <class Archive> void archive(Archive&)`.
+// Saves, loads or hashes an object from one list of its fields.
+// A type declares its fields by VOLVOX_TYPE (type.h) or by a member `template <class Archive> void archive(Archive&)`.
+// Bytes are in the byte order of the machine. One thread may use an Archive at a time.
 #pragma once
 
 #include <array>
@@ -25,11 +26,11 @@ class Archive {
  public:
   virtual ~Archive() = default;
 
-  // Passes `size` bytes through: out of `data` when saving or hashing, into it when loading.
-  // A state is a hundred thousand small fields, and its hash is taken in every recorded tick:
-  // an archive that has a buffer takes them without a virtual call.
+  // Reads `size` bytes from `data` when saving or hashing, writes them to `data` when loading.
+  // A state has a hundred thousand small fields and is hashed in every recorded tick, so an archive with a
+  // buffer accepts them without a virtual call.
   void raw(void* data, std::size_t size) {
-    if (size - 1 < room_) {  // of size 0 there is nothing to do; it goes the other way
+    if (size - 1 < room_) {  // false for size 0
       std::memcpy(cursor_, data, size);
       cursor_ += size;
       room_ -= size;
@@ -39,13 +40,13 @@ class Archive {
   }
   bool loading() const { return loading_; }
   virtual bool hashing() const { return false; }
-  // While loading: the bytes not read yet, which bounds every size that is read.
+  // While loading: the number of bytes not yet read, an upper bound for every size in the snapshot.
   virtual std::size_t remaining() const { return 0; }
-  // What follows, up to the next section, is this part of that owner's state ("s3", "percepts").
-  // A hash keeps one value for each, so that two runs which differ can be told where.
+  // Begins a section: the following fields are this part of the state of that owner ("s3", "percepts").
+  // A HashArchive has one hash per section, so that a comparison of two runs shows where they differ.
   virtual void section(std::string_view /*owner*/, std::string_view /*part*/) {}
 
-  // The first thing that went wrong ("" if nothing): a cut-off or foreign snapshot.
+  // The first error, such as a truncated snapshot or one of another type; empty if there was none.
   const std::string& failure() const { return failure_; }
   void fail(std::string what) {
     if (failure_.empty()) failure_ = std::move(what);
@@ -54,7 +55,7 @@ class Archive {
 
   template <class T>
   void operator()(std::string_view field, T& value);
-  // For fields that a const object shows to be hashed or saved, never loaded.
+  // For fields of const objects, which can be hashed or saved, but not loaded.
   template <class T>
   void operator()(std::string_view field, const T& value) {
     VOLVOX_CHECK(!loading(), "loading into a constant");
@@ -62,7 +63,7 @@ class Archive {
   }
 
  protected:
-  virtual void pass(void* data, std::size_t size) = 0;  // what the buffer, if there is one, has no room for
+  virtual void pass(void* data, std::size_t size) = 0;  // for bytes that do not fit into the buffer
 
   bool loading_ = false;
   std::byte* cursor_ = nullptr;
@@ -109,7 +110,7 @@ class LoadArchive final : public Archive {
   std::span<const std::byte> bytes_;
 };
 
-// The hash of a state is that of the hashes of its sections.
+// The hash of a state is the hash of the hashes of its sections.
 class HashArchive final : public Archive {
  public:
   enum class Names { forget, keep };  // of the sections
@@ -119,12 +120,11 @@ class HashArchive final : public Archive {
 
   bool hashing() const override { return true; }
   void section(std::string_view owner, std::string_view part) override;
-  // The sections of another, as if they had gone through this one: parts of a state can be
-  // hashed side by side.
+  // Appends the sections of another archive, so that parts of a state can be hashed in parallel.
   void append(HashArchive& other);
-  std::uint64_t value();  // ends the last section
+  std::uint64_t value();  // closes the last section
 
-  std::vector<std::uint32_t> sections();  // a part of each section's hash
+  std::vector<std::uint32_t> sections();  // the low 32 bits of the hash of each section
   struct Name {
     std::string owner, part;
   };
@@ -141,7 +141,7 @@ class HashArchive final : public Archive {
   void close_section();
 
   bool keep_names_;
-  bool open_ = false;  // a section has begun, or something has come without one
+  bool open_ = false;  // a section has begun, or bytes arrived without one
   Hasher section_;
   std::vector<std::uint64_t> hashes_;  // of the sections
   std::vector<Name> names_;
@@ -150,7 +150,7 @@ class HashArchive final : public Archive {
 
 namespace detail {
 
-// Types whose bytes are their value: no padding, no pointers.
+// Types that are saved as their bytes: without padding and pointers.
 template <class T>
 inline constexpr bool is_plain = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T> ||
                                  std::is_same_v<T, Vec3> || std::is_same_v<T, Quat> || std::is_same_v<T, Pose> ||
@@ -185,21 +185,21 @@ template <class T>
 concept HasArchive = requires(T& t, Archive& ar) {
   t.archive(ar);
 };
-// Declared by VOLVOX_TYPE and found by argument-dependent look-up.
+// Declared by VOLVOX_TYPE and found by argument-dependent lookup.
 template <class T>
 concept HasFields = requires(T& t, Archive& ar) {
   volvox_visit_fields(ar, t);
 };
 
-// Reads a size that the rest of the snapshot can really hold.
+// Saves or loads a size; a size larger than the rest of the snapshot is an error.
 inline std::size_t archive_size(Archive& ar, std::size_t size) {
   std::uint64_t n = size;
   ar.raw(&n, sizeof n);
   if (ar.loading() && n > ar.remaining()) {
-    ar.fail("the snapshot claims more elements than it holds");
+    ar.fail("the snapshot announces more elements than it contains");
     n = 0;
   }
-  return static_cast<std::size_t>(n);
+  return n;
 }
 
 template <class T>
@@ -210,7 +210,7 @@ void archive_value(Archive& ar, T& value) {
   if constexpr (is_plain<T>) {
     ar.raw(&value, sizeof value);
   } else if constexpr (std::is_same_v<T, bool>) {
-    std::uint8_t bit = value;  // bytes from outside need not be 0 or 1
+    std::uint8_t bit = value;  // a damaged snapshot may contain other values than 0 and 1
     ar.raw(&bit, 1);
     if (ar.loading()) value = bit != 0;
   } else if constexpr (is_id<T>::value) {

@@ -1,6 +1,6 @@
-// Many equal things of plain fields, into an archive or out of it. The bytes are those of one field
-// after another, but they are handed over by the kilobyte: a state has some hundred thousand fields, and
-// a call for each would take longer than to hash them.
+// Archives many objects of the same type with fields of fixed size. The bytes are the same as for one field after
+// another, but are passed in blocks of kilobytes: a state has a hundred thousand fields, and one call for each would
+// take longer than hashing them.
 #pragma once
 
 #include "volvox/base/archive.h"
@@ -8,7 +8,7 @@
 namespace volvox {
 namespace detail {
 
-// Takes fields like an archive that saves or hashes. `put`: false only counts.
+// Accepts fields like an archive that saves or hashes. If `put` is false, it only counts bytes.
 template <bool put>
 class PlainFields {
  public:
@@ -48,8 +48,7 @@ class PlainFields {
 
 }  // namespace detail
 
-// Calls fields(archive, thing) for every thing of a range; each must have the same fields, all of
-// fixed size.
+// Calls fields(archive, thing) for every element of a range. All elements must have the same fields of fixed size.
 template <class Things, class Fields>
 void archive_plain(Archive& ar, Things&& things, const Fields& fields) {
   if (ar.loading()) {
@@ -64,7 +63,7 @@ void archive_plain(Archive& ar, Things&& things, const Fields& fields) {
       detail::PlainFields<false> count(nullptr, ar.hashing());
       fields(count, thing);
       size = count.size();
-      VOLVOX_CHECK(size <= room, "these things are too large to be gathered");
+      VOLVOX_CHECK(size <= room, "the elements are too large for the buffer");
     }
     if (room - used < size) {
       ar.raw(buffer, used);

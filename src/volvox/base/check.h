@@ -1,7 +1,7 @@
 // Checks in three tiers:
-//   VOLVOX_ASSERT  an internal bug, checked in debug and sanitizer builds only (hot paths)
-//   VOLVOX_CHECK   an internal bug, checked always (cheap, or the alternative is wrong results)
-//   Result<T>      anything that comes from outside (result.h); never a check
+//   VOLVOX_ASSERT  internal bugs; only in debug and sanitizer builds (for hot paths)
+//   VOLVOX_CHECK   internal bugs; in all builds (if it is cheap, or if wrong results would follow)
+//   Result<T>      errors in external input (result.h); never use a check for these
 #pragma once
 
 namespace volvox::detail {

@@ -1,5 +1,5 @@
-// The hash of a state: 64 bits over every field that matters, in a fixed order.
-// Equal states give equal hashes on every machine; it is not meant against an adversary.
+// The 64-bit hash of a state: a hash of all its fields in a fixed order.
+// Equal states give equal hashes on every little-endian machine. Not a cryptographic hash.
 #pragma once
 
 #include <bit>
@@ -34,8 +34,8 @@ class Hasher {
   std::uint64_t value() const { return mix(state_ ^ length_); }
 
  private:
-  // Four lanes side by side: one alone waits for its own multiplications, 5 MB of state would
-  // take 3 ms.
+  // Four independent lanes: one lane would wait for the latency of its multiplications, and 5 MB of state
+  // would take 3 ms.
   void add_lanes(const char*& bytes, std::size_t& size) {
     std::uint64_t lanes[4] = {state_, state_ + 0x9E3779B97F4A7C15ull, state_ ^ 0xD6E8FEB86659FD93ull, ~state_};
     for (; size >= 32; bytes += 32, size -= 32) {

@@ -1,5 +1,5 @@
-// Typed handles: an index that says what it indexes, and a generation that tells a
-// reused slot from the one it replaced. Handles, not pointers, cross module borders.
+// Typed handles: an index into one kind of things, and a generation that distinguishes a reused slot from
+// its earlier use. Modules refer to each other's objects by handles, not by pointers.
 #pragma once
 
 #include <compare>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 
 namespace volvox {
 
@@ -23,8 +24,8 @@ struct Id {
   friend constexpr auto operator<=>(const Id&, const Id&) = default;
 };
 
-// Hands out ids, lowest free index first, so that indices stay dense and the order in
-// which they are reused depends on nothing but the calls made.
+// Allocates ids, lowest free index first, so that indices stay dense and their reuse depends only on the
+// sequence of calls (deterministic).
 template <class Tag>
 class IdPool {
  public:
@@ -32,7 +33,7 @@ class IdPool {
     if (free_.empty()) {
       generations_.push_back(0);
       alive_.push_back(true);
-      return {static_cast<std::uint32_t>(generations_.size() - 1), 0};
+      return {narrow<std::uint32_t>(generations_.size() - 1), 0};
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
@@ -44,7 +45,7 @@ class IdPool {
     VOLVOX_CHECK(alive(id), "an id was given back twice or was never taken");
     alive_[id.index] = false;
     ++generations_[id.index];
-    // Kept sorted, highest first, so that back() is the lowest free index.
+    // Sorted in descending order, so that back() is the lowest free index.
     auto place = free_.begin();
     while (place != free_.end() && *place > id.index) ++place;
     free_.insert(place, id.index);
@@ -54,13 +55,13 @@ class IdPool {
     return id.index < alive_.size() && alive_[id.index] && generations_[id.index] == id.generation;
   }
   bool alive_index(std::size_t index) const { return index < alive_.size() && alive_[index]; }
-  Id<Tag> at(std::size_t index) const { return {static_cast<std::uint32_t>(index), generations_[index]}; }
+  Id<Tag> at(std::size_t index) const { return {narrow<std::uint32_t>(index), generations_[index]}; }
 
-  // One past the highest index ever taken: the size of an array indexed by these ids.
+  // One more than the highest index ever taken: the size of an array indexed by these ids.
   std::size_t capacity() const { return generations_.size(); }
   std::size_t size() const { return generations_.size() - free_.size(); }
 
-  // What was read from outside may be anything.
+  // Checks a pool that was loaded from a snapshot, which may be damaged.
   bool consistent() const {
     if (alive_.size() != generations_.size()) return false;
     std::size_t next = 0;

@@ -1,5 +1,4 @@
-// Indices that say what they count (a link, a dock, an agent), and conversions between numbers that say why
-// they are safe.
+// Typed indices (of a link, a dock, an agent), and conversions between numbers whose names say why they are safe.
 #pragma once
 
 #include <compare>
@@ -8,12 +7,13 @@
 #include <cstdint>
 #include <limits>
 #include <ranges>
+#include <type_traits>
 
 #include "volvox/base/check.h"
 
 namespace volvox {
 
-// A number as a type that holds less. It must fit, which debug and sanitizer builds check.
+// Converts to a smaller type. The value must fit; debug and sanitizer builds check that it does.
 template <class To, class From>
 requires(std::is_arithmetic_v<To>&& std::is_arithmetic_v<From>) constexpr To narrow(From value) {
   const To result = static_cast<To>(value);
@@ -24,15 +24,24 @@ requires(std::is_arithmetic_v<To>&& std::is_arithmetic_v<From>) constexpr To nar
 // A count as a floating-point number: exact below 2^53.
 constexpr double real(std::integral auto count) { return static_cast<double>(count); }
 
-// The integer part, towards zero; for what is known to fit.
+// The halves of a 64-bit word.
+constexpr std::uint32_t low_word(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+constexpr std::uint32_t high_word(std::uint64_t word) { return low_word(word >> 32); }
+
+// The number of an enumerator, to index a table: names[number_of(kind)].
+template <class Enum>
+requires std::is_enum_v<Enum>
+constexpr std::size_t number_of(Enum value) { return static_cast<std::size_t>(value); }
+
+// The integer part, towards zero. The value must fit.
 template <std::integral To = int>
 constexpr To truncated(std::floating_point auto value) {
   VOLVOX_ASSERT(value > -9.3e18 && value < 1.9e19);
   return static_cast<To>(value);
 }
 
-// An index into arrays of one kind of thing: Index<struct LinkTag> does not pass for Index<struct DockTag>. It reads
-// as a plain number, so arrays take it; out of a plain number it is made by name.
+// An index into arrays of one kind of thing: an Index<struct LinkTag> cannot be used as an Index<struct DockTag>. It
+// converts to a plain number implicitly, so that arrays accept it; the way back is explicit.
 template <class Tag>
 class Index {
  public:

@@ -1,5 +1,5 @@
-// One log sink. Libraries never print: they write to the Log they were given, and whoever
-// owns it (the command, a test, a viewer) decides where the lines go.
+// The log sink. Libraries never print: they write to the Log that they are given. The owner of the Log (the
+// command, a test, a viewer) decides where the lines go.
 #pragma once
 
 #include <functional>

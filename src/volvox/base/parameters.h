@@ -1,5 +1,6 @@
-// Settings given as text (SDF attributes, --set KEY=VALUE), read as what they are meant to be.
-// Every key must be asked for: a misspelt one is found, not ignored.
+// Parameters given as text (SDF attributes, --set KEY=VALUE), read as numbers, flags or text.
+// check() reports keys that were never read, so that a misspelt key is an error. Reading records the key, so one
+// thread may use an object at a time.
 #pragma once
 
 #include <charconv>
@@ -15,7 +16,7 @@ namespace volvox {
 class Parameters {
  public:
   Parameters() = default;
-  // `owner` is named in messages: "behavior 'snake'"; file and line say where they were given.
+  // `owner` is used in messages: "behavior 'snake'"; file and line are where the parameters were given.
   Parameters(std::map<std::string, std::string> values, std::string owner, std::string file = {}, int line = 0)
       : values_(std::move(values)), owner_(std::move(owner)), file_(std::move(file)), line_(line) {}
 
@@ -28,14 +29,14 @@ class Parameters {
   void set(const std::string& key, const std::string& value) { values_[key] = value; }
   void unset(const std::string& key) { values_.erase(key); }
   const std::map<std::string, std::string>& given() const { return values_; }
-  const std::set<std::string>& asked() const { return asked_; }  // all keys that anyone wanted to know
+  const std::set<std::string>& asked() const { return asked_; }  // all keys that were read
   void forget_errors() const { error_ = {}; }
 
-  // What went wrong so far: bad values, and (when `all_asked`) keys that nobody asked for.
+  // The errors so far: bad values, and, if `all_asked`, keys that were never read.
   Result<void> check(bool all_asked = true) const;
 
  private:
-  const std::string* find(const std::string& key) const;
+  const std::string* ask(const std::string& key) const;
   void bad(const std::string& key, const std::string& value, const std::string& wanted) const;
 
   std::map<std::string, std::string> values_;

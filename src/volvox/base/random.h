@@ -1,6 +1,6 @@
-// Counter-based random streams (Philox 4x32-10, Salmon et al. 2011). A stream is a key and
-// a counter: nothing is shared, so the numbers that one entity draws for one purpose do not
-// depend on threads, on other entities, or on the order in which anybody draws.
+// Counter-based random streams (Philox 4x32-10, Salmon et al. 2011). A stream is a key and a counter and shares
+// nothing, so the numbers that one entity draws for one purpose do not depend on threads, on other entities or on
+// the order of draws. The same bits on every machine.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class RandomStream {
   std::uint64_t bits();  // 64 random bits
   double uniform();      // in [0, 1)
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  double normal();                       // mean 0, deviation 1
+  double normal();                       // mean 0, standard deviation 1
   std::uint64_t below(std::uint64_t n);  // in {0 .. n-1}, without bias; 0 if n is 0
   bool chance(double probability) { return uniform() < probability; }
 

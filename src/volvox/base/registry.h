@@ -1,4 +1,4 @@
-// Factories by name. Every layer keeps its own registry; plugins and users only fill them.
+// Factories by name. Every layer has its own registry; plugins and users add to them.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@ namespace volvox {
 template <class Factory>
 class Registry {
  public:
-  // `kind` is what the things are called in messages: "behavior", "sensor".
+  // `kind` is used in messages: "behavior", "sensor".
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
-  // A later one of the same name replaces the earlier.
+  // Replaces an earlier entry of the same name.
   void add(const std::string& name, Factory factory, std::string description = {}) {
     entries_[name] = {std::move(factory), std::move(description)};
   }
 
-  // The factory of that name; the error lists what there is.
+  // The factory of that name; the error lists all names.
   Result<const Factory*> find(const std::string& name, const std::string& file = {}, int line = 0) const {
     if (const auto it = entries_.find(name); it != entries_.end()) return &it->second.factory;
     const std::string nearest = nearest_name(name, names());

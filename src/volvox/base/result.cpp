@@ -47,10 +47,10 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::string nearest_name(const std::string& wanted, const std::vector<std::string>& candidates) {
   std::string best;
-  // More than a third of the letters wrong is no longer a slip of the finger.
+  // With more than a third of the letters wrong it is not a typing error.
   std::size_t best_distance = wanted.size() / 3 + 2;
   for (const std::string& candidate : candidates) {
-    // A name given without its folder ("snake" for "remod3d/snake") is nearest of all.
+    // A name without its folder ("snake" for "remod3d/snake") matches best.
     if (candidate.ends_with("/" + wanted)) return candidate;
     const std::size_t distance = edit_distance(wanted, candidate);
     if (distance < best_distance) {

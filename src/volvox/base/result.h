@@ -1,5 +1,5 @@
-// Result<T>: a value, or what is wrong, where, and what to do about it.
-// Everything that comes from outside (files, options, plugins, users' code) is reported this way.
+// Result<T>: a value, or an error that says what is wrong, where, and how to fix it.
+// All errors in external input (files, options, plugins, users' code) are reported in this way.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 namespace volvox {
 
 struct Diagnostic {
-  std::string file;  // empty: not about a file
-  int line = 0;      // 0: not known
+  std::string file;  // empty: not in a file
+  int line = 0;      // 0: unknown
   std::string what;  // what is wrong
   std::string fix;   // what to do
 
@@ -45,7 +45,7 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {
-    VOLVOX_CHECK(!this->error().empty(), "an Error without a diagnostic says nothing");
+    VOLVOX_CHECK(!this->error().empty(), "an Error without a diagnostic");
   }
   Result(Diagnostic diagnostic) : Result(Error(std::move(diagnostic))) {}
 
@@ -85,7 +85,7 @@ class [[nodiscard]] Result<void> {
   std::optional<Error> error_;
 };
 
-// "superbot" for "superbt": the nearest of the candidates, or empty if none is near.
+// The candidate with the smallest edit distance ("superbot" for "superbt"); empty if none is similar.
 std::string nearest_name(const std::string& wanted, const std::vector<std::string>& candidates);
 
 }  // namespace volvox

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "volvox/base/index.h"
+
 namespace volvox {
 namespace {
 
@@ -40,9 +42,8 @@ std::string TickLength::text() const {
 
 std::int64_t TickLength::ticks_in(Time duration) const {
   if (duration.ns <= 0) return 0;
-  std::int64_t tick =
-      static_cast<std::int64_t>(static_cast<long double>(duration.ns) * static_cast<long double>(denominator) /
-                                (static_cast<long double>(numerator) * 1e9L));
+  const long double ns = duration.ns, over = denominator, under = numerator;
+  std::int64_t tick = truncated<std::int64_t>(ns * over / (under * 1e9L));
   while (tick > 0 && start_of(tick) >= duration) --tick;
   while (start_of(tick) < duration) ++tick;
   return tick;

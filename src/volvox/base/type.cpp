@@ -8,7 +8,7 @@ namespace volvox {
 namespace detail {
 
 void describe_number(std::string& out, double value) {
-  // JSON has no infinities and no NaN; null is what its readers expect in their place.
+  // JSON has no infinities and no NaN; they are usually written as null.
   if (std::isfinite(value)) fmt::format_to(std::back_inserter(out), "{}", value);
   else out += "null";
 }
@@ -35,7 +35,7 @@ void Value::archive(Archive& ar) {
   const std::uint64_t own = key;
   ar("type", key);
   if (key != own) {
-    ar.fail(fmt::format("the snapshot holds another type where '{}' belongs", empty() ? "nothing" : type_->name));
+    ar.fail(fmt::format("the snapshot contains another type than '{}' here", empty() ? "nothing" : type_->name));
     return;
   }
   if (!empty()) type_->archive(ar, data());

@@ -1,12 +1,11 @@
-// Types that cross from one part of Volvox to another (percepts, actions, messages, models)
-// are declared once:
+// Types that are passed between parts of Volvox (percepts, actions, messages, models) are declared once:
 //
 //   struct Obstacle { double distance = 0; double bearing = 0; };
 //   VOLVOX_TYPE(Obstacle, distance, bearing)
 //
-// at namespace scope, beside the struct. From that they are hashed, saved, restored, shown
-// and disturbed by noise. Numbers, strings, vectors, arrays, optionals, maps, Vec3, Quat and
-// Pose need no declaration.
+// at namespace scope, after the struct. With that they can be hashed, saved, restored, shown as JSON and
+// disturbed by noise. Numbers, strings, vectors, arrays, optionals, maps, Vec3, Quat and Pose need no
+// declaration.
 #pragma once
 
 #include <memory>
@@ -35,8 +34,8 @@
     VOLVOX_FOR_EACH(VOLVOX_VISIT_FIELD __VA_OPT__(, ) __VA_ARGS__)                                        \
   }
 
-// In a class derived from one that has it (a Behavior, a Noise): lists the members that a
-// snapshot must hold. With no arguments: there is nothing to keep.
+// In a class derived from Behavior, Noise and others with archive_state: lists the members that are part of a
+// snapshot. Without arguments: the class has no state.
 #define VOLVOX_VISIT_MEMBER(member) volvox_archive(#member, this->member);
 #define VOLVOX_STATE(...)                                                           \
   bool lists_state() const override { return true; }                                \
@@ -74,7 +73,7 @@ std::string type_name() {
 
 namespace detail {
 
-// What a type is made of: two types of one name and another layout are not the same.
+// The fields of a type as text: types with the same name and different fields are different types.
 template <class T>
 std::string layout();
 
@@ -134,7 +133,7 @@ struct Describer {
     if constexpr (std::is_same_v<T, bool>) out += value ? "true" : "false";
     else if constexpr (std::is_integral_v<T>) out += std::to_string(value);
     else if constexpr (std::is_enum_v<T>) out += std::to_string(static_cast<long long>(value));
-    else if constexpr (std::is_floating_point_v<T>) describe_number(out, static_cast<double>(value));
+    else if constexpr (std::is_floating_point_v<T>) describe_number(out, value);
     else if constexpr (std::is_same_v<T, std::string>) describe_text(out, value);
     else if constexpr (std::is_same_v<T, Vec3>) list(value.x, value.y, value.z);
     else if constexpr (std::is_same_v<T, Quat>) list(value.w, value.x, value.y, value.z);
@@ -189,7 +188,7 @@ struct Describer {
   }
 };
 
-// Calls visit(double&) for every real number in a value, in the order of its fields.
+// Calls visit(double&) for every floating-point number in a value, in the order of its fields.
 template <class Visit>
 struct NumberVisitor {
   Visit& visit;
@@ -210,7 +209,8 @@ struct NumberVisitor {
       visit(value.x);
       visit(value.y);
       visit(value.z);
-    } else if constexpr (std::is_same_v<T, Pose>) each(value.position);  // noise on a quaternion means nothing
+    } else if constexpr (std::is_same_v<T, Pose>)
+      each(value.position);  // a quaternion with noise would not be a rotation
     else if constexpr (std::is_same_v<T, Twist>) {
       each(value.linear);
       each(value.angular);
@@ -231,6 +231,15 @@ struct NumberVisitor {
   }
 };
 
+template <class T>
+T& as(void* value) {
+  return *static_cast<T*>(value);
+}
+template <class T>
+const T& as(const void* value) {
+  return *static_cast<const T*>(value);
+}
+
 class NumberFunction {
  public:
   virtual ~NumberFunction() = default;
@@ -239,7 +248,7 @@ class NumberFunction {
 
 }  // namespace detail
 
-// The value as JSON text, for logs, viewers and records.
+// The value as JSON, for logs, viewers and recordings.
 template <class T>
 std::string describe(const T& value) {
   std::string out;
@@ -247,10 +256,10 @@ std::string describe(const T& value) {
   return out;
 }
 
-// What can be done with a value whose type is not known where it is done.
+// Operations on a value whose type is known only at run time.
 struct TypeInfo {
   std::string name;
-  std::uint64_t key;  // of the name, the fields and their types
+  std::uint64_t key;  // hash of the name, the fields and their types
   std::size_t size, alignment;
   void (*construct)(void* to);
   void (*copy)(void* to, const void* from);
@@ -264,25 +273,24 @@ struct TypeInfo {
 
 template <class T>
 const TypeInfo& type_of() {
-  static const TypeInfo info{
-      type_name<T>(),
-      hash_of(detail::layout<T>()),
-      sizeof(T),
-      alignof(T),
-      [](void* to) { new (to) T(); },
-      [](void* to, const void* from) { new (to) T(*static_cast<const T*>(from)); },
-      [](void* to, void* from) { new (to) T(std::move(*static_cast<T*>(from))); },
-      [](void* to, const void* from) { *static_cast<T*>(to) = *static_cast<const T*>(from); },
-      [](void* value) { static_cast<T*>(value)->~T(); },
-      [](Archive& ar, void* value) { detail::archive_value(ar, *static_cast<T*>(value)); },
-      [](std::string& out, void* value) { detail::Describer{out}.write(*static_cast<T*>(value)); },
-      [](void* value, detail::NumberFunction& visit) {
-        detail::NumberVisitor<detail::NumberFunction>{visit}.each(*static_cast<T*>(value));
-      }};
+  static const TypeInfo info{type_name<T>(),
+                             hash_of(detail::layout<T>()),
+                             sizeof(T),
+                             alignof(T),
+                             [](void* to) { new (to) T(); },
+                             [](void* to, const void* from) { new (to) T(detail::as<T>(from)); },
+                             [](void* to, void* from) { new (to) T(std::move(detail::as<T>(from))); },
+                             [](void* to, const void* from) { detail::as<T>(to) = detail::as<T>(from); },
+                             [](void* value) { detail::as<T>(value).~T(); },
+                             [](Archive& ar, void* value) { detail::archive_value(ar, detail::as<T>(value)); },
+                             [](std::string& out, void* value) { detail::Describer{out}.write(detail::as<T>(value)); },
+                             [](void* value, detail::NumberFunction& visit) {
+                               detail::NumberVisitor<detail::NumberFunction>{visit}.each(detail::as<T>(value));
+                             }};
   return info;
 }
 
-// A value of any declared type. Small ones live inside, so that a tick allocates nothing.
+// A value of any declared type. Owns its content; small values are stored in place, so that a tick does not allocate.
 class Value {
  public:
   Value() = default;
@@ -325,11 +333,11 @@ class Value {
   // The content, or null if it is of another type.
   template <class T>
   const T* get() const {
-    return holds<T>() ? static_cast<const T*>(data()) : nullptr;
+    return holds<T>() ? &detail::as<T>(data()) : nullptr;
   }
   template <class T>
   T* get() {
-    return holds<T>() ? static_cast<T*>(data()) : nullptr;
+    return holds<T>() ? &detail::as<T>(data()) : nullptr;
   }
   template <class T>
   T& emplace() {
@@ -338,10 +346,10 @@ class Value {
       allocate(type_of<T>());
       new (data()) T();
     }
-    return *static_cast<T*>(data());
+    return detail::as<T>(data());
   }
 
-  // Calls visit(double&) for every real number inside.
+  // Calls visit(double&) for every floating-point number in the content.
   template <class Visit>
   void each_number(Visit&& visit) {
     if (empty()) return;
@@ -359,7 +367,7 @@ class Value {
     return out;
   }
 
-  // The content goes through; a value is loaded into one of the same type only.
+  // Archives the content. Loading needs a value that already has the saved type.
   void archive(Archive& ar);
 
  private:
@@ -369,12 +377,12 @@ class Value {
   template <class T>
   bool holds() const {
     if (type_ == nullptr) return false;
-    // A plugin has its own copy of the TypeInfo: then name and layout decide.
+    // A plugin has its own copy of the TypeInfo: then name and fields decide.
     return type_ == &type_of<T>() || (type_->key == type_of<T>().key && type_->size == sizeof(T));
   }
   bool is_inside() const { return type_->size <= inside && type_->alignment <= alignof(double); }
-  void* data() { return is_inside() ? static_cast<void*>(buffer_) : heap_; }
-  const void* data() const { return is_inside() ? static_cast<const void*>(buffer_) : heap_; }
+  void* data() { return is_inside() ? buffer_ : heap_; }
+  const void* data() const { return is_inside() ? buffer_ : heap_; }
   void allocate(const TypeInfo& type) {
     type_ = &type;
     if (!is_inside()) heap_ = ::operator new (type.size, std::align_val_t{type.alignment});
@@ -409,7 +417,7 @@ class Value {
   };
 };
 
-// Bytes of a value on their way to somebody who may or may not know its type: a message.
+// A value as bytes: the content of a message, whose receiver may or may not know the type.
 class Payload {
  public:
   Payload() = default;
@@ -423,8 +431,8 @@ class Payload {
     return payload;
   }
 
-  static Payload of(const Value& value);  // empty if the value is
-  // Out of what type() and bytes() gave, at the other end of a network.
+  static Payload of(const Value& value);  // empty if the value is empty
+  // From type() and bytes() of another payload, after transport over a network.
   static Payload of(std::uint64_t type, std::vector<std::byte> bytes) {
     Payload payload;
     payload.type_ = type;
@@ -434,7 +442,7 @@ class Payload {
   std::uint64_t type() const { return type_; }
   bool empty() const { return type_ == 0; }
 
-  // The value, if the payload is of this type and whole.
+  // The value, if the payload has this type and is complete.
   template <class T>
   std::optional<T> as() const {
     if (type_ != type_key<T>()) return std::nullopt;

@@ -111,7 +111,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
     for (const RunningRun& r : running) waiting.push_back(r.process.get());
     platform::ChildProcess::wait_for_any(waiting, 1);
     std::erase_if(running, [&](RunningRun& r) {
-      if (!r.process->ended()) return false;
+      if (!r.process->poll()) return false;
       if (std::string why = r.process->outcome().failure; !why.empty())
         r.run->status = "failed", r.run->failure = std::move(why);
       else if (!read_outcome(parent / r.run->folder, *r.run))

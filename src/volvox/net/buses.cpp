@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/net/can_bits.h"
 
 namespace volvox::net {
@@ -9,13 +10,13 @@ namespace {
 
 constexpr std::uint32_t highest_priority_value = ~0u;
 
-// Start, nine bits a byte (eight and the acknowledgement), stop; the address is a byte too.
+// A start bit, nine bits for each byte (eight and an acknowledgement), a stop bit. The address is a byte, too.
 double serial_bits(std::uint32_t bytes) { return 2.0 + 9.0 * (1.0 + bytes); }
 
 }  // namespace
 
 std::uint32_t Buses::add_bus(const BusOptions& options) {
-  const std::uint32_t index = static_cast<std::uint32_t>(buses_.size());
+  const std::uint32_t index = narrow<std::uint32_t>(buses_.size());
   Bus& bus = buses_.emplace_back();
   bus.options = options;
   bus.index = index;
@@ -23,7 +24,7 @@ std::uint32_t Buses::add_bus(const BusOptions& options) {
 }
 
 void Buses::add(std::uint32_t interface) {
-  core_.interfaces[interface].local = static_cast<std::uint32_t>(ports_.size());
+  core_.interfaces[interface].local = narrow<std::uint32_t>(ports_.size());
   ports_.emplace_back();
 }
 
@@ -44,7 +45,7 @@ void Buses::leave(std::uint32_t interface) {
   Port& port = ports_[core_.interfaces[interface].local];
   if (port.bus == nothing) return;
   Bus& bus = buses_[port.bus];
-  // The bus stays occupied to the end of the frame that was cut; nobody receives it.
+  // The bus stays busy until the end of the interrupted frame, which no member receives.
   if (bus.sender == interface || (bus.sender != nothing && bus.master == interface)) {
     if (bus.sending != nothing) core_.frames.release(bus.sending);
     bus.sender = bus.sending = nothing;
@@ -61,7 +62,7 @@ void Buses::frame_queued(std::uint32_t interface) {
   if (may_start && !bus.busy) contend(bus);
 }
 
-// All who have something to send at this instant take part: the choice falls after the callbacks.
+// Arbitration is an event after the callbacks, so that all members with a frame to send at this instant take part.
 void Buses::contend(Bus& bus) {
   if (bus.arbitration == nothing) bus.arbitration = schedule(bus, core_.now, Action::bus_arbitration);
 }
@@ -82,7 +83,7 @@ void Buses::arbitrate(std::uint32_t index, std::uint32_t sequence) {
 
 void Buses::occupy(Bus& bus, double bits_to_end, double bits_to_idle) {
   bus.busy = true;
-  // At least a nanosecond, so that a bus can never cycle within one instant.
+  // At least a nanosecond, so that a bus cannot repeat itself forever at one instant.
   const Time end = std::max(transmission_time(bits_to_end, bus.options.bit_rate), Time{1});
   const Time idle = std::max(transmission_time(bits_to_idle, bus.options.bit_rate), end);
   bus.end = schedule(bus, core_.now + end, Action::bus_frame_end);
@@ -153,7 +154,7 @@ void Buses::start_serial(Bus& bus) {
   occupy(bus, bits, bits);
 }
 
-// To everyone on the bus but the sender, or to the one it is addressed to.
+// Delivers to the destination, or to all members except the sender.
 void Buses::hand_out(Bus& bus, std::uint32_t frame, std::uint32_t sender) {
   const std::uint32_t destination = core_.frames[frame].destination;
   for (const std::uint32_t member : bus.members) {
@@ -172,7 +173,7 @@ void Buses::frame_end(std::uint32_t index, std::uint32_t sequence) {
   if (bus.end != sequence) return;
   ++core_.counters.events;
   bus.end = nothing;
-  if (bus.sending == nothing) return;  // a clash, or the sender left
+  if (bus.sending == nothing) return;  // there was a clash, or the sender left
   if (bus.options.kind == BusKind::can) finish_can(bus);
   else finish_serial(bus);
   core_.frames.release(bus.sending);
@@ -184,7 +185,7 @@ void Buses::finish_can(Bus& bus) {
   const std::uint32_t left = frame.size - frame.moved;
   frame.moved += std::min<std::uint32_t>(left, largest_can_data);
   core_.record(LogKind::transmit_end, bus.sender, bus.sending);
-  if (frame.moved < frame.size) return;  // the rest contends again
+  if (frame.moved < frame.size) return;  // the remaining bytes contend again
   hand_out(bus, bus.sending, bus.sender);
   core_.report(core_.frames.pop(queue(bus.sender)), Fate::sent);
 }
@@ -249,7 +250,7 @@ void Buses::archive(Archive& ar) {
     };
     if (!std::all_of(bus.members.begin(), bus.members.end(), is_port) || !is_member(bus.master) ||
         !is_member(bus.sender)) {
-      ar.fail("the snapshot puts something on a bus that is not there");
+      ar.fail("the snapshot names a bus member that does not exist");
       bus.members.clear();
       bus.master = bus.sender = nothing;
     }
@@ -257,7 +258,7 @@ void Buses::archive(Archive& ar) {
   if (ar.loading()) relink();
 }
 
-// After loading: which bus each port is on, and the frame that is crossing.
+// After loading, restores the bus of each port and the frame on each bus.
 void Buses::relink() {
   for (Port& port : ports_) port.bus = nothing;
   for (Bus& bus : buses_) {

@@ -1,5 +1,5 @@
-// Shared buses: CAN, where the lowest identifier wins, and a serial bus with one master.
-// Internal.
+// Shared buses: CAN, where the lowest identifier wins the arbitration, and a serial bus with one master.
+// Internal. Interfaces, buses and frames are given by index.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ class Buses {
   bool is_master(std::uint32_t interface) const { return buses_[bus_of(interface)].master == interface; }
   std::uint32_t master(std::uint32_t bus) const { return buses_[bus].master; }
   void join(std::uint32_t interface, std::uint32_t bus, bool master);
-  // What the interface was sending, or had queued, is lost and counted.
+  // The frame that the interface was sending and its queued frames are lost and counted.
   void leave(std::uint32_t interface);
 
   void frame_queued(std::uint32_t interface);
@@ -39,11 +39,11 @@ class Buses {
     BusOptions options;
     std::vector<std::uint32_t> members;  // interfaces, sorted
     std::uint32_t master = nothing;      // serial only
-    std::uint32_t index = nothing;       // the source of its events
+    std::uint32_t index = nothing;       // the source in its events
     std::uint32_t events_made = 0;
-    std::uint32_t arbitration = nothing, end = nothing, idle = nothing;  // events it waits for
-    std::uint32_t sender = nothing;                                      // interface whose frame is on the bus
-    std::uint32_t sending = nothing;  // its frame; it stays at the head of its queue until it is across
+    std::uint32_t arbitration = nothing, end = nothing, idle = nothing;  // sequences of pending events
+    std::uint32_t sender = nothing;                                      // the interface whose frame is on the bus
+    std::uint32_t sending = nothing;  // its frame, which stays at the head of its queue until it is transmitted
     bool busy = false;
   };
   struct Port {

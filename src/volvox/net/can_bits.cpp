@@ -1,9 +1,11 @@
 #include "volvox/net/can_bits.h"
 
+#include "volvox/base/index.h"
+
 namespace volvox::net {
 namespace {
 
-// Feeds the stuffed part of a frame bit by bit: its CRC-15 and the bits that are stuffed in.
+// Takes the part of a frame that is subject to bit stuffing; counts the stuff bits and computes the CRC-15.
 class BitStream {
  public:
   void add(std::uint32_t value, int bits) {
@@ -19,7 +21,7 @@ class BitStream {
     run_ = bit == last_ ? run_ + 1 : 1;
     last_ = bit;
     if (run_ < 5) return;
-    // After five equal bits comes one of the other kind, which starts a run of its own.
+    // Five equal bits are followed by a stuff bit of the other value, which starts a new run.
     ++stuffed_;
     last_ = 1 - bit;
     run_ = 1;
@@ -40,7 +42,7 @@ std::uint32_t exact_stuff_bits(std::uint32_t identifier, std::span<const std::by
     stream.add(identifier & 0x3ffff, 18);
     stream.add(0, 3);  // RTR, r1, r0
   }
-  stream.add(static_cast<std::uint32_t>(data.size()), 4);
+  stream.add(narrow<std::uint32_t>(data.size()), 4);
   for (const std::byte byte : data) stream.add(std::to_integer<std::uint32_t>(byte), 8);
   stream.add(stream.crc(), 15);
   return stream.stuffed();
@@ -49,9 +51,9 @@ std::uint32_t exact_stuff_bits(std::uint32_t identifier, std::span<const std::by
 }  // namespace
 
 std::uint32_t can_frame_bits(std::uint32_t identifier, std::span<const std::byte> data, BitStuffing stuffing) {
-  // Subject to stuffing: header, data, CRC. Then CRC delimiter, ACK slot and delimiter, EOF.
+  // Header, data and CRC are subject to stuffing. CRC delimiter, ACK slot, ACK delimiter and EOF are not.
   const bool extended = identifier > largest_standard_identifier;
-  const std::uint32_t open = (extended ? 54u : 34u) + 8u * static_cast<std::uint32_t>(data.size());
+  const std::uint32_t open = (extended ? 54u : 34u) + 8u * narrow<std::uint32_t>(data.size());
   const std::uint32_t closing = 10;
   switch (stuffing) {
     case BitStuffing::none: return open + closing;

@@ -1,4 +1,4 @@
-// The bits of a CAN 2.0 data frame.
+// The length in bits and the priority of CAN 2.0 data frames.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t interframe_space_bits = 3;
 // From the start of frame to the end of frame, without the inter-frame space.
 std::uint32_t can_frame_bits(std::uint32_t identifier, std::span<const std::byte> data, BitStuffing stuffing);
 
-// Bits that two senders of one identifier waste: header, error flag and its delimiter.
+// Bits lost when two members send the same identifier: the header, the error flag and its delimiter.
 std::uint32_t can_clash_bits(std::uint32_t identifier);
 
 // Lower wins. A standard frame beats an extended one with the same first eleven bits,

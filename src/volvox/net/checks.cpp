@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/net/power.h"
 
 namespace volvox::net {
@@ -25,7 +26,7 @@ constexpr std::uint32_t most_retries = 250;
 Result<void> check(const WireOptions& options) {
   if (!(options.bit_rate > 0)) return refuse("bit rate of the wire", options.bit_rate, "give a positive rate in bit/s");
   if (options.delay.ns < 0 || options.delay.seconds() > longest_delay)
-    return refuse("delay of the wire in ns", static_cast<double>(options.delay.ns), "give zero or more, up to an hour");
+    return refuse("delay of the wire in ns", real(options.delay.ns), "give zero or more, up to an hour");
   if (options.timing == Timing::delayed && options.capacity == 0)
     return refuse("capacity of the wire", 0, "a wire with delayed timing moves at least one byte a tick");
   if (options.queue_limit == 0) return refuse("queue limit of the wire", 0, "give at least one frame");
@@ -64,12 +65,11 @@ Result<void> check(const RadioOptions& options) {
     return refuse("capture ratio", options.capture_ratio, "give a linear factor from 1 to 60000; 10 is 10 dB");
   if (options.window == 0) return refuse("backoff window", 0, "give at least one slot; 1 sends without backoff");
   if (options.slot.ns <= 0 || options.slot.seconds() * std::max(options.window, options.largest_window) > longest_delay)
-    return refuse("slot in ns", static_cast<double>(options.slot.ns),
-                  "give a positive time; a whole window within an hour");
+    return refuse("slot in ns", real(options.slot.ns), "give a positive time; a whole window within an hour");
   if (options.queue_limit == 0) return refuse("queue limit of the radio", 0, "give at least one frame");
   if (options.turnaround.ns < 0 || options.acknowledgement_timeout.ns <= options.turnaround.ns ||
       options.acknowledgement_timeout.seconds() > longest_delay)
-    return refuse("acknowledgement timeout in ns", static_cast<double>(options.acknowledgement_timeout.ns),
+    return refuse("acknowledgement timeout in ns", real(options.acknowledgement_timeout.ns),
                   "give more than the turnaround, which is zero or more");
   if (options.retry_limit > most_retries) return refuse("retry limit", options.retry_limit, "give at most 250");
   return {};

@@ -1,4 +1,4 @@
-// Are these options possible? Every refusal says what is wrong and what to give instead.
+// Checks options that come from the user. Every error says what is wrong and what to give instead. Internal.
 #pragma once
 
 #include "volvox/base/result.h"

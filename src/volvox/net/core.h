@@ -1,5 +1,4 @@
-// What wires, buses and radios share: the clock, the events, the frames, the callbacks that
-// are due. Internal to the library.
+// The state that wires, buses and radios share: the clock, events, frames and pending callbacks. Internal.
 #pragma once
 
 #include <string_view>
@@ -16,21 +15,21 @@ namespace volvox::net {
 
 struct Interface {
   std::uint32_t node = nothing;
-  std::uint32_t local = nothing;         // its place among the interfaces of its kind
-  std::uint32_t next_of_node = nothing;  // list of a node's interfaces
+  std::uint32_t local = nothing;         // index among the interfaces of its kind
+  std::uint32_t next_of_node = nothing;  // linked list of the node's interfaces
   Fifo queue;
   std::uint32_t frames_made = 0;
   std::uint32_t events_made = 0;
   InterfaceKind kind = InterfaceKind::wire;
 };
 
-// Somebody is to be told something at this instant.
+// A pending call of the listener at this instant.
 struct Callback {
-  std::uint32_t interface = nothing;  // whose node is called
-  std::uint32_t frame = nothing;      // holds a reference
+  std::uint32_t interface = nothing;  // the node of this interface is called
+  std::uint32_t frame = nothing;      // owns a reference
   PowerUnits power = 0;
   Fate fate = Fate::sent;
-  bool report = false;  // to the sender; else a delivery to a receiver
+  bool report = false;  // a send report; otherwise a delivery
 };
 
 struct Core {
@@ -43,14 +42,14 @@ struct Core {
   FrameLog* log = nullptr;
   std::uint64_t seed = 1;
 
-  // Returns the sequence by which the source recognises the event as still wanted.
+  // Returns the sequence number by which the source later tells a pending event from a stale one.
   std::uint32_t schedule(Time at, Action action, std::uint32_t interface) {
     const std::uint32_t sequence = interfaces[interface].events_made++;
     events.push(Event::make(at, action, interface, sequence));
     return sequence;
   }
 
-  // Both take over one reference to the frame.
+  // deliver and report take over one reference to the frame.
   void deliver(std::uint32_t frame, std::uint32_t interface, PowerUnits power = 0) {
     ++counters.deliveries;
     record(LogKind::received, interface, frame);
@@ -70,17 +69,17 @@ struct Core {
   void record_in_log(LogKind kind, std::uint32_t interface, std::uint32_t frame, std::uint32_t detail);
 };
 
-// A bool through a byte: a damaged snapshot may hold a byte that is no bool.
+// Stores a bool as a byte: a damaged snapshot may contain a byte that is neither 0 nor 1.
 inline void archive_flag(Archive& ar, bool& flag) {
   std::uint8_t byte = flag ? 1 : 0;
   ar("flag", byte);
   if (ar.loading()) flag = byte != 0;
 }
 
-inline constexpr double longest_seconds = 1e9;                 // of any one thing that happens
-inline constexpr Time end_of_time{4'000'000'000'000'000'000};  // 126 years; leaves room to add
+inline constexpr double longest_seconds = 1e9;                 // the longest single transmission
+inline constexpr Time end_of_time{4'000'000'000'000'000'000};  // 126 years; adding durations to it cannot overflow
 
-// The time that `bits` take, to the nearest nanosecond.
+// Rounded to the nearest nanosecond.
 inline Time transmission_time(double bits, double bit_rate) {
   const double seconds = bits / bit_rate;
   return Time::seconds(seconds < longest_seconds ? seconds : longest_seconds);

@@ -1,10 +1,10 @@
-// The kernel of the simulator: what happens next.
+// The event queue of the network simulator.
 //
 // Events are ordered by (time, action, source, sequence). The source is the interface (or the
 // node, for timers) that scheduled the event, and the sequence counts that source's own
-// events, so the order depends on nothing but the simulated history: no global counter, no
-// pointer, no thread. There is no removal: a source remembers the sequence of the event it
-// still waits for, and an event with another sequence is stale and skipped when it surfaces.
+// events, so the order depends only on the simulated history: there is no global counter, and no
+// pointer or thread takes part. Events are not removed: a source remembers the sequence of the
+// event that it waits for; an event with another sequence is stale and is ignored when it is popped.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/base/time.h"
 
 namespace volvox::net {
 
-// What an event does, in the order in which things happen at one instant: frames end, then
-// receivers are called back, then transmissions start, then receivers notice them. A
-// backoff that expires at t therefore transmits even if another transmission starts at t.
+// The order of actions at one instant: frames end, then receivers are called, then transmissions
+// start, then receivers detect them. A backoff that expires at t therefore transmits even if
+// another transmission starts at t.
 enum class Action : std::uint8_t {
   radio_frame_end,
   wire_frame_end,
@@ -40,7 +41,7 @@ struct Event {
   static constexpr std::uint32_t largest_source = (1u << source_bits) - 1;
 
   std::int64_t time_ns = 0;
-  std::uint64_t key = 0;  // action, source, sequence from the highest bit down
+  std::uint64_t key = 0;  // action, source and sequence, from the most significant bit
 
   static Event make(Time at, Action action, std::uint32_t source, std::uint32_t sequence) {
     VOLVOX_ASSERT(source <= largest_source);
@@ -48,11 +49,11 @@ struct Event {
   }
   Time time() const { return {time_ns}; }
   Action action() const { return static_cast<Action>(key >> 60); }
-  std::uint32_t source() const { return static_cast<std::uint32_t>(key >> 32) & largest_source; }
-  std::uint32_t sequence() const { return static_cast<std::uint32_t>(key); }
+  std::uint32_t source() const { return high_word(key) & largest_source; }
+  std::uint32_t sequence() const { return low_word(key); }
 
-  // Bitwise rather than short-circuit: the heap compares at random, and a branch would be
-  // mispredicted half of the time.
+  // Bitwise, not short-circuit: the outcome is random, so a branch would be mispredicted half of
+  // the time.
   friend bool operator<(const Event& a, const Event& b) {
     return (a.time_ns < b.time_ns) | ((a.time_ns == b.time_ns) & (a.key < b.key));
   }
@@ -66,8 +67,8 @@ struct Event {
 };
 static_assert(sizeof(Event) == 16);
 
-// A heap with four children a node: half as deep as a binary one, and the four children
-// share a cache line.
+// A heap with four children per node: half as deep as a binary heap, and the four children share
+// a cache line.
 class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
@@ -94,16 +95,16 @@ class EventQueue {
     return first;
   }
 
-  // The events in the order in which they will come; for snapshots.
+  // For snapshots.
   std::vector<Event> sorted() const {
     std::vector<Event> events = heap_;
     std::sort(events.begin(), events.end());
     return events;
   }
-  void assign_sorted(std::vector<Event> events) { heap_ = std::move(events); }  // sorted: already a heap
+  void assign_sorted(std::vector<Event> events) { heap_ = std::move(events); }  // a sorted array is a heap
 
  private:
-  // Puts `event` into the hole at the root.
+  // Fills the empty root with `event`.
   void sink(const Event& event) {
     const std::size_t count = heap_.size();
     std::size_t place = 0;

@@ -1,5 +1,5 @@
-// What happened, event by event, for people, tests and Wireshark. Off unless asked for;
-// never part of the state.
+// A log of the events of a network, for people, tests and Wireshark. Off by default, and not part of the
+// state. Times are integer nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace volvox::net {
 
 enum class LogKind : std::uint8_t {
   queued,          // entered the queue of its interface
-  backoff,         // contention starts; detail: slots drawn
+  backoff,         // contention starts; detail: number of slots drawn
   frozen,          // the medium is busy; detail: slots left
-  resumed,         // and idle again; detail: slots left
-  transmit_start,  // carries the payload; detail: attempt, on a CAN bus the bytes already across
+  resumed,         // the medium is idle again; detail: slots left
+  transmit_start,  // with the payload; detail: attempt, or on a CAN bus the number of bytes already transmitted
   transmit_end,
-  acknowledgement,  // its start; detail: the count of the frame that it acknowledges
+  acknowledgement,  // its start; detail: low 32 bits of the id of the acknowledged frame
   received,
   collided,  // at this receiver
-  aborted,   // this receiver was or began transmitting
-  dropped,   // a full queue
-  cut,       // unplugged, left the bus, or switched off
+  aborted,   // lost: this receiver was transmitting or began to transmit
+  dropped,   // the queue was full
+  cut,       // the interface was unplugged, left its bus or was switched off
   clashed,
   timed_out,  // no acknowledgement; detail: attempt
 };
@@ -38,7 +38,7 @@ struct LogEntry {
   std::uint32_t detail = 0;
   std::uint32_t destination = nothing;
   std::uint32_t identifier = 0;  // CAN
-  bool acknowledge = false;      // an acknowledgement is asked for
+  bool acknowledge = false;      // the sender requests an acknowledgement
   std::size_t payload_begin = 0, payload_size = 0;
 };
 
@@ -61,7 +61,7 @@ class FrameLog {
   std::span<const std::byte> payload(const LogEntry& entry) const {
     return std::span(bytes_).subspan(entry.payload_begin, entry.payload_size);
   }
-  // Entries that did not fit: a log that is cut off says so.
+  // The number of entries that were dropped because the log was full.
   std::size_t left_out() const { return left_out_; }
   void clear() { entries_.clear(), bytes_.clear(), left_out_ = 0; }
 

@@ -1,11 +1,13 @@
 #include "volvox/net/frame_store.h"
 
+#include "volvox/base/index.h"
+
 namespace volvox::net {
 
 std::uint32_t FrameStore::take_frame() {
   if (free_frames_.empty()) {
     frames_.emplace_back();
-    return static_cast<std::uint32_t>(frames_.size() - 1);
+    return narrow<std::uint32_t>(frames_.size() - 1);
   }
   const std::uint32_t frame = free_frames_.back();
   free_frames_.pop_back();
@@ -16,7 +18,7 @@ std::uint32_t FrameStore::take_frame() {
 std::uint32_t FrameStore::take_payload() {
   if (free_payloads_.empty()) {
     payloads_.emplace_back();
-    return static_cast<std::uint32_t>(payloads_.size() - 1);
+    return narrow<std::uint32_t>(payloads_.size() - 1);
   }
   const std::uint32_t payload = free_payloads_.back();
   free_payloads_.pop_back();
@@ -29,7 +31,7 @@ std::uint32_t FrameStore::add(std::span<const std::byte> payload) {
   payloads_[place].bytes.assign(payload.begin(), payload.end());
   payloads_[place].references = 1;
   frames_[frame].payload = place;
-  frames_[frame].size = static_cast<std::uint32_t>(payload.size());
+  frames_[frame].size = narrow<std::uint32_t>(payload.size());
   frames_[frame].references = 1;
   return frame;
 }
@@ -84,7 +86,7 @@ void FrameStore::archive_frame(Archive& ar, std::uint32_t& frame) {
   ar("present", present);
   if (ar.loading()) frame = present != 0 ? add({}) : nothing;
   if (frame == nothing) return;
-  // Through a copy: adding frames while loading may move the pool.
+  // A copy, because adding frames while loading may reallocate the pool.
   Frame record = frames_[frame];
   ar("id", record.id), ar("queued", record.queued), ar("source", record.source);
   ar("destination", record.destination), ar("identifier", record.identifier), ar("moved", record.moved);
@@ -95,7 +97,7 @@ void FrameStore::archive_frame(Archive& ar, std::uint32_t& frame) {
   std::vector<std::byte>& bytes = payloads_[record.payload].bytes;
   ar("payload", bytes);
   if (!ar.loading()) return;
-  record.size = static_cast<std::uint32_t>(bytes.size());
+  record.size = narrow<std::uint32_t>(bytes.size());
   frames_[frame] = record;
 }
 
@@ -111,7 +113,7 @@ void FrameStore::archive_fifo(Archive& ar, Fifo& fifo) {
     std::uint32_t frame = nothing;
     archive_frame(ar, frame);
     if (frame == nothing) {
-      ar.fail("a queue of the snapshot has a hole");
+      ar.fail("a queue in the snapshot lacks a frame");
       return;
     }
     push(fifo, frame);

@@ -1,6 +1,6 @@
-// Frames and their payloads, pooled: a flood allocates while it grows and not afterwards.
-// Queues are lists threaded through the pool. A payload is shared by the frames that carry
-// it (a relay sends what it received without copying).
+// Pools of frames and payloads: a flood allocates memory only while it grows. Queues are linked lists
+// within the pool. Frames share payloads, so that a relay forwards a frame without copying it. Frames
+// and payloads are reference counted. Internal.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ struct Frame {
   std::uint64_t id = 0;
   Time queued;
   std::uint32_t source = nothing;       // interface
-  std::uint32_t destination = nothing;  // interface, or nothing: everyone
+  std::uint32_t destination = nothing;  // interface; nothing: broadcast
   std::uint32_t identifier = 0;
   std::uint32_t payload = nothing;
   std::uint32_t size = 0;      // of the payload, bytes
-  std::uint32_t moved = 0;     // bytes that have crossed: delayed wires and CAN segments
-  std::uint32_t sequence = 0;  // of the event that ends its flight
+  std::uint32_t moved = 0;     // bytes already transmitted: delayed wires and CAN segments
+  std::uint32_t sequence = 0;  // of the event of its arrival
   std::uint32_t next = nothing;
   std::uint32_t references = 0;
   std::uint16_t port = 0;
   std::uint8_t attempts = 0;
   bool report = false;
-  bool acknowledge = false;  // its receiver is asked for an acknowledgement
-  bool poll = false;         // a master asks its destination for a frame; no payload
+  bool acknowledge = false;  // the receiver must acknowledge it
+  bool poll = false;         // a master polls its destination; no payload
 };
 
-// A list of frames, first in, first out.
+// A linked list of frames.
 struct Fifo {
   std::uint32_t head = nothing, tail = nothing, length = 0;
   bool empty() const { return head == nothing; }
@@ -40,7 +40,7 @@ struct Fifo {
 
 class FrameStore {
  public:
-  // A new frame with one reference. The payload is copied, unless it is `shared` already.
+  // A new frame with one reference; add() copies the payload, add_sharing() uses one of the pool.
   std::uint32_t add(std::span<const std::byte> payload);
   std::uint32_t add_sharing(std::uint32_t payload, std::uint32_t size);
   void retain(std::uint32_t frame) { ++frames_[frame].references; }
@@ -51,12 +51,12 @@ class FrameStore {
   std::span<const std::byte> payload(std::uint32_t frame) const;
 
   void push(Fifo& fifo, std::uint32_t frame);
-  std::uint32_t pop(Fifo& fifo);  // the caller takes over the list's reference
+  std::uint32_t pop(Fifo& fifo);  // the caller gets the list's reference
 
   std::size_t alive() const { return frames_.size() - free_frames_.size(); }
   void clear();
 
-  // Frames are saved by value where they are used: pool indices do not outlive a snapshot.
+  // Frames are saved by value, because pool indices differ after a restore.
   void archive_frame(Archive& ar, std::uint32_t& frame);
   void archive_fifo(Archive& ar, Fifo& fifo);
 

@@ -5,14 +5,15 @@
 #include <numeric>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/memory.h"
 #include "volvox/net/vector_clones.h"
 
 namespace volvox::net {
 namespace {
 
-// The hot loops. Pointers never overlap; plain loops that the compiler turns into vector
-// instructions, and that give the same bits if it does not.
+// The hot loops. The compiler vectorizes them; the results have the same bits without vectorization.
+// The arrays must not overlap.
 VOLVOX_VECTOR_CLONES
 void squared_distances(const Vec3& from, const Vec3* __restrict place, double* __restrict squared, std::size_t count) {
   const double* coordinate = &place->x;
@@ -26,11 +27,11 @@ void squared_distances(const Vec3& from, const Vec3* __restrict place, double* _
 VOLVOX_VECTOR_CLONES
 void to_power(const double* __restrict gain, const double* __restrict squared, double cull_squared, double scale,
               LinkPower* __restrict power, std::size_t count) {
-  constexpr double most = static_cast<double>(largest_link_power);
+  constexpr double most = real(largest_link_power);
   for (std::size_t i = 0; i < count; ++i) {
     const double units = gain[i] * scale;
     const double capped = units < most ? units : most;
-    power[i] = static_cast<LinkPower>(squared[i] <= cull_squared ? capped : 0.0);
+    power[i] = to_link_power(squared[i] <= cull_squared ? capped : 0.0);
   }
 }
 
@@ -45,7 +46,7 @@ Tally add_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum, 
   for (std::size_t i = 0; i < count; ++i) {
     const PowerUnits total = sum[i] + in_units(power[i]);
     sum[i] = total;
-    tally.hits += (static_cast<float>(total) >= limit[i]) | (power[i] >= least_decodable);
+    tally.hits += (to_link_power(total) >= limit[i]) | (power[i] >= least_decodable);
     tally.heard += power[i] >= least_noise;
   }
   return tally;
@@ -63,17 +64,17 @@ std::int64_t remove_powers(const LinkPower* __restrict power, PowerUnits* __rest
   return hits;
 }
 
-// Short runs far apart are too short for the processor to guess: ask for those to come early.
+// Runs are too short for the hardware prefetcher, so they are prefetched by software.
 template <class T>
 void prefetch(const std::vector<T>& values, Links::Run run) {
   constexpr std::size_t a_line = 64 / sizeof(T);
-  constexpr std::size_t enough = 64;  // from there on the processor guesses well
+  constexpr std::size_t enough = 64;  // from there on the hardware prefetcher works
   const std::size_t end = run.begin + std::min<std::size_t>(run.count, enough);
   for (std::size_t i = run.begin; i < end; i += a_line) fetch_early(&values[i]);
 }
 
-// In place, along the cycles of the permutation: a second copy of a million radios would be
-// the most memory that a flood ever needs.
+// In place, along the cycles of the permutation: a second copy of a million radios would determine the
+// peak memory of a flood.
 template <class T>
 void permute(std::vector<T>& values, const std::vector<std::uint32_t>& old_slot) {
   std::vector<bool> done(values.size());
@@ -92,8 +93,7 @@ void permute(std::vector<T>& values, const std::vector<std::uint32_t>& old_slot)
 
 }  // namespace
 
-// What arrives at the receivers of several runs, one behind another; small enough for the
-// nearest cache.
+// The receivers of several runs, one after another; small enough for the L1 cache.
 struct Medium::Block {
   static constexpr std::uint32_t capacity = 256;
   std::vector<Links::Run> runs;
@@ -107,8 +107,8 @@ struct Medium::Block {
 Medium::Medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation)
     : options_(options), propagation_(std::move(propagation)), block_(std::make_unique<Block>()) {
   distance_only_ = propagation_->depends_on_distance_only();
-  adds_noise_ = propagation_->added_noise_w(1, 1e12) > 0;  // most models add none: asked once
-  if (options_.cull_radius == 0) unsorted_ = false;        // exact: one run over all, in any order
+  adds_noise_ = propagation_->added_noise_w(1, 1e12) > 0;  // most models add none
+  if (options_.cull_radius == 0) unsorted_ = false;        // exact: one run over all slots, in any order
 }
 Medium::~Medium() = default;
 
@@ -121,17 +121,17 @@ void Medium::reserve(std::size_t radios) {
 }
 
 void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& position) {
-  const std::uint32_t slot = static_cast<std::uint32_t>(size());  // behind the sorted ones until the next sort
+  const std::uint32_t slot = narrow<std::uint32_t>(size());  // after the sorted slots until the next sort
   const PowerUnits noise = to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
   slot_of_.resize(radio + 1, nothing);
   slot_of_[radio] = slot;
   position_.push_back(position);
   radio_.push_back(radio);
   sum_.push_back(noise);
-  limit_.push_back(static_cast<float>(never_above));
+  limit_.push_back(to_link_power(never_above));
   awaits_quiet_.push_back(0);
-  least_decodable_ = std::min(least_decodable_, static_cast<LinkPower>(least_units(options.receive_threshold_w)));
-  least_noise_ = std::min(least_noise_, static_cast<LinkPower>(least_units(to_watt(noise))));
+  least_decodable_ = std::min(least_decodable_, to_link_power(least_units(options.receive_threshold_w)));
+  least_noise_ = std::min(least_noise_, to_link_power(least_units(to_watt(noise))));
   highest_carrier_ = std::max(highest_carrier_, to_units(options.carrier_threshold_w, never_above));
   if (slot == 0) antenna_gain_ = options.antenna_gain;
   if (options.antenna_gain != antenna_gain_ && antenna_gain_at_.empty()) antenna_gain_at_.assign(slot, antenna_gain_);
@@ -159,7 +159,7 @@ PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, dou
 
 void Medium::watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet) {
   const std::uint32_t slot = slot_of_[radio];
-  limit_[slot] = static_cast<float>(limit);
+  limit_[slot] = to_link_power(limit);
   awaits_quiet_[slot] = awaits_quiet ? 1 : 0;
 }
 
@@ -169,17 +169,17 @@ void Medium::start(const Emission& emission, Links& links, std::vector<Hit>& hit
   VOLVOX_ASSERT(!unsorted_);
   const Vec3 from = position(emission.radio);
   links.clear();
-  // A little more than the radius, so that rounding cannot hide a cell: to_power decides exactly.
+  // Slightly more than the radius, so that rounding does not omit a cell; to_power compares exactly.
   find_runs(from, options_.cull_radius * (1 + 1e-9), links.runs);
   std::uint32_t total = 0;
   for (const Links::Run& run : links.runs) total += run.count;
-  if (links.power.capacity() < total) links.power.reserve(total + total / 16);  // hardly more than needed
+  if (links.power.capacity() < total) links.power.reserve(total + total / 16);  // little more than needed
   if (links.power.size() < total) links.power.resize(total);
-  links.updates = total - 1;  // all but the sender itself
+  links.updates = total - 1;  // all except the sender
   heard_weakly_ = 0;
 
   for (const Links::Run& run : links.runs) prefetch(position_, run);
-  // Gather until a block is full, then work on it; a long run fills several blocks.
+  // Gathers runs until a block is full, then processes it; a long run fills several blocks.
   LinkPower* power = links.power.data();
   const auto work = [&] {
     arriving_power(emission, from, power);
@@ -226,7 +226,7 @@ void Medium::arriving_power(const Emission& emission, const Vec3& from, LinkPowe
   if (!antenna_gain_at_.empty())
     for (std::uint32_t i = 0; i < block.count; ++i) block.gain[i] *= block.antenna_gain[i];
   to_power(block.gain, block.squared, cull_squared, scale, power, block.count);
-  // Nobody hears itself.
+  // A radio does not receive its own transmission.
   const std::uint32_t own = slot_of_[emission.radio];
   for (const Links::Run run : block.runs) {
     if (own >= run.begin && own < run.begin + run.count) power[own - run.begin] = 0;
@@ -237,7 +237,7 @@ void Medium::arriving_power(const Emission& emission, const Vec3& from, LinkPowe
 void Medium::add(Links::Run run, const LinkPower* power, std::vector<Hit>& hits) {
   const Tally tally =
       add_powers(power, &sum_[run.begin], &limit_[run.begin], least_decodable_, least_noise_, run.count);
-  heard_weakly_ += static_cast<std::uint64_t>(tally.heard);
+  heard_weakly_ += tally.heard;
   if (tally.hits == 0) return;
   for (std::uint32_t i = 0; i < run.count; ++i) {
     const bool decodable = power[i] >= least_decodable_;
@@ -268,12 +268,11 @@ void Medium::stop(const Links& links, std::vector<std::uint32_t>& hits) {
 
 int Medium::cell_coordinate(double position, int axis) const {
   const double cell = std::floor((position - origin_[axis]) / cell_size_[axis]);
-  return cell <= 0 ? 0 : cell >= cells_[axis] - 1 ? cells_[axis] - 1 : static_cast<int>(cell);
+  return cell <= 0 ? 0 : cell >= cells_[axis] - 1 ? cells_[axis] - 1 : truncated<int>(cell);
 }
 
 std::uint32_t Medium::cell_of(const Vec3& p) const {
-  return static_cast<std::uint32_t>((cell_coordinate(p.z, 2) * cells_[1] + cell_coordinate(p.y, 1)) * cells_[0] +
-                                    cell_coordinate(p.x, 0));
+  return (cell_coordinate(p.z, 2) * cells_[1] + cell_coordinate(p.y, 1)) * cells_[0] + cell_coordinate(p.x, 0);
 }
 
 void Medium::choose_cells() {
@@ -282,14 +281,14 @@ void Medium::choose_cells() {
     low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
     high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
   }
-  // Narrow rows waste little around the edge, but in space they would be many, and each costs
-  // its own cache misses. Along a row narrow cells cost nothing. Cells must not outnumber the
-  // radios by much, however far apart a few of them are.
+  // Narrow rows follow the edge of the disc closely, but in 3-D there would be many of them, and each costs
+  // cache misses. Narrow cells along a row cost nothing. The number of cells is bounded by the number of
+  // radios, even if a few radios are far away.
   origin_ = low;
   const bool flat = high.z - low.z <= options_.cull_radius;
   const double width = options_.cull_radius / (flat ? 4 : 3);
   cell_size_ = {options_.cull_radius / 8, width, width};
-  const double most = 2.0 * static_cast<double>(size()) + 64;
+  const double most = 2.0 * real(size()) + 64;
   for (;;) {
     double count = 1;
     for (int axis = 0; axis < 3; ++axis) count *= std::floor((high[axis] - low[axis]) / cell_size_[axis]) + 1;
@@ -297,15 +296,15 @@ void Medium::choose_cells() {
     cell_size_ = 1.5 * cell_size_;
   }
   for (int axis = 0; axis < 3; ++axis)
-    cells_[axis] = static_cast<int>(std::floor((high[axis] - low[axis]) / cell_size_[axis])) + 1;
+    cells_[axis] = truncated<int>(std::floor((high[axis] - low[axis]) / cell_size_[axis])) + 1;
 }
 
 void Medium::sort() {
   unsorted_ = false;
   if (options_.cull_radius == 0 || size() == 0) return;
   choose_cells();
-  // Counting sort, radios in order within a cell.
-  cell_begin_.assign(static_cast<std::size_t>(cells_[0]) * cells_[1] * cells_[2] + 1, 0);
+  // Counting sort; within a cell, radios are in the order of their indices.
+  cell_begin_.assign(cells_[0] * cells_[1] * cells_[2] + 1, 0);
   for (const Vec3& place : position_) ++cell_begin_[cell_of(place) + 1];
   std::partial_sum(cell_begin_.begin(), cell_begin_.end(), cell_begin_.begin());
   std::vector<std::uint32_t> old_slot(size());
@@ -325,7 +324,7 @@ void Medium::sort() {
 
 void Medium::find_runs(const Vec3& from, double radius, std::vector<Links::Run>& runs) const {
   if (options_.cull_radius == 0) {
-    runs.push_back({0, static_cast<std::uint32_t>(size())});
+    runs.push_back({0, narrow<std::uint32_t>(size())});
     return;
   }
   const auto gap_squared = [&](int cell, int axis) {
@@ -341,7 +340,7 @@ void Medium::find_runs(const Vec3& from, double radius, std::vector<Links::Run>&
       const double rest = rest_of_plane - gap_squared(cy, 1);
       if (rest < 0) continue;
       const double half = std::sqrt(rest) * (1 + 1e-9);
-      const std::size_t row = (static_cast<std::size_t>(cz) * cells_[1] + cy) * cells_[0];
+      const int row = (cz * cells_[1] + cy) * cells_[0];
       const std::uint32_t begin = cell_begin_[row + cell_coordinate(from.x - half, 0)];
       const std::uint32_t end = cell_begin_[row + cell_coordinate(from.x + half, 0) + 1];
       if (end > begin) runs.push_back({begin, end - begin});
@@ -361,7 +360,7 @@ std::size_t Medium::crowded(double distance) const {
   return count;
 }
 
-// The same by the cells that are there: no copy of a million positions.
+// The same with the cells of the medium, without a copy of a million positions.
 std::size_t Medium::crowded_by_cells(double distance) const {
   std::vector<Links::Run> runs;
   std::size_t count = 0;
@@ -372,17 +371,17 @@ std::size_t Medium::crowded_by_cells(double distance) const {
     const auto near = [&](std::uint32_t other) {
       return other != slot && length_squared(position_[other] - here) < distance * distance;
     };
-    const auto holds_one = [&](Links::Run run) {
+    const auto has_near = [&](Links::Run run) {
       for (std::uint32_t other = run.begin; other < run.begin + run.count; ++other)
         if (near(other)) return true;
       return false;
     };
-    count += std::any_of(runs.begin(), runs.end(), holds_one);
+    count += std::any_of(runs.begin(), runs.end(), has_near);
   }
   return count;
 }
 
-// --- snapshots and new orders ------------------------------------------------------------
+// --- snapshots and reordering ------------------------------------------------------------
 
 std::vector<std::pair<std::uint32_t, PowerUnits>> Medium::list(const Links& links) const {
   std::vector<std::pair<std::uint32_t, PowerUnits>> result;
@@ -401,7 +400,7 @@ void Medium::scatter(Links& links) const {
   links.runs.clear(), links.radios.clear(), links.power.clear();
   for (const auto& [radio, power] : entries) {
     links.radios.push_back(radio);
-    links.power.push_back(static_cast<LinkPower>(power));
+    links.power.push_back(to_link_power(power));
   }
 }
 
@@ -409,7 +408,7 @@ void Medium::adopt(Links& links, const std::vector<std::pair<std::uint32_t, Powe
   links.runs.clear(), links.radios.clear(), links.power.clear();
   for (const auto& [radio, power] : list) {
     links.radios.push_back(radio);
-    links.power.push_back(static_cast<LinkPower>(power));
+    links.power.push_back(to_link_power(power));
     sum_[slot_of_[radio]] += power;
   }
 }

@@ -1,11 +1,11 @@
-// The air: who hears how much of whom. Adds the power of a transmission to every receiver
-// when it starts and takes exactly the same power away when it ends. Internal.
+// One radio channel: the sum of received powers at every radio. Adds the power of a transmission at
+// every receiver when it starts and subtracts exactly the same power when it ends. Internal.
 //
-// Receivers live in arrays sorted by cell, so that a transmission touches a few contiguous
-// runs; the loops over them have no branches and no calls. In space a run is short, so the
-// arithmetic works on blocks of many runs, gathered. Everything rare (a frame loud enough to
-// decode, a sum that crosses a limit somebody watches) is found by one comparison in those
-// loops and handled outside.
+// Receivers are stored in arrays sorted by grid cell, so that a transmission touches a few
+// contiguous runs of slots; the loops over them have no branches and no calls. In 3-D runs are
+// short, so the arithmetic works on blocks that gather many runs. Rare cases (a frame that can be
+// decoded, a sum that reaches a watched limit) are detected by one comparison in those loops and
+// handled outside of them.
 #pragma once
 
 #include <limits>
@@ -20,18 +20,18 @@ namespace volvox::net {
 
 inline constexpr PowerUnits never_above = std::numeric_limits<PowerUnits>::max();
 
-// The power that one transmission lends to each receiver. Kept, not computed again at the
-// end: robots may move while the frame is on the air.
+// The power that one transmission adds at each receiver. It is stored and not computed again at the
+// end, because robots may move while the frame is on the air.
 struct Links {
   struct Run {
     std::uint32_t begin = 0, count = 0;  // slots
   };
   std::vector<Run> runs;
-  std::vector<std::uint32_t> radios;  // instead of runs, once the receivers were sorted anew
-  std::vector<LinkPower> power;       // at least as long as there are links
+  std::vector<std::uint32_t> radios;  // instead of runs, after the receivers were sorted again
+  std::vector<LinkPower> power;       // one for each link, and unused elements after them
   std::uint64_t updates = 0;
 
-  // Leaves the powers: whoever starts writes all that it needs.
+  // Does not clear the powers: start() overwrites all that it uses.
   void clear() { runs.clear(), radios.clear(), updates = 0; }
 };
 
@@ -39,7 +39,7 @@ class Medium {
  public:
   struct Emission {
     std::uint32_t radio = 0;
-    double power_w = 0;  // with the sender's antenna
+    double power_w = 0;  // including the sender's antenna gain
     std::uint64_t frame = 0;
   };
   struct Hit {
@@ -53,7 +53,7 @@ class Medium {
   const MediumOptions& options() const { return options_; }
   const Propagation& propagation() const { return *propagation_; }
 
-  // Radios are known by their number in the network; not all of them are on this medium.
+  // `radio` is the index of a radio in the network; not all radios use this medium.
   void add(std::uint32_t radio, const RadioOptions& options, const Vec3& position);
   void reserve(std::size_t radios);
   std::size_t size() const { return radio_.size(); }
@@ -65,34 +65,33 @@ class Medium {
   // Noise and all signals.
   PowerUnits sum(std::uint32_t radio) const { return sum_[slot_of_[radio]]; }
   PowerUnits sum_at(std::uint32_t slot) const { return sum_[slot]; }
-  // Or has come so near to it that 24 bits do not tell: whoever asks looks closely.
-  bool reached_limit(std::uint32_t slot) const { return static_cast<float>(sum_[slot]) >= limit_[slot]; }
-  // How many radios have another nearer than `distance`.
+  // Compares with 24 bits only, so it may be true slightly below the limit: the caller checks exactly.
+  bool reached_limit(std::uint32_t slot) const { return to_link_power(sum_[slot]) >= limit_[slot]; }
+  // The number of radios that have another radio within `distance` (m).
   std::size_t crowded(double distance) const;
-  // That the channel adds at `receiver` while it decodes `sender`.
+  // The noise that the channel adds at `receiver` while it decodes `sender`.
   PowerUnits added_noise(std::uint32_t sender, std::uint32_t receiver, double bandwidth_hz) const;
-  // Ask to hear when the sum reaches `limit`, and when it may have fallen under the radio's
-  // carrier threshold.
+  // start() reports the radio when its sum reaches `limit`; with `awaits_quiet`, stop() reports it when its
+  // sum may have fallen below its carrier threshold.
   void watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet);
 
-  // Radios have left their cells. Before the next start, `scatter` the links of everything
-  // on the air, then `sort`.
+  // True after radios have left their cells. Before the next start, the caller must `scatter` the links
+  // of all transmissions on the air and then `sort`.
   bool unsorted() const { return unsorted_; }
   void scatter(Links& links) const;
   void sort();
 
-  // `hits`: slots that can decode the frame or whose sum reached its upper limit.
+  // `hits`: slots that can decode the frame or whose sum reached its limit.
   void start(const Emission& emission, Links& links, std::vector<Hit>& hits);
-  // `hits`: radios that await quiet and whose sum is under the highest carrier threshold of all
-  // (usually the only one).
+  // `hits`: radios that await quiet and whose sum is below the highest carrier threshold of the medium
+  // (usually all radios have the same).
   void stop(const Links& links, std::vector<std::uint32_t>& hits);
-  bool decodable(PowerUnits power) const {
-    return static_cast<LinkPower>(power) >= least_decodable_;
-  }  // by some radio of the medium
-  // How many radios the last start reached above the noise but below any decoding.
+  // By the most sensitive radio of the medium.
+  bool decodable(PowerUnits power) const { return to_link_power(power) >= least_decodable_; }
+  // The number of radios that received the last start above the noise, but too weak for any radio to decode.
   std::uint64_t heard_weakly() const { return heard_weakly_; }
 
-  // The links as (radio, power), sorted by radio; and back. For snapshots.
+  // For snapshots: the links as (radio, power), sorted by radio, and their restoration.
   std::vector<std::pair<std::uint32_t, PowerUnits>> list(const Links& links) const;
   void silence(std::uint32_t radio, PowerUnits noise) { sum_[slot_of_[radio]] = noise; }
   void adopt(Links& links, const std::vector<std::pair<std::uint32_t, PowerUnits>>& list);
@@ -103,7 +102,7 @@ class Medium {
       if (!has(radio)) continue;
       Vec3 place = position(radio);
       ar("position", place);
-      if (ar.loading() && !finite(place)) ar.fail("the snapshot has a radio that is nowhere");
+      if (ar.loading() && !finite(place)) ar.fail("the snapshot has a radio whose position is not finite");
       else if (ar.loading()) move(radio, place);
     }
   }
@@ -121,24 +120,24 @@ class Medium {
 
   MediumOptions options_;
   std::unique_ptr<Propagation> propagation_;
-  LinkPower least_decodable_ = static_cast<LinkPower>(never_above);  // over all radios
-  LinkPower least_noise_ = static_cast<LinkPower>(never_above);
+  LinkPower least_decodable_ = to_link_power(never_above);  // of all radios
+  LinkPower least_noise_ = to_link_power(never_above);
   PowerUnits highest_carrier_ = 0;
   std::uint64_t heard_weakly_ = 0;
   bool adds_noise_ = false;
-  bool distance_only_ = false;  // what the propagation model looks at
+  bool distance_only_ = false;  // the propagation model depends on distances only
 
   std::vector<std::uint32_t> slot_of_;  // by radio; nothing: on another medium
-  // By slot. The time goes into fetching cache lines, not into arithmetic, so each loop has
-  // arrays of just what it needs.
+  // By slot. Memory access, not arithmetic, limits the speed, so each quantity that a loop needs has an
+  // array of its own.
   std::vector<Vec3> position_;
   std::vector<std::uint32_t> radio_;
   std::vector<PowerUnits> sum_;  // noise and all signals
-  // Somebody wants to hear when the sum reaches this. As floats, half the size: rounding keeps
-  // the order, so a comparison of the two may be early by rounding, and never misses.
+  // The radio is reported when its sum reaches this. Stored as float for half the size: rounding is
+  // monotonic, so a comparison may be true slightly too early, but never too late.
   std::vector<float> limit_;
   std::vector<std::uint8_t> awaits_quiet_;
-  // The gain of the receiving antennas: one for all, or one a slot where they differ.
+  // The gain of the receiving antennas: one value for all, or one per slot if they differ.
   double antenna_gain_ = 1;
   std::vector<double> antenna_gain_at_;
 

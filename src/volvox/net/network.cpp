@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/memory.h"
 #include "volvox/net/can_bits.h"
 #include "volvox/net/checks.h"
@@ -12,12 +13,17 @@
 namespace volvox::net {
 namespace {
 
+// The index of an id for messages; -1 if the id is not valid.
+template <class Tag>
+std::int32_t shown(Id<Tag> id) {
+  return id.index;
+}
+
 Error no_such_node(NodeId id) {
-  return Error(fmt::format("there is no node {}", static_cast<std::int32_t>(id.index)),
-               "use an id that add_node() returned");
+  return Error(fmt::format("there is no node {}", shown(id)), "use an id that add_node() returned");
 }
 Error no_such_interface(InterfaceId id, std::string_view kind) {
-  return Error(fmt::format("interface {} does not exist or is not a {}", static_cast<std::int32_t>(id.index), kind),
+  return Error(fmt::format("interface {} does not exist or is not a {}", shown(id), kind),
                fmt::format("use an id that add_{}() of this network returned", kind == "bus" ? "bus_port" : kind));
 }
 
@@ -25,19 +31,19 @@ Error no_such_interface(InterfaceId id, std::string_view kind) {
 
 std::string_view name(InterfaceKind kind) {
   constexpr std::string_view names[] = {"wire", "bus", "radio"};
-  return names[static_cast<std::size_t>(kind)];
+  return names[number_of(kind)];
 }
 
 std::string_view name(Fate fate) {
   constexpr std::string_view names[] = {"sent", "unplugged", "unacknowledged", "clashed", "unanswered", "switched off"};
-  return names[static_cast<std::size_t>(fate)];
+  return names[number_of(fate)];
 }
 
 std::string_view name(LogKind kind) {
   constexpr std::string_view names[] = {
       "queued",   "backoff", "frozen",  "resumed", "transmit start", "transmit end", "acknowledgement", "received",
       "collided", "aborted", "dropped", "cut",     "clashed",        "timed out"};
-  return names[static_cast<std::size_t>(kind)];
+  return names[number_of(kind)];
 }
 
 Network::Network(const NetworkOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -45,15 +51,15 @@ Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 
-// --- what there is -----------------------------------------------------------------------
+// --- nodes and interfaces -----------------------------------------------------------------------
 
 NodeId Network::add_node() {
   state_->nodes.emplace_back();
-  return {static_cast<std::uint32_t>(state_->nodes.size() - 1), 0};
+  return {narrow<std::uint32_t>(state_->nodes.size() - 1), 0};
 }
 
 InterfaceId Network::State::add_interface(NodeId node, InterfaceKind kind) {
-  const std::uint32_t index = static_cast<std::uint32_t>(core.interfaces.size());
+  const std::uint32_t index = narrow<std::uint32_t>(core.interfaces.size());
   Interface& interface = core.interfaces.emplace_back();
   interface.node = node.index;
   interface.kind = kind;
@@ -112,7 +118,7 @@ void Network::reserve_radios(MediumId medium, std::size_t radios) { state_->radi
 
 std::size_t Network::nodes() const { return state_->nodes.size(); }
 std::size_t Network::interfaces() const { return state_->core.interfaces.size(); }
-InterfaceId Network::interface(std::size_t index) const { return {static_cast<std::uint32_t>(index), 0}; }
+InterfaceId Network::interface(std::size_t index) const { return {narrow<std::uint32_t>(index), 0}; }
 InterfaceKind Network::kind(InterfaceId interface) const { return state_->core.interfaces[interface.index].kind; }
 NodeId Network::node_of(InterfaceId interface) const { return {state_->core.interfaces[interface.index].node, 0}; }
 
@@ -123,7 +129,7 @@ std::vector<InterfaceId> Network::interfaces_of(NodeId node) const {
   return all;
 }
 
-// --- what changes ------------------------------------------------------------------------
+// --- links and positions ------------------------------------------------------------------------
 
 Result<void> Network::plug(InterfaceId a, InterfaceId b) {
   for (const InterfaceId id : {a, b}) {
@@ -239,7 +245,7 @@ bool Network::State::connected(std::uint32_t interface) const {
 
 Result<void> Network::State::check_message(InterfaceId from, const Outgoing& message) const {
   if (!has(from))
-    return Error(fmt::format("there is no interface {} to send from", static_cast<std::int32_t>(from.index)),
+    return Error(fmt::format("there is no interface {} to send from", shown(from)),
                  "use an id that add_wire(), add_bus_port() or add_radio() returned");
   if (message.destination.valid() && !has(message.destination))
     return Error(fmt::format("the destination, interface {}, does not exist", message.destination.index),
@@ -258,7 +264,7 @@ Result<void> Network::State::check_message(InterfaceId from, const Outgoing& mes
 }
 
 std::uint32_t Network::State::make_frame(std::uint32_t source, const Outgoing& message) {
-  // What is being received is forwarded without a copy.
+  // The payload that is just being received is forwarded without a copy.
   const bool forwards = receiving != nothing && core.frames.payload(receiving).data() == message.payload.data() &&
                         core.frames.payload(receiving).size() == message.payload.size() && !message.payload.empty();
   const std::uint32_t index = forwards
@@ -317,7 +323,7 @@ Result<Sent> Network::send(InterfaceId from, const Outgoing& message) {
 Result<Sent> Network::poll(InterfaceId master, InterfaceId slave) {
   if (!state_->has(master, InterfaceKind::bus) || state_->buses.bus_of(master.index) == nothing ||
       !state_->buses.is_master(master.index))
-    return Error(fmt::format("interface {} is not the master of a serial bus", static_cast<std::int32_t>(master.index)),
+    return Error(fmt::format("interface {} is not the master of a serial bus", shown(master)),
                  "join_bus(port, bus, true) makes it one");
   if (!state_->has(slave, InterfaceKind::bus)) return no_such_interface(slave, "bus");
   const std::uint32_t frame = state_->make_frame(master.index, {.payload = {}, .destination = slave});

@@ -1,8 +1,9 @@
-// Snapshots: every field that a run changes, in an order that depends on nothing but the
-// simulated history. Pool indices, the order of receivers in memory and stale events are
-// left out, so that a restored network has the same hash as the one it was taken from.
+// Snapshots: every field that a run changes, in an order that depends only on the simulated history.
+// Pool indices, the order of receivers in memory and stale events are left out, so that a restored
+// network has the same hash as the original.
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/net/network_state.h"
 
 namespace volvox::net {
@@ -25,7 +26,7 @@ bool Network::State::waits_for(const Event& event) const {
 
 namespace {
 
-// A snapshot from outside may name sources that this network does not have.
+// A damaged snapshot may name sources that this network does not have.
 bool possible(const Event& event, const Core& core, std::size_t nodes, std::size_t buses) {
   switch (event.action()) {
     case Action::wire_frame_end:
@@ -46,7 +47,7 @@ bool possible(const Event& event, const Core& core, std::size_t nodes, std::size
 }
 
 void archive_frame_map(Archive& ar, FrameStore& frames, std::map<std::uint64_t, std::uint32_t>& map) {
-  std::uint32_t count = static_cast<std::uint32_t>(map.size());
+  std::uint32_t count = narrow<std::uint32_t>(map.size());
   ar("count", count);
   if (!ar.loading()) {
     for (auto& [key, frame] : map) {
@@ -68,7 +69,7 @@ void archive_frame_map(Archive& ar, FrameStore& frames, std::map<std::uint64_t, 
 }  // namespace
 
 void Network::State::archive_callbacks(Archive& ar) {
-  std::uint32_t count = static_cast<std::uint32_t>(core.callbacks.size());
+  std::uint32_t count = narrow<std::uint32_t>(core.callbacks.size());
   ar("callbacks", count);
   if (ar.loading()) core.callbacks.clear();
   for (std::uint32_t i = 0; i < count && ar.ok(); ++i) {
@@ -80,7 +81,7 @@ void Network::State::archive_callbacks(Archive& ar) {
     core.frames.archive_frame(ar, callback.frame);
     if (!ar.loading()) continue;
     if (callback.interface >= core.interfaces.size() || callback.frame == nothing)
-      ar.fail("the snapshot calls back an interface that is not there");
+      ar.fail("the snapshot has a callback for an interface that does not exist");
     else core.callbacks.push_back(callback);
   }
 }
@@ -125,8 +126,8 @@ void Network::State::archive(Archive& ar) {
 void Network::archive(Archive& ar) {
   state_->archive(ar);
   if (ar.hashing()) return;
-  // What was loaded must be what was saved: the checks above keep a damaged snapshot from
-  // crashing us, this one keeps it from being believed.
+  // The checks above prevent a damaged snapshot from crashing the program; the hash detects damage that
+  // they let pass.
   if (!ar.ok()) return;
   const std::uint64_t actual = hash();
   std::uint64_t expected = actual;
@@ -155,7 +156,7 @@ bool Radios::waits_for(const Event& event) const {
   }
 }
 
-// A reception crosses with the radio that transmits: places in pools are nobody's business.
+// A reception is saved with the index of the transmitting radio, because pool indices differ after a restore.
 void Radios::archive_radio(Archive& ar, Radio& radio) {
   Reception reception;
   if (radio.reception != nothing && !ar.loading()) reception = receptions_[radio.reception];
@@ -174,8 +175,8 @@ void Radios::archive_radio(Archive& ar, Radio& radio) {
     return;
   }
   if (heard == nothing) return;
-  reception.transmission = heard;  // a radio until all transmissions are in
-  radio.reception = static_cast<std::uint32_t>(receptions_.size());
+  reception.transmission = heard;  // the index of a radio until all transmissions are loaded
+  radio.reception = narrow<std::uint32_t>(receptions_.size());
   receptions_.push_back(reception);
 }
 
@@ -190,7 +191,7 @@ void Radios::archive_transmission(Archive& ar, Radio& radio) {
   ar("sequence", transmission.sequence), ar("acknowledges", transmission.acknowledges);
   ar("updates", transmission.links.updates);
   archive_flag(ar, transmission.acknowledgement);
-  // The frame of a transmission is the head of its radio's queue, unless it acknowledges.
+  // The frame of a transmission is the head of the radio's queue, except for acknowledgements.
   if (transmission.acknowledgement) {
     core_.frames.archive_frame(ar, transmission.frame);
   } else if (ar.loading()) {
@@ -204,7 +205,7 @@ void Radios::archive_transmission(Archive& ar, Radio& radio) {
   const bool known = std::all_of(links.begin(), links.end(), [&](const auto& link) {
     return medium.has(link.first) && link.second >= 0 && link.second <= largest_link_power;
   });
-  if (!known || transmission.frame == nothing) return ar.fail("the snapshot has a transmission that cannot be");
+  if (!known || transmission.frame == nothing) return ar.fail("the snapshot has an impossible transmission");
   medium.adopt(transmission.links, links);
 }
 
@@ -227,7 +228,7 @@ void Radios::archive(Archive& ar) {
     if (radio.reception != nothing) {
       std::uint32_t& heard = receptions_[radio.reception].transmission;
       heard = radios_[heard].transmission;
-      if (heard == nothing) return ar.fail("the snapshot receives what nobody sends");
+      if (heard == nothing) return ar.fail("the snapshot has a reception without a transmission");
       transmissions_[heard].locked.push_back(index(radio));
     }
     update_watch(radio);

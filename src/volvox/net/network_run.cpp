@@ -1,8 +1,9 @@
-// The loop of the simulator: what comes next, and who hears of it.
+// The event loop of the network and the calls of its listener.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/net/network_state.h"
 
 namespace volvox::net {
@@ -24,7 +25,7 @@ void Core::record_in_log(LogKind kind, std::uint32_t interface, std::uint32_t fr
   log->add(entry, carries ? frames.payload(frame) : std::span<const std::byte>{});
 }
 
-// Whether `what`, which is due now, comes before everything that is scheduled.
+// Whether `what`, which is due now, comes before all scheduled events.
 bool Network::State::next_is(Action what, Time until) const {
   if (core.now >= until) return false;
   if (core.events.empty()) return true;
@@ -73,20 +74,20 @@ void Network::State::dispatch(Network& network, const Event& event) {
   VOLVOX_CHECK(false, "an event that is never scheduled");
 }
 
-// Everybody who is to be told something at this instant, in the order of interfaces. What
-// the callbacks cause at the same instant makes the next round.
+// Calls the listener for everything that is due at this instant, in the order of interfaces. Callbacks that
+// become due at the same instant meanwhile form the next round.
 void Network::State::call_back(Network& network) {
   ++chain;
   calling.clear();
   calling.swap(core.callbacks);
-  // By interface; those of one interface in the order in which they became due.
+  // By interface; for one interface, in the order in which they became due.
   calling_order.clear();
   for (std::size_t i = 0; i < calling.size(); ++i)
     calling_order.push_back(std::uint64_t{calling[i].interface} << 32 | i);
   std::sort(calling_order.begin(), calling_order.end());
   core.counters.events += calling.size();
   for (const std::uint64_t place : calling_order) {
-    const Callback callback = calling[static_cast<std::uint32_t>(place)];
+    const Callback callback = calling[low_word(place)];
     const Frame frame = core.frames[callback.frame];
     const NodeId node{core.interfaces[callback.interface].node, 0};
     const InterfaceId interface { callback.interface, 0 };
@@ -163,7 +164,7 @@ Result<Time> Network::run_all(Time until) {
   return now();
 }
 
-// --- what can be known -------------------------------------------------------------------
+// --- observation -------------------------------------------------------------------
 
 double Network::received_power_w(InterfaceId from, InterfaceId to) const {
   const Radios& radios = state_->radios;
@@ -185,8 +186,8 @@ std::vector<std::string> Network::warnings() const {
     const std::size_t radios = medium.crowded(limit);
     if (radios > 0)
       all.push_back(
-          fmt::format("medium {}: {} radios have another within {:.3g} m, where the propagation model says "
-                      "that more arrives than was sent; their power is clamped to what was sent",
+          fmt::format("medium {}: {} radios have another within {:.3g} m, where the propagation model gives "
+                      "more received than transmitted power; the received power is limited to the transmitted power",
                       index, radios, limit));
   }
   return all;

@@ -1,4 +1,4 @@
-// What a Network is made of. Internal.
+// The state of a Network. Internal.
 #pragma once
 
 #include <map>
@@ -38,15 +38,15 @@ struct Network::State {
   Buses buses;
   Radios radios;
   std::vector<Node> nodes;
-  // Both keyed by (source << 32 | sequence) of their event.
+  // The keys of both maps are (source << 32 | sequence) of the event.
   std::map<std::uint64_t, Timer> timers;
-  std::map<std::uint64_t, std::uint32_t> deferred;  // frames that enter their queue later
+  std::map<std::uint64_t, std::uint32_t> deferred;  // frames that enter their queues later
   Listener* listener = nullptr;
   bool running = false;
   std::uint32_t chain = 0;        // rounds of callbacks at this instant
   std::vector<Callback> calling;  // scratch: the batch that is being called
   std::vector<std::uint64_t> calling_order;
-  std::uint32_t receiving = nothing;  // the frame whose receiver is being called
+  std::uint32_t receiving = nothing;  // the frame that the current callback delivers
 
   bool has(NodeId id) const { return id.index < nodes.size(); }
   bool has(InterfaceId id) const { return id.index < core.interfaces.size(); }
@@ -60,9 +60,9 @@ struct Network::State {
   std::uint32_t queue_limit(std::uint32_t interface) const;
   bool connected(std::uint32_t interface) const;
 
-  // Everything before `until`; the clock stays at the last event.
+  // Processes all events before `until`; the clock stays at the last event.
   Result<void> run(Network& network, Time until);
-  // One step of that, or false: nothing is left to do.
+  // One step of run(); false if no event is left before `until`.
   bool step(Network& network, Time until);
   bool next_is(Action what, Time until) const;
   void advance(Time to);

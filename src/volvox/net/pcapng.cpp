@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "volvox/base/index.h"
 #include "volvox/net/can_bits.h"
 
 namespace volvox::net {
@@ -15,10 +16,10 @@ constexpr std::uint16_t link_802154_with_fcs = 195, link_socketcan = 227, link_u
 constexpr std::uint16_t option_end = 0, option_name = 2, option_time_resolution = 9;
 constexpr std::uint32_t capture_radio = 0, capture_bus = 1, capture_wire = 2;
 
-// Little-endian bytes, whatever the machine.
+// Writes little-endian numbers on every machine.
 class Bytes {
  public:
-  void u8(std::uint32_t value) { data_.push_back(static_cast<std::byte>(value & 0xff)); }
+  void u8(std::uint32_t value) { data_.push_back(std::byte(value & 0xff)); }
   void u16(std::uint32_t value) { u8(value), u8(value >> 8); }
   void u32(std::uint32_t value) { u16(value), u16(value >> 16); }
   void add(std::span<const std::byte> bytes) { data_.insert(data_.end(), bytes.begin(), bytes.end()); }
@@ -32,17 +33,17 @@ class Bytes {
   std::vector<std::byte> data_;
 };
 
-// A block is its type, its length, a body in whole words, and its length again.
+// A block is its type, its length, a body padded to 32-bit words, and its length again.
 void add_block(Bytes& file, std::uint32_t type, Bytes body) {
   body.pad();
-  const std::uint32_t length = static_cast<std::uint32_t>(body.size()) + 12;
+  const std::uint32_t length = narrow<std::uint32_t>(body.size() + 12);
   file.u32(type), file.u32(length), file.add(body.get()), file.u32(length);
 }
 
 void add_interface(Bytes& file, std::uint16_t link, std::string_view name) {
   Bytes body;
   body.u16(link), body.u16(0), body.u32(0);
-  body.u16(option_name), body.u16(static_cast<std::uint32_t>(name.size())), body.add(name), body.pad();
+  body.u16(option_name), body.u16(narrow<std::uint32_t>(name.size())), body.add(name), body.pad();
   body.u16(option_time_resolution), body.u16(1), body.u8(9), body.pad();  // nanoseconds
   body.u16(option_end), body.u16(0);
   add_block(file, interface_description, std::move(body));
@@ -50,9 +51,9 @@ void add_interface(Bytes& file, std::uint16_t link, std::string_view name) {
 
 void add_packet(Bytes& file, std::uint32_t capture, Time time, std::span<const std::byte> data) {
   Bytes body;
-  const std::uint64_t stamp = static_cast<std::uint64_t>(time.ns);
-  body.u32(capture), body.u32(static_cast<std::uint32_t>(stamp >> 32)), body.u32(static_cast<std::uint32_t>(stamp));
-  body.u32(static_cast<std::uint32_t>(data.size())), body.u32(static_cast<std::uint32_t>(data.size()));
+  const std::uint32_t size = narrow<std::uint32_t>(data.size());
+  body.u32(capture), body.u32(high_word(time.ns)), body.u32(low_word(time.ns));
+  body.u32(size), body.u32(size);
   body.add(data);
   add_block(file, enhanced_packet, std::move(body));
 }
@@ -71,7 +72,7 @@ std::uint16_t ieee802154_fcs(std::span<const std::byte> frame) {
     crc ^= std::to_integer<std::uint32_t>(byte);
     for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? crc >> 1 ^ 0x8408 : crc >> 1;
   }
-  return static_cast<std::uint16_t>(crc);
+  return narrow<std::uint16_t>(crc);
 }
 
 std::vector<std::byte> ieee802154_data(std::uint32_t source, std::uint32_t destination, std::uint8_t sequence,
@@ -83,10 +84,10 @@ std::vector<std::byte> ieee802154_data(std::uint32_t source, std::uint32_t desti
   const std::uint32_t from_mode = extended ? extended_mode : short_mode;
   const auto add_address = [](Bytes& bytes, std::uint32_t number, std::uint32_t mode) {
     if (mode == short_mode) return bytes.u16(number);
-    bytes.u32(number), bytes.u32(static_cast<std::uint32_t>(extended_address_prefix >> 32));
+    bytes.u32(number), bytes.u32(high_word(extended_address_prefix));
   };
   Bytes frame;
-  // Data, PAN compressed, version 2003.
+  // Data frame, PAN id compression, version 2003.
   frame.u16(0x0041u | (wants_acknowledgement ? 0x20u : 0u) | to_mode << 10 | from_mode << 14);
   frame.u8(sequence);
   frame.u16(capture_pan);
@@ -107,7 +108,7 @@ std::vector<std::byte> socketcan_frame(std::uint32_t identifier, std::span<const
   Bytes frame;
   const std::uint32_t word = identifier | (identifier > largest_standard_identifier ? 0x80000000u : 0u);
   for (int shift = 24; shift >= 0; shift -= 8) frame.u8(word >> shift);  // network byte order
-  frame.u8(static_cast<std::uint32_t>(data.size()));
+  frame.u8(narrow<std::uint32_t>(data.size()));
   frame.u8(0), frame.u8(0), frame.u8(0);
   frame.add(data);
   return frame.take();
@@ -126,10 +127,10 @@ std::vector<std::byte> pcapng(const FrameLog& log) {
   });
   const AddressSize addresses = fit ? AddressSize::short_16 : AddressSize::extended_64;
   for (const LogEntry& entry : log.entries()) {
-    const std::uint8_t sequence = static_cast<std::uint8_t>(entry.frame);
+    const std::uint8_t sequence = entry.frame & 0xff;
     if (entry.kind == LogKind::acknowledgement) {
-      // It repeats the sequence number of what it acknowledges, which the log keeps as detail.
-      add_packet(file, capture_radio, entry.time, ieee802154_acknowledgement(static_cast<std::uint8_t>(entry.detail)));
+      // It repeats the sequence number of the acknowledged frame, which the log has as detail.
+      add_packet(file, capture_radio, entry.time, ieee802154_acknowledgement(entry.detail & 0xff));
     }
     if (entry.kind != LogKind::transmit_start) continue;
     const auto payload = log.payload(entry);
@@ -150,7 +151,7 @@ std::vector<std::byte> pcapng(const FrameLog& log) {
 Result<void> write_pcapng(const FrameLog& log, const std::string& path) {
   const std::vector<std::byte> bytes = pcapng(log);
   std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   file.close();
   if (!file)
     return Error(fmt::format("the capture could not be written to {}", path),

@@ -1,11 +1,10 @@
-// The frame log as a file that Wireshark opens: pcapng with one capture interface for each
-// kind of medium, 802.15.4 with FCS (link type 195) and SocketCAN (227).
+// Writes a frame log as pcapng for Wireshark, with one capture interface for each kind of medium:
+// 802.15.4 with FCS (link type 195) for radios, SocketCAN (227) for buses, USER0 (147) for wires.
 //
-// Radio frames get the MAC header that such a radio would send (data or acknowledgement
-// frame, addresses from the interface numbers, PAN 0x566f), bus frames one SocketCAN
-// frame for each segment. Addresses have 16 bits, unless the capture has a radio whose number
-// does not fit: then all are 64-bit extended ones, 02:56:6f:6c and the number. Wires have no header anybody would
-// recognise: their frames are written as link type USER0 (147), payload only.
+// Radio frames get an 802.15.4 MAC header (data or acknowledgement frame, addresses from the interface
+// numbers, PAN 0x566f). Bus frames become one SocketCAN frame for each segment. Addresses have 16 bits; if
+// the number of one radio does not fit, all addresses of the capture are 64-bit extended addresses:
+// 02:56:6f:6c and the number. Frames of wires have no standard header and are written as payload only.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +21,19 @@ namespace volvox::net {
 inline constexpr std::uint16_t capture_pan = 0x566f;
 
 enum class AddressSize : std::uint8_t { short_16, extended_64 };
-// The last one that is somebody's: 0xfffe and 0xffff mean "no address" and "everyone".
+// 0xfffe means "no address" and 0xffff is broadcast.
 inline constexpr std::uint32_t largest_short_address = 0xfffd;
 inline constexpr std::uint64_t extended_address_prefix = 0x02566f6c00000000;  // locally administered
 
-// One 802.15.4 frame with its FCS. `nothing` as the destination is broadcast, which is always 0xffff.
+// One 802.15.4 frame with its FCS. The destination `nothing` is broadcast, which is always 0xffff.
 std::vector<std::byte> ieee802154_data(std::uint32_t source, std::uint32_t destination, std::uint8_t sequence,
                                        bool wants_acknowledgement, std::span<const std::byte> payload,
                                        AddressSize addresses = AddressSize::short_16);
 std::vector<std::byte> ieee802154_acknowledgement(std::uint8_t sequence);
-// The ITU-T CRC-16 of 802.15.4: x^16 + x^12 + x^5 + 1, least significant bit first, start 0.
+// The ITU-T CRC-16 of 802.15.4: x^16 + x^12 + x^5 + 1, least significant bit first, initial value 0.
 std::uint16_t ieee802154_fcs(std::span<const std::byte> frame);
 
-// One frame of up to eight bytes as SocketCAN sees it.
+// One SocketCAN frame with up to eight bytes of data.
 std::vector<std::byte> socketcan_frame(std::uint32_t identifier, std::span<const std::byte> data);
 
 std::vector<std::byte> pcapng(const FrameLog& log);

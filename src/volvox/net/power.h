@@ -1,12 +1,13 @@
-// Power as an integer: 1e-20 W a unit (-170 dBm). Sums of interference must return to
-// exactly what they were when a transmission ends; floating point leaves a residue on nearly
-// every node after one flood, integers leave none.
+// Power as an integer in units of 1e-20 W (-170 dBm). A sum of interference must return to exactly its
+// earlier value when a transmission ends; floating point leaves a residue at nearly every node after one
+// flood, integers leave none. All functions give the same bits on every machine.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 
 namespace volvox::net {
@@ -14,8 +15,8 @@ namespace volvox::net {
 using PowerUnits = std::int64_t;
 
 inline constexpr double units_per_watt = 1e20;
-// One link saturates here (1.44 mW, +1.6 dBm: any real receiver has long gone deaf), so
-// that 60 of the strongest transmissions at once still sum without overflow.
+// One link saturates here (1.44 mW, +1.6 dBm, above the saturation of any real receiver), so that the sum
+// of 60 of the strongest transmissions does not overflow.
 inline constexpr PowerUnits largest_link_power = PowerUnits{1} << 57;
 
 inline constexpr double boltzmann = 1.380649e-23;    // J/K
@@ -33,20 +34,21 @@ inline double thermal_noise_w(double bandwidth_hz, double noise_factor = 1) {
 // Saturates at `most` instead of overflowing.
 inline PowerUnits to_units(double watt, PowerUnits most = largest_link_power) {
   const double units = watt * units_per_watt;
-  return units >= static_cast<double>(most) ? most : static_cast<PowerUnits>(units);
+  return units >= real(most) ? most : truncated<PowerUnits>(units);
 }
 
-// What one link lends to a receiver is kept in 4 bytes while the frame is on the air, because
-// floods spend their time and memory on it: rounded to 24 bits (2.6e-7 dB), the same when it is
-// added and when it is taken away. Thresholds that it is compared with are rounded alike, so
-// that a receiver just at its range stays in range.
+// The power that one link adds at a receiver, in units. Floods spend most of their time and memory on these,
+// so they have 4 bytes: rounded to 24 bits (2.6e-7 dB); the same value is added and later subtracted.
+// Thresholds for one link are rounded in the same way, so that a receiver exactly at its range is in range.
 using LinkPower = float;
-inline PowerUnits in_units(LinkPower power) { return static_cast<PowerUnits>(power); }
-// A threshold for one link's power; never 0, because nothing is not heard.
-inline PowerUnits least_units(double watt) {
-  return std::max<PowerUnits>(1, in_units(static_cast<LinkPower>(to_units(watt))));
+template <class Number>
+constexpr LinkPower to_link_power(Number units) {
+  return static_cast<LinkPower>(units);
 }
+inline PowerUnits in_units(LinkPower power) { return static_cast<PowerUnits>(power); }
+// A threshold for the power of one link; at least 1, because a power of 0 is never received.
+inline PowerUnits least_units(double watt) { return std::max<PowerUnits>(1, in_units(to_link_power(to_units(watt)))); }
 
-inline double to_watt(PowerUnits units) { return static_cast<double>(units) / units_per_watt; }
+inline double to_watt(PowerUnits units) { return real(units) / units_per_watt; }
 
 }  // namespace volvox::net

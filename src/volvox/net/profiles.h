@@ -1,8 +1,10 @@
-// Options that many interfaces share, kept once: a million radios have one RadioOptions.
+// Options that many interfaces share are stored once: a million radios have one RadioOptions. Internal.
 #pragma once
 
 #include <cstdint>
 #include <vector>
+
+#include "volvox/base/index.h"
 
 namespace volvox::net {
 
@@ -10,11 +12,11 @@ template <class Options>
 class Profiles {
  public:
   std::uint32_t intern(const Options& options) {
-    // The newest first: interfaces are added in runs of one kind.
+    // Newest first, because equal interfaces are usually added one after another.
     for (std::size_t i = all_.size(); i-- > 0;)
-      if (all_[i] == options) return static_cast<std::uint32_t>(i);
+      if (all_[i] == options) return narrow<std::uint32_t>(i);
     all_.push_back(options);
-    return static_cast<std::uint32_t>(all_.size() - 1);
+    return narrow<std::uint32_t>(all_.size() - 1);
   }
   const Options& operator[](std::uint32_t profile) const { return all_[profile]; }
 

@@ -16,7 +16,7 @@ double friis_factor(double frequency_hz) {
   return ratio * ratio;
 }
 
-// Never more than was sent. The comparison also turns the infinity of zero distance into 1.
+// Limits a gain to 1. The comparison also turns the infinite gain at zero distance into 1.
 double clamped(double gain) { return gain < 1.0 ? gain : 1.0; }
 
 VOLVOX_VECTOR_CLONES

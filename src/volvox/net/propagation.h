@@ -1,5 +1,5 @@
-// How much of a transmitted power arrives: a small interface, and the usual models.
-// Every function here is deterministic, with the same bits on every machine.
+// The interface of propagation models, and the usual models. Distances in m, positions in the world frame,
+// gains as linear power ratios. Every function is deterministic, with the same bits on every machine.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace volvox::net {
 
-// One sender and many receivers. Arrays of `count`.
+// One sender and `count` receivers.
 struct LinkBlock {
   Vec3 from;
-  std::uint32_t sender = 0;  // radio, by its number in the network
-  std::uint64_t frame = 0;   // the frame that is sent, for fading that changes with every frame
+  std::uint32_t sender = 0;  // index of the radio in the network
+  std::uint64_t frame = 0;   // id of the frame, for fading that changes with every frame
   const double* x = nullptr;
   const double* y = nullptr;
   const double* z = nullptr;
@@ -26,27 +26,27 @@ struct LinkBlock {
   Vec3 to(std::size_t i) const { return {x[i], y[i], z[i]}; }
 };
 
-// Implement `gains` to add a model. It must depend on nothing but the block (and constants):
-// the same link asked again must give the same answer, in any order.
+// Implement `gains` to add a model. It must depend only on the block and on constants, so that the same
+// link gives the same result in any order of calls.
 class Propagation {
  public:
   virtual ~Propagation() = default;
 
-  // The fraction of the power that arrives at each receiver, antennas without gain; in [0, 1].
+  // The fraction of the transmitted power that each receiver gets with isotropic antennas, in [0, 1].
   virtual void gains(const LinkBlock& block, double* gain) const = 0;
 
-  // Whether `gains` looks at nothing but the distances and constants: then the block holds
-  // neither positions nor receivers, which spares fetching them.
+  // Whether `gains` uses only distances and constants. Then positions and receivers of the block are not
+  // filled in, which saves memory accesses.
   virtual bool depends_on_distance_only() const { return false; }
 
-  // Noise that the channel itself adds at the receiver while a frame is on the air, in W.
+  // Noise that the channel adds at the receiver while a frame is on the air, in W.
   virtual double added_noise_w(double /*distance*/, double /*bandwidth_hz*/) const { return 0; }
 
-  // Below this distance the formula says more than was sent; gains are clamped to 1. Radios
-  // nearer to each other than this deserve a warning.
+  // Below this distance (m) the formula gives a gain above 1, and gains are limited to 1. Radios that are
+  // closer to each other cause a warning.
   virtual double near_field() const { return 0; }
 
-  // For one link: tests, percepts, planning.
+  // The gain of one link.
   double gain(const Vec3& from, const Vec3& to, std::uint32_t sender = 0, std::uint32_t receiver = 1,
               std::uint64_t frame = 0) const;
 };
@@ -63,7 +63,7 @@ class Friis final : public Propagation {
   double factor_;  // gain at 1 m
 };
 
-// Friis to a reference distance, then d^-exponent.
+// Friis up to a reference distance, then proportional to d^-exponent.
 class LogDistance final : public Propagation {
  public:
   LogDistance(double frequency_hz, double exponent, double reference_distance = 1);
@@ -75,8 +75,8 @@ class LogDistance final : public Propagation {
   double frequency_hz_, factor_, half_exponent_, reference_squared_;
 };
 
-// A direct ray and one off the ground (z = 0): Friis to the crossover 4 pi ht hr / wavelength,
-// then (ht hr)^2 / d^4, the two being equal there.
+// A direct ray and a ray reflected by the ground (z = 0): Friis up to the crossover distance
+// 4 pi ht hr / wavelength, then (ht hr)^2 / d^4. Both are equal at the crossover.
 class TwoRay final : public Propagation {
  public:
   explicit TwoRay(double frequency_hz);
@@ -102,8 +102,8 @@ class TerahertzAbsorption final : public Propagation {
   double factor_, absorption_;
 };
 
-// Log-normal shadowing on top of another model: one draw for each unordered pair of
-// radios, for ever, so links are reciprocal.
+// Log-normal shadowing on top of another model: one constant draw for each unordered pair of radios, so
+// links are reciprocal.
 class Shadowing final : public Propagation {
  public:
   Shadowing(std::unique_ptr<Propagation> base, double deviation_db, std::uint64_t seed);
@@ -118,7 +118,7 @@ class Shadowing final : public Propagation {
 };
 
 // Rayleigh fading on top of another model: the power of every frame at every receiver is
-// exponentially distributed around the base model's.
+// exponentially distributed, with the power of the base model as its mean.
 class Rayleigh final : public Propagation {
  public:
   Rayleigh(std::unique_ptr<Propagation> base, std::uint64_t seed);
@@ -131,7 +131,7 @@ class Rayleigh final : public Propagation {
   std::uint64_t seed_;
 };
 
-// What stands between two positions: the fraction of the power that passes (1: a clear view).
+// The fraction of the power that passes the obstacles between two positions (1: line of sight).
 // Must be a pure function of the two points within a tick.
 using Occlusion = std::function<double(const Vec3& from, const Vec3& to)>;
 

@@ -3,25 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/memory.h"
 
 namespace volvox::net {
 
 std::uint32_t Radios::add_medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation) {
   media_.push_back(std::make_unique<Medium>(options, std::move(propagation)));
-  return static_cast<std::uint32_t>(media_.size() - 1);
+  return narrow<std::uint32_t>(media_.size() - 1);
 }
 
 void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptions& options, const Vec3& position) {
-  const std::uint32_t index = static_cast<std::uint32_t>(radios_.size());
+  const std::uint32_t index = narrow<std::uint32_t>(radios_.size());
   Radio radio;
   radio.interface = interface;
-  radio.medium = static_cast<std::uint16_t>(medium);
+  radio.medium = narrow<std::uint16_t>(medium);
   radio.profile = profiles_.intern(options);
   if (radio.profile >= limits_.size()) {
     limits_.push_back({least_units(options.receive_threshold_w), to_units(options.carrier_threshold_w, never_above),
                        to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor)), options.bandwidth_hz,
-                       static_cast<std::uint32_t>(std::lround(options.capture_ratio * 65536))});
+                       narrow<std::uint32_t>(std::lround(options.capture_ratio * 65536))});
   }
   radio.backoff =
       RandomStream(core_.seed, std::uint64_t{core_.interfaces[interface].node} << 32 | interface, "backoff");
@@ -52,9 +53,9 @@ bool Radios::busy(const Radio& radio) const {
   return state(radio) == State::transmitting || medium_of(radio).sum(index(radio)) >= limits(radio).carrier;
 }
 
-PowerUnits Radios::bearable(PowerUnits power, std::uint32_t capture_q16) {
+PowerUnits Radios::tolerable_interference(PowerUnits power, std::uint32_t capture_q16) {
   __extension__ using Wide = __int128;
-  return static_cast<PowerUnits>((static_cast<Wide>(power) << 16) / capture_q16);
+  return static_cast<PowerUnits>((Wide{power} << 16) / capture_q16);
 }
 
 void Radios::update_watch(const Radio& radio) {
@@ -68,7 +69,7 @@ void Radios::update_watch(const Radio& radio) {
 
 void Radios::frame_queued(std::uint32_t interface) {
   Radio& radio = at(interface);
-  // While it transmits, or waits for an acknowledgement, its end starts the next contention.
+  // While it transmits or waits for an acknowledgement, the end of that starts the next contention.
   const bool own_frame_on_air = radio.transmission != nothing && !transmissions_[radio.transmission].acknowledgement;
   if (radio.contention == Contention::none && !own_frame_on_air) contend(radio);
 }
@@ -80,12 +81,12 @@ void Radios::contend(Radio& radio) {
   std::uint64_t window = options.window;
   for (int retry = 0; retry < core_.frames[frame].attempts && window * 2 <= options.largest_window; ++retry)
     window *= 2;
-  const std::int64_t slots = static_cast<std::int64_t>(radio.backoff.below(window));
-  core_.record(LogKind::backoff, radio.interface, frame, static_cast<std::uint32_t>(slots));
+  const std::uint32_t slots = narrow<std::uint32_t>(radio.backoff.below(window));
+  core_.record(LogKind::backoff, radio.interface, frame, slots);
   if (busy(radio)) {
     radio.contention = Contention::frozen;
     radio.countdown = slots;
-    core_.record(LogKind::frozen, radio.interface, frame, static_cast<std::uint32_t>(slots));
+    core_.record(LogKind::frozen, radio.interface, frame, slots);
   } else {
     run_backoff(radio, slots);
   }
@@ -99,12 +100,12 @@ void Radios::run_backoff(Radio& radio, std::int64_t slots) {
 void Radios::arm(Radio& radio, Time expiry) {
   radio.contention = Contention::running;
   radio.countdown = expiry.ns;
-  // What was frozen and goes on ends later than it would have: the event that waits already looks
-  // again when it comes. In a crowd a backoff freezes many times for each time that it ends.
+  // A backoff that was frozen expires later than first scheduled. The event that is already scheduled checks
+  // the countdown and is scheduled again: in dense networks a backoff freezes many times before it expires.
   if (radio.armed == nothing) radio.armed = core_.schedule(expiry, Action::backoff_expiry, radio.interface);
 }
 
-// A slot that has begun but not ended counts again in full.
+// An interrupted slot is repeated in full.
 void Radios::freeze(Radio& radio) {
   const std::int64_t slot = profile(radio).slot.ns;
   radio.countdown = (radio.countdown - core_.now.ns + slot - 1) / slot;
@@ -112,10 +113,10 @@ void Radios::freeze(Radio& radio) {
   record_slots_left(LogKind::frozen, radio);
 }
 
-// Looks at the queue, which is far away in memory, only where somebody reads the log.
+// Reads the queue, which is probably not in the cache, only if there is a log.
 void Radios::record_slots_left(LogKind kind, const Radio& radio) {
   if (core_.log != nullptr)
-    core_.record(kind, radio.interface, queue(radio).head, static_cast<std::uint32_t>(radio.countdown));
+    core_.record(kind, radio.interface, queue(radio).head, narrow<std::uint32_t>(radio.countdown));
 }
 
 void Radios::resume(Radio& radio) {
@@ -128,7 +129,7 @@ void Radios::backoff_expiry(std::uint32_t interface, std::uint32_t sequence) {
   Radio& radio = at(interface);
   if (radio.armed != sequence) return;
   radio.armed = nothing;
-  if (radio.contention == Contention::frozen) return;  // it is armed again when it goes on
+  if (radio.contention == Contention::frozen) return;  // resume() arms it again
   if (radio.countdown > core_.now.ns) return arm(radio, Time{radio.countdown});
   ++core_.counters.events;
   radio.contention = Contention::none;
@@ -143,7 +144,7 @@ void Radios::backoff_expiry(std::uint32_t interface, std::uint32_t sequence) {
 std::uint32_t Radios::take_transmission() {
   if (free_transmissions_.empty()) {
     transmissions_.emplace_back();
-    return static_cast<std::uint32_t>(transmissions_.size() - 1);
+    return narrow<std::uint32_t>(transmissions_.size() - 1);
   }
   const std::uint32_t index = free_transmissions_.back();
   free_transmissions_.pop_back();
@@ -169,8 +170,7 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
   const Time duration = std::max(transmission_time(8 * bytes, options.bit_rate), Time{1});
   transmission.sequence = core_.schedule(core_.now + duration, Action::radio_frame_end, radio.interface);
   ++core_.counters.transmissions;
-  if (acknowledgement)
-    core_.record(LogKind::acknowledgement, radio.interface, frame, static_cast<std::uint32_t>(acknowledges));
+  if (acknowledgement) core_.record(LogKind::acknowledgement, radio.interface, frame, low_word(acknowledges));
   else core_.record(LogKind::transmit_start, radio.interface, frame, core_.frames[frame].attempts);
 
   Medium& medium = medium_of(radio);
@@ -180,7 +180,7 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
     medium.sort();
   }
   hits_.clear();
-  // Fading is drawn anew for every attempt.
+  // Every attempt draws new fading.
   const std::uint64_t fading = core_.frames[frame].id ^ std::uint64_t{core_.frames[frame].attempts} << 24;
   medium.start({index(radio), options.power_w * options.antenna_gain, fading}, transmission.links, hits_);
   core_.counters.link_updates += transmission.links.updates;
@@ -189,14 +189,14 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
     const std::uint32_t hearer = medium.radio_at(hit.slot);
     const bool decodes = hit.power >= limits_of(hearer).receive;
     if (decodes && state_[hearer] != State::off) arrivals_.push_back({place, hit.slot, hit.power});
-    // Others on this medium are more sensitive than this one.
+    // Another radio of this medium is more sensitive than this one.
     if (!decodes && medium.decodable(hit.power)) ++core_.counters.weak;
     if (medium.reached_limit(hit.slot)) power_rose(radios_[hearer]);
   }
   receptions_due_ = true;
 }
 
-// The sum of powers at this radio has reached a limit, or may have.
+// The sum of powers at this radio has possibly reached a limit.
 void Radios::power_rose(Radio& radio) {
   const PowerUnits sum = medium_of(radio).sum(index(radio));
   bool changed = false;
@@ -204,7 +204,7 @@ void Radios::power_rose(Radio& radio) {
     Reception& reception = receptions_[radio.reception];
     if (!reception.spoiled && sum >= reception.limit) changed = reception.spoiled = true;
   }
-  // A backoff that expires at this very instant is not stopped any more.
+  // A backoff that expires at this instant is not frozen.
   if (radio.contention == Contention::running && sum >= limits(radio).carrier && radio.countdown > core_.now.ns) {
     freeze(radio);
     changed = true;
@@ -219,7 +219,7 @@ void Radios::start_receptions() {
   arrivals_.clear();
 }
 
-// Touches the radio itself only if it locks: in a dense flood nearly all arrivals are lost.
+// Accesses the Radio only if it locks: in a dense flood nearly all arrivals are lost.
 void Radios::notice(const Arrival& arrival) {
   Transmission& transmission = transmissions_[arrival.transmission];
   const Medium& medium = medium_of(radios_[transmission.radio]);
@@ -232,7 +232,7 @@ void Radios::notice(const Arrival& arrival) {
   }
   const PowerUnits added = medium.added_noise(transmission.radio, receiver, limit.bandwidth_hz);
   const PowerUnits others = medium.sum_at(arrival.slot) - arrival.power + added;
-  const PowerUnits most = bearable(arrival.power, limit.capture_q16);
+  const PowerUnits most = tolerable_interference(arrival.power, limit.capture_q16);
   if (state_[receiver] == State::idle && others <= most) {
     lock(radios_[receiver], {arrival.transmission, arrival.power, arrival.power + most - added + 1, false});
   } else if (limit.noise + added > most) {
@@ -246,7 +246,7 @@ void Radios::notice(const Arrival& arrival) {
 void Radios::lock(Radio& radio, const Reception& reception) {
   state(radio) = State::receiving;
   if (free_receptions_.empty()) {
-    radio.reception = static_cast<std::uint32_t>(receptions_.size());
+    radio.reception = narrow<std::uint32_t>(receptions_.size());
     receptions_.push_back(reception);
   } else {
     radio.reception = free_receptions_.back();
@@ -257,7 +257,7 @@ void Radios::lock(Radio& radio, const Reception& reception) {
   update_watch(radio);
 }
 
-// Whoever calls says what the radio does next.
+// The caller sets the next state of the radio.
 Radios::Reception Radios::unlock(Radio& radio) {
   const std::uint32_t place = radio.reception;
   free_receptions_.push_back(place);
@@ -314,7 +314,7 @@ void Radios::end_transmission(Radio& radio, bool cut) {
 }
 
 void Radios::end_reception(Radio& receiver, std::uint32_t place, bool cut) {
-  // Or else it began to transmit, or was switched off.
+  // Otherwise the receiver began to transmit or was switched off.
   if (receiver.reception == nothing || receptions_[receiver.reception].transmission != place) return;
   const Transmission& transmission = transmissions_[place];
   const Reception reception = unlock(receiver);
@@ -341,7 +341,7 @@ void Radios::decoded(Radio& receiver, const Transmission& transmission, PowerUni
     owe_acknowledgement(receiver, frame);
     const auto [last, first_time] = last_received_.try_emplace({receiver.interface, frame.source}, frame.id);
     if (!first_time && last->second == frame.id) {
-      ++core_.counters.duplicates;  // our acknowledgement was lost
+      ++core_.counters.duplicates;  // the acknowledgement was lost
       return;
     }
     last->second = frame.id;
@@ -374,7 +374,7 @@ void Radios::acknowledgement_start(std::uint32_t interface, std::uint32_t sequen
   const OwedAcknowledgement debt = owed->second;
   owed_.erase(owed);
   Radio& radio = at(interface);
-  if (state(radio) == State::off || state(radio) == State::transmitting) return;  // the sender will try again
+  if (state(radio) == State::off || state(radio) == State::transmitting) return;  // the sender will send again
   const std::uint32_t frame = core_.frames.add({});
   core_.frames[frame].id = std::uint64_t{interface} << 32 | core_.interfaces[interface].frames_made++;
   core_.frames[frame].source = interface;

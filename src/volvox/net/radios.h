@@ -2,8 +2,8 @@
 // acknowledgements. Internal.
 //
 // Lock:    an idle radio locks on a frame with P >= threshold and P >= z (noise + interference).
-// Success: P >= z (noise + interference) at every moment of the frame. Since P does not
-//          change, that is one limit on the sum of powers, which the medium watches.
+// Success: P >= z (noise + interference) during the whole frame. Since P is constant, this is a limit
+//          on the sum of powers, which the medium watches.
 // Carrier: busy while the radio transmits or noise + signals >= the carrier threshold.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "volvox/base/archive.h"
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/net/core.h"
 #include "volvox/net/medium.h"
@@ -37,7 +38,7 @@ class Radios {
   std::uint32_t number(std::uint32_t interface) const { return index(interface); }
   std::uint32_t medium_index(std::uint32_t interface) const { return at(interface).medium; }
   bool on(std::uint32_t interface) const { return state_[index(interface)] != State::off; }
-  // Off: its transmission is cut, its reception and its queue are lost and counted.
+  // Switching off interrupts its transmission; its reception and its queue are lost and counted.
   void switch_to(std::uint32_t interface, bool on);
   double heard_w(std::uint32_t interface) const;  // noise and all signals
   bool carrier(std::uint32_t interface) const { return busy(at(interface)); }
@@ -48,7 +49,7 @@ class Radios {
   void acknowledgement_start(std::uint32_t interface, std::uint32_t sequence);
   void acknowledgement_timeout(std::uint32_t interface, std::uint32_t sequence);
   void frame_end(std::uint32_t interface, std::uint32_t sequence);
-  // The receivers notice all transmissions that started at this instant.
+  // The receivers detect all transmissions that started at this instant.
   bool receptions_due() const { return receptions_due_; }
   void start_receptions();
   bool waits_for(const Event& event) const;
@@ -61,28 +62,29 @@ class Radios {
 
   struct Radio {
     RandomStream backoff;
-    std::int64_t countdown = 0;  // running: when it expires, ns; frozen: slots left
+    std::int64_t countdown = 0;  // running: time of expiry, ns; frozen: slots left
     std::uint32_t interface = nothing;
-    std::uint32_t armed = nothing;         // the event that contention waits for; of a backoff it may come too early
+    std::uint32_t armed =
+        nothing;  // sequence of the event that contention waits for; a backoff event may come too early
     std::uint32_t transmission = nothing;  // its own
-    std::uint32_t reception = nothing;     // of another's: what it is locked on
+    std::uint32_t reception = nothing;     // the reception it is locked on
     std::uint32_t profile = 0;
     std::uint16_t medium = 0;
     Contention contention = Contention::none;
   };
-  static_assert(sizeof(RandomStream) > 16 || sizeof(Radio) <= 48);  // a million of them are meant to be cheap
-  // Few radios receive at once, so this is pooled and not a part of each.
+  static_assert(sizeof(RandomStream) > 16 || sizeof(Radio) <= 48);  // there may be a million of them
+  // In a pool and not part of Radio, because few radios receive at the same time.
   struct Reception {
     std::uint32_t transmission = nothing;
     PowerUnits power = 0;
-    PowerUnits limit = 0;  // the sum, that frame included, that spoils it
-    bool spoiled = false;  // the frame has met too much interference
+    PowerUnits limit = 0;  // the sum, including this frame, that destroys it
+    bool spoiled = false;  // there was too much interference
   };
   struct Transmission {
     std::uint32_t radio = nothing;
     std::uint32_t frame = nothing;
     std::uint32_t sequence = nothing;  // of the event that ends it
-    std::uint64_t acknowledges = 0;    // a frame's id, where this is an acknowledgement
+    std::uint64_t acknowledges = 0;    // the id of the acknowledged frame, if this is an acknowledgement
     bool acknowledgement = false;
     Links links;
     std::vector<std::uint32_t> locked;  // radios
@@ -100,7 +102,7 @@ class Radios {
       ar("to", to), ar("frame", frame), ar("sequence", sequence);
     }
   };
-  // What a radio needs of its options at every turn, as integers.
+  // The options that are needed often, as integers.
   struct Limits {
     PowerUnits receive = 0, carrier = 0, noise = 0;
     double bandwidth_hz = 0;
@@ -110,7 +112,7 @@ class Radios {
   std::uint32_t index(std::uint32_t interface) const { return core_.interfaces[interface].local; }
   Radio& at(std::uint32_t interface) { return radios_[index(interface)]; }
   const Radio& at(std::uint32_t interface) const { return radios_[index(interface)]; }
-  std::uint32_t index(const Radio& radio) const { return static_cast<std::uint32_t>(&radio - radios_.data()); }
+  std::uint32_t index(const Radio& radio) const { return narrow<std::uint32_t>(&radio - radios_.data()); }
   State& state(const Radio& radio) { return state_[index(radio)]; }
   State state(const Radio& radio) const { return state_[index(radio)]; }
   const RadioOptions& profile(const Radio& radio) const { return profiles_[radio.profile]; }
@@ -121,8 +123,8 @@ class Radios {
   Medium& medium_of(const Radio& radio) { return *media_[radio.medium]; }
   const Medium& medium_of(const Radio& radio) const { return *media_[radio.medium]; }
   Fifo& queue(const Radio& radio) { return core_.interfaces[radio.interface].queue; }
-  // How much noise and interference a signal bears.
-  static PowerUnits bearable(PowerUnits power, std::uint32_t capture_q16);
+  // The largest noise and interference at which a signal can be decoded.
+  static PowerUnits tolerable_interference(PowerUnits power, std::uint32_t capture_q16);
 
   bool busy(const Radio& radio) const;
   void update_watch(const Radio& radio);
@@ -152,13 +154,13 @@ class Radios {
   Profiles<RadioOptions> profiles_;
   std::vector<Limits> limits_;
   std::vector<Radio> radios_;
-  // Apart from the rest, because most arrivals ask for nothing else: a byte a radio stays in the cache.
+  // Apart from Radio, because most arrivals need only this: with one byte per radio it stays in the cache.
   std::vector<State> state_;
   std::vector<Transmission> transmissions_;
   std::vector<std::uint32_t> free_transmissions_;
   std::vector<Reception> receptions_;
   std::vector<std::uint32_t> free_receptions_;
-  // Only addressed frames with acknowledgement touch these, so they cost nothing in floods.
+  // Only for addressed frames with acknowledgement, so they cost nothing in floods.
   std::map<std::uint32_t, OwedAcknowledgement> owed_;                               // by interface
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last_received_;  // (receiver, sender) -> frame
 

@@ -4,7 +4,7 @@ namespace volvox::net {
 namespace {
 
 bool bit(std::span<const std::byte> bytes, std::int64_t index) {
-  const auto byte = std::to_integer<unsigned>(bytes[static_cast<std::size_t>(index / 8)]);
+  const auto byte = std::to_integer<unsigned>(bytes[index / 8]);
   return (byte >> (7 - index % 8) & 1) != 0;
 }
 
@@ -12,18 +12,18 @@ bool bit(std::span<const std::byte> bytes, std::int64_t index) {
 
 std::size_t TimeSpreadKeying::spoiled_bits(std::span<const std::byte> frame, std::span<const std::byte> other,
                                            std::int64_t offset_fs) const {
-  const std::int64_t bits = static_cast<std::int64_t>(frame.size()) * 8;
-  const std::int64_t other_bits = static_cast<std::int64_t>(other.size()) * 8;
+  const std::int64_t bits = frame.size() * 8;
+  const std::int64_t other_bits = other.size() * 8;
   std::size_t spoiled = 0;
   for (std::int64_t k = 0; k < other_bits; ++k) {
     if (!bit(other, k)) continue;
-    // The pulse covers [start, start + pulse). It meets the window of bit i of the frame,
+    // The pulse covers [start, start + pulse). It overlaps the window of bit i of the frame,
     // [i T, i T + pulse), for at most one i.
     const std::int64_t start = offset_fs + k * bit_fs();
     const std::int64_t nearest = (start + bit_fs() / 2) / bit_fs() - (start + bit_fs() / 2 < 0 ? 1 : 0);
     const std::int64_t gap = start - nearest * bit_fs();
     const bool overlaps = gap > -pulse_fs && gap < pulse_fs;
-    // A one stays a one when another pulse falls upon it; a zero does not stay a zero.
+    // A pulse over a one changes nothing; a pulse over a zero makes it a one.
     if (overlaps && nearest >= 0 && nearest < bits && !bit(frame, nearest)) ++spoiled;
   }
   return spoiled;

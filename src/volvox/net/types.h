@@ -1,5 +1,5 @@
-// What crosses the border of the network library: handles, options, frames, reports.
-// SI units throughout; times are integer nanoseconds.
+// The types of the interface of net/: handles, options, frames, reports. SI units; times are integer
+// nanoseconds; positions are in the world frame.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,23 @@ using BusId = Id<struct BusTag>;
 using MediumId = Id<struct MediumTag>;
 
 inline constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
-inline constexpr InterfaceId everyone{};  // as a destination
+inline constexpr InterfaceId everyone{};  // as a destination: broadcast
 
 enum class InterfaceKind : std::uint8_t { wire, bus, radio };
 std::string_view name(InterfaceKind kind);
 
 // --- options -----------------------------------------------------------------------------
 
-// Live: a frame takes bits / bit_rate + delay, and its receiver is called at that very time.
-// Delayed: up to `capacity` bytes cross in a tick, and what has crossed is delivered at the
-// start of the next tick; the rest of the queue goes on then.
+// Live: a frame takes bits / bit_rate + delay, and its receiver is called at exactly that time.
+// Delayed: up to `capacity` bytes are transmitted in a tick; complete frames are delivered at the start of
+// the next tick, when the rest of the queue continues.
 enum class Timing : std::uint8_t { live, delayed };
 
 struct WireOptions {
-  double bit_rate = 1e6;  // bit/s; infinity: frames take no time
+  double bit_rate = 1e6;  // bit/s; infinity: transmission takes no time
   Time delay{};           // propagation
   Timing timing = Timing::live;
-  std::uint32_t capacity = 0;        // bytes a tick; delayed timing only
+  std::uint32_t capacity = 0;        // bytes per tick; delayed timing only
   std::uint32_t queue_limit = 1024;  // frames
   std::uint32_t largest_payload = 65535;
   std::uint32_t overhead = 0;  // bytes added to every payload on the wire
@@ -44,23 +44,23 @@ struct WireOptions {
 };
 
 enum class BusKind : std::uint8_t {
-  can,     // any member sends; the lowest identifier wins when the bus falls idle
-  serial,  // I2C-like: the master writes to slaves and polls them; slaves never start
+  can,     // any member sends; the lowest identifier wins the arbitration when the bus becomes idle
+  serial,  // similar to I2C: the master writes to slaves and polls them; slaves never start
 };
-enum class BitStuffing : std::uint8_t { none, exact, worst };  // exact: of the real bits, with the CRC
+enum class BitStuffing : std::uint8_t { none, exact, worst };  // exact: of the actual bits, including the CRC
 
 struct BusOptions {
   BusKind kind = BusKind::can;
   double bit_rate = 125e3;
   BitStuffing stuffing = BitStuffing::none;  // CAN only
-  std::uint32_t queue_limit = 1024;          // frames, of each member
-  std::uint32_t largest_payload = 4095;      // longer ones than 8 bytes are segmented on CAN
+  std::uint32_t queue_limit = 1024;          // frames per member
+  std::uint32_t largest_payload = 4095;      // bytes; CAN sends more than 8 bytes in segments
   friend bool operator==(const BusOptions&, const BusOptions&) = default;
 };
 
 struct RadioOptions {
   double power_w = 1e-3;
-  double antenna_gain = 1;  // linear, both ways
+  double antenna_gain = 1;  // linear, for sending and receiving
   double bit_rate = 250e3;
   double bandwidth_hz = 2e6;              // of the noise
   double noise_factor = 1;                // linear
@@ -68,7 +68,7 @@ struct RadioOptions {
   double carrier_threshold_w = 3.16e-12;  // infinity: never busy (ALOHA)
   double capture_ratio = 10;              // z: signal over noise and interference, linear, >= 1
   std::uint32_t window = 30;              // backoff drawn from {0 .. window-1} slots
-  std::uint32_t largest_window = 0;       // of the doubling on retries; 0: no doubling
+  std::uint32_t largest_window = 0;       // limit of the doubling on retries; 0: no doubling
   Time slot{320'000};
   std::uint32_t queue_limit = 64;
   std::uint32_t largest_payload = 127;
@@ -83,32 +83,32 @@ struct RadioOptions {
 
 struct MediumOptions {
   double frequency_hz = 2.4e9;
-  // Transmissions do not exist beyond this distance. 0: exact, every radio hears every other.
-  // Culling changes results (far interference adds up), so it is never on by itself.
+  // Transmissions have no effect beyond this distance (m). 0: exact, every transmission affects every radio.
+  // Culling changes results, because distant interference adds up, so it is off by default.
   double cull_radius = 0;
 };
 
 struct NetworkOptions {
   std::uint64_t seed = 1;
-  // Rounds of callbacks that answer each other without time passing.
+  // The largest number of successive rounds of callbacks at one instant.
   std::uint32_t largest_chain_at_one_instant = 10'000;
 };
 
 // --- frames ------------------------------------------------------------------------------
 
 struct Outgoing {
-  std::span<const std::byte> payload{};  // copied, or shared if it is the payload being received
-  InterfaceId destination = everyone;    // wires have only their other end
-  std::uint16_t port = 0;                // which mailbox of the receiver
-  std::uint32_t identifier = 0;          // CAN: priority; above 0x7ff an extended frame
-  Time at{-1};                           // when to enter the queue; negative: now
-  bool report = false;                   // tell the sender when it went well, too
+  std::span<const std::byte> payload{};  // copied, or shared if it is the payload of the current callback
+  InterfaceId destination = everyone;    // ignored by wires
+  std::uint16_t port = 0;                // mailbox of the receiver
+  std::uint32_t identifier = 0;          // CAN: priority; an extended frame if above 0x7ff
+  Time at{-1};                           // time of entering the queue; negative: now
+  bool report = false;                   // report success to the sender, too
 };
 
 enum class SendStatus : std::uint8_t { accepted, queue_full, unplugged, off };
 
 struct Sent {
-  std::uint64_t frame = 0;  // source interface and its frame count; unique
+  std::uint64_t frame = 0;  // unique id: source interface and its frame count
   SendStatus status = SendStatus::accepted;
 };
 
@@ -124,14 +124,14 @@ struct Reception {
   std::span<const std::byte> payload;  // valid during the callback
 };
 
-// What became of a frame, as far as its sender can know.
+// The outcome of a frame, as far as the sender can know it.
 enum class Fate : std::uint8_t {
-  sent,            // left in full (acknowledged, where that was asked for)
-  unplugged,       // the link was cut under it
+  sent,            // transmitted (and acknowledged, if requested)
+  unplugged,       // the link was unplugged
   unacknowledged,  // all retries failed
-  clashed,         // two senders used one CAN identifier at once
+  clashed,         // two senders used the same CAN identifier at the same time
   unanswered,      // no such slave on the bus
-  switched_off,    // the sender's radio was
+  switched_off,    // the radio of the sender was switched off
 };
 std::string_view name(Fate fate);
 
@@ -143,24 +143,24 @@ struct SendReport {
   std::uint32_t attempts = 1;
 };
 
-// Totals over the network. A frame that several receivers could hear counts once for each.
+// Totals of the network. Receptions and losses are counted once for each receiver.
 struct Counters {
   std::uint64_t frames = 0;           // accepted by send()
-  std::uint64_t transmissions = 0;    // started on a wire, bus or antenna (with retries and acknowledgements)
-  std::uint64_t deliveries = 0;       // receptions handed to their receiver
-  std::uint64_t collisions = 0;       // lost to interference, or to a receiver locked on another frame
-  std::uint64_t weak = 0;             // above the noise, below what the receiver decodes
-  std::uint64_t transmit_aborts = 0;  // lost because the receiver was or began transmitting
+  std::uint64_t transmissions = 0;    // started on a wire, bus or radio, including retries and acknowledgements
+  std::uint64_t deliveries = 0;       // receptions passed to the listener
+  std::uint64_t collisions = 0;       // lost by interference, or because the receiver was locked on another frame
+  std::uint64_t weak = 0;             // above the noise, too weak to decode
+  std::uint64_t transmit_aborts = 0;  // lost because the receiver was transmitting or began to transmit
   std::uint64_t overheard = 0;        // decoded, but addressed to another
   std::uint64_t queue_drops = 0;
-  std::uint64_t unplugged = 0;     // frames lost with their link, or sent without one
-  std::uint64_t switched_off = 0;  // frames cut or refused because a radio was switched off
+  std::uint64_t unplugged = 0;     // frames lost by unplugging, or sent without a link
+  std::uint64_t switched_off = 0;  // frames interrupted or refused because a radio was switched off
   std::uint64_t unacknowledged = 0;
   std::uint64_t retries = 0;
-  std::uint64_t duplicates = 0;  // retransmissions of what was already received
+  std::uint64_t duplicates = 0;  // retransmissions of frames that were already received
   std::uint64_t clashes = 0;     // CAN frames lost to an equal identifier
   std::uint64_t unanswered = 0;
-  std::uint64_t link_updates = 0;  // received powers added or removed: the work of the radio
+  std::uint64_t link_updates = 0;  // additions and subtractions of received powers
   std::uint64_t events = 0;
 
   template <class Archive>
@@ -176,8 +176,8 @@ struct Counters {
 
 class Network;
 
-// Whoever uses the network. Called at the exact time of the event (network.now()), in the
-// order of interfaces; may send, set timers, plug and unplug.
+// Implemented by the user of the network. Called at the exact time of the event (network.now()), in the
+// order of interfaces, by the thread that calls run(). May send, set timers, plug and unplug.
 class Listener {
  public:
   virtual ~Listener() = default;

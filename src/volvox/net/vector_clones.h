@@ -1,6 +1,6 @@
-// Loops worth compiling several times: for every x86-64, for those with AVX2 and for those
-// with AVX-512, chosen when the program starts. The bits are the same (integers, and IEEE operations that are never
-// fused); only the speed differs. Sanitizers start too late for the choice, so they get one version.
+// Functions that are compiled for baseline x86-64, AVX2 and AVX-512; the program chooses a version when it
+// starts. All versions give the same bits (integers, and IEEE operations without contraction to FMA). Sanitizers are
+// initialized after the choice, so sanitizer builds have one version.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
@@ -12,7 +12,7 @@
 
 namespace volvox::net {
 
-// Asks the cache for a line that will be needed soon; never changes a result.
+// Prefetches a cache line; does not change results.
 inline void fetch_early(const void* address) {
 #if defined(__GNUC__)
   __builtin_prefetch(address);

@@ -1,5 +1,7 @@
 #include "volvox/net/wires.h"
 
+#include "volvox/base/index.h"
+
 namespace volvox::net {
 
 void Wires::add(std::uint32_t interface, const WireOptions& options) {
@@ -7,8 +9,8 @@ void Wires::add(std::uint32_t interface, const WireOptions& options) {
   end.interface = interface;
   end.profile = profiles_.intern(options);
   end.capacity_left = options.capacity;
-  if (options.timing == Timing::delayed) delayed_.push_back(static_cast<std::uint32_t>(ends_.size()));
-  core_.interfaces[interface].local = static_cast<std::uint32_t>(ends_.size());
+  if (options.timing == Timing::delayed) delayed_.push_back(narrow<std::uint32_t>(ends_.size()));
+  core_.interfaces[interface].local = narrow<std::uint32_t>(ends_.size());
   ends_.push_back(end);
 }
 
@@ -34,7 +36,7 @@ void Wires::lose(std::uint32_t frame, std::uint32_t interface) {
 
 void Wires::lose_all(End& end) {
   const bool delayed = profiles_[end.profile].timing == Timing::delayed;
-  // In delayed timing what flies is already across and only waits to be read.
+  // With delayed timing, frames in `flying` are already transmitted; they are still delivered.
   while (!delayed && !end.flying.empty()) lose(core_.frames.pop(end.flying), end.interface);
   if (end.sending != nothing) lose(end.sending, end.interface);
   end.sending = end.sequence = nothing;
@@ -104,7 +106,7 @@ void Wires::move_bytes(End& end) {
     frame.moved += step;
     end.capacity_left -= step;
     if (frame.moved < frame.size + options.overhead) break;
-    // Whoever is at the other end now will read it, wherever the wire leads by then.
+    // Delivered to the current peer, even if the wire is plugged elsewhere by then.
     frame.destination = end.peer;
     core_.record(LogKind::transmit_end, end.interface, queue.head);
     report_sent(queue.head);
@@ -137,7 +139,7 @@ void Wires::archive(Archive& ar) {
     ar("peer", end.peer), ar("sequence", end.sequence), ar("capacity", end.capacity_left);
     if (ar.loading() && end.peer != nothing &&
         (end.peer >= core_.interfaces.size() || core_.interfaces[end.peer].kind != InterfaceKind::wire)) {
-      ar.fail("the snapshot plugs a wire into something that is not one");
+      ar.fail("the snapshot plugs a wire into an interface that is not a wire");
       end.peer = nothing;
     }
     core_.frames.archive_frame(ar, end.sending);
@@ -145,7 +147,7 @@ void Wires::archive(Archive& ar) {
   }
   for (End& end : ends_) {
     if (!ar.loading() || end.peer == nothing || end_of(end.peer).peer == end.interface) continue;
-    ar.fail("the snapshot plugs a wire into one that is plugged elsewhere");
+    ar.fail("the snapshot plugs a wire into a wire that is plugged elsewhere");
     end.peer = nothing;
   }
 }

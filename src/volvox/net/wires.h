@@ -1,4 +1,4 @@
-// Point-to-point wires: full duplex, first in, first out in each direction. Internal.
+// Point-to-point wires: full duplex, with a FIFO queue for each direction. Internal.
 #pragma once
 
 #include <vector>
@@ -19,10 +19,10 @@ class Wires {
   std::uint32_t peer(std::uint32_t interface) const { return end_of(interface).peer; }
 
   void plug(std::uint32_t a, std::uint32_t b);
-  // What is on the way in either direction, or waits for its turn, is lost and counted.
+  // Frames in flight and queued frames of both directions are lost and counted.
   void unplug(std::uint32_t interface);
 
-  // The frame waits in the interface's queue; starts it if the wire is free.
+  // A frame was added to the interface's queue; starts its transmission if the wire is free.
   void frame_queued(std::uint32_t interface);
   void begin_tick();
 
@@ -33,15 +33,15 @@ class Wires {
   void archive(Archive& ar);
 
  private:
-  // One end of a wire: what it sends.
+  // One end of a wire with the frames that it sends.
   struct End {
     std::uint32_t interface = nothing;
     std::uint32_t peer = nothing;  // interface at the other end
     std::uint32_t profile = 0;
-    std::uint32_t sending = nothing;   // frame that is being put on the wire
+    std::uint32_t sending = nothing;   // the frame in transmission
     std::uint32_t sequence = nothing;  // of the event that ends it
-    std::uint32_t capacity_left = 0;   // delayed timing: bytes, in this tick
-    Fifo flying;                       // live: on the way; delayed: across, due at the next tick
+    std::uint32_t capacity_left = 0;   // delayed timing: bytes left in this tick
+    Fifo flying;                       // live: in flight; delayed: transmitted, delivered at the next tick
   };
   End& end_of(std::uint32_t interface) { return ends_[core_.interfaces[interface].local]; }
   const End& end_of(std::uint32_t interface) const { return ends_[core_.interfaces[interface].local]; }

@@ -4,17 +4,18 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 
 namespace volvox::scan {
 namespace {
 
-constexpr double lane = 0.7;  // between the walls and the things on the floor, m
-constexpr double gap = 0.06;  // between things, m
+constexpr double lane = 0.7;  // between the walls and the objects on the floor, m
+constexpr double gap = 0.06;  // between objects, m
 
 double reach(const Footprint& thing) { return length(thing.half); }
 
-// Draws the pit and the boxes so that none meets another; empty: it did not work out.
+// Places the pit and the boxes at random without overlap; empty if this failed.
 std::vector<Footprint> draw_things(const ArenaOptions& options, RandomStream& random, double scale) {
   std::vector<Footprint> things;
   const int count = options.boxes + (options.pit ? 1 : 0);
@@ -46,18 +47,18 @@ std::vector<Footprint> draw_things(const ArenaOptions& options, RandomStream& ra
 
 class Builder {
  public:
-  // A flat polygon with holes at a height, its front up.
+  // A horizontal polygon with holes at a height; its front is up.
   void floor(const std::vector<std::vector<Vec2>>& loops, double z) {
-    const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+    const auto first = narrow<std::uint32_t>(mesh.vertices.size());
     for (const auto& loop : loops)
       for (const Vec2& p : loop) mesh.vertices.push_back({p.x, p.y, z});
     for (const auto& t : triangulate(loops)) mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
   }
-  // Upright walls over a counter-clockwise loop, their fronts out of it or into it.
+  // Vertical walls over a counter-clockwise loop; their fronts face out of the loop or into it.
   void walls(const std::vector<Vec2>& loop, double low, double high, bool outward) {
     for (std::size_t i = 0; i < loop.size(); ++i) {
       const Vec2 a = loop[i], b = loop[(i + 1) % loop.size()];
-      const auto n = static_cast<std::uint32_t>(mesh.vertices.size());
+      const auto n = narrow<std::uint32_t>(mesh.vertices.size());
       mesh.vertices.insert(mesh.vertices.end(), {{a.x, a.y, low}, {b.x, b.y, low}, {b.x, b.y, high}, {a.x, a.y, high}});
       if (outward) mesh.triangles.insert(mesh.triangles.end(), {{n, n + 1, n + 2}, {n, n + 2, n + 3}});
       else mesh.triangles.insert(mesh.triangles.end(), {{n, n + 2, n + 1}, {n, n + 3, n + 2}});
@@ -112,15 +113,14 @@ Result<Arena> make_arena(const ArenaOptions& options) {
 }
 
 Cloud sample_cloud(const TriangleMesh& mesh, const SampleOptions& options) {
-  std::vector<double> sums;  // of areas, to draw triangles by
+  std::vector<double> sums;  // cumulative areas, to choose triangles
   double sum = 0;
   for (const Triangle& triangle : mesh.triangles) sums.push_back(sum += length(area_normal(mesh, triangle)));
   RandomStream random(options.seed, 0, "scan:sample");
   Cloud cloud;
   for (std::size_t i = 0; i < options.points; ++i) {
     const auto chosen = std::upper_bound(sums.begin(), sums.end(), random.uniform(0, sum)) - sums.begin();
-    const Triangle& t =
-        mesh.triangles[std::min<std::size_t>(static_cast<std::size_t>(chosen), mesh.triangles.size() - 1)];
+    const Triangle& t = mesh.triangles[std::min<std::size_t>(chosen, mesh.triangles.size() - 1)];
     double u = random.uniform(), v = random.uniform();
     if (u + v > 1) u = 1 - u, v = 1 - v;
     const Vec3 a = corner(mesh, t, 0);

@@ -1,6 +1,6 @@
-// Arenas drawn by chance, whose every surface is known: the truth that reconstructions are measured
-// against. A rectangular room without a ceiling, with a pit in its floor and boxes on it, all turned
-// at random. A lane along the walls stays free for a robot to drive.
+// Random arenas with known surfaces: the ground truth for the evaluation of reconstructions. A rectangular
+// room without a ceiling, with a pit in its floor and boxes on it, at random yaw angles. A lane along the walls
+// stays free for a robot. Metres and radians, z up; the same seed gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,29 @@ struct ArenaOptions {
   int boxes = 3;
 };
 
-// The foot of a box, or the rim of the pit.
+// The outline of a box or of the pit on the floor.
 struct Footprint {
-  Vec2 center, half;  // half the edge lengths
+  Vec2 center, half;  // half: half the edge lengths
   double yaw = 0;
-  double height = 0;                  // of the box; negative: the depth of the pit
+  double height = 0;                  // of the box; negative for the pit: its depth
   std::vector<Vec2> corners() const;  // counter-clockwise
 };
 
 struct Arena {
   ArenaOptions options;
   std::vector<Footprint> things;
-  TriangleMesh mesh;  // closed but for the open top; fronts into the room; the origin is the floor's middle
+  TriangleMesh
+      mesh;  // closed except for the open top; faces the inside of the room; the origin is the centre of the floor
 };
 Result<Arena> make_arena(const ArenaOptions& options);
 
 struct SampleOptions {
   std::uint64_t seed = 1;
   std::size_t points = 98'000, outliers = 2'000;
-  double noise = 0.007;  // deviation along each axis, m
+  double noise = 0.007;  // standard deviation along each axis, m
 };
-// Points evenly drawn over a surface, with noise, and outliers anywhere in its bounds: what a scanner
-// without blind spots would see.
+// Points drawn uniformly from a surface, with noise, and outliers anywhere in its bounding box: the scan of an
+// ideal scanner without occlusion.
 Cloud sample_cloud(const TriangleMesh& mesh, const SampleOptions& options);
 
 }  // namespace volvox::scan

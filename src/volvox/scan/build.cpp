@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/growing_grid.h"
@@ -37,12 +38,12 @@ namespace {
 Result<void> check(const BuildOptions& options) {
   const int given = options.triangles.has_value() + options.nodes.has_value() + options.steps.has_value();
   const std::string fix =
-      "gsrm and mixed take triangles or nodes, gg triangles or steps, pf none: it has as many as the planes need";
-  if (given > 1) return Error("triangles, nodes and steps all say how fine the mesh is", "give one of them: " + fix);
+      "gsrm and mixed accept triangles or nodes, gg accepts triangles or steps, pf accepts none of them";
+  if (given > 1) return Error("triangles, nodes and steps all set the level of detail", "give one of them: " + fix);
   const bool fits = (options.triangles && options.method != Method::plane_fitting) ||
                     (options.nodes && (options.method == Method::gsrm || options.method == Method::mixed)) ||
                     (options.steps && options.method == Method::growing_grid) || given == 0;
-  if (!fits) return Error(fmt::format("the method {} cannot be told that", name(options.method)), fix);
+  if (!fits) return Error(fmt::format("the method {} does not accept this level of detail", name(options.method)), fix);
   const std::size_t most =
       std::max({options.triangles.value_or(0), options.nodes.value_or(0), options.steps.value_or(0) / 100});
   if (most > 5'000'000)
@@ -102,7 +103,7 @@ Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progr
 
 void paint(TriangleMesh& mesh, const Cloud& cloud) {
   if (cloud.colors.empty()) return;
-  const double cell = 2 * std::sqrt(area(mesh) / static_cast<double>(cloud.points.size())) + 1e-9;
+  const double cell = 2 * std::sqrt(area(mesh) / real(cloud.points.size())) + 1e-9;
   const CellGrid grid(cloud.points, cell);
   mesh.colors.clear();
   for (const Vec3& vertex : mesh.vertices) {
@@ -113,7 +114,7 @@ void paint(TriangleMesh& mesh, const Cloud& cloud) {
         count += 1;
       });
     }
-    const auto mean = [&](double sum) { return static_cast<std::uint8_t>(count > 0 ? sum / count + 0.5 : 128); };
+    const auto mean = [&](double sum) { return truncated<std::uint8_t>(count > 0 ? sum / count + 0.5 : 128); };
     mesh.colors.push_back({mean(r), mean(g), mean(b)});
   }
 }

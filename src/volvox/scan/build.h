@@ -1,4 +1,5 @@
-// A cloud to a mesh, by one of the three methods of seed 002, or by the best of each.
+// Reconstructs a mesh from a cloud by one of the three methods of seed 002, or by a combination of them (mixed).
+// Metres. Runs on the calling thread; the same cloud and options give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +22,28 @@ std::string_view name(Method method);
 struct BuildOptions {
   Method method = Method::gsrm;
   std::uint64_t seed = 1;
-  // The level of detail, at most one of them: about so many triangles (gsrm, gg, and
-  // mixed, where all of the cloud was a net), so many nodes (gsrm, mixed),
-  // so many growth signals (gg).
+  // The level of detail; at most one of these may be given: the approximate number of triangles (gsrm, gg; mixed:
+  // if the whole cloud were a net), the number of nodes (gsrm, mixed), the number of growth signals (gg).
   std::optional<std::size_t> triangles = std::nullopt, nodes = std::nullopt, steps = std::nullopt;
-  double noise = 0;     // of the points, m; 0: estimated
-  bool filter = true;   // leaves out points that stand alone
-  bool sharpen = true;  // gsrm, gg: brings nodes to the planes, edges and corners that they are near
+  double noise = 0;     // standard deviation of the points, m; 0: estimated
+  bool filter = true;   // removes outliers
+  bool sharpen = true;  // gsrm, gg: moves nodes to near planes, edges and corners
 };
 
 struct Built {
   TriangleMesh mesh;
-  // Of mixed models: what stands for a part of the mesh in an engine, and the triangles left over.
+  // Of mixed models: boxes that replace parts of the mesh in a physics engine, and the remaining triangles.
   std::vector<BoxPart> boxes;
   TriangleMesh rest;
   std::size_t planes = 0;  // found in the cloud
-  double noise = 0;        // as estimated, m
+  double noise = 0;        // estimated, m
   double cpu_s = 0;
-  std::vector<std::string> notes;  // what was mended
+  std::vector<std::string> notes;  // repairs of the input
 };
 
 Result<Built> build(const Cloud& cloud, const BuildOptions& options, const Progress& progress = {});
 
-// Gives each vertex the mean colour of the points near it; a cloud without colours changes nothing.
+// Gives each vertex the mean colour of the points near it. Does nothing if the cloud has no colours.
 void paint(TriangleMesh& mesh, const Cloud& cloud);
 
 }  // namespace volvox::scan

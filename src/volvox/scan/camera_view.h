@@ -1,4 +1,4 @@
-// Colour from a camera on a mesh.
+// Colours a mesh from camera images.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace volvox::scan {
 
-// What a camera saw, and from where: x of its pose looks ahead, z is up in the image.
+// A camera image and the pose of the camera in the frame of the mesh: x points forward, z is up in the image.
 struct CameraView {
   Pose pose;
-  double field_of_view = 1;  // of the width, rad
+  double field_of_view = 1;  // horizontal, rad
   std::int32_t width = 0, height = 0;
-  std::vector<std::uint8_t> rgb;  // three a pixel, rows from the top
+  std::vector<std::uint8_t> rgb;  // three bytes per pixel, rows from the top
 };
 
-// Gives each vertex the mean colour of the pixels that show it, near views weighing more; `unseen`
-// where none does and the mesh had no colour. Returns how many vertices were seen. The mesh itself
-// says what is hidden: the camera needs no depth.
+// Gives each vertex the mean colour of the pixels that show it; closer views have a larger weight. Vertices
+// that no view shows keep their colour, or get `unseen`. Returns the number of vertices that were seen.
+// Occlusion is computed from the mesh, so no depth images are needed.
 std::size_t paint(TriangleMesh& mesh, std::span<const CameraView> views, Rgb unseen = {128, 128, 128});
 
 }  // namespace volvox::scan

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 #include "volvox/scan/planes.h"
 
 namespace volvox::scan {
@@ -23,12 +24,12 @@ Cloud chosen(const Cloud& cloud, Keep keep) {
   return result;
 }
 
-// The roll of the robot, by the slant of the floor's line in a sweep; 0 where little floor is seen.
-// `points` are in the plane of the sweep: how far to the side, and how high above the floor.
+// The roll of the robot from the slope of the floor in a sweep; 0 if too little floor is visible.
+// `points` are in the plane of the sweep: x to the side, y above the floor.
 double floor_slant(const std::vector<Vec2>& points, const Sweep& sweep, const Mounting& mounting) {
   double slant = 0, height = 0;
   for (int round = 0; round < 5; ++round) {
-    // First all that a roll of three degrees could have moved off the floor, then what is near the line.
+    // First all points that may be on the floor with a roll of up to three degrees, then the points near the line.
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const Vec2& p = points[i];
@@ -38,7 +39,7 @@ double floor_slant(const std::vector<Vec2>& points, const Sweep& sweep, const Mo
       n += 1, x += p.x, y += p.y, xx += p.x * p.x, xy += p.x * p.y;
     }
     const double spread = xx - x * x / std::max(n, 1.0);
-    if (n < 12 || spread < 0.02 * n) return 0;  // too short to tell a slant
+    if (n < 12 || spread < 0.02 * n) return 0;  // too short for a slope
     slant = (xy - x * y / n) / spread;
     height = (y - slant * x) / n;
     if (std::fabs(slant) > 0.15) return 0;
@@ -50,7 +51,7 @@ double floor_slant(const std::vector<Vec2>& points, const Sweep& sweep, const Mo
 
 Result<Cloud> cloud_of(const ScanLog& log) {
   if (log.side.empty())
-    return Error("the log has no sweeps of the upright laser (RLASER)", "record them: they see the arena");
+    return Error("the log has no sweeps of the upright laser (RLASER)", "record them: they show the arena");
   const Mounting& mounting = log.mounting;
   Cloud cloud;
   for (const Sweep& sweep : log.side) {
@@ -93,17 +94,16 @@ Cloud histogram_filter(const Cloud& cloud, const FilterOptions& options) {
       if (const std::int64_t near = grid.find({k.x + n % 3 - 1, k.y + n / 3 % 3 - 1, k.z + n / 9 - 1}); near >= 0)
         around[c] += grid.cells()[near].count;
   }
-  auto least = static_cast<std::uint32_t>(std::max(0, options.least));
+  auto least = narrow<std::uint32_t>(std::max(0, options.least));
   if (least == 0) {
-    // A quarter of what is usual where the points are: an edge has half, a corner a quarter or more.
+    // A fifth of the median: a cell at an edge has half of it, a cell at a corner a quarter or more.
     std::vector<std::uint32_t> of_points;
     for (std::size_t c = 0; c < around.size(); ++c) of_points.insert(of_points.end(), grid.cells()[c].count, around[c]);
-    const auto middle = of_points.begin() + static_cast<std::ptrdiff_t>(of_points.size() / 2);
+    const auto middle = of_points.begin() + (of_points.size() / 2);
     std::nth_element(of_points.begin(), middle, of_points.end());
     least = *middle / 5;
   }
-  return chosen(cloud,
-                [&](std::size_t i) { return around[grid.cell_of_point(static_cast<std::uint32_t>(i))] >= least; });
+  return chosen(cloud, [&](std::size_t i) { return around[grid.cell_of_point(narrow<std::uint32_t>(i))] >= least; });
 }
 
 Cloud without_duplicates(const Cloud& cloud) {
@@ -127,10 +127,10 @@ Cloud evened(const Cloud& cloud) {
     const CellGrid grid(cloud.points, cell);
     std::vector<std::uint32_t> counts;
     for (const CellGrid::Cell& c : grid.cells()) counts.push_back(c.count);
-    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+    const auto middle = counts.begin() + (counts.size() / 2);
     std::nth_element(counts.begin(), middle, counts.end());
     if (*middle >= usual) break;
-    cell *= std::sqrt(static_cast<double>(usual) / *middle);
+    cell *= std::sqrt(real(usual) / *middle);
   }
   const CellGrid grid(cloud.points, cell);
   std::vector<bool> keep(cloud.points.size());

@@ -1,4 +1,4 @@
-// What is done to a cloud before a surface is built from it.
+// Preprocessing of clouds before a surface is reconstructed. Metres. Deterministic, on the calling thread.
 #pragma once
 
 #include <string>
@@ -11,30 +11,30 @@
 namespace volvox::scan {
 
 struct FilterOptions {
-  double cell = 0;  // of the histogram, m; 0: by the cloud's density
-  int least = 0;    // points that a cell and its neighbours must hold; 0: by the cloud's density
+  double cell = 0;  // of the histogram, m; 0: from the density of the cloud
+  int least = 0;    // smallest number of points in a cell and its neighbours; 0: from the density of the cloud
 };
-// The seed's filter of mixed pixels: a 3-D histogram over the whole cloud; points in cells that are
-// nearly empty, and whose neighbours are, stand alone in space and are left out.
+// The filter of seed 002 for mixed pixels: a 3-D histogram of the cloud; removes points in cells that are
+// nearly empty and whose neighbours are nearly empty, too.
 Cloud histogram_filter(const Cloud& cloud, const FilterOptions& options);
 
-// The points of the upright laser, where the robot was: each sweep turned back by the slant of its
-// floor (shaking), points replaced by the mean of five neighbours where these hang together.
-// Refuses a log without upright sweeps.
+// The points of the vertical laser in the world frame. The roll of the robot (shaking) is estimated from the floor in
+// each sweep and compensated; each point is replaced by the mean of five neighbours if their ranges are similar.
+// Fails for a log without vertical sweeps.
 Result<Cloud> cloud_of(const ScanLog& log);
 
-// Points that lie exactly on another one say nothing new, and a million of them in one place would
-// make every neighbourhood search a long one.
+// Removes points at exactly the same position as another one: a million of them in one place would make every
+// neighbourhood search slow.
 Cloud without_duplicates(const Cloud& cloud);
 
-// A scanner sees a hundred times more points near by than far away. Leaves out points where they are
-// densest: of cells of which half hold two points, none keeps more than ten.
+// Makes the density more uniform: a scanner sees a hundred times more points nearby than far away. With cells whose
+// median is two points, keeps at most ten points in each cell.
 Cloud evened(const Cloud& cloud);
 
-// Ready to build from: no duplicates, even, no outliers. Refuses what no surface can be made of.
+// Removes duplicates, makes the density uniform and removes outliers. Fails if no surface can be built.
 struct Prepared {
   Cloud cloud;
-  std::vector<std::string> notes;  // what was left out
+  std::vector<std::string> notes;  // what was removed
 };
 Result<Prepared> prepare(const Cloud& cloud, bool filter);
 

@@ -1,4 +1,4 @@
-// A cloud of measured points. Metres, z up.
+// A cloud of measured points. Metres, z up, in any fixed frame.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace volvox::scan {
 
 struct Cloud {
   std::vector<Vec3> points;  // all finite
-  std::vector<Rgb> colors;   // one a point, or none
+  std::vector<Rgb> colors;   // one per point, or none
 };
 
 }  // namespace volvox::scan

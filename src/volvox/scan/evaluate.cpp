@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "volvox/base/index.h"
 #include "volvox/base/union_find.h"
 #include "volvox/scan/triangle_tree.h"
 
@@ -15,16 +16,13 @@ struct Distances {
 
   explicit Distances(std::vector<double> all) : sorted(std::move(all)) {
     for (const double d : sorted) mean += d;
-    mean /= static_cast<double>(sorted.size());
+    mean /= real(sorted.size());
     std::sort(sorted.begin(), sorted.end());
   }
   double part_within(double limit) const {
-    return static_cast<double>(std::upper_bound(sorted.begin(), sorted.end(), limit) - sorted.begin()) /
-           static_cast<double>(sorted.size());
+    return real(std::upper_bound(sorted.begin(), sorted.end(), limit) - sorted.begin()) / real(sorted.size());
   }
-  double percentile(double part) const {
-    return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
-  }
+  double percentile(double part) const { return sorted[truncated<std::size_t>(part * real(sorted.size() - 1))]; }
 };
 
 double f_score(const Distances& a, const Distances& b, double limit) {
@@ -32,7 +30,7 @@ double f_score(const Distances& a, const Distances& b, double limit) {
   return precision + recall > 0 ? 2 * precision * recall / (precision + recall) : 0;
 }
 
-// Corners too: there the distance is often largest.
+// Includes the corners, because the distance is often largest there.
 std::vector<Vec3> measured_points(const TriangleMesh& mesh, double per_square_metre) {
   std::vector<Vec3> points = surface_points(mesh, per_square_metre);
   for (const Triangle& t : mesh.triangles)
@@ -74,13 +72,13 @@ Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double 
   const std::vector<Vec3> on_mesh = measured_points(mesh, per_square_metre);
   for (std::size_t i = 0; i < on_mesh.size(); ++i) {
     accuracy.push_back(truth_tree.nearest(on_mesh[i]).distance);
-    if (i % 65536 == 0) tell(0.5 * static_cast<double>(i) / static_cast<double>(on_mesh.size()));
+    if (i % 65536 == 0) tell(0.5 * real(i) / real(on_mesh.size()));
   }
 
   const std::vector<std::uint32_t> faces = flat_faces(truth);
-  std::map<std::uint32_t, std::array<std::size_t, 2>> seen;  // points of a face: all, and found
+  std::map<std::uint32_t, std::array<std::size_t, 2>> seen;  // number of points of each face: all, found
   std::vector<Vec3> on_truth;
-  TriangleMesh one;  // a triangle of the truth at a time, so that each point knows its face
+  TriangleMesh one;  // one triangle of the truth at a time, so that the face of each point is known
   one.vertices = truth.vertices;
   for (std::size_t t = 0; t < truth.triangles.size(); ++t) {
     one.triangles = {truth.triangles[t]};
@@ -93,7 +91,7 @@ Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double 
       ++all;
       found += nearest.distance < 0.02 && std::fabs(dot(normal, other)) > 0.966;
     }
-    tell(0.5 + 0.5 * static_cast<double>(t + 1) / static_cast<double>(truth.triangles.size()));
+    tell(0.5 + 0.5 * real(t + 1) / real(truth.triangles.size()));
   }
   for (const auto& [face, counts] : seen) {
     ++result.planes;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 
 namespace volvox::scan {
@@ -26,8 +27,10 @@ void append(std::string& bytes, T value) {
   bytes.append(raw, sizeof value);
 }
 
+float to_float(double x) { return static_cast<float>(x); }
+
 void append_floats(std::string& bytes, const Vec3& v) {
-  for (int i = 0; i < 3; ++i) append(bytes, static_cast<float>(v[i]));
+  for (int i = 0; i < 3; ++i) append(bytes, to_float(v[i]));
 }
 
 CloudReading cloud_of(TriangleMesh mesh) {
@@ -43,7 +46,7 @@ CloudReading cloud_of(TriangleMesh mesh) {
   return reading;
 }
 
-// A point cloud as a PLY of vertices.
+// A cloud as a mesh of vertices without triangles.
 TriangleMesh mesh_of(const Cloud& cloud) {
   TriangleMesh mesh;
   mesh.vertices = cloud.points;
@@ -61,8 +64,7 @@ std::string pcd_of(const Cloud& cloud) {
       cloud.points.size());
   for (std::size_t i = 0; i < cloud.points.size(); ++i) {
     append_floats(bytes, cloud.points[i]);
-    if (colors)
-      append(bytes, static_cast<std::uint32_t>(cloud.colors[i].r << 16 | cloud.colors[i].g << 8 | cloud.colors[i].b));
+    if (colors) append<std::uint32_t>(bytes, cloud.colors[i].r << 16 | cloud.colors[i].g << 8 | cloud.colors[i].b);
   }
   return bytes;
 }
@@ -187,7 +189,7 @@ Result<TriangleMesh> read_mesh(const std::filesystem::path& file) {
   for (const Triangle& triangle : mesh->triangles) {
     for (const std::uint32_t vertex : triangle) {
       if (vertex >= mesh->vertices.size())
-        return Diagnostic{name, 0, "a triangle names a vertex that is not there", "write the mesh again"};
+        return Diagnostic{name, 0, "a triangle refers to a vertex that does not exist", "write the mesh again"};
       if (!finite(mesh->vertices[vertex]) || length_squared(mesh->vertices[vertex]) > 1e16)
         return Diagnostic{name, 0, fmt::format("vertex {} is not finite", vertex), "write the mesh again"};
     }
@@ -215,15 +217,14 @@ std::string ply_of(const TriangleMesh& mesh) {
   }
   for (const Triangle& triangle : mesh.triangles) {
     append(bytes, std::uint8_t{3});
-    for (const std::uint32_t vertex : triangle) append(bytes, static_cast<std::int32_t>(vertex));
+    for (const std::uint32_t vertex : triangle) append<std::int32_t>(bytes, vertex);
   }
   return bytes;
 }
 
 std::string off_of(const TriangleMesh& mesh) {
   std::string text = fmt::format("OFF\n{} {} 0\n", mesh.vertices.size(), mesh.triangles.size());
-  for (const Vec3& v : mesh.vertices)
-    text += fmt::format("{} {} {}\n", static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
+  for (const Vec3& v : mesh.vertices) text += fmt::format("{} {} {}\n", to_float(v.x), to_float(v.y), to_float(v.z));
   for (const Triangle& t : mesh.triangles) text += fmt::format("3 {} {} {}\n", t[0], t[1], t[2]);
   return text;
 }
@@ -231,7 +232,7 @@ std::string off_of(const TriangleMesh& mesh) {
 std::string stl_of(const model::MeshData& mesh) {
   std::string bytes = "binary STL, written by volvox scan; metres";
   bytes.resize(80, ' ');
-  append(bytes, static_cast<std::uint32_t>(mesh.triangles.size()));
+  append(bytes, narrow<std::uint32_t>(mesh.triangles.size()));
   for (const Triangle& triangle : mesh.triangles) {
     append_floats(bytes, normalized(area_normal(mesh, triangle)));
     for (int i = 0; i < 3; ++i) append_floats(bytes, corner(mesh, triangle, i));

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/rays/ray_caster.h"
 
 namespace volvox::scan {
@@ -25,8 +26,7 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
              rows = std::max(1L, std::lround((box.high.y - box.low.y) / step));
   for (long row = 0; row < rows; ++row) {
     for (long column = 0; column < columns; ++column) {
-      const double x = box.low.x + step * (static_cast<double>(column) + 0.5),
-                   y = box.low.y + step * (static_cast<double>(row) + 0.5);
+      const double x = box.low.x + step * (real(column) + 0.5), y = box.low.y + step * (real(row) + 0.5);
       const rays::Ray down{{x, y, middle}, {0, 0, -1}, box.high.z - box.low.z + 1, 0};
       rays::Hit hit;
       caster.cast({&down, 1}, {&hit, 1});
@@ -38,7 +38,7 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
   int most = 0;
   for (const auto& [level, count] : levels)
     if (count > most) most = count, floor = level;
-  for (Place& place : places) place.free = std::fabs(place.at.z - 0.04 * static_cast<double>(floor)) < 0.05;
+  for (Place& place : places) place.free = std::fabs(place.at.z - 0.04 * real(floor)) < 0.05;
   const Place* best = nullptr;
   for (Place& place : places) {
     if (!place.free) continue;
@@ -49,14 +49,14 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
     place.clearance = near;
     if (best == nullptr || near > best->clearance) best = &place;
   }
-  constexpr double robot = 0.15;  // m: half as wide as most
+  constexpr double robot = 0.15;  // m: half the width of a typical robot
   if (best == nullptr || best->clearance < robot)
-    return Error("the arena has no floor that is free for a robot", "look at the mesh: volvox scan build -o arena.ply");
+    return Error("the arena has no free floor for a robot", "look at the mesh: volvox scan build -o arena.ply");
   FreePlace result{best->at, best->clearance};
   const auto clearance_at = [&](double x, double y) {
     const long column = std::lround((x - box.low.x) / step - 0.5), row = std::lround((y - box.low.y) / step - 0.5);
     if (column < 0 || row < 0 || column >= columns || row >= rows) return 0.0;
-    return places[static_cast<std::size_t>(row * columns + column)].clearance;
+    return places[row * columns + column].clearance;
   };
   constexpr int headings = 32;
   for (int i = 0; i < headings; ++i) {

@@ -1,4 +1,4 @@
-// Where a robot can be put into an arena.
+// Finds a place in an arena where a robot can start. Metres, radians, in the frame of the mesh. Deterministic.
 #pragma once
 
 #include "volvox/base/result.h"
@@ -8,11 +8,11 @@ namespace volvox::scan {
 
 struct FreePlace {
   Vec3 at;
-  double clearance = 0;         // m, to anything else and to where there is no floor
-  double heading = 0, way = 0;  // rad about z and m: where a robot can drive farthest, straight on
+  double clearance = 0;         // m, to obstacles and to the edge of the floor
+  double heading = 0, way = 0;  // the direction (rad about z) of the longest straight drive, and its length (m)
 };
 
-// The place on the floor (the level that most of the arena has) that is farthest from anything else.
+// The place with the largest clearance on the floor. The floor is the most frequent height of the arena.
 Result<FreePlace> free_place(const TriangleMesh& mesh);
 
 }  // namespace volvox::scan

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/scan/node_index.h"
 #include "volvox/scan/settle.h"
 
@@ -14,7 +15,7 @@ class Grid {
  public:
   Grid(const Cloud& cloud, const GrowingGridOptions& options)
       : cloud_(cloud), options_(options), random_(options.seed, 0, "scan:growing_grid"), index_({}, {}, 1) {
-    // The first four nodes on the two longest axes of the cloud.
+    // The first four nodes are in the plane of the two longest axes of the cloud.
     Moments moments;
     for (const Vec3& p : cloud.points) {
       box_.add(p);
@@ -28,37 +29,36 @@ class Grid {
     rows_ = columns_ = 2;
     wins_.assign(4, 0);
     for (int d = 0; d <= reach; ++d) kernel_[d] = volvox::exp(-d * d / (2 * options.radius * options.radius));
-    // Moved as far as this, a node is put into its new cell; until then the search looks that much farther.
     make_index();
   }
 
-  std::size_t triangles() const { return 2 * (rows_ - 1) * (columns_ - 1); }
+  std::size_t triangles() const { return std::size_t{2} * (rows_ - 1) * (columns_ - 1); }
   std::size_t size() const { return nodes_.size(); }
 
   void learn(double step) {
     const Vec3& signal = cloud_.points[random_.below(cloud_.points.size())];
     const std::uint32_t winner = index_.nearest<1>(signal)[0].node;
     ++wins_[winner];
-    const int row = static_cast<int>(winner / columns_), column = static_cast<int>(winner % columns_);
+    const int rows = rows_, columns = columns_, row = winner / columns_, column = winner % columns_;
     for (int dy = -reach; dy <= reach; ++dy) {
       const int y = row + dy;
-      if (y < 0 || y >= static_cast<int>(rows_)) continue;
+      if (y < 0 || y >= rows) continue;
       const int width = reach - std::abs(dy);
-      for (int x = std::max(0, column - width); x <= std::min(static_cast<int>(columns_) - 1, column + width); ++x) {
-        const auto n = static_cast<std::uint32_t>(y * static_cast<int>(columns_) + x);
+      for (int x = std::max(0, column - width); x <= std::min(columns - 1, column + width); ++x) {
+        const std::uint32_t n = y * columns + x;
         nodes_[n] += (signal - nodes_[n]) * (step * kernel_[std::abs(dy) + std::abs(x - column)]);
         index_.move(n, nodes_[n]);
       }
     }
   }
 
-  // A row or column between the node that won most and its farthest direct neighbour.
+  // Inserts a row or column between the node that won most often and its farthest direct neighbour.
   void grow() {
-    const auto most = static_cast<std::uint32_t>(std::max_element(wins_.begin(), wins_.end()) - wins_.begin());
+    const std::size_t most = std::max_element(wins_.begin(), wins_.end()) - wins_.begin();
     const std::size_t row = most / columns_, column = most % columns_;
     double farthest = -1;
     bool along_row = true;
-    std::size_t before = 0;  // the new one comes after this
+    std::size_t before = 0;  // the new one is inserted after this
     const auto try_neighbour = [&](bool in_row, std::size_t other, std::size_t first) {
       const double d = length(nodes_[other] - nodes_[most]);
       if (d > farthest) farthest = d, along_row = in_row, before = first;
@@ -104,9 +104,8 @@ class Grid {
     std::vector<Triangle> faces;
     for (std::uint32_t y = 0; y + 1 < rows_; ++y) {
       for (std::uint32_t x = 0; x + 1 < columns_; ++x) {
-        const auto a = static_cast<std::uint32_t>(y * columns_ + x), b = a + 1,
-                   d = a + static_cast<std::uint32_t>(columns_), c = d + 1;
-        // The diagonal that stays on a plane; else the shorter one.
+        const std::uint32_t a = y * columns_ + x, b = a + 1, d = a + columns_, c = d + 1;
+        // The diagonal that stays on a plane; otherwise the shorter one.
         const int ac = common(a, c), bd = common(b, d);
         const bool first = ac != bd ? ac > bd : length(nodes_[a] - nodes_[c]) <= length(nodes_[b] - nodes_[d]);
         if (first) faces.insert(faces.end(), {{a, b, c}, {a, c, d}});
@@ -123,11 +122,11 @@ class Grid {
   }
 
  private:
-  static constexpr int reach = 3;  // beyond, the neighbourhood moves by less than a 250th of the winner
+  static constexpr int reach = 3;  // farther nodes would move by less than 1/250 of the winner
 
   void make_index() {
     if (base_cell_ == 0) base_cell_ = index_cell(cloud_, 1);
-    index_ = NodeIndex(box_.low, box_.high, base_cell_ / std::sqrt(static_cast<double>(nodes_.size())));
+    index_ = NodeIndex(box_.low, box_.high, base_cell_ / std::sqrt(real(nodes_.size())));
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) index_.insert(n, nodes_[n]);
   }
 
@@ -137,8 +136,8 @@ class Grid {
   NodeIndex index_;
   model::Bounds box_;
   double base_cell_ = 0;
-  std::size_t rows_ = 0, columns_ = 0;
-  std::vector<Vec3> nodes_;  // row after row
+  std::uint32_t rows_ = 0, columns_ = 0;
+  std::vector<Vec3> nodes_;  // row by row
   std::vector<std::uint32_t> wins_;
   double kernel_[reach + 1] = {};
 };
@@ -150,17 +149,17 @@ TriangleMesh build_growing_grid(const Cloud& cloud, const PlaneSet& planes, cons
   Grid grid(cloud, options);
   std::size_t steps = 0;
   while (grid.triangles() < options.triangles && (options.steps == 0 || steps < options.steps)) {
-    // A small grid learns longer: what it gets wrong at first stays wrong.
-    const auto signals = static_cast<std::size_t>(options.signals_a_node * static_cast<double>(grid.size())) + 200;
+    // A small grid learns longer, because its first errors persist.
+    const auto signals = truncated<std::size_t>(options.signals_a_node * real(grid.size())) + 200;
     for (std::size_t i = 0; i < signals; ++i, ++steps) grid.learn(options.growing_step);
     grid.grow();
-    if (progress) progress(0.7 * static_cast<double>(grid.triangles()) / static_cast<double>(options.triangles));
+    if (progress) progress(0.7 * real(grid.triangles()) / real(options.triangles));
   }
-  const auto tuning = static_cast<std::size_t>(options.tuning_signals_a_node * static_cast<double>(grid.size()));
+  const auto tuning = truncated<std::size_t>(options.tuning_signals_a_node * real(grid.size()));
   const double decay = volvox::log(options.last_step / options.growing_step);
   for (std::size_t i = 0; i < tuning; ++i) {
-    grid.learn(options.growing_step * volvox::exp(decay * static_cast<double>(i) / static_cast<double>(tuning)));
-    if (progress && i % 65536 == 0) progress(0.7 + 0.3 * static_cast<double>(i) / static_cast<double>(tuning));
+    grid.learn(options.growing_step * volvox::exp(decay * real(i) / real(tuning)));
+    if (progress && i % 65536 == 0) progress(0.7 + 0.3 * real(i) / real(tuning));
   }
   return grid.finish(planes);
 }

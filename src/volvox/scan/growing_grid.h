@@ -1,5 +1,6 @@
-// The growing grid (Fritzke 1995, as seed 002 uses it): a rectangular net of nodes that learns a
-// surface, growing by whole rows and columns where it is hit most, and is then fine-tuned.
+// The growing grid (Fritzke 1995, as used in seed 002): a rectangular grid of nodes that learns a surface. It
+// grows by whole rows and columns next to the most frequent winner, and is fine-tuned afterwards. Metres; the same
+// seed gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,15 @@ namespace volvox::scan {
 struct GrowingGridOptions {
   std::uint64_t seed = 1;
   std::size_t triangles = 13'860;  // where it stops growing
-  std::size_t steps = 0;           // or after so many signals of growth; 0: no limit
-  double signals_a_node = 5;       // before the grid grows by a row or a column
+  std::size_t steps = 0;           // or after this number of growth signals; 0: no limit
+  double signals_a_node = 5;       // between insertions of a row or column
   double tuning_signals_a_node = 60;
-  double growing_step = 0.1, last_step = 0.005;  // parts of the way to a signal
-  double radius = 0.9;                           // of the neighbourhood that moves along, in steps of the grid
-  bool sharpen = true;                           // nodes to planes, edges and corners that they are near
+  double growing_step = 0.1, last_step = 0.005;  // learning rates, while growing and at the end of fine-tuning
+  double radius = 0.9;                           // of the neighbourhood kernel, in steps of the grid
+  bool sharpen = true;                           // moves nodes to near planes, edges and corners
 };
 
-// `cloud` as prepare() gives it, `planes` of the same cloud.
+// `cloud`: the result of prepare(); `planes`: of the same cloud.
 TriangleMesh build_growing_grid(const Cloud& cloud, const PlaneSet& planes, const GrowingGridOptions& options,
                                 const Progress& progress = {});
 

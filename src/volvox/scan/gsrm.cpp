@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 #include "volvox/scan/settle.h"
 
 namespace volvox::scan {
 namespace {
 
-// Faces at 41 degrees to each other may be an edge of the room; at last, to close a hole, at 20.
+// Faces at 41 degrees or more may be an edge of the room; finally, to close a hole, at 20 degrees or more.
 constexpr double sharp_fold = 0.75, last_fold = 0.94;
 
 model::Bounds bounds_of(const Cloud& cloud) {
@@ -21,7 +22,7 @@ model::Bounds bounds_of(const Cloud& cloud) {
 }  // namespace
 
 std::size_t gsrm_nodes_for(std::size_t triangles) {
-  return std::max<std::size_t>(4, static_cast<std::size_t>(std::lround(0.505 * static_cast<double>(triangles))));
+  return std::max<std::size_t>(4, narrow<std::size_t>(std::lround(0.505 * real(triangles))));
 }
 
 GsrmNet::GsrmNet(const Cloud& cloud, const GsrmOptions& options)
@@ -101,21 +102,21 @@ void GsrmNet::insert_node() {
   alive_.push_back(true);
   index_.insert(between, nodes_.back());
   ++living_;
-  if (living_ > 3 * indexed_for_) make_index(static_cast<double>(living_) * 1.5);
+  if (living_ > 3 * indexed_for_) make_index(real(living_) * 1.5);
 }
 
 void GsrmNet::make_index(double nodes) {
   index_ = NodeIndex(box_.low, box_.high, lone_cell_ / std::sqrt(nodes));
-  indexed_for_ = static_cast<std::size_t>(nodes);
+  indexed_for_ = truncated<std::size_t>(nodes);
   for (std::uint32_t n = 0; n < nodes_.size(); ++n)
     if (alive_[n]) index_.insert(n, nodes_[n]);
 }
 
 void GsrmNet::place_nodes(const PlaneSet& planes) {
-  make_index(static_cast<double>(living_));
+  make_index(real(living_));
   planes_ = &planes;
   node_planes_ = settle(cloud_, planes, index_, nodes_, alive_, 3, options_.sharpen);
-  // Two nodes that came to the same corner are one.
+  // Nodes that moved to the same corner are merged.
   const double same = 0.2 * index_.cell();
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     if (!alive_[n]) continue;
@@ -129,7 +130,7 @@ void GsrmNet::place_nodes(const PlaneSet& planes) {
   }
 }
 
-// Whether two faces at the edge u-v lie upon each other, by the directions to their third corners.
+// Whether two faces at the edge u-v overlap, by the directions to their third corners.
 bool GsrmNet::lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other, double fold) const {
   const Vec3 along = normalized(nodes_[v] - nodes_[u]);
   const auto across = [&](std::uint32_t node) {
@@ -139,7 +140,7 @@ bool GsrmNet::lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std
   return dot(across(one), across(other)) > fold;
 }
 
-// Whether a face would lie upon one that it shares an edge with.
+// Whether a face would overlap a face that shares an edge with it.
 bool GsrmNet::folds(std::uint32_t a, std::uint32_t b, std::uint32_t c, double fold) const {
   const std::uint32_t corners[3] = {a, b, c};
   for (int i = 0; i < 3; ++i) {
@@ -156,11 +157,11 @@ void GsrmNet::learn_topology() {
   points_.reset();
 }
 
-// Puts the faces together and patches what is open between them.
+// Builds the net from faces and patches the holes between them.
 void GsrmNet::assemble(const std::vector<Triangle>& faces) {
   net_.remove_all_faces();
   std::vector<Triangle> waiting = net_.take_faces(faces);
-  // Faces that met others at single nodes fit once what lies between is patched.
+  // Faces that touched others only at a node can be added after the gap between them is patched.
   for (int round = 0; round < 4; ++round) {
     patch_holes(sharp_fold);
     std::erase_if(waiting, [&](const Triangle& t) { return folds(t[0], t[1], t[2], sharp_fold); });
@@ -180,14 +181,14 @@ void GsrmNet::remove_islands() {
     if (reached[seed] || net_.spokes(seed).empty()) continue;
     reached[seed] = true;
     std::vector<std::uint32_t> part = {seed};
-    std::size_t corners = 0;  // three a face
+    std::size_t corners = 0;  // counts each face six times
     for (std::size_t n = 0; n < part.size(); ++n) {
       for (const ManifoldMesh::Spoke& spoke : net_.spokes(part[n])) {
         corners += spoke.faces;
         if (!reached[spoke.to]) reached[spoke.to] = true, part.push_back(spoke.to);
       }
     }
-    if (corners / 6 >= least) continue;  // each face is seen by two spokes of each corner
+    if (corners / 6 >= least) continue;  // each corner of a face has two spokes
     for (const std::uint32_t n : part)
       while (!net_.spokes(n).empty()) net_.remove_edge(n, net_.spokes(n)[0].to);
   }
@@ -224,16 +225,16 @@ void GsrmNet::close_small_holes() {
       if (best == size) break;
       net_.add_face(loop[(best + size - 1) % size], loop[best], loop[(best + 1) % size]);
       if (size == 3) break;
-      loop.erase(loop.begin() + static_cast<std::ptrdiff_t>(best));
+      loop.erase(loop.begin() + best);
     }
   }
 }
 
-// The faces that points speak for, and that fit together, in an order in which the net can take them.
+// Compatible faces that are supported by points, in an order in which the net can accept them.
 std::vector<Triangle> GsrmNet::witnessed_faces() const {
   const double reach = 1.5 * index_.cell();
   struct Candidate {
-    int rank;  // 0: all three edges join the first and second of some point; 1: the three nearest of one
+    int rank;  // 0: each edge joins the two nearest nodes of some point; 1: the three nearest nodes of a point
     double size;
     Triangle corners;
   };
@@ -259,8 +260,8 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
     all.erase(std::unique(all.begin(), all.end()), all.end());
   };
   make_unique(pairs);
-  std::vector<std::vector<std::uint32_t>> higher(nodes_.size());  // sorted, as the pairs are
-  for (const std::uint64_t pair : pairs) higher[pair >> 32].push_back(static_cast<std::uint32_t>(pair));
+  std::vector<std::vector<std::uint32_t>> higher(nodes_.size());  // sorted, like the pairs
+  for (const std::uint64_t pair : pairs) higher[pair >> 32].push_back(low_word(pair));
   for (std::uint32_t a = 0; a < nodes_.size(); ++a) {
     for (std::size_t i = 0; i < higher[a].size(); ++i) {
       const auto& beyond = higher[higher[a][i]];
@@ -269,7 +270,7 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
           add_candidate(0, {a, higher[a][i], higher[a][k]});
     }
   }
-  // Small ones first, so that one around others comes last.
+  // Small faces first, so that a face that contains others comes last.
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) {
     return x.rank != y.rank ? x.rank < y.rank : x.size != y.size ? x.size < y.size : x.corners < y.corners;
   });
@@ -279,14 +280,14 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
   for (const Candidate& c : candidates)
     for (int i = 0; i < 3; ++i) pairs.push_back(key(c.corners[i], c.corners[(i + 1) % 3]));
   make_unique(pairs);
-  // Which of them fit together: at most two at an edge, and these not upon each other.
+  // Chooses compatible faces: at most two at an edge, which must not overlap.
   struct Edge {
     std::array<std::uint32_t, 2> faces{};
     int count = 0;
   };
   std::vector<Edge> edges(pairs.size());
   const auto edge_of = [&](std::uint32_t u, std::uint32_t v) -> Edge& {
-    return edges[static_cast<std::size_t>(std::lower_bound(pairs.begin(), pairs.end(), key(u, v)) - pairs.begin())];
+    return edges[std::lower_bound(pairs.begin(), pairs.end(), key(u, v)) - pairs.begin()];
   };
   const auto third_of = [](const Triangle& t, std::uint32_t u, std::uint32_t v) {
     return t[0] != u && t[0] != v ? t[0] : t[1] != u && t[1] != v ? t[1] : t[2];
@@ -295,7 +296,7 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
   for (const Candidate& candidate : candidates) {
     const Triangle& t = candidate.corners;
     bool fits = true;
-    // One that came in as both ranks is there already.
+    // A candidate of both ranks is already chosen.
     const Edge& first = edge_of(t[0], t[1]);
     for (int k = 0; k < first.count; ++k) fits = fits && chosen[first.faces[k]] != t;
     for (int i = 0; i < 3 && fits; ++i) {
@@ -308,12 +309,12 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
     if (!fits) continue;
     for (int i = 0; i < 3; ++i) {
       Edge& edge = edge_of(t[i], t[(i + 1) % 3]);
-      edge.faces[edge.count++] = static_cast<std::uint32_t>(chosen.size());
+      edge.faces[edge.count++] = narrow<std::uint32_t>(chosen.size());
     }
     chosen.push_back(t);
   }
-  // They enter the net from one on, each beside one that is there: faces put in here and there would
-  // meet at single nodes, and block each other.
+  // Ordered by breadth-first search, so that each face is adjacent to an earlier one: separate faces would touch at
+  // single nodes and block each other.
   std::vector<std::uint32_t> order;
   std::vector<bool> reached(chosen.size());
   for (std::uint32_t seed = 0; seed < chosen.size(); ++seed) {
@@ -338,7 +339,7 @@ std::vector<Triangle> GsrmNet::witnessed_faces() const {
 }
 
 void GsrmNet::patch_holes(double fold) {
-  // Only where the cloud is: the open top of a room is no hole.
+  // Only where the cloud has points: the open top of a room is not a hole.
   if (!points_) points_.emplace(cloud_.points, 2 * cell_for(cloud_.points, 1));
   const auto on_cloud = [&](const Vec3& p) {
     bool found = false;
@@ -395,7 +396,7 @@ void GsrmNet::flip_edges() {
         if (now == nullptr || now->faces != 2) continue;
         const std::uint32_t c = now->third[0], d = now->third[1];
         if (common(c, d) <= common(a, b)) continue;
-        // The quadrangle must be convex, or the flip would fold it.
+        // The quadrilateral must be convex; otherwise the flip would fold it.
         const Vec3 n1 = cross(nodes_[c] - nodes_[d], nodes_[a] - nodes_[d]),
                    n2 = cross(nodes_[b] - nodes_[d], nodes_[c] - nodes_[d]);
         if (dot(normalized(n1), normalized(n2)) < -0.2) continue;
@@ -413,8 +414,8 @@ void GsrmNet::split_crossings() {
       return std::count(node_planes_[b].begin(), node_planes_[b].end(), p) > 0;
     });
   };
-  // New nodes lie on the planes of both ends, so their own edges cross nothing.
-  const auto known = static_cast<std::uint32_t>(nodes_.size());
+  // New nodes are on the planes of both ends, so their edges need not be checked.
+  const auto known = narrow<std::uint32_t>(nodes_.size());
   for (std::uint32_t a = 0; a < known; ++a) {
     const std::vector<ManifoldMesh::Spoke> spokes = net_.spokes(a);
     for (const ManifoldMesh::Spoke& spoke : spokes) {
@@ -451,13 +452,13 @@ TriangleMesh GsrmNet::mesh() const {
   if (planes_ != nullptr && options_.sharpen)
     stretch_boundary(cloud_, *planes_, node_planes_, index_, net_, result.vertices);
   result.triangles = net_.triangles();
-  // Drops the nodes without faces, and numbers the others anew; none are as near as that.
+  // Removes nodes without faces and renumbers the others.
   std::vector<std::uint32_t> number(nodes_.size(), UINT32_MAX);
   TriangleMesh compact;
   for (Triangle t : result.triangles) {
     for (std::uint32_t& v : t) {
       if (number[v] == UINT32_MAX) {
-        number[v] = static_cast<std::uint32_t>(compact.vertices.size());
+        number[v] = narrow<std::uint32_t>(compact.vertices.size());
         compact.vertices.push_back(result.vertices[v]);
       }
       v = number[v];
@@ -471,11 +472,10 @@ TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOp
                         const Progress& progress) {
   GsrmNet net(cloud, options);
   const std::size_t most =
-      20 * options.nodes * options.signals_a_node;  // a net that loses as many nodes as it gains ends too
+      20 * options.nodes * options.signals_a_node;  // a limit for nets that lose as many nodes as they gain
   for (std::size_t signal = 0; signal < most && !net.grown(); ++signal) {
     net.step();
-    if (progress && signal % 8192 == 0)
-      progress(0.8 * static_cast<double>(net.living()) / static_cast<double>(options.nodes));
+    if (progress && signal % 8192 == 0) progress(0.8 * real(net.living()) / real(options.nodes));
   }
   net.place_nodes(planes);
   if (progress) progress(0.85);

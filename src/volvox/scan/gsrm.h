@@ -1,6 +1,6 @@
-// Growing self-reconstruction maps (Rego et al. 2010, as seed 002 uses them): a net of triangles that
-// learns a surface from random points of it, growing where it errs most, and that is a two-manifold
-// after every step.
+// Growing self-reconstruction maps (Rego et al. 2010, as used in seed 002): a triangle net that learns a surface
+// from random points (signals). It grows where its error is largest, and is a two-manifold after every step.
+// Metres; the same seed gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,32 @@ namespace volvox::scan {
 
 struct GsrmOptions {
   std::uint64_t seed = 1;
-  std::size_t nodes = 2200;                         // where it stops growing
-  double winner_step = 0.1, neighbour_step = 0.01;  // parts of the way to a signal
-  double split_loss = 0.5;                          // of error, at a node whose edge is split
-  double forgetting = 0.005;                        // of all errors, a signal
-  std::uint32_t oldest = 50;                        // signals at a node, without which an edge goes
-  std::uint32_t signals_a_node = 50;                // before the net grows by one
-  bool sharpen = true;                              // nodes to planes, edges and corners that they are near
+  std::size_t nodes = 2200;                         // it stops growing at this number
+  double winner_step = 0.1, neighbour_step = 0.01;  // learning rates
+  double split_loss = 0.5;                          // fraction of the error that the nodes of a split edge lose
+  double forgetting = 0.005;                        // fraction of all errors that is lost with each signal
+  std::uint32_t oldest = 50;                        // the largest age of an edge, in signals at its node
+  std::uint32_t signals_a_node = 50;                // between insertions of a node
+  bool sharpen = true;                              // moves nodes to near planes, edges and corners
 };
 
-// The learning net, a signal at a time.
+// The net while it learns. Keeps references to the cloud and the planes.
 class GsrmNet {
  public:
   GsrmNet(const Cloud& cloud, const GsrmOptions& options);
 
-  // Learns one random point; every so many signals a node is added.
+  // Learns from one random point; adds a node every signals_a_node signals.
   void step();
   bool grown() const { return living_ >= options_.nodes; }
   std::size_t living() const { return living_; }
   const ManifoldMesh& net() const { return net_; }
 
-  // Forgets the faces and learns them anew from all points, the nodes standing still, and patches holes.
+  // Replaces all faces by faces learned from all points, with fixed nodes, and patches holes.
   void learn_topology();
   void place_nodes(const PlaneSet& planes);
-  // Edges that cut across an edge of the room are turned to run along it.
+  // Flips edges that cross an edge of the room, so that they follow it.
   void flip_edges();
-  // What still cuts across gets a node on the edge of the room.
+  // Splits the remaining ones at the edge of the room.
   void split_crossings();
   TriangleMesh mesh() const;
 
@@ -51,13 +51,13 @@ class GsrmNet {
   void make_index(double nodes);
   std::vector<Triangle> witnessed_faces() const;
   void assemble(const std::vector<Triangle>& faces);
-  // The seed's patch: a node with two edges of one face each gets a face between them.
+  // The patch of seed 002: adds a face between the two boundary edges of a node.
   void patch_holes(double fold);
-  // Faces that hang together in fewer than eight are no surface.
+  // Removes connected parts of fewer than eight faces.
   void remove_islands();
-  // What is left: holes of few edges, which the patch could only close with a fold.
+  // Closes the remaining small holes, for which patch_holes would need a fold.
   void close_small_holes();
-  // `fold`: the cosine between directions across an edge, above which two faces lie upon each other.
+  // Two faces at an edge overlap if the cosine of the angle between them is above `fold`.
   bool lies_upon(std::uint32_t u, std::uint32_t v, std::uint32_t one, std::uint32_t other, double fold) const;
   bool folds(std::uint32_t a, std::uint32_t b, std::uint32_t c, double fold) const;
 
@@ -66,24 +66,24 @@ class GsrmNet {
   RandomStream random_;
   ManifoldMesh net_;
   model::Bounds box_;
-  double lone_cell_;  // of an index for one node; for n, this over the root of n
+  double lone_cell_;  // cell size of an index for one node; divided by sqrt(n) for n nodes
   NodeIndex index_;
-  std::optional<CellGrid> points_;  // while holes are patched
+  std::optional<CellGrid> points_;  // only while holes are patched
   std::vector<Vec3> nodes_;
   std::vector<double> error_;  // divided by scale_
   std::vector<bool> alive_;
   std::vector<std::vector<std::int32_t>> node_planes_;
   const PlaneSet* planes_ = nullptr;
-  double scale_ = 1;  // all errors are forgotten at once by this
+  double scale_ = 1;  // one factor for all errors, so that forgetting costs O(1)
   std::size_t living_ = 0, indexed_for_ = 0;
   std::uint64_t signals_ = 0;
 };
 
-// `cloud` as prepare() gives it, `planes` of the same cloud.
+// `cloud`: the result of prepare(); `planes`: of the same cloud.
 TriangleMesh build_gsrm(const Cloud& cloud, const PlaneSet& planes, const GsrmOptions& options,
                         const Progress& progress = {});
 
-// So many nodes make about so many triangles: a surface has two a node, less what its border takes.
+// The number of nodes for about this number of triangles: two triangles per node, fewer at the boundary.
 std::size_t gsrm_nodes_for(std::size_t triangles);
 
 }  // namespace volvox::scan

@@ -4,17 +4,18 @@
 #include <cmath>
 #include <map>
 
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 
 namespace volvox::scan {
 namespace {
 
-// A point of a wall, and the direction across the wall.
+// A point of a wall and the normal of the wall.
 struct WallPoint {
   Vec2 at, normal;
 };
 
-// The points of a sweep in the robot's frame, where their neighbours lie on a line with them.
+// The points of a sweep, in the frame of the robot, that lie on a line with their neighbours.
 std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting) {
   const std::size_t n = sweep.ranges.size();
   std::vector<Vec2> points(n);
@@ -22,15 +23,15 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
     const double a = ray_angle(mounting, i, n);
     points[i] = Vec2{volvox::cos(a), volvox::sin(a)} * sweep.ranges[i];
   }
-  const double step = mounting.field_of_view / static_cast<double>(std::max<std::size_t>(1, n - 1));
+  const double step = mounting.field_of_view / real(std::max<std::size_t>(1, n - 1));
   std::vector<WallPoint> result;
   std::vector<double> roughness;
   for (std::size_t i = 0; i < n; ++i) {
     if (sweep.ranges[i] < 0.02 || sweep.ranges[i] >= mounting.largest_range) continue;
-    // As many neighbours as ten centimetres of a wall have: fewer close by would lie within the noise.
-    const auto reach = static_cast<std::size_t>(clamp(0.05 / (sweep.ranges[i] * step), 4, 24));
+    // The neighbours on ten centimetres of wall: with fewer, the line would be determined by noise at short range.
+    const auto reach = truncated<std::size_t>(clamp(0.05 / (sweep.ranges[i] * step), 4, 24));
     if (i < reach || i + reach >= n) continue;
-    const auto count = static_cast<double>(2 * reach + 1);
+    const auto count = real(2 * reach + 1);
     Vec2 mean;
     bool together = true;
     for (std::size_t k = i - reach; k <= i + reach; ++k) {
@@ -52,7 +53,7 @@ std::vector<WallPoint> wall_points(const Sweep& sweep, const Mounting& mounting)
     result.push_back({mean, normal});
     roughness.push_back(std::sqrt(squares / count));
   }
-  // Most places are flat; what is rougher than usual is at a corner, and lies beside the walls.
+  // Most places are flat. Points with a larger residual are at corners and not on the walls.
   std::vector<double> sorted = roughness;
   std::sort(sorted.begin(), sorted.end());
   const double limit = sorted.empty() ? 0 : 1.3 * sorted[sorted.size() / 2];
@@ -71,7 +72,7 @@ class Map {
     for (const WallPoint& p : points) {
       const WallPoint placed{pose * p.at, turn * p.normal};
       auto& cell = cells_[key(placed.at)];
-      if (cell.size() < most) cell.push_back(placed);  // the first ones stay: the map does not creep
+      if (cell.size() < most) cell.push_back(placed);  // keeps the first points, so that the map does not drift
     }
   }
   const WallPoint* nearest(const Vec2& p, const Vec2& normal, double limit) const {
@@ -98,13 +99,12 @@ class Map {
   static constexpr std::size_t most = 12;
   using Key = std::pair<std::int64_t, std::int64_t>;
   static Key key(const Vec2& p) {
-    return {static_cast<std::int64_t>(std::floor(p.x / size)), static_cast<std::int64_t>(std::floor(p.y / size))};
+    return {truncated<std::int64_t>(std::floor(p.x / size)), truncated<std::int64_t>(std::floor(p.y / size))};
   }
   std::map<Key, std::vector<WallPoint>> cells_;
 };
 
-// Turns and shifts the pose until the points lie on the walls of the map (point to line, least squares
-// with far ones weighing less).
+// Matches the points with the walls of the map: point-to-line ICP with weights that decrease with the distance.
 Pose2 matched(const Map& map, const std::vector<WallPoint>& points, Pose2 pose) {
   for (int round = 0; round < 20; ++round) {
     double a[3][3] = {}, b[3] = {};
@@ -126,7 +126,7 @@ Pose2 matched(const Map& map, const std::vector<WallPoint>& points, Pose2 pose) 
       ++count;
     }
     if (count < 10) return pose;
-    // A corridor says nothing of the way along it: there the odometry stays.
+    // Damping: a corridor does not determine the position along it, so the odometry is kept there.
     for (int i = 0; i < 3; ++i) a[i][i] += 1e-4 * count;
     double x[3];
     const double det = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
@@ -156,7 +156,7 @@ Result<ScanLog> locate(const ScanLog& log, const Progress& progress) {
                  "record one: without it the robot cannot be located");
   ScanLog result = log;
   Map map;
-  Pose2 mapped;  // where the map was last added to
+  Pose2 mapped;  // the pose at the last extension of the map
   for (std::size_t i = 0; i < log.forward.size(); ++i) {
     Sweep& sweep = result.forward[i];
     sweep.pose = i == 0
@@ -169,7 +169,7 @@ Result<ScanLog> locate(const ScanLog& log, const Progress& progress) {
       map.add(sweep.pose, points);
       mapped = sweep.pose;
     }
-    if (progress && i % 64 == 0) progress(static_cast<double>(i) / static_cast<double>(log.forward.size()));
+    if (progress && i % 64 == 0) progress(real(i) / real(log.forward.size()));
   }
   std::size_t before = 0;
   for (Sweep& sweep : result.side) {

@@ -1,5 +1,5 @@
-// Where the robot was: its path from the horizontal laser and the odometry. Each sweep is laid on the
-// map that the sweeps before it have left, so that in one room errors do not add up.
+// Localization: the path of the robot from the horizontal laser and the odometry. Each sweep is matched with the
+// map of all earlier sweeps, so that errors do not accumulate within one room. Metres; deterministic.
 #pragma once
 
 #include "volvox/scan/evaluate.h"
@@ -7,7 +7,7 @@
 
 namespace volvox::scan {
 
-// The log with `pose` of every sweep corrected. Refuses a log without forward sweeps.
+// The log with the corrected `pose` of every sweep. Fails for a log without forward sweeps.
 Result<ScanLog> locate(const ScanLog& log, const Progress& progress = {});
 
 }  // namespace volvox::scan

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 
 namespace volvox::scan {
 
 std::uint32_t ManifoldMesh::add_node() {
   spokes_.emplace_back();
-  return static_cast<std::uint32_t>(spokes_.size() - 1);
+  return narrow<std::uint32_t>(spokes_.size() - 1);
 }
 
 const ManifoldMesh::Spoke* ManifoldMesh::find(std::uint32_t a, std::uint32_t b) const {
@@ -33,9 +34,8 @@ bool ManifoldMesh::can_add_face(std::uint32_t a, std::uint32_t b, std::uint32_t 
   const Spoke *ab = find(a, b), *bc = find(b, c), *ca = find(c, a);
   for (const Spoke* edge : {ab, bc, ca})
     if (edge != nullptr && edge->faces == 2) return false;
-  // At each corner the fan is a path (or empty), and the face must continue it at an end: an edge that
-  // is there already has one face here, so it is an end; a corner with a fan but neither edge would
-  // get a second fan.
+  // The fan at each corner is a path or empty, and the face must extend it at an end. An existing edge has one face,
+  // so it is an end; a corner that has a fan, but none of the edges, would get a second fan.
   const auto continues = [&](std::uint32_t node, const Spoke* one, const Spoke* other) {
     return spokes_[node].empty() || one != nullptr || other != nullptr;
   };
@@ -68,13 +68,13 @@ bool ManifoldMesh::add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 }
 
 std::vector<Triangle> ManifoldMesh::add_faces(std::vector<Triangle> faces) {
-  // Beside those that are there, as long as that goes: islands would meet at single nodes, where
-  // neither could be continued to the other.
-  const auto is_beside = [&](const Triangle& f) {
+  // Adjacent to existing faces as long as possible: separate islands would touch at single nodes, where they
+  // could not be joined.
+  const auto is_adjacent = [&](const Triangle& f) {
     return find(f[0], f[1]) != nullptr || find(f[1], f[2]) != nullptr || find(f[2], f[0]) != nullptr;
   };
   while (!faces.empty()) {
-    if (std::erase_if(faces, [&](const Triangle& f) { return is_beside(f) && add_face(f[0], f[1], f[2]); }) > 0)
+    if (std::erase_if(faces, [&](const Triangle& f) { return is_adjacent(f) && add_face(f[0], f[1], f[2]); }) > 0)
       continue;
     const auto seed =
         std::find_if(faces.begin(), faces.end(), [&](const Triangle& f) { return add_face(f[0], f[1], f[2]); });
@@ -109,14 +109,13 @@ std::vector<Triangle> ManifoldMesh::take_faces(const std::vector<Triangle>& face
 std::vector<Triangle> ManifoldMesh::smaller_part(std::uint32_t node) const {
   const auto& around = spokes_[node];
   if (around.empty()) return {};
-  // Walk from a spoke over faces to the others.
+  // The spokes that are connected to the first by faces.
   std::vector<bool> reached(around.size());
   std::vector<std::size_t> open = {0};
   reached[0] = true;
   std::size_t count = 1;
-  const auto position = [&](std::uint32_t to) {
-    return static_cast<std::size_t>(
-        std::find_if(around.begin(), around.end(), [&](const Spoke& s) { return s.to == to; }) - around.begin());
+  const auto position = [&](std::uint32_t to) -> std::size_t {
+    return std::find_if(around.begin(), around.end(), [&](const Spoke& s) { return s.to == to; }) - around.begin();
   };
   while (!open.empty()) {
     const Spoke& spoke = around[open.back()];
@@ -188,7 +187,7 @@ bool ManifoldMesh::flip_edge(std::uint32_t a, std::uint32_t b) {
   const Spoke* edge = find(a, b);
   if (edge == nullptr || edge->faces != 2) return false;
   const std::uint32_t c = edge->third[0], d = edge->third[1];
-  // The new edge must be new, and neither end of the old one may be left with an edge that folds back.
+  // The new edge must not exist yet, and both nodes of the old edge must keep at least three edges.
   if (find(c, d) != nullptr || spokes_[a].size() <= 3 || spokes_[b].size() <= 3) return false;
   for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}})
     std::erase_if(spokes_[from], [&, gone = to](const Spoke& s) { return s.to == gone; });

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "volvox/base/index.h"
+
 namespace volvox::scan {
 
 Vec3 corner(const model::MeshData& mesh, const Triangle& triangle, int i) { return mesh.vertices[triangle[i]]; }
@@ -27,8 +29,8 @@ model::Bounds bounds(const model::MeshData& mesh) {
 
 namespace {
 
-// The triangles about a vertex form one fan if the edges opposite to it form one path or cycle.
-// `opposite` has the two other corners of each of its triangles.
+// The triangles at a vertex form one fan if the edges opposite to it form one path or cycle.
+// `opposite`: the two other corners of each triangle.
 bool is_one_fan(const std::vector<std::array<std::uint32_t, 2>>& opposite) {
   if (opposite.size() < 2) return true;
   std::vector<bool> reached(opposite.size());
@@ -79,9 +81,9 @@ TriangleMesh welded(const TriangleMesh& mesh, double tolerance) {
   const auto cell_of = [&](const Vec3& p) {
     return Cell{std::llround(p.x / tolerance), std::llround(p.y / tolerance), std::llround(p.z / tolerance)};
   };
-  std::map<Cell, std::vector<std::uint32_t>> cells;  // numbers in `all`
+  std::map<Cell, std::vector<std::uint32_t>> cells;  // indices into `kept`
   std::vector<std::uint32_t> one(mesh.vertices.size());
-  std::vector<std::uint32_t> kept;  // the old number of each
+  std::vector<std::uint32_t> kept;  // old vertex numbers
   for (std::uint32_t i = 0; i < mesh.vertices.size(); ++i) {
     const auto [x, y, z] = cell_of(mesh.vertices[i]);
     std::int64_t found = -1;
@@ -93,11 +95,11 @@ TriangleMesh welded(const TriangleMesh& mesh, double tolerance) {
       }
     }
     if (found < 0) {
-      found = static_cast<std::int64_t>(kept.size());
-      cells[{x, y, z}].push_back(static_cast<std::uint32_t>(found));
+      found = kept.size();
+      cells[{x, y, z}].push_back(narrow<std::uint32_t>(found));
       kept.push_back(i);
     }
-    one[i] = static_cast<std::uint32_t>(found);
+    one[i] = narrow<std::uint32_t>(found);
   }
   TriangleMesh result;
   std::vector<std::int64_t> number(kept.size(), -1);
@@ -106,11 +108,11 @@ TriangleMesh welded(const TriangleMesh& mesh, double tolerance) {
     if (triangle[0] == triangle[1] || triangle[1] == triangle[2] || triangle[2] == triangle[0]) continue;
     for (std::uint32_t& vertex : triangle) {
       if (number[vertex] < 0) {
-        number[vertex] = static_cast<std::int64_t>(result.vertices.size());
+        number[vertex] = result.vertices.size();
         result.vertices.push_back(mesh.vertices[kept[vertex]]);
         if (!mesh.colors.empty()) result.colors.push_back(mesh.colors[kept[vertex]]);
       }
-      vertex = static_cast<std::uint32_t>(number[vertex]);
+      vertex = narrow<std::uint32_t>(number[vertex]);
     }
     result.triangles.push_back(triangle);
   }
@@ -139,7 +141,7 @@ TriangleMesh oriented(TriangleMesh mesh) {
       for (int i = 0; i < 3; ++i) {
         const std::uint32_t a = here[i], b = here[(i + 1) % 3];
         const auto& sharing = edges[{std::min(a, b), std::max(a, b)}];
-        if (sharing.size() != 2) continue;  // at an edge of three nothing can agree
+        if (sharing.size() != 2) continue;  // an edge with three triangles has no consistent orientation
         const std::uint32_t other = sharing[0] == part[n] ? sharing[1] : sharing[0];
         if (reached[other]) continue;
         if (runs(other, a, b)) std::swap(mesh.triangles[other][1], mesh.triangles[other][2]);
@@ -157,7 +159,7 @@ TriangleMesh oriented(TriangleMesh mesh) {
       inward += dot(n, middle - corner(mesh, mesh.triangles[t], 0));
       upward += n.z;
     }
-    // A flat part has no middle to face: a floor or a table faces up.
+    // A flat part has no inside: floors and tables face up.
     const double flat = 1e-3 * area(mesh);
     if (std::fabs(inward) > flat ? inward >= 0 : upward >= 0) continue;
     for (const std::uint32_t t : part) std::swap(mesh.triangles[t][1], mesh.triangles[t][2]);
@@ -170,11 +172,11 @@ std::vector<Vec3> surface_points(const model::MeshData& mesh, double per_square_
   for (const Triangle& triangle : mesh.triangles) {
     const Vec3 a = corner(mesh, triangle, 0), ab = corner(mesh, triangle, 1) - a, ac = corner(mesh, triangle, 2) - a;
     const double wanted = length(cross(ab, ac)) / 2 * per_square_metre;
-    // The R2 sequence (plastic number) fills the triangle evenly at any count.
-    const auto count = static_cast<std::size_t>(std::ceil(wanted));
+    // The R2 sequence (plastic number) is evenly distributed for any number of points.
+    const auto count = truncated<std::size_t>(std::ceil(wanted));
     for (std::size_t i = 0; i < count; ++i) {
-      double u = std::fmod(0.5 + 0.7548776662466927 * static_cast<double>(i), 1.0);
-      double v = std::fmod(0.5 + 0.5698402909980532 * static_cast<double>(i), 1.0);
+      double u = std::fmod(0.5 + 0.7548776662466927 * real(i), 1.0);
+      double v = std::fmod(0.5 + 0.5698402909980532 * real(i), 1.0);
       if (u + v > 1) u = 1 - u, v = 1 - v;
       points.push_back(a + ab * u + ac * v);
     }

@@ -1,4 +1,4 @@
-// Triangle meshes as arenas are made of, and what can be said of their surface. Metres.
+// Triangle meshes of arenas and properties of their surface. Metres. Pure, deterministic functions.
 #pragma once
 
 #include <array>
@@ -15,20 +15,20 @@ struct Rgb {
   friend constexpr bool operator==(const Rgb&, const Rgb&) = default;
 };
 
-// Counter-clockwise triangles show their front to the viewer: into the room, where robots are.
+// The front of a triangle is the side from which it is counter-clockwise; it faces the inside of the room.
 struct TriangleMesh : model::MeshData {
-  std::vector<Rgb> colors;  // one a vertex, or none
+  std::vector<Rgb> colors;  // one per vertex, or none
 };
 
 using Triangle = std::array<std::uint32_t, 3>;
 
 Vec3 corner(const model::MeshData& mesh, const Triangle& triangle, int i);
-// Twice the area long.
+// Its length is twice the area.
 Vec3 area_normal(const model::MeshData& mesh, const Triangle& triangle);
 double area(const model::MeshData& mesh);
 model::Bounds bounds(const model::MeshData& mesh);
 
-// How the triangles hang together, by their vertex numbers.
+// The connectivity of the triangles by their vertex numbers.
 struct Topology {
   std::size_t edges = 0;
   std::size_t boundary_edges = 0;      // of one triangle
@@ -38,16 +38,14 @@ struct Topology {
 };
 Topology topology(const model::MeshData& mesh);
 
-// Makes one of vertices nearer than `tolerance`, and drops triangles that have lost their area
-// and vertices that no triangle uses.
+// Merges vertices within `tolerance` of each other; removes degenerate triangles and unused vertices.
 TriangleMesh welded(const TriangleMesh& mesh, double tolerance);
 
-// Turns triangles so that neighbours agree on which side is the front, and every connected part so
-// that it faces its own middle: a room faces inward, where the robots are.
+// Orients triangles consistently, and every connected part towards its own centre: a room faces its inside.
 TriangleMesh oriented(TriangleMesh mesh);
 
-// Points evenly spread over the surface, at least `per_square_metre`, on a lattice of each
-// triangle: the same for the same mesh.
+// Points distributed evenly over the surface, at least `per_square_metre`, by a quasi-random sequence in each
+// triangle. The same mesh gives the same points.
 std::vector<Vec3> surface_points(const model::MeshData& mesh, double per_square_metre);
 
 }  // namespace volvox::scan

@@ -4,22 +4,24 @@
 #include <array>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/scan/settle.h"
 #include "volvox/scan/triangle_tree.h"
 
 namespace volvox::scan {
 namespace {
 
-constexpr double slab = 0.05;    // m, behind a rectangle: thicker than a wheel sinks in, thinner than most walls
-constexpr double square = 0.04;  // cosine of an angle that passes for a right one: 2 degrees
-constexpr double filled = 0.97;  // of a rectangle
+constexpr double slab =
+    0.05;  // m, thickness behind a rectangle: more than the penetration of a wheel, less than most walls
+constexpr double square = 0.04;  // cosine of an angle that counts as a right angle: 2 degrees
+constexpr double filled = 0.97;  // fraction of a rectangle that must be covered
 
-// What one plane's triangles cover.
+// The triangles of one plane.
 struct Face {
   std::vector<std::uint32_t> triangles;
-  Vec3 normal;  // to the front
+  Vec3 normal;  // of the front
   double area = 0;
-  // The rectangle about it, along its longest border: middle, directions, full lengths.
+  // The bounding rectangle along its longest boundary edge: centre, directions, full lengths.
   Vec3 middle, u, v;
   double length = 0, width = 0;
   bool used = false;
@@ -34,7 +36,7 @@ std::int32_t plane_of(const TriangleMesh& mesh, const Triangle& triangle, const 
   const Vec3 normal = normalized(area_normal(mesh, triangle));
   const Vec3 middle = (corner(mesh, triangle, 0) + corner(mesh, triangle, 1) + corner(mesh, triangle, 2)) / 3;
   std::int32_t best = -1;
-  for (std::int32_t p = 0; p < static_cast<std::int32_t>(set.planes.size()); ++p) {
+  for (std::int32_t p = 0; p < narrow<std::int32_t>(set.planes.size()); ++p) {
     const double distance = std::fabs(set.planes[p].distance(middle));
     if (std::fabs(dot(set.planes[p].normal, normal)) < 0.98 || distance >= reach) continue;
     reach = distance;
@@ -55,7 +57,7 @@ void frame(const TriangleMesh& mesh, Face& face) {
   face.normal = normalized(normal);
   double longest = 0;
   for (const auto& [a, b] : sides) {
-    if (std::find(sides.begin(), sides.end(), std::array{b, a}) != sides.end()) continue;  // not on the border
+    if (std::find(sides.begin(), sides.end(), std::array{b, a}) != sides.end()) continue;  // not on the boundary
     const double size = length(mesh.vertices[b] - mesh.vertices[a]);
     if (size <= longest) continue;
     longest = size;
@@ -68,7 +70,7 @@ void frame(const TriangleMesh& mesh, Face& face) {
     const Vec3& p = mesh.vertices[side[0]];
     const double at[2] = {dot(p, face.u), dot(p, face.v)};
     for (int k = 0; k < 2; ++k) low[k] = std::min(low[k], at[k]), high[k] = std::max(high[k], at[k]);
-    height += dot(p, face.normal) / static_cast<double>(sides.size());
+    height += dot(p, face.normal) / real(sides.size());
   }
   face.length = high[0] - low[0];
   face.width = high[1] - low[1];
@@ -95,7 +97,7 @@ void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPa
     return !face.triangles.empty() && face.area > filled * face.length * face.width;
   };
 
-  // A solid box: a rectangle on top, and one below each of its sides, all of one depth.
+  // A solid box: a rectangle on top and one below each of its sides, all of the same height.
   std::vector<BoxPart> solids;
   for (Face& top : faces) {
     if (top.used || !is_rectangle(top) || top.normal.z < 0.95) continue;
@@ -107,7 +109,7 @@ void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPa
       const Vec3 outward = cross(normalized(b - a), top.normal);
       for (Face& side : faces) {
         if (side.used || &side == &top || !is_rectangle(side) || dot(side.normal, outward) < 0.98) continue;
-        // Its upper border is this side, at both ends.
+        // The upper corners of the side face must be the ends of this side.
         const auto at = side.corners();
         const auto near = [&](const Vec3& p) {
           return std::any_of(at.begin(), at.end(), [&](const Vec3& q) { return length(p - q) < 2 * reach; });
@@ -126,7 +128,7 @@ void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPa
   }
   boxes.insert(boxes.end(), solids.begin(), solids.end());
 
-  // A slab: a rectangle, or one with holes where solid boxes stand on it.
+  // A slab: a rectangle, possibly with holes where solid boxes stand on it.
   for (Face& face : faces) {
     if (face.used || face.triangles.empty() || std::min(face.length, face.width) < reach) continue;
     double covered = face.area;
@@ -153,8 +155,8 @@ void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPa
 MixedModel build_mixed(Cloud cloud, const PlaneFittingOptions& options, GsrmOptions net, const Progress& progress) {
   PlaneModel flat = fit_planes(cloud, options);
   MixedModel model;
-  const double all = static_cast<double>(cloud.points.size());
-  // What the polygons do not explain.
+  const double all = real(cloud.points.size());
+  // Points that are not on the polygons have label -1.
   PlaneSet unexplained = flat.set;
   if (!flat.mesh.triangles.empty()) {
     const TriangleTree tree(flat.mesh);
@@ -174,16 +176,15 @@ MixedModel build_mixed(Cloud cloud, const PlaneFittingOptions& options, GsrmOpti
   find_boxes(flat.mesh, flat.set, model.boxes, model.rest);
   model.mesh = std::move(flat.mesh);
   model.set = std::move(flat.set);
-  constexpr std::size_t least = 64;  // points of which a surface can be learned
+  constexpr std::size_t least = 64;  // smallest number of points for learning a surface
   if (free.points.size() >= least) {
     PlaneSet none{
         model.set.cell, model.set.noise, model.set.density, {}, std::vector<std::int32_t>(free.points.size(), -1)};
     net.nodes =
-        std::max<std::size_t>(16, static_cast<std::size_t>(std::lround(static_cast<double>(net.nodes) *
-                                                                       static_cast<double>(free.points.size()) / all)));
+        std::max<std::size_t>(16, narrow<std::size_t>(std::lround(real(net.nodes) * real(free.points.size()) / all)));
     const TriangleMesh learned = build_gsrm(free, none, net, progress);
     for (TriangleMesh* mesh : {&model.mesh, &model.rest}) {
-      const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
+      const auto first = narrow<std::uint32_t>(mesh->vertices.size());
       mesh->vertices.insert(mesh->vertices.end(), learned.vertices.begin(), learned.vertices.end());
       for (const Triangle& t : learned.triangles) mesh->triangles.push_back({first + t[0], first + t[1], first + t[2]});
     }

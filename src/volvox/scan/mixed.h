@@ -1,6 +1,6 @@
-// Mixed models, as the discussion of seed 002 suggests: boxes where they fit, flat polygons where only
-// these do, and a net of triangles elsewhere. Boxes cost a physics engine less than the triangles they
-// stand for.
+// Mixed models, as suggested in the discussion of seed 002: boxes where they fit, otherwise flat polygons, and a
+// triangle net where no plane fits. Boxes cost a physics engine less than the triangles that they replace. Metres;
+// deterministic.
 #pragma once
 
 #include <vector>
@@ -11,24 +11,24 @@
 namespace volvox::scan {
 
 struct BoxPart {
-  Pose pose;  // of its middle
+  Pose pose;  // of its centre
   Vec3 size;  // full edge lengths
 };
 
 struct MixedModel {
   PlaneSet set;
-  TriangleMesh mesh;  // the whole surface, as triangles
-  // The same for an engine: solid boxes, and slabs behind rectangles; and the triangles of `mesh` that
-  // none of them stands for.
+  TriangleMesh mesh;  // the whole surface as triangles
+  // The same surface for a physics engine: solid boxes, slabs behind rectangles, and the triangles of `mesh` that
+  // no box replaces.
   std::vector<BoxPart> boxes;
   TriangleMesh rest;
 };
 
-// `cloud` as prepare() gives it. `net`: how to build where no plane fits; its nodes are for a cloud
-// without any plane, and it gets a part of them.
+// `cloud`: the result of prepare(). `net`: for points without a plane; its number of nodes is for the whole cloud and
+// is reduced to the fraction of these points.
 MixedModel build_mixed(Cloud cloud, const PlaneFittingOptions& planes, GsrmOptions net, const Progress& progress = {});
 
-// The boxes that the polygons of planes make, and the triangles left over.
+// Finds boxes among the polygons of the planes; `rest`: the remaining triangles.
 void find_boxes(const TriangleMesh& mesh, const PlaneSet& set, std::vector<BoxPart>& boxes, TriangleMesh& rest);
 
 }  // namespace volvox::scan

@@ -1,4 +1,4 @@
-// Where a flat set of points ends: loops around the cells of a grid that hold points.
+// The outline of a set of points in a plane: loops around the occupied cells of a grid. Deterministic.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace volvox::scan {
 
-// Loops of cell edges, the points on their left: outer loops are counter-clockwise, holes clockwise.
-// A loop is given by its corners, one a cell edge; consecutive ones are one cell apart.
+// Loops of cell edges with the points on their left: outer loops are counter-clockwise, holes clockwise.
+// A loop is a list of corners; consecutive corners are one cell apart.
 struct OutlineOptions {
   double cell = 0;
-  double least = 2;        // points that make a cell count
-  double least_area = 10;  // in cells: smaller islands and holes are noise
+  double least = 2;        // points in an occupied cell
+  double least_area = 10;  // in cells: smaller islands and holes are ignored as noise
 };
 std::vector<std::vector<Vec2>> outlines(const std::vector<Vec2>& points, const OutlineOptions& options);
 

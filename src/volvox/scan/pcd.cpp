@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 
+#include "volvox/base/index.h"
 #include "volvox/scan/files.h"
 #include "volvox/scan/text.h"
 
@@ -36,7 +38,7 @@ struct Header {
 constexpr const char* pcd_fix =
     "give a PCD 0.7 file as PCL writes it: FIELDS, SIZE, TYPE, COUNT, WIDTH, HEIGHT, POINTS, DATA";
 
-// One entry a field, set from the words after SIZE, TYPE or COUNT.
+// Sets one entry for each field from the words after SIZE, TYPE or COUNT.
 template <class Set>
 bool set_fields(Words& words, std::vector<Field>& fields, Set set) {
   for (Field& field : fields)
@@ -138,21 +140,23 @@ double load(const Field& field, const char* bytes) {
 }
 
 Rgb unpack(std::uint32_t rgb) {
-  return {static_cast<std::uint8_t>(rgb >> 16), static_cast<std::uint8_t>(rgb >> 8), static_cast<std::uint8_t>(rgb)};
+  const auto byte = [&](int shift) -> std::uint8_t { return rgb >> shift & 0xff; };
+  return {byte(16), byte(8), byte(0)};
 }
 
-// LZF as PCL packs it: runs of literal bytes, and copies of what came up to 8 kB before.
+// LZF compression, as in PCL: runs of literal bytes, and copies of bytes up to 8 kB before.
 Result<std::string> unpack_lzf(std::string_view packed, std::size_t size, const std::string& file,
                                std::size_t first_byte) {
   const auto broken = [&](std::size_t at) {
-    return Diagnostic{file, 0, fmt::format("the compressed data are broken at byte {}", first_byte + at),
+    return Diagnostic{file, 0, fmt::format("the compressed data are damaged at byte {}", first_byte + at),
                       "copy or write the file again"};
   };
   std::string out;
   out.reserve(size);
   std::size_t in = 0;
+  const auto next = [&]() -> unsigned char { return packed[in++]; };
   while (in < packed.size()) {
-    const auto control = static_cast<unsigned char>(packed[in++]);
+    const unsigned char control = next();
     if (control < 32) {
       const std::size_t run = control + 1u;
       if (packed.size() - in < run || size - out.size() < run) return broken(in);
@@ -163,12 +167,11 @@ Result<std::string> unpack_lzf(std::string_view packed, std::size_t size, const 
     std::size_t run = control >> 5;
     if (run == 7) {
       if (in >= packed.size()) return broken(in);
-      run += static_cast<unsigned char>(packed[in++]);
+      run += next();
     }
     run += 2;
     if (in >= packed.size()) return broken(in);
-    const std::size_t back =
-        (static_cast<std::size_t>(control & 31) << 8 | static_cast<unsigned char>(packed[in++])) + 1;
+    const std::size_t back = ((control & 31u) << 8 | next()) + 1;
     if (back > out.size() || size - out.size() < run) return broken(in);
     for (std::size_t i = 0; i < run; ++i) out.push_back(out[out.size() - back]);
   }
@@ -214,14 +217,15 @@ Result<CloudReading> parse_ascii(const Header& header, std::string_view bytes, c
           return Diagnostic{
               file, header.lines + lines.number(),
               fmt::format("'{}' is not a number for the field {}", again.next().substr(0, 40), field.name),
-              "give every point one number a field"};
+              "give every point one number for each field"};
         }
         if (field.name == "x") point.x = *value;
         if (field.name == "y") point.y = *value;
         if (field.name == "z") point.z = *value;
         if (&field == color && i == 0)
           rgb = unpack(field.type == 'F' ? std::bit_cast<std::uint32_t>(static_cast<float>(*value))
-                                         : static_cast<std::uint32_t>(clamp(*value, 0, 4294967295.0)));
+                       : *value > 0      ? truncated<std::uint32_t>(std::min(*value, 4294967295.0))
+                                         : 0);
       }
     }
     collector.add(point, color != nullptr ? &rgb : nullptr);
@@ -235,7 +239,7 @@ Result<CloudReading> parse_ascii(const Header& header, std::string_view bytes, c
   return collector.finish();
 }
 
-// `at(field, point)` gives the bytes of a value.
+// `at(field, point)` returns the bytes of a value.
 template <class At>
 CloudReading collect(const Header& header, At at) {
   Collector collector;
@@ -281,7 +285,7 @@ Result<CloudReading> parse_pcd(std::string_view bytes, const std::string& file) 
   if (data.size() < 8) return cut_off(8);
   std::memcpy(sizes.data(), data.data(), 8);
   if (data.size() - 8 < sizes[0]) return cut_off(8 + std::uint64_t{sizes[0]});
-  // Three bytes of LZF stand for 264 at most: a header that promises more is wrong, and would cost memory.
+  // Three bytes of LZF expand to 264 at most: a header with a larger size is wrong and would allocate much memory.
   if (sizes[1] != size || size / 88 > sizes[0]) {
     return Diagnostic{file, 0,
                       fmt::format("{} points of {} bytes are not the {} uncompressed bytes that byte {} promises",
@@ -290,7 +294,7 @@ Result<CloudReading> parse_pcd(std::string_view bytes, const std::string& file) 
   }
   const auto unpacked = unpack_lzf(data.substr(8, sizes[0]), sizes[1], file, header->end + 8);
   if (!unpacked.ok()) return unpacked.error();
-  // All x, then all y, ...
+  // Compressed data have all x, then all y, ...
   return collect(*header, [&](const Field& field, std::uint64_t i) {
     return unpacked->data() + field.offset * header->points + i * field.size * field.count;
   });

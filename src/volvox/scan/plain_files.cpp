@@ -1,15 +1,16 @@
-// OFF, STL and XYZ: formats that need no header to speak of.
+// Readers of OFF, STL and XYZ, formats with almost no header.
 #include <fmt/format.h>
 
 #include <cstring>
 
+#include "volvox/base/index.h"
 #include "volvox/scan/files.h"
 #include "volvox/scan/text.h"
 
 namespace volvox::scan {
 namespace {
 
-// The next line with something on it that is not a comment.
+// The next line that is not empty and not a comment.
 bool next_line(Lines& lines, std::string_view& line) {
   while (lines.next(line)) {
     line = line.substr(0, line.find('#'));
@@ -31,7 +32,8 @@ bool next_point(Words& words, Vec3& point) {
 
 Result<TriangleMesh> parse_off(std::string_view bytes, const std::string& file) {
   const std::string fix =
-      "give an OFF file: 'OFF', the numbers of vertices, faces and edges, x y z a vertex, n i j k ... a face";
+      "give an OFF file: 'OFF', the numbers of vertices, faces and edges, x y z for each vertex, n i j k ... for each "
+      "face";
   Lines lines(bytes);
   std::string_view line;
   const auto bad = [&](std::string what) { return Diagnostic{file, lines.number(), std::move(what), fix}; };
@@ -61,7 +63,7 @@ Result<TriangleMesh> parse_off(std::string_view bytes, const std::string& file) 
     for (std::uint32_t k = 0; corners && k < *corners; ++k) {
       const auto vertex = words.number<std::uint32_t>();
       if (!vertex || *vertex >= mesh.vertices.size())
-        return bad(fmt::format("face {} names a vertex that is not there", i + 1));
+        return bad(fmt::format("face {} refers to a vertex that does not exist", i + 1));
       if (k == 0) triangle[0] = *vertex;
       triangle[1] = triangle[2];
       triangle[2] = *vertex;
@@ -76,14 +78,14 @@ Result<TriangleMesh> parse_stl(std::string_view bytes, const std::string& file) 
   TriangleMesh mesh;
   const auto add = [&](const Vec3& vertex) {
     if (mesh.vertices.size() % 3 == 0) {
-      const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+      const auto first = narrow<std::uint32_t>(mesh.vertices.size());
       mesh.triangles.push_back({first, first + 1, first + 2});
     }
     mesh.vertices.push_back(vertex);
   };
   std::uint32_t count = 0;
   if (bytes.size() >= 84) std::memcpy(&count, bytes.data() + 80, 4);
-  // Some binary files begin with 'solid' too: what tells is their size.
+  // Some binary files also begin with 'solid'; the file size distinguishes them.
   if (bytes.size() >= 84 && bytes.size() == 84 + std::uint64_t{count} * 50) {
     for (std::uint32_t i = 0; i < count; ++i) {
       float corners[9];
@@ -139,7 +141,7 @@ Result<CloudReading> parse_xyz(std::string_view bytes, const std::string& file) 
         colors && r && g && b && *r >= 0 && *g >= 0 && *b >= 0 && *r <= 255 && *g <= 255 && *b <= 255 && words.at_end();
     if (colors)
       reading.cloud.colors.push_back(
-          {static_cast<std::uint8_t>(*r), static_cast<std::uint8_t>(*g), static_cast<std::uint8_t>(*b)});
+          {truncated<std::uint8_t>(*r), truncated<std::uint8_t>(*g), truncated<std::uint8_t>(*b)});
   }
   if (!colors) reading.cloud.colors.clear();
   if (lost > 0) reading.repairs.push_back(fmt::format("{} points were not finite and were left out", lost));

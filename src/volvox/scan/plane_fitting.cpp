@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 #include "volvox/scan/outline.h"
 
 namespace volvox::scan {
@@ -19,7 +20,7 @@ struct Line {
   Vec2 foot(const Vec2& p) const { return p - normal * distance(p); }
 };
 
-// False where the lines run nearly the same way.
+// False if the lines are nearly parallel.
 bool intersect(const Line& a, const Line& b, Vec2& at) {
   const double turn = cross(a.normal, b.normal);
   if (std::fabs(turn) < 0.2) return false;
@@ -33,14 +34,14 @@ struct Frame {
   Vec3 lift(const Vec2& p) const { return origin + u * p.x + v * p.y; }
 };
 
-// Borders one plane.
+// The polygons of one plane.
 class PlaneBorder {
  public:
   PlaneBorder(const Cloud& cloud, const PlaneSet& set, const CellGrid& grid, std::int32_t plane)
       : cloud_(cloud), set_(set), grid_(grid), plane_(plane) {
     const FittedPlane& own = set.planes[plane];
     frame_.normal = own.normal;
-    // Upright planes get an upright frame: their outlines then follow the cells.
+    // Vertical planes get a vertical frame, so that their outlines are aligned with the cells.
     frame_.u = std::fabs(own.normal.z) < 0.9 ? normalized(cross({0, 0, 1}, own.normal))
                                              : normalized(cross({0, 1, 0}, own.normal));
     frame_.v = cross(own.normal, frame_.u);
@@ -48,7 +49,7 @@ class PlaneBorder {
     for (std::uint32_t i = 0; i < cloud.points.size(); ++i)
       if (set.label[i] == plane) points_.push_back(frame_.flat(cloud.points[i]));
     cell_ = std::max(std::sqrt(7 / std::max(set.density, 1e-9)), 2.5 * set.noise);
-    for (std::int32_t other = 0; other < static_cast<std::int32_t>(set.planes.size()); ++other) {
+    for (std::int32_t other = 0; other < narrow<std::int32_t>(set.planes.size()); ++other) {
       lines_.emplace_back();
       crossing_.push_back(false);
       if (other == plane) continue;
@@ -64,7 +65,7 @@ class PlaneBorder {
   // Adds the triangles of the plane.
   void build(TriangleMesh& mesh) {
     if (points_.size() < 16) return;
-    // Two of seven points that a cell holds on average: a cell that is half outside has more.
+    // A cell with two points is occupied: the average is seven, and a cell that is half outside has more than two.
     const auto loops = outlines(points_, {cell_, 2, 8});
     std::vector<std::vector<Vec2>> outer, holes;
     for (const auto& staircase : loops) {
@@ -78,7 +79,7 @@ class PlaneBorder {
       std::vector<std::vector<Vec2>> polygon = {outline};
       for (const auto& hole : holes)
         if (contains(outline, hole[0])) polygon.push_back(hole);
-      const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+      const auto first = narrow<std::uint32_t>(mesh.vertices.size());
       for (const auto& loop : polygon)
         for (const Vec2& p : loop) mesh.vertices.push_back(frame_.lift(p));
       for (const auto& t : triangulate(polygon)) mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
@@ -87,8 +88,7 @@ class PlaneBorder {
 
  private:
   static constexpr std::int32_t nothing = -1;
-  static constexpr double near_line =
-      1.7;  // cells: how far an edge of the outline may be from the line that it stands for
+  static constexpr double near_line = 1.7;  // cells: largest distance of an edge of the outline from its line
 
   // A stretch of the outline along one line.
   struct Side {
@@ -97,7 +97,7 @@ class PlaneBorder {
     std::int32_t plane = nothing;
   };
 
-  // Whether the other plane has points at this place of their common line.
+  // Whether the other plane has points at this place of the intersection line.
   bool meets(std::int32_t other, const Vec2& place) const {
     int count = 0;
     grid_.near(frame_.lift(lines_[other].foot(place)), 1.3 * cell_,
@@ -105,18 +105,18 @@ class PlaneBorder {
     return count >= 2;
   }
 
-  // Which plane ends this one at each edge of the outline: the labelling that explains the edges by
-  // near lines with the fewest changes from one line to another (found by dynamic programming).
+  // The plane that bounds this one at each edge of the outline: the labelling by near lines with the lowest cost,
+  // which penalizes changes from one line to another (dynamic programming).
   std::vector<std::int32_t> explain(const std::vector<Vec2>& staircase) const {
-    // An edge costs its distance from the line, in cells, and more as far as it runs across rather than
-    // along: or the floor and the top of a low box would explain its ends as well.
+    // The cost of an edge is its distance from the line, in cells, and a penalty for its direction across the line:
+    // otherwise the floor and the top of a low box would also explain the ends of its sides.
     constexpr double across = 1.4, unexplained = 1.3, change = 2.2, impossible = 1e6;
     const std::size_t n = staircase.size();
     std::vector<std::int32_t> names = {nothing};
     std::vector<std::vector<std::pair<std::int32_t, double>>> near(n);
     for (std::size_t e = 0; e < n; ++e) {
       const Vec2 begin = staircase[e], end = staircase[(e + 1) % n], middle = (begin + end) * 0.5;
-      for (std::int32_t other = 0; other < static_cast<std::int32_t>(lines_.size()); ++other) {
+      for (std::int32_t other = 0; other < narrow<std::int32_t>(lines_.size()); ++other) {
         if (!crossing_[other]) continue;
         const double d = std::fabs(lines_[other].distance(middle)) / cell_;
         if (d > near_line || !meets(other, middle)) continue;
@@ -134,10 +134,10 @@ class PlaneBorder {
     for (std::size_t e = 0; e < n; ++e) {
       cost[e * m] = unexplained;  // names[0] is `nothing`
       for (const auto& [other, d] : near[e]) {
-        const auto k = static_cast<std::size_t>(std::lower_bound(names.begin(), names.end(), other) - names.begin());
+        const std::size_t k = std::lower_bound(names.begin(), names.end(), other) - names.begin();
         cost[e * m + k] = d;
       }
-      // The loop is opened where one line explains it and no other is near.
+      // The loop is opened at an edge with only one near line.
       const double doubt = near[e].size() == 1 ? near[e][0].second : near[e].empty() ? unexplained : impossible;
       if (doubt < surest) surest = doubt, start = e;
     }
@@ -146,16 +146,16 @@ class PlaneBorder {
     for (std::size_t k = 0; k < m; ++k) last[k] = cost[start * m + k];
     for (std::size_t s = 1; s <= n; ++s) {
       const std::size_t e = (start + s) % n;
-      const auto best = static_cast<std::size_t>(std::min_element(last.begin(), last.end()) - last.begin());
+      const std::size_t best = std::min_element(last.begin(), last.end()) - last.begin();
       for (std::size_t k = 0; k < m; ++k) {
         const bool stay = last[k] <= last[best] + change;
-        from[e * m + k] = static_cast<std::uint16_t>(stay ? k : best);
+        from[e * m + k] = narrow<std::uint16_t>(stay ? k : best);
         total[k] = (stay ? last[k] : last[best] + change) + cost[e * m + k];
       }
       last = total;
     }
     std::vector<std::int32_t> label(n);
-    auto k = static_cast<std::size_t>(std::min_element(last.begin(), last.end()) - last.begin());
+    std::size_t k = std::min_element(last.begin(), last.end()) - last.begin();
     for (std::size_t s = n; s >= 1; --s) {
       const std::size_t e = (start + s) % n;
       label[e] = names[k];
@@ -164,7 +164,7 @@ class PlaneBorder {
     return label;
   }
 
-  // The staircase as straight sides, meeting at corners.
+  // Replaces the staircase by straight sides that meet at corners.
   std::vector<Vec2> straightened(const std::vector<Vec2>& staircase) const {
     const std::size_t n = staircase.size();
     const std::vector<std::int32_t> label = explain(staircase);
@@ -173,7 +173,7 @@ class PlaneBorder {
     std::vector<Side> sides;
     if (start == n) {
       start = 0;
-      if (label[0] != nothing) return {};  // one line goes nowhere around
+      if (label[0] != nothing) return {};  // a single line cannot enclose an area
     }
     for (std::size_t s = 0; s < n;) {
       const std::size_t first = (start + s) % n;
@@ -188,11 +188,11 @@ class PlaneBorder {
     return corners_of(sides);
   }
 
-  // Where nothing ends the plane but its points do: few straight stretches (Douglas and Peucker).
+  // Where no other plane bounds this one: few straight sides along the end of the points (Douglas-Peucker).
   void add_free_sides(const std::vector<Vec2>& run, std::vector<Side>& sides) const {
     std::vector<std::size_t> kept = {0, run.size() - 1};
     std::vector<std::array<std::size_t, 2>> open = {{0, run.size() - 1}};
-    if (length(run.front() - run.back()) < 0.5 * cell_) {  // all around: begin with the farthest corner
+    if (length(run.front() - run.back()) < 0.5 * cell_) {  // closed: split at the farthest corner
       std::size_t far = 0;
       for (std::size_t i = 0; i < run.size(); ++i)
         if (length(run[i] - run[0]) > length(run[far] - run[0])) far = i;
@@ -217,10 +217,10 @@ class PlaneBorder {
     }
     std::sort(kept.begin(), kept.end());
     for (std::size_t i = 1; i < kept.size(); ++i) {
-      // The line through the middles of the cell edges.
+      // The line through the centres of the cell edges.
       Vec2 mean;
       const std::size_t a = kept[i - 1], b = kept[i];
-      const auto count = static_cast<double>(b - a);
+      const auto count = real(b - a);
       for (std::size_t k = a; k < b; ++k) mean = mean + (run[k] + run[k + 1]) * (0.5 / count);
       double xx = 0, xy = 0, yy = 0;
       for (std::size_t k = a; k < b; ++k) {
@@ -236,8 +236,8 @@ class PlaneBorder {
     }
   }
 
-  // Where chance left the cells in a corner empty, the outline cuts the corner by a short free side: a
-  // step along the plane beside it, or a slant from one side to the next. It is left out.
+  // If the cells in a corner are empty by chance, the outline cuts the corner by a short free side: a step along an
+  // adjacent plane, or a slanted side from one side to the next. Removes such sides.
   void drop_cut_corners(std::vector<Side>& sides) const {
     constexpr double step = 3, slant = 4;  // cells: no longer than these
     const auto is_step = [&](const Side& side, const Side& beside) {
@@ -255,13 +255,13 @@ class PlaneBorder {
       const double size = length(side.end - side.begin) / cell_;
       const bool cut = side.plane == nothing && ((size < step && (is_step(side, before) || is_step(side, after))) ||
                                                  (size < slant && is_slant(before, side, after)));
-      if (cut) sides.erase(sides.begin() + static_cast<std::ptrdiff_t>(i));
+      if (cut) sides.erase(sides.begin() + i);
       else ++i;
     }
   }
 
-  // A free side runs like a side that an intersection gives, or across it, if it nearly does (walls
-  // end level); and lies where the density of the points falls to half.
+  // Makes a free side parallel or perpendicular to a side from an intersection if it nearly is (the tops of walls are
+  // horizontal), and moves it to where the density of the points falls to half.
   void align_free_sides(std::vector<Side>& sides) const {
     for (Side& side : sides) {
       if (side.plane != nothing) continue;
@@ -298,7 +298,7 @@ class PlaneBorder {
         if (t < from || t > to || s > band || s < -4 * band) continue;
         (s > -band ? outside : inside) += 1;
       }
-      const double density = inside / (3 * band);  // a metre of depth
+      const double density = inside / (3 * band);  // points per metre of depth
       if (inside < 20) return;
       const double moved = outside / density - band;
       if (std::fabs(moved) > 1.5 * cell_) return;
@@ -314,7 +314,7 @@ class PlaneBorder {
     for (std::size_t i = 0; i < sides.size(); ++i) {
       const Side &side = sides[i], &next = sides[(i + 1) % sides.size()];
       Vec2 at;
-      // Sides that meet far from where the outline turns are joined by a step.
+      // Sides that intersect far from the corner of the outline are joined by a step.
       if (sides.size() > 1 && intersect(side.line, next.line, at) && length(at - side.end) < 4 * cell_) {
         add(at);
       } else {
@@ -334,7 +334,7 @@ class PlaneBorder {
   std::vector<Vec2> points_;
   double cell_ = 0;
   std::vector<Line> lines_;     // with every other plane
-  std::vector<bool> crossing_;  // whether there is one
+  std::vector<bool> crossing_;  // whether the planes intersect
 };
 
 }  // namespace
@@ -344,9 +344,9 @@ PlaneModel fit_planes(const Cloud& cloud, const PlaneFittingOptions& options) {
   model.set = find_planes(cloud.points, {options.seed, options.noise});
   const CellGrid grid(cloud.points, std::max(model.set.cell, 1e-9));
   TriangleMesh mesh;
-  for (std::int32_t plane = 0; plane < static_cast<std::int32_t>(model.set.planes.size()); ++plane)
+  for (std::int32_t plane = 0; plane < narrow<std::int32_t>(model.set.planes.size()); ++plane)
     PlaneBorder(cloud, model.set, grid, plane).build(mesh);
-  // Corners that two planes found on their own, such as the upper ends of an edge between walls.
+  // Merges corners that two planes found independently, such as the upper end of an edge between walls.
   model.mesh = oriented(welded(mesh, std::max(2 * model.set.noise, 1e-6)));
   return model;
 }

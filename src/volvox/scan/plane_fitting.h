@@ -1,6 +1,6 @@
-// The method PF of seed 002: an arena as few flat polygons. The planes of the cloud (planes.h), each
-// bordered by its intersections with the planes beside it, or, where nothing is beside it, by where
-// its points end; then triangles.
+// The method PF (plane fitting) of seed 002: an arena of few flat polygons. Each plane of the cloud (planes.h) is
+// bounded by its intersections with adjacent planes, or, where there is none, by the end of its points, and is
+// then triangulated. Metres; the same seed gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace volvox::scan {
 
 struct PlaneFittingOptions {
   std::uint64_t seed = 1;
-  double noise = 0;  // of the points, m; 0: estimated
+  double noise = 0;  // standard deviation of the points, m; 0: estimated
 };
 
 struct PlaneModel {
@@ -20,7 +20,7 @@ struct PlaneModel {
   TriangleMesh mesh;
 };
 
-// `cloud` as prepare() gives it.
+// `cloud`: the result of prepare().
 PlaneModel fit_planes(const Cloud& cloud, const PlaneFittingOptions& options);
 
 }  // namespace volvox::scan

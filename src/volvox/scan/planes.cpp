@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 
 namespace volvox::scan {
 
@@ -31,11 +32,11 @@ double cell_for(std::span<const Vec3> points, double points_a_cell) {
     for (int i = 0; i < 3; ++i) low[i] = std::min(low[i], p[i]), high[i] = std::max(high[i], p[i]);
   const double size = std::max(length(high - low), 1e-6);
   double cell = size / 100;
-  // Cells that hold points count the surface's area; a few rounds bring their mean to what is wanted (more
-  // where a few points are very far out).
+  // The number of occupied cells is proportional to the area. A few iterations reach the wanted mean (more if there
+  // are distant outliers).
   for (int round = 0; round < 24; ++round) {
     const CellGrid grid(points, cell);
-    const double mean = static_cast<double>(points.size()) / static_cast<double>(grid.cells().size());
+    const double mean = real(points.size()) / real(grid.cells().size());
     const double change = clamp(std::sqrt(points_a_cell / mean), 0.25, 4);
     cell = clamp(cell * change, size * 1e-10, size);
     if (change > 0.9 && change < 1.1) break;
@@ -45,10 +46,11 @@ double cell_for(std::span<const Vec3> points, double points_a_cell) {
 
 namespace {
 
-constexpr double same_way = 0.9;  // cosine: 26 degrees between the normals of a cell and its plane
-constexpr double one_way = 0.97;  // 14 degrees: planes that may be one
+constexpr double same_way =
+    0.9;  // cosine of the largest angle (26 degrees) between the normals of a cell and its plane
+constexpr double one_way = 0.97;  // 14 degrees: planes that may be the same
 
-// One cell of the grid, and how flat the cloud is around it.
+// One cell of the grid with the plane fitted around it.
 struct Place {
   Moments moments;
   FittedPlane around;       // of the cell and its 26 neighbours
@@ -72,7 +74,7 @@ class PlaneFinder {
     for (int round = 0; round < 3; ++round) {
       refit();
       if (round == 0) {
-        // What is of one face: its parts may have been too small to touch when they were found.
+        // Parts of one face may have been too small to touch each other when they were found.
         extend_clusters();
         merge();
         assign();
@@ -92,22 +94,22 @@ class PlaneFinder {
     std::vector<std::uint32_t> members;
   };
 
-  // Small faces are all edge: what is flat of them shows when the points of the large ones are gone.
+  // Small faces consist of edges only; they become flat places after the points of the large faces are removed.
   void add_from_rest() {
     std::vector<Vec3> rest;
     for (std::size_t i = 0; i < points_.size(); ++i)
       if (set_.label[i] < 0) rest.push_back(points_[i]);
     if (rest.size() < 16) return;
     PlaneFinder finder(rest, {options_.seed, set_.noise}, grid_.cell_size(), origin_);
-    // What is left of a plane after its points are gone is thin; a face that was missed is not.
+    // The remainder of a plane has a low density; a missed face has a higher one.
     finder.least_around_ = 0.3 * set_.density * 9 * set_.cell * set_.cell;
     finder.measure_places();
     finder.grow_from_everywhere();
     for (Cluster& cluster : finder.clusters_) {
       for (std::uint32_t& c : cluster.members) {
         // Both grids have the same cells.
-        c = static_cast<std::uint32_t>(grid_.find(finder.grid_.cells()[c].key));
-        if (places_[c].plane < 0) places_[c].plane = static_cast<std::int32_t>(clusters_.size());
+        c = narrow<std::uint32_t>(grid_.find(finder.grid_.cells()[c].key));
+        if (places_[c].plane < 0) places_[c].plane = narrow<std::int32_t>(clusters_.size());
       }
       clusters_.push_back(std::move(cluster));
     }
@@ -120,23 +122,22 @@ class PlaneFinder {
     for (std::int32_t z = -reach; z <= reach; ++z)
       for (std::int32_t y = -reach; y <= reach; ++y)
         for (std::int32_t x = -reach; x <= reach; ++x)
-          if (const std::int64_t found = grid_.find({k.x + x, k.y + y, k.z + z}); found >= 0)
-            visit(static_cast<std::size_t>(found));
+          if (const std::int64_t found = grid_.find({k.x + x, k.y + y, k.z + z}); found >= 0) visit(found);
   }
 
-  // The cells within two of one, itself among them. Looked up once: most of the time went there.
+  // The occupied cells within two cells, including the cell itself. Cached, because this took most of the time.
   std::span<const std::uint32_t> within_two(std::size_t cell) {
     if (first_within_two_.empty()) {
       for (std::size_t c = 0; c < grid_.cells().size(); ++c) {
         first_within_two_.push_back(within_two_.size());
-        neighbours(c, 2, [&](std::size_t near) { within_two_.push_back(static_cast<std::uint32_t>(near)); });
+        neighbours(c, 2, [&](std::size_t near) { within_two_.push_back(narrow<std::uint32_t>(near)); });
       }
       first_within_two_.push_back(within_two_.size());
     }
     return {within_two_.data() + first_within_two_[cell], first_within_two_[cell + 1] - first_within_two_[cell]};
   }
 
-  // Sums are kept about the first point: far from the origin their differences would lose digits.
+  // Sums are relative to the first point, because far from the origin their differences would lose precision.
   Vec3 local(std::uint32_t point) const { return points_[point] - origin_; }
 
   void measure_places() {
@@ -157,8 +158,8 @@ class PlaneFinder {
     set_.cell = grid_.cell_size();
     set_.noise = options_.noise;
     if (set_.noise <= 0 && !roughness.empty()) {
-      // Most places are flat: the rough ones, at edges, are in the upper part.
-      const auto middle = roughness.begin() + static_cast<std::ptrdiff_t>(roughness.size() * 2 / 5);
+      // Most places are flat; places at edges are rougher, so a lower quantile than the median is used.
+      const auto middle = roughness.begin() + (roughness.size() * 2 / 5);
       std::nth_element(roughness.begin(), middle, roughness.end());
       set_.noise = *middle;
     }
@@ -169,7 +170,7 @@ class PlaneFinder {
       if (place.flat) densities.push_back(place.around_count / (9 * set_.cell * set_.cell));
     }
     if (!densities.empty()) {
-      const auto middle = densities.begin() + static_cast<std::ptrdiff_t>(densities.size() / 2);
+      const auto middle = densities.begin() + (densities.size() / 2);
       std::nth_element(densities.begin(), middle, densities.end());
       set_.density = *middle;
     }
@@ -186,14 +187,14 @@ class PlaneFinder {
   }
 
   void grow(std::uint32_t seed) {
-    const auto number = static_cast<std::int32_t>(clusters_.size());
+    const auto number = narrow<std::int32_t>(clusters_.size());
     Moments moments = places_[seed].moments;
     FittedPlane plane = places_[seed].around;
     std::vector<std::uint32_t> members = {seed};
     places_[seed].plane = number;
     double fitted_with = 0;
     for (std::size_t begin = 0; begin < members.size();) {
-      const std::size_t end = members.size();  // a layer at a time, so that the plane keeps up
+      const std::size_t end = members.size();  // one layer at a time, so that the plane is refitted in between
       for (std::size_t i = begin; i < end; ++i) {
         neighbours(members[i], 1, [&](std::size_t c) {
           Place& place = places_[c];
@@ -202,7 +203,7 @@ class PlaneFinder {
           if (std::fabs(plane.distance(place.moments.mean())) > 2 * set_.noise) return;
           place.plane = number;
           moments.add(place.moments);
-          members.push_back(static_cast<std::uint32_t>(c));
+          members.push_back(narrow<std::uint32_t>(c));
         });
       }
       begin = end;
@@ -219,14 +220,14 @@ class PlaneFinder {
     clusters_.push_back({moments, plane, std::move(members)});
   }
 
-  // Whether a cluster has taken in others: those that it touches, if a common plane fits both about as
-  // well as their own.
-  bool merge_into(std::size_t a, std::vector<std::vector<std::int32_t>>& owners) {
+  // Merges into a cluster the clusters that it touches, if a common plane fits both about as well as their own.
+  // Returns whether any was merged.
+  bool merge_into(std::int32_t a, std::vector<std::vector<std::int32_t>>& owners) {
     std::vector<std::int32_t> touching;
     for (const std::uint32_t c : clusters_[a].members)
       for (const std::uint32_t near : within_two(c))
         for (const std::int32_t b : owners[near])
-          if (b != static_cast<std::int32_t>(a) && !clusters_[b].members.empty()) touching.push_back(b);
+          if (b != a && !clusters_[b].members.empty()) touching.push_back(b);
     std::sort(touching.begin(), touching.end());
     touching.erase(std::unique(touching.begin(), touching.end()), touching.end());
     bool merged = false;
@@ -236,12 +237,12 @@ class PlaneFinder {
       Moments both = one.moments;
       both.add(other.moments);
       const FittedPlane joint = fit_plane(both);
-      // The smaller one must fit as well: a large one would hide it in the mean.
+      // The smaller one is checked separately, because the larger one dominates the common residual.
       const Cluster& small = one.moments.count < other.moments.count ? one : other;
       if (joint.rms > 1.25 * set_.noise || std::fabs(joint.distance(small.moments.mean())) > 0.7 * set_.noise) continue;
       for (const std::uint32_t c : other.members) {
-        if (places_[c].plane == b) places_[c].plane = static_cast<std::int32_t>(a);
-        owners[c].push_back(static_cast<std::int32_t>(a));
+        if (places_[c].plane == b) places_[c].plane = a;
+        owners[c].push_back(a);
       }
       one.members.insert(one.members.end(), other.members.begin(), other.members.end());
       one.moments = both;
@@ -253,18 +254,18 @@ class PlaneFinder {
   }
 
   void merge() {
-    // A cell at an edge may be of several clusters.
+    // A cell at an edge may belong to several clusters.
     std::vector<std::vector<std::int32_t>> owners(places_.size());
     for (std::size_t a = 0; a < clusters_.size(); ++a)
-      for (const std::uint32_t c : clusters_[a].members) owners[c].push_back(static_cast<std::int32_t>(a));
+      for (const std::uint32_t c : clusters_[a].members) owners[c].push_back(narrow<std::int32_t>(a));
     for (std::size_t a = 0; a < clusters_.size(); ++a)
-      while (merge_into(a, owners)) {}
+      while (merge_into(narrow<std::int32_t>(a), owners)) {}
     std::vector<std::int32_t> number(clusters_.size(), -1);
     std::vector<Cluster> kept;
     set_.planes.clear();
     for (std::size_t a = 0; a < clusters_.size(); ++a) {
       if (clusters_[a].members.empty()) continue;
-      number[a] = static_cast<std::int32_t>(kept.size());
+      number[a] = narrow<std::int32_t>(kept.size());
       set_.planes.push_back(clusters_[a].plane);
       kept.push_back(std::move(clusters_[a]));
     }
@@ -273,7 +274,7 @@ class PlaneFinder {
       if (place.plane >= 0) place.plane = number[place.plane];
   }
 
-  // Every point to a plane near it: that of its cell, or the nearest of those around.
+  // Assigns every point to a near plane: the plane of its cell, or else the nearest plane around it.
   void assign() {
     set_.label.assign(points_.size(), -1);
     ambiguous_.assign(points_.size(), false);
@@ -299,7 +300,7 @@ class PlaneFinder {
         }
         const std::int32_t own = places_[c].plane;
         if (own >= 0 && std::fabs(set_.planes[own].distance(local(i))) < limit) set_.label[i] = own;
-        // Two planes that run the same way have no edge between them.
+        // Parallel planes have no edge between them.
         ambiguous_[i] = std::any_of(near.begin(), near.end(), [&](std::int32_t p) {
           return set_.label[i] >= 0 && std::fabs(set_.planes[p].distance(local(i))) < 0.9 * limit &&
                  std::fabs(dot(set_.planes[p].normal, set_.planes[set_.label[i]].normal)) < one_way;
@@ -309,13 +310,13 @@ class PlaneFinder {
     }
   }
 
-  // A small face is flat in its middle only, and assign() looks no farther than two cells from there: what
-  // is left over up to its edges goes to a plane that has points beside it. (Left over, the edges of two
-  // faces would look like a plane across their corner.)
+  // A small face is flat only in its centre, and assign() considers planes within two cells. Unassigned points up to
+  // the edges are assigned to a plane that has points next to them. (Otherwise the unassigned edges of two faces would
+  // look like a plane across their corner.)
   void reach_edges() {
     std::vector<std::size_t> look, next;  // cells
     for (std::size_t c = 0; c < places_.size(); ++c) look.push_back(c);
-    std::vector<std::pair<std::int32_t, int>> beside;  // planes, and how many points they have there
+    std::vector<std::pair<std::int32_t, int>> beside;  // planes and their numbers of points there
     std::vector<std::pair<std::uint32_t, std::int32_t>> found;
     while (!look.empty()) {
       found.clear(), next.clear();
@@ -345,7 +346,7 @@ class PlaneFinder {
         }
         if (found.size() > before) neighbours(c, 1, [&](std::size_t near) { next.push_back(near); });
       }
-      // Not before all have looked: the order of the cells must not matter.
+      // Only after all cells are done, so that the order of the cells does not matter.
       for (const auto& [i, plane] : found) set_.label[i] = plane, ambiguous_[i] = true;
       std::sort(next.begin(), next.end());
       next.erase(std::unique(next.begin(), next.end()), next.end());
@@ -353,7 +354,7 @@ class PlaneFinder {
     }
   }
 
-  // A plane nearly all of whose points lie on others too is a shadow of their edge.
+  // Removes planes whose points are nearly all on other planes, too: they are artefacts at an edge.
   void drop_explained() {
     std::vector<double> all(set_.planes.size()), shared(set_.planes.size());
     for (std::size_t i = 0; i < points_.size(); ++i) {
@@ -365,7 +366,7 @@ class PlaneFinder {
       if (place.plane >= 0 && shared[place.plane] > 0.75 * all[place.plane]) place.plane = -1;
   }
 
-  // A cluster reaches as far as the points that are assigned to it.
+  // Adds the cells of all points that are assigned to a cluster.
   void extend_clusters() {
     for (std::uint32_t i = 0; i < points_.size(); ++i)
       if (set_.label[i] >= 0) clusters_[set_.label[i]].members.push_back(grid_.cell_of_point(i));
@@ -375,7 +376,7 @@ class PlaneFinder {
     }
   }
 
-  // Points near two planes would pull at both.
+  // Fits planes without the points near two planes, which would bias both.
   void refit() {
     std::vector<Moments> clear(set_.planes.size()), all(set_.planes.size());
     for (std::uint32_t i = 0; i < points_.size(); ++i) {
@@ -401,7 +402,7 @@ class PlaneFinder {
     std::vector<FittedPlane> kept;
     for (std::size_t p = 0; p < count.size(); ++p) {
       if (count[p] < 16) continue;
-      number[p] = static_cast<std::int32_t>(kept.size());
+      number[p] = narrow<std::int32_t>(kept.size());
       kept.push_back(set_.planes[p]);
       kept.back().offset += dot(kept.back().normal, origin_);
     }
@@ -417,9 +418,9 @@ class PlaneFinder {
   std::vector<Place> places_;
   std::vector<Cluster> clusters_;
   std::vector<bool> ambiguous_, doubly_explained_;
-  std::vector<std::uint32_t> within_two_;  // of all cells, one after the other
+  std::vector<std::uint32_t> within_two_;  // of all cells, one after another
   std::vector<std::size_t> first_within_two_;
-  double least_around_ = 8;  // points of a cell and its neighbours that can tell whether it is flat
+  double least_around_ = 8;  // smallest number of points in a cell and its neighbours for a plane fit
   PlaneSet set_;
 };
 

@@ -1,7 +1,7 @@
-// The planes that a cloud lies on. The first half of the method PF (seed 002): from random places,
-// clusters of points that a plane fits; clusters on the same plane merged. Beyond the seed, a cluster
-// grows as far as its plane goes, and places are drawn until every flat one is explained: the seed
-// drew a fixed number, and missed two walls.
+// Finds planes in a cloud, the first half of the method PF of seed 002: clusters of points on a plane grow from
+// random places; clusters in the same plane are merged. In contrast to seed 002, a cluster grows to the end of its
+// plane, and growth starts at every flat place that is not yet explained: seed 002 used a fixed number of starts and
+// missed two walls. Metres; the same seed gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace volvox::scan {
 
-// Sums over points, from which a plane is fitted; sums of two sets are the sum of both.
+// Sums over points for fitting a plane; the moments of a union of sets are the sum of their moments.
 struct Moments {
   double count = 0;
   Vec3 sum;
@@ -34,10 +34,10 @@ struct Moments {
 };
 
 struct FittedPlane {
-  Vec3 normal;        // of length 1
-  double offset = 0;  // dot(normal, p) of the points on it
-  double rms = 0;     // distance of the points from it, unbiased
-  double spread = 0;  // the smaller of their two deviations along it
+  Vec3 normal;        // unit length
+  double offset = 0;  // dot(normal, p) for points p of the plane, m
+  double rms = 0;     // distance of the points from the plane, m, unbiased
+  double spread = 0;  // the smaller of the two standard deviations of the points within the plane, m
 
   double distance(const Vec3& p) const { return dot(normal, p) - offset; }
 };
@@ -46,20 +46,20 @@ FittedPlane fit_plane(const Moments& moments);
 
 struct PlaneOptions {
   std::uint64_t seed = 1;
-  double noise = 0;  // of the points across the surface, m; 0: estimated
+  double noise = 0;  // standard deviation perpendicular to the surface, m; 0: estimated
 };
 
 struct PlaneSet {
-  double cell = 0;     // m: what counts as near
-  double noise = 0;    // m: as estimated
-  double density = 0;  // points a square metre
+  double cell = 0;     // m: edge length of the grid
+  double noise = 0;    // m: estimated
+  double density = 0;  // points per square metre
   std::vector<FittedPlane> planes;
-  std::vector<std::int32_t> label;  // a point's plane, or -1
+  std::vector<std::int32_t> label;  // the plane of each point, or -1
 };
 
 PlaneSet find_planes(std::span<const Vec3> points, const PlaneOptions& options);
 
-// The edge length of cubes that hold so many points of the surface, on average.
+// The edge length of cubic cells whose occupied cells contain this number of points on average.
 double cell_for(std::span<const Vec3> points, double points_a_cell);
 
 }  // namespace volvox::scan

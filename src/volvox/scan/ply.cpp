@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "volvox/base/index.h"
 #include "volvox/scan/files.h"
 #include "volvox/scan/text.h"
 
@@ -101,7 +102,7 @@ Result<Header> parse_header(std::string_view bytes, const std::string& file) {
   return header;
 }
 
-// Values one after the other, from text or from bytes.
+// Reads the values in sequence, from text or from bytes.
 class Values {
  public:
   Values(const Header& header, std::string_view bytes)
@@ -111,7 +112,7 @@ class Values {
         first_line_(header.lines),
         lines_(data_) {}
 
-  // Each row of an ascii file is a line of its own.
+  // Each row of an ascii file is one line.
   bool begin_row() {
     if (format_ != Format::ascii) return true;
     std::string_view line;
@@ -135,7 +136,7 @@ class Values {
     value = load(type, raw);
     return true;
   }
-  // What can still come, so that nothing is believed that the file cannot hold.
+  // An upper bound for the counts in the file.
   std::size_t bytes_left() const {
     return format_ == Format::ascii ? data_.size() - lines_.position() : data_.size() - position_;
   }
@@ -152,9 +153,9 @@ class Values {
 
  private:
   static double load(const Type& type, const char* raw) {
-    const auto as = [&]<class T>(T value) {
+    const auto as = [&]<class T>(T value) -> double {
       std::memcpy(&value, raw, sizeof value);
-      return static_cast<double>(value);
+      return value;
     };
     if (type.kind == 'f') return type.size == 8 ? as(double{}) : as(float{});
     const bool is_signed = type.kind == 'i';
@@ -184,7 +185,7 @@ Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) 
     const bool vertices = element.name == "vertex", faces = element.name == "face";
     if (element.properties.empty())
       return Diagnostic{file, header->lines, fmt::format("the element {} has no properties", element.name), ply_fix};
-    // A row is at least a byte (or a digit and the end of its line).
+    // A row has at least one byte.
     if (element.count > values.bytes_left()) return values.cut_off(file, element, values.bytes_left());
     if (vertices) {
       int coordinates = 0, channels = 0;
@@ -204,15 +205,16 @@ Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) 
       for (const Property& property : element.properties) {
         double count = 1, value = 0;
         if (property.list && !values.next(property.count, count)) return values.cut_off(file, element, row);
-        if (!(count >= 0) || count > static_cast<double>(bytes.size())) return values.cut_off(file, element, row);
+        if (!(count >= 0) || count > real(bytes.size())) return values.cut_off(file, element, row);
         const bool corners =
             faces && property.list && (property.name == "vertex_indices" || property.name == "vertex_index");
-        for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
+        for (std::uint64_t i = 0; i < truncated<std::uint64_t>(count); ++i) {
           if (!values.next(property.type, value)) return values.cut_off(file, element, row);
-          if (corners) polygon.push_back(value >= 0 && value < 4e9 ? static_cast<std::uint32_t>(value) : UINT32_MAX);
+          if (corners) polygon.push_back(value >= 0 && value < 4e9 ? truncated<std::uint32_t>(value) : UINT32_MAX);
         }
         if (!vertices || property.list) continue;
-        const auto channel = static_cast<std::uint8_t>(clamp(property.type.kind == 'f' ? value * 255 : value, 0, 255));
+        const double level = property.type.kind == 'f' ? value * 255 : value;
+        const std::uint8_t channel = level > 0 ? truncated<std::uint8_t>(std::min(level, 255.0)) : 0;
         if (property.name == "x") point.x = value;
         if (property.name == "y") point.y = value;
         if (property.name == "z") point.z = value;

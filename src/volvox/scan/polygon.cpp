@@ -24,7 +24,7 @@ bool contains(std::span<const Vec2> loop, const Vec2& p) {
 
 namespace {
 
-// Whether the open segments cross each other; those that only touch do not.
+// Whether the open segments cross each other; touching does not count.
 bool cross_each_other(const Vec2& a, const Vec2& b, const Vec2& c, const Vec2& d) {
   const double s = cross(b - a, c - a), t = cross(b - a, d - a), u = cross(d - c, a - c), v = cross(d - c, b - c);
   return ((s > 0 && t < 0) || (s < 0 && t > 0)) && ((u > 0 && v < 0) || (u < 0 && v > 0));
@@ -35,7 +35,7 @@ struct Corner {
   std::uint32_t number;
 };
 
-// A hole becomes part of the outline by a slit to the nearest corner that it can see.
+// Joins a hole with the outline by a slit to the nearest visible corner.
 void join_hole(std::vector<Corner>& outline, const std::vector<Corner>& hole,
                const std::vector<std::vector<Corner>>& others) {
   double least = 1e300;
@@ -44,7 +44,7 @@ void join_hole(std::vector<Corner>& outline, const std::vector<Corner>& hole,
     for (std::size_t k = 0; k < hole.size(); ++k) {
       const double distance = length(outline[i].at - hole[k].at);
       if (distance >= least) continue;
-      // Only into the sector that is inside of the outline's corner.
+      // The slit must start inside of the outline.
       const Vec2 before = outline[(i + outline.size() - 1) % outline.size()].at, here = outline[i].at,
                  after = outline[(i + 1) % outline.size()].at;
       const Vec2 way = hole[k].at - here;
@@ -52,13 +52,13 @@ void join_hole(std::vector<Corner>& outline, const std::vector<Corner>& hole,
       const bool left_of_next = cross(after - here, way) > 0, left_of_last = cross(here - before, way) > 0;
       if (convex ? !(left_of_next && left_of_last) : !(left_of_next || left_of_last)) continue;
       bool free = true;
-      const auto blocked_by = [&](const std::vector<Corner>& loop) {
+      const auto check_against = [&](const std::vector<Corner>& loop) {
         for (std::size_t n = 0; n < loop.size() && free; ++n)
           free = !cross_each_other(here, hole[k].at, loop[n].at, loop[(n + 1) % loop.size()].at);
       };
-      blocked_by(outline);
-      blocked_by(hole);
-      for (const auto& other : others) blocked_by(other);
+      check_against(outline);
+      check_against(hole);
+      for (const auto& other : others) check_against(other);
       if (!free) continue;
       least = distance;
       from = i;
@@ -68,7 +68,7 @@ void join_hole(std::vector<Corner>& outline, const std::vector<Corner>& hole,
   std::vector<Corner> slit;
   for (std::size_t k = 0; k <= hole.size(); ++k) slit.push_back(hole[(to + k) % hole.size()]);
   slit.push_back(outline[from]);
-  outline.insert(outline.begin() + static_cast<std::ptrdiff_t>(from) + 1, slit.begin(), slit.end());
+  outline.insert(outline.begin() + from + 1, slit.begin(), slit.end());
 }
 
 bool in_triangle(const Vec2& p, const Vec2& a, const Vec2& b, const Vec2& c) {
@@ -86,7 +86,7 @@ bool is_ear(const std::vector<Corner>& loop, std::size_t i) {
   return true;
 }
 
-// The smallest angle's sine tells thin triangles from round ones.
+// About the sine of the smallest angle; small for thin triangles.
 double roundness(const Vec2& a, const Vec2& b, const Vec2& c) {
   const double ab = length(b - a), bc = length(c - b), ca = length(a - c);
   const double longest = std::max({ab, bc, ca});
@@ -105,7 +105,7 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<std::vec
     if (i == 0) outline = std::move(loop);
     else if (!loop.empty()) holes.push_back(std::move(loop));
   }
-  // The nearest hole first, so that slits lead from hole to hole where that is shorter.
+  // The nearest hole first, so that slits lead from hole to hole if that is shorter.
   while (!holes.empty()) {
     std::size_t next = 0;
     double least = 1e300;
@@ -114,11 +114,11 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<std::vec
         for (const Corner& b : outline)
           if (const double d = length(a.at - b.at); d < least) least = d, next = h;
     const std::vector<Corner> hole = std::move(holes[next]);
-    holes.erase(holes.begin() + static_cast<std::ptrdiff_t>(next));
+    holes.erase(holes.begin() + next);
     join_hole(outline, hole, holes);
   }
   std::vector<std::array<std::uint32_t, 3>> triangles;
-  const bool choose = outline.size() <= 64;  // the roundest ear; the first one where there are many
+  const bool choose = outline.size() <= 64;  // the roundest ear; for many corners the first ear
   while (outline.size() >= 3) {
     std::size_t best = outline.size();
     double quality = -1;
@@ -128,7 +128,7 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<std::vec
       const double q = roundness(outline[(i + n - 1) % n].at, outline[i].at, outline[(i + 1) % n].at);
       if (q > quality) quality = q, best = i;
     }
-    if (best == n) {  // degenerate: cut what loses the least
+    if (best == n) {  // degenerate: removes the corner with the smallest area
       double least = 1e300;
       for (std::size_t i = 0; i < n; ++i) {
         const double a =
@@ -138,7 +138,7 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<std::vec
     } else {
       triangles.push_back({outline[(best + n - 1) % n].number, outline[best].number, outline[(best + 1) % n].number});
     }
-    outline.erase(outline.begin() + static_cast<std::ptrdiff_t>(best));
+    outline.erase(outline.begin() + best);
   }
   return triangles;
 }

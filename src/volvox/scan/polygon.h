@@ -1,4 +1,4 @@
-// Flat polygons with holes, and the triangles that fill them.
+// Polygons with holes in a plane, and their triangulation. Pure, deterministic functions.
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ double length(const Vec2& a);
 double signed_area(std::span<const Vec2> loop);
 bool contains(std::span<const Vec2> loop, const Vec2& point);
 
-// Triangles (counter-clockwise) of an outer loop (counter-clockwise) with holes (clockwise), by
-// numbers into all loops one after the other. V corners and H holes give V + 2 H - 2 triangles; what
-// is degenerate or crosses itself is still filled as far as it goes, and never hangs.
+// Triangulates an outer loop (counter-clockwise) with holes (clockwise). The triangles are counter-clockwise; their
+// indices count the corners of all loops, one loop after another. V corners and H holes give V + 2 H - 2 triangles.
+// Degenerate or self-intersecting loops give an incomplete result, but always terminate.
 std::vector<std::array<std::uint32_t, 3>> triangulate(const std::vector<std::vector<Vec2>>& loops);
 
 }  // namespace volvox::scan

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/triangle_tree.h"
 
@@ -13,7 +14,7 @@ namespace volvox::scan {
 Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scans, const RefineOptions& options,
                        const Progress& progress) {
   if (arena.triangles.empty() || scans.empty())
-    return Error("there is nothing to refine, or nothing to refine it with", "give a mesh and at least one scan");
+    return Error("the mesh or the list of scans is empty", "give a mesh and at least one scan");
   const bool colored = !arena.colors.empty();
   Cloud seen;
   Refined refined;
@@ -24,8 +25,8 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
       notes.push_back(
           fmt::format("{} of {} points of a scan lay exactly on others and were left out", lost, scan.points.size()));
     if (!options.placed) {
-      // As many points as the scan has, so that both look alike.
-      const Cloud surface{surface_points(arena, static_cast<double>(laid.points.size()) / area(arena)), {}};
+      // As many points as the scan, so that both have a similar density.
+      const Cloud surface{surface_points(arena, real(laid.points.size()) / area(arena)), {}};
       const auto found = register_clouds(surface, laid, progress);
       if (!found.ok()) return found.error();
       for (Vec3& p : laid.points) p = found->pose * p;
@@ -44,8 +45,8 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
   const TriangleTree tree(arena);
   const double off = 0.5 * cell;
   for (const Vec3& p : seen.points) refined.new_points += tree.nearest(p).distance > off;
-  // Four points a cell, as the scans have.
-  Cloud old;  // apart: the grid looks at the points of the scans
+  // Four points per cell, like the scans.
+  Cloud old;  // separate, because the grid refers to the points of the scans
   std::size_t number = 0;
   for (const Vec3& p : surface_points(arena, 4 / (cell * cell))) {
     std::size_t near = 0;
@@ -54,7 +55,7 @@ Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scan
     old.points.push_back(p);
     if (keeps_color) old.colors.push_back(arena.colors[arena.triangles[tree.nearest(p).triangle][0]]);
   }
-  notes.push_back(fmt::format("{} points of the scans and {} of the arena's surface make the new one",
+  notes.push_back(fmt::format("the new surface is built from {} points of the scans and {} of the old surface",
                               seen.points.size(), old.points.size()));
   seen.points.insert(seen.points.end(), old.points.begin(), old.points.end());
   seen.colors.insert(seen.colors.end(), old.colors.begin(), old.colors.end());

@@ -1,4 +1,5 @@
-// On-line refinement: a built arena takes in new scans, such as robots make that move in it.
+// On-line refinement: updates a reconstructed arena with new scans, for example of robots that drive in it.
+// Metres; deterministic.
 #pragma once
 
 #include <vector>
@@ -10,19 +11,19 @@ namespace volvox::scan {
 
 struct RefineOptions {
   BuildOptions build;
-  // Scans say themselves where they were made, as those of a located robot do; otherwise each is laid
-  // on the arena first (register.h).
+  // The scans are already in the frame of the arena, such as those of a localized robot; otherwise each scan is
+  // registered first (register.h).
   bool placed = false;
 };
 
 struct Refined {
   Built built;
-  std::vector<Registration> fits;  // how each scan was laid on the arena; none if they were placed
-  std::size_t new_points = 0;      // of the scans, that the arena did not explain
+  std::vector<Registration> fits;  // the registration of each scan; empty if they were placed
+  std::size_t new_points = 0;      // points of the scans that are not on the old surface
 };
 
-// The surface of the arena speaks as points of the scans' density, beside the scans' own; where these
-// speak, the old surface keeps a quarter of its voice, so that what was built wrong is mended.
+// Builds a new mesh from the points of the scans and from points sampled on the old surface with the same density.
+// Where both exist, only a quarter of the old points is used, so that the new scans correct old errors.
 Result<Refined> refine(const TriangleMesh& arena, const std::vector<Cloud>& scans, const RefineOptions& options,
                        const Progress& progress = {});
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/planes.h"
 #include "volvox/scan/polygon.h"
@@ -15,7 +16,7 @@
 namespace volvox::scan {
 namespace {
 
-// One point a cell: the far parts of a scan then count as much as the near ones.
+// One point per cell, so that distant parts of a scan have the same weight as near ones.
 std::vector<Vec3> thinned(const std::vector<Vec3>& points, double cell) {
   const CellGrid grid(points, cell);
   std::vector<Vec3> result;
@@ -27,7 +28,7 @@ std::vector<Vec3> thinned(const std::vector<Vec3>& points, double cell) {
   return result;
 }
 
-// The size of the space that nine tenths of the points lie in.
+// The size of the box that contains the central 90 % of the points along each axis.
 double middle_size(const std::vector<Vec3>& points) {
   Vec3 size;
   for (int i = 0; i < 3; ++i) {
@@ -40,7 +41,7 @@ double middle_size(const std::vector<Vec3>& points) {
 }
 
 struct Surface {
-  std::vector<Vec3> points, normals;  // normals of length 0: not flat there
+  std::vector<Vec3> points, normals;  // a zero normal: not flat there
 };
 
 Surface surface_of(const std::vector<Vec3>& all, double cell) {
@@ -55,7 +56,7 @@ Surface surface_of(const std::vector<Vec3>& all, double cell) {
   return surface;
 }
 
-// Upright surfaces as cells of a plan, each with its weight.
+// A 2-D grid map of the walls, with a weight for each cell.
 class Plan {
  public:
   Plan(const std::vector<Vec2>& walls, double cell) : cell_(cell) {
@@ -66,27 +67,26 @@ class Plan {
       high = {std::max(high.x, p.x), std::max(high.y, p.y)};
     }
     while ((high.x - low_.x) * (high.y - low_.y) / (cell_ * cell_) > 1e6) cell_ *= 2;
-    columns_ = static_cast<int>((high.x - low_.x) / cell_) + 1;
-    rows_ = static_cast<int>((high.y - low_.y) / cell_) + 1;
-    count_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
+    columns_ = truncated<int>((high.x - low_.x) / cell_) + 1;
+    rows_ = truncated<int>((high.y - low_.y) / cell_) + 1;
+    count_.assign(columns_ * rows_, 0);
     for (const Vec2& p : walls) {
-      auto& c = count_[static_cast<std::size_t>((p.y - low_.y) / cell_) * columns_ +
-                       static_cast<std::size_t>((p.x - low_.x) / cell_)];
-      c = std::min(c + 1, 8);  // a high wall is not worth more than a lower one many times over
+      auto& c = count_[truncated<int>((p.y - low_.y) / cell_) * columns_ + truncated<int>((p.x - low_.x) / cell_)];
+      c = std::min(c + 1, 8);  // limits the weight of high walls
     }
   }
   double cell() const { return cell_; }
   int at(const Vec2& p) const {
     const double x = (p.x - low_.x) / cell_, y = (p.y - low_.y) / cell_;
     if (x < 0 || y < 0 || x >= columns_ || y >= rows_) return 0;
-    return count_[static_cast<std::size_t>(y) * columns_ + static_cast<std::size_t>(x)];
+    return count_[truncated<int>(y) * columns_ + truncated<int>(x)];
   }
-  // The middles of cells with several points, and their weights.
+  // The centres of cells with several points, and their weights.
   std::vector<std::pair<Vec2, int>> strong() const {
     std::vector<std::pair<Vec2, int>> result;
     for (int y = 0; y < rows_; ++y)
       for (int x = 0; x < columns_; ++x)
-        if (const int c = count_[static_cast<std::size_t>(y) * columns_ + x]; c >= 3)
+        if (const int c = count_[y * columns_ + x]; c >= 3)
           result.push_back({{low_.x + (x + 0.5) * cell_, low_.y + (y + 0.5) * cell_}, c});
     return result;
   }
@@ -103,8 +103,8 @@ class Plan {
 // Scans of one room had 0.54 or more, scans of different rooms 0.35 or less (docs/scan.md, register).
 constexpr double least_walls_met = 0.45;
 
-// A rival may be the right one that has these parts of the best fit's: things that stand in a symmetric
-// room cost a wrong turn 1 to 3 % of its walls, but 4 to 6 % of its overlap; noise costs less than 1 %.
+// The second best fit may be the right one if it reaches these fractions of the best fit. In a symmetric room with
+// objects, a wrong yaw loses 1 to 3 % of the walls, but 4 to 6 % of the overlap; noise changes less than 1 %.
 constexpr double as_many_walls = 0.9, as_much_overlap = 0.98;
 
 bool is_wall(const Vec3& normal) { return normal != Vec3{} && std::fabs(normal.z) < 0.3; }
@@ -116,7 +116,7 @@ std::vector<Vec2> walls_of(const Surface& surface) {
   return walls;
 }
 
-// Least squares in six directions from points to the planes of the nearest ones.
+// Point-to-plane ICP with six degrees of freedom.
 Registration refine(const Surface& fixed, const CellGrid& grid, const Surface& moving, Pose pose, double reach) {
   Registration result;
   for (int round = 0; round < 40; ++round) {
@@ -143,18 +143,11 @@ Registration refine(const Surface& fixed, const CellGrid& grid, const Surface& m
       count += 1;
       squares += off * off;
     }
-    result = {pose,
-              count / static_cast<double>(moving.points.size()),
-              std::sqrt(squares / std::max(count, 1.0)),
-              limit,
-              0,
-              0,
-              0,
-              0,
+    result = {pose, count / real(moving.points.size()), std::sqrt(squares / std::max(count, 1.0)), limit, 0, 0, 0, 0,
               0};
     if (count < 20) return result;
     for (int r = 0; r < 6; ++r) a[r][r] += 1e-6 * count;
-    for (int r = 0; r < 6; ++r) {  // elimination with the largest pivot
+    for (int r = 0; r < 6; ++r) {  // Gaussian elimination with partial pivoting
       int pivot = r;
       for (int k = r + 1; k < 6; ++k)
         if (std::fabs(a[k][r]) > std::fabs(a[pivot][r])) pivot = k;
@@ -177,8 +170,8 @@ Registration refine(const Surface& fixed, const CellGrid& grid, const Surface& m
   return result;
 }
 
-// The part of the walls that lie on walls which run the same way. Floors and ceilings fit at any turn:
-// they do not tell a room from itself the other way round.
+// The fraction of the walls that lie on parallel walls. Floors and ceilings match at any yaw, so they cannot
+// distinguish the orientations of a room.
 double walls_on_walls(const Surface& fixed, const CellGrid& grid, const Surface& moving, const Pose& pose,
                       double reach) {
   double walls = 0, met = 0;
@@ -211,7 +204,7 @@ std::string Registration::doubt() const {
 }
 
 Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, const Progress& progress) {
-  // Only to refuse what is no surface; the cells below even out the rest.
+  // Only to reject clouds without a surface; thinning below makes the density uniform.
   for (const Cloud* cloud : {&fixed, &moving})
     if (const auto sound = prepare(*cloud, false); !sound.ok()) return sound.error();
   const std::vector<Vec3> first = histogram_filter(without_duplicates(fixed), {}).points,
@@ -220,7 +213,7 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   const Surface to = surface_of(first, cell), from = surface_of(second, cell);
   const std::vector<Vec2> walls = walls_of(to), other = walls_of(from);
   if (walls.size() < 50 || other.size() < 50)
-    return Error("the clouds show too few walls to lay one on the other", "give scans of a room");
+    return Error("the clouds show too few walls to register them", "give scans of a room");
   const Plan plan(walls, 2 * cell), strong_plan(other, 2 * cell);
   const auto strong = strong_plan.strong();
 
@@ -240,7 +233,7 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
       low = {std::min(low.x, p.x), std::min(low.y, p.y)};
       high = {std::max(high.x, p.x), std::max(high.y, p.y)};
     }
-    // At least half of the smaller plan must lie on the other.
+    // At least half of the smaller map must overlap the other.
     const Vec2 size{std::min(high.x - low.x, plan.high().x - plan.low().x) / 2,
                     std::min(high.y - low.y, plan.high().y - plan.low().y) / 2};
     Guess best{0, yaw, {}};
@@ -256,11 +249,11 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
     if (progress) progress(0.7 * (t + 1) / turns);
   }
   std::stable_sort(guesses.begin(), guesses.end(), [](const Guess& a, const Guess& b) { return a.score > b.score; });
-  // Heights: the floor of one on the floor of the other, by the lowest twentieth of the points.
+  // Heights: aligns the floors, which are taken from the lowest 5 % of the points.
   const auto floor = [](const Surface& s) {
     std::vector<double> z;
     for (const Vec3& p : s.points) z.push_back(p.z);
-    std::nth_element(z.begin(), z.begin() + static_cast<std::ptrdiff_t>(z.size() / 20), z.end());
+    std::nth_element(z.begin(), z.begin() + z.size() / 20, z.end());
     return z[z.size() / 20];
   };
   const double lift = floor(to) - floor(from);
@@ -270,7 +263,7 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   std::vector<Registration> fits;
   std::vector<double> tried;
   for (const Guess& guess : guesses) {
-    // Turns close to each other end in the same place.
+    // Similar yaw angles converge to the same pose.
     if (tried.size() >= 6) break;
     if (std::any_of(tried.begin(), tried.end(),
                     [&](double yaw) { return std::fabs(wrapped(yaw - guess.yaw)) < radians(20); }))
@@ -281,7 +274,7 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
     candidate.walls = walls_on_walls(to, grid, from, candidate.pose, reach);
     candidate.walls_back = walls_on_walls(from, grid_back, to, candidate.pose.inverse(), reach);
     fits.push_back(candidate);
-    if (progress) progress(0.7 + 0.05 * static_cast<double>(tried.size()));
+    if (progress) progress(0.7 + 0.05 * real(tried.size()));
   }
   Registration best;
   for (const Registration& fit : fits)
@@ -289,7 +282,7 @@ Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, co
   if (best.overlap < 0.2)
     return Error(fmt::format("only {:.0f} % of one cloud lies on the other", 100 * best.overlap),
                  "give scans that see the same room");
-  // The mean of both ways: a scan of a small part of a room has all of its walls on the room's, but not the other way.
+  // The mean of both directions: all walls of a scan of a small part may lie on walls of the room, but not vice versa.
   if (best.walls_met() < least_walls_met)
     return Error(fmt::format("the clouds do not seem to show the same room: where they fit best, {:.0f} % of the walls "
                              "of the second lie on walls of the first, and {:.0f} % the other way",

@@ -1,4 +1,4 @@
-// Lays one cloud of a room on another: both upright, taken from different places.
+// Registers two upright scans of one room that were taken from different places. Metres, radians; deterministic.
 #pragma once
 
 #include <string>
@@ -10,23 +10,22 @@
 namespace volvox::scan {
 
 struct Registration {
-  Pose pose;           // takes points of the second cloud to the first one's frame
-  double overlap = 0;  // part of the second cloud's points within `reach` of the first
-  double rms = 0;      // of these, across the surface, m
+  Pose pose;           // transforms points of the second cloud into the frame of the first
+  double overlap = 0;  // fraction of the points of the second cloud within `reach` of the first
+  double rms = 0;      // of their distances perpendicular to the surface, m
   double reach = 0;    // m
-  // Part of the walls that lie on walls which run the same way: of the second cloud, and of the first.
+  // Fraction of the walls of the second cloud (`walls_back`: of the first) that lie on parallel walls of the other.
   double walls = 0, walls_back = 0;
   double walls_met() const { return (walls + walls_back) / 2; }
-  // The next best fit, turned another way: its turn about the vertical against this one (rad), its walls_met()
-  // and its overlap. A room that looks alike from two sides has one that is as good.
+  // The second best fit with another yaw: its yaw relative to this one (rad), its walls_met() and its overlap. In a
+  // symmetric room it is as good as the best.
   double rival_turn = 0, rival_walls_met = 0, rival_overlap = 0;
-  // What to say where the rival may be the right one; empty: it is worse.
+  // A warning if the second best fit is nearly as good; otherwise empty.
   std::string doubt() const;
 };
 
-// First the turn about the vertical and the shift that lay the walls of one on those of the other
-// (tried all over), then least squares from points to planes in all six directions.
-// Refuses clouds whose walls do not meet: floors lie on each other whatever the rooms are.
+// First an exhaustive search for the yaw and the translation that align the walls, then point-to-plane ICP with six
+// degrees of freedom. Fails if too few walls match: floors match for any pair of rooms, so they do not count.
 Result<Registration> register_clouds(const Cloud& fixed, const Cloud& moving, const Progress& progress = {});
 
 }  // namespace volvox::scan

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 #include "volvox/scan/text.h"
 
@@ -26,7 +27,7 @@ Pose2 Pose2::inverse() const {
 double wrapped(double angle) { return angle - 2 * pi * std::floor((angle + pi) / (2 * pi)); }
 
 double ray_angle(const Mounting& mounting, std::size_t ray, std::size_t rays) {
-  return rays < 2 ? 0 : (static_cast<double>(ray) / static_cast<double>(rays - 1) - 0.5) * mounting.field_of_view;
+  return rays < 2 ? 0 : (real(ray) / real(rays - 1) - 0.5) * mounting.field_of_view;
 }
 
 namespace {
@@ -42,7 +43,7 @@ bool next_pose(Words& words, Pose2& pose) {
   return true;
 }
 
-// What is not a range says that nothing was hit.
+// An invalid reading means no hit.
 double range_of(double reading) { return std::isfinite(reading) && reading >= 0 ? reading : 1e9; }
 
 constexpr const char* robot_laser_fix =
@@ -50,12 +51,12 @@ constexpr const char* robot_laser_fix =
     "largest range, accuracy, remission mode, N, N ranges, M, M remissions, "
     "laser's x y theta, robot's x y theta, tv, rv, forward and side safety distances, turn axis, time";
 
-// CARMEN's newer message, which says itself how the laser looks. Returns what is wrong, or "".
+// CARMEN's newer message, which contains the properties of the laser. Returns an error, or "".
 std::string read_robot_laser(Words& words, std::size_t line_size, ScanLog& log, Sweep& sweep) {
   double head[7];  // type, start angle, field of view, resolution, largest range, accuracy, remission mode
   for (double& value : head) {
     const auto number = words.number<double>();
-    if (!number || !std::isfinite(*number)) return "does not say how its laser looks";
+    if (!number || !std::isfinite(*number)) return "does not have the properties of its laser";
     value = *number;
   }
   const double start = head[1], view = head[2], range = head[4];
@@ -83,7 +84,8 @@ std::string read_robot_laser(Words& words, std::size_t line_size, ScanLog& log, 
   Pose2 laser, robot;
   if (!next_pose(words, laser)) return "has no pose of the laser after its ranges";
   if (!next_pose(words, robot)) return "has no odometry: the robot's x y theta are missing";
-  // Where the laser was, and where the robot looked: how the laser is turned, FLASER and RLASER imply.
+  // The position of the laser and the heading of the robot: the direction of the laser is fixed, as for FLASER and
+  // RLASER.
   sweep.odometry = sweep.pose = {laser.position, robot.heading};
   for (int i = 0; i < 5; ++i)
     if (!words.number<double>()) return "has no speeds and safety distances";
@@ -110,7 +112,7 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
                       : name == "volvox_laser_range"         ? &log.mounting.largest_range
                       : name == "volvox_laser_field_of_view" ? &log.mounting.field_of_view
                                                              : nullptr;
-      if (value == nullptr) continue;  // a robot has many more
+      if (value == nullptr) continue;  // other parameters of the robot
       const auto number = words.number<double>();
       if (!number || !(*number > 0) || *number > 1000)
         return bad(fmt::format("the parameter {} is not a length in metres (or an angle)", name));

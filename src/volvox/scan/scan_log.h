@@ -1,7 +1,6 @@
-// What a robot with two lasers recorded while it drove: a CARMEN log. FLASER lines are of the
-// horizontal laser, that looks forward; RLASER lines of the upright one, that looks to the right.
-// ROBOTLASER1 and ROBOTLASER2 are the same in CARMEN's newer form. PARAM lines say how the lasers are
-// mounted.
+// A CARMEN log: the recording of a robot with two lasers. FLASER lines are from the horizontal laser, which looks
+// forward; RLASER lines are from the vertical laser, which looks to the right. ROBOTLASER1 and ROBOTLASER2 are the
+// same in CARMEN's newer format. PARAM lines describe the mounting of the lasers. Metres, radians, seconds.
 #pragma once
 
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace volvox::scan {
 
-// A place on the floor, and where the robot looks (rad, counter-clockwise from x).
+// A pose in the plane of the floor; heading in rad, counter-clockwise from x.
 struct Pose2 {
   Vec2 position;
   double heading = 0;
@@ -24,13 +23,13 @@ struct Pose2 {
 };
 double wrapped(double angle);  // into (-pi, pi]
 
-// One sweep of a laser: ranges at even angles over its field of view, from its right to its left (the
-// upright laser: from below to above).
+// One sweep of a laser: ranges at equal angular steps over its field of view, from right to left (vertical laser:
+// upwards).
 struct Sweep {
   double time = 0;
-  Pose2 odometry;              // of the robot, as its wheels tell
-  Pose2 pose;                  // of the robot, as far as known: odometry until it is located
-  std::vector<double> ranges;  // m; at or beyond the largest range: nothing was hit
+  Pose2 odometry;              // pose of the robot from its wheels
+  Pose2 pose;                  // best known pose of the robot: the odometry until locate() corrects it
+  std::vector<double> ranges;  // m; the largest range or more: no hit
 };
 
 struct Mounting {
@@ -41,14 +40,14 @@ struct Mounting {
 
 struct ScanLog {
   Mounting mounting;
-  std::vector<Sweep> forward, side;  // by time
+  std::vector<Sweep> forward, side;  // sorted by time
 };
 
-// Refuses a log without sweeps, and names the line of a sweep that lacks its odometry.
+// Fails for a log without sweeps, or with a sweep without odometry; the error has the line.
 Result<ScanLog> parse_carmen(std::string_view text, const std::string& file);
 std::string carmen_of(const ScanLog& log);
 
-// The angle of a ray of a sweep of so many.
+// The angle of one of `rays` rays of a sweep.
 double ray_angle(const Mounting& mounting, std::size_t ray, std::size_t rays);
 
 }  // namespace volvox::scan

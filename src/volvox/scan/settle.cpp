@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/index.h"
 
 namespace volvox::scan {
 
@@ -17,7 +18,7 @@ void remove_strays(Cloud& cloud, PlaneSet& planes) {
   }
   if (free.empty() || planes.density <= 0) return;
   const double reach = 1.5 * planes.cell;
-  // A third of what a surface of the cloud's density has there.
+  // A third of the number of points that a surface of this density would have there.
   const double least = planes.density * pi * reach * reach / 3;
   const CellGrid grid(free, reach);
   std::vector<bool> stray(cloud.points.size());
@@ -40,7 +41,7 @@ void remove_strays(Cloud& cloud, PlaneSet& planes) {
 
 double index_cell(const Cloud& cloud, double nodes) {
   const double cell = cell_for(cloud.points, 4);
-  const double area = static_cast<double>(cloud.points.size()) / 4 * cell * cell * 0.6;
+  const double area = real(cloud.points.size()) / 4 * cell * cell * 0.6;
   return std::max(1.3 * std::sqrt(area / std::max(nodes, 1.0)), 1e-9);
 }
 
@@ -50,7 +51,7 @@ bool project(const Vec3& p, const PlaneSet& planes, const std::vector<std::int32
   if (onto.size() == 1) {
     result = p - a.normal * a.distance(p);
   } else if (onto.size() == 2) {
-    // The nearest point of the line of both: a combination of both normals away.
+    // The nearest point on the intersection line: p minus a linear combination of both normals.
     const FittedPlane& b = planes.planes[onto[1]];
     const double c = dot(a.normal, b.normal), det = 1 - c * c;
     if (det < 0.06) return false;
@@ -71,7 +72,7 @@ namespace {
 struct Belongings {
   Vec3 sum;
   double count = 0;
-  std::vector<std::pair<std::int32_t, std::uint32_t>> planes;  // with how many points
+  std::vector<std::pair<std::int32_t, std::uint32_t>> planes;  // plane and its number of points
 
   void add(const Vec3& p, std::int32_t plane) {
     sum += p;
@@ -86,7 +87,7 @@ struct Belongings {
   }
 };
 
-// Which planes enough of the points are of, the one with most first.
+// The planes with enough points, sorted by decreasing number of points.
 std::vector<std::int32_t> main_planes(Belongings& own) {
   std::sort(own.planes.begin(), own.planes.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
@@ -113,7 +114,7 @@ NodePlanes settle(const Cloud& cloud, const PlaneSet& planes, NodeIndex& index, 
       if (!alive[n] || own[n].count < 1) continue;
       nodes[n] = own[n].sum / own[n].count;
       if (last && sharpen) {
-        // Where three planes do not meet near by, two may, or one.
+        // If three planes do not intersect nearby, tries two, then one.
         std::vector<std::int32_t> onto = main_planes(own[n]);
         Vec3 place;
         while (!onto.empty() && !project(nodes[n], planes, onto, index.cell(), place)) onto.pop_back();
@@ -128,7 +129,7 @@ NodePlanes settle(const Cloud& cloud, const PlaneSet& planes, NodeIndex& index, 
 
 void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlanes& node_planes, const NodeIndex& index,
                       const ManifoldMesh& net, std::vector<Vec3>& nodes) {
-  // Directions first, from where the nodes are now.
+  // All directions first, from the current positions of the nodes.
   std::vector<Vec3> outward(nodes.size());
   for (std::uint32_t n = 0; n < nodes.size(); ++n) {
     Vec3 inside;
@@ -152,10 +153,8 @@ void stretch_boundary(const Cloud& cloud, const PlaneSet& planes, const NodePlan
   for (std::uint32_t n = 0; n < nodes.size(); ++n) {
     if (reach[n].size() < 6) continue;
     std::sort(reach[n].begin(), reach[n].end());
-    const auto at = [&](double part) {
-      return reach[n][static_cast<std::size_t>(part * static_cast<double>(reach[n].size() - 1))];
-    };
-    // Of points that are evenly spread: a tenth lies beyond nine tenths of the way.
+    const auto at = [&](double part) { return reach[n][truncated<std::size_t>(part * real(reach[n].size() - 1))]; };
+    // For evenly distributed points, the end is beyond the 90 % quantile by a quarter of its distance to the median.
     const double end = at(0.9) + (at(0.9) - at(0.5)) * 0.25;
     if (end <= 0 || end > index.cell()) continue;
     nodes[n] += outward[n] * end;

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/rays/ray_caster.h"
 
 namespace volvox::scan {
 namespace {
 
-// Along the walls one way round, about, and the other way round: the laser on the right side sees the
-// walls first, and then the things in the middle.
+// One round along the walls, a turn, and the round in the other direction: the laser on the right sees first the
+// walls and then the objects in the centre.
 std::vector<Pose2> path_of(const Arena& arena, double step) {
   constexpr double from_wall = 0.35, turn_step = 0.03;
   const double x = arena.options.length / 2 - from_wall, y = arena.options.width / 2 - from_wall;
@@ -22,11 +23,11 @@ std::vector<Pose2> path_of(const Arena& arena, double step) {
     const Vec2 way = stops[i] - stops[i - 1];
     const double heading = volvox::atan2(way.y, way.x), size = length(way);
     const double turn = wrapped(heading - path.back().heading);
-    const auto turns = static_cast<int>(std::ceil(std::fabs(turn) / turn_step));
+    const auto turns = truncated<int>(std::ceil(std::fabs(turn) / turn_step));
     const double before = path.back().heading;
     for (int k = 1; k <= turns; ++k) path.push_back({stops[i - 1], wrapped(before + turn * k / turns)});
-    const auto steps = std::max(1, static_cast<int>(std::ceil(size / step)));
-    for (int k = 1; k <= steps; ++k) path.push_back({stops[i - 1] + way * (static_cast<double>(k) / steps), heading});
+    const auto steps = std::max(1, truncated<int>(std::ceil(size / step)));
+    for (int k = 1; k <= steps; ++k) path.push_back({stops[i - 1] + way * (real(k) / steps), heading});
   }
   return path;
 }
@@ -45,7 +46,7 @@ class Lasers {
       return Vec3{volvox::cos(robot.heading + angle), volvox::sin(robot.heading + angle), 0};
     });
   }
-  // The upright laser sweeps from below to above, in the plane across the robot; shaking turns it there.
+  // The vertical laser sweeps upwards in the plane across the robot; shaking rotates it within this plane.
   std::vector<double> side(const Pose2& robot) {
     const double roll = random_.normal() * options_.shake;
     const Vec3 from{robot.position.x, robot.position.y, mounting_.side_height};
@@ -70,7 +71,7 @@ class Lasers {
     std::vector<double> ranges;
     for (std::size_t i = 0; i < options_.rays; ++i) {
       double r = range(3 * i);
-      // The light of one beam that meets two surfaces gives a range in between.
+      // A beam that hits two surfaces measures a range between them (mixed pixel).
       const double one = range(3 * i + 1), other = range(3 * i + 2);
       if (std::fabs(one - other) > 0.1 && std::max(one, other) < mounting_.largest_range)
         r = one + (other - one) * random_.uniform();
@@ -96,7 +97,7 @@ Drive drive(const Arena& arena, const DriveOptions& options, const Progress& pro
   Pose2 odometry = path[0];
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (i > 0) {
-      // Each step is measured with an error in proportion to it.
+      // The odometry error is proportional to the step.
       Pose2 step = path[i - 1].inverse() * path[i];
       const double way = length(step.position);
       step.position = step.position * (1 + random.normal() * 5 * options.odometry_drift);
@@ -104,12 +105,12 @@ Drive drive(const Arena& arena, const DriveOptions& options, const Progress& pro
                      random.normal() * options.odometry_drift * way;
       odometry = odometry * step;
     }
-    const double time = static_cast<double>(i) / options.sweeps_a_second;
+    const double time = real(i) / options.sweeps_a_second;
     result.log.forward.push_back({time, odometry, odometry, lasers.forward(path[i])});
     result.log.side.push_back({time, odometry, odometry, lasers.side(path[i])});
     result.forward_truth.push_back(path[i]);
     result.side_truth.push_back(path[i]);
-    if (progress && i % 64 == 0) progress(static_cast<double>(i) / static_cast<double>(path.size()));
+    if (progress && i % 64 == 0) progress(real(i) / real(path.size()));
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// Lines and words of text files, with the line numbers that messages need. Internal to scan/.
+// Lines and words of text files, with line numbers for messages. Internal to scan/.
 #pragma once
 
 #include <charconv>
@@ -7,7 +7,7 @@
 
 namespace volvox::scan {
 
-// Cuts a text into lines; "\r\n" ends one too.
+// Splits a text into lines, which end in "\n" or "\r\n".
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {}
@@ -23,7 +23,7 @@ class Lines {
     return true;
   }
   int number() const { return number_; }              // of the last line, from 1
-  std::size_t position() const { return position_; }  // of the byte after it
+  std::size_t position() const { return position_; }  // offset of the byte after it
 
  private:
   std::string_view text_;
@@ -31,7 +31,7 @@ class Lines {
   int number_ = 0;
 };
 
-// Cuts a line into words at blanks, and at commas, as tables have them.
+// Splits a line into words at blanks, commas and semicolons.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}

@@ -15,16 +15,17 @@
 #include <cstring>
 #include <exception>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 
 namespace volvox::platform {
 namespace {
 
-[[noreturn]] void be_the_child(const std::function<std::string()>& work, int pipe, pid_t parent) {
-  // It ends with its parent, however that ends.
+[[noreturn]] void run_child(const std::function<std::string()>& work, int pipe, pid_t parent) {
+  // The child is killed when its parent ends for any reason.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  // The parent's handlers are not ours, and a terminal sends Ctrl-C to both.
+  // The child inherits the handlers of its parent, and a terminal sends Ctrl-C to both.
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_DFL);
   std::string text;
@@ -38,9 +39,9 @@ namespace {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = write(pipe, text.data() + done, text.size() - done);
     if (written < 0 && errno != EINTR) break;
-    done += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+    done += std::max<ssize_t>(written, 0);
   }
-  _exit(status);  // neither the parent's buffers nor its destructors
+  _exit(status);  // does not flush the parent's buffers or run its destructors
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ namespace {
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::function<std::string()>& work) {
   const auto failed = [] {
     return Error(fmt::format("no new process can be started: {}", std::strerror(errno)),
-                 "let fewer of them run at once");
+                 "run fewer processes at the same time");
   };
   int ends[2];
   if (pipe(ends) != 0) return failed();
@@ -61,7 +62,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::function<st
   }
   if (child == 0) {
     close(ends[0]);
-    be_the_child(work, ends[1], parent);
+    run_child(work, ends[1], parent);
   }
   close(ends[1]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -71,14 +72,14 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::function<st
   return process;
 }
 
-ChildProcess::~ChildProcess() { end("was not wanted any more"); }
+ChildProcess::~ChildProcess() { end("was not needed any more"); }
 
-bool ChildProcess::ended() {
+bool ChildProcess::poll() {
   while (!ended_) {
     char buffer[4096];
     const ssize_t count = read(pipe_, buffer, sizeof buffer);
     if (count > 0) {
-      outcome_.text.append(buffer, static_cast<std::size_t>(count));
+      outcome_.text.append(buffer, count);
     } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
       reap({});
     } else if (errno == EAGAIN) {
@@ -89,7 +90,7 @@ bool ChildProcess::ended() {
 }
 
 void ChildProcess::end(const std::string& why) {
-  if (ended()) return;
+  if (poll()) return;
   kill(process_, SIGKILL);
   reap(why);
 }
@@ -100,7 +101,7 @@ void ChildProcess::reap(const std::string& why) {
   rusage usage{};
   while (wait4(process_, &status, 0, &usage) < 0 && errno == EINTR) {}
   ended_ = true;
-  outcome_.peak_memory_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  outcome_.peak_memory_bytes = std::int64_t{usage.ru_maxrss} * 1024;
   if (!why.empty()) outcome_.failure = why;
   else if (WIFSIGNALED(status))
     outcome_.failure = fmt::format("crashed (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -114,7 +115,7 @@ void ChildProcess::wait_for_any(const std::vector<const ChildProcess*>& children
     if (child->ended_) return;
     waiting.push_back({child->pipe_, POLLIN, 0});
   }
-  poll(waiting.data(), waiting.size(), static_cast<int>(std::clamp(seconds, 0.0, 3600.0) * 1e3) + 1);
+  ::poll(waiting.data(), waiting.size(), truncated<int>(std::clamp(seconds, 0.0, 3600.0) * 1e3) + 1);
 }
 
 ChildOutcome run_in_child(const std::function<std::string()>& work, double limit, const std::atomic<bool>* stop) {
@@ -122,8 +123,8 @@ ChildOutcome run_in_child(const std::function<std::string()>& work, double limit
   auto child = ChildProcess::start(work);
   if (!child.ok()) return {.text = {}, .failure = child.error().diagnostics().front().what};
   const auto stopped = [&] { return stop != nullptr && *stop; };
-  // A signal that comes just before the wait does not wake it: hence a second at most.
-  while (!(*child)->ended() && !stopped() && monotonic_seconds() < end)
+  // A signal just before the wait does not end it, so each wait is a second at most.
+  while (!(*child)->poll() && !stopped() && monotonic_seconds() < end)
     ChildProcess::wait_for_any({child->get()}, std::min(end - monotonic_seconds(), stop != nullptr ? 1.0 : limit));
   (*child)->end(stopped() ? "was stopped" : fmt::format("did not end within {:.0f} s", limit));
   return (*child)->outcome();

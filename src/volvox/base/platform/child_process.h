@@ -1,4 +1,5 @@
-// A piece of work in a process of its own: what it allocates, breaks or hangs on stays there.
+// Runs a function in a child process, so that its memory, crashes and endless loops do not affect this process.
+// Used by one thread.
 #pragma once
 
 #include <atomic>
@@ -13,26 +14,26 @@
 namespace volvox::platform {
 
 struct ChildOutcome {
-  std::string text;     // what the work returned
+  std::string text;     // the return value of the function
   std::string failure;  // empty, or how the process ended: "crashed (signal 11, Segmentation fault)"
   std::int64_t peak_memory_bytes = 0;
 };
 
-// Work that goes on beside us. It is ended with this object, and with our own process, however that
-// ends. Ctrl-C reaches only us: whoever starts children decides what becomes of them.
+// A child process that runs in parallel. It is killed when this object is destroyed and when this process ends
+// for any reason. It ignores Ctrl-C: the parent decides when its children end.
 class ChildProcess {
  public:
-  // Forks and runs the work there. The caller must have no other threads at the time.
+  // Forks and runs the function in the child. This process must have no other threads at that time.
   static Result<std::unique_ptr<ChildProcess>> start(const std::function<std::string()>& work);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  bool ended();                                             // looks, and does not wait
-  void end(const std::string& why);                         // now; `why` becomes its failure
-  const ChildOutcome& outcome() const { return outcome_; }  // once it has ended
+  bool poll();                                              // reads its output without waiting; true once it has ended
+  void end(const std::string& why);                         // kills it; `why` becomes its failure
+  const ChildOutcome& outcome() const { return outcome_; }  // valid once it has ended
 
-  // Until one of them has something to tell or that many seconds have passed; a signal to us wakes too.
+  // Waits until one of them has output or has ended, at most `seconds`; a signal to this process ends the wait, too.
   static void wait_for_any(const std::vector<const ChildProcess*>& children, double seconds);
 
  private:
@@ -45,7 +46,8 @@ class ChildProcess {
   ChildOutcome outcome_;
 };
 
-// The same, waited for: `limit` seconds at most; then it is ended. So it is within a second once `stop` is true.
+// Runs a function in a child and waits for it. Kills it after `limit` seconds, or within a second after `stop`
+// becomes true.
 ChildOutcome run_in_child(const std::function<std::string()>& work, double limit,
                           const std::atomic<bool>* stop = nullptr);
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,14 +17,14 @@ namespace volvox::platform {
 
 Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::vector<std::string>& arguments) {
   const auto failed = [&](int code) {
-    return Error(arguments.front() + " cannot be started: " + std::strerror(code), "look whether it is installed");
+    return Error(arguments.front() + " cannot be started: " + std::strerror(code), "check that it is installed");
   };
-  // A socket, not a pipe: writing to a program that has ended must not end this one by a signal.
+  // A socket and not a pipe, because writing to a pipe of an ended program would raise SIGPIPE.
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return failed(errno);
   std::unique_ptr<ChildProgram> child(new ChildProgram);
   child->input_ = ends[0];
-  // A file, not a pipe: nobody need read it while the program runs.
+  // A file and not a pipe, so that it need not be read while the program runs.
   if (std::FILE* file = std::tmpfile()) {
     child->errors_ = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
     std::fclose(file);
@@ -33,7 +34,7 @@ Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::vector<std:
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   if (child->errors_ >= 0) posix_spawn_file_actions_adddup2(&actions, child->errors_, STDERR_FILENO);
-  // Ctrl-C is for us: the program gets the rest of its input and ends by itself.
+  // A process group of its own, so that Ctrl-C reaches only this process; the program ends after its input.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -60,7 +61,7 @@ bool ChildProgram::write(std::span<const std::byte> bytes) {
     const ssize_t sent = send(input_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    bytes = bytes.subspan(sent);
   }
   return bytes.empty();
 }
@@ -76,10 +77,10 @@ int ChildProgram::finish() {
   return status_.value_or(-1);
 }
 
-std::string ChildProgram::complaints() const {
+std::string ChildProgram::error_output() const {
   std::string text(4096, '\0');
   const ssize_t count = errors_ >= 0 ? pread(errors_, text.data(), text.size(), 0) : 0;
-  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  text.resize(std::max<ssize_t>(count, 0));
   return text;
 }
 

@@ -1,4 +1,4 @@
-// Another program that runs beside this one and reads what we write to it.
+// Another program that runs in parallel and reads what this process writes to it. Used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@ namespace volvox::platform {
 
 class ChildProgram {
  public:
-  // The program is looked for along PATH; no shell is in between. What it prints goes nowhere;
-  // what it complains of is kept.
+  // Searches PATH for the program and starts it without a shell. Its standard output is discarded; its
+  // standard error is kept.
   static Result<std::unique_ptr<ChildProgram>> start(const std::vector<std::string>& arguments);
   // Waits for it to end.
   ~ChildProgram();
   ChildProgram(const ChildProgram&) = delete;
   ChildProgram& operator=(const ChildProgram&) = delete;
 
-  // To its standard input; waits while it is busy. False: it reads no more.
+  // Writes to its standard input and waits until it has read. False if it has closed its input.
   bool write(std::span<const std::byte> bytes);
-  // Closes its standard input, waits for it to end, and gives its exit status (128 + the signal,
-  // if one ended it). May be called again.
+  // Closes its standard input, waits for its end and returns its exit status (128 + the signal if it was
+  // killed by one). Can be called again.
   int finish();
-  // The first 4 kB of its standard error, once it has ended.
-  std::string complaints() const;
+  // The first 4 kB of its standard error. Call it after finish().
+  std::string error_output() const;
 
  private:
   ChildProgram() = default;

@@ -6,13 +6,15 @@
 
 #include <cstdio>
 
+#include "volvox/base/index.h"
+
 namespace volvox::platform {
 namespace {
 
 double seconds(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return real(now.tv_sec) + 1e-9 * real(now.tv_nsec);
 }
 
 }  // namespace
@@ -23,7 +25,7 @@ double process_cpu_seconds() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
 std::int64_t peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
 std::int64_t resident_memory_bytes() {
@@ -32,7 +34,7 @@ std::int64_t resident_memory_bytes() {
     if (std::fscanf(file, "%ld %ld", &total, &resident) != 2) resident = 0;
     std::fclose(file);
   }
-  return static_cast<std::int64_t>(resident) * sysconf(_SC_PAGESIZE);
+  return std::int64_t{resident} * sysconf(_SC_PAGESIZE);
 }
 
 }  // namespace volvox::platform

@@ -15,14 +15,15 @@
 #include <cstring>
 #include <new>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/real_time.h"
 
 namespace volvox::platform {
 namespace {
 
-// Until the moment or until somebody posts; false: the moment has come.
+// Waits until the semaphore is posted; false if `moment` has come before.
 bool wait_until_ns(sem_t& semaphore, std::int64_t moment) {
-  const timespec at{static_cast<time_t>(moment / 1'000'000'000), static_cast<long>(moment % 1'000'000'000)};
+  const timespec at{moment / 1'000'000'000, moment % 1'000'000'000};
   while (sem_clockwait(&semaphore, CLOCK_MONOTONIC, &at) != 0)
     if (errno != EINTR) return false;
   return true;
@@ -70,9 +71,9 @@ Result<std::unique_ptr<Companion>> Companion::start(Answer answer, std::size_t c
 }
 
 void Companion::serve(Shared& shared, const Answer& answer, int parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // it ends with its parent, however that ends
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // it is killed when its parent ends for any reason
   if (getppid() != parent) _exit(1);
-  // Ctrl-C is for the parent, which ends us when it is done; a crash here is a crash here.
+  // The parent handles Ctrl-C and kills the companion. The handlers of the parent must not run here after a crash.
   signal(SIGINT, SIG_IGN);
   for (const int deadly : {SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(deadly, SIG_DFL);
   for (;;) {
@@ -96,7 +97,7 @@ Companion::~Companion() {
 }
 
 Result<std::span<const std::byte>> Companion::call(std::span<const std::byte> bytes, double limit) {
-  constexpr std::int64_t look_after_ns = 20'000'000;
+  constexpr std::int64_t check_interval_ns = 20'000'000;
   const auto failed = [&](const std::string& how) {
     end();
     ended_ = how;
@@ -104,11 +105,11 @@ Result<std::span<const std::byte>> Companion::call(std::span<const std::byte> by
   };
   if (process_ <= 0) return Error(ended_, "");
   if (!shared_->put(bytes))
-    return failed(fmt::format("was to be told {} bytes, and takes {}", bytes.size(), shared_->capacity));
-  const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(limit * 1e9);
+    return failed(fmt::format("got a call of {} bytes, but accepts at most {}", bytes.size(), shared_->capacity));
+  const std::int64_t deadline = monotonic_ns() + truncated<std::int64_t>(limit * 1e9);
   sem_post(&shared_->called);
   for (std::int64_t now = monotonic_ns();; now = monotonic_ns()) {
-    if (wait_until_ns(shared_->answered, std::min(deadline, now + look_after_ns))) return shared_->content();
+    if (wait_until_ns(shared_->answered, std::min(deadline, now + check_interval_ns))) return shared_->content();
     int status = 0;
     if (waitpid(process_, &status, WNOHANG) == process_) {
       process_ = -1;

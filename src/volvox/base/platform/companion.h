@@ -1,6 +1,6 @@
-// A process beside this one that answers calls: a copy of this process as it is when it starts, so
-// that what both know then needs no explanation, and shared memory for what is said afterwards. A
-// crash or an endless loop of its own stays there.
+// A forked process that answers calls over shared memory. It starts as a copy of this process, so that the state
+// at that time need not be transferred. Its crashes and endless loops do not affect this process.
+// Used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ namespace volvox::platform {
 class Companion {
  public:
   using Bytes = std::vector<std::byte>;
-  // What the companion does with a call; runs in the companion alone.
+  // Computes the answer to a call; runs only in the companion.
   using Answer = std::function<Bytes(std::span<const std::byte> call)>;
 
-  // Forks. Other threads of this process do not exist in the companion.
+  // Forks. The companion has no other threads. `capacity`: the largest call or answer in bytes.
   static Result<std::unique_ptr<Companion>> start(Answer answer, std::size_t capacity);
   ~Companion();  // ends the process
   Companion(const Companion&) = delete;
   Companion& operator=(const Companion&) = delete;
 
-  // One call at a time. Waits at most `limit` seconds; on failure the process has been ended, and
-  // every later call fails too.
+  // Waits for the answer, at most `limit` seconds. After a failure the companion is killed and every later call
+  // fails, too. The answer is valid until the next call.
   Result<std::span<const std::byte>> call(std::span<const std::byte> bytes, double limit);
-  bool took_too_long() const { return took_too_long_; }  // and was ended for it
+  bool took_too_long() const { return took_too_long_; }  // and was killed
 
  private:
   struct Shared;
@@ -40,7 +40,7 @@ class Companion {
   Shared* shared_ = nullptr;
   std::size_t mapped_ = 0;
   int process_ = -1;
-  std::string ended_;  // how, if it has
+  std::string ended_;  // how it ended, if it has
   bool took_too_long_ = false;
 };
 

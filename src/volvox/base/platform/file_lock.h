@@ -1,4 +1,4 @@
-// One process at a time.
+// An exclusive lock between processes.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace volvox::platform {
 
-// Held while it lives; the system lets go of it when the process ends, however that is.
+// Held during the lifetime of the object; the system releases it when the process ends for any reason.
 class FileLock {
  public:
-  // The file must be there. Waits that many seconds at most for another process to let go.
+  // The file must exist. Waits at most `patience` seconds for another process to release the lock.
   static Result<FileLock> take(const std::filesystem::path& file, double patience);
   ~FileLock();
   FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -9,15 +9,17 @@
 #include <cerrno>
 #include <cstring>
 
+#include "volvox/base/index.h"
+
 namespace volvox::platform {
 namespace {
 
 ff_effect constant_force(int id, double force) {
   ff_effect effect{};
   effect.type = FF_CONSTANT;
-  effect.id = static_cast<__s16>(id);
+  effect.id = narrow<__s16>(id);
   effect.direction = force >= 0 ? 0x4000 : 0xc000;  // to the left, to the right
-  effect.u.constant.level = static_cast<__s16>(std::clamp(std::abs(force), 0.0, 1.0) * 32767);
+  effect.u.constant.level = truncated<__s16>(std::clamp(std::abs(force), 0.0, 1.0) * 32767);
   effect.replay.length = 0xffff;
   return effect;
 }
@@ -30,13 +32,13 @@ Result<std::unique_ptr<InputDevice>> InputDevice::open(const std::filesystem::pa
   if (device->file_ < 0) device->file_ = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (device->file_ < 0)
     return Diagnostic{file.string(), 0, std::string("the input device cannot be opened: ") + std::strerror(errno),
-                      "look what there is in /dev/input/by-id, and whether you may read it"};
+                      "see the devices in /dev/input/by-id, and check that you may read them"};
   ff_effect effect = constant_force(-1, 0);
   if (ioctl(device->file_, EVIOCSFF, &effect) >= 0) {
     device->effect_ = effect.id;
     input_event play{};
     play.type = EV_FF;
-    play.code = static_cast<__u16>(effect.id);
+    play.code = narrow<__u16>(effect.id);
     play.value = 1;
     if (write(device->file_, &play, sizeof play) != sizeof play) device->effect_ = -1;
   }
@@ -61,7 +63,7 @@ std::optional<InputDevice::Event> InputDevice::next() {
 
 InputDevice::AxisRange InputDevice::range(int axis) const {
   input_absinfo info{};
-  if (ioctl(file_, EVIOCGABS(static_cast<unsigned>(axis)), &info) < 0 || info.maximum <= info.minimum) return {};
+  if (ioctl(file_, EVIOCGABS(narrow<unsigned>(axis)), &info) < 0 || info.maximum <= info.minimum) return {};
   return {info.minimum, info.maximum};
 }
 

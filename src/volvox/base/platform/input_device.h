@@ -1,4 +1,4 @@
-// Joysticks and other input devices of Linux, and force feedback to those that have it.
+// Joysticks and other input devices of Linux, with force feedback if the device supports it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace volvox::platform {
 
 class InputDevice {
  public:
-  // /dev/input/event5; also a FIFO or a file with the same bytes, as it was once recorded.
+  // /dev/input/event5; also a FIFO or a file with a recording of its bytes.
   static Result<std::unique_ptr<InputDevice>> open(const std::filesystem::path& file);
   ~InputDevice();
   InputDevice(const InputDevice&) = delete;
@@ -20,15 +20,15 @@ class InputDevice {
 
   struct Event {
     enum Kind { axis, button } kind;
-    int number;  // axis: ABS_X is 0, ...; button: from the first of a joystick or gamepad
+    int number;  // axis: ABS_X is 0, ...; button: counted from the first button of the joystick or gamepad
     std::int32_t value;
   };
-  std::optional<Event> next();  // that has come; never waits
+  std::optional<Event> next();  // the next event, if one has arrived; does not wait
 
   struct AxisRange {
     std::int32_t low = -32767, high = 32767;
   };
-  AxisRange range(int axis) const;  // as the device says, where it does
+  AxisRange range(int axis) const;  // as reported by the device; otherwise the default
 
   bool has_force() const { return effect_ >= 0; }
   void push(double force);  // along x, from -1 to 1
@@ -36,7 +36,7 @@ class InputDevice {
  private:
   InputDevice() = default;
   int file_ = -1;
-  int effect_ = -1;  // constant force, if the device has it
+  int effect_ = -1;  // the constant force effect; -1: not supported
   double pushed_ = 0;
 };
 

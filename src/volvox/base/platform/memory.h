@@ -1,16 +1,15 @@
-// Memory as the machine likes it; never changes what a program computes.
+// Hints to the memory management of the system. They do not change results.
 #pragma once
 
 #include <cstddef>
 
 namespace volvox::platform {
 
-// Large arrays that are read all over the place spend much of their time on address
-// translation. This asks for large pages under [begin, begin + bytes), before it is first used;
-// small ranges and systems without them are left alone.
+// Random access to large arrays causes many TLB misses. This requests huge pages for [begin, begin + bytes); call it
+// before the first use. Does nothing for small ranges and on systems without huge pages.
 void prefer_huge_pages(void* begin, std::size_t bytes);
 
-// For a vector that was just reserved.
+// For a vector after reserve().
 template <class Vector>
 void prefer_huge_pages(Vector& reserved) {
   prefer_huge_pages(reserved.data(), reserved.capacity() * sizeof(*reserved.data()));

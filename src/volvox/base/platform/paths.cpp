@@ -14,7 +14,7 @@ std::filesystem::path executable() {
 
 namespace {
 
-// The file that this code is in: the shared library, or a program that it was linked into.
+// The file that contains this code: the shared library, or a program that is linked with it.
 std::filesystem::path this_library() {
   Dl_info info{};
   std::error_code error;
@@ -52,10 +52,10 @@ std::vector<std::filesystem::path> resource_path() {
     if (!folder.empty() && std::filesystem::is_directory(folder / "robots", error))
       path.push_back(std::filesystem::weakly_canonical(folder, error));
   };
-  // What the user names is kept even if it has no robots/: it may have experiments/ only.
+  // Folders of the user may have experiments/ without robots/.
   path = folders_of("VOLVOX_RESOURCE_PATH");
-  // Volvox's own: above the library (installed: PREFIX/lib[/ARCH] beside PREFIX/share/volvox;
-  // built: build/PRESET/lib or bin in the source tree), whatever program uses it.
+  // Volvox's own folders are found from the path of the library (installed: PREFIX/lib[/ARCH] beside
+  // PREFIX/share/volvox; built: build/PRESET/lib or bin in the source tree), so they do not depend on the program.
   for (std::filesystem::path folder = this_library().parent_path(), last; folder != last;
        last = folder, folder = folder.parent_path()) {
     add(folder / "share" / "volvox");

@@ -15,7 +15,7 @@
 namespace volvox::platform {
 namespace {
 
-// Above ordinary threads, below what the kernel itself runs at 50 and more.
+// Above ordinary threads, below the threads of the kernel, which have 50 or more.
 constexpr int fifo_priority = 10;
 
 std::uint64_t address_space_bytes() {
@@ -24,7 +24,7 @@ std::uint64_t address_space_bytes() {
     if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
     std::fclose(file);
   }
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::int64_t{pages} * sysconf(_SC_PAGESIZE);
 }
 
 }  // namespace
@@ -32,11 +32,11 @@ std::uint64_t address_space_bytes() {
 std::int64_t monotonic_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 void sleep_until_ns(std::int64_t moment) {
-  const timespec at{static_cast<time_t>(moment / 1'000'000'000), static_cast<long>(moment % 1'000'000'000)};
+  const timespec at{moment / 1'000'000'000, moment % 1'000'000'000};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
 }
 
@@ -45,7 +45,7 @@ RealTimePriority::RealTimePriority() {
   pthread_getschedparam(pthread_self(), &policy_before_, &before);
   priority_before_ = before.sched_priority;
   slack_before_ = prctl(PR_GET_TIMERSLACK);
-  prctl(PR_SET_TIMERSLACK, 1);  // ns; ordinary threads are woken up to 50 us late otherwise
+  prctl(PR_SET_TIMERSLACK, 1);  // ns; the default for ordinary threads is 50 us
   const sched_param wanted{fifo_priority};
   const int refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted);
   scheduling_ = refused == 0 ? "SCHED_FIFO"
@@ -56,7 +56,8 @@ RealTimePriority::RealTimePriority() {
 RealTimePriority::~RealTimePriority() {
   const sched_param before{priority_before_};
   pthread_setschedparam(pthread_self(), policy_before_, &before);
-  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slack_before_));
+  const unsigned long slack = slack_before_;
+  prctl(PR_SET_TIMERSLACK, slack);
 }
 
 LockedMemory::LockedMemory() {
@@ -65,7 +66,7 @@ LockedMemory::LockedMemory() {
     return;
   }
   outcome_ = "locked";
-  // What is allocated later is locked too, but only where no limit can make that allocation fail.
+  // Later allocations are locked, too, but only if no limit can make them fail.
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
   if (limit.rlim_cur == RLIM_INFINITY || address_space_bytes() > limit.rlim_cur) mlockall(MCL_CURRENT | MCL_FUTURE);

@@ -1,4 +1,4 @@
-// What a system offers to programs that must keep time with the world outside.
+// Real-time functions of the system, for programs that run in step with hardware.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 namespace volvox::platform {
 
 std::int64_t monotonic_ns();
-// Returns at that moment of the monotonic clock, or earlier if a signal comes in between.
+// Returns at that time of the monotonic clock, or earlier if a signal arrives.
 void sleep_until_ns(std::int64_t moment);
 
-// While it lives, the calling thread goes before all ordinary ones (SCHED_FIFO), and so do the
-// threads that it makes meanwhile; it wakes as exactly as the system can. What is not allowed is
-// left out: both strings say what came of it.
+// During its lifetime, the calling thread and the threads that it starts have a higher priority than all ordinary
+// threads (SCHED_FIFO), and the calling thread wakes as exactly as possible. If the system does not permit this,
+// priorities stay as they are; scheduling() says which policy is used.
 class RealTimePriority {
  public:
   RealTimePriority();
@@ -27,7 +27,8 @@ class RealTimePriority {
   int slack_before_ = 0;
 };
 
-// While it lives, the memory of the process stays in memory: no tick waits for a disk.
+// During its lifetime, the memory of the process is not swapped out, so that no tick waits for a disk. outcome() says
+// whether the system permitted it.
 class LockedMemory {
  public:
   LockedMemory();

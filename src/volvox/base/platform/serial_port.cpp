@@ -40,25 +40,25 @@ Result<std::unique_ptr<SerialPort>> SerialPort::open(const std::filesystem::path
   for (const auto& [number, code] : speeds)
     if (number == baud) speed = code;
   if (speed == B0)
-    return bad(fmt::format("{} baud is no speed of a serial line", baud),
-               "choose 9600, 115200, 921600 or another usual one");
+    return bad(fmt::format("{} baud is not a standard speed of serial lines", baud),
+               "choose 9600, 115200, 921600 or another standard speed");
   std::unique_ptr<SerialPort> port(new SerialPort);
   port->file_ = ::open(device.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   if (port->file_ < 0)
     return bad(std::string("the serial line cannot be opened: ") + std::strerror(errno),
-               "look what there is in /dev/serial/by-id, and whether you may use it");
+               "see the devices in /dev/serial/by-id, and check that you may use them");
   termios settings{};
   if (tcgetattr(port->file_, &settings) != 0)
     return bad("this is not a serial line", "give a device such as /dev/ttyUSB0");
   cfmakeraw(&settings);
   settings.c_cflag |= CLOCAL | CREAD;
-  settings.c_cflag &= ~static_cast<tcflag_t>(CSTOPB | CRTSCTS);
+  settings.c_cflag &= ~tcflag_t{CSTOPB | CRTSCTS};
   settings.c_cc[VMIN] = 0;
   settings.c_cc[VTIME] = 0;
   cfsetispeed(&settings, speed);
   cfsetospeed(&settings, speed);
   if (tcsetattr(port->file_, TCSANOW, &settings) != 0)
-    return bad(fmt::format("the serial line does not take {} baud: {}", baud, std::strerror(errno)),
+    return bad(fmt::format("the serial line does not support {} baud: {}", baud, std::strerror(errno)),
                "choose another speed");
   return port;
 }
@@ -73,7 +73,7 @@ std::string SerialPort::receive(std::size_t most) {
   while (got < most) {
     const ssize_t count = read(file_, bytes.data() + got, most - got);
     if (count <= 0) break;
-    got += static_cast<std::size_t>(count);
+    got += count;
   }
   bytes.resize(got);
   return bytes;
@@ -82,7 +82,7 @@ std::string SerialPort::receive(std::size_t most) {
 std::size_t SerialPort::send(std::string_view bytes) {
   if (bytes.empty()) return 0;
   const ssize_t count = write(file_, bytes.data(), bytes.size());
-  return count > 0 ? static_cast<std::size_t>(count) : 0;
+  return count > 0 ? count : 0;
 }
 
 }  // namespace volvox::platform

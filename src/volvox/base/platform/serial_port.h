@@ -1,4 +1,4 @@
-// A serial line: bytes both ways, as they are, never waited for.
+// A serial port in raw mode. Its functions do not wait.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ class SerialPort {
   SerialPort(const SerialPort&) = delete;
   SerialPort& operator=(const SerialPort&) = delete;
 
-  std::string receive(std::size_t most);     // what has come; empty also where the other end is gone
-  std::size_t send(std::string_view bytes);  // how many of them the line has taken
+  std::string receive(std::size_t most);     // the bytes that have arrived; also empty if the other end is closed
+  std::size_t send(std::string_view bytes);  // returns the number of bytes that were accepted
 
  private:
   SerialPort() = default;

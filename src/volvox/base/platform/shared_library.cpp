@@ -8,10 +8,9 @@ Result<std::shared_ptr<SharedLibrary>> SharedLibrary::open(const std::filesystem
   if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
     return std::shared_ptr<SharedLibrary>(new SharedLibrary(handle));
   const char* why = dlerror();
-  return Diagnostic{
-      file.string(), 0,
-      std::string("the shared library cannot be loaded: ") + (why != nullptr ? why : "no reason is given"),
-      "build it against this version of Volvox, with all that it needs"};
+  return Diagnostic{file.string(), 0,
+                    std::string("the shared library cannot be loaded: ") + (why != nullptr ? why : "unknown reason"),
+                    "build it with this version of Volvox, and link all libraries that it needs"};
 }
 
 SharedLibrary::~SharedLibrary() { dlclose(handle_); }

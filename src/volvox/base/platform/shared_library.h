@@ -1,4 +1,4 @@
-// Shared libraries that are loaded while the program runs.
+// Shared libraries that are loaded at run time.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@ namespace volvox::platform {
 
 class SharedLibrary {
  public:
-  // Everything that it needs must be found at once: no surprise in the middle of a run.
+  // Resolves all symbols at once, so that a missing one is an error here and not during a run.
   static Result<std::shared_ptr<SharedLibrary>> open(const std::filesystem::path& file);
   ~SharedLibrary();
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
 
-  void* symbol(const char* name) const;  // null: it has none of that name
+  void* symbol(const char* name) const;  // null: not found
 
  private:
   explicit SharedLibrary(void* handle) : handle_(handle) {}

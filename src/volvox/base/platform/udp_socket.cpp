@@ -48,7 +48,8 @@ Result<std::unique_ptr<UdpSocket>> UdpSocket::open(const UdpAddress& at) {
   made->socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const sockaddr_in system = to_system(at);
   if (made->socket_ < 0 || bind(made->socket_, reinterpret_cast<const sockaddr*>(&system), sizeof system) != 0)
-    return Error(fmt::format("nobody can listen at {}: {}", at.text(), std::strerror(errno)), "choose another port");
+    return Error(fmt::format("the address {} cannot be used: {}", at.text(), std::strerror(errno)),
+                 "choose another port");
   return made;
 }
 
@@ -69,7 +70,7 @@ std::optional<UdpSocket::Datagram> UdpSocket::receive() {
   socklen_t size = sizeof system;
   const ssize_t count = recvfrom(socket_, bytes, sizeof bytes, 0, reinterpret_cast<sockaddr*>(&system), &size);
   if (count < 0) return std::nullopt;
-  return Datagram{from_system(system), std::string(bytes, static_cast<std::size_t>(count))};
+  return Datagram{from_system(system), std::string(bytes, count)};
 }
 
 void UdpSocket::send(const UdpAddress& to, std::string_view bytes) {

@@ -1,4 +1,4 @@
-// Datagrams to and from other programs.
+// UDP datagrams to and from other programs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace volvox::platform {
 
 // An IPv4 address and port.
 struct UdpAddress {
-  std::uint32_t host = 0;  // in the machine's own order of bytes
+  std::uint32_t host = 0;  // in host byte order
   std::uint16_t port = 0;
   static Result<UdpAddress> parse(const std::string& text);  // "127.0.0.1:5005"
   std::string text() const;
@@ -22,22 +22,22 @@ struct UdpAddress {
 
 class UdpSocket {
  public:
-  static constexpr std::size_t largest = 8192;  // bytes of a datagram; what is longer is cut
+  static constexpr std::size_t largest = 8192;  // bytes of a datagram; longer ones are truncated
 
-  // Port 0: any that is free.
+  // Port 0: any free port.
   static Result<std::unique_ptr<UdpSocket>> open(const UdpAddress& at);
   ~UdpSocket();
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
   UdpAddress address() const;
-  // The next datagram that has come, and from where; never waits.
+  // The next datagram, if one has arrived, and its sender; does not wait.
   struct Datagram {
     UdpAddress from;
     std::string bytes;
   };
   std::optional<Datagram> receive();
-  // Sent, or lost, as datagrams are.
+  // The datagram may be lost; there is no error report.
   void send(const UdpAddress& to, std::string_view bytes);
 
  private:

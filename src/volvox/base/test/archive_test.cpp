@@ -1,4 +1,5 @@
 #include "volvox/base/archive.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -79,7 +80,7 @@ TEST(Archive, HashSeesEveryField) {
   EXPECT_NE(hash(e), reference);
 }
 
-// Fields one by one, or many at once: the bytes are the same, and so are the hash and the snapshot.
+// archive_plain gives the same bytes and the same hash as archiving field by field.
 TEST(Archive, PlainThingsAreArchivedAsTheirFields) {
   struct Thing {
     std::uint8_t kind = 0;
@@ -89,8 +90,7 @@ TEST(Archive, PlainThingsAreArchivedAsTheirFields) {
   };
   std::vector<Thing> things(1000);
   for (std::size_t i = 0; i < things.size(); ++i)
-    things[i] = {
-        static_cast<std::uint8_t>(i), {0.1 * static_cast<double>(i), -1, 2}, i % 3 == 0, {1, static_cast<double>(i)}};
+    things[i] = {narrow<std::uint8_t>(i & 0xff), {0.1 * real(i), -1, 2}, i % 3 == 0, {1, real(i)}};
   const auto fields = [](auto& ar, Thing& thing) {
     ar("kind", thing.kind), ar("place", thing.place), ar("on", thing.on), ar("pair", thing.pair);
   };
@@ -115,7 +115,7 @@ TEST(Archive, PlainThingsAreArchivedAsTheirFields) {
   EXPECT_EQ(loaded[999].on, true);
 }
 
-// Every bit of a block counts, and so does how many bytes there are.
+// The hash depends on every bit and on the number of bytes.
 TEST(Archive, HashSeesEveryBit) {
   std::vector<std::byte> bytes(5000);
   const auto hash = [](std::vector<std::byte>& content) {
@@ -125,9 +125,9 @@ TEST(Archive, HashSeesEveryBit) {
   };
   std::set<std::uint64_t> seen{hash(bytes)};
   for (std::size_t bit = 0; bit < bytes.size() * 8; bit += 7) {
-    bytes[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+    bytes[bit / 8] ^= std::byte(1u << bit % 8);
     EXPECT_TRUE(seen.insert(hash(bytes)).second) << bit;
-    bytes[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+    bytes[bit / 8] ^= std::byte(1u << bit % 8);
   }
   for (std::size_t size = 1; size < 200; ++size) {
     std::vector<std::byte> zeros(size);
@@ -135,7 +135,7 @@ TEST(Archive, HashSeesEveryBit) {
   }
 }
 
-// Two states that differ are told where, and it does not matter whether parts are hashed side by side.
+// Sections show where two states differ, also if parts of a state are hashed separately.
 TEST(Archive, SectionsNameWhatDiffers) {
   const auto hash_parts = [](int a, int b, bool apart) {
     std::pair<std::vector<std::uint32_t>, std::uint64_t> result;

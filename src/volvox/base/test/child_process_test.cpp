@@ -71,11 +71,11 @@ TEST(ChildProcess, CanBeLookedAtAndEnded) {
   });
   auto talker = ChildProcess::start([] { return std::string("done"); });
   ASSERT_TRUE(sleeper.ok() && talker.ok());
-  while (!(*talker)->ended()) ChildProcess::wait_for_any({sleeper->get(), talker->get()}, 20);
+  while (!(*talker)->poll()) ChildProcess::wait_for_any({sleeper->get(), talker->get()}, 20);
   EXPECT_EQ((*talker)->outcome().text, "done");
-  EXPECT_FALSE((*sleeper)->ended());
+  EXPECT_FALSE((*sleeper)->poll());
   (*sleeper)->end("enough");
-  EXPECT_TRUE((*sleeper)->ended());
+  EXPECT_TRUE((*sleeper)->poll());
   EXPECT_EQ((*sleeper)->outcome().failure, "enough");
 }
 

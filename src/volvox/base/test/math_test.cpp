@@ -1,4 +1,5 @@
 #include "volvox/base/math.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +8,12 @@
 namespace volvox {
 namespace {
 
-// The C library in extended precision is the oracle; the error is counted in units in the
-// last place of the result.
+// The reference is the C library in extended precision; the error is in units in the last place of the result.
+long double extended(double x) { return x; }
 double ulps(double got, long double wanted) {
   const double rounded = static_cast<double>(wanted);
   const double ulp = std::nextafter(std::fabs(rounded), 1e308) - std::fabs(rounded);
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - wanted)) / ulp;
+  return static_cast<double>(std::fabs(got - wanted)) / ulp;
 }
 
 TEST(Math, ElementaryFunctionsAreAccurate) {
@@ -20,16 +21,14 @@ TEST(Math, ElementaryFunctionsAreAccurate) {
   double worst_sin = 0, worst_exp = 0, worst_log = 0, worst_atan = 0;
   for (int i = 0; i < 200'000; ++i) {
     const double x = random.uniform(-100, 100);
-    worst_sin = std::max({worst_sin, ulps(volvox::sin(x), std::sin(static_cast<long double>(x))),
-                          ulps(volvox::cos(x), std::cos(static_cast<long double>(x)))});
+    worst_sin =
+        std::max({worst_sin, ulps(volvox::sin(x), std::sin(extended(x))), ulps(volvox::cos(x), std::cos(extended(x)))});
     const double e = random.uniform(-50, 50);
-    worst_exp = std::max(worst_exp, ulps(volvox::exp(e), std::exp(static_cast<long double>(e))));
-    const double l = std::ldexp(random.uniform(0.5, 1), static_cast<int>(random.below(40)) - 20);
-    if (std::fabs(l - 1) > 1e-3)
-      worst_log = std::max(worst_log, ulps(volvox::log(l), std::log(static_cast<long double>(l))));
+    worst_exp = std::max(worst_exp, ulps(volvox::exp(e), std::exp(extended(e))));
+    const double l = std::ldexp(random.uniform(0.5, 1), narrow<int>(random.below(40)) - 20);
+    if (std::fabs(l - 1) > 1e-3) worst_log = std::max(worst_log, ulps(volvox::log(l), std::log(extended(l))));
     const double y = random.uniform(-2, 2), z = random.uniform(-2, 2);
-    worst_atan = std::max(
-        worst_atan, ulps(volvox::atan2(y, z), std::atan2(static_cast<long double>(y), static_cast<long double>(z))));
+    worst_atan = std::max(worst_atan, ulps(volvox::atan2(y, z), std::atan2(extended(y), extended(z))));
   }
   EXPECT_LT(worst_sin, 2.0);
   EXPECT_LT(worst_exp, 4.0);
@@ -88,7 +87,7 @@ TEST(Math, PrincipalAxesDiagonalise) {
     };
     const PrincipalInertia p =
         principal_axes({entry(0, 0), entry(1, 1), entry(2, 2), entry(0, 1), entry(0, 2), entry(1, 2)});
-    // The tensor rebuilt from the result must act as the first one does.
+    // The tensor that is rebuilt from the result must equal the original.
     const Vec3 w = random_vector(random);
     const Vec3 wanted = r * multiply(m, r.conjugate() * w);
     EXPECT_LT(length(p.axes * multiply(p.moments, p.axes.conjugate() * w) - wanted), 1e-12);

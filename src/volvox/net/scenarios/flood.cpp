@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "volvox/base/hash.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/random.h"
 #include "volvox/net/power.h"
@@ -42,11 +43,11 @@ double cull_spacings(const FloodOptions& options) {
 std::uint32_t side_of(const FloodOptions& options) {
   std::uint64_t side = 1;
   while ((options.dimension == 2 ? side * side : side * side * side) < options.nodes) ++side;
-  return static_cast<std::uint32_t>(side);
+  return narrow<std::uint32_t>(side);
 }
 
-// Uniform; in rows of cells of a few spacings, because who talks to each other should be near
-// in memory, as the nodes of a grid are.
+// Uniform, and numbered along rows of cells of a few spacings, because neighbours should be close in memory,
+// as on a grid.
 std::vector<Vec3> random_places(const FloodOptions& options) {
   RandomStream random(options.seed, 0, "flood:layout");
   const double extent = options.spacing * side_of(options);
@@ -65,7 +66,7 @@ std::vector<Vec3> random_places(const FloodOptions& options) {
   return places;
 }
 
-// Where the nodes are. A grid computes them, the others keep them.
+// The positions of the nodes. On a grid they are computed, otherwise stored.
 class Places {
  public:
   explicit Places(const FloodOptions& options) : options_(options), side_(side_of(options)) {
@@ -73,7 +74,7 @@ class Places {
   }
 
   std::uint32_t count() const {
-    return options_.positions.empty() ? options_.nodes : static_cast<std::uint32_t>(options_.positions.size());
+    return options_.positions.empty() ? options_.nodes : narrow<std::uint32_t>(options_.positions.size());
   }
   Vec3 operator[](std::uint32_t i) const {
     if (!options_.positions.empty()) return options_.positions[i];
@@ -89,9 +90,9 @@ class Places {
   std::vector<Vec3> random_;
 };
 
-// The node next to the middle of them all.
+// The node nearest to the centre of all nodes.
 std::uint32_t middle(const FloodOptions& options, const Places& places) {
-  if (options.source >= 0) return static_cast<std::uint32_t>(options.source);
+  if (options.source >= 0) return narrow<std::uint32_t>(options.source);
   Vec3 low = places[0], high = low;
   for (std::uint32_t i = 0; i < places.count(); ++i) {
     const Vec3 p = places[i];
@@ -140,11 +141,11 @@ Result<void> add_wires(Network& network, const FloodOptions& options) {
   const WireOptions options_of_wire{
       .bit_rate = options.bit_rate, .queue_limit = 4, .largest_payload = std::max(options.payload, 65535u)};
   const std::uint32_t side = side_of(options);
-  const std::size_t wires = std::size_t{options.nodes} * 2 * static_cast<std::size_t>(options.dimension);
+  const std::size_t wires = std::size_t{options.nodes} * 2 * options.dimension;
   network.reserve(options.nodes, wires);
   network.reserve_wires(wires);
-  // The wires of a node one after another, so that what a node does stays near in memory:
-  // first those to its lower neighbours along each axis, plugged as soon as both ends are there.
+  // The wires of a node are added one after another, so that they are close in memory. A wire to a lower
+  // neighbour is plugged at once, because the other end exists already.
   const int axes = options.dimension;
   const std::uint64_t steps[] = {1, side, std::uint64_t{side} * side};
   std::vector<InterfaceId> upward(std::size_t{options.nodes} * 3);  // to the next neighbour along an axis
@@ -167,19 +168,19 @@ Result<void> add_wires(Network& network, const FloodOptions& options) {
   return {};
 }
 
-// Every node sends on, once, what it receives first.
+// Every node forwards the packet once, when it receives it for the first time.
 class Flooder final : public Listener {
  public:
   Flooder(Network& network, std::size_t nodes, bool wired) : first_(nodes, Time{-1}) {
     if (!wired) return;
-    // The wires of all nodes in one array, those of node i at begin_[i] .. begin_[i + 1].
+    // The wires of all nodes in one array: node i has begin_[i] .. begin_[i + 1].
     begin_.resize(nodes + 1);
     for (std::size_t k = 0; k < network.interfaces(); ++k) ++begin_[network.node_of(network.interface(k)).index + 1];
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     interfaces_.resize(network.interfaces());
     std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
     for (std::size_t k = 0; k < network.interfaces(); ++k)
-      interfaces_[next[network.node_of(network.interface(k)).index]++] = static_cast<std::uint32_t>(k);
+      interfaces_[next[network.node_of(network.interface(k)).index]++] = narrow<std::uint32_t>(k);
   }
 
   void received(Network& network, const Reception& r) override {
@@ -193,7 +194,7 @@ class Flooder final : public Listener {
   }
   std::vector<double> latencies(std::uint32_t source) const {
     std::vector<double> all;
-    all.reserve(first_.size() - static_cast<std::size_t>(std::count(first_.begin(), first_.end(), Time{-1})));
+    all.reserve(first_.size() - std::count(first_.begin(), first_.end(), Time{-1}));
     for (std::uint32_t i = 0; i < first_.size(); ++i)
       if (i != source && first_[i].ns >= 0) all.push_back(first_[i].seconds());
     std::sort(all.begin(), all.end());
@@ -202,7 +203,7 @@ class Flooder final : public Listener {
   const std::string& failure() const { return failure_; }
 
  private:
-  // By the one radio that the node has, or by all its wires but the one that it came from.
+  // By the radio of the node, or by all its wires except the one that the packet came from.
   void send(Network& network, std::uint32_t node, std::uint32_t from, std::span<const std::byte> payload) {
     if (begin_.empty()) return send_on(network, node, payload);
     for (std::uint32_t k = begin_[node]; k < begin_[node + 1]; ++k)
@@ -219,15 +220,15 @@ class Flooder final : public Listener {
 
 double percentile(const std::vector<double>& sorted, double fraction) {
   if (sorted.empty()) return 0;
-  const double rank = std::ceil(fraction * static_cast<double>(sorted.size()));
-  return sorted[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
+  const double rank = std::ceil(fraction * real(sorted.size()));
+  return sorted[truncated<std::size_t>(std::max(1.0, rank)) - 1];
 }
 
 Result<void> check(const FloodOptions& options) {
   const std::size_t nodes = options.positions.empty() ? options.nodes : options.positions.size();
   if (nodes == 0 || nodes > most_nodes)
     return Error(fmt::format("a flood over {} nodes", nodes), fmt::format("give from 1 to {} nodes", most_nodes));
-  if (options.source >= static_cast<std::int64_t>(nodes))
+  if (options.source >= narrow<std::int64_t>(nodes))
     return Error(fmt::format("the source, node {}, is not among the {} nodes", options.source, nodes), "count from 0");
   const auto sound = [](double value) { return value >= 0 && std::isfinite(value); };
   if (!(options.spacing > 0) || !sound(options.spacing) || !sound(options.range_spacings) ||
@@ -238,7 +239,7 @@ Result<void> check(const FloodOptions& options) {
   if (options.dimension != 2 && options.dimension != 3)
     return Error(fmt::format("a flood in {} dimensions", options.dimension), "give 2 (a plane) or 3 (space)");
   if (options.mode == FloodMode::wired && (options.layout == FloodLayout::random || !options.positions.empty()))
-    return Error("a wired flood has no neighbours without a grid", "use the layout grid, or a radio mode");
+    return Error("a wired flood needs a grid", "use the layout grid, or a radio mode");
   if (options.longest.ns <= 0) return Error("the longest time is not positive", "give a time in s");
   return {};
 }
@@ -267,8 +268,8 @@ Result<FloodMode> parse_flood_mode(std::string_view text) { return parse<FloodMo
 Result<FloodLayout> parse_flood_layout(std::string_view text) {
   return parse<FloodLayout>(text, layout_names, "layout");
 }
-std::string_view name(FloodMode mode) { return mode_names[static_cast<std::size_t>(mode)]; }
-std::string_view name(FloodLayout layout) { return layout_names[static_cast<std::size_t>(layout)]; }
+std::string_view name(FloodMode mode) { return mode_names[number_of(mode)]; }
+std::string_view name(FloodLayout layout) { return layout_names[number_of(layout)]; }
 
 Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   if (const auto checked = check(options); !checked) return checked.error();
@@ -276,14 +277,14 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   Network network({.seed = options.seed});
   std::uint32_t source = 0;
   {
-    const Places places(options);  // not kept during the run: a million of them are 24 MB
+    const Places places(options);  // freed before the run: a million of them need 24 MB
     source = middle(options, places);
     const auto added =
         options.mode == FloodMode::wired ? add_wires(network, options) : add_radios(network, options, places);
     if (!added) return added.error();
   }
   FloodReport report;
-  report.nodes = static_cast<std::uint32_t>(network.nodes());
+  report.nodes = narrow<std::uint32_t>(network.nodes());
   report.mode = name(options.mode);
   report.layout = options.positions.empty() ? name(options.layout) : "given";
   report.seed = options.seed;
@@ -297,7 +298,7 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   report.setup_cpu_s = platform::process_cpu_seconds() - start;
 
   std::vector<std::byte> payload(options.payload);
-  for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(i);
+  for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = std::byte(i & 0xff);
   flooder.start(network, source, payload);
   const auto ended = network.run_all(options.longest);
   if (!ended) return ended.error();
@@ -310,13 +311,16 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   if (options.mode == FloodMode::culled && report.nodes > 1 && report.reached <= 1 &&
       report.deliveries + report.collisions + report.weak == 0)
     report.warnings.push_back(
-        "no radio is within the culling radius of the source: nothing could be received (give a larger --cull)");
-  report.peak_mb = static_cast<double>(platform::peak_memory_bytes()) / 1e6;
+        "no radio is within the culling radius of the source, so no radio could receive anything (give a larger "
+        "--cull)");
+  report.peak_mb = real(platform::peak_memory_bytes()) / 1e6;
   return report;
 }
 
 std::string FloodReport::json() const {
-  const auto or_null = [](auto value) { return value == 0 ? "null" : fmt::format("{}", value); };  // there is none
+  const auto or_null = [](auto value) {
+    return value == 0 ? "null" : fmt::format("{}", value);
+  };  // does not apply in this mode
   std::string text = fmt::format(
       "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"window\":"
       "{},\"range_m\":{},"
@@ -331,7 +335,7 @@ std::string FloodReport::json() const {
       "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"
       "\"state_hash\":\"{}\",\"warnings\":[",
       latency_p50_s, latency_p90_s, latency_p95_s, latency_p99_s, latency_max_s, hash_text(state_hash));
-  // Our own texts: they hold no quotes or backslashes.
+  // The warnings contain no quotes or backslashes.
   for (std::size_t i = 0; i < warnings.size(); ++i) text += fmt::format("{}\"{}\"", i == 0 ? "" : ",", warnings[i]);
   return text + "]}";
 }

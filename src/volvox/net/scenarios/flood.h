@@ -1,5 +1,5 @@
-// Flooding, the network scenario of seed 001 without robots: one node sends a packet, every
-// node that receives it for the first time sends it on once.
+// Flooding, the network scenario of seed 001 without robots: one node sends a packet, and every node that
+// receives it for the first time sends it once. SI units. The same options give the same bits on every machine.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 namespace volvox::net {
 
 enum class FloodMode : std::uint8_t {
-  exact,   // radio; every transmission is felt by every radio
-  culled,  // radio; nothing is felt beyond a radius (changes the results: see docs/network.md)
+  exact,   // radio; every transmission affects every radio
+  culled,  // radio; transmissions have no effect beyond a radius (changes the results: docs/network.md)
   wired,   // wires between neighbours of the grid
 };
-// random: uniform in the square or cube that the grid would fill, numbered
-// along rows, so that neighbours have near numbers.
+// random: uniform in the square or cube of the grid, numbered along rows, so that neighbours have similar
+// numbers.
 enum class FloodLayout : std::uint8_t { grid, random };
 
 Result<FloodMode> parse_flood_mode(std::string_view text);
@@ -33,9 +33,9 @@ struct FloodOptions {
   std::uint32_t nodes = 400;
   FloodMode mode = FloodMode::exact;
   FloodLayout layout = FloodLayout::grid;
-  int dimension = 2;              // a plane, or space
-  std::vector<Vec3> positions{};  // instead of a layout: radio modes only
-  std::int64_t source = -1;       // node; negative: the one in the middle
+  int dimension = 2;              // 2: plane, 3: space
+  std::vector<Vec3> positions{};  // replaces the layout; radio modes only
+  std::int64_t source = -1;       // node; negative: the central node
   std::uint64_t seed = 1;
   std::uint32_t payload = 53;  // bytes
   double spacing = 1;          // m
@@ -43,15 +43,15 @@ struct FloodOptions {
   double frequency_hz = 2.4e9;
   double bit_rate = 6e3;
   Time slot{4'000'000};
-  // Slots of the backoff. 0: the paper's 30 in the plane, 240 in space, where a frame meets
-  // far more hidden senders: with 30 a flood dies beside its source.
+  // Slots of the backoff. 0: 30 in the plane, as in the paper, and 240 in space, where there are far more hidden
+  // senders: with 30 a flood in space stops near its source.
   std::uint32_t window = 0;
-  // The receive threshold is the power at the range, the carrier threshold the same above the
-  // noise, and the noise a capture ratio below it. 0: 3.05 spacings in the plane (28 neighbours
-  // in range) and 1.75 in space (26 on a grid, 22 at random places).
+  // The receive threshold is the power received at this range; the noise is that power divided by the capture
+  // ratio; the carrier threshold is the sum of both. 0: 3.05 spacings in the plane (28 neighbours in range) and
+  // 1.75 in space (26 on a grid, 22 at random positions).
   double range_spacings = 0;
-  // Culled mode. 0: where a signal sinks below the noise, sqrt(capture ratio) times the range
-  // (9.64 spacings in the plane, 5.53 in space): no single signal from beyond can matter.
+  // Culled mode. 0: the distance at which a signal equals the noise, sqrt(capture ratio) times the range
+  // (9.64 spacings in the plane, 5.53 in space).
   double cull_spacings = 0;
   double capture_ratio = 10;
   Time longest{std::int64_t{3600} * 1'000'000'000};
@@ -65,14 +65,14 @@ struct FloodReport {
   std::uint64_t reached = 0, transmissions = 0, deliveries = 0, collisions = 0, weak = 0, transmit_aborts = 0,
                 drops = 0;
   double sim_time_s = 0;   // of the last event
-  double cpu_s = 0;        // of this process: setting up and running
+  double cpu_s = 0;        // of this process: set-up and run
   double setup_cpu_s = 0;  // the part of it before the first event
   std::uint64_t link_updates = 0, events = 0;
   double peak_mb = 0;
   std::uint32_t window = 0;  // slots; 0: wired
   double range_m = 0;        // 0: wired
   double cull_radius_m = 0;  // 0: exact
-  // Time from the source's send to the first reception, over the nodes that were reached.
+  // Time from sending at the source to the first reception, over the nodes that were reached.
   double latency_p50_s = 0, latency_p90_s = 0, latency_p95_s = 0, latency_p99_s = 0, latency_max_s = 0;
   std::uint64_t state_hash = 0;
   std::vector<std::string> warnings;
@@ -80,7 +80,7 @@ struct FloodReport {
   std::string json() const;  // one object on one line
 };
 
-// The log, if given, receives every event: for pcapng export, not for speed.
+// If given, the log receives every event, which is slow.
 Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log = nullptr);
 
 }  // namespace volvox::net

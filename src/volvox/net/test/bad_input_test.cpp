@@ -1,4 +1,4 @@
-// What cannot be gets a clear error or a counted drop; nothing hangs, nothing crashes.
+// Invalid input gives a clear error or a counted drop; nothing hangs or crashes.
 #include <gtest/gtest.h>
 
 #include <cmath>

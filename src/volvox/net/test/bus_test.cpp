@@ -26,9 +26,9 @@ TEST(Can, BitsOfAFrame) {
   EXPECT_EQ(can_frame_bits(1, zeros(8), BitStuffing::none) + interframe_space_bits, 111u);
   EXPECT_EQ(can_frame_bits(1, zeros(8), BitStuffing::worst) + interframe_space_bits, 135u);
   EXPECT_EQ(can_frame_bits(0x800, zeros(8), BitStuffing::none) + interframe_space_bits, 131u);
-  // The worst case is an upper bound, and the real bits lie between.
+  // The exact number of bits lies between no stuffing and the worst case.
   for (std::uint32_t id = 0; id <= largest_standard_identifier; id += 37) {
-    const auto data = std::vector<std::byte>(8, static_cast<std::byte>(id));
+    const auto data = std::vector<std::byte>(8, std::byte(id));
     const std::uint32_t exact = can_frame_bits(id, data, BitStuffing::exact);
     EXPECT_GE(exact, can_frame_bits(id, data, BitStuffing::none));
     EXPECT_LE(exact, can_frame_bits(id, data, BitStuffing::worst));
@@ -51,7 +51,7 @@ TEST(Can, EightBytesTakeTheirTime) {
 TEST(Can, TheLowestIdentifierWinsWhenTheBusFallsIdle) {
   Shared can({.bit_rate = 1e6}, 4);
   ASSERT_TRUE(can.network.send(can.ports[0], {.payload = bytes_of("first"), .identifier = 100}));
-  ASSERT_TRUE(can.network.run(Time{1000}));  // on the bus: not preempted by what follows
+  ASSERT_TRUE(can.network.run(Time{1000}));  // on the bus: the next frames do not preempt it
   ASSERT_TRUE(can.network.send(can.ports[1], {.payload = bytes_of("low"), .identifier = 30}));
   ASSERT_TRUE(can.network.send(can.ports[2], {.payload = bytes_of("high"), .identifier = 20}));
   ASSERT_TRUE(can.network.run(Time::seconds(1)));
@@ -109,13 +109,13 @@ TEST(Can, LeavingCutsTheFrame) {
 TEST(SerialBus, TheMasterWritesAndPolls) {
   Shared bus({.kind = BusKind::serial, .bit_rate = 100e3}, 3, true);
   Network& network = bus.network;
-  ASSERT_TRUE(network.send(bus.ports[1], {.payload = bytes_of("value")}));  // waits to be asked
+  ASSERT_TRUE(network.send(bus.ports[1], {.payload = bytes_of("value")}));  // waits to be polled
   ASSERT_TRUE(network.run(Time::seconds(1)));
   EXPECT_TRUE(bus.recorder.heard.empty());
 
   ASSERT_TRUE(network.send(bus.ports[0], {.payload = bytes_of("set"), .destination = bus.ports[2]}));
   ASSERT_TRUE(network.poll(bus.ports[0], bus.ports[1]));
-  ASSERT_TRUE(network.poll(bus.ports[0], bus.ports[1]));  // nothing more there
+  ASSERT_TRUE(network.poll(bus.ports[0], bus.ports[1]));  // its queue is empty
   ASSERT_TRUE(network.send(bus.ports[0], {.payload = bytes_of("all")}));
   ASSERT_TRUE(network.run(Time::seconds(2)));
   ASSERT_EQ(bus.recorder.heard.size(), 4u);

@@ -38,8 +38,8 @@ TEST(Flood, SameSeedSameBits) {
   }
 }
 
-// Baseline, AVX2 and whatever comes: integer powers and unfused IEEE arithmetic give one
-// answer. A golden value, so that another machine or compiler that differs is noticed.
+// All instruction sets give the same result, because powers are integers and IEEE operations are not contracted.
+// The golden value detects a machine or compiler that differs.
 constexpr std::uint64_t golden_deliveries = 4260;
 
 TEST(Flood, TheSameBitsOnEveryMachine) {
@@ -77,7 +77,7 @@ TEST(Flood, CullingIsExactWhenItCutsNothing) {
   }
 }
 
-// The defaults mean what they say, in the plane and in space.
+// The defaults are as documented, in the plane and in space.
 TEST(Flood, SomeNeighborsAreInRangeAndCullingStartsAtTheNoise) {
   for (const int dimension : {2, 3}) {
     const auto flood = run_flood({.nodes = 8000,
@@ -95,7 +95,7 @@ TEST(Flood, SomeNeighborsAreInRangeAndCullingStartsAtTheNoise) {
   }
 }
 
-// A flood that dies beside its source says nothing about floods.
+// By default, a flood must not stop near its source.
 TEST(Flood, SpreadsInSpaceWithTheDefaults) {
   for (const FloodLayout layout : {FloodLayout::grid, FloodLayout::random})
     for (const FloodMode mode : {FloodMode::exact, FloodMode::culled})
@@ -106,8 +106,8 @@ TEST(Flood, SpreadsInSpaceWithTheDefaults) {
       }
 }
 
-// A volume full of nodes, none on a grid: exact and culled agree where the radius cuts
-// nothing, down to the last bit, and the order of the given positions is the nodes' own.
+// Random positions in 3-D: exact and culled agree to the last bit if the radius covers everything, and given
+// positions keep their order.
 TEST(Flood, ArbitraryPositionsInSpace) {
   FloodOptions options{.mode = FloodMode::exact, .dimension = 3, .seed = 5};
   RandomStream random(9, 0, "cloud");
@@ -123,7 +123,7 @@ TEST(Flood, ArbitraryPositionsInSpace) {
   EXPECT_EQ(exact->latency_max_s, culled->latency_max_s);
 }
 
-// The cells against the plain definition: everybody within the radius, nobody else.
+// The cells against the definition: exactly the radios within the radius.
 TEST(Flood, CellsFindExactlyWhoIsWithinTheRadius) {
   RandomStream random(4, 0, "cells");
   for (int scene = 0; scene < 20; ++scene) {

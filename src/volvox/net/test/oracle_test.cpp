@@ -1,10 +1,11 @@
-// The fast radio against its definition: from the log of who transmitted when, a plain
-// quadratic program decides anew who must have received what.
+// The fast radio against a direct implementation of its definition: from the log of transmissions, a simple
+// quadratic algorithm computes all receptions.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/net/power.h"
 #include "volvox/net/test/recorder.h"
@@ -20,7 +21,7 @@ struct Oracle {
   double cull_radius = 0;
   Receptions received;
 
-  // State, by definition: what is on the air, and what each radio is locked on.
+  // The state: the transmissions on the air, and the frame that each radio is locked on.
   std::map<std::uint32_t, std::uint64_t> on_air;  // radio -> frame
   struct Lock {
     std::uint32_t sender;
@@ -31,13 +32,13 @@ struct Oracle {
   PowerUnits power(std::uint32_t from, std::uint32_t to) const {
     if (from == to || (cull_radius > 0 && length_squared(places[to] - places[from]) > cull_radius * cull_radius))
       return 0;
-    return static_cast<PowerUnits>(Friis(2.4e9).gain(places[from], places[to]) * (options.power_w * units_per_watt));
+    return truncated<PowerUnits>(Friis(2.4e9).gain(places[from], places[to]) * (options.power_w * units_per_watt));
   }
   bool passes(std::uint32_t sender, std::uint32_t receiver) const {
     PowerUnits others = to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
     for (const auto& [other, frame] : on_air)
       if (other != sender) others += power(other, receiver);
-    return static_cast<double>(power(sender, receiver)) >= options.capture_ratio * static_cast<double>(others);
+    return real(power(sender, receiver)) >= options.capture_ratio * real(others);
   }
   void end(std::uint32_t sender) {
     for (auto lock = locks.begin(); lock != locks.end();) {
@@ -75,7 +76,7 @@ void compare(std::uint64_t seed, double cull_radius, bool listens) {
   oracle.cull_radius = cull_radius;
   oracle.options.window = 8;
   oracle.options.receive_threshold_w = 1e-9;
-  if (!listens) oracle.options.carrier_threshold_w = 1;  // everybody talks at once
+  if (!listens) oracle.options.carrier_threshold_w = 1;  // no carrier sense
   oracle.options.capture_ratio = random.uniform(1, 12);
   std::vector<InterfaceId> radios;
   for (int i = 0; i < 80; ++i) {
@@ -86,7 +87,7 @@ void compare(std::uint64_t seed, double cull_radius, bool listens) {
   for (int k = 0; k < 600; ++k)
     ASSERT_TRUE(
         network.send(radios[random.below(80)], {.payload = zeros(10 * (1 + random.below(10))),
-                                                .at = Time{static_cast<std::int64_t>(random.below(2000)) * 320'000}}));
+                                                .at = Time{narrow<std::int64_t>(random.below(2000)) * 320'000}}));
   ASSERT_TRUE(network.run(Time::seconds(10)));
 
   Receptions actual;

@@ -1,4 +1,4 @@
-// The capture is what Wireshark's own dissectors say it is.
+// Wireshark's dissectors decode the capture correctly.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ bool have_tshark() { return std::system("command -v tshark > /dev/null 2>&1") ==
 
 // The chosen fields of every packet, one line each, separated by ';'.
 std::vector<std::string> tshark(const std::string& file, const std::string& fields, const std::string& filter) {
-  // What a payload might mean is none of our business: no guessing at it.
+  // Wireshark must not guess a protocol for the payload.
   const std::string command = "tshark -r " + file + " --disable-protocol 6lowpan --disable-protocol zbee_nwk -Y '" +
                               filter + "' -T fields -E separator=';' " + fields + " 2>/dev/null";
   std::vector<std::string> lines;

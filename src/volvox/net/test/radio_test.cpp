@@ -1,6 +1,7 @@
 // The radio, event by event: the figures of seed 001, capture, carrier sense, acknowledgement.
 #include <gtest/gtest.h>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/net/power.h"
 #include "volvox/net/test/recorder.h"
@@ -39,7 +40,7 @@ struct Air {
   std::vector<std::string> story() const {
     std::vector<std::string> lines;
     for (const LogEntry& e : log.entries())
-      lines.push_back(std::to_string(e.time.ns / 1000) + " " + static_cast<char>('A' + e.interface) + " " +
+      lines.push_back(std::to_string(e.time.ns / 1000) + " " + narrow<char>('A' + e.interface) + " " +
                       std::string(name(e.kind)) + " " + std::to_string(e.detail));
     return lines;
   }
@@ -69,7 +70,7 @@ TEST(Radio, Figure5CollisionsAreLocatedInSpace) {
   (void)b;
 }
 
-// The seed whose first backoffs are these.
+// A seed with these first backoffs.
 std::uint64_t seed_with_backoffs(std::uint32_t window, const std::vector<std::vector<std::uint64_t>>& wanted) {
   for (std::uint64_t seed = 1;; ++seed) {
     bool all = true;
@@ -98,36 +99,18 @@ TEST(Radio, Figure7Messages1To4) {
   ASSERT_TRUE(network.run(tick));
   const std::size_t heard_in_first_tick = air.recorder.heard.size();
   ASSERT_TRUE(network.run(tick + tick));
-  EXPECT_EQ(air.story(), (std::vector<std::string>{"0 A queued 0",
-                                                   "0 A backoff 3",
-                                                   "50 B queued 0",
-                                                   "50 B backoff 5",
-                                                   "300 A transmit start 1",
-                                                   "300 B frozen 3",  // 2.5 slots were left: a begun slot counts again
-                                                   "500 C queued 0",
-                                                   "500 C backoff 2",
-                                                   "500 C frozen 2",
-                                                   "700 A transmit end 0",
-                                                   "700 B received 0",
-                                                   "700 C received 0",
-                                                   "700 B resumed 3",
-                                                   "700 C resumed 2",
-                                                   "900 C transmit start 1",
-                                                   "900 B frozen 1",
-                                                   "1300 C transmit end 0",
-                                                   "1300 A received 0",
-                                                   "1300 B received 0",
-                                                   "1300 B resumed 1",
-                                                   "1400 B transmit start 1",
-                                                   "1800 B transmit end 0",
-                                                   "1800 A received 0",
-                                                   "1800 C received 0",
-                                                   "2500 A queued 0",
-                                                   "2500 A backoff 1",
-                                                   "2600 A transmit start 1",
-                                                   "3600 A transmit end 0",
-                                                   "3600 B received 0",
-                                                   "3600 C received 0"}));
+  EXPECT_EQ(air.story(),
+            (std::vector<std::string>{"0 A queued 0",          "0 A backoff 3",          "50 B queued 0",
+                                      "50 B backoff 5",        "300 A transmit start 1",
+                                      "300 B frozen 3",  // 2.5 slots were left: an interrupted slot is repeated
+                                      "500 C queued 0",        "500 C backoff 2",        "500 C frozen 2",
+                                      "700 A transmit end 0",  "700 B received 0",       "700 C received 0",
+                                      "700 B resumed 3",       "700 C resumed 2",        "900 C transmit start 1",
+                                      "900 B frozen 1",        "1300 C transmit end 0",  "1300 A received 0",
+                                      "1300 B received 0",     "1300 B resumed 1",       "1400 B transmit start 1",
+                                      "1800 B transmit end 0", "1800 A received 0",      "1800 C received 0",
+                                      "2500 A queued 0",       "2500 A backoff 1",       "2600 A transmit start 1",
+                                      "3600 A transmit end 0", "3600 B received 0",      "3600 C received 0"}));
   EXPECT_EQ(heard_in_first_tick, 6u);
 }
 
@@ -177,7 +160,7 @@ TEST(Radio, Figure7DeferredBackoffCollides) {
                                                    "2500 B received 0",
                                                    "2500 C received 0"}));
   ASSERT_EQ(live.size(), 4u);
-  EXPECT_EQ(live[2].second.ns, 2'500'000);  // by size and bit rate alone: the tick plays no part
+  EXPECT_EQ(live[2].second.ns, 2'500'000);  // depends on size and bit rate only, not on the tick
 }
 
 TEST(Radio, CaptureAtTenDecibelNeedsAFactorOf3Point1623InDistance) {
@@ -185,7 +168,7 @@ TEST(Radio, CaptureAtTenDecibelNeedsAFactorOf3Point1623InDistance) {
     Air air;
     RadioOptions options = plain_radio(100);
     options.noise_factor = 1;
-    options.bandwidth_hz = 1;  // next to no noise
+    options.bandwidth_hz = 1;  // almost no noise
     options.carrier_threshold_w = 1;
     const InterfaceId wanted = air.add(options, {10, 0, 0}), other = air.add(options, {-10 * ratio, 0, 0});
     const InterfaceId receiver = air.add(options, {0, 0, 0});
@@ -214,7 +197,7 @@ TEST(Radio, InterferenceThatBeginsLaterSpoilsTheLockedFrame) {
 TEST(Radio, IsHalfDuplex) {
   Air air;
   RadioOptions options = plain_radio();
-  options.carrier_threshold_w = 1;  // deaf to carriers: it talks while it listens
+  options.carrier_threshold_w = 1;  // no carrier sense: it transmits while it receives
   const InterfaceId a = air.add(options, {0, 0, 0}), b = air.add(options, {5, 0, 0});
   ASSERT_TRUE(air.network.send(a, {.payload = zeros(100)}));
   ASSERT_TRUE(air.network.send(b, {.payload = zeros(10), .at = Time{200'000}}));
@@ -276,7 +259,7 @@ TEST(Radio, ALostAcknowledgementMakesADuplicateThatIsNotDeliveredTwice) {
   RadioOptions options = plain_radio();
   options.acknowledge = true;
   RadioOptions quiet = options;
-  quiet.power_w = options.power_w / 1000;  // hears, but is not heard
+  quiet.power_w = options.power_w / 1000;  // receives, but cannot be received
   const InterfaceId a = air.add(options, {0, 0, 0}), b = air.add(quiet, {9, 0, 0});
   ASSERT_TRUE(air.network.send(a, {.payload = zeros(10), .destination = b}));
   ASSERT_TRUE(air.network.run(Time::seconds(1)));
@@ -296,7 +279,7 @@ TEST(Radio, SwitchedOffCutsItsFrameAndHearsNothing) {
   EXPECT_EQ(air.network.send(a, {.payload = zeros(1)})->status, SendStatus::off);
   ASSERT_TRUE(air.network.run(Time::seconds(1)));
   EXPECT_TRUE(air.recorder.heard.empty());
-  EXPECT_EQ(air.network.counters().switched_off, 3u);  // its frame, b's reception of it, and what was refused
+  EXPECT_EQ(air.network.counters().switched_off, 3u);  // its frame, the reception by b, and the refused frame
   ASSERT_TRUE(air.network.switch_radio(a, true));
   ASSERT_TRUE(air.network.send(b, {.payload = zeros(1)}));
   ASSERT_TRUE(air.network.run(Time::seconds(2)));
@@ -315,7 +298,7 @@ TEST(Radio, PowerReturnsExactlyToTheNoise) {
   for (const InterfaceId radio : air.radios) EXPECT_EQ(air.network.heard_w(radio), noise);
 }
 
-// Robots move between ticks, cells are sorted anew, and what was added is still what is removed.
+// Robots move between ticks and the cells are sorted again; the subtracted powers equal the added ones.
 TEST(Radio, MovingWhileAFrameIsOnTheAirLeavesNoResidue) {
   Air air({.frequency_hz = 2.4e9, .cull_radius = 30});
   RadioOptions options = plain_radio();

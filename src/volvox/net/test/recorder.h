@@ -1,4 +1,4 @@
-// A listener that keeps what it is told, for tests.
+// A listener that records all calls, for tests.
 #pragma once
 
 #include <functional>

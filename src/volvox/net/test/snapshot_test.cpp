@@ -1,6 +1,7 @@
-// A network restored in the middle of everything goes on as if nothing had happened.
+// A network that is restored from a snapshot during a run continues exactly like the original.
 #include <gtest/gtest.h>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/net/test/recorder.h"
 
@@ -47,9 +48,9 @@ struct Busy {
     network.set_listener(&recorder);
   }
 
-  // One tick of traffic; depends on nothing but the tick.
+  // One tick of traffic, which depends only on the tick.
   void tick(int k) {
-    RandomStream random(77, static_cast<std::uint64_t>(k), "traffic");
+    RandomStream random(77, narrow<std::uint64_t>(k), "traffic");
     network.begin_tick();
     for (std::uint32_t i = 0; i < 20; ++i) {
       if (k % 5 == 4) must(network.set_position({i, 0}, {random.uniform(0, 9), random.uniform(0, 9), 0}));
@@ -83,8 +84,8 @@ TEST(Snapshot, RestoresInTheMiddleOfEverything) {
       original.tick(k);
       if (k % 6 != 5) continue;
       const auto bytes = save(original.network);
-      Busy copy(k % 2 == 0 ? 5 : 6, cull);  // even another seed: the streams come from the snapshot
-      copy.tick(0), copy.tick(1);           // and whatever it held is gone
+      Busy copy(k % 2 == 0 ? 5 : 6, cull);  // with another seed, because the random streams come from the snapshot
+      copy.tick(0), copy.tick(1);           // loading must replace this state
       LoadArchive load(bytes);
       copy.network.archive(load);
       ASSERT_EQ(load.failure(), "");
@@ -97,7 +98,7 @@ TEST(Snapshot, RestoresInTheMiddleOfEverything) {
       for (int later = k + 1; later < k + 8; ++later) copy.tick(later), straight.tick(later);
       EXPECT_EQ(copy.network.hash(), straight.network.hash());
     }
-    // The last copy against the original, which went on without ever being restored.
+    // Compares the last copy with the original, which was never restored.
     Busy copy(5, cull);
     const auto bytes = save(original.network);
     LoadArchive load(bytes);
@@ -144,7 +145,7 @@ TEST(Snapshot, ForeignAndDamagedOnesAreRefused) {
     Busy copy(5);
     auto damaged = bytes;
     if (i % 2 == 0) damaged.resize(random.below(bytes.size()));
-    else damaged[random.below(damaged.size())] ^= static_cast<std::byte>(1 + random.below(255));
+    else damaged[random.below(damaged.size())] ^= std::byte(1 + random.below(255));
     LoadArchive load(damaged);
     copy.network.archive(load);
     EXPECT_TRUE(i % 2 != 0 || !load.ok());

@@ -1,12 +1,13 @@
 // The figures of the shared network model, with tolerances from the statistics of the sample:
-// four and a half standard errors, so that a right program fails once in 100,000 runs (and
-// never, since the seeds are fixed).
+// 4.5 standard errors, so that a correct program would fail once in 100,000 runs (the seeds are fixed, so it
+// never fails).
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/net/power.h"
 #include "volvox/net/test/recorder.h"
@@ -25,7 +26,7 @@ struct Estimate {
 Estimate estimate(const std::vector<double>& samples) {
   double sum = 0, squares = 0;
   for (const double x : samples) sum += x, squares += x * x;
-  const double n = static_cast<double>(samples.size()), mean = sum / n;
+  const double n = real(samples.size()), mean = sum / n;
   return {mean, std::sqrt((squares / n - mean * mean) / (n - 1))};
 }
 
@@ -90,9 +91,9 @@ TEST(Validation, OneShotContention) {
         together += entry.time == first;
       }
       not_unique += together > 1;
-      slots.push_back(static_cast<double>((first - start).ns) / 4e6);
+      slots.push_back(real((first - start).ns) / 4e6);
     }
-    const double share = static_cast<double>(not_unique) / c.rounds;
+    const double share = real(not_unique) / c.rounds;
     EXPECT_NEAR(share, c.not_unique, sigmas * error_of_proportion(c.not_unique, c.rounds) + 5e-6) << c.n;
     const Estimate mean = estimate(slots);
     if (c.first_slot >= 0) {
@@ -101,7 +102,7 @@ TEST(Validation, OneShotContention) {
   }
 }
 
-// Everybody always has something to send.
+// All stations are saturated.
 struct Saturated : Listener {
   std::uint64_t delivered = 0, finished = 0;
   std::uint32_t observer = 0;
@@ -125,13 +126,13 @@ SaturatedResult saturate(Ring& ring, Saturated& load, double frame_s, int batche
   for (const InterfaceId sender : ring.senders)
     EXPECT_TRUE(
         ring.network.send(sender, {.payload = zeros(load.size), .destination = load.destination, .report = true}));
-  EXPECT_TRUE(ring.network.run(Time::seconds(batch_s)));  // past the start
+  EXPECT_TRUE(ring.network.run(Time::seconds(batch_s)));  // skips the transient
   std::vector<double> collision, throughput;
   for (int batch = 0; batch < batches; ++batch) {
     const std::uint64_t delivered = load.delivered, sent = ring.network.counters().transmissions;
     EXPECT_TRUE(ring.network.run(ring.network.now() + Time::seconds(batch_s)));
-    const double good = static_cast<double>(load.delivered - delivered);
-    collision.push_back(1 - good / static_cast<double>(ring.network.counters().transmissions - sent));
+    const double good = real(load.delivered - delivered);
+    collision.push_back(1 - good / real(ring.network.counters().transmissions - sent));
     throughput.push_back(good * frame_s / batch_s);
   }
   return {estimate(collision), estimate(throughput)};
@@ -200,7 +201,7 @@ TEST(Validation, AcknowledgedTrafficIsCloseToBianchi) {
   options.retry_limit = 250;
   const double payload = 8184;
   for (const int n : {5, 10}) {
-    Ring ring(static_cast<std::uint32_t>(n), options, 31);
+    Ring ring(narrow<std::uint32_t>(n), options, 31);
     Saturated load;
     load.size = 1023;
     load.destination = ring.receiver;
@@ -248,7 +249,7 @@ TEST(Validation, HiddenPairOverlaps) {
       ASSERT_TRUE(pair.network.run_all(pair.network.now() + Time::seconds(10)));
       lost += pair.recorder.heard.empty();
     }
-    EXPECT_NEAR(static_cast<double>(lost) / rounds, c.overlap, sigmas * error_of_proportion(c.overlap, rounds) + 5e-6);
+    EXPECT_NEAR(real(lost) / rounds, c.overlap, sigmas * error_of_proportion(c.overlap, rounds) + 5e-6);
   }
 }
 
@@ -271,7 +272,7 @@ TEST(Validation, HiddenPoissonSenders) {
   const MediumId air = *network.add_medium();
   const InterfaceId wanted = *network.add_radio(network.add_node(), air, options, {-1, 0, 0});
   const InterfaceId middle = *network.add_radio(network.add_node(), air, options, {0, 0, 0});
-  // Deaf to each other, as independent Poisson senders are.
+  // No carrier sense, as for independent Poisson senders.
   RadioOptions deaf = options;
   deaf.carrier_threshold_w = std::numeric_limits<double>::infinity();
   std::vector<InterfaceId> others;
@@ -293,7 +294,7 @@ TEST(Validation, HiddenPoissonSenders) {
     for (const auto& h : recorder.heard) good += h.interface == middle.index && h.from == wanted.index;
     recorder.heard.clear();
   }
-  EXPECT_NEAR(static_cast<double>(good) / frames, expected, sigmas * error_of_proportion(expected, frames));
+  EXPECT_NEAR(real(good) / frames, expected, sigmas * error_of_proportion(expected, frames));
 }
 
 TEST(Validation, AlohaMaxima) {
@@ -312,8 +313,8 @@ TEST(Validation, AlohaMaxima) {
       time += -std::log(1 - random.uniform()) / load;
       if (time > slots) break;
       const double start = slotted ? std::ceil(time) : time;
-      const Time at{static_cast<std::int64_t>(std::floor(start * 1000)) * frame_ns / 1000};
-      const Time exact{slotted ? static_cast<std::int64_t>(start) * frame_ns : at.ns};
+      const Time at{truncated<std::int64_t>(std::floor(start * 1000)) * frame_ns / 1000};
+      const Time exact{slotted ? truncated<std::int64_t>(start) * frame_ns : at.ns};
       ASSERT_TRUE(ring.network.send(ring.senders[sender++ % 500], {.payload = zeros(53), .at = exact}));
     }
     std::uint64_t good = 0;
@@ -321,7 +322,7 @@ TEST(Validation, AlohaMaxima) {
     ring.network.set_log(nullptr);
     ASSERT_TRUE(ring.network.run(Time{(slots + 3) * frame_ns}));
     // Successes of different slots are nearly independent: the error of a proportion bounds it.
-    EXPECT_NEAR(static_cast<double>(good) / slots, expected, sigmas * error_of_proportion(expected, slots));
+    EXPECT_NEAR(real(good) / slots, expected, sigmas * error_of_proportion(expected, slots));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "volvox/base/index.h"
 #include "volvox/net/test/recorder.h"
 
 namespace volvox::net {
@@ -101,7 +102,7 @@ TEST(Wire, LiveCallbacksAnswerSeveralTimesWithinOneTick) {
   ASSERT_TRUE(pair.network.run(Time::seconds(1.0 / 60)));
   ASSERT_EQ(pair.recorder.heard.size(), 6u);
   for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_EQ(pair.recorder.heard[i].at.ns, 4000 * (static_cast<std::int64_t>(i) + 1));
+    EXPECT_EQ(pair.recorder.heard[i].at.ns, 4000 * (narrow<std::int64_t>(i) + 1));
     EXPECT_EQ(pair.recorder.heard[i].interface, i % 2 == 0 ? pair.wire_b.index : pair.wire_a.index);
     EXPECT_EQ(pair.recorder.heard[i].text, "ping");
   }

@@ -1,4 +1,5 @@
 #include "volvox/scan/build.h"
+#include "volvox/base/index.h"
 #include "volvox/scan/camera_view.h"
 #include "volvox/scan/refine.h"
 
@@ -52,7 +53,7 @@ TEST(ManifoldMesh, StaysTwoManifoldUnderAnyChange) {
   for (int i = 0; i < 12; ++i) net.add_node();
   std::size_t refused = 0, largest = 0;
   for (int i = 0; i < 20000; ++i) {
-    const auto any = [&] { return static_cast<std::uint32_t>(random.below(net.nodes())); };
+    const auto any = [&] { return narrow<std::uint32_t>(random.below(net.nodes())); };
     const std::uint32_t a = any();
     const auto& spokes = net.spokes(a);
     switch (random.below(20)) {
@@ -79,7 +80,7 @@ TEST(ManifoldMesh, StaysTwoManifoldUnderAnyChange) {
     ASSERT_EQ(mesh.triangles.size(), net.faces()) << i;
     ASSERT_TRUE(topology(mesh).two_manifold()) << i;
   }
-  EXPECT_GT(refused, 1000u);  // or nothing was tried
+  EXPECT_GT(refused, 1000u);  // otherwise the test is ineffective
   EXPECT_GT(largest, 10u);
 }
 
@@ -90,7 +91,7 @@ TEST(ManifoldMesh, TakesAnyFacesAndKeepsATwoManifold) {
     for (int i = 0; i < 10; ++i) net.add_node();
     std::vector<Triangle> faces(random.below(40));
     for (Triangle& face : faces)
-      for (std::uint32_t& corner : face) corner = static_cast<std::uint32_t>(random.below(10));
+      for (std::uint32_t& corner : face) corner = narrow<std::uint32_t>(random.below(10));
     const std::vector<Triangle> refused = net.take_faces(faces);
     ASSERT_TRUE(topology(mesh_of(net)).two_manifold()) << round;
     ASSERT_EQ(mesh_of(net).triangles.size(), net.faces()) << round;
@@ -114,14 +115,13 @@ TEST(Gsrm, ASphereIsClosed) {
   ASSERT_TRUE(built.ok()) << built.error().text();
   const Topology shape = topology(built->mesh);
   EXPECT_TRUE(shape.two_manifold());
-  // V nodes have 2 V - 4 faces; a small hole may stay.
-  EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()),
-              2.0 * static_cast<double>(built->mesh.vertices.size()) - 4, 12);
+  // V nodes have 2 V - 4 faces; a small hole may remain.
+  EXPECT_NEAR(real(built->mesh.triangles.size()), 2.0 * real(built->mesh.vertices.size()) - 4, 12);
   EXPECT_LE(shape.boundary_edges, 12u);
   for (const Vec3& v : built->mesh.vertices) EXPECT_NEAR(length(v), 1, 0.03);
 }
 
-// The bars of the issue, on the pit arena of the reference figures: 98,000 points, 7 mm noise, 2,000
+// The required accuracy, on the pit arena of the reference figures: 98,000 points, 7 mm noise, 2,000
 // outliers. Statistics over more seeds are in docs/scan.md.
 TEST(Build, PlaneFittingFindsEveryPlane) {
   // 24: a corner whose cells are nearly empty; 60: a low box; 100: a plane across a box's corner would fit the rest.
@@ -146,7 +146,7 @@ TEST(Build, GsrmMeetsItsBars) {
     const auto built = build(c.cloud, {.method = Method::gsrm, .triangles = 4175});
     ASSERT_TRUE(built.ok()) << built.error().text();
     const Evaluation e = evaluate(built->mesh, c.truth, 1000);
-    EXPECT_NEAR(static_cast<double>(e.triangles), 4175, 210) << seed;
+    EXPECT_NEAR(real(e.triangles), 4175, 210) << seed;
     EXPECT_TRUE(topology(built->mesh).two_manifold()) << seed;
     EXPECT_LT(e.accuracy_mean, 0.002) << seed;
     EXPECT_LT(e.completeness_mean, 0.002) << seed;
@@ -160,7 +160,7 @@ TEST(Build, GrowingGridMeetsItsBars) {
   const auto built = build(c.cloud, {.method = Method::growing_grid});
   ASSERT_TRUE(built.ok()) << built.error().text();
   const Evaluation e = evaluate(built->mesh, c.truth, 1000);
-  EXPECT_NEAR(static_cast<double>(e.triangles), 13'860, 300);
+  EXPECT_NEAR(real(e.triangles), 13'860, 300);
   EXPECT_EQ(e.non_manifold_edges, 0u);
   EXPECT_GT(e.f_2cm, 0.95);
 }
@@ -170,12 +170,11 @@ TEST(Build, LevelsOfDetailAreAsAskedFor) {
   for (const std::size_t wanted : {210, 576}) {
     const auto built = build(c.cloud, {.method = Method::growing_grid, .triangles = wanted});
     ASSERT_TRUE(built.ok());
-    EXPECT_NEAR(static_cast<double>(built->mesh.triangles.size()), static_cast<double>(wanted),
-                0.2 * static_cast<double>(wanted));
+    EXPECT_NEAR(real(built->mesh.triangles.size()), real(wanted), 0.2 * real(wanted));
   }
   const auto coarse = build(c.cloud, {.method = Method::gsrm, .triangles = 1011});
   ASSERT_TRUE(coarse.ok());
-  EXPECT_NEAR(static_cast<double>(coarse->mesh.triangles.size()), 1011, 110);
+  EXPECT_NEAR(real(coarse->mesh.triangles.size()), 1011, 110);
 }
 
 TEST(Build, SameSeedSameBits) {
@@ -215,7 +214,7 @@ TEST(Build, BadCloudsAreRefusedOrMended) {
   ASSERT_TRUE(square.ok()) << square.error().text();
   EXPECT_NE(square->notes[0].find("999999"), std::string::npos);
   EXPECT_NEAR(area(square->mesh), 1, 0.05);
-  // Points far out must not make the grid large.
+  // Distant points must not make the grid large.
   cloud.points.push_back({1e7, 1e7, -1e7});
   EXPECT_TRUE(build(cloud, {.method = Method::gsrm, .nodes = 50}).ok());
   EXPECT_FALSE(build(cloud, {.method = Method::plane_fitting, .triangles = 5}).ok());
@@ -245,7 +244,7 @@ TEST(Build, ColoursOfTheCloudComeToTheMesh) {
 // A floor with a box on it and, where no plane fits, a dome.
 TriangleMesh box_and_dome() {
   TriangleMesh truth = make_arena({.seed = 3, .length = 3, .width = 3, .pit = false, .boxes = 1})->mesh;
-  const auto first = static_cast<std::uint32_t>(truth.vertices.size());
+  const auto first = narrow<std::uint32_t>(truth.vertices.size());
   constexpr std::uint32_t around = 48, up = 12;
   for (std::uint32_t r = 0; r <= up; ++r)
     for (std::uint32_t k = 0; k < around; ++k) {
@@ -301,10 +300,10 @@ TEST(Build, LaterScansRefineAnArena) {
 }
 
 TEST(Build, ACameraColoursWhatItSeesAndNothingBehind) {
-  // A red wall before the camera, and one behind that.
+  // A red wall in front of the camera, and a second wall behind it.
   TriangleMesh mesh;
   for (const double x : {1.0, 2.0}) {
-    const auto n = static_cast<std::uint32_t>(mesh.vertices.size());
+    const auto n = narrow<std::uint32_t>(mesh.vertices.size());
     mesh.vertices.insert(mesh.vertices.end(), {{x, -0.2, -0.2}, {x, 0.2, -0.2}, {x, 0.2, 0.2}, {x, -0.2, 0.2}});
     mesh.triangles.insert(mesh.triangles.end(), {{n, n + 1, n + 2}, {n, n + 2, n + 3}});
   }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "volvox/base/index.h"
 #include "volvox/scan/build.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/locate.h"
@@ -58,7 +59,7 @@ TEST(ScanLog, SurvivesWhatIsBroken) {
   }
 }
 
-// The seed's robot was located to 1 cm and 0.5 degrees.
+// The robot of seed 002 was localized to 1 cm and 0.5 degrees.
 TEST(Locate, FindsThePathAsWellAsThePaper) {
   const auto arena = make_arena({.seed = 3});
   const Drive d = drive(*arena, {.seed = 3});
@@ -89,10 +90,10 @@ TEST(Clean, ShakingAndMixedPixelsGo) {
     double mean = 0;
     for (const Vec3& p : c.points) {
       const double distance = tree.nearest(p).distance;
-      mean += distance / static_cast<double>(c.points.size());
+      mean += distance / real(c.points.size());
       far += distance > 0.05;
     }
-    return std::pair(mean, static_cast<double>(far) / static_cast<double>(c.points.size()));
+    return std::pair(mean, real(far) / real(c.points.size()));
   };
   const auto [mean, far] = off(filtered);
   const auto [mean_before, far_before] = off(*cloud);
@@ -113,7 +114,7 @@ TEST(Register, LaysAScanOnAnother) {
   EXPECT_GT(found->overlap, 0.9);
   EXPECT_GT(found->walls, 0.9);
   EXPECT_GT(found->walls_back, 0.9);
-  EXPECT_EQ(found->doubt(), "");  // the things on the floor tell its sides apart
+  EXPECT_EQ(found->doubt(), "");  // the objects on the floor make it asymmetric
 }
 
 TEST(Register, SaysThatASymmetricRoomFitsEitherWay) {
@@ -134,7 +135,7 @@ TEST(Register, TakesAPartOfARoomButNoOtherRoom) {
   const auto found = register_clouds(room, part);
   ASSERT_TRUE(found.ok()) << found.error().text();
   EXPECT_LT(length(found->pose.position), 0.01);
-  EXPECT_LT(found->walls_back, 0.6);  // most of the room is not in the part
+  EXPECT_LT(found->walls_back, 0.6);  // the part does not contain most of the room
   const auto refused = register_clouds(room, cloud_of_room({.seed = 9, .length = 8, .width = 7, .height = 2.5}));
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().text().find("the same room"), std::string::npos);

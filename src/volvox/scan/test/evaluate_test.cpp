@@ -78,7 +78,7 @@ TEST(Evaluate, ASquareThatIsRaisedAndCutShowsBoth) {
   EXPECT_NEAR(e.accuracy_mean, 0.01, 1e-9);
   EXPECT_NEAR(e.hausdorff, std::sqrt(0.01 * 0.01 + 0.1 * 0.1), 1e-9);
   EXPECT_EQ(e.f_5mm, 0);
-  // Recall: 0.9 m, and as much beside it as is within 2 cm of the raised edge.
+  // Recall: 0.9 m, and the part beside it that is within 2 cm of the raised edge.
   const double recall = 0.9 + std::sqrt(0.02 * 0.02 - 0.01 * 0.01);
   EXPECT_NEAR(e.f_2cm, 2 * recall / (1 + recall), 2e-3);
 }

@@ -41,11 +41,11 @@ TEST(Pcd, ReadsAllThreeKindsOfData) {
   const auto binary = parse_pcd(pcd_header(2, "binary") + floats({1, 2, 3, 4, 5, 6}), "a.pcd");
   ASSERT_TRUE(binary.ok()) << complaint(binary);
   EXPECT_EQ(binary->cloud.points, wanted);
-  // Compressed data hold all x, then all y, then all z: here as one run of 24 literal bytes.
+  // Compressed data have all x, then all y, then all z: here one run of 24 literal bytes.
   std::string packed;
   const std::uint32_t sizes[2] = {25, 24};
   packed.append(reinterpret_cast<const char*>(sizes), 8);
-  packed += static_cast<char>(23);
+  packed += char{23};
   packed += floats({1, 4, 2, 5, 3, 6});
   const auto compressed = parse_pcd(pcd_header(2, "binary_compressed") + packed, "a.pcd");
   ASSERT_TRUE(compressed.ok()) << complaint(compressed);
@@ -56,11 +56,11 @@ TEST(Pcd, CompressedRunsRepeatWhatCameBefore) {
   std::string packed;
   const std::uint32_t sizes[2] = {8, 36};
   packed.append(reinterpret_cast<const char*>(sizes), 8);
-  packed += static_cast<char>(3);
+  packed += char{3};
   packed += floats({1});
-  packed += static_cast<char>(7 << 5);  // a long run ...
-  packed += static_cast<char>(32 - 9);  // of 32 bytes ...
-  packed += static_cast<char>(3);       // from 4 bytes before
+  packed += char(7 << 5);  // a long run ...
+  packed += char{32 - 9};  // of 32 bytes ...
+  packed += char{3};       // from 4 bytes before
   const auto cloud = parse_pcd(pcd_header(3, "binary_compressed") + packed, "a.pcd");
   ASSERT_TRUE(cloud.ok()) << complaint(cloud);
   EXPECT_EQ(cloud->cloud.points, (std::vector<Vec3>{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}));
@@ -200,12 +200,12 @@ TEST(Files, CloudsAndMeshesComeBackFromDisk) {
   std::filesystem::remove_all(folder);
 }
 
-// Readers meet files that somebody cut, changed or made up: they may refuse, they may not crash.
+// Readers may refuse truncated, changed or invented files, but must not crash.
 TEST(Files, ReadersSurviveWhatIsBroken) {
   std::string pcd = pcd_header(2, "binary_compressed");
   const std::uint32_t sizes[2] = {25, 24};
   pcd.append(reinterpret_cast<const char*>(sizes), 8);
-  pcd += static_cast<char>(23);
+  pcd += char{23};
   pcd += floats({1, 4, 2, 5, 3, 6});
   const std::vector<std::string> seeds = {pcd,
                                           pcd_header(2, "ascii") + "1 2 3\n4 5 6\n",

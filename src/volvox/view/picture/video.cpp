@@ -58,7 +58,7 @@ Result<std::unique_ptr<VideoWriter>> VideoWriter::create(const std::filesystem::
 
 Error VideoWriter::failure() {
   ffmpeg_->finish();
-  std::string why = ffmpeg_->complaints();
+  std::string why = ffmpeg_->error_output();
   while (!why.empty() && why.back() == '\n') why.pop_back();
   return Error(Diagnostic{file_.string(), 0,
                           "ffmpeg could not write the video" + (why.empty() ? std::string() : ": " + why),
