@@ -1,5 +1,5 @@
-// Drives a fuzz target without libFuzzer: replays the files that it is given, then changes them at
-// random, ROUNDS times. Usage: TARGET ROUNDS FILE...
+// Runs a fuzz target without libFuzzer: on the given files, then on random mutations of them, ROUNDS times.
+// Usage: TARGET ROUNDS FILE...
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-# Fuzz targets of the scan readers, one each. Here they are driven by mutate.cpp, for a moment; with Clang, build
-# scan_reader.cpp with -fsanitize=fuzzer instead and give it tests/fuzz/seeds.
+# One fuzz target for each scan reader. Here mutate.cpp runs them for a short time; with Clang, build scan_reader.cpp with
+# -fsanitize=fuzzer instead and give it tests/fuzz/seeds.
 foreach(reader pcd ply off stl xyz carmen)
   add_executable(fuzz_${reader} ${CMAKE_CURRENT_LIST_DIR}/scan_reader.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp)
   target_compile_definitions(fuzz_${reader} PRIVATE VOLVOX_FUZZ_READER=parse_${reader})

@@ -1,5 +1,5 @@
-// A fuzz target for one reader of scans: VOLVOX_FUZZ_READER names it. Whatever the bytes are, the reader
-// answers; what it accepts is sound.
+// A fuzz target for the reader of scans that VOLVOX_FUZZ_READER names. For any bytes the reader returns a valid result
+// or an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

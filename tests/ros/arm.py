@@ -1,4 +1,4 @@
-"""What the tests of both ROS bridges run: an arm with one joint, and how they say what is not so."""
+"""Shared by the tests of both ROS bridges: a world with an arm of one joint, and an assertion."""
 import sys
 
 WORLD = """<?xml version="1.0"?>
@@ -28,4 +28,4 @@ WORLD = """<?xml version="1.0"?>
 
 def expect(condition, what):
     if not condition:
-        sys.exit(f"not so: {what}")
+        sys.exit(f"failed: expected that {what}")
