@@ -1,4 +1,4 @@
-// Runs of this family one after another in one process, for its tests and its figures.
+// Runs experiments of this family in one process, for its tests and figures.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class Study {
     experiments::register_experiments(library_.experiments);
   }
 
-  // One run, by name such as "walker". Throws what is wrong with it.
+  // Runs one experiment by its name, such as "walker". Throws if the run fails.
   sim::RunReport run(const std::string& name, std::map<std::string, std::string> settings = {}, double duration = 0,
                      std::uint64_t seed = 1, const std::string& engine = "native", int threads = 1) const {
     sim::RunOptions options;
@@ -40,7 +40,7 @@ class Study {
   sim::Library library_;
 };
 
-// A metric of a run. Throws if it has none of that name.
+// A metric of a run. Throws if there is no metric of that name.
 inline double metric(const sim::RunReport& report, const std::string& name) {
   const sim::Metric* found = report.metrics.find(name);
   if (found == nullptr) throw std::runtime_error("no metric " + name);

@@ -1,4 +1,4 @@
-// All robots' behaviours and all experiments, for tests.
+// A library with all robots' behaviours and all experiments, for tests.
 #pragma once
 
 #include "behaviors.h"

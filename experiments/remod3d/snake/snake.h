@@ -4,7 +4,7 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 1(c): SuperBots docked front to back crawl by a sinusoidal gait.
+// The ReMod3D paper, figure 1(c): SuperBots docked front to back crawl by a sinusoidal gait.
 class Snake final : public sim::Experiment {
  public:
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -16,12 +16,12 @@ class Snake final : public sim::Experiment {
  private:
   double synchrony(const sim::Simulation& simulation, bool& all_know) const;
 
-  Vec3 start_, forward_;      // of the centre of mass; a unit vector the way that the waves go
-  Vec3 synced_;               // of the centre of mass, when all modules had heard of the phase
-  double synced_at_ = -1;     // s; negative: they have not
+  Vec3 start_, forward_;      // centre of mass at the start; unit vector in the direction of the waves
+  Vec3 synced_;               // centre of mass when all modules knew the phase
+  double synced_at_ = -1;     // s; negative: not yet
   double lift_ = 0;           // m
-  double dock_distance_ = 0;  // m, the largest error of any dock in any tick
-  double dock_angle_ = 0;     // rad
+  double dock_distance_ = 0;  // m, largest gap in any dock so far
+  double dock_angle_ = 0;     // rad, largest misalignment so far
 };
 
 }  // namespace volvox::experiments::remod3d

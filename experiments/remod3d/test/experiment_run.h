@@ -1,4 +1,4 @@
-// Runs an experiment by name, for tests of what comes out.
+// Runs an experiment by name, for tests of its outcome.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) {
   return std::move(*run);
 }
 
-// The metrics of a run to its end.
+// The metrics at the end of a run.
 inline std::map<std::string, double> outcome(const ExperimentRun& wanted) {
   const auto run = prepared(wanted);
   run->finish();
@@ -43,7 +43,7 @@ inline std::map<std::string, double> outcome(const ExperimentRun& wanted) {
   return values;
 }
 
-// The same bits at any number of threads, and after a snapshot.
+// Expects the same bits at any number of threads and after a restored snapshot.
 inline void expect_repeats(ExperimentRun wanted, int ticks) {
   const auto first = prepared(wanted);
   wanted.threads = 3;
