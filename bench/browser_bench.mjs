@@ -1,7 +1,7 @@
-// How fast the viewer draws in a real browser, headless, the run paused:
+// How fast the viewer draws in a real headless browser while the run is paused:
 //   node bench/browser_bench.mjs [VOLVOX [MODULES ...]]     (after ./start; Chromium from CHROMIUM or the path)
-// Prints pictures a second as they came, and the processor time that one took over all of the browser's
-// processes: on a machine that does other things too, the second is the one to compare.
+// Prints frames per second, and the processor time per frame of all of the browser's processes. On a machine with other
+// load, compare the second.
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,13 +13,13 @@ const { chromium } = createRequire(join(root, "web", "package.json"))("playwrigh
 const [program = join(root, "build/release/bin/volvox"), ...counts] = process.argv.slice(2);
 const seconds = 10;
 
-// s of processor time of all processes that this one has started, and theirs.
+// Processor time in s of all descendant processes.
 function descendantsCpu() {
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => {
     try {
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ");
       return [{ pid: Number(pid), parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) }];
-    } catch { return []; }  // it has ended
+    } catch { return []; }  // the process has ended
   });
   const ours = new Set([process.pid]);
   for (let before = 0; before < ours.size;) {
@@ -39,7 +39,7 @@ for (const modules of counts.length > 0 ? counts : ["1000", "10000"]) {
   await page.waitForFunction(() => window.volvox?.state() && window.volvox.stage.currentFrame(), null, { timeout: 120_000 });
   await page.evaluate(() => window.volvox.connection.send({ type: "pause" }));
   await page.waitForFunction(() => window.volvox.state().paused, null, { timeout: 120_000 });
-  // Turning all the while, as a person who looks around: every picture is another.
+  // Turn the camera all the time, so that every frame differs.
   await page.evaluate(() => {
     const { stage } = window.volvox;
     stage.always = true;
@@ -51,7 +51,7 @@ for (const modules of counts.length > 0 ? counts : ["1000", "10000"]) {
   const [first, cpu, begin] = [await frames(), descendantsCpu(), performance.now()];
   await page.waitForTimeout(seconds * 1000);
   const drawn = (await frames()) - first, took = (performance.now() - begin) / 1000;
-  console.log(`${modules} modules: ${(drawn / took).toFixed(1)} pictures a second, ${((1000 * (descendantsCpu() - cpu)) / drawn).toFixed(1)} ms of processor time each`);
+  console.log(`${modules} modules: ${(drawn / took).toFixed(1)} frames per second, ${((1000 * (descendantsCpu() - cpu)) / drawn).toFixed(1)} ms of processor time each`);
   if (process.env.PICTURE) await page.screenshot({ path: `${process.env.PICTURE}_${modules}.png` });
   await page.close();
   volvox.kill("SIGKILL");

@@ -1,8 +1,7 @@
-// What a viewer and a recording cost the loop: bench_loop [MODULES [TICKS]].
-// Processor time of the loop's own thread. Two equal runs go side by side, tick by tick and in changing
-// order, one of them watched or recorded: scene and machine are the same for both, so that the
-// differences of equal ticks say what it costs. Medians, since a machine that does other things now and then
-// slows one of them down.
+// The cost of a viewer and of a recording for the simulation loop: bench_loop [MODULES [TICKS]].
+// Measures processor time of the loop's own thread. Two equal runs advance tick by tick in alternating order; one of
+// them is watched or recorded, so the difference of equal ticks is the cost. Reports medians, because other programs on
+// the machine disturb single ticks.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -21,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/cli.h"
 #include "volvox/sim/run.h"
@@ -33,14 +33,14 @@ namespace {
 double thread_cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return real(now.tv_sec) + 1e-9 * real(now.tv_nsec);
 }
 
-// A WebSocket client that reads all that comes, as a browser would, on a thread of its own.
+// A WebSocket client that reads every frame, like a browser, on its own thread.
 class Watcher {
  public:
   explicit Watcher(const std::string& address) {
-    const std::uint16_t port = static_cast<std::uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str()));
+    const auto port = narrow<std::uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str()));
     socket_ = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
@@ -67,7 +67,7 @@ class Watcher {
     for (std::size_t got = 0; got < size;) {
       const ssize_t more = recv(socket_, to + got, size - got, 0);
       if (more <= 0) return false;
-      got += static_cast<std::size_t>(more);
+      got += more;
     }
     return true;
   }
@@ -95,16 +95,16 @@ class Watcher {
 };
 
 struct Estimate {
-  double median = 0, low = 0, high = 0;  // and its 95 % interval, by ranks
+  double median = 0, low = 0, high = 0;  // low, high: 95 % confidence interval of the median, by ranks
 };
 Estimate estimate(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const double n = static_cast<double>(values.size()), half = 0.98 * std::sqrt(n);
-  const auto at = [&](double rank) { return values[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))]; };
+  const double n = real(values.size()), half = 0.98 * std::sqrt(n);
+  const auto at = [&](double rank) { return values[truncated<std::size_t>(std::clamp(rank, 0.0, n - 1))]; };
   return {at(n / 2), at(n / 2 - half), at(n / 2 + half)};
 }
 
-// ms of the loop's thread for each tick.
+// Processor time of the loop's thread per tick, in ms.
 struct Comparison {
   std::vector<double> without, difference;
 };
@@ -130,8 +130,8 @@ void print(const char* what, const Comparison& found) {
   const double mean = std::accumulate(found.difference.begin(), found.difference.end(), 0.0) /
                       std::accumulate(found.without.begin(), found.without.end(), 0.0);
   fmt::print(
-      "{}: {:.3f} ms a tick without; with it {:+.3f} ms (95 %: {:+.3f} to {:+.3f}), {:.3f} times as much (95 %: {:.3f} "
-      "to {:.3f}; of the sums {:.3f})\n",
+      "{}: {:.3f} ms per tick without it; with it {:+.3f} ms (95 %: {:+.3f} to {:+.3f}), a factor of {:.3f} (95 %: "
+      "{:.3f} to {:.3f}; from the sums {:.3f})\n",
       what, without.median, more.median, more.low, more.high, 1 + more.median / without.median,
       1 + more.low / without.median, 1 + more.high / without.median, 1 + mean);
 }
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
   for (const auto* twin : {&first, &second})
     if (!twin->ok()) return fmt::print(stderr, "{}\n", twin->error().text()), 2;
   Twin &one = *first, &other = *second;
-  for (int i = 0; i < 60; ++i) one.viewed->turn(), other.viewed->turn();  // until what fell lies
+  for (int i = 0; i < 60; ++i) one.viewed->turn(), other.viewed->turn();  // until the modules have settled
   fmt::print("{} modules, {} ticks\n", modules, ticks);
   const auto turn = [](Twin& twin) { return [&twin] { twin.viewed->turn(); }; };
 
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
     fmt::print("  it read {} frames in {} ticks\n", watcher.frames() - before, ticks);
   }
   while (one.viewer->watched()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  print("nothing, to see what this measures", compare(ticks, turn(one), turn(other)));
+  print("no difference, as a check of the method", compare(ticks, turn(one), turn(other)));
 
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / fmt::format("bench_loop_{}.mcap", getpid());
@@ -210,7 +210,7 @@ int main(int argc, char** argv) {
   const Estimate in_recorder = estimate(recording), in_hash = estimate(hashing);
   fmt::print(
       "  {:.3f} ms in the recorder (95 %: {:.3f} to {:.3f}), {:.3f} ms in the hash alone; threads that compress and "
-      "write: {:.3f} ms a tick\n",
+      "write: {:.3f} ms per tick\n",
       in_recorder.median, in_recorder.low, in_recorder.high, in_hash.median, 1e3 * elsewhere / ticks);
   if (auto ended = (*recorder)->finish({}); !ended.ok()) fmt::print(stderr, "{}\n", ended.error().text());
   std::filesystem::remove(file);

@@ -1,10 +1,11 @@
-// How exactly 1 kHz ticks are kept: how late the system wakes an empty loop, and one that simulates
-// a light world in between, turn by turn in one process. Prints one table.
-//   bench_pacing [seconds of each, 30]
+// How exactly 1 kHz ticks are kept: the wake-up delay of an empty loop and of one that simulates a light world, in
+// turns in one process. Prints one table.
+//   bench_pacing [seconds of each, default 30]
 #include <fmt/format.h>
 
 #include <cstdlib>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/cli/cli.h"
 #include "volvox/sim/pacing.h"
@@ -14,7 +15,7 @@ using namespace volvox;
 
 namespace {
 
-// Adds what was seen in one turn to what was seen before.
+// The pacer's statistics accumulate over all turns.
 struct Loop {
   const char* name;
   sim::Pacer pacer{{1, 1000}, 1};
@@ -36,7 +37,7 @@ struct Loop {
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 30;
   constexpr int turn_ticks = 1000;
-  const int turns = static_cast<int>(seconds * 1000 / turn_ticks);
+  const int turns = truncated(seconds * 1000 / turn_ticks);
 
   const sim::Library library = cli::standard_library();
   Log log([](LogLevel, std::string_view) {});
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
   }
   fmt::print("1 kHz, {} ticks each, {} scheduling, memory {}; times in ms\n", turns * turn_ticks, priority.scheduling(),
              memory.outcome());
-  fmt::print("{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "woken late by", "median", "p99", "p99.9", "most", "tick",
+  fmt::print("{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "wake-up delay", "median", "p99", "p99.9", "max", "tick",
              "late ticks");
   for (const Loop* loop : {&empty, &light}) {
     const sim::PacingReport& report = loop->pacer.report();

@@ -1,7 +1,6 @@
-// How long a frame takes to draw off-screen: bench_picture [MODULES [FRAMES [KEY=VALUE ...]]],
-// where the keys are settings of the engine (samples=0, grid=false, width=640).
-// It draws the scatter of SuperBots at 1280 x 720 as a video would, everything included: the frame
-// out of the world, the drawing, and the pixels back in memory.
+// The time to draw a frame off-screen: bench_picture [MODULES [FRAMES [KEY=VALUE ...]]], where the keys are settings of
+// the engine (samples=0, grid=false, width=640). Draws remod3d/scatter at 1280 x 720 as for a video, everything
+// included: capture of the world, drawing, and reading the pixels back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/cli.h"
 #include "volvox/sim/run.h"
@@ -62,8 +62,8 @@ int main(int argc, char** argv) {
   std::sort(total.begin(), total.end());
   std::sort(captured.begin(), captured.end());
   fmt::print(
-      "{} modules, {} frames of 1280 x 720 by {}: {:.1f} ms a frame (median), {:.1f} ms at best, {:.1f} ms of "
-      "processor time; taking it out of the world {:.3f} ms\n",
+      "{} modules, {} frames of 1280 x 720 by {}: {:.1f} ms per frame (median), {:.1f} ms at best, {:.1f} ms of "
+      "processor time; capture of the world {:.3f} ms\n",
       options.settings["modules"], frames, (*engine)->info().device, 1e3 * total[total.size() / 2], 1e3 * total.front(),
-      1e3 * static_cast<double>(cpu) / CLOCKS_PER_SEC / frames, 1e3 * captured[captured.size() / 2]);
+      1e3 * real(cpu) / CLOCKS_PER_SEC / frames, 1e3 * captured[captured.size() / 2]);
 }

@@ -1,10 +1,8 @@
-// One scan of a laser rangefinder, 360 rays, on arenas of more and more triangles: seed 002's table
-// 3. Beside it, in the same run and with the same rays, Embree's own triangles in single precision
-// (one ray at a time, and packets of eight), which answer a simpler question: no bodies that move,
-// no double precision, and other processors may see other hits. Scans of a robot that drives, as a
-// sensor makes them, and scattered ones, which find the caches cold (but by eight, Embree looks where
-// it has just looked one by one). The clock counts the processor's time of this thread; medians of
-// many scans.
+// One scan of a laser rangefinder, 360 rays, in arenas of more and more triangles: table 3 of the Symbrion paper.
+// Compared with Embree's own triangles in single precision on the same rays (one at a time, and in packets of eight).
+// Embree solves a simpler problem: no moving bodies, no double precision, and hits may differ between processors.
+// Scans are those of a driving robot, as a sensor makes them, and scattered ones with cold caches (except for packets
+// of eight, which follow the same rays one by one). Medians over many scans of this thread's processor time.
 // `bench_rays [SCANS]`.
 #include <embree3/rtcore.h>
 #include <fmt/format.h>
@@ -14,6 +12,7 @@
 #include <ctime>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/rays/ray_caster.h"
 
@@ -24,41 +23,43 @@ using namespace volvox;
 double cpu_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+  return real(now.tv_sec) * 1e3 + real(now.tv_nsec) * 1e-6;
 }
 
-// A room of 4 x 3 x 1 m with a hilly floor, its six sides in squares of `cells` a metre, or in two
-// triangles each where that is 0.
+// Rounds to the nearest float.
+float to_float(double x) { return static_cast<float>(x); }
+
+// A room of 4 x 3 x 1 m with uneven sides. Each of its six sides has `cells` squares per metre, or two triangles if
+// that is 0.
 model::Mesh room(int cells, RandomStream& random) {
   auto mesh = std::make_shared<model::MeshData>();
   const Vec3 size{4, 3, 1};
   for (int axis = 0; axis < 3; ++axis)
     for (const double side : {-0.5, 0.5}) {
       const int other = (axis + 1) % 3, third = (axis + 2) % 3;
-      const int n = cells == 0 ? 1 : static_cast<int>(cells * size[other]),
-                m = cells == 0 ? 1 : static_cast<int>(cells * size[third]);
-      const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
+      const int n = cells == 0 ? 1 : truncated(cells * size[other]),
+                m = cells == 0 ? 1 : truncated(cells * size[third]);
+      const auto first = narrow<std::uint32_t>(mesh->vertices.size());
       for (int j = 0; j <= m; ++j)
         for (int i = 0; i <= n; ++i) {
           Vec3 p;
           p[axis] = side * size[axis] + (i > 0 && i < n && j > 0 && j < m ? random.uniform(-0.005, 0.005) : 0);
-          p[other] = (static_cast<double>(i) / n - 0.5) * size[other];
-          p[third] = (static_cast<double>(j) / m - 0.5) * size[third];
+          p[other] = (real(i) / n - 0.5) * size[other];
+          p[third] = (real(j) / m - 0.5) * size[third];
           mesh->vertices.push_back(p);
         }
       for (int j = 0; j < m; ++j)
         for (int i = 0; i < n; ++i) {
-          const std::uint32_t a = first + static_cast<std::uint32_t>(j * (n + 1) + i), b = a + 1,
-                              c = b + static_cast<std::uint32_t>(n) + 1, d = c - 1;
+          const std::uint32_t a = first + j * (n + 1) + i, b = a + 1, c = b + n + 1, d = c - 1;
           mesh->triangles.push_back({a, b, c});
           mesh->triangles.push_back({a, c, d});
         }
     }
-  // Two boxes inside, as the arena of the paper has obstacles.
+  // Two boxes inside, like the obstacles in the paper's arena.
   for (int k = 0; k < 2; ++k)
     for (int axis = 0; axis < 3; ++axis)
       for (const double side : {-0.25, 0.25}) {
-        const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
+        const auto first = narrow<std::uint32_t>(mesh->vertices.size());
         for (int corner = 0; corner < 4; ++corner) {
           Vec3 p;
           p[axis] = side;
@@ -80,7 +81,7 @@ class Peer {
     auto* v = static_cast<float*>(
         rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, mesh.vertices.size()));
     for (const Vec3& p : mesh.vertices)
-      for (int i = 0; i < 3; ++i) *v++ = static_cast<float>(p[i]);
+      for (int i = 0; i < 3; ++i) *v++ = to_float(p[i]);
     auto* t = static_cast<std::uint32_t*>(
         rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, mesh.triangles.size()));
     for (const auto& triangle : mesh.triangles) t = std::copy(triangle.begin(), triangle.end(), t);
@@ -99,15 +100,15 @@ class Peer {
     for (std::size_t i = 0; i < rays.size(); ++i) {
       const rays::Ray& r = rays[i];
       RTCRayHit query;
-      query.ray = {static_cast<float>(r.origin.x),
-                   static_cast<float>(r.origin.y),
-                   static_cast<float>(r.origin.z),
+      query.ray = {to_float(r.origin.x),
+                   to_float(r.origin.y),
+                   to_float(r.origin.z),
                    0,
-                   static_cast<float>(r.direction.x),
-                   static_cast<float>(r.direction.y),
-                   static_cast<float>(r.direction.z),
+                   to_float(r.direction.x),
+                   to_float(r.direction.y),
+                   to_float(r.direction.z),
                    0,
-                   static_cast<float>(r.range),
+                   to_float(r.range),
                    0xffffffffu,
                    0,
                    0};
@@ -142,14 +143,14 @@ class Peer {
   RTCScene scene_;
 };
 
-double at(std::vector<double>& times, double part) {
+double quantile(std::vector<double>& times, double part) {
   std::sort(times.begin(), times.end());
-  return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
+  return times[truncated<std::size_t>(part * real(times.size() - 1))];
 }
 
-struct Bar {
+struct Goal {
   int cells;
-  double seed_ms, bar_ms;
+  double paper_ms, goal_ms;
 };
 
 using Scan = std::vector<rays::Ray>;
@@ -161,12 +162,12 @@ Scan scan_from(const Vec3& place, const Quat& turn) {
   return rays;
 }
 
-// It drives a circle at 1 m/s and scans 60 times a second.
-Scan scan_on_the_way(int k) {
+// Scan k of a robot that drives in a circle at 1 m/s and scans 60 times per second.
+Scan scan_on_circle(int k) {
   const double angle = k / 60.0 / 0.5;
   return scan_from({0.5 * volvox::cos(angle), 0.5 * volvox::sin(angle), 0.1}, Quat::axis_angle({0, 0, 1}, angle));
 }
-// Anywhere between the boxes and tilted anyhow, so that hardly a triangle is still in the caches.
+// A random place between the boxes and a random tilt, so that few triangles are still in the caches.
 Scan scan_from_anywhere(RandomStream& random) {
   const Vec3 place{random.uniform(-0.9, 1), random.uniform(-0.5, 0.3), random.uniform(-0.4, 0.4)};
   return scan_from(place, Quat::axis_angle(normalized(Vec3{random.normal(), random.normal(), random.normal()}),
@@ -178,8 +179,8 @@ Scan scan_from_anywhere(RandomStream& random) {
 int main(int argc, char** argv) {
   const int scans = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000;
   fmt::print("{:>10} {:>9} {:>10} {:>8} {:>14} {:>16} {:>12} {:>8}\n", "triangles", "scans", "median ms", "p95 ms",
-             "Embree by one", "Embree by eight", "the seed ms", "bar ms");
-  for (const Bar& bar : {Bar{0, 3.5, 0.05}, Bar{7, 115, 0.05}, Bar{13, 333, 0.06}, Bar{113, 0, 0.1}}) {
+             "Embree by one", "Embree by eight", "paper ms", "goal ms");
+  for (const Goal& goal : {Goal{0, 3.5, 0.05}, Goal{7, 115, 0.05}, Goal{13, 333, 0.06}, Goal{113, 0, 0.1}}) {
     RandomStream random(1, 0, "room");
     const model::Mesh mesh = room(bar.cells, random);
     const rays::RayCaster caster(mesh);
@@ -189,7 +190,7 @@ int main(int argc, char** argv) {
       std::vector<float> distances(360);
       std::vector<rays::Hit> hits(360);
       for (int k = 0; k < scans; ++k) {
-        const Scan rays = drives ? scan_on_the_way(k) : scan_from_anywhere(random);
+        const Scan rays = drives ? scan_on_circle(k) : scan_from_anywhere(random);
         const double begin = cpu_ms();
         caster.cast(rays, hits);
         const double cast = cpu_ms();
@@ -203,9 +204,10 @@ int main(int argc, char** argv) {
           if (!hit.hit()) return fmt::print("a ray left the room\n"), 1;
       }
       fmt::print("{:>10} {:>9} {:>10.4f} {:>8.4f} {:>14.4f} {:>16.4f} {:>12} {:>8}\n", mesh->triangles.size(),
-                 drives ? "driving" : "scattered", at(times, 0.5), at(times, 0.95), at(one_by_one, 0.5),
-                 at(by_eight, 0.5), drives && bar.seed_ms > 0 ? fmt::format("{}", bar.seed_ms) : "-",
-                 drives ? fmt::format("{}", bar.bar_ms) : "-");
+                 drives ? "driving" : "scattered", quantile(times, 0.5), quantile(times, 0.95),
+                 quantile(one_by_one, 0.5), quantile(by_eight, 0.5),
+                 drives && goal.paper_ms > 0 ? fmt::format("{}", goal.paper_ms) : "-",
+                 drives ? fmt::format("{}", goal.goal_ms) : "-");
     }
   }
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the measured tables of docs/benchmarks.md anew, from what `volvox bench engines --json` printed.
+"""Rewrites the measured tables of docs/benchmarks.md from the output of `volvox bench engines --json`.
 
     build/release/bin/volvox bench engines --scenes all --threads 1,2 --repeats 3 --json > engines.json
     bench/update_page.py engines.json [more.json ...]
 
-Several files are put together; where two have the same row, the later one counts.
+Several files are merged; where two have the same row, the later one counts.
 """
 import json
 import pathlib
@@ -16,7 +16,7 @@ BEGIN, END = "<!-- measured: bench/update_page.py writes what is between these l
 
 
 def figure(value, digits=3):
-    """Without exponents: figures are there to be compared."""
+    """A number without exponent, so that numbers are easy to compare."""
     if value is None:
         return ""
     if abs(value) < 1e-4:

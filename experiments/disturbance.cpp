@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/base/union_find.h"
 
@@ -50,13 +51,13 @@ void move_starts(model::WorldModel& world, std::uint64_t seed, double distance, 
     if (world.placements[i].is_module()) robots.insert(organism[i]);
     if (world.placements[i].model->fixed_in_place) fixed.insert(organism[i]);
   }
-  const std::vector<model::Placement> meant = world.placements;
+  const std::vector<model::Placement> nominal = world.placements;
   for (std::size_t i = 0; i < organism.size(); ++i) {
     if (!robots.contains(organism[i]) || fixed.contains(organism[i])) continue;
     RandomStream random(seed, organism[i], "start");
-    const double way = random.uniform(-pi, pi), turn = random.chance(0.5) ? angle : -angle;
-    const Pose about{meant[organism[i]].pose.position, {}};
-    const Pose moved{about.position + Vec3{volvox::cos(way), volvox::sin(way), 0} * distance,
+    const double direction = random.uniform(-pi, pi), turn = random.chance(0.5) ? angle : -angle;
+    const Pose about{nominal[organism[i]].pose.position, {}};
+    const Pose moved{about.position + Vec3{volvox::cos(direction), volvox::sin(direction), 0} * distance,
                      Quat::axis_angle({0, 0, 1}, turn)};
     model::Placement& placement = world.placements[i];
     placement.pose = moved * about.inverse() * placement.pose;
@@ -65,24 +66,24 @@ void move_starts(model::WorldModel& world, std::uint64_t seed, double distance, 
 }
 
 void permute_modules(model::WorldModel& world, std::uint64_t seed) {
-  std::vector<std::size_t> places;  // that modules have now
-  for (std::size_t i = 0; i < world.placements.size(); ++i)
-    if (world.placements[i].is_module()) places.push_back(i);
-  std::vector<std::size_t> shuffled = places;
+  std::vector<std::uint32_t> modules;
+  for (const std::uint32_t i : indices(world.placements))
+    if (world.placements[i].is_module()) modules.push_back(i);
+  std::vector<std::uint32_t> shuffled = modules;
   RandomStream random(seed, 0, "permutation");
   for (std::size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random.below(i)]);
 
   std::vector<int> moved_to(world.placements.size());
   std::iota(moved_to.begin(), moved_to.end(), 0);
   std::vector<model::Placement> placements = world.placements;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    placements[shuffled[i]] = world.placements[places[i]];
-    moved_to[places[i]] = static_cast<int>(shuffled[i]);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    placements[shuffled[i]] = world.placements[modules[i]];
+    moved_to[modules[i]] = shuffled[i];
   }
   world.placements = std::move(placements);
   for (model::Connection& c : world.connections) {
-    c.a = moved_to[static_cast<std::size_t>(c.a)];
-    c.b = moved_to[static_cast<std::size_t>(c.b)];
+    c.a = moved_to[c.a];
+    c.b = moved_to[c.b];
   }
 }
 

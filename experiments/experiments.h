@@ -1,4 +1,5 @@
-// The experiments that come with Volvox. Each family (one paper) lists its own, in the .cpp of its name.
+// The experiments that come with Volvox. Each family (the experiments of one paper) registers its own in the .cpp file
+// of its name.
 #pragma once
 
 #include "volvox/sim/experiment.h"

@@ -24,7 +24,7 @@ NECK = """    <link name="foot"><inertial><mass>2</mass><inertia><ixx>0.004</ixx
 
 
 class CommandTest(unittest.TestCase):
-    """Every test has a temporary folder of its own, where its commands run."""
+    """Each test has its own temporary folder, where its commands run."""
 
     program = None  # the volvox command
 
@@ -33,7 +33,7 @@ class CommandTest(unittest.TestCase):
         self.folder = temporary.name
 
     def run_program(self, *arguments, status=0, program=None, **environment):
-        """The finished process; the exit status must be the one expected (None: any). No test may take a minute."""
+        """The finished process. Its exit status must be `status` (None: any). A command may take at most a minute."""
         done = subprocess.run([program or self.program, *map(str, arguments)], cwd=self.folder, text=True, timeout=60,
                               capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, **environment})
         if status is not None:
@@ -41,7 +41,7 @@ class CommandTest(unittest.TestCase):
         return done
 
     def run_json(self, *arguments, **options):
-        """What --json prints: one object, and nothing else."""
+        """The output of --json, which is exactly one object."""
         return json.loads(self.run_program("run", *arguments, "--json", **options).stdout)
 
     def write(self, name, text):

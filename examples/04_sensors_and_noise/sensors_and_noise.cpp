@@ -1,5 +1,6 @@
-// A watchman finds a pillar with one sensor and measures its distance with another that errs.
+// A watchman finds a pillar with one sensor and measures its distance with another that has noise.
 #include <fmt/format.h>
+#include <volvox/base/index.h>
 #include <volvox/cli/cli.h>
 #include <volvox/mind/behavior.h>
 #include <volvox/sim/run.h>
@@ -47,10 +48,10 @@ int main(int argc, char** argv) {
     repeated += i > 0 && readings[i] == readings[i - 1];
     rounded += std::abs(readings[i] * 1000 - std::round(readings[i] * 1000)) < 1e-6;
   }
-  const auto count = static_cast<double>(readings.size());
-  fmt::print("the laser: {:.4f} m on average, {:.4f} m off, {:.0f} % repeated\n", sum / count,
+  const double count = volvox::real(readings.size());
+  fmt::print("the laser: {:.4f} m on average, {:.4f} m rms error, {:.0f} % repeated\n", sum / count,
              std::sqrt(squares / count), 100 * repeated / count);
   const bool measured = std::abs(sum / count - 0.88) < 0.003 && std::abs(std::sqrt(squares / count) - 0.01) < 0.002;
-  const bool noisy = rounded == static_cast<int>(count) && repeated > 0.07 * count && repeated < 0.25 * count;
+  const bool noisy = rounded == count && repeated > 0.07 * count && repeated < 0.25 * count;
   return found && measured && noisy ? 0 : 1;
 }

@@ -16,7 +16,7 @@ class Lift : public volvox::mind::Behavior {
 class Rear : public volvox::sim::Experiment {
  public:
   volvox::Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
-    return std::vector<model::ParameterDesc>{{"modules", "4", 2, 100, {}, "how many SuperBots", 0}};
+    return std::vector<model::ParameterDesc>{{"modules", "4", 2, 100, {}, "number of SuperBots", 0}};
   }
   volvox::Result<model::WorldModel> init(volvox::sim::Setup& setup) override {
     setup.registries.behaviors.add("lift", [] { return std::make_unique<Lift>(); });
@@ -26,7 +26,7 @@ class Rear : public volvox::sim::Experiment {
     scene.add_ground();
     scene.add_chain(*superbot, std::stoi(setup.settings["modules"]), "back", "front", 0,
                     volvox::Pose{{0, 0, 0.0425}, {}}, "m");
-    scene.placement(scene.find("m1")).mind = model::Mind{"lift", {}, {}, 0};  // it carries m0
+    scene.placement(scene.find("m1")).mind = model::Mind{"lift", {}, {}, 0};  // m1 lifts m0
     scene.set_run({volvox::Time::seconds(4), {1, 60}, 1.0 / 240});
     return scene.build();
   }
@@ -36,7 +36,7 @@ class Rear : public volvox::sim::Experiment {
   }
   void shutdown(const volvox::sim::Simulation&, volvox::sim::Metrics& metrics) override {
     metrics.set("head_m", head_, "height of the first module's centre of mass at the end");
-    metrics.set("head_highest_m", highest_, "and the largest that it had");
+    metrics.set("head_highest_m", highest_, "largest height of the first module's centre of mass");
   }
   void archive_state(volvox::Archive& ar) override { ar("head", head_), ar("highest", highest_); }
 
@@ -60,5 +60,5 @@ int main() {
                (*run)->report().metrics.find("head_m")->value);
     return (*run)->report().metrics.find("head_m")->value;
   };
-  return head_with("2") < 0.1 && head_with("4") > 0.115 ? 0 : 1;  // two tip over; four hold it up
+  return head_with("2") < 0.1 && head_with("4") > 0.115 ? 0 : 1;  // two tip over; four can lift it
 }

@@ -12,20 +12,19 @@ VOLVOX_TYPE(Letter, stamps)
 class Courier : public volvox::mind::Behavior {
  public:
   void start(volvox::mind::Agent& agent) override {
-    agent.model<int>() = 0;                                                // letters that came
-    if (agent.parameter("begins", false)) agent.send("front", Letter{1});  // by wire: whoever is docked there
+    agent.model<int>() = 0;                                                // letters received
+    if (agent.parameter("begins", false)) agent.send("front", Letter{1});  // by wire, to the module docked there
   }
   void step(volvox::mind::Agent&) override {}
-  // Called at the very time of arrival; what it sends leaves at once.
+  // Called at the exact time of arrival; messages sent from here leave at once.
   bool receive(volvox::mind::Agent& agent, const volvox::mind::Message& message) override {
     const auto letter = message.as<Letter>();
     if (!letter) return false;
     ++agent.model<int>();
     agent.log("{:.3f} ms: a letter with {} stamps came in at {}", 1e3 * agent.time(), letter->stamps,
               agent.where(message));
-    if (agent.where(message) == "back") agent.send("radio", Letter{letter->stamps + 1});  // to all who hear it
-    else if (agent.name() == "c")
-      agent.send("radio", Letter{letter->stamps + 1}, {.to = 0});  // to a, and to nobody else
+    if (agent.where(message) == "back") agent.send("radio", Letter{letter->stamps + 1});       // to all in range
+    else if (agent.name() == "c") agent.send("radio", Letter{letter->stamps + 1}, {.to = 0});  // only to a
     return true;
   }
   VOLVOX_STATE()

@@ -1,5 +1,5 @@
-// A plugin with a behavior, a sensor and an extension: a lookout turns its head by a compass of ours,
-// and counts its turns in a log book that all modules of the run share.
+// A plugin with a behavior, a sensor and an extension: a lookout turns its head by a compass and counts its turns in a
+// log book that all modules of the run share.
 #include <volvox/plugin/plugin.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 using namespace volvox;
 
-// Where the sensor's x axis points, in rad from the world's x axis.
+// The heading of the sensor's x axis, in rad from the world's x axis.
 class Compass : public mind::Sensor {
  public:
   explicit Compass(const model::Sensor& mounted) : link_(mounted.link), pose_(mounted.pose) {}
@@ -22,7 +22,7 @@ class Compass : public mind::Sensor {
   Pose pose_;
 };
 
-// One for the whole run. Behaviors run in several threads, so what they share must bear that.
+// One for the whole run. Behaviors run in several threads, so shared data must be thread-safe.
 class LogBook : public mind::Extension {
  public:
   void turned() { ++turns_; }
@@ -32,7 +32,7 @@ class LogBook : public mind::Extension {
   std::atomic<int> turns_ = 0;
 };
 
-// Looks into every direction for a second, a quarter of a turn apart.
+// Turns the head by a quarter of a turn every two seconds.
 class Watch : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override {

@@ -13,11 +13,11 @@ void register_experiments(ExperimentRegistry& registry) {
   registry.add("arenas/explore", make<Explore>(),
                "a pair of Scouts scans the arena with the pit as it drives, and its mesh gets better");
   registry.add("arenas/room", make<Room>(),
-               "a pair of Scouts drives in a room built from a laser scan, and its laser is compared with that");
+               "a pair of Scouts drives in a room built from a laser scan; its laser is compared with the scan");
   registry.add("arenas/reconstruct", make<Reconstruct>(),
                "the arena with the pit, built from a noisy cloud of points: gsrm, gg or pf");
   registry.add("arenas/rangefinder", make<Rangefinder>(),
-               "a pair of Scouts scans arenas of few and of many triangles with a laser");
+               "a pair of Scouts with a laser in arenas of few and of many triangles");
 }
 
 }  // namespace volvox::experiments::arenas

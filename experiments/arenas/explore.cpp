@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "scout_pair.h"
+#include "volvox/base/index.h"
 #include "volvox/mind/camera.h"
 #include "volvox/scan/camera_view.h"
 #include "volvox/scan/files.h"
@@ -16,12 +17,12 @@ namespace {
 constexpr const char* laser = "laser";
 constexpr const char* eye_name = "camera";
 constexpr double picture_every = 1;    // s
-constexpr double field_of_view = 1.4;  // of the camera, rad
+constexpr double field_of_view = 1.4;  // rad, of the camera
 constexpr std::int32_t width = 64, height = 48;
-constexpr double lens = 0.01;  // m, from the camera's place to where its rays begin
-const Pose camera_mount{{0.05, 0, 0.08}, Quat::axis_angle({0, 1, 0}, 0.35)};  // looks a little down
+constexpr double near = 0.01;  // m, from the camera's centre to the start of its rays
+const Pose camera_mount{{0.05, 0, 0.08}, Quat::axis_angle({0, 1, 0}, 0.35)};  // tilted down
 
-// Parts of the arena in colours that a camera can tell apart whatever the light.
+// The colours differ in hue, so the light does not matter.
 struct Part {
   const char* name;
   model::Color color;
@@ -40,7 +41,7 @@ Pose place_of_camera(std::span<const mind::Ray> pixels) {
   const mind::Ray &upper_left = pixels.front(), &upper_right = pixels[width - 1], &lower_right = pixels.back();
   const Vec3 ahead = normalized(upper_left.direction + lower_right.direction),
              left = normalized(upper_left.direction - upper_right.direction);
-  return {upper_left.origin - upper_left.direction * (lens / dot(upper_left.direction, ahead)),
+  return {upper_left.origin - upper_left.direction * (near / dot(upper_left.direction, ahead)),
           Quat::from_axes(ahead, cross(ahead, left))};
 }
 
@@ -53,9 +54,9 @@ Vec3 chromaticity(double r, double g, double b) {
 
 Result<std::vector<model::ParameterDesc>> Explore::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"method", "gsrm", {}, {}, {"gsrm", "pf", "mixed"}, "how what was seen becomes a mesh", 0},
-      {"every", "3", 0.5, 100, {}, "seconds after which the mesh takes in what was seen", 0},
-      {"noise", "0.007", 0, 0.1, {}, "deviation of a range, in m", 0}};
+      {"method", "gsrm", {}, {}, {"gsrm", "pf", "mixed"}, "how points become a mesh", 0},
+      {"every", "3", 0.5, 100, {}, "seconds between two updates of the mesh", 0},
+      {"noise", "0.007", 0, 0.1, {}, "standard deviation of a range, in m", 0}};
 }
 
 Result<model::WorldModel> Explore::init(sim::Setup& setup) {
@@ -78,7 +79,7 @@ Result<model::WorldModel> Explore::init(sim::Setup& setup) {
                        parts[k].color, parts[k].name);
   }
   constexpr int rays = 720;
-  // All around in the upright plane across the way, which is straight, along the pit.
+  // A full circle in the vertical plane across the robot's path.
   const model::Sensor upright{laser,
                               "laser",
                               0,
@@ -94,7 +95,7 @@ Result<model::WorldModel> Explore::init(sim::Setup& setup) {
                           {{"width", std::to_string(width)},
                            {"height", std::to_string(height)},
                            {"field_of_view", std::to_string(field_of_view)},
-                           {"near", std::to_string(lens)}},
+                           {"near", std::to_string(near)}},
                           0};
   const auto added =
       add_scout_pair(scene, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}},
@@ -123,7 +124,7 @@ void Explore::learn() {
     learned = std::move(refined->built.mesh);
   }
   if (learned.triangles.empty()) {
-    ++failures_;  // too little was seen; the points wait for more
+    ++failures_;  // too few points: they are kept for the next update
     return;
   }
   vertices_ = learned.vertices;
@@ -137,15 +138,15 @@ void Explore::learn() {
 
 void Explore::observe(const sim::Simulation& simulation) {
   const auto& ranges = simulation.minds().agent(0).percept<std::vector<double>>(laser);
-  const auto cast = simulation.minds().rays();  // the laser's, then the camera's: they were added so
+  const auto cast = simulation.minds().rays();  // the laser's, then the camera's: in the order of the sensors
   for (std::size_t i = 0; i < ranges.size() && i < cast.size(); ++i)
-    if (ranges[i] < cast[i].range && ranges[i] > 0.15)
-      points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);  // nearer is the robot itself
+    if (ranges[i] < cast[i].range && ranges[i] > 0.15)  // a shorter range is the robot itself
+      points_.push_back(cast[i].origin + cast[i].direction * ranges[i]);
   const double now = simulation.now().seconds();
   if (now >= next_picture_ - 1e-9 && cast.size() >= ranges.size() + std::size_t{width} * height) {
     next_picture_ += picture_every;
     const auto& image = simulation.minds().agent(0).percept<mind::CameraImage>(eye_name);
-    const Pose at = place_of_camera(cast.subspan(ranges.size(), std::size_t{width} * height));
+    const Pose at = camera_pose(cast.subspan(ranges.size(), std::size_t{width} * height));
     camera_at_.push_back(at.position);
     camera_turn_.push_back(at.rotation);
     pictures_.push_back(image.rgb);
@@ -167,11 +168,11 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const scan::TriangleTree tree(truth_);
   for (std::size_t i = 0; i < colored.vertices.size(); ++i) {
     if (colored.colors[i] == unseen) continue;
-    const Vec3 is = chromaticity(colored.colors[i].r, colored.colors[i].g, colored.colors[i].b);
+    const Vec3 seen = chromaticity(colored.colors[i].r, colored.colors[i].g, colored.colors[i].b);
     std::size_t nearest = 0;
     double least = 1e300;
     for (std::size_t k = 0; k < std::size(parts); ++k) {
-      const double off = length(is - chromaticity(parts[k].color.r, parts[k].color.g, parts[k].color.b));
+      const double off = length(seen - chromaticity(parts[k].color.r, parts[k].color.g, parts[k].color.b));
       if (off < least) least = off, nearest = k;
     }
     right += nearest == part_of(truth_, truth_.triangles[tree.nearest(colored.vertices[i]).triangle]);
@@ -180,21 +181,21 @@ void Explore::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const auto of = [](const std::vector<double>& values, bool last) {
     return values.empty() ? sim::not_measured : last ? values.back() : values.front();
   };
-  metrics.set("learned", static_cast<double>(f_scores_.size()), "how often the mesh was made anew");
-  metrics.set("too_little", static_cast<double>(failures_), "how often there was too little to make one of");
-  metrics.set("triangles", static_cast<double>(triangles_.size()), "at the end");
-  metrics.set("f_2cm_first", of(f_scores_, false), "of the first mesh, against the arena as it really is");
-  metrics.set("f_2cm_last", of(f_scores_, true), "of the last");
-  metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "from the arena to the first mesh");
-  metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "to the last");
-  metrics.set("painted", sim::mean_of(static_cast<double>(painted), static_cast<double>(last_.vertices.size())),
-              "the part of the vertices that the camera saw");
-  metrics.set("color_right", sim::mean_of(static_cast<double>(right), static_cast<double>(painted)),
-              "of these, the part that has the colour of what is there");
+  metrics.set("learned", real(f_scores_.size()), "number of meshes made");
+  metrics.set("too_little", real(failures_), "number of times there were too few points for a mesh");
+  metrics.set("triangles", real(triangles_.size()), "of the last mesh");
+  metrics.set("f_2cm_first", of(f_scores_, false), "F-score at 2 cm of the first mesh against the true arena");
+  metrics.set("f_2cm_last", of(f_scores_, true), "F-score at 2 cm of the last mesh");
+  metrics.set("completeness_first_mm", of(completeness_, false) * 1e3, "mean distance, true arena to first mesh");
+  metrics.set("completeness_last_mm", of(completeness_, true) * 1e3, "mean distance, true arena to last mesh");
+  metrics.set("painted", sim::mean_of(real(painted), real(last_.vertices.size())),
+              "fraction of the vertices that the camera saw");
+  metrics.set("color_right", sim::mean_of(real(right), real(painted)),
+              "fraction of these vertices with the right colour");
 }
 
 Result<void> Explore::write(const std::filesystem::path& folder) const {
-  if (first_triangles_.empty()) return {};  // the run was too short to learn
+  if (first_triangles_.empty()) return {};  // the run was too short for a mesh
   scan::TriangleMesh first;
   first.vertices = first_vertices_;
   first.triangles = first_triangles_;

@@ -1,17 +1,18 @@
 #include "pit.h"
 
+#include "volvox/base/index.h"
 #include "volvox/scan/arena.h"
 
 namespace volvox::experiments::arenas {
 namespace {
 
-constexpr double room_x = 2, room_y = 0.8, pit_y = 0.5, wall = 0.3;  // half lengths, half width of the pit, height; m
+constexpr double room_x = 2, room_y = 0.8, pit_y = 0.5, wall = 0.3;  // m: three half lengths, and the walls' height
 
 class Sheets {
  public:
   // A flat convex polygon, counter-clockwise seen from the room.
   void add(const std::vector<Vec3>& corners) {
-    const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+    const auto first = narrow<std::uint32_t>(mesh.vertices.size());
     mesh.vertices.insert(mesh.vertices.end(), corners.begin(), corners.end());
     for (std::uint32_t i = 2; i < corners.size(); ++i) mesh.triangles.push_back({first, first + i - 1, first + i});
   }
@@ -23,7 +24,7 @@ class Sheets {
 scan::TriangleMesh simple_arena(const Pit& pit) {
   const double w = pit.width, d = -pit.depth;
   Sheets s;
-  // The floor around the pit: before it, beyond it, on its right and on its left.
+  // The floor on the four sides of the pit.
   s.add({{-room_x, -room_y, 0}, {0, -room_y, 0}, {0, -pit_y, 0}, {0, pit_y, 0}, {0, room_y, 0}, {-room_x, room_y, 0}});
   s.add({{room_x, room_y, 0}, {w, room_y, 0}, {w, pit_y, 0}, {w, -pit_y, 0}, {w, -room_y, 0}, {room_x, -room_y, 0}});
   s.add({{0, -room_y, 0}, {w, -room_y, 0}, {w, -pit_y, 0}, {0, -pit_y, 0}});
@@ -58,13 +59,12 @@ scan::TriangleMesh subdivided(const scan::TriangleMesh& mesh, int detail) {
   for (const scan::Triangle& triangle : mesh.triangles) {
     const Vec3 a = scan::corner(mesh, triangle, 0), ab = scan::corner(mesh, triangle, 1) - a,
                ac = scan::corner(mesh, triangle, 2) - a;
-    const auto first = static_cast<std::uint32_t>(fine.vertices.size());
+    const auto first = narrow<std::uint32_t>(fine.vertices.size());
     // Rows of vertices from the corner a towards the side b-c.
     for (int row = 0; row <= detail; ++row)
       for (int i = 0; i <= row; ++i)
-        fine.vertices.push_back(a + ab * (static_cast<double>(row - i) / detail) +
-                                ac * (static_cast<double>(i) / detail));
-    const auto vertex = [&](int row, int i) { return first + static_cast<std::uint32_t>(row * (row + 1) / 2 + i); };
+        fine.vertices.push_back(a + ab * (real(row - i) / detail) + ac * (real(i) / detail));
+    const auto vertex = [&](int row, int i) { return first + row * (row + 1) / 2 + i; };
     for (int row = 0; row < detail; ++row)
       for (int i = 0; i <= row; ++i) {
         fine.triangles.push_back({vertex(row, i), vertex(row + 1, i), vertex(row + 1, i + 1)});
@@ -80,7 +80,7 @@ std::vector<model::ParameterDesc> arena_parameters() {
            {},
            {},
            {"simple", "gsrm", "gg", "pf", "mixed"},
-           "made by hand, or built from a noisy cloud",
+           "made by hand (simple), or built from a noisy cloud",
            0},
           {"detail", "1", 1, 200, {}, "of the simple arena: each triangle is cut into detail x detail", 0}};
 }

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::experiments::arenas {
 namespace {
 
 constexpr double scout_length = 0.12, axle_height = 0.048;  // m
 
-// Seed 002, table 2: physical step and collision detection together, by arena.
+// The Symbrion paper, table 2: physics step plus collision detection.
 double paper_step_us(const std::string& arena) {
   return arena == "gg" ? 907 + 221 : arena == "gsrm" ? 910 + 222 : arena == "pf" ? 908 + 223 : 901 + 218;
 }
@@ -17,10 +19,10 @@ double paper_step_us(const std::string& arena) {
 
 Result<std::vector<model::ParameterDesc>> PitSnake::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = {
-      {"modules", "8", 1, 12, {}, "how many Scouts the snake has", 0, true},
-      {"bend", "0.05", -0.5, 0.5, {}, "of every hinge, in rad: U-shaped if positive", 0},
+      {"modules", "8", 1, 12, {}, "number of Scouts", 0, true},
+      {"bend", "0.05", -0.5, 0.5, {}, "angle of every hinge, in rad; positive: U-shaped", 0},
       {"speed", "0.25", 0, 0.55, {}, "of the wheels, in m/s", 0},
-      {"pit", "0.4", 0.1, 1, {}, "how wide the pit is, in m", 0}};
+      {"pit", "0.4", 0.1, 1, {}, "width of the pit, in m", 0}};
   for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
   return all;
 }
@@ -30,7 +32,7 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   const std::int64_t modules = parameters.integer("modules", 8);
   pit_.width = parameters.number("pit", 0.4);
   arena_ = parameters.text("arena", "simple");
-  const auto detail = static_cast<int>(parameters.integer("detail", 1));
+  const int detail = narrow<int>(parameters.integer("detail", 1));
   const model::Mind mind{
       "roll_on", {{"bend", parameters.text("bend", "0.05")}, {"speed", parameters.text("speed", "0.25")}}, {}, 0};
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
@@ -44,7 +46,7 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   add_arena(scene, *arena);
   model::PlacementOptions options;
   options.mind = mind;
-  // The head is number 0, its dock a little before the pit.
+  // The head is module 0; its dock is 0.1 m before the pit.
   scene.add_chain(*scout, modules, "back", "front", 0, Pose{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}},
                   "scout", options);
   model::RunSettings run;
@@ -74,24 +76,24 @@ void PitSnake::observe(const sim::Simulation& simulation) {
 }
 
 void PitSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake stands beyond the pit at the end; seed 002, figure 7");
-  metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "-: it did not");
-  metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "the lowest hinge of any Scout, over the floor");
-  metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "of any dock in any tick");
-  metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
+  metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake is beyond the pit at the end; Symbrion paper, figure 7");
+  metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had crossed; -: never");
+  metrics.set("lowest_m", sim::measured_if(measured_ > 0, lowest_), "lowest height of any Scout's hinge in the run");
+  metrics.set("dock_error_max_mm", dock_distance_ * 1e3, "largest gap in any dock during the run");
+  metrics.set("triangles", real(triangles_), "of the arena");
   const double substeps =
       std::ceil(simulation.settings().dt.seconds() / simulation.world().model().run.max_substep - 1e-9);
-  const double count = static_cast<double>(measured_), mean = sim::mean_of(sum_, count);
+  const double count = real(measured_), mean = sim::mean_of(sum_, count);
   metrics.set_beside_paper("step_us", mean / substeps * 1e6, paper_step_us(arena_),
-                           "wall time of a physics substep with its collision detection; seed 002, table 2");
+                           "mean wall time of a physics substep, collisions included; Symbrion paper, table 2");
   metrics.set(
       "step_deviation_us",
       sim::measured_if(measured_ > 0, std::sqrt(std::max(0.0, squares_ / count - mean * mean)) / substeps * 1e6),
-      "over the ticks");
+      "standard deviation of step_us over the ticks");
   std::sort(ticks_.begin(), ticks_.end());
   metrics.set("step_median_us",
               sim::measured_if(measured_ > 0, ticks_.empty() ? 0 : ticks_[ticks_.size() / 2] / substeps * 1e6),
-              "over the ticks; others that want the processor disturb it least");
+              "median over the ticks, less disturbed by other programs");
 }
 
 void PitSnake::archive_state(Archive& ar) {

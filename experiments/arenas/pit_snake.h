@@ -5,8 +5,8 @@
 
 namespace volvox::experiments::arenas {
 
-// Seed 002, section 3.1 and figure 7: a snake of Scouts is to get over a pit. Long enough, it does;
-// too short, it tips in and stays there.
+// The Symbrion paper, section 3.1 and figure 7: a snake of Scouts drives over a pit. A long snake crosses it; a short
+// one falls in.
 class PitSnake final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
@@ -20,12 +20,12 @@ class PitSnake final : public sim::Experiment {
   std::string arena_;
   std::size_t triangles_ = 0;
   double crossed_at_ = -1;  // s; negative: not yet
-  double lowest_ = 1;       // m, of any Scout's hinge
+  double lowest_ = 1;       // m, height of the lowest hinge so far
   double dock_distance_ = 0;
-  // Of the physics engine's part of each tick; measured, never part of the state.
+  // Wall time of the move phase; not part of the state.
   double spent_ = 0;  // s, up to the last tick
   double sum_ = 0, squares_ = 0;
-  std::vector<double> ticks_;  // s; what each took
+  std::vector<double> ticks_;  // s, of each tick
   std::int64_t measured_ = 0;
 };
 

@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "scout_pair.h"
+#include "volvox/base/index.h"
 
 namespace volvox::experiments::arenas {
 namespace {
 
 constexpr const char* laser = "laser";
 
-// Seed 002, table 3, in ms.
+// The Symbrion paper, table 3, in ms.
 double paper_scan_ms(const std::string& arena) {
   return arena == "gg" ? 333 : arena == "gsrm" ? 115 : arena == "pf" ? 2.5 : 3.5;
 }
@@ -19,9 +20,9 @@ double paper_scan_ms(const std::string& arena) {
 
 Result<std::vector<model::ParameterDesc>> Rangefinder::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = {
-      {"rays", "360", 1, 10'000, {}, "of a scan, over a full turn", 0, true},
-      {"noise", "0", 0, 1, {}, "deviation of a range, in m (the paper's SICK: 0.007)", 0},
-      {"divergence", "0", 0, 0.1, {}, "of a beam, in rad: mixed pixels at rims", 0}};
+      {"rays", "360", 1, 10'000, {}, "number of rays in a full turn", 0, true},
+      {"noise", "0", 0, 1, {}, "standard deviation of a range, in m (the paper's SICK: 0.007)", 0},
+      {"divergence", "0", 0, 0.1, {}, "of a beam, in rad: gives mixed pixels at edges", 0}};
   for (const model::ParameterDesc& parameter : arena_parameters()) all.push_back(parameter);
   return all;
 }
@@ -29,7 +30,7 @@ Result<std::vector<model::ParameterDesc>> Rangefinder::parameters(const std::fil
 Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment arenas/rangefinder");
   arena_ = parameters.text("arena", "simple");
-  const auto detail = static_cast<int>(parameters.integer("detail", 1));
+  const int detail = narrow<int>(parameters.integer("detail", 1));
   const std::int64_t rays = parameters.integer("rays", 360);
   const double noise = parameters.number("noise", 0);
   const std::string divergence = parameters.text("divergence", "0");
@@ -39,8 +40,8 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
   triangles_ = arena->mesh.triangles.size();
   truth_ = std::make_unique<rays::RayCaster>(std::make_shared<const model::MeshData>(simple_arena({})));
 
-  // All around: the last ray is one step short of the first.
-  const double view = 2 * pi * static_cast<double>(rays - 1) / static_cast<double>(rays);
+  // A full circle: the last ray is one step short of the first.
+  const double view = 2 * pi * real(rays - 1) / real(rays);
   const model::Sensor sensor{laser,
                              "laser",
                              0,
@@ -58,7 +59,7 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
                                     {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, disturbed);
   if (!added.ok()) return added.error();
   model::RunSettings run;
-  run.duration = Time::seconds(6);  // later it would roll into the pit
+  run.duration = Time::seconds(6);  // later the Scouts would roll into the pit
   scene.set_run(run);
   return scene.build();
 }
@@ -84,18 +85,14 @@ void Rangefinder::observe(const sim::Simulation& simulation) {
 }
 
 void Rangefinder::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  metrics.set("triangles", static_cast<double>(triangles_), "of the arena");
+  metrics.set("triangles", real(triangles_), "of the arena");
   metrics.set_beside_paper(
-      "scan_ms",
-      sim::mean_of(simulation.phase_times().of(sim::Phase::sense), static_cast<double>(simulation.tick())) * 1e3,
-      paper_scan_ms(arena_), "wall time of the sense phase, one scan in each; seed 002, table 3");
-  metrics.set("returned", sim::mean_of(static_cast<double>(returned_), static_cast<double>(rays_)),
-              "the part of the rays that met something");
-  metrics.set("range_error_mean_mm", sim::mean_of(error_sum_, static_cast<double>(returned_)) * 1e3,
-              "against the arena as it really is");
-  metrics.set("range_error_max_mm", sim::measured_if(returned_ > 0, error_max_ * 1e3),
-              "against the arena as it really is");
-  metrics.set("nearest_m", sim::measured_if(returned_ > 0, nearest_), "the shortest range of all");
+      "scan_ms", sim::mean_of(simulation.phase_times().of(sim::Phase::sense), real(simulation.tick())) * 1e3,
+      paper_scan_ms(arena_), "mean wall time of a scan (the sense phase); Symbrion paper, table 3");
+  metrics.set("returned", sim::mean_of(real(returned_), real(rays_)), "fraction of the rays that hit something");
+  metrics.set("range_error_mean_mm", sim::mean_of(error_sum_, real(returned_)) * 1e3, "against the true arena");
+  metrics.set("range_error_max_mm", sim::measured_if(returned_ > 0, error_max_ * 1e3), "against the true arena");
+  metrics.set("nearest_m", sim::measured_if(returned_ > 0, nearest_), "shortest range in the run");
 }
 
 void Rangefinder::archive_state(Archive& ar) {

@@ -8,8 +8,8 @@
 
 namespace volvox::experiments::arenas {
 
-// Seed 002, section 3.2 and table 3: a laser rangefinder of 360 rays, on arenas of few and of many
-// triangles. A pair of Scouts carries it in a circle before the pit.
+// The Symbrion paper, section 3.2 and table 3: a laser rangefinder with 360 rays, in arenas of few and of many
+// triangles. A pair of Scouts carries it in a circle beside the pit.
 class Rangefinder final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
@@ -26,7 +26,7 @@ class Rangefinder final : public sim::Experiment {
   // Over all rays: how far a reading is from what the true arena would give.
   double error_sum_ = 0, error_max_ = 0;
   std::int64_t rays_ = 0, returned_ = 0;
-  double nearest_ = 1e9;
+  double nearest_ = 1e9;  // m
 };
 
 }  // namespace volvox::experiments::arenas

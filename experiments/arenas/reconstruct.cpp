@@ -1,18 +1,20 @@
 #include "reconstruct.h"
 
+#include "volvox/base/index.h"
+
 namespace volvox::experiments::arenas {
 
 Result<std::vector<model::ParameterDesc>> Reconstruct::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
       {"method", "gsrm", {}, {}, {"gsrm", "gg", "pf", "mixed"}, "how the cloud becomes a mesh", 0},
-      {"triangles", "0", 0, 200'000, {}, "about how many (gsrm, gg); 0: as many as the paper", 0, true},
-      {"noise", "0.007", 0, 0.1, {}, "deviation of the points, in m", 0}};
+      {"triangles", "0", 0, 200'000, {}, "approximate number (gsrm, gg); 0: the paper's number", 0, true},
+      {"noise", "0.007", 0, 0.1, {}, "standard deviation of the points, in m", 0}};
 }
 
 Result<model::WorldModel> Reconstruct::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment arenas/reconstruct");
   method_ = parameters.text("method", "gsrm");
-  const auto triangles = static_cast<std::size_t>(parameters.integer("triangles", 0, 0));
+  const std::size_t triangles = parameters.integer("triangles", 0, 0);
   const double noise = parameters.number("noise", 0.007, 0, 0.1);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   const scan::TriangleMesh truth = simple_arena({});
@@ -31,22 +33,22 @@ Result<model::WorldModel> Reconstruct::init(sim::Setup& setup) {
 
 void Reconstruct::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const bool gg = method_ == "gg", pf = method_ == "pf";
-  metrics.set_beside_paper("triangles", static_cast<double>(triangles_),
-                           gg   ? 13'860
-                           : pf ? 35
-                                : 4'175,
-                           "seed 002, table 1");
-  metrics.set_beside_paper("cpu_s", cpu_, gg ? 270 : pf ? 71 : 20, "to build the mesh; seed 002, table 1");
-  metrics.set("accuracy_mean_mm", found_.accuracy_mean * 1e3, "from the mesh to the truth");
-  metrics.set("accuracy_p95_mm", found_.accuracy_p95 * 1e3);
-  metrics.set("completeness_mean_mm", found_.completeness_mean * 1e3, "from the truth to the mesh");
-  metrics.set("hausdorff_mm", found_.hausdorff * 1e3);
-  metrics.set("f_2cm", found_.f_2cm);
-  metrics.set("f_5mm", found_.f_5mm);
-  metrics.set("boundary_edges", static_cast<double>(found_.boundary_edges));
-  metrics.set("non_manifold_edges", static_cast<double>(found_.non_manifold_edges));
-  metrics.set("planes", static_cast<double>(found_.planes), "flat faces of the arena");
-  metrics.set("planes_found", static_cast<double>(found_.planes_found), "the paper's PF missed two walls of the pit");
+  metrics.set_beside_paper("triangles", real(triangles_), gg ? 13'860 : pf ? 35 : 4'175, "Symbrion paper, table 1");
+  metrics.set_beside_paper("cpu_s", cpu_,
+                           gg   ? 270
+                           : pf ? 71
+                                : 20,
+                           "processor time to build the mesh; Symbrion paper, table 1");
+  metrics.set("accuracy_mean_mm", found_.accuracy_mean * 1e3, "mean distance, mesh to true arena");
+  metrics.set("accuracy_p95_mm", found_.accuracy_p95 * 1e3, "95th percentile of the distance, mesh to true arena");
+  metrics.set("completeness_mean_mm", found_.completeness_mean * 1e3, "mean distance, true arena to mesh");
+  metrics.set("hausdorff_mm", found_.hausdorff * 1e3, "Hausdorff distance between mesh and true arena");
+  metrics.set("f_2cm", found_.f_2cm, "F-score at 2 cm");
+  metrics.set("f_5mm", found_.f_5mm, "F-score at 5 mm");
+  metrics.set("boundary_edges", real(found_.boundary_edges));
+  metrics.set("non_manifold_edges", real(found_.non_manifold_edges));
+  metrics.set("planes", real(found_.planes), "flat faces of the true arena");
+  metrics.set("planes_found", real(found_.planes_found), "of these, found in the mesh; the paper's PF missed two");
 }
 
 }  // namespace volvox::experiments::arenas

@@ -5,8 +5,8 @@
 
 namespace volvox::experiments::arenas {
 
-// Seed 002, table 1 and figures 3 to 5: the arena with the pit, built from a cloud of points by one of
-// the three methods, and measured against what it really is.
+// The Symbrion paper, table 1 and figures 3 to 5: the arena with the pit, built from a point cloud by one of the three
+// methods and compared with the true arena.
 class Reconstruct final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;

@@ -15,12 +15,12 @@ namespace volvox::experiments::arenas {
 namespace {
 
 constexpr const char* laser = "laser";
-// A place whose neighbourhood the scanner saw: it can say how far a reading is off. A reading is good
-// within `close`; the scan's own points are that far apart on far walls.
+// A reading can be judged only where the scan has a point within `known`. It is good within `close`, which is the
+// distance between the scan's points on far walls.
 constexpr double known = 0.25, close = 0.05;  // m
 
-// Walls are drawn up to here above the floor: one looks into the room from above. Rays and wheels meet
-// all of it.
+// Walls are drawn only up to this height above the floor, so that one sees into the room from above. Rays and wheels
+// collide with the whole mesh.
 constexpr double cut = 1.2;  // m
 constexpr model::Color floor_color{0.75, 0.70, 0.60, 1}, wall_color{0.66, 0.71, 0.76, 1};
 
@@ -33,7 +33,7 @@ scan::TriangleMesh below_the_cut(scan::TriangleMesh mesh, double floor) {
 
 void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, double floor) {
   const int arena = scene.find("arena");
-  if (arena < 0) return;  // all of it boxes
+  if (arena < 0) return;  // the arena consists of boxes only
   auto drawn = std::make_shared<model::ModuleModel>(*scene.placement(arena).model);
   std::vector<model::Visual>& visuals = drawn->links.front().visuals;
   visuals.clear();
@@ -53,7 +53,7 @@ void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, 
   scene.placement(arena).model = drawn;
 }
 
-// From the side from which most of the way can be seen.
+// Of eight cameras around the path, the one that sees most of the path.
 std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& place) {
   const rays::RayCaster caster(std::make_shared<const model::MeshData>(below_the_cut(mesh, place.at.z)));
   const Vec3 ahead{volvox::cos(place.heading), volvox::sin(place.heading), 0},
@@ -81,8 +81,8 @@ std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& pla
 
 Result<std::vector<model::ParameterDesc>> Room::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"scan", "", {}, {}, {}, "the cloud of a room: .pcd, .ply, .xyz or .off", 0},
-      {"second", "", {}, {}, {}, "another cloud of the same room: laid on the first, it fills its shadows", 0},
+      {"scan", "", {}, {}, {}, "file with a point cloud of a room: .pcd, .ply, .xyz or .off", 0},
+      {"second", "", {}, {}, {}, "second cloud of the same room, registered to the first to fill its shadows", 0},
       {"method", "gsrm", {}, {}, {"gsrm", "gg", "pf", "mixed"}, "how the cloud becomes an arena", 0},
       {"speed", "0.1", 0.01, 0.55, {}, "of the Scouts, in m/s", 0}};
 }
@@ -94,8 +94,8 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
   const double speed = parameters.number("speed", 0.1);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   if (file.empty())
-    return Error("arenas/room has no scan to build a room from",
-                 "give one: --set scan=room.pcd (volvox scan simulate --cloud makes one)");
+    return Error("arenas/room needs a scan of a room",
+                 "give a file: --set scan=room.pcd (volvox scan simulate --cloud makes one)");
   auto reading = scan::read_cloud(file);
   if (!reading.ok()) return reading.error();
   scan_ = std::move(reading->cloud);
@@ -106,7 +106,7 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
     if (!found.ok()) return found.error();
     if (const std::string doubt = found->doubt(); !doubt.empty())
       setup.warnings.push_back(
-          {second, 0, doubt, "look at the result; scans that share more of the room tell its sides apart"});
+          {second, 0, doubt, "check the result by eye; scans with more overlap register more reliably"});
     scan_.colors.clear();
     for (const Vec3& p : other->cloud.points) scan_.points.push_back(found->pose * p);
   }
@@ -140,7 +140,6 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
                      {{"speed", std::to_string(speed)}, {"ramp", "0.5"}});
   if (!added.ok()) return added.error();
   model::RunSettings run;
-  // As far as the floor is known to go.
   free_way_ = place->way;
   run.duration = Time::seconds(std::clamp(std::round(place->way / speed), 2.0, 60.0));
   scene.set_run(run);
@@ -173,20 +172,18 @@ void Room::observe(const sim::Simulation& simulation) {
 }
 
 void Room::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
-  const auto part = [](std::int64_t some, std::int64_t all) {
-    return sim::mean_of(static_cast<double>(some), static_cast<double>(all));
-  };
-  metrics.set("triangles", static_cast<double>(mesh_.triangles.size()), "of the room as built");
-  metrics.set("boxes", static_cast<double>(boxes_), "of a mixed model");
-  metrics.set("cpu_s", cpu_, "to build it");
-  metrics.set("free_way_m", free_way_, "how far the floor goes on before the first Scout's start");
-  metrics.set("way_m", way_, "the farthest that the first Scout got from its start");
-  metrics.set("lowest_m", lowest_, "how far it sank below its start");
-  metrics.set("returned", part(returned_, rays_), "the part of the laser's rays that met something");
-  metrics.set("on_scan", part(seen_, returned_), "of these, the part that ended within 25 cm of a point of the scan");
-  metrics.set("near_scan", part(near_, seen_), "of these, the part that ended within 5 cm of one");
-  metrics.set("scan_distance_mean_mm", sim::mean_of(error_sum_, static_cast<double>(seen_)) * 1e3,
-              "of these, from the nearest point of the scan");
+  const auto part = [](std::int64_t some, std::int64_t all) { return sim::mean_of(real(some), real(all)); };
+  metrics.set("triangles", real(mesh_.triangles.size()), "of the room's mesh");
+  metrics.set("boxes", real(boxes_), "of a mixed model");
+  metrics.set("cpu_s", cpu_, "processor time to build the room");
+  metrics.set("free_way_m", free_way_, "length of free floor ahead of the first Scout's start");
+  metrics.set("way_m", way_, "largest distance of the first Scout from its start");
+  metrics.set("lowest_m", lowest_, "lowest height of the first Scout, relative to its start");
+  metrics.set("returned", part(returned_, rays_), "fraction of the laser's rays that hit something");
+  metrics.set("on_scan", part(seen_, returned_), "fraction of the hits within 25 cm of a point of the scan");
+  metrics.set("near_scan", part(near_, seen_), "fraction of on_scan's hits within 5 cm of a point of the scan");
+  metrics.set("scan_distance_mean_mm", sim::mean_of(error_sum_, real(seen_)) * 1e3,
+              "mean distance of on_scan's hits to the nearest point of the scan");
 }
 
 Result<void> Room::write(const std::filesystem::path& folder) const {

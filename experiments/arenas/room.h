@@ -9,8 +9,8 @@
 
 namespace volvox::experiments::arenas {
 
-// A real room: built from a laser scan of it, and driven in by a pair of Scouts whose own laser readings
-// are compared with the scan.
+// A real room, built from a laser scan. A pair of Scouts drives in it, and its own laser readings are compared with the
+// scan.
 class Room final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
@@ -27,13 +27,12 @@ class Room final : public sim::Experiment {
   scan::TriangleMesh mesh_;         // built from it
   std::unique_ptr<CellGrid> grid_;  // of the scan
   std::size_t boxes_ = 0;
-  double cpu_ = 0;       // s
-  double free_way_ = 0;  // m
-  // Of the rays that met the arena: how far from the nearest point of the scan.
-  double error_sum_ = 0;
+  double cpu_ = 0;        // s
+  double free_way_ = 0;   // m
+  double error_sum_ = 0;  // m, from where a ray hit to the nearest point of the scan
   std::int64_t rays_ = 0, returned_ = 0, seen_ = 0, near_ = 0;
   std::optional<Vec3> start_;
-  double way_ = 0, lowest_ = 0;  // m, from the start
+  double way_ = 0, lowest_ = 0;  // m, relative to the start
 };
 
 }  // namespace volvox::experiments::arenas

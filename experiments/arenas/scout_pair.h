@@ -1,4 +1,4 @@
-// Two Scouts in a row, because one alone tips on its two wheels; the first carries sensors.
+// Two docked Scouts; the first carries sensors. One Scout alone would tip over on its two wheels.
 #pragma once
 
 #include <map>
@@ -9,9 +9,10 @@
 
 namespace volvox::experiments::arenas {
 
-constexpr double scout_clearance = 0.049;  // m, of a Scout's axle over the floor that it is put on
+constexpr double scout_clearance = 0.049;  // m, height of a Scout's axle above the floor at the start
 
-// They run roll_on with these parameters; nothing but `sensors` casts rays.
+// Both run the behaviour roll_on with the parameters `mind`. The Scouts' own proximity sensors are removed, so that
+// only `sensors` casts rays.
 Result<void> add_scout_pair(model::SceneBuilder& scene, model::ModelLibrary& library,
                             const std::vector<model::Sensor>& sensors, const Pose& pose,
                             std::map<std::string, std::string> mind,

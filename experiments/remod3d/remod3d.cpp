@@ -14,23 +14,22 @@
 namespace volvox::experiments::remod3d {
 
 void register_experiments(ExperimentRegistry& registry) {
-  registry.add("remod3d/snake", make<Snake>(), "a chain of 3 to 1000 SuperBots that crawls by a sinusoidal gait");
+  registry.add("remod3d/snake", make<Snake>(), "a chain of 3 to 1000 SuperBots crawls by a sinusoidal gait");
   registry.add("remod3d/manipulator", make<Manipulator>(),
-               "an arm of three SuperBots whose tip goes to random poses by inverse kinematics");
+               "an arm of three SuperBots moves its tip to random poses by inverse kinematics");
   registry.add("remod3d/arm_growth", make<ArmGrowth>(),
-               "a SuperBot on a base that docks with modules nearby and becomes an arm of three");
-  registry.add("remod3d/rolling_track", make<RollingTrack>(),
-               "six SuperBots in a ring that rolls by its accelerometers");
-  registry.add("remod3d/scatter", make<Scatter>(), "disconnected modules that move all their motors");
+               "a SuperBot on a base docks with modules nearby and becomes an arm of three");
+  registry.add("remod3d/rolling_track", make<RollingTrack>(), "a ring of six SuperBots rolls by its accelerometers");
+  registry.add("remod3d/scatter", make<Scatter>(), "disconnected modules move all their motors");
   registry.add("remod3d/breakage", make<Breakage>(), "45 docked SuperBots in zero gravity, hit by heavy spheres");
   registry.add("remod3d/terrain", make<Terrain>(), "a snake of five SuperBots crosses hills among 220 loose obstacles");
-  registry.add("remod3d/wheelbot", make<Wheelbot>(), "drives among obstacles by its range sensor");
+  registry.add("remod3d/wheelbot", make<Wheelbot>(), "a Wheelbot drives among obstacles by its range sensor");
   registry.add("remod3d/atron_car", make<Travel>(), "five ATRONs drive on four of them as wheels");
   registry.add("remod3d/car_dock", make<CarDock>(),
-               "two ATRON cars dock into one of fifteen modules; the last three part and drive away");
+               "two ATRON cars dock into one of fifteen modules; then three undock and drive away");
   registry.add("remod3d/eight_shape", make<Travel>(), "seven ATRONs in the shape of an 8 stand, twist and roll");
   registry.add("remod3d/complex_structure", make<Travel>(), "fifteen SuperBots, a spine on six legs, stand and walk");
-  registry.add("remod3d/track_to_snake", make<TrackToSnake>(), "a rolling track that opens and becomes a snake");
+  registry.add("remod3d/track_to_snake", make<TrackToSnake>(), "a rolling track opens and becomes a snake");
 }
 
 }  // namespace volvox::experiments::remod3d

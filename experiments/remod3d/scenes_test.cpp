@@ -1,5 +1,5 @@
-// What the experiments of seed 000 come to, on native and on another engine. Figures over many seeds
-// are measured with `volvox sweep` and stand in the experiments' READMEs.
+// The outcomes of the ReMod3D paper's experiments, on native and on another engine. The figures over many seeds in the
+// experiments' READMEs are measured with `volvox sweep`.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,12 +41,12 @@ TEST(Breakage, DocksBreakAndMomentumStays) {
     EXPECT_GE(hit["docks_broken"], 20) << engine;
     EXPECT_LE(hit["docks_broken"], 70) << engine;
     EXPECT_LT(hit["momentum_error"], 1e-3) << engine;
-    EXPECT_GE(hit["dock_load_max"], 1) << engine << ": the highest load is one that broke a dock";
+    EXPECT_GE(hit["dock_load_max"], 1) << engine << ": the highest load must be one that broke a dock";
   }
   EXPECT_EQ(run("remod3d/breakage", "native", 0.5, {{"strength", "1000"}})["docks_broken"], 0);
 }
 
-// One run is chaos: 45 to 58 of its docks break, whatever the tick. The mean says more.
+// A single run is chaotic: 45 to 58 docks break at any tick length. So the means over seeds are compared.
 TEST(Breakage, WhatBreaksDoesNotDependOnTheTick) {
   constexpr int seeds = 6;
   std::map<std::string, double> broken;
@@ -55,7 +55,7 @@ TEST(Breakage, WhatBreaksDoesNotDependOnTheTick) {
       sim::RunOptions options;
       options.experiment = "remod3d/breakage";
       options.dt = *TickLength::parse(dt);
-      options.seed = static_cast<std::uint64_t>(seed);
+      options.seed = seed;
       const Outcome hit = run(options);
       broken[dt] += hit["docks_broken"] / seeds;
       EXPECT_LT(hit["momentum_error"], 1e-3) << dt << ", seed " << seed;
@@ -70,10 +70,10 @@ TEST(Breakage, EveryRunValidatesItsGait) {
   EXPECT_EQ(gait["docks_broken"], 0);
   EXPECT_GT(gait["dock_load_max"], 0.01);
   EXPECT_LT(gait["dock_load_max"], 1);
-  // The bending of a SuperBot's dock, and what it bears: 20 N m.
+  // A SuperBot's dock breaks at a bending moment of 20 N m.
   EXPECT_GE(gait["dock_load_max"], gait["dock_bending_max_Nm"] / 20 * 0.999);
   const Outcome hit = run("remod3d/breakage", "native", 0.2, {{"strength", "1000"}});
-  EXPECT_GT(hit["dock_bending_max_Nm"], 0.3 * 20) << "more than those docks bear that break by default";
+  EXPECT_GT(hit["dock_bending_max_Nm"], 0.3 * 20) << "above the default strength of the docks";
 }
 
 TEST(Wheelbot, DrivesAmongObstaclesAndTouchesNone) {
@@ -83,7 +83,7 @@ TEST(Wheelbot, DrivesAmongObstaclesAndTouchesNone) {
     EXPECT_GT(drive["gap_min_m"], 0.02) << engine;
     EXPECT_GT(drive["visited"], 0.15) << engine;
   }
-  // It drives by what it senses: with ranges that are mostly noise it turns more than it drives.
+  // It depends on its sensor: with ranges that are mostly noise it turns more than it drives.
   EXPECT_LT(run("remod3d/wheelbot", "native", 40, {{"noise", "1"}})["path_m"], 6);
 }
 
@@ -112,12 +112,12 @@ TEST(ComplexStructure, StandsAndWalksInStepByMessages) {
   for (const char* engine : {"native", "bullet"}) {
     const Outcome walks = run("remod3d/complex_structure", engine, 10);
     EXPECT_GT(walks["forward_m"], 0.1) << engine;
-    EXPECT_GT(walks["height_min_m"], 0.13) << engine << ": it stands on its legs all the time";
+    EXPECT_GT(walks["height_min_m"], 0.13) << engine << ": it must stay on its legs";
     EXPECT_EQ(walks["docks_broken"], 0) << engine;
     EXPECT_LT(walks["phase_spread_rad"], 1e-3) << engine;
   }
   const Outcome deaf = run("remod3d/complex_structure", "native", 5, {{"listens", "false"}});
-  EXPECT_GT(deaf["phase_spread_rad"], 1) << "clocks that started apart stay apart";
+  EXPECT_GT(deaf["phase_spread_rad"], 1) << "clocks that start apart stay apart without messages";
 }
 
 TEST(Terrain, TheSnakeGetsOnOverHillsAndObstacles) {
@@ -131,7 +131,7 @@ TEST(Terrain, TheSnakeGetsOnOverHillsAndObstacles) {
   }
   const Outcome deaf = run("remod3d/terrain", "native", 8, {{"listens", "false"}, {"obstacles", "0"}});
   EXPECT_GT(deaf["phase_spread_rad"], 1);
-  EXPECT_LT(deaf["forward_m"], 0.2) << "waves that do not belong together go nowhere";
+  EXPECT_LT(deaf["forward_m"], 0.2) << "waves without a common phase give no thrust";
 }
 
 TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
@@ -141,7 +141,7 @@ TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
       options.experiment = "remod3d/car_dock";
       options.engine = engine;
       options.seed = seed;
-      options.duration = engine == std::string("native") ? 40 : 22;  // seed 2 needs a second run, seed 1 does not
+      options.duration = engine == std::string("native") ? 40 : 22;  // seed 2 needs a second approach, seed 1 does not
       const Outcome cars = run(options);
       EXPECT_EQ(cars["docked"], 1) << engine << seed;
       EXPECT_EQ(cars["succeeded"], 1) << engine << seed;
@@ -150,7 +150,7 @@ TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
     }
 }
 
-// What is measured goes on, too, as if the run had never stopped.
+// A run restored from a snapshot ends with the same state and the same metrics as one that never stopped.
 TEST(Experiments, GoOnFromASnapshotAsIfNothingHadBeen) {
   for (const char* experiment :
        {"remod3d/breakage", "remod3d/complex_structure", "remod3d/car_dock", "remod3d/wheelbot"}) {

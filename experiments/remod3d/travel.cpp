@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "chain_phase.h"
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
@@ -20,7 +21,7 @@ Vec3 Travel::centre_of_modules(const world::World& world) {
   return mass > 0 ? sum * (1 / mass) : sum;
 }
 
-// Those that keep a rhythm show it; nothing: none does.
+// Of modules that have a phase in their model; empty if no module has.
 std::optional<double> Travel::phase_spread(const sim::Simulation& simulation) {
   std::optional<double> first;
   double spread = 0;

@@ -7,8 +7,8 @@
 
 namespace volvox::experiments::remod3d {
 
-// How far one robot of a world.sdf gets, and how it stands: what the experiments share that are
-// about moving. The obstacles of the world do not count.
+// Measures how far and how upright one robot of a world.sdf moves. Experiments about locomotion use or extend it. SI
+// units, world frame; obstacles do not count.
 class Travel : public sim::Experiment {
  public:
   void begin(const sim::Simulation& simulation) override;
@@ -21,8 +21,8 @@ class Travel : public sim::Experiment {
   static std::optional<double> phase_spread(const sim::Simulation& simulation);
 
  private:
-  Vec3 start_;                              // of the modules' centre of mass
-  double height_sum_ = 0, lowest_ = 1e300;  // m, of the same, over all ticks
+  Vec3 start_;                              // the modules' centre of mass at the start
+  double height_sum_ = 0, lowest_ = 1e300;  // m, of the centre of mass, over all ticks
   std::int64_t ticks_ = 0;
   DockErrors dock_errors_;
 };

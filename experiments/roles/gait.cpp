@@ -8,6 +8,7 @@
 
 #include "disturbance.h"
 #include "rivals.h"
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::roles {
@@ -15,11 +16,11 @@ namespace {
 
 double number(const sim::Setup& setup, const std::string& name, double fallback) {
   const auto given = setup.settings.find(name);
-  return given == setup.settings.end() ? fallback : std::strtod(given->second.c_str(), nullptr);  // checked before
+  return given == setup.settings.end() ? fallback : std::strtod(given->second.c_str(), nullptr);  // already checked
 }
 
-// Two materials rub by the geometric mean of their frictions: the ground's is chosen so that modules rub on
-// it by this much.
+// The friction of a contact is the geometric mean of its two materials. The ground's friction is set so that the
+// contact with modules has this value.
 void set_friction(model::WorldModel& world, double friction) {
   double of_modules = 0;
   for (const model::Placement& placement : world.placements)
@@ -35,8 +36,8 @@ void set_friction(model::WorldModel& world, double friction) {
   }
 }
 
-// Servos of this stall torque. Those that droop have the less torque the faster they turn, and none at the speed that
-// they reach without load: what a motor's back EMF takes off grows in proportion to its speed, as damping does.
+// Servos of this stall torque. With droop the torque falls linearly with speed to zero at the no-load speed, as back
+// EMF does it; damping in proportion to speed models that.
 void set_servos(model::WorldModel& world, double torque, bool droop) {
   change_models(world, [&](model::ModuleModel& model) {
     for (model::Joint& joint : model.joints) {
@@ -46,12 +47,12 @@ void set_servos(model::WorldModel& world, double torque, bool droop) {
   });
 }
 
-// The paper starts the root by an infra-red signal: it is at t = 0 when the run begins. The others were
-// switched on at any time before.
+// The paper starts the root by an infra-red signal, so its clock is 0 at the start of the run. The other clocks started
+// at any time before.
 void start_root(model::WorldModel& world, std::uint64_t seed) {
   std::vector<bool> has_parent(world.placements.size(), false);
   for (const model::Connection& c : world.connections)
-    has_parent[static_cast<std::size_t>(c.b)] = true;  // they name the parent's dock first
+    has_parent[c.b] = true;  // a connection names the parent's dock first
   for (std::size_t i = 0; i < has_parent.size(); ++i) {
     model::Placement& placement = world.placements[i];
     if (!placement.is_module() || has_parent[i]) continue;
@@ -79,12 +80,12 @@ Result<model::WorldModel> Gait::init(sim::Setup& setup) {
   settle_ = number(setup, "settle", 5);
   const auto modules = std::count_if(world->placements.begin(), world->placements.end(),
                                      [](const model::Placement& p) { return p.is_module(); });
-  if (const double last = static_cast<double>(modules) - 1; dead_ > last || silent_ > last)
-    return Error(fmt::format("there is no module {:g} that could be dead or silent", std::max(dead_, silent_)),
+  if (const double last = real(modules) - 1; dead_ > last || silent_ > last)
+    return Error(fmt::format("dead= or silent= names module {:g}, which does not exist", std::max(dead_, silent_)),
                  fmt::format("give dead= and silent= from 0 to {:g}", last));
   if (const auto control = setup.settings.find("control");
       control != setup.settings.end() && control->second != "roles")
-    hand_over(*world, control->second, setup.settings.at("shuffled") == "true", setup.seed);
+    set_control(*world, control->second, setup.settings.at("shuffled") == "true", setup.seed);
   return world;
 }
 
@@ -96,9 +97,8 @@ void Gait::begin(const sim::Simulation& simulation) {
 void Gait::before_tick(sim::Simulation& simulation) {
   const double now = simulation.now().seconds();
   mind::Minds& minds = simulation.minds();
-  if (const auto dead = static_cast<std::size_t>(dead_); dead_ >= 0 && now >= dead_at_ && !minds.is_off(dead))
-    minds.switch_off(dead);
-  if (const auto silent = static_cast<std::size_t>(silent_); silent_ >= 0) {
+  if (const int dead = truncated(dead_); dead >= 0 && now >= dead_at_ && !minds.is_off(dead)) minds.switch_off(dead);
+  if (const int silent = truncated(silent_); silent >= 0) {
     const bool speaks = now < silent_at_ || now >= silent_at_ + silent_for_;
     if (speaks != speaks_) minds.tune(silent, "transmits", speaks ? "true" : "false");
     speaks_ = speaks;
@@ -110,7 +110,7 @@ void Gait::observe(const sim::Simulation& simulation) {
   const double now = simulation.now().seconds();
   const Vec3 centre = world::centre_of_mass(simulation.world());
   if (now <= settle_) settled_ = centre;
-  if (started_at_ < 0) {  // the course begins with the run, or when all are in step
+  if (started_at_ < 0) {  // the course begins when all are in step
     start_ = centre;
     if (synchrony_.all_in_step()) started_at_ = now;
   }
@@ -127,19 +127,17 @@ void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
     const bool covered = covered_at_ >= 0;
     const double time = sim::measured_if(covered, covered_at_ - started_at_);
     const double on_the_way = started_at_ < 0 ? sim::not_measured : speed(centre - start_, now - started_at_);
-    metrics.set_beside_paper(
-        "speed_m_s", covered ? course_.distance / time : on_the_way, course_.paper_speed,
-        fmt::format("over a course of {:g} m{}, or over what was covered of it; {}", course_.distance,
-                    course_.synchronising ? ", synchronising included" : "", course_.source));
+    metrics.set_beside_paper("speed_m_s", covered ? course_.distance / time : on_the_way, course_.paper_speed,
+                             fmt::format("mean speed over {:g} m{} (less if the run ends before); {}", course_.distance,
+                                         course_.synchronising ? ", synchronization included" : "", course_.source));
     metrics.set_beside_paper("course_time_s", time, course_.paper_time,
-                             "-: not covered within the run; " + course_.source);
+                             fmt::format("time for {:g} m; -: not covered; {}", course_.distance, course_.source));
   } else {
-    metrics.set("speed_m_s", gait_speed, fmt::format("of the centre of mass, after {:g} s", settle_));
+    metrics.set("speed_m_s", gait_speed, fmt::format("mean speed of the centre of mass after {:g} s", settle_));
   }
-  metrics.set("gait_speed_m_s", gait_speed, fmt::format("of the centre of mass, from {:g} s to the end", settle_));
-  metrics.set(
-      "sync_time_s", synchrony_.since(),
-      "from the start of the run to when all were in step for good; -: they are not, or there is nobody to follow");
+  metrics.set("gait_speed_m_s", gait_speed, fmt::format("mean speed of the centre of mass after {:g} s", settle_));
+  metrics.set("sync_time_s", synchrony_.since(),
+              "time from which all are in step; -: never, or no module has a parent");
   metrics.set("sync_error_max_steps", sim::measured_if(synchrony_.children() > 0, synchrony_.largest_error()),
               "at the end, of any child from where its parent should have it");
   metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");

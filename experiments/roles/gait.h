@@ -1,5 +1,5 @@
-// What the gaits of seed 004 share: signals that get lost, a module whose power fails, and what is
-// measured. Each world.sdf declares those of these parameters that it has.
+// The common base of the role-based control paper's gaits: lost signals, a module that fails, and the metrics. A
+// world.sdf declares the parameters that it supports. SI units, world frame.
 #pragma once
 
 #include "synchrony.h"
@@ -12,7 +12,7 @@ class Gait : public sim::Experiment {
   struct Course {                            // what the paper timed
     double distance = 0;                     // m
     double paper_time = 0, paper_speed = 0;  // s, m/s
-    bool synchronising = false;              // the time that it takes to find into step counts
+    bool synchronising = false;              // the time includes synchronization
     std::string source;
   };
   Gait(mind::RoleBook book, Course course) : course_(std::move(course)), synchrony_(std::move(book)) {}
@@ -31,13 +31,13 @@ class Gait : public sim::Experiment {
  private:
   Course course_;
   Synchrony synchrony_;
-  // What the world's parameters say.
+  // From the world's parameters.
   double settle_ = 5;                                    // s, before the speed is measured
-  double dead_ = -1, dead_at_ = 0;                       // a module (negative: none) whose power fails, s
-  double silent_ = -1, silent_at_ = 0, silent_for_ = 0;  // and one that says nothing for a while
+  double dead_ = -1, dead_at_ = 0;                       // index of a module that fails (negative: none); s
+  double silent_ = -1, silent_at_ = 0, silent_for_ = 0;  // index of a module that sends nothing for a while; s
   bool speaks_ = true;
-  Vec3 start_, settled_;                      // where the centre of mass was
-  double started_at_ = -1, covered_at_ = -1;  // s: when the course was begun and covered
+  Vec3 start_, settled_;                      // centre of mass at the start of the course, and at settle_
+  double started_at_ = -1, covered_at_ = -1;  // s, start and end of the course; negative: not yet
 };
 
 }  // namespace volvox::experiments::roles

@@ -20,7 +20,7 @@ void move(mind::Agent& agent, double t) {
   for (const auto& [joint, angle] : sidewinder().motion) agent.move_to(joint, angle(wrapped(t)));
 }
 
-constexpr double hormone_steps = 12;  // between two hormones: a chain of seven has them back by then
+constexpr double hormone_steps = 12;  // between two hormones: enough for the way back in a chain of seven
 
 }  // namespace
 
@@ -31,12 +31,12 @@ void GaitTable::start(mind::Agent& agent) {
 
 void GaitTable::step(mind::Agent& agent) {
   const auto act_on = [&](const Column& due) { move(agent, due.number - row_ * sidewinder().delays.at("n")); };
-  if (row_ == 0) {  // a master need not stand at the end of the chain
+  if (row_ == 0) {  // the master may be anywhere in the chain
     const Column due{wrapped(agent.time() / book().step)};
     act_on(due);
     if (transmits_) agent.send("n", due), agent.send("s", due);
   }
-  // Who hears nothing stays as it is.
+  // Without a message the module keeps its posture.
   while (const auto message = agent.read()) {
     const auto due = message->as<Column>();
     if (!due || row_ == 0) continue;
@@ -73,12 +73,13 @@ void Hormones::step(mind::Agent& agent) {
 
 void register_rivals(mind::BehaviorRegistry& registry) {
   registry.add(
-      "gait_table", [] { return std::make_unique<GaitTable>(); }, "a gait control table with a central clock: id");
+      "gait_table", [] { return std::make_unique<GaitTable>(); },
+      "gait control table with a central clock; parameter id");
   registry.add(
-      "hormones", [] { return std::make_unique<Hormones>(); }, "hormones that travel a chain and back");
+      "hormones", [] { return std::make_unique<Hormones>(); }, "hormones that travel along a chain and back");
 }
 
-void hand_over(model::WorldModel& world, const std::string& control, bool shuffled, std::uint64_t seed) {
+void set_control(model::WorldModel& world, const std::string& control, bool shuffled, std::uint64_t seed) {
   std::vector<model::Placement*> modules;
   for (model::Placement& placement : world.placements)
     if (placement.is_module()) modules.push_back(&placement);

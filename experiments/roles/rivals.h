@@ -1,6 +1,5 @@
-// What seed 004 (section 6) holds role-based control against, on the same robot and with the same motion:
-// gait control tables with a central clock (Yim), and hormones (Shen et al.). Both move a chain of CONROs
-// as the sidewinder role does.
+// The methods that the role-based control paper compares with (section 6): gait control tables with a central clock
+// (Yim), and hormones (Shen et al.). Both give a chain of CONROs the motion of the sidewinder role.
 #pragma once
 
 #include "volvox/mind/behavior.h"
@@ -8,8 +7,8 @@
 
 namespace volvox::experiments::roles {
 
-// The master (id 0) says at every step which column of the table is due; each module looks its row up by
-// its id and passes the word on.
+// The master (id 0) sends the present column of the table at every step; each module finds its row by its id and relays
+// the message.
 struct Column {
   double number = 0;
 };
@@ -27,10 +26,10 @@ class GaitTable final : public mind::Behavior {
   bool transmits_ = true;
 };
 
-// Goes from the root to the end of the chain and back; each module acts as it passes, and the root makes the
-// next one only when the last has come home.
+// Travels from the root to the end of the chain and back; each module acts when it arrives. The root sends the next one
+// only after the last has returned.
 struct Hormone {
-  double phase = 0;  // for the module that receives it, steps
+  double phase = 0;  // steps, for the receiving module
   bool returns = false;
 };
 VOLVOX_TYPE(Hormone, phase, returns)
@@ -45,14 +44,14 @@ class Hormones final : public mind::Behavior {
  private:
   void act(mind::Agent& agent, double phase);
   bool transmits_ = true;
-  double phase_ = 0;       // of the root's last hormone
-  double sent_at_ = -1e9;  // s, by its own clock
-  bool at_home_ = true;    // the last one came back
+  double phase_ = 0;       // steps, of the root's last hormone
+  double sent_at_ = -1e9;  // s, by the root's clock
+  bool at_home_ = true;    // the last hormone has returned
 };
 
 void register_rivals(mind::BehaviorRegistry& registry);
 
-// Gives all modules another control ("tables", "hormones"), with ids in the order of the chain, or shuffled.
-void hand_over(model::WorldModel& world, const std::string& control, bool shuffled, std::uint64_t seed);
+// Gives all modules another control method ("tables", "hormones"), with ids in the order of the chain, or shuffled.
+void set_control(model::WorldModel& world, const std::string& control, bool shuffled, std::uint64_t seed);
 
 }  // namespace volvox::experiments::roles

@@ -8,14 +8,13 @@
 namespace volvox::experiments::roles {
 
 void register_experiments(ExperimentRegistry& registry) {
-  registry.add("roles/sidewinder", make<Sidewinder>(),
-               "a chain of CONROs finds into step by signals and winds sideways");
-  registry.add("roles/walker", make<Walker>(), "a quadruped of CONROs finds into step by signals and walks");
+  registry.add("roles/sidewinder", make<Sidewinder>(), "a chain of CONROs synchronizes by messages and winds sideways");
+  registry.add("roles/walker", make<Walker>(), "a quadruped of CONROs synchronizes by messages and walks");
   registry.add("roles/reconfigure", make<Reconfigure>(),
-               "a running chain is re-arranged by hand into a quadruped, and walks");
+               "a chain is re-arranged by hand into a quadruped while it runs, and walks");
   registry.add("roles/arm", make<Arm>(), "five CONROs find by induction which part of an arm each is");
   registry.add("roles/caterpillar", make<Caterpillar>(),
-               "the same roles on CONROs and on SuperBots: a chain crawls by a wave");
+               "a chain crawls by a wave: the same roles on CONROs and on SuperBots");
 }
 
 }  // namespace volvox::experiments::roles

@@ -19,13 +19,13 @@ void Synchrony::observe(const sim::Simulation& simulation) {
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
     if (played[p] == nullptr) continue;
     const model::ModuleModel& model = world.module_model(p);
-    const std::uint32_t dock = world.part(p).first_dock + static_cast<std::uint32_t>(model.dock_index(book_.parent));
+    const std::uint32_t dock = world.part(p).first_dock + model.dock_index(book_.parent);
     const std::uint32_t at = world.graph().partner(dock);
     const std::uint32_t parent = world.graph().neighbor(dock);
     if (parent == world::nobody) continue;
-    if (played[parent] == nullptr) continue;  // a dead parent leads nobody, and its child leads on
+    if (played[parent] == nullptr) continue;  // the child of a dead parent is a root
     ++children_;
-    const mind::Role& leading = book_.roles[static_cast<std::size_t>(book_.role_index(played[parent]->role))];
+    const mind::Role& leading = book_.roles[book_.role_index(played[parent]->role)];
     const auto delay = leading.delays.find(world.dock_model(at).name);
     double error = leading.period / 2;
     if (delay != leading.delays.end()) {

@@ -1,4 +1,5 @@
-// Who is in step with its parent, as somebody sees who looks on: the modules themselves know nothing of it.
+// Measures from outside which modules are in step with their parents. The modules do not know it. Phases in steps of
+// the role book, times in s.
 #pragma once
 
 #include "volvox/mind/roles.h"
@@ -12,19 +13,18 @@ class Synchrony {
 
   void observe(const sim::Simulation& simulation);
 
-  // Now: how many modules have a parent, and how many of them are where it should have them.
+  // In the last observed tick: modules that have a parent, and those of them in step with it.
   int children() const { return children_; }
   int in_step() const { return in_step_; }
-  double largest_error() const {
-    return largest_error_;
-  }  // steps, of any child; half a period if its parent does not lead it
+  // Largest phase error of a child, in steps; half a period if its parent does not lead it.
+  double largest_error() const { return largest_error_; }
   bool all_in_step() const { return in_step_ == children_; }
 
-  // Since when all have been in step, s; sim::not_measured: they are not, or nobody follows anybody.
+  // The time from which all have been in step, in s; sim::not_measured if they are not, or if no module has a parent.
   double since() const;
 
-  // How far apart, in steps, two modules may be that are in step. A signal takes a tick to cross a dock and
-  // leaves in the nearest tick; and as clocks drift, the nearest tick becomes the next one now and then.
+  // The phase error, in steps, that still counts as in step. A signal leaves at the nearest tick and takes one tick to
+  // cross a dock; as clocks drift, the nearest tick changes now and then.
   double tolerance(const sim::Simulation& simulation) const {
     return 2.5 * simulation.settings().dt.seconds() / book_.step + 0.05;
   }
@@ -39,7 +39,7 @@ class Synchrony {
 
  private:
   mind::RoleBook book_;
-  double last_out_ = 0;  // s
+  double last_out_ = 0;  // s, last time when a child was out of step
   int children_ = 0, in_step_ = 0;
   double largest_error_ = 0;
 };

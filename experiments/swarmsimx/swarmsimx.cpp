@@ -7,11 +7,11 @@ namespace volvox::experiments::swarmsimx {
 
 void register_experiments(ExperimentRegistry& registry) {
   registry.add("swarmsimx/figure_eight", make<FigureEight>(),
-               "two quadrotors fly eights, one lying and one standing: how well they keep to them");
+               "two quadrotors fly a horizontal and a vertical eight: the tracking error");
   registry.add("swarmsimx/formation", make<Formation>(),
-               "quadrotors keep a formation on a sphere among pillars; what a tick costs by their number");
+               "quadrotors keep a formation on a sphere among pillars: the time of a tick");
   registry.add("swarmsimx/grasp", make<Grasp>(),
-               "a quadrotor and a ground robot take a bar and carry it through an automatic door");
+               "a quadrotor and a ground robot carry a bar through an automatic door");
 }
 
 }  // namespace volvox::experiments::swarmsimx

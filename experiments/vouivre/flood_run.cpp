@@ -4,20 +4,21 @@
 #include <cmath>
 
 #include "flood.h"
+#include "volvox/base/index.h"
 
 namespace volvox::experiments::vouivre {
 
 std::size_t FloodResult::reached() const {
-  return static_cast<std::size_t>(std::count_if(at.begin(), at.end(), [](double t) { return t >= 0; }));
+  return std::count_if(at.begin(), at.end(), [](double t) { return t >= 0; });
 }
 
 double FloodResult::time_to(double part) const {
   std::vector<double> times;
   for (const double t : at)
     if (t >= 0) times.push_back(t);
-  const std::size_t wanted = static_cast<std::size_t>(std::ceil(part * static_cast<double>(at.size())));
+  const auto wanted = truncated<std::size_t>(std::ceil(part * real(at.size())));
   if (wanted == 0 || times.size() < wanted) return std::numeric_limits<double>::infinity();
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(wanted - 1), times.end());
+  std::nth_element(times.begin(), times.begin() + (wanted - 1), times.end());
   return times[wanted - 1];
 }
 
@@ -42,7 +43,7 @@ Result<FloodResult> run_flood(std::shared_ptr<const model::WorldModel> world, st
   sim::SimulationSettings settings;
   settings.engine = "none";
   settings.seed = seed;
-  settings.dt = TickLength{5, 1};  // long: when things happen does not depend on it
+  settings.dt = TickLength{5, 1};  // long, for speed: network events do not depend on the tick
   Log log;
   auto simulation = sim::Simulation::create(std::move(world), settings, library.engines, library.minds, log);
   if (!simulation.ok()) return simulation.error();

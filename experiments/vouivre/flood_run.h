@@ -1,4 +1,4 @@
-// One flood, and what came of it.
+// Runs one flood and measures it. Times in s.
 #pragma once
 
 #include "plan.h"
@@ -7,19 +7,19 @@
 namespace volvox::experiments::vouivre {
 
 struct FloodResult {
-  std::vector<double> at;        // s, by cell; negative: it never heard
-  std::vector<std::int32_t> by;  // the cell that it heard it from; its own: the source
+  std::vector<double> at;        // s, when each cell got the packet; negative: never
+  std::vector<std::int32_t> by;  // the cell from which it came; the source has its own index
   std::uint64_t collisions = 0, transmissions = 0;
 
   std::size_t reached() const;
-  // The time at which this part of all catoms was coloured; infinity: it never was.
+  // The time at which this fraction of all catoms was coloured; infinity: never.
   double time_to(double part) const;
 };
 
-// As the simulation stands.
+// The result up to now.
 FloodResult flood_result(const sim::Simulation& simulation);
 
-// To the flood's end, with engine none. The world is shared by all seeds.
+// Runs a flood to its end, with engine none. The world can be shared by all seeds.
 Result<FloodResult> run_flood(std::shared_ptr<const model::WorldModel> world, std::uint64_t seed,
                               const sim::Library& library);
 

@@ -11,24 +11,24 @@
 
 namespace volvox::experiments::vouivre {
 
-// Settings were checked against these before anything reads them.
+// The run checks the settings against these before init.
 std::vector<model::ParameterDesc> Flooding::assumption_parameters() {
   const Assumptions a;
-  return {{"range", fmt::format("{}", a.range), 0.5, 100, {}, "of the radio at 1 mW, in spacings", 0},
+  return {{"range", fmt::format("{}", a.range), 0.5, 100, {}, "range of the radio at 1 mW, in spacings", 0},
           {"carrier",
            fmt::format("{}", a.carrier),
            0.01,
            1000,
            {},
-           "carrier threshold above the noise, as a part of the receive threshold",
+           "carrier threshold above the noise, as a fraction of the receive threshold",
            0},
-          {"pitch", fmt::format("{}", a.pitch), 1, 20, {}, "of the regular grid of relays, in spacings", 0, true},
+          {"pitch", fmt::format("{}", a.pitch), 1, 20, {}, "pitch of the regular grid of relays, in spacings", 0, true},
           {"forwarding",
            "parallel",
            {},
            {},
            {"parallel", "one_by_one"},
-           "over wires: at all links at once, or one after another",
+           "over wires: to all links at once, or to one after another",
            0}};
 }
 
@@ -36,14 +36,15 @@ Assumptions Flooding::assumptions(const std::map<std::string, std::string>& sett
   Assumptions a;
   a.range = std::strtod(settings.at("range").c_str(), nullptr);
   a.carrier = std::strtod(settings.at("carrier").c_str(), nullptr);
-  a.pitch = static_cast<int>(std::strtod(settings.at("pitch").c_str(), nullptr));
+  a.pitch = truncated(std::strtod(settings.at("pitch").c_str(), nullptr));
   a.one_link_at_a_time = settings.at("forwarding") == "one_by_one";
   return a;
 }
 
 Result<std::vector<model::ParameterDesc>> Checkerboard::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = assumption_parameters();
-  all.insert(all.begin(), {"simulation", "7", {}, {}, {"1", "2", "3", "4", "5", "6", "7", "8"}, "of figure 13", 0});
+  all.insert(all.begin(),
+             {"simulation", "7", {}, {}, {"1", "2", "3", "4", "5", "6", "7", "8"}, "simulation of figure 13", 0});
   return all;
 }
 Plan Checkerboard::plan(const sim::Setup& setup) const {
@@ -52,7 +53,7 @@ Plan Checkerboard::plan(const sim::Setup& setup) const {
 
 Result<std::vector<model::ParameterDesc>> Cross::parameters(const std::filesystem::path&) const {
   std::vector<model::ParameterDesc> all = assumption_parameters();
-  all.insert(all.begin(), {"simulation", "T1", {}, {}, {"T1", "T2", "T3", "T4"}, "of figures 11 and 12", 0});
+  all.insert(all.begin(), {"simulation", "T1", {}, {}, {"T1", "T2", "T3", "T4"}, "simulation of figures 11 and 12", 0});
   return all;
 }
 Plan Cross::plan(const sim::Setup& setup) const {
@@ -66,13 +67,13 @@ Result<model::WorldModel> Flooding::init(sim::Setup& setup) {
 
 void Flooding::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   result_ = flood_result(simulation);
-  metrics.set("catoms", static_cast<double>(plan_.cells.size()));
-  metrics.set("coloured", static_cast<double>(result_.reached()), "catoms that have the packet");
+  metrics.set("catoms", real(plan_.cells.size()), "number of catoms");
+  metrics.set("coloured", real(result_.reached()), "catoms that have the packet at the end");
   for (const int percent : {50, 95, 100})
     metrics.set(fmt::format("time_to_{}_percent_s", percent), result_.time_to(percent / 100.0),
-                "-: that is never reached");
+                fmt::format("when {} % of the catoms had the packet; -: never", percent));
   metrics.set("range_m", plan_.assumed.range * plan_.assumed.spacing * std::sqrt(plan_.power / 1e-3),
-              "of the radios; ours: the paper gives none");
+              "range of the radios (our assumption)");
 }
 
 Result<void> Flooding::write(const std::filesystem::path& folder) const {

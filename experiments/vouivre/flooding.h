@@ -5,8 +5,8 @@
 
 namespace volvox::experiments::vouivre {
 
-// Seed 001, section V.B: a packet floods a structure of catoms. One simulation of figure 13 or 11;
-// the class of both experiments.
+// The Vouivre paper, section V.B: a packet floods a structure of catoms. The base of both experiments; a run is one
+// simulation of figure 13 or 11.
 class Flooding : public sim::Experiment {
  public:
   Result<model::WorldModel> init(sim::Setup& setup) override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "volvox/base/index.h"
 #include "volvox/model/scene.h"
 #include "volvox/net/power.h"
 #include "volvox/net/propagation.h"
@@ -12,10 +13,10 @@
 namespace volvox::experiments::vouivre {
 namespace {
 
-// Simulation 7: relays picked by hand for the board of 20 x 20 and a range of four spacings. One
-// line of relays, four apart, winds through the board in three rows, seven apart, which between
-// them reach every catom. A relay hears only the one before it, so that nobody ever collides.
-// (Rows that run side by side would be faster, but at the end of the range they drown each other.)
+// Simulation 7: relays picked by hand for the board of 20 x 20 and a range of four spacings. One line of relays, four
+// apart, winds through the board in three rows, seven apart, which together reach every catom. A relay hears only the
+// relay before it, so there are no collisions. (Parallel rows would be faster, but they interfere at the edge of the
+// range.)
 std::vector<Cell> hand_picked() {
   std::vector<Cell> cells = {{1, 7}, {17, 14}};
   for (const int y : {3, 10, 17})
@@ -23,7 +24,7 @@ std::vector<Cell> hand_picked() {
   return cells;
 }
 
-bool holds(const std::vector<Cell>& cells, const Cell& cell) {
+bool contains(const std::vector<Cell>& cells, const Cell& cell) {
   return std::find(cells.begin(), cells.end(), cell) != cells.end();
 }
 
@@ -37,7 +38,7 @@ Plan checkerboard(int simulation, const Assumptions& assumed, int side) {
   plan.assumed = assumed;
   for (int y = 0; y < side; ++y)
     for (int x = 0; x < side; ++x) plan.cells.push_back({x, y});
-  plan.source = simulation == 1 ? side / 2 * side + side / 2 : side - 1;  // else the lower right corner
+  plan.source = simulation == 1 ? side / 2 * side + side / 2 : side - 1;  // others: the lower right corner
   plan.wired = simulation == 1 || simulation == 2 || simulation == 8;
   plan.power = simulation == 3 ? 2e-3 : 1e-3;
   if (simulation == 6) plan.slot = 1.5e-6, plan.radio_bit_rate = 6e6;
@@ -46,7 +47,7 @@ Plan checkerboard(int simulation, const Assumptions& assumed, int side) {
   for (const Cell& cell : plan.cells) {
     plan.radio.push_back(has_radio);
     plan.relays.push_back(simulation == 3 || simulation == 4 ? true
-                          : simulation == 7                  ? holds(picked, cell)
+                          : simulation == 7                  ? contains(picked, cell)
                                                              : has_radio && on_grid(cell, assumed.pitch));
   }
   static constexpr const char* descriptions[] = {
@@ -57,9 +58,8 @@ Plan checkerboard(int simulation, const Assumptions& assumed, int side) {
 }
 
 Plan cross(int simulation, const Assumptions& assumed) {
-  // Four arms of this length and width, one catom thick all around. At 70.667 ms a hop the wave is
-  // at the inner corners, 198 hops from the middle of the first arm's tip, after 14 s: there
-  // figure 12 has its jump.
+  // The outline, one catom thick, of four arms of this length and width. At 70.667 ms per hop the wave reaches the
+  // inner corners, 198 hops from the middle of the first arm's tip, after 14 s: the time of the jump in figure 12.
   constexpr int arm = 196, width = 4;
   const int low = arm, high = arm + width - 1, size = 2 * arm + width;
   const auto inside = [&](int x, int y) {
@@ -81,8 +81,8 @@ Plan cross(int simulation, const Assumptions& assumed) {
   const auto at = [&](const Cell& cell) {
     return std::find(plan.cells.begin(), plan.cells.end(), cell) - plan.cells.begin();
   };
-  plan.source = static_cast<int>(at({low + 1, 0}));
-  // T1: radios at the four inner corners. T2: also at every third catom of the first arm; T4: of all.
+  plan.source = narrow<int>(at({low + 1, 0}));
+  // T1: radios at the four inner corners. T2: also at every third catom of the first arm. T4: of all arms.
   for (const Cell& cell : plan.cells) {
     const bool inner_x = cell.x == low || cell.x == high, inner_y = cell.y == low || cell.y == high;
     const bool corner = inner_x && inner_y;
@@ -104,7 +104,7 @@ Plan cross(int simulation, const Assumptions& assumed) {
 
 namespace {
 
-// The catom with the plan's radio, or without one, and with the plan's wires, or without.
+// A catom with or without the plan's radio, and with wires if the plan has them.
 model::Model catom_for(const Plan& plan, const model::ModuleModel& catom, bool radio) {
   auto model = std::make_shared<model::ModuleModel>(catom);
   for (model::Wire& wire : model->wires) wire.bit_rate = plan.wired_bit_rate;
@@ -137,10 +137,10 @@ Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& libr
     scene.add_channel({.name = "air", .frequency = plan.assumed.frequency});
   const auto text = [](bool flag) { return std::string(flag ? "true" : "false"); };
   const auto name = [](const Cell& cell) { return fmt::format("c{}_{}", cell.x, cell.y); };
-  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+  for (const int i : indices<int>(plan.cells)) {
     model::PlacementOptions options;
     options.mind = model::Mind{"flood",
-                               {{"source", text(static_cast<int>(i) == plan.source)},
+                               {{"source", text(i == plan.source)},
                                 {"relay", text(plan.relays[i])},
                                 {"wired", text(plan.wired)},
                                 {"one_at_a_time", text(plan.assumed.one_link_at_a_time)}},
@@ -150,7 +150,7 @@ Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& libr
     scene.add(models[plan.radio[i] ? 1 : 0],
               Pose{{cell.x * plan.assumed.spacing, cell.y * plan.assumed.spacing, 0.005}, {}}, name(cell), options);
   }
-  // Feature 0 looks along x, feature 3 along y; opposite them are 6 and 9.
+  // Feature 0 points along x, feature 3 along y; 6 and 9 are opposite.
   for (const Cell& cell : plan.cells) {
     if (const Cell right{cell.x + 1, cell.y}; scene.find(name(right)) >= 0)
       scene.connect(name(cell) + ".f0", name(right) + ".f6");

@@ -1,4 +1,4 @@
-// A volvox command with behaviours and an experiment that do what they should not, for bad_input_test.py.
+// A volvox command with faulty behaviours and a faulty experiment, for bad_input_test.py.
 #include <cmath>
 #include <stdexcept>
 
@@ -10,7 +10,7 @@ namespace {
 using volvox::mind::Agent;
 using volvox::mind::Behavior;
 
-// Behaves for a while, then does one bad thing.
+// Does nothing for 0.1 s, then one bad thing.
 class Bad final : public Behavior {
  public:
   explicit Bad(void (*deed)(Agent&), bool listed = true) : deed_(deed), listed_(listed) {}

@@ -19,7 +19,7 @@ def world(*content):
 
 
 def box(inside="", mass="1", geometry="<box><size>0.1 0.1 0.1</size></box>"):
-    """A model of one link; `inside` stands beside the link."""
+    """A model of one link; `inside` is added to the model after the link."""
     return f"""<model name="thing">
 <link name="body">
   <inertial><mass>{mass}</mass><inertia><ixx>0.01</ixx><iyy>0.01</iyy><izz>0.01</izz></inertia></inertial>
@@ -31,7 +31,7 @@ def box(inside="", mass="1", geometry="<box><size>0.1 0.1 0.1</size></box>"):
 
 class BadFiles(CommandTest):
     def assert_complains(self, text, *says, line_of=None, name="world.sdf"):
-        """Runs the file. The message must name it, the line that holds `line_of`, and a fix."""
+        """Runs the file. The message must name the file, the line that contains `line_of`, and a fix."""
         self.write(name, text)
         done = self.run_program("run", name, "--duration", "0.1", "--quiet", status=2)
         self.assertEqual(done.stdout, "")
@@ -43,7 +43,7 @@ class BadFiles(CommandTest):
             line = text[:text.index(line_of)].count("\n") + 1
             self.assertRegex(done.stderr, rf"{re.escape(name)}:{line}: ", f"the line of {line_of}")
 
-    def test_a_good_file_runs(self):  # or the tests below would prove nothing
+    def test_a_good_file_runs(self):  # otherwise the tests below would prove nothing
         self.write("world.sdf", world(GROUND, box()))
         self.assertEqual(self.run_json("world.sdf", "--duration", "0.1")["status"], "done")
 
@@ -142,10 +142,10 @@ class BadFiles(CommandTest):
         two = ['<volvox:module name="a" robot="superbot" pose="0 0 0.05 0 0 0"/>', '<volvox:module name="b" robot="superbot"/>']
         self.assert_complains(world(*two, '<volvox:connect from="a.frnt" to="b.back"/>'), "frnt", "front", line_of="<volvox:connect")
         self.assert_complains(world(*two, '<volvox:connect from="a.front" to="c.back"/>'), "c", line_of="<volvox:connect")
-        self.assert_complains(world(*two), "b")  # nothing says where it is
+        self.assert_complains(world(*two), "b")  # b has no pose
         self.assert_complains(world(*two, '<volvox:connect from="a.front" to="b.back"/>', '<volvox:connect from="b.front" to="a.back"/>'),
                               "mm")  # a straight chain does not close
-        self.assert_complains(world(two[0], two[0]), "a")  # one name twice
+        self.assert_complains(world(two[0], two[0]), "a")  # the same name twice
 
     def test_population(self):
         for count in ["0", "-3", "1e9", "ten", "99999999999999999999"]:
@@ -167,9 +167,9 @@ class BadFiles(CommandTest):
 
 
 class BadBehaviors(CommandTest):
-    """Status 1: the run failed. The message names the module, the time and what the behavior did."""
+    """Status 1: the run failed. The message names the module, the behavior and what it did."""
 
-    behaviors = None  # the command that knows them
+    behaviors = None  # the command with the bad behaviors
 
     def write_world(self, behavior):
         self.write("world.sdf", world(GROUND, f"""<volvox:module name="alice" robot="superbot" pose="0 0 0.0425 0 0 0">

@@ -1,4 +1,4 @@
-"""The contract of `volvox bench engines`: every scene, tiny, on native and bullet. Times are never judged."""
+"""The contract of `volvox bench engines`: every scene, at a small size, on native and bullet. Times are not asserted."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ KEYS = ["scene", "engine", "threads", "n", "dt", "ms_per_step", "hinge_max_mm", 
 SIZES = {"pile": 20, "heap": 52, "S4": 20, "track": 6}
 WITHOUT_HINGES = ["spheres", "stack", "lattice"]
 WITHOUT_DOCKS = ["S1", "S3", "pile", "spheres", "stack"]
-# What native must hold even in a tiny run, and what any engine must; mm and degrees.
+# Error bounds of native and of other engines in these small runs; mm and degrees.
 NATIVE = {"hinge_max_mm": 0.5, "hinge_max_deg": 0.2, "dock_max_mm": 0.5, "dock_max_deg": 0.2, "penetration_max_mm": 5}
 PEER = {"hinge_max_mm": 10, "hinge_max_deg": 15, "dock_max_mm": 10, "dock_max_deg": 15, "penetration_max_mm": 20}
 
@@ -89,7 +89,7 @@ class BenchEngines(CommandTest):
                 command = [self.program, "bench", "engines", "--scenes", "S1,S2", "--n", "8", "--engines", "native,bullet@1/1000000", "--seconds", "0.1", "--json"]
                 with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
                     said = ""
-                    while "[2/4]" not in said:  # the first is measured then, and the second takes minutes
+                    while "[2/4]" not in said:  # the first row is measured by then, and the second takes minutes
                         self.assertTrue(letter := process.stderr.read(1), said)
                         said += letter
                     process.send_signal(which)

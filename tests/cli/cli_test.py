@@ -41,7 +41,7 @@ class Help(CommandTest):
 
 class Readme(CommandTest):
     def test_its_first_run_is_what_the_program_prints(self):
-        """All but how long it took: readers compare, and the same seed gives the same bits."""
+        """Except for the time it took: the same seed gives the same bits, so readers can compare."""
         shown = (pathlib.Path(__file__).parent.parent.parent / "README.md").read_text()
         printed = self.run_program("run", "remod3d/snake").stdout
         for line in printed.splitlines():
@@ -55,7 +55,7 @@ class RealTime(CommandTest):
         paced = json.loads(self.run_program("run", *SHORT, "--json", "--real-time=0.5", "--threads", "2", "--out", "paced").stdout)
         self.assertEqual(paced["state_hash"], free["state_hash"])
         self.assertIs(paced["reproducible"], True)
-        self.assertGreaterEqual(paced["wall_time_s"], 0.4)  # never early; how late is the machine's affair
+        self.assertGreaterEqual(paced["wall_time_s"], 0.4)  # never early; how late depends on the machine
         self.assertEqual(paced["real_time"]["tick_ms"]["count"], paced["ticks"])
         for metric in ["tick_median_ms", "tick_p99_ms", "late_ticks", "drift_s"]:
             self.assertIn(metric, paced["metrics"])
@@ -135,7 +135,7 @@ class Run(CommandTest):
 
 
 class BadOptions(CommandTest):
-    """Exit status 2, what is wrong and what to do on standard error, nothing on standard output."""
+    """Exit status 2; the problem and a fix on standard error; nothing on standard output."""
 
     def assert_complains(self, *arguments, says):
         done = self.run_program(*arguments, status=2)
@@ -281,13 +281,13 @@ class ListInfoBench(CommandTest):
                 self.assertEqual(done.stdout, "")
 
     def test_crosscheck_calls_rounding_no_difference(self):
-        """In free flight momentum and centre of mass are kept but for rounding, by each engine in its own way."""
+        """In free flight momentum and centre of mass are constant except for rounding, which differs between engines."""
         command = ["crosscheck", "remod3d/breakage", "--engines", "native,bullet", "--duration", "0.5", "--json", "--out", "rounding"]
         printed = json.loads(self.run_program(*command).stdout)
         native, bullet = (result["metrics"]["momentum_error"] for result in printed["results"])
         self.assertNotEqual(native, bullet)
         self.assertLess(max(native, bullet), 1e-6)
-        self.assertTrue(printed["findings"], "what breaks does differ")
+        self.assertTrue(printed["findings"], "the number of broken docks does differ")
         for finding in printed["findings"]:
             self.assertNotRegex(finding, "^momentum_error|^moved_m|^the [xy] of the centre")
 
@@ -398,7 +398,7 @@ class ListInfoBench(CommandTest):
         self.assertIn("which the world does not describe", summary["warnings"][0])
         self.assertEqual(done.stderr.count("which the world does not describe"), 1, "told once")
         quiet = self.run_program("run", "world.sdf", "--out", "r", "--quiet")
-        self.assertIn("which the world does not describe", quiet.stderr, "a warning is no progress")
+        self.assertIn("which the world does not describe", quiet.stderr, "--quiet does not hide warnings")
         self.assertEqual(quiet.stdout, "")
         self.assertIn("which the world does not describe", self.read("r", "report.html"))
 
@@ -419,7 +419,7 @@ class ListInfoBench(CommandTest):
 
 class Completion(CommandTest):
     def complete(self, *words):
-        """What bash offers for the last word."""
+        """The completions that bash offers for the last word."""
         script = f"""source <("$1" completion bash)
             shift
             COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

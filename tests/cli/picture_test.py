@@ -1,4 +1,4 @@
-"""Pictures and videos of the command: what is written is what was asked for, and bad input is named."""
+"""Pictures and videos of the command: files have the requested content, and bad input is named."""
 import json
 import os
 import pathlib
@@ -120,7 +120,7 @@ class Pictures(CommandTest):
                                capture_output=True, text=True, check=True)
         stream = json.loads(probe.stdout)["streams"][0]
         self.assertEqual((stream["codec_name"], stream["width"], stream["height"], stream["r_frame_rate"]), ("h264", 160, 120, "30/1"))
-        self.assertEqual(int(stream["nb_read_frames"]), 31)  # 1 s at 30 a second, both ends
+        self.assertEqual(int(stream["nb_read_frames"]), 31)  # 1 s at 30 frames per second, including both ends
 
     def test_filming_does_not_change_the_run(self):
         plain = self.run_json("world.sdf", "--out", "plain")

@@ -1,4 +1,4 @@
-"""volvox sweep: runs over values and seeds, gone on with after a kill; and export, which makes tables of a run."""
+"""volvox sweep: runs over values and seeds, which can be resumed after a kill."""
 import csv
 import io
 import json
@@ -53,7 +53,7 @@ class Sweep(CommandTest):
         self.assertEqual(svg.count("<polygon"), 1)
         self.assertNotEqual(means[0], means[1])
         heights = [float(circle.split('cy="')[1].split('"')[0]) for circle in svg.split("<circle")[1:]]
-        self.assertEqual(heights[0] > heights[1], means[0] < means[1])  # SVG counts downwards
+        self.assertEqual(heights[0] > heights[1], means[0] < means[1])  # y points down in SVG
 
     def test_what_has_finished_is_not_repeated(self):
         command = [*SNAKE, "--vary", "amplitude=0.1,0.2", "--seeds", "2", "--out", "s"]
@@ -82,7 +82,7 @@ class Sweep(CommandTest):
         self.assertGreater(len(kept), 0)
         self.assertLess(len(kept), 8)
         found = self.sweep_json(*command)
-        self.assertGreaterEqual(found["found_finished"], len(kept))  # one may have ended under the kill
+        self.assertGreaterEqual(found["found_finished"], len(kept))  # one may have ended just before the kill
         self.assertEqual([r["status"] for r in found["results"]], ["done"] * 8)
         for name, written in kept.items():
             self.assertEqual(os.stat(os.path.join(runs, name, "summary.json")).st_mtime_ns, written)

@@ -1,4 +1,4 @@
-"""The same bits: at any number of threads, at every run, and across save and restore."""
+"""Runs have the same bits at any number of threads, in every repetition, and across save and restore."""
 import filecmp
 import os
 import pathlib
@@ -37,7 +37,7 @@ class Determinism(CommandTest):
                             self.state(*SCATTER, "--duration", "0.5", "--seed", "2"))
 
     def test_a_restored_run_is_the_run(self):
-        """Engine none keeps no caches: the run that was stopped is the run that was not, bit by bit."""
+        """Engine none has no caches: a restored run equals an uninterrupted one, bit by bit."""
         for experiment in [SCATTER, SNAKE, FLOOD]:
             with self.subTest(experiment=experiment):
                 whole = self.run_json(*experiment, "--engine", "none", "--duration", "4")
@@ -48,7 +48,7 @@ class Determinism(CommandTest):
                 self.assertEqual(whole["ticks"], rest["ticks"])
 
     def test_a_cold_restore_repeats(self):
-        """Whatever an engine does with its caches when it is saved, restored runs agree bit by bit."""
+        """Restored runs agree with each other bit by bit, whatever an engine does with its caches."""
         for experiment in [SCATTER, SNAKE]:
             with self.subTest(experiment=experiment):
                 for threads in (1, 2):
@@ -61,7 +61,7 @@ class Determinism(CommandTest):
                 self.assertTrue(filecmp.cmp(self.path("end1.snap"), self.path("end3.snap"), shallow=False))
 
     def test_a_cold_restore_is_near_to_the_run(self):
-        """And with the run that was never saved they agree for a while."""
+        """A restored run stays close to the run that was never saved, for a while."""
         whole = self.run_json(*SNAKE, "--duration", "2.2")
         self.run_json(*SNAKE, "--duration", "2", "--save", "half.snap")
         rest = self.run_json(*SNAKE, "--duration", "2.2", "--restore", "half.snap")

@@ -1,5 +1,5 @@
-// The same bits at any number of threads, with minds that sense, talk, draw random numbers and
-// keep state; small enough to run under the thread sanitizer.
+// The same bits at any number of threads, with minds that sense, send messages, draw random numbers and keep state.
+// Small enough for the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ struct Gossip {
 };
 VOLVOX_TYPE(Gossip, value, trail)
 
-// Touches everything that an agent has.
+// Uses every feature of an agent.
 class Chatter final : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override {
-    // It stands in for behaviours that have parameters; one that nobody asks for is an error.
+    // It replaces behaviours that have parameters, and a parameter that is never read is an error.
     for (const char* name : {"index", "amplitude", "wavelength", "frequency"}) agent.parameter(name, 0.0);
     agent.parameter("sync", "");
   }

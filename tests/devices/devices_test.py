@@ -1,4 +1,4 @@
-"""People and hardware in the loop: a joystick's bytes through a FIFO, UDP and a serial line both ways, recorded and replayed."""
+"""People and hardware in the loop: a joystick's bytes through a FIFO, UDP and a serial line in both directions, recorded and replayed."""
 import fcntl
 import json
 import os
@@ -54,7 +54,7 @@ class DeviceTest(CommandTest):
         self.assertEqual(self.process.returncode, 0, errors)
         report = json.loads(out)
         self.assertEqual(report["reproducible"], "with_inputs")
-        # The same inputs at the same ticks, without the device: the same bits.
+        # A replay applies the same inputs at the same ticks without the device, and gives the same bits.
         self.run_program("replay", "out", "--verify", "--quiet")
         self.run_program("export", "out", "--csv")
         return self.read("out", "csv", "inputs.csv").split("\n")[1:-1]
@@ -72,7 +72,7 @@ class Joystick(DeviceTest):
             if int.from_bytes(waiting, sys.byteorder) == 0:
                 return
             time.sleep(0.01)
-        self.fail("nobody reads the device")
+        self.fail("the run does not read the device")
 
     def test_axes_and_buttons_become_percepts_and_set_joints(self):
         fifo = os.path.join(self.folder, "event0")
@@ -83,7 +83,7 @@ class Joystick(DeviceTest):
         os.write(keep_open, event(EV_ABS, 0, 32767) + event(EV_ABS, 1, -32767) + event(EV_KEY, BTN_JOYSTICK, 1) + event(EV_SYN, 0, 0))
         self.wait_until_read(keep_open)
         time.sleep(0.4)
-        os.write(keep_open, event(EV_ABS, 0, 100) + event(EV_SYN, 0, 0) + b"\\0" * 7)  # within the dead zone; and a piece of an event
+        os.write(keep_open, event(EV_ABS, 0, 100) + event(EV_SYN, 0, 0) + b"\\0" * 7)  # within the dead zone; and an incomplete event
         inputs = self.finish()
         told = [line.split(",")[1:4] + [float(line.split(",")[5])] for line in inputs]
         self.assertIn(["percept", "robot", "stick", 1.0], told)
@@ -117,7 +117,7 @@ class SocketTest(DeviceTest):
 
 class Udp(SocketTest):
     def test_a_real_robot_in_a_virtual_world(self):
-        """Its pose comes from outside; what its simulated range sensor sees of the virtual wall goes back out."""
+        """The robot's pose comes from outside; the readings of its simulated range sensor are sent back."""
         own = self.socket.getsockname()[1]
         self.start(self.world(f'<volvox:extension name="udp" port="{self.port}" to="127.0.0.1:{own}" send="robot.range arm.neck.torque"/>', duration=1.5))
         seen = []
@@ -151,7 +151,7 @@ class Udp(SocketTest):
         self.start(self.world(f'<volvox:extension name="udp" port="{self.port}" to="127.0.0.1:{own}" force="arm.neck.torque 100"/>'))
         self.hear()
         self.socket.sendto(b"joint arm neck 1.5", ("127.0.0.1", self.port))
-        self.assertEqual(max(self.hear()["force"] for _ in range(25)), 1)  # no more than that
+        self.assertEqual(max(self.hear()["force"] for _ in range(25)), 1)  # the largest force that is sent
         self.finish()
 
     def test_what_is_wrong_is_said(self):
@@ -162,7 +162,7 @@ class Udp(SocketTest):
 
 
 class Serial(DeviceTest):
-    """A pseudo terminal: what is written at one end is read at the other, as on a real line."""
+    """A pseudo terminal stands for a real serial line."""
 
     def setUp(self):
         super().setUp()
@@ -173,10 +173,10 @@ class Serial(DeviceTest):
         self.heard = b""
 
     def hear(self):
-        """The lines of one report."""
+        """The next report, by name."""
         end = time.monotonic() + 20
         while self.heard.count(b"time ") < 2:
-            self.assertLess(time.monotonic(), end, f"nothing is told: {self.heard}")
+            self.assertLess(time.monotonic(), end, f"no report arrives: {self.heard}")
             if select.select([self.line], [], [], 1)[0]:
                 self.heard += os.read(self.line, 65536)
         first, second = [match.start() for match in re.finditer(b"time ", self.heard)][:2]
@@ -189,13 +189,13 @@ class Serial(DeviceTest):
     def test_both_ways_with_a_force_to_feel(self):
         self.start(self.world(self.extension('baud="921600" send="robot.range" force="arm.neck.torque 2"'), duration=1.5))
         self.assertAlmostEqual(self.hear()["robot.range"][0], 1.9, places=2)
-        os.write(self.line, b"pose robot 0.9 0 0.5 0 0 0 1\r\npercept robot st")  # a line may come in pieces
+        os.write(self.line, b"pose robot 0.9 0 0.5 0 0 0 1\r\npercept robot st")  # a line may arrive in pieces
         time.sleep(0.1)
         os.write(self.line, b"ick 0.5\njoint arm neck 1.5\n")
         reports = [self.hear() for _ in range(40)]
         self.assertLess(min(report["robot.range"][0] for report in reports), 1.2)
         forces = [report["force"] for report in reports]
-        self.assertGreater(max(forces), 0.1)  # the motor pushes, and the hand feels it
+        self.assertGreater(max(forces), 0.1)  # the torque of the motor is reported as a force
         self.assertLessEqual(max(forces), 1)
         inputs = self.finish()
         self.assertTrue(any(line.split(",")[1:4] == ["percept", "robot", "stick"] for line in inputs))
@@ -227,7 +227,7 @@ class Serial(DeviceTest):
 
 
 class Viewed(SocketTest):
-    """A run that people watch, with a port of its own, can be reset."""
+    """A watched run that has a UDP port can be reset."""
 
     def web_socket(self, port):
         connection = self.enterContext(socket.create_connection(("127.0.0.1", port), timeout=20))
@@ -252,7 +252,7 @@ class Viewed(SocketTest):
         text = b'{"type":"reset"}'
         connection.sendall(bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text)  # masked with zeros
         end = time.monotonic() + 20
-        while self.hear()["time"] >= 1:  # it tells again, from the start: it has the port
+        while self.hear()["time"] >= 1:  # reports start again from 0: the new run has the port
             self.assertLess(time.monotonic(), end, "the run was not reset")
         self.socket.sendto(b"pose robot 0.9 0 0.5 0 0 0 1", ("127.0.0.1", self.port))
         while self.hear()["robot.range"][0] > 1.2:

@@ -1,4 +1,4 @@
-"""Installs Volvox into a folder of its own and uses it as another project would."""
+"""Installs Volvox into a temporary folder and uses it as another project would."""
 import json
 import os
 import pathlib
@@ -19,7 +19,7 @@ def run(*command, **options):
 
 def expect(condition, what):
     if not condition:
-        sys.exit(f"not so: {what}")
+        sys.exit(f"failed: expected that {what}")
 
 
 def check_installed(prefix, folder):
@@ -37,7 +37,7 @@ def check_installed(prefix, folder):
     return volvox
 
 
-# What `volvox new` says to do next is what is done.
+# Follows the instructions that `volvox new` prints.
 def check_project(volvox, prefix, folder, kind):
     name = f"my_{kind}"
     said = run(volvox, "new", kind, name, cwd=folder)
@@ -63,7 +63,7 @@ def check_pkg_config(prefix, folder):
     run(folder / "main")
 
 
-# A plugin is a project of its own, built against what is installed and nothing else.
+# A plugin is a separate project, built only against the installed Volvox.
 def check_plugin(volvox, prefix, folder):
     project = folder / "plugin"
     shutil.copytree(pathlib.Path(sys.argv[2]) / "examples" / "07_plugin", project)
@@ -79,7 +79,7 @@ def check_plugin(volvox, prefix, folder):
     print(f"plugin: {re.search('loaded in .*', told).group()}")
 
 
-with tempfile.TemporaryDirectory(prefix="volvox install ") as temporary:  # with a space: it must not matter
+with tempfile.TemporaryDirectory(prefix="volvox install ") as temporary:  # a space in the path must not matter
     folder = pathlib.Path(temporary)
     prefix = folder / "prefix"
     run("cmake", "--install", sys.argv[1], "--prefix", prefix)

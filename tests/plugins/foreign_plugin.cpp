@@ -1,4 +1,4 @@
-// Plugins that were built for something else, for plugins_test.py.
+// Plugins of another version or compiler, and a library that is not a plugin, for plugins_test.py.
 #include <volvox/plugin/abi.h>
 
 #if PLUGIN_KIND == 1  // of another version

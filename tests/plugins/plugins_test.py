@@ -1,4 +1,4 @@
-"""Plugins as real shared libraries: what they offer works, and what goes wrong is named and freed in order."""
+"""Plugins as real shared libraries: their contents work, failures name the plugin, and objects are freed in order."""
 import json
 import os
 import pathlib
@@ -218,10 +218,10 @@ class Isolated(PluginTest):
             self.assertEqual(report["status"], "done", deed)
             self.assertEqual(report["metrics"]["isolated_disabled"], 1, deed)
             self.assertIn(words, "".join(report["warnings"]), deed)
-            self.assertIs(report["reproducible"], deed != "hang", "a clock decided")
+            self.assertIs(report["reproducible"], deed != "hang", "a hang is found by the wall clock")
 
     def test_a_replay_isolates_as_the_run_did(self):
-        for plugin, path in [(os.path.join(PLUGINS, "libactors.so"), ""), (None, self.folder_of("good"))]:  # of the world; of the user
+        for plugin, path in [(os.path.join(PLUGINS, "libactors.so"), ""), (None, self.folder_of("good"))]:  # from the world; from the user's path
             world = self.world(plugin=plugin, deed="crash")
             self.volvox("run", world, "--isolate", "--record", "--out", "r", VOLVOX_PLUGIN_PATH=path)
             warnings = "".join(json.loads(self.read("r", "summary.json"))["warnings"])

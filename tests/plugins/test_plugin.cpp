@@ -15,7 +15,7 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-// A line in the file that VOLVOX_TEST_JOURNAL names: who came and went, in which order.
+// Appends a line to the file VOLVOX_TEST_JOURNAL: the order in which objects are made and destroyed.
 void write_down(const std::string& line) {
   const char* name = std::getenv("VOLVOX_TEST_JOURNAL");
   if (std::FILE* file = name == nullptr ? nullptr : std::fopen(name, "a")) {
@@ -28,7 +28,7 @@ struct Unloaded {
   ~Unloaded() { write_down("library gone"); }
 } unloaded;
 
-// Turns its neck, until it does what its parameter says.
+// Turns its neck; after 0.1 s it does what its parameter says.
 class Actor final : public mind::Behavior {
  public:
   Actor() { write_down("behavior made"); }
@@ -64,7 +64,7 @@ class ThrowsWhenMade final : public mind::Behavior {
   void step(mind::Agent&) override {}
 };
 
-// Looks at the other module's neck by being called back, and does the same as it did.
+// Observes the other module's neck angle by a callback, and copies it.
 class Mimic final : public mind::Behavior {
  public:
   bool omniscient() const override { return true; }
@@ -94,8 +94,7 @@ class Reading final : public mind::Sensor {
   double value_;
 };
 
-// How far it is straight down and to the nearest module, and how fast it changes: rays, contacts, neighbours and the
-// world in one reading. It does what its parameter says at its 30th reading.
+// Uses rays, contacts, neighbours and the world in one reading. At its 30th reading it does what its parameter says.
 class Lookout final : public mind::Sensor {
  public:
   explicit Lookout(const Parameters& p) : deed_(p.text("deed", "")), range_(p.number("max_range", 5, 0.1, 100)) {}
@@ -130,7 +129,7 @@ class Lookout final : public mind::Sensor {
   mutable int readings_ = 0;
 };
 
-// How far the nearest module is, without a ray.
+// The distance of the nearest module, without rays.
 class Crowd final : public mind::Sensor {
  public:
   const TypeInfo& type() const override { return type_of<double>(); }
@@ -152,7 +151,7 @@ class ReadsOwnType final : public mind::Sensor {
   void read(const mind::SenseContext&, Value&) const override {}
 };
 
-// Turns its neck on board, at every substep, and says so.
+// Turns its neck by on-board control, at every substep.
 class OnBoardActor final : public mind::Behavior {
  public:
   void step(mind::Agent&) override {}
@@ -210,7 +209,7 @@ class Journal final : public sim::Extension {
   std::string name_, deed_;
 };
 
-// The engine `none`, which says when it comes and goes, and can lose its way.
+// The engine `none`, which logs its construction and destruction, and can produce a NaN position.
 class Still final : public physics::Engine {
  public:
   Still(const physics::EngineSettings& settings, bool loses_its_way)
@@ -246,17 +245,16 @@ class Still final : public physics::Engine {
   bool loses_its_way_;
 };
 
-// Draws nothing but a grey picture.
+// Draws a grey picture.
 class Fog final : public view::RenderEngine {
  public:
   explicit Fog(const Parameters& parameters)
-      : width_(static_cast<int>(parameters.integer("width", 16))),
-        height_(static_cast<int>(parameters.integer("height", 16))) {}
+      : width_(narrow<int>(parameters.integer("width", 16))), height_(narrow<int>(parameters.integer("height", 16))) {}
   const view::RenderEngineInfo& info() const override { return info_; }
   Result<void> load(std::shared_ptr<const view::Scene>) override { return {}; }
   Result<void> show(const view::Frame&) override { return {}; }
   Result<view::Image> image(const view::Camera&, std::span<const view::Frame>) override {
-    return view::Image{width_, height_, std::vector<std::uint8_t>(static_cast<std::size_t>(3 * width_ * height_), 128)};
+    return view::Image{width_, height_, std::vector<std::uint8_t>(3 * width_ * height_, 128)};
   }
 
  private:
@@ -302,12 +300,12 @@ VOLVOX_PLUGIN("good", "something of everything") {
       return std::make_unique<Journal>(name, setup.parameters.text("deed", ""));
     });
 }
-#elif PLUGIN_KIND == 2  // goes wrong while it is loaded
-VOLVOX_PLUGIN("moody", "goes wrong while it is loaded") {
+#elif PLUGIN_KIND == 2  // fails while it is loaded
+VOLVOX_PLUGIN("moody", "fails while it is loaded") {
   if (std::getenv("VOLVOX_TEST_CRASH") != nullptr) std::raise(SIGSEGV);
   throw std::runtime_error("not in the mood");
 }
-#else                   // only behaviours and sensors, so that nothing of it need be in the run's process
+#else                   // only behaviours and sensors, so that all of it can be isolated from the run's process
 VOLVOX_PLUGIN("actors", "behaviors and sensors alone") {
   plugin.behaviors.add(
       "actor", [] { return std::make_unique<Actor>(); }, "turns its neck");

@@ -20,4 +20,4 @@ WORLD = WORLD_BEGIN + """  <volvox:run duration="600" dt="1/50"/>
 
 def expect(condition, what):
     if not condition:
-        sys.exit(f"not so: {what}")
+        sys.exit(f"failed: expected that {what}")

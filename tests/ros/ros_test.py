@@ -1,4 +1,4 @@
-"""A real roscore, the plugin 'ros', and rostopic: what is published can be read, and what is commanded moves."""
+"""A real roscore, the plugin 'ros', and rostopic: published topics can be read, and commands move a joint."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ VOLVOX, PLUGIN = os.path.abspath(sys.argv[1]), sys.argv[2]
 if not os.path.exists(PLUGIN):
     print("skipped: the plugin 'ros' was not built (libroscpp-dev, libtf2-msgs-dev, libsensor-msgs-dev are needed)")
     sys.exit(SKIPPED)
-# Debian's tools want Debian's Python.
+# Debian's ROS tools need Debian's Python.
 PATH = "/usr/bin:/bin"
 if not shutil.which("roscore", path=PATH) or not shutil.which("rostopic", path=PATH):
     print("skipped: roscore or rostopic is not installed (python3-roslaunch, python3-rostopic, rosout)")
@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(["rostopic", *arguments], env=environment, text=True, capture_output=True, timeout=limit).stdout
 
     command = [VOLVOX, "run", str(world), "--real-time", "--record", "--json", "--out", f"{folder}/out"]
-    # Without a master there is a clear error.
+    # Without a master the error says so.
     alone = subprocess.run(command, env=environment, text=True, capture_output=True, timeout=60)
     expect(alone.returncode == 2 and "no ROS master answers" in alone.stderr and "start roscore" in alone.stderr, f"a missing master is named: {alone.stderr}")
 
@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as folder:
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 process.kill()
-    # The recorded run replays without any ROS.
+    # The recorded run replays without ROS.
     again = subprocess.run([VOLVOX, "replay", f"{folder}/out", "--verify", "--quiet"], env=environment, text=True, capture_output=True, timeout=120)
     expect(again.returncode == 0, f"it replays: {again.stdout}{again.stderr}")
 print("ROS: clock, joints, frames, scan and a command")

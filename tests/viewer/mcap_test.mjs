@@ -1,5 +1,5 @@
-// A recording is read by somebody else's reader: @mcap/core, with its index, a seek in time, and
-// Foxglove's schema of transforms decoded from what the file itself says.
+// An independent reader, @mcap/core, reads a recording: its index, a seek in time, and Foxglove's schema of transforms
+// decoded from the file itself.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ class Bytes {
 }
 const decompressHandlers = { zstd: (bytes, size) => decompress(bytes, new Uint8Array(Number(size))) };
 
-// Fields of a message in the wire format of protocol buffers: [number, value].
+// The fields of a protobuf message in wire format: [number, value].
 function* fields(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
@@ -45,7 +45,7 @@ test("@mcap/core reads the index and the messages", async () => {
   assert.equal(topics.get("/tf").name, "foxglove.FrameTransforms");
   assert.equal(topics.get("/log").name, "foxglove.Log");
   assert.equal(topics.get("/tf").encoding, "protobuf");
-  // The schema describes itself: a set of files, in one of which FrameTransform is.
+  // The schema is a FileDescriptorSet that contains FrameTransform.
   const text = new TextDecoder("latin1").decode(topics.get("/tf").data);
   for (const word of ["child_frame_id", "google.protobuf", "foxglove/FrameTransforms.proto", "proto3"]) assert.ok(text.includes(word), word);
   assert.ok(reader.chunkIndexes.length >= 1);
@@ -55,7 +55,7 @@ test("@mcap/core reads the index and the messages", async () => {
   for await (const message of reader.readMessages({ topics: ["/state"] })) { assert.equal(message.sequence, states); ++states; }
   assert.equal(states, 121);  // 2 s at 60 Hz, and the start
 
-  // A seek: only what lies between 1.0 and 1.1 s.
+  // A seek: only messages between 1.0 and 1.1 s.
   const frames = new Set();
   let seconds = 0;
   for await (const message of reader.readMessages({ topics: ["/tf"], startTime: 1_000_000_000n, endTime: 1_100_000_000n })) {

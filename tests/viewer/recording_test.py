@@ -1,4 +1,4 @@
-"""Recordings through the command: what a killed run leaves, what --verify says, what export writes."""
+"""Recordings through the command: the recording of a killed run, the result of --verify, the files of export."""
 import csv
 import json
 import os
@@ -27,7 +27,7 @@ class Recording(CommandTest):
     def test_a_killed_run_opens_up_to_its_last_chunk(self):
         run = subprocess.Popen([self.program, *SNAKE, "--duration", "1e6"], cwd=self.folder, stderr=subprocess.PIPE)
         file = os.path.join(self.folder, "results", "recording.mcap")
-        try:  # until it has written some chunks beyond the scene and the first
+        try:  # until it has written several chunks
             deadline = time.monotonic() + 50
             while not (os.path.exists(file) and os.path.getsize(file) > 3_000_000):
                 self.assertLess(time.monotonic(), deadline, "it records too slowly")

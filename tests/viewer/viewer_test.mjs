@@ -1,4 +1,4 @@
-// The viewer in a real browser: Debian's Chromium, headless, drawing by llvmpipe.
+// The viewer in a real browser: Debian's headless Chromium, which draws with llvmpipe.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// A volvox that serves a viewer; `end` stops it as Ctrl-C does, and gives its exit status.
+// Starts a volvox that serves a viewer; `end` stops it like Ctrl-C and returns its exit status.
 async function serve(...args) {
   const child = spawn(process.env.VOLVOX, [...args, "--no-browser"], { cwd: folder });
   children.push(child);
@@ -56,7 +56,7 @@ async function open(address) {
 }
 const tick = (page) => page.evaluate(() => window.volvox.stage.currentFrame().tick);
 
-// How many pixels the modules cover: those that change when they are hidden.
+// The number of pixels that the modules cover: those that change when the modules are hidden.
 const covered = (page) => page.evaluate(async () => {
   const { stage } = window.volvox;
   const pixels = async () => {
@@ -77,7 +77,7 @@ const covered = (page) => page.evaluate(async () => {
   return count;
 });
 
-// Where a module is on the page.
+// The position of a module on the page.
 const placeOf = (page, placement) => page.evaluate((placement) => {
   const { stage } = window.volvox;
   const seen = stage.place(placement).project(stage.camera), canvas = stage.renderer.domElement;
@@ -112,20 +112,20 @@ test("a run: drawn, paused, stepped, picked, driven, plotted, reconnected, recor
   await page.selectOption("#metric", "kinetic_energy_J");
   await page.waitForFunction(() => window.volvox.plots.get("kinetic_energy_J")?.points > 0, null, patience);
 
-  // Drive a parameter of all modules: it enters at the next tick, and is counted.
+  // Change a parameter of all modules: it takes effect at the next tick and is counted as an input.
   await page.fill('#parameters [data-parameter="amplitude"]', "0.5");
   await page.press('#parameters [data-parameter="amplitude"]', "Enter");
   await page.click("#step");
   await page.waitForFunction(() => window.volvox.state().inputs === 1, null, patience);
   await page.waitForFunction(() => /input: parameter amplitude 0.5/.test(document.getElementById("log").textContent), null, patience);
-  // It stands on the time line, too.
+  // It is marked on the time line.
   await page.waitForFunction(() => {
     const marks = document.getElementById("marks");
     return marks.getContext("2d").getImageData(0, 0, marks.width, marks.height).data.some((value) => value > 0);
   }, null, patience);
   await page.click("#play");
   await page.waitForFunction(() => !window.volvox.state().paused, null, patience);
-  // While it runs, what is shown of a module changes ten times a second, and can still be clicked.
+  // While it runs, the module panel changes ten times per second and can still be clicked.
   await page.click("#module tr.plottable >> nth=2", patience);
 
   const before = await tick(page);
@@ -133,7 +133,7 @@ test("a run: drawn, paused, stepped, picked, driven, plotted, reconnected, recor
   await page.waitForFunction(() => !window.volvox.connection.connected, null, patience);
   await page.waitForFunction((t) => window.volvox.connection.connected && window.volvox.stage.currentFrame()?.tick > t, before, patience);
 
-  // What a client of no browser may say is answered by nothing.
+  // Invalid messages, which only a faulty client sends, are ignored.
   await page.evaluate(() => { for (const text of ["", "[]", "{", '{"type":7}', '{"type":"step","ticks":"x"}', '{"type":"input","kind":"push","module":"nobody"}', '{"type":"speed","factor":1e99}', '{"type":"reset","settings":{"modules":"-5"}}']) window.volvox.connection.socket.send(text); });
   await page.waitForFunction(() => window.volvox.stage.currentFrame()?.tick >= 0, null, patience);
   assert.deepEqual(page.complaints, []);
@@ -154,12 +154,12 @@ test("a replay scrubs", async () => {
     await page.evaluate((value) => { const time = document.getElementById("time"); time.value = String(value); time.dispatchEvent(new Event("input")); time.dispatchEvent(new Event("change")); }, wanted);
     await page.waitForFunction((value) => window.volvox.stage.currentFrame().tick >= value && window.volvox.stage.currentFrame().tick < value + 40, wanted, patience);
   }
-  // A module's mind is there as well as its body.
+  // A replay also has the module's mind.
   await page.mouse.click(...(await placeOf(page, 2)));
   await page.waitForFunction(() => /accelerometer/.test(document.getElementById("module").textContent), null, patience);
   const panel = await page.textContent("#module");
   for (const words of ["Joints", "pitch.torque", "Percepts", "front.dock.engaged", "Actions", "Docks"]) assert.ok(panel.includes(words), `${words} in ${panel}`);
-  if (await page.evaluate(() => window.volvox.state().paused)) await page.click("#play");  // it had come to its end before
+  if (await page.evaluate(() => window.volvox.state().paused)) await page.click("#play");  // it may already have ended
   await page.waitForFunction(() => window.volvox.state().ended && window.volvox.stage.currentFrame().tick === 120, null, patience);
   assert.deepEqual(page.complaints, []);
   await page.close();
@@ -184,8 +184,8 @@ test("a robot alone moves its joints and docks with its copy", async () => {
   assert.equal(await volvox.end(), 0);
 });
 
-// The viewer and the picture engine draw one and the same robot: seen from one point, what they
-// cover overlaps. A SuperBot that is magenta all over is told from ground, sky and shadow.
+// The viewer and the picture engine draw the same robot: seen from the same point, the covered pixels overlap. An
+// all-magenta SuperBot can be told from ground, sky and shadow.
 test("the silhouette is that of volvox picture", async (context) => {
   const robot = join(folder, "superbot", "superbot.sdf"), eye = [0.5, -0.55, 0.35], target = [0, 0, 0.05];
   cpSync(join(process.env.VOLVOX_ROOT, "robots", "superbot"), join(folder, "superbot"), { recursive: true });

@@ -1,4 +1,4 @@
-"""Runs a test that is written for Node.js; says what is missing and skips (status 77) where it cannot.
+"""Runs a test written for Node.js. If something is missing, says what and skips the test (status 77).
 
 with_node.py SCRIPT VOLVOX [needed package of web/node_modules]... [--chromium]"""
 import os

@@ -1,4 +1,4 @@
-// What seed 002 shows of its arenas, on the native engine and on another one.
+// The results of the Symbrion paper about its arenas, on the native engine and on bullet.
 #include <gtest/gtest.h>
 
 #include "../pit.h"
@@ -31,7 +31,7 @@ TEST(Arenas, the_simple_one_is_closed_but_for_its_top) {
   const scan::TriangleMesh mesh = simple_arena({});
   EXPECT_EQ(mesh.triangles.size(), 34u);
   const scan::Topology topology = scan::topology(mesh);
-  EXPECT_EQ(topology.boundary_edges, 4u);  // the upper rim of the walls
+  EXPECT_EQ(topology.boundary_edges, 4u);  // the top edges of the walls
   EXPECT_TRUE(topology.two_manifold());
   const scan::TriangleMesh fine = subdivided(mesh, 20);
   EXPECT_EQ(fine.triangles.size(), 34u * 400);
@@ -59,7 +59,7 @@ TEST(Arenas, the_fineness_of_a_mesh_changes_neither_the_outcome_nor_a_reading) {
   }
 }
 
-TEST(Arenas, what_is_built_from_points_serves_as_well) {
+TEST(Arenas, an_arena_built_from_points_gives_the_same_outcome) {
   const Outcome planes = run("arenas/reconstruct", "native", {{"method", "pf"}}, 0.1);
   EXPECT_LE(planes.metric("triangles"), 80);
   EXPECT_LT(planes.metric("hausdorff_mm"), 10);
@@ -79,7 +79,7 @@ TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_co
   const Outcome one = run("arenas/rangefinder", "native", settings, 1),
                 three = run("arenas/rangefinder", "native", settings, 1, 3);
   EXPECT_EQ(one.report.state_hash, three.report.state_hash);
-  EXPECT_NEAR(one.metric("range_error_mean_mm"), 7 * 0.8, 1.5);  // the mean of a normal deviate without its sign
+  EXPECT_NEAR(one.metric("range_error_mean_mm"), 7 * 0.8, 1.5);  // the mean of |x| for a normal x is 0.8 deviations
   EXPECT_GT(one.metric("range_error_max_mm"), 20);
 }
 
@@ -107,7 +107,7 @@ TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
   EXPECT_GT(explored.metric("painted"), 0.2);
   EXPECT_GT(explored.metric("color_right"), 0.7);
 
-  // At any thread count, and stopped half way between two meshes and two pictures: the same in the end.
+  // The result is the same at any thread count, and after a restart between two meshes and two pictures.
   const std::string half = testing::TempDir() + "explore_half.snap";
   run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 3.4, 2, half);
   const Outcome restored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6, 3, {}, half);

@@ -2,18 +2,19 @@
 
 #include "disturbance.h"
 #include "grow.h"
+#include "volvox/base/index.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double half = 0.042;   // m: from a dock of a SuperBot to its next joint
-constexpr double link = 0.084;   // m: from joint to joint
-constexpr double rest = 0.0425;  // m: the height of a module's axis that lies on the ground
+constexpr double half = 0.042;   // m, from a dock of a SuperBot to its next joint
+constexpr double link = 0.084;   // m, from joint to joint
+constexpr double rest = 0.0425;  // m, height of the axis of a module on the ground
 constexpr double quarter = pi / 2;
 
 using Model = std::shared_ptr<const model::ModuleModel>;
 
-// A block with a dock at the height of modules that lie on the ground.
+// A block whose dock is at the height of the modules on the ground.
 Model make_base() {
   auto model = std::make_shared<model::ModuleModel>();
   model->name = "base";
@@ -34,24 +35,24 @@ Model make_base() {
   return model;
 }
 
-// A SuperBot that sees other docks with its front and its back.
+// A SuperBot with a dock beacon at its front and its back.
 Model with_beacons(const model::ModuleModel& superbot) {
   auto model = std::make_shared<model::ModuleModel>(superbot);
   for (const char* name : {"front", "back"}) {
-    const model::Dock& dock = model->docks[static_cast<std::size_t>(model->dock_index(name))];
+    const model::Dock& dock = model->docks[model->dock_index(name)];
     model->sensors.push_back({std::string(name) + "_beacon", "dock_beacon", dock.link, dock.pose, {}, 0});
   }
   model->mind = model::Mind{"grow", {}, {}, 0};
   return model;
 }
 
-// From the base through so many modules with their middles turned, and on by `further` beyond the last dock.
+// From the base through `modules` modules with their roll joints at 90 degrees, and `further` (m) beyond the last dock.
 Result<model::Chain> planar_chain(const model::ModuleModel& superbot, int modules, double further) {
   model::ModuleModel turned = superbot;
-  model::Joint& roll = turned.joints[static_cast<std::size_t>(turned.joint_index("roll"))];
+  model::Joint& roll = turned.joints[turned.joint_index("roll")];
   roll.lower = roll.upper = quarter;
   model::ModuleModel last = turned;
-  Pose& tip = last.docks[static_cast<std::size_t>(last.dock_index("front"))].pose;
+  Pose& tip = last.docks[last.dock_index("front")].pose;
   tip = tip * Pose{{further, 0, 0}, {}};
   model::Chain chain(Pose{{0, 0, rest}, {}} * model::engaged_dock(4, 0));
   for (int i = 0; i < modules; ++i)
@@ -60,10 +61,10 @@ Result<model::Chain> planar_chain(const model::ModuleModel& superbot, int module
   return chain;
 }
 
-// Where the first joint of the arm is, and the two places where the modules to be docked with turn their tails: zigzags
-// of one and of two modules lead there that can give and take 2 cm. A loose module lies about in the direction in which
-// a zigzag ends, most so where the arm must stretch: whoever turns its tail slips, because half its weight rests on
-// that tail.
+// The first joint of the arm, and the postures and places of the two loose modules. A place is where the loose module
+// turns its tail; an arm of one or two modules reaches it in a zigzag that leaves 2 cm of play. A loose module lies
+// roughly in the direction in which the zigzag ends, more exactly where the arm must stretch: a module that turns its
+// tail far slips, because half its weight rests on that tail.
 constexpr Vec3 shoulder{half, 0, rest};
 const std::vector<double> first_posture = {radians(-85), quarter, radians(89)};
 const std::vector<double> second_posture = {radians(-85), quarter, radians(50), radians(-50), quarter, radians(50)};
@@ -111,9 +112,9 @@ Result<std::vector<model::ParameterDesc>> ArmGrowth::parameters(const std::files
        {},
        {},
        {"true", "false"},
-       "clocks apart, sensors that err, loose modules moved by 2 cm and 10 degrees, modules in any order",
+       "clocks differ, sensors have noise, loose modules start 2 cm and 10 degrees off, modules in random order",
        0},
-      {"messages", "true", {}, {}, {"true", "false"}, "whether modules hear each other", 0}};
+      {"messages", "true", {}, {}, {"true", "false"}, "whether messages between modules arrive", 0}};
 }
 
 Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
@@ -153,20 +154,22 @@ void ArmGrowth::observe(const sim::Simulation& simulation) {
 
 void ArmGrowth::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const world::World& world = simulation.world();
-  // From the base from dock to dock: front of each, back of the next.
+  // Counts the modules from the base on: each module's front is docked to the next one's back.
   int modules = 0;
   std::uint32_t base = 0;
   while (world.name(base) != "base") ++base;
   for (std::uint32_t dock = world.part(base).first_dock; world.graph().partner(dock) != world::nobody;) {
     const std::uint32_t module = world.graph().owner(world.graph().partner(dock));
     ++modules;
-    dock = world.part(module).first_dock + static_cast<std::uint32_t>(world.module_model(module).dock_index("front"));
+    dock = world.part(module).first_dock + world.module_model(module).dock_index("front");
   }
-  metrics.set("arm_modules", modules, "in a row on the base, at the end");
-  metrics.set("grown", modules == 3 && world.docks_broken() == 0 ? 1 : 0, "1: an arm of three modules");
-  metrics.set("first_docked_s", engaged_at_.empty() ? sim::not_measured : engaged_at_.front(), "-: it has not");
-  metrics.set("second_docked_s", engaged_at_.size() < 2 ? sim::not_measured : engaged_at_[1], "-: it has not");
-  metrics.set("docks_broken", static_cast<double>(world.docks_broken()));
+  metrics.set("arm_modules", modules, "length of the arm in modules, at the end");
+  metrics.set("grown", modules == 3 && world.docks_broken() == 0 ? 1 : 0, "1: an arm of three modules, no dock broke");
+  metrics.set("first_docked_s", engaged_at_.empty() ? sim::not_measured : engaged_at_.front(),
+              "when the first loose module docked; -: never");
+  metrics.set("second_docked_s", engaged_at_.size() < 2 ? sim::not_measured : engaged_at_[1],
+              "when the second loose module docked; -: never");
+  metrics.set("docks_broken", real(world.docks_broken()));
 }
 
 void ArmGrowth::archive_state(Archive& ar) { ar("engaged at", engaged_at_); }

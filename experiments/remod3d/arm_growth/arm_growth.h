@@ -4,8 +4,8 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 5 (top): a SuperBot on a base docks with two modules nearby, one after the other, and becomes an arm
-// of three.
+// The ReMod3D paper, figure 5 (top): a SuperBot on a base docks with two modules nearby, one after the other, and
+// becomes an arm of three.
 class ArmGrowth final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
@@ -15,7 +15,7 @@ class ArmGrowth final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  std::vector<double> engaged_at_;  // s: when a dock closed
+  std::vector<double> engaged_at_;  // s, when docks engaged
 };
 
 }  // namespace volvox::experiments::remod3d

@@ -2,21 +2,22 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
 
 Result<std::vector<model::ParameterDesc>> Breakage::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"spheres", "5", 1, 9, {}, "how many spheres", 0, true},
+      {"spheres", "5", 1, 9, {}, "number of spheres", 0, true},
       {"mass", "20", 0.1, 1000, {}, "of a sphere, in kg", 0},
       {"speed", "3", 0, 50, {}, "of the spheres, in m/s", 0},
-      {"strength", "0.3", 0.01, 1000, {}, "of the docks, times that of a SuperBot's", 0}};
+      {"strength", "0.3", 0.01, 1000, {}, "of the docks, as a multiple of a SuperBot dock's strength", 0}};
 }
 
 Result<model::WorldModel> Breakage::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment remod3d/breakage");
-  const auto spheres = static_cast<int>(parameters.integer("spheres", 5));
+  const int spheres = narrow<int>(parameters.integer("spheres", 5));
   const double mass = parameters.number("mass", 20), speed = parameters.number("speed", 3),
                strength = parameters.number("strength", 0.3);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
@@ -39,7 +40,7 @@ Result<model::WorldModel> Breakage::init(sim::Setup& setup) {
   RandomStream random(setup.seed, 0, "spheres");
   constexpr double radius = 0.06;
   for (int i = 0; i < spheres; ++i) {
-    // Spread over the grid; they arrive one shortly after the other.
+    // Spread over the grid; they arrive shortly one after the other.
     const Vec3 aim{0.14 * (i % 5 - 2) + random.uniform(-0.03, 0.03),
                    0.17 * ((2 * i) % 5 - 2) + random.uniform(-0.03, 0.03), 0.15 + 0.05 * i};
     const int sphere = scene.add_obstacle(model::Sphere{radius}, {aim, {}}, mass, {}, {0.85, 0.45, 0.1, 1},
@@ -55,7 +56,7 @@ Result<model::WorldModel> Breakage::init(sim::Setup& setup) {
 void Breakage::begin(const sim::Simulation& simulation) {
   momentum_ = world::momentum(simulation.world());
   spin_ = world::angular_momentum(simulation.world(), {});
-  docks_ = static_cast<std::int64_t>(simulation.world().graph().connections());
+  docks_ = simulation.world().graph().connections();
 }
 
 void Breakage::observe(const sim::Simulation& simulation) {
@@ -66,14 +67,13 @@ void Breakage::observe(const sim::Simulation& simulation) {
 }
 
 void Breakage::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  const auto broken = static_cast<double>(simulation.world().docks_broken());
-  metrics.set("docks_broken", broken, "connections that broke by their load");
-  metrics.set("broken_fraction", sim::mean_of(broken, static_cast<double>(docks_)),
-              "of those that were engaged at the start");
-  metrics.set("first_break_s", sim::measured_time(first_break_), "-: none broke");
-  metrics.set("momentum_error", momentum_error_, "the largest change of the linear momentum, as a part of it");
+  const double broken = real(simulation.world().docks_broken());
+  metrics.set("docks_broken", broken, "connections that broke under load");
+  metrics.set("broken_fraction", sim::mean_of(broken, real(docks_)), "of the connections at the start");
+  metrics.set("first_break_s", sim::measured_time(first_break_), "when the first connection broke; -: never");
+  metrics.set("momentum_error", momentum_error_, "largest relative change of the linear momentum");
   metrics.set("angular_momentum_error_m", spin_error_,
-              "the largest change of the angular momentum, as a part of the linear one: an arm in m");
+              "largest change of the angular momentum, divided by the linear momentum");
 }
 
 void Breakage::archive_state(Archive& ar) {

@@ -4,7 +4,7 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 6: heavy spheres fly into a grid of docked SuperBots in zero gravity, and docks break.
+// The ReMod3D paper, figure 6: heavy spheres fly into a grid of docked SuperBots in zero gravity, and docks break.
 class Breakage final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
@@ -15,12 +15,11 @@ class Breakage final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  Vec3 momentum_;  // kg m/s, at the start
-  Vec3 spin_;      // kg m^2/s, at the start, about the origin
-  double momentum_error_ = 0,
-         spin_error_ = 0;    // the largest so far, as a part of those; of spin_, of momentum times a metre
-  std::int64_t docks_ = 0;   // engaged at the start
-  double first_break_ = -1;  // s
+  Vec3 momentum_;                               // kg m/s, at the start
+  Vec3 spin_;                                   // kg m^2/s, at the start, about the origin
+  double momentum_error_ = 0, spin_error_ = 0;  // the largest changes so far, divided by the linear momentum; 1, m
+  std::int64_t docks_ = 0;                      // engaged at the start
+  double first_break_ = -1;                     // s
 };
 
 }  // namespace volvox::experiments::remod3d

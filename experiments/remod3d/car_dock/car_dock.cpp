@@ -8,10 +8,10 @@
 namespace volvox::experiments::remod3d {
 namespace {
 
-// A dock that sees, as infrared at the connectors of ATRON does.
+// An ATRON with a beacon at one dock; real ones have infrared at every connector.
 std::shared_ptr<const model::ModuleModel> with_beacon(const model::ModuleModel& atron, const std::string& name) {
   auto seeing = std::make_shared<model::ModuleModel>(atron);
-  const model::Dock& dock = seeing->docks[static_cast<std::size_t>(seeing->dock_index(name))];
+  const model::Dock& dock = seeing->docks[seeing->dock_index(name)];
   seeing->sensors.push_back({name + "_beacon", "dock_beacon", dock.link, dock.pose, {{"max_range", "0.6"}}, 0});
   return seeing;
 }
@@ -46,10 +46,10 @@ void CarDock::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   const double gap = length(way.x, way.y);
   const bool away = parted_at_ >= 0 && gap > 0.25 && world.organism_count() == 2;
   metrics.set("docked", docked_at_ >= 0, "1: fifteen modules became one robot");
-  metrics.set("docked_at_s", sim::measured_time(docked_at_), "-: they did not");
-  metrics.set("parted_at_s", sim::measured_time(parted_at_), "-: the last three did not let go");
-  metrics.set("gap_m", gap, "at the end, between the hub of the last three and that before it: 0.158 while docked");
-  metrics.set("succeeded", away, "1: they docked, let go, and the three drove away");
+  metrics.set("docked_at_s", sim::measured_time(docked_at_), "when the cars docked; -: never");
+  metrics.set("parted_at_s", sim::measured_time(parted_at_), "when the last three modules undocked; -: never");
+  metrics.set("gap_m", gap, "at the end, from the last hub to the one before; 0.158 while docked");
+  metrics.set("succeeded", away, "1: the cars docked, and the last three modules undocked and drove away");
 }
 
 void CarDock::archive_state(Archive& ar) {

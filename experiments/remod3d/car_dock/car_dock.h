@@ -4,8 +4,8 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 5, bottom: two ATRON cars dock into one of fifteen modules; then a car of three
-// lets go at the rear and drives away.
+// The ReMod3D paper, figure 5, bottom: two ATRON cars dock into one of fifteen modules; then a car of three undocks at
+// the rear and drives away.
 class CarDock final : public sim::Experiment {
  public:
   Result<model::WorldModel> init(sim::Setup& setup) override;

@@ -3,19 +3,20 @@
 #include <algorithm>
 
 #include "disturbance.h"
+#include "volvox/base/index.h"
 #include "volvox/model/elongate.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
 
 constexpr int modules = 3;
-constexpr double height = 0.9;   // m, of the column: more than the arm is long, so that it cannot reach the ground
-constexpr double within = 5e-3;  // m, seed 000, IV.C
+constexpr double height = 0.9;   // m, of the column; the arm is shorter, so it cannot reach the ground
+constexpr double within = 5e-3;  // m; the ReMod3D paper, IV.C
 constexpr double bar_mass = 0.02, bar_radius = 0.01;
 
 using Model = std::shared_ptr<const model::ModuleModel>;
 
-// A column with a dock on its top that looks up.
+// A column with a dock on its top that points up.
 Model column() {
   auto model = std::make_shared<model::ModuleModel>();
   model->name = "column";
@@ -43,9 +44,9 @@ Result<std::shared_ptr<robots::ArmMission>> make_mission(const model::ModuleMode
   mission->chain = model::Chain(mount.pose * model::engaged_dock(mount.symmetry, 0));
   for (int i = 0; i < modules; ++i)
     if (auto added = mission->chain.append(superbot, "back", "front"); !added.ok()) return added.error();
-  // Reachable poses: those that some posture has which does not touch itself.
+  // A target is the tip's pose in a random posture without self-collision, so it can be reached.
   RandomStream random(seed, 0, "targets");
-  while (static_cast<int>(mission->targets.size()) < targets) {
+  while (std::ssize(mission->targets) < targets) {
     const std::vector<double> posture = mission->chain.random_positions(random);
     if (robots::clearance(*mission, posture) >= robots::least_clearance)
       mission->targets.push_back(mission->chain.tip(posture));
@@ -53,21 +54,21 @@ Result<std::shared_ptr<robots::ArmMission>> make_mission(const model::ModuleMode
   return mission;
 }
 
-double part_of(std::vector<double> values, double part) {
+double quantile(std::vector<double> values, double part) {
   if (values.empty()) return sim::not_measured;
   std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+  return values[truncated<std::size_t>(part * real(values.size() - 1))];
 }
 
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Manipulator::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
-      {"targets", "200", 1, 10'000, {}, "how many random poses the tip is sent to, 4.5 s each", 0, true},
-      {"extension", "0.05", 0, 0.08, {}, "by how much the docks are elongated, in m", 0},
-      {"gravity", "9.81", 0, 20, {}, "in m/s^2; the DARPA Phoenix arm was meant for orbit: 0", 0},
-      {"disturbed", "true", {}, {}, {"true", "false"}, "clocks apart, sensors that err, modules in any order", 0},
-      {"messages", "true", {}, {}, {"true", "false"}, "whether modules hear each other", 0}};
+      {"targets", "200", 1, 10'000, {}, "number of random poses, 4.5 s each", 0, true},
+      {"extension", "0.05", 0, 0.08, {}, "elongation of the docks, in m", 0},
+      {"gravity", "9.81", 0, 20, {}, "in m/s^2; 0 as in orbit, like the DARPA Phoenix arm", 0},
+      {"disturbed", "true", {}, {}, {"true", "false"}, "clocks differ, sensors have noise, modules in random order", 0},
+      {"messages", "true", {}, {}, {"true", "false"}, "whether messages between modules arrive", 0}};
 }
 
 Result<model::WorldModel> Manipulator::init(sim::Setup& setup) {
@@ -76,12 +77,11 @@ Result<model::WorldModel> Manipulator::init(sim::Setup& setup) {
   if (!superbot.ok()) return superbot.error();
   auto elongated = std::make_shared<model::ModuleModel>(**superbot);
   if (number("extension") > 0)
-    model::elongate(*elongated, static_cast<std::size_t>(elongated->dock_index("front")), number("extension"), bar_mass,
-                    bar_radius);
+    model::elongate(*elongated, elongated->dock_index("front"), number("extension"), bar_mass, bar_radius);
   elongated->mind = model::Mind{"arm", {}, {}, 0};
 
   const Model base = column();
-  auto mission = make_mission(*elongated, base->docks.front(), static_cast<int>(number("targets")), setup.seed);
+  auto mission = make_mission(*elongated, base->docks.front(), truncated(number("targets")), setup.seed);
   if (!mission.ok()) return mission.error();
   mission_ = *mission;
   setup.registries.behaviors.add(
@@ -108,8 +108,7 @@ void Manipulator::begin(const sim::Simulation& simulation) {
     const mind::Agent& agent = simulation.minds().agent(i);
     if (agent.name() == "m0") first_ = i;
     if (agent.name() == "m" + std::to_string(modules - 1))
-      tip_ = world.part(agent.placement()).first_dock +
-             static_cast<std::uint32_t>(world.module_model(agent.placement()).dock_index("front"));
+      tip_ = world.part(agent.placement()).first_dock + world.module_model(agent.placement()).dock_index("front");
   }
 }
 
@@ -121,12 +120,12 @@ void Manipulator::observe(const sim::Simulation& simulation) {
     target_ = arm->target;
     solved_ += arm->solved;
   }
-  const Pose tip = simulation.world().dock_pose(tip_), &wanted = mission_->targets[static_cast<std::size_t>(target_)];
+  const Pose tip = simulation.world().dock_pose(tip_), &wanted = mission_->targets[target_];
   now_ = {length(tip.position - wanted.position), angle(wanted.rotation.conjugate() * tip.rotation)};
 }
 
 void Manipulator::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
-  // The last target counts if its time is over.
+  // The last target counts only if its time is over.
   const double slots = simulation.now().seconds() / mission_->target_time;
   if (target_ >= 0 && slots > target_ + 1) misses_.push_back(now_);
   std::vector<double> distances, angles;
@@ -134,17 +133,18 @@ void Manipulator::shutdown(const sim::Simulation& simulation, sim::Metrics& metr
     distances.push_back(miss.distance * 1e3);
     angles.push_back(degrees(miss.angle));
   }
-  const auto count = static_cast<double>(misses_.size());
-  const auto reached = static_cast<double>(
-      std::count_if(misses_.begin(), misses_.end(), [](const Miss& m) { return m.distance <= within; }));
-  metrics.set("targets", count, "random poses whose time was over");
-  metrics.set("reached_fraction", sim::mean_of(reached, count), "of the targets, within 5 mm when their time was over");
-  metrics.set_beside_paper("error_median_mm", part_of(distances, 0.5), 5, "section IV.C: within 5 mm of the target");
-  metrics.set("error_95_mm", part_of(distances, 0.95), "19 of 20 are nearer");
-  metrics.set("error_angle_median_deg", part_of(angles, 0.5));
-  metrics.set("solved_fraction", sim::mean_of(solved_, target_ + 1),
-              "of the targets, by inverse kinematics, clear of the arm itself");
-  metrics.set("docks_broken", static_cast<double>(simulation.world().docks_broken()));
+  const double count = real(misses_.size());
+  const double reached =
+      real(std::count_if(misses_.begin(), misses_.end(), [](const Miss& m) { return m.distance <= within; }));
+  metrics.set("targets", count, "number of targets whose time is over");
+  metrics.set("reached_fraction", sim::mean_of(reached, count), "fraction of the targets reached within 5 mm");
+  metrics.set_beside_paper("error_median_mm", quantile(distances, 0.5), 5,
+                           "median distance to the target; ReMod3D paper, section IV.C: within 5 mm");
+  metrics.set("error_95_mm", quantile(distances, 0.95), "95th percentile of the distance to the target");
+  metrics.set("error_angle_median_deg", quantile(angles, 0.5), "median orientation error");
+  metrics.set("solved_fraction", sim::mean_of(real(solved_), target_ + 1),
+              "fraction of the targets with a collision-free solution of the inverse kinematics");
+  metrics.set("docks_broken", real(simulation.world().docks_broken()));
 }
 
 void Manipulator::archive_state(Archive& ar) {

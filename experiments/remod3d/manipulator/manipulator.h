@@ -5,8 +5,8 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 1(d) and section IV.C: three SuperBots with elongated docks on a base, an arm of nine joints whose
-// tip goes to random poses by inverse kinematics.
+// The ReMod3D paper, figure 1(d) and section IV.C: three SuperBots with elongated docks form an arm of nine joints on a
+// base. Its tip moves to random poses by inverse kinematics.
 class Manipulator final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const override;
@@ -17,7 +17,7 @@ class Manipulator final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  struct Miss {                      // how far the tip was from a target when its time was over
+  struct Miss {                      // distance of the tip from a target at the end of its time
     double distance = 0, angle = 0;  // m, rad
     template <class A>
     void archive(A& ar) {
@@ -27,10 +27,10 @@ class Manipulator final : public sim::Experiment {
   };
 
   std::shared_ptr<const robots::ArmMission> mission_;
-  std::uint32_t tip_ = 0;  // dock
-  std::size_t first_ = 0;  // agent on the base
+  std::uint32_t tip_ = 0;  // the tip's dock
+  std::size_t first_ = 0;  // the agent at the base
   int target_ = -1;
-  Miss now_;  // at present
+  Miss now_;  // of the present target
   std::vector<Miss> misses_;
   std::int64_t solved_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "disturbance.h"
 #include "track.h"
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
@@ -12,12 +13,12 @@ namespace {
 
 constexpr double toppled = radians(45);
 
-// Smooth hills: heights at every quarter of a metre, drawn from the seed, level where the track starts.
+// Smooth hills: random heights from the seed every 0.25 m, flat where the track starts.
 Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {
   constexpr double spacing = 0.25, length = 20, width = 20;
   auto field = std::make_shared<model::HeightFieldData>();
-  field->columns = static_cast<std::uint32_t>(length / spacing) + 1;
-  field->rows = static_cast<std::uint32_t>(width / spacing) + 1;
+  field->columns = truncated<std::uint32_t>(length / spacing) + 1;
+  field->rows = truncated<std::uint32_t>(width / spacing) + 1;
   field->size_x = length;
   field->size_y = width;
   RandomStream random(seed, 0, "ground");
@@ -35,10 +36,9 @@ Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {
   return built->placements.front();
 }
 
-// Where the middle of a module points in the plane of its loop, as TrackModel has it, but true.
+// The true direction of a module's middle in the plane of the loop, which TrackModel estimates; rad.
 double true_direction(const world::World& world, std::uint32_t module) {
-  const std::uint32_t middle =
-      world.part(module).first_link + static_cast<std::uint32_t>(world.module_model(module).link_index("tail_core"));
+  const std::uint32_t middle = world.part(module).first_link + world.module_model(module).link_index("tail_core");
   const Vec3 up = world.link_pose(middle).rotation.conjugate() * Vec3{0, 0, 1};
   return volvox::atan2(up.x, up.y);
 }
@@ -82,9 +82,9 @@ void RollingTrack::shutdown(const sim::Simulation& simulation, sim::Metrics& met
   metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
   metrics.set("tilt_max_deg", degrees(tilt_), "of the loop's plane from the vertical");
   metrics.set("toppled", tilt_ > toppled ? 1 : 0, "1: it tilted by more than 45 degrees");
-  metrics.set("direction_error_deg", degrees(std::sqrt(sim::mean_of(error_squares_, static_cast<double>(errors_)))),
-              "rms over modules and ticks: what they believe of the vertical against the truth");
-  metrics.set("docks_broken", static_cast<double>(simulation.world().docks_broken()));
+  metrics.set("direction_error_deg", degrees(std::sqrt(sim::mean_of(error_squares_, real(errors_)))),
+              "RMS error of the modules' estimates of the vertical");
+  metrics.set("docks_broken", real(simulation.world().docks_broken()));
 }
 
 void RollingTrack::archive_state(Archive& ar) {

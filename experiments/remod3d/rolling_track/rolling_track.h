@@ -4,7 +4,7 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 1(e): six SuperBots in a ring that rolls by its accelerometers.
+// The ReMod3D paper, figure 1(e): six SuperBots in a ring that rolls by its accelerometers.
 class RollingTrack final : public sim::Experiment {
  public:
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -15,8 +15,8 @@ class RollingTrack final : public sim::Experiment {
 
  private:
   Vec3 start_;
-  double tilt_ = 0;           // rad, the largest of the loop's plane from the vertical
-  double error_squares_ = 0;  // rad^2, of what modules believe of the vertical
+  double tilt_ = 0;           // rad, largest tilt of the loop's plane from the vertical
+  double error_squares_ = 0;  // rad^2, sum over the modules' estimates of the vertical
   std::int64_t errors_ = 0;
 };
 

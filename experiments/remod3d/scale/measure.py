@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Section IV.G of seed 000, measured: frames a second at dt = 1/30, and the largest populations in real time.
+"""Measures section IV.G of the ReMod3D paper: frames per second at dt = 1/30 s, and the largest populations in real time.
 
   python3 measure.py build/release/bin/volvox [--threads N] [--json]
   python3 measure.py build/release/bin/volvox --modules 10000 --threads 2    # disconnected SuperBots alone
   python3 measure.py build/release/bin/volvox --figure-1                     # the other scenes of figure 1, at 1/60 s
 
-A frame costs the processor time of a long run less that of a short one, so that neither loading nor what
-else runs on the machine counts (with several threads, divided by their number: an ideal that a free machine
-comes near). The largest population that holds real time is found by doubling and halving.
+The time of a frame is the processor time of a long run minus that of a short one, so neither loading nor other
+programs on the machine count. With several threads it is divided by their number, as if they shared the work
+ideally. The largest population in real time is found by doubling, then by bisection.
 """
 import argparse
 import json
@@ -17,13 +17,13 @@ import sys
 import tempfile
 
 DT = 1 / 30
-CASES = [  # what, the paper's modules and frames a second, its modules in real time, how to run it
+CASES = [  # name, the paper's modules, its frames per second, its modules in real time, arguments of volvox run
     ("disconnected SuperBots", 1000, 4, 200, ["remod3d/scatter"]),
     ("snake of SuperBots", 1000, 3, 150, ["remod3d/snake"]),
     ("disconnected ATRONs", 1500, 3, 275, ["remod3d/scatter", "--set", "robot=atron"]),
 ]
 
-FIGURE_1 = [  # those that the paper says hold 60 frames a second
+FIGURE_1 = [  # the scenes that the paper runs at 60 frames per second
     ("(a) complex structure", ["remod3d/complex_structure"]),
     ("(d) manipulator", ["remod3d/manipulator"]),
     ("(e) rolling track", ["remod3d/rolling_track"]),
@@ -34,7 +34,7 @@ FIGURE_1 = [  # those that the paper says hold 60 frames a second
 
 
 def cpu_seconds(volvox, arguments, seconds, threads):
-    """Of the whole process."""
+    """Processor time of a whole run, in s."""
     with tempfile.TemporaryDirectory() as folder:
         command = [volvox, "run", *arguments, "--duration", str(seconds), "--threads", str(threads), "--quiet", "--out", folder]
         process = subprocess.Popen(command)
@@ -51,7 +51,7 @@ def frames_a_second(volvox, arguments, dt, threads, seconds, settle):
 
 
 def largest_in_real_time(frames, begin, most):
-    """The most modules that run at 30 frames a second, to a tenth."""
+    """The largest number of modules that runs at 30 frames per second, within 10 %."""
     low, high = 1, begin
     while high < most and frames(high) >= 30:
         low, high = high, min(2 * high, most)
@@ -65,13 +65,13 @@ def largest_in_real_time(frames, begin, most):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("volvox", help="the command")
+    parser.add_argument("volvox", help="path of the volvox command")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=2, help="simulated for each figure")
-    parser.add_argument("--settle", type=float, default=1, help="simulated before, and not counted")
-    parser.add_argument("--scale", type=float, default=1, help="a part of the paper's modules, to try the script")
+    parser.add_argument("--seconds", type=float, default=2, help="simulated time of each measurement")
+    parser.add_argument("--settle", type=float, default=1, help="simulated time before it, not counted")
+    parser.add_argument("--scale", type=float, default=1, help="fraction of the paper's modules, to try the script")
     parser.add_argument("--no-largest", action="store_true", help="leave out the search for the largest population")
-    parser.add_argument("--modules", type=int, help="measure so many disconnected SuperBots, and nothing else")
+    parser.add_argument("--modules", type=int, help="measure only this many disconnected SuperBots")
     parser.add_argument("--figure-1", action="store_true", help="measure the other scenes of figure 1 instead")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -84,7 +84,7 @@ def main():
 
     if options.figure_1:
         print("| figure 1 | frames/s, dt = 1/60 s | paper |\n|---|---|---|")
-        for what, arguments in FIGURE_1:  # so few modules that they must run for longer to be measured
+        for what, arguments in FIGURE_1:  # few modules: longer runs, for enough processor time
             frames = frames_of([*arguments, "--dt", "1/60"], 1 / 60, 10 * options.seconds)
             print(f"| {what} | {frames:.0f} | 60 |", flush=True)
         return
@@ -97,7 +97,7 @@ def main():
         count = max(3, round(modules * options.scale))
         measure = lambda n, arguments=arguments: population(arguments, n)
         frames = measure(count)
-        # A snake has at most 1000 modules; the others stop where memory, not time, would be measured.
+        # A snake has at most 1000 modules; beyond 100,000, memory would limit the others, not time.
         most = 1000 if "snake" in arguments[0] else 100_000
         largest = None if options.no_largest else largest_in_real_time(measure, min(most, max(3, round(count * frames / 30))), most)
         rows.append({"what": what, "modules": count, "frames_a_second": frames, "paper_frames_a_second": paper_frames,

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::experiments::remod3d {
 
 Result<std::vector<model::ParameterDesc>> Scatter::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{{"modules", "100", 1, 100'000, {}, "how many modules", 0, true},
-                                           {"robot", "superbot", {}, {}, {"superbot", "atron"}, "which robot", 0},
-                                           {"spacing", "0.3", 0.2, 10, {}, "between neighbours, in m", 0}};
+  return std::vector<model::ParameterDesc>{{"modules", "100", 1, 100'000, {}, "number of modules", 0, true},
+                                           {"robot", "superbot", {}, {}, {"superbot", "atron"}, "robot model", 0},
+                                           {"spacing", "0.3", 0.2, 10, {}, "distance between neighbours, in m", 0}};
 }
 
 Result<model::WorldModel> Scatter::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment remod3d/scatter");
-  const auto modules = static_cast<int>(parameters.integer("modules", 100));
+  const int modules = narrow<int>(parameters.integer("modules", 100));
   const std::string robot = parameters.text("robot", "superbot");
   const double spacing = parameters.number("spacing", 0.3);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
@@ -22,12 +24,12 @@ Result<model::WorldModel> Scatter::init(sim::Setup& setup) {
 
   model::SceneBuilder scene("scatter");
   scene.add_ground();
-  const int side = static_cast<int>(std::ceil(std::sqrt(modules)));
+  const int side = truncated(std::ceil(std::sqrt(modules)));
   const double height = robot == "atron" ? 0.08 : 0.0425;
   RandomStream random(setup.seed, 0, "scatter");
   for (int i = 0; i < modules; ++i) {
     const Vec3 place{spacing * (i % side - 0.5 * (side - 1)), spacing * (i / side - 0.5 * (side - 1)), height};
-    // ATRONs lie at random attitudes, as in the paper's picture; SuperBots lie flat.
+    // As in the paper's picture: ATRONs have random orientations, SuperBots lie flat.
     Quat attitude = Quat::axis_angle({0, 0, 1}, random.uniform(0, 2 * pi));
     if (robot == "atron")
       attitude = normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
@@ -57,8 +59,8 @@ void Scatter::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   for (const std::uint32_t module : world.modules())
     for (std::uint32_t j = 0; j < world.module_model(module).joints.size(); ++j, ++joints)
       turned += std::fabs(world.joint_state(world.part(module).first_joint + j).position);
-  metrics.set("joint_angle_mean_rad", sim::mean_of(turned, static_cast<double>(joints)), "at the end, without sign");
-  metrics.set("below_ground_m", -lowest_, "how far the centre of any link went below the ground: 0 if none did");
+  metrics.set("joint_angle_mean_rad", sim::mean_of(turned, real(joints)), "mean absolute joint angle at the end");
+  metrics.set("below_ground_m", -lowest_, "largest depth of any link's centre below the ground; 0: none");
 }
 
 }  // namespace volvox::experiments::remod3d

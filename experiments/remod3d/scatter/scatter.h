@@ -4,8 +4,8 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 1(b): disconnected modules that move all their motors. Built in C++, as an
-// example of a world that is not a file.
+// The ReMod3D paper, figure 1(b): disconnected modules move all their motors. An example of a world that is built in
+// C++ instead of read from a file.
 class Scatter final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
@@ -15,7 +15,7 @@ class Scatter final : public sim::Experiment {
   void archive_state(Archive& ar) override { ar("lowest", lowest_); }
 
  private:
-  double lowest_ = 0;  // m: how far the centre of any link went below the ground
+  double lowest_ = 0;  // m, lowest z of any link's centre below the ground; 0 or negative
 };
 
 }  // namespace volvox::experiments::remod3d

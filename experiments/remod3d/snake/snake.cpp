@@ -5,6 +5,7 @@
 
 #include "chain_phase.h"
 #include "disturbance.h"
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
@@ -13,7 +14,7 @@ Result<model::WorldModel> Snake::init(sim::Setup& setup) {
   auto world = Experiment::init(setup);
   if (!world.ok()) return world;
   if (setup.settings.at("breakable") == "false") make_docks_unbreakable(*world);
-  // Each module is told its place in the chain, as a gait control table does; with sync="messages" none uses it.
+  // Each module knows its index in the chain, as with a gait control table. With sync="messages" no module uses it.
   int index = 0;
   for (model::Placement& placement : world->placements)
     if (placement.mind && placement.mind->behavior == "snake")
@@ -30,16 +31,16 @@ void Snake::begin(const sim::Simulation& simulation) {
     if (world.name(module) == "s0") forward_ = normalized(start_ - world::centre_of_mass(world, module));
 }
 
-// How much modules agree on the phase of the head: 1 wholly, about 0 by chance.
+// The Kuramoto order parameter of the modules' phases: 1 if they agree, near 0 if they are random.
 double Snake::synchrony(const sim::Simulation& simulation, bool& all_know) const {
-  double real = 0, imaginary = 0;
+  double cosines = 0, sines = 0;
   all_know = true;
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
     const auto* belief = simulation.minds().agent(i).find_model<robots::PhaseModel>();
     if (belief == nullptr) return 0;
     all_know = all_know && belief->known;
-    real += volvox::cos(belief->phase);
-    imaginary += volvox::sin(belief->phase);
+    cosines += volvox::cos(belief->phase);
+    sines += volvox::sin(belief->phase);
   }
   return length(real, imaginary) / static_cast<double>(simulation.minds().size());
 }
@@ -49,7 +50,7 @@ void Snake::observe(const sim::Simulation& simulation) {
     synced_at_ = simulation.now().seconds();
     synced_ = world::centre_of_mass(simulation.world());
   }
-  // The waves take their first second to rise; what the arches reach is seen after it.
+  // The amplitude of the waves rises during the first second, so the arches are measured after it.
   if (simulation.now() > Time::seconds(1)) lift_ = std::max(lift_, world::highest_link(simulation.world()));
   dock_errors_.observe(simulation.world());
 }
@@ -58,12 +59,12 @@ void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
   const double distance = length(moved.x, moved.y);
   const double time = simulation.now().seconds();
-  metrics.set("distance_m", distance, "over the ground, of the centre of mass");
-  metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
+  metrics.set("distance_m", distance, "horizontal distance of the centre of mass from its start");
+  metrics.set("speed_m_s", sim::mean_of(distance, time), "distance_m over the run time");
   bool all_know = false;
   metrics.set("synchrony", synchrony(simulation, all_know),
-              "of what modules believe of the phase, at the end: 1 they agree, 0 they do not");
-  metrics.set("sync_time_s", sim::measured_time(synced_at_), "until all had heard of the phase; -: they have not");
+              "agreement of the modules' phases at the end: 1 all agree, 0 random");
+  metrics.set("sync_time_s", sim::measured_time(synced_at_), "when all modules knew the phase; -: never");
   const double since = time - std::max(synced_at_, 0.0);
   metrics.set(
       "forward_speed_m_s", sim::mean_of(dot(world::centre_of_mass(simulation.world()) - synced_, forward_), since),

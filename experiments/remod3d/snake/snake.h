@@ -5,7 +5,7 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 1(c): SuperBots docked front to back crawl by a sinusoidal gait.
+// The ReMod3D paper, figure 1(c): SuperBots docked front to back crawl by a sinusoidal gait.
 class Snake final : public sim::Experiment {
  public:
   Result<model::WorldModel> init(sim::Setup& setup) override;

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double far_side = 0.5;  // m: x of the crest behind which the far side begins
+constexpr double far_side = 0.5;  // m, x of the crest
 
 const model::HeightFieldData& hills(const model::WorldModel& world) {
   for (const model::Placement& placement : world.placements)
@@ -17,7 +18,7 @@ const model::HeightFieldData& hills(const model::WorldModel& world) {
   VOLVOX_CHECK(false, "terrain/world.sdf has no height field");
 }
 
-// Boxes, balls, rods and tins of 2 to 6 cm, of wood, dropped from a hand's breadth.
+// Boxes, balls, rods and tins of 2 to 6 cm.
 model::Shape random_shape(RandomStream& random) {
   const double size = random.uniform(0.01, 0.03);
   switch (random.below(4)) {
@@ -44,7 +45,7 @@ Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
   model::SceneBuilder strewn("obstacles");
   RandomStream random(setup.seed, 0, "obstacles");
   for (int i = 0; i < count; ++i) {
-    // Not where the snake lies at the start.
+    // Keep clear of the snake's start.
     Vec3 at;
     do at = {random.uniform(-1.4, 1.4), random.uniform(-1.4, 1.4), 0};
     while (at.x < -0.5 && std::fabs(at.y) < 0.15);
@@ -94,11 +95,11 @@ void Terrain::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
     const Vec3 way = world::centre_of_mass(world, p) - obstacles_[next++];
     moved += length(way.x, way.y) > 0.1;
   }
-  metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake has passed the crests");
-  metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "-: it has not");
-  metrics.set("obstacles", static_cast<double>(obstacles_.size()), "loose bodies");
-  metrics.set("obstacles_moved", moved, "by more than 10 cm over the ground: pushed, or rolled away");
-  metrics.set("below_ground_m", below_, "how far any link's joint went below the surface: 0 if none did");
+  metrics.set("crossed", crossed_at_ >= 0, "1: the whole snake has passed the crest");
+  metrics.set("crossed_at_s", sim::measured_time(crossed_at_), "when it had passed the crest; -: never");
+  metrics.set("obstacles", real(obstacles_.size()), "number of loose bodies");
+  metrics.set("obstacles_moved", moved, "number of obstacles that moved by more than 10 cm");
+  metrics.set("below_ground_m", below_, "largest depth of any link's origin below the surface; 0: none");
 }
 
 void Terrain::archive_state(Archive& ar) {

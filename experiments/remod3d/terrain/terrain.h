@@ -4,8 +4,8 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 1(g) and section IV.E: a snake crosses hills from a gray picture, strewn with loose
-// obstacles of all shapes, which it climbs over and pushes about.
+// The ReMod3D paper, figure 1(g) and section IV.E: a snake crosses hills made from a grayscale image, with loose
+// obstacles of all shapes, which it climbs over and pushes away.
 class Terrain final : public Travel {
  public:
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -15,9 +15,9 @@ class Terrain final : public Travel {
   void archive_state(Archive& ar) override;
 
  private:
-  double crossed_at_ = -1;       // s, when all of the snake had passed the middle; -1: not yet
-  double below_ = 0;             // m, by which any link's centre went below the surface
-  std::vector<Vec3> obstacles_;  // where they lay, in the order of the world
+  double crossed_at_ = -1;       // s, when the whole snake had passed the crest; -1: not yet
+  double below_ = 0;             // m, largest depth of any link's origin below the surface
+  std::vector<Vec3> obstacles_;  // their positions at the start, in the order of placements
 };
 
 }  // namespace volvox::experiments::remod3d

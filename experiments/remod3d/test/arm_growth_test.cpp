@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, ArmGrowth, testing::Values(Case{"native", 1}, 
                            return std::string(test.param.first) + "_" + std::to_string(test.param.second);
                          });
 
-// One module alone sees and reaches; two must tell each other.
+// An arm of one module needs no messages to dock; an arm of two does.
 TEST(ArmGrowthMessages, AreNeededForTheSecond) {
   const auto metrics = outcome({.name = "remod3d/arm_growth", .settings = {{"messages", "false"}}});
   EXPECT_EQ(metrics.at("arm_modules"), 2);

@@ -1,4 +1,4 @@
-// Runs an experiment by name, for tests of what comes out.
+// Runs an experiment by name, for tests of its outcome.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline sim::RunOptions options_of(const ExperimentRun& wanted) {
 }
 inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) { return prepared(options_of(wanted)); }
 
-// The metrics of a run to its end.
+// The metrics at the end of a run.
 inline std::map<std::string, double> outcome(const ExperimentRun& wanted) {
   const sim::RunReport report = run(options_of(wanted));
   std::map<std::string, double> values;
@@ -39,7 +39,7 @@ inline std::map<std::string, double> outcome(const ExperimentRun& wanted) {
   return values;
 }
 
-// The same bits at any number of threads, and after a snapshot.
+// Expects the same bits at any number of threads and after a restored snapshot.
 inline void expect_repeats(ExperimentRun wanted, int ticks) {
   const auto first = prepared(wanted);
   wanted.threads = 3;

@@ -20,7 +20,7 @@ TEST_P(Manipulator, ReachesNineteenOfTwenty) {
 INSTANTIATE_TEST_SUITE_P(Engines, Manipulator, testing::Values("native", "mujoco"),
                          [](const auto& test) { return std::string(test.param); });
 
-// The first module alone knows the targets: without messages it has no angles to begin with, and nothing moves.
+// Only the first module knows the targets. Without messages it does not know the others' angles, and nothing moves.
 TEST(ManipulatorMessages, AreNeeded) {
   const auto metrics = outcome({.name = "remod3d/manipulator", .settings = {{"targets", "3"}, {"messages", "false"}}});
   EXPECT_EQ(metrics.at("targets"), 0);

@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, RollingTrack,
                                          Case{"bullet", "uneven"}),
                          [](const auto& test) { return std::string(test.param.first) + "_" + test.param.second; });
 
-// It is the shape that drives it: told to stand, or to roll back, it does.
+// The shape drives the track, so it can also stand or roll back.
 TEST(RollingTrackSpeed, FollowsItsParameter) {
   EXPECT_LT(outcome({.name = "remod3d/rolling_track", .settings = {{"speed", "0"}}, .duration = 5}).at("distance_m"),
             0.3);
@@ -33,7 +33,7 @@ TEST(RollingTrackSpeed, FollowsItsParameter) {
   EXPECT_LT(back->report().history.back().centre_of_mass.x, -0.5);
 }
 
-// What modules tell each other nearly halves the error of what they believe (1.7 against 2.9 degrees over 20 seeds).
+// Messages nearly halve the error of the modules' estimates (1.7 instead of 2.9 degrees over 20 seeds).
 TEST(RollingTrackMessages, ShareOutTheErrorsOfSensors) {
   double together = 0, alone = 0;
   for (const std::uint64_t seed : {1, 2}) {

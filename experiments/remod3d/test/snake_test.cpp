@@ -1,4 +1,4 @@
-// A chain of SuperBots crawls by a wave whose phase its modules hear from the head.
+// A chain of SuperBots crawls by a wave; the head sends its phase to the other modules.
 #include <cmath>
 
 #include "experiment_run.h"
@@ -16,7 +16,7 @@ TEST_P(Snake, CrawlsForward) {
                                 .engine = GetParam().first,
                                 .duration = 8});
   EXPECT_GT(metrics.at("synchrony"), 0.999);
-  // The phase travels a module a tick.
+  // The phase travels one module per tick.
   EXPECT_LE(metrics.at("sync_time_s"), (modules + 1) / 60.0);
   EXPECT_GT(metrics.at("forward_speed_m_s"), modules == 3 ? 0.01 : 0.03);  // three can hardly make a wave
 }
@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, Snake,
                                          Case{"bullet", "10"}),
                          [](const auto& test) { return std::string(test.param.first) + "_" + test.param.second; });
 
-// Clocks start apart: whoever goes by its own, because it hears nothing or does not listen, is lost.
+// Clocks start apart, so modules that use their own clock do not agree on a phase.
 TEST(SnakeMessages, MakeItsClocksAgree) {
   const auto cut = outcome({.name = "remod3d/snake", .settings = {{"messages", "false"}}, .duration = 25});
   EXPECT_LT(cut.at("synchrony"), 0.8);

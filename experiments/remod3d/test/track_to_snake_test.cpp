@@ -26,8 +26,8 @@ INSTANTIATE_TEST_SUITE_P(Engines, TrackToSnake,
                            return std::string(test.param.first) + "_" + std::to_string(test.param.second);
                          });
 
-// Opened at its top, the track unrolls upside down, with its head looking back. It falls from
-// high, and may come to lie across the way: in one of twelve seeds it did.
+// Opened at its top, the track unrolls upside down, with its head pointing back. It falls from a height and may end
+// across its path, which happened in one of twelve seeds.
 TEST(TrackToSnakeUpsideDown, MovesOnAllTheSame) {
   int moved_on = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -38,7 +38,7 @@ TEST(TrackToSnakeUpsideDown, MovesOnAllTheSame) {
   EXPECT_GE(moved_on, 5);
 }
 
-// A track that opens at once has gone nowhere: any way counts.
+// A track that opens at once has no direction yet, so every direction counts.
 TEST(TrackToSnakeAtOnce, CrawlsInAnyDirection) {
   const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"opens_after", "0"}}});
   EXPECT_LT(metrics.at("rolled_m"), 0.1);
@@ -46,7 +46,7 @@ TEST(TrackToSnakeAtOnce, CrawlsInAnyDirection) {
   EXPECT_EQ(metrics.at("reconfigured"), 1);
 }
 
-// The opener lets go, but nobody learns of it.
+// The opener releases its dock, but no other module learns of it.
 TEST(TrackToSnakeMessages, AreNeeded) {
   const auto metrics = outcome({.name = "remod3d/track_to_snake", .settings = {{"messages", "false"}}, .duration = 25});
   EXPECT_EQ(metrics.at("docks_released"), 1);

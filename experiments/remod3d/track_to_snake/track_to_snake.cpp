@@ -4,19 +4,20 @@
 #include <cmath>
 
 #include "disturbance.h"
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double straight = 0.15;  // rad: a chain whose joints all bend less lies straight
+constexpr double straight = 0.15;  // rad: a chain is straight if all its joints bend less
 constexpr double toppled = radians(45);
 constexpr double moved_on = 0.5;  // m
-constexpr double some_way = 0.1;  // m: a track that rolled less went in no direction yet
+constexpr double some_way = 0.1;  // m: a track that rolled less has no direction yet
 
 double over_ground(const Vec3& a, const Vec3& b) { return length(a.x - b.x, a.y - b.y); }
 
-// Of a way over the ground, the part along another.
+// The horizontal component of one displacement along another.
 double along(const Vec3& way, const Vec3& other) {
   const double length = volvox::length(other.x, other.y);
   return length > 0 ? (way.x * other.x + way.y * other.y) / length : 0;
@@ -26,7 +27,7 @@ double largest_bend(const world::World& world) {
   double bend = 0;
   for (const std::uint32_t module : world.modules())
     for (const char* joint : {"yaw", "pitch"}) {
-      const auto number = static_cast<std::uint32_t>(world.module_model(module).joint_index(joint));
+      const int number = world.module_model(module).joint_index(joint);
       bend = std::max(bend, std::fabs(world.joint_state(world.part(module).first_joint + number).position));
     }
   return bend;
@@ -70,18 +71,16 @@ void TrackToSnake::shutdown(const sim::Simulation& simulation, sim::Metrics& met
                                              : along(now - unrolled_, opened_ - start_);
   const double crawling = simulation.now().seconds() - unrolled_at_;
   const bool whole = world.organism_count() == 1 && world.docks_broken() == 0;
-  metrics.set("rolled_m", rolled, "as a track, over the ground, until the ring opened");
-  metrics.set("opened_s", sim::measured_time(opened_at_), "when the ring opened; -: it did not");
-  metrics.set("unrolled_s", sim::measured_time(unrolled_at_), "when the chain lay straight; -: it never did");
-  metrics.set(
-      "crawled_m", crawled,
-      "as a snake, over the ground, on in the direction in which the track went; in any, if it rolled less than 0.1 m");
+  metrics.set("rolled_m", rolled, "horizontal distance as a track, until the ring opened");
+  metrics.set("opened_s", sim::measured_time(opened_at_), "when the ring opened; -: never");
+  metrics.set("unrolled_s", sim::measured_time(unrolled_at_), "when the chain was straight; -: never");
+  metrics.set("crawled_m", crawled, "distance as a snake, in the track's direction (in any, if rolled_m < 0.1)");
   metrics.set("crawl_speed_m_s", unrolled_at_ >= 0 ? sim::mean_of(crawled, crawling) : sim::not_measured,
-              "mean since it lay straight");
-  metrics.set("tilt_max_deg", degrees(tilt_), "of the plane of the joints from the vertical");
+              "mean speed as a snake, after unrolled_s");
+  metrics.set("tilt_max_deg", degrees(tilt_), "largest tilt of the joints' plane from the vertical");
   metrics.set("reconfigured", opened_at_ >= 0 && whole && crawled > moved_on && tilt_ < toppled ? 1 : 0,
-              "1: the ring opened, the chain held and stayed upright, and crawled on by more than half a metre");
-  metrics.set("docks_broken", static_cast<double>(world.docks_broken()));
+              "1: the ring opened, no dock broke, it stayed upright and crawled more than 0.5 m");
+  metrics.set("docks_broken", real(world.docks_broken()));
 }
 
 void TrackToSnake::archive_state(Archive& ar) {

@@ -4,7 +4,7 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 5 (middle): a rolling track disables one dock and becomes a snake that moves on.
+// The ReMod3D paper, figure 5 (middle): a rolling track disables one dock and becomes a snake that moves on.
 class TrackToSnake final : public sim::Experiment {
  public:
   Result<model::WorldModel> init(sim::Setup& setup) override;
@@ -14,11 +14,11 @@ class TrackToSnake final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  Vec3 start_;                                // of the centre of mass, at the beginning
-  Vec3 opened_;                               // and when the ring opened
-  Vec3 unrolled_;                             // and when the chain lay straight
+  Vec3 start_;                                // centre of mass at the start
+  Vec3 opened_;                               // centre of mass when the ring opened
+  Vec3 unrolled_;                             // centre of mass when the chain was straight
   double opened_at_ = -1, unrolled_at_ = -1;  // s; negative: not yet
-  double tilt_ = 0;                           // rad, the largest of the plane of the joints from the vertical
+  double tilt_ = 0;                           // rad, largest tilt of the joints' plane from the vertical
 };
 
 }  // namespace volvox::experiments::remod3d

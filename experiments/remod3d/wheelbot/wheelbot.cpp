@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::experiments::remod3d {
 namespace {
 
-constexpr double arena = 4;                              // m, the side of the square between the walls
-constexpr int squares = 8;                               // a side, for what it has visited
-constexpr double pillar_radius = 0.12;                   // m: wider than the gap between two rays where it turns away
-constexpr double half_length = 0.148, half_width = 0.1;  // m, of its outline, wheels and all
+constexpr double arena = 4;                              // m, side of the square between the walls
+constexpr int squares = 8;                               // per side, to count the visited ones
+constexpr double pillar_radius = 0.12;                   // m: wider than the gap of two rays where the robot turns away
+constexpr double half_length = 0.148, half_width = 0.1;  // m, of the robot's outline including the wheels
 
-// Between a point and the robot's outline, seen from above.
+// Horizontal distance from the robot's outline to a point.
 double gap_to(const Pose& robot, const Vec3& point) {
   const Vec3 p = robot.inverse() * point;
   return length(std::max(0.0, std::fabs(p.x) - half_length), std::max(0.0, std::fabs(p.y) - half_width));
@@ -20,14 +22,14 @@ double gap_to(const Pose& robot, const Vec3& point) {
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Wheelbot::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{{"obstacles", "10", 0, 40, {}, "pillars in the arena", 0, true},
+  return std::vector<model::ParameterDesc>{{"obstacles", "10", 0, 40, {}, "number of pillars", 0, true},
                                            {"speed", "6", 0, 20, {}, "of the wheels, in rad/s", 0},
-                                           {"noise", "0.01", 0, 1, {}, "deviation of the ranges, in m", 0}};
+                                           {"noise", "0.01", 0, 1, {}, "standard deviation of the ranges, in m", 0}};
 }
 
 Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment remod3d/wheelbot");
-  const auto obstacles = static_cast<int>(parameters.integer("obstacles", 10));
+  const std::int64_t obstacles = parameters.integer("obstacles", 10);
   const double noise = parameters.number("noise", 0.01);
   const std::string speed = parameters.text("speed", "6");
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
@@ -45,9 +47,9 @@ Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
   }
   RandomStream random(setup.seed, 0, "arena");
   std::vector<Vec3> places;
-  for (int tries = 0; static_cast<int>(places.size()) < obstacles && tries < 10000; ++tries) {
+  for (int tries = 0; std::ssize(places) < obstacles && tries < 10000; ++tries) {
     const Vec3 at{random.uniform(-1.6, 1.6), random.uniform(-1.6, 1.6), 0.15};
-    // Room to pass between any two, and to start in the middle.
+    // Leave space to pass between any two pillars, and to start in the middle.
     const bool crowded = length(at) < 0.8 || std::any_of(places.begin(), places.end(),
                                                          [&](const Vec3& other) { return length(at - other) < 0.65; });
     if (crowded) continue;
@@ -68,7 +70,7 @@ Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
 void Wheelbot::begin(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   last_ = world.link_pose(world.part(world.modules().front()).first_link).position;
-  visited_.assign(static_cast<std::size_t>(squares * squares), 0);
+  visited_.assign(squares * squares, 0);
 }
 
 void Wheelbot::observe(const sim::Simulation& simulation) {
@@ -76,10 +78,8 @@ void Wheelbot::observe(const sim::Simulation& simulation) {
   const Pose robot = world.link_pose(world.part(world.modules().front()).first_link);
   path_ += length(robot.position.x - last_.x, robot.position.y - last_.y);
   last_ = robot.position;
-  const auto square = [](double x) {
-    return std::clamp(static_cast<int>((x / arena + 0.5) * squares), 0, squares - 1);
-  };
-  visited_[static_cast<std::size_t>(square(last_.y) * squares + square(last_.x))] = 1;
+  const auto square = [](double x) { return std::clamp(truncated((x / arena + 0.5) * squares), 0, squares - 1); };
+  visited_[square(last_.y) * squares + square(last_.x)] = 1;
   for (std::uint32_t p = 0; p < world.placements(); ++p)
     if (world.name(p).starts_with("pillar"))
       gap_ = std::min(gap_, gap_to(robot, world.link_pose(world.part(p).first_link).position) - pillar_radius);
@@ -92,12 +92,12 @@ void Wheelbot::observe(const sim::Simulation& simulation) {
 
 void Wheelbot::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const double time = simulation.now().seconds();
-  metrics.set("path_m", path_, "driven over the ground");
-  metrics.set("speed_m_s", sim::mean_of(path_, time), "mean");
+  metrics.set("path_m", path_, "length of the path driven");
+  metrics.set("speed_m_s", sim::mean_of(path_, time), "path_m over the run time");
   metrics.set("gap_min_m", sim::measured_if(time > 0, gap_),
-              "between its outline and any wall or pillar, in any tick; 0 or less: it touched");
-  metrics.set("visited", static_cast<double>(std::count(visited_.begin(), visited_.end(), 1)) / (squares * squares),
-              "of the squares of half a metre");
+              "smallest distance to a wall or pillar; 0 or less: it touched");
+  metrics.set("visited", real(std::count(visited_.begin(), visited_.end(), 1)) / (squares * squares),
+              "fraction of the squares of half a metre that it visited");
 }
 
 void Wheelbot::archive_state(Archive& ar) {

@@ -4,7 +4,7 @@
 
 namespace volvox::experiments::remod3d {
 
-// Seed 000, figure 1(h): a mobile robot among obstacles, with nothing but its range sensor.
+// The ReMod3D paper, figure 1(h): a mobile robot drives among obstacles; its only sensor is a range sensor.
 class Wheelbot final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
@@ -15,10 +15,10 @@ class Wheelbot final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  Vec3 last_;                          // where it was
+  Vec3 last_;                          // its position in the last tick
   double path_ = 0;                    // m
-  double gap_ = 1e300;                 // m, the smallest between its outline and anything
-  std::vector<std::uint8_t> visited_;  // squares of the arena, row by row
+  double gap_ = 1e300;                 // m, smallest distance from its outline to a wall or pillar
+  std::vector<std::uint8_t> visited_;  // 1 for visited squares of the arena, row by row
 };
 
 }  // namespace volvox::experiments::remod3d

@@ -6,8 +6,8 @@
 
 namespace volvox::experiments::roles {
 
-// Seed 004, section 2.2: five modules in a chain, three of which see the same around them, find by induction
-// from the root which part of an arm each is.
+// The role-based control paper, section 2.2: five modules in a chain find by induction from the root which part of an
+// arm each is. Three of them have the same neighbourhood.
 class Arm final : public sim::Experiment {
  public:
   Arm() : synchrony_(robots::arm_roles()) {}
@@ -17,8 +17,8 @@ class Arm final : public sim::Experiment {
 
  private:
   Synchrony synchrony_;
-  int right_ = 0;           // modules that play the part where they are
-  double wrong_until_ = 0;  // s
+  int right_ = 0;           // modules that play the part of their place
+  double wrong_until_ = 0;  // s, last time when not all did
 };
 
 }  // namespace volvox::experiments::roles

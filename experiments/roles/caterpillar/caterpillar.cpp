@@ -5,9 +5,9 @@
 namespace volvox::experiments::roles {
 namespace {
 
-struct Body {  // where a chain of this robot is joined, and how high its middle lies
-  const char *parent, *child;
-  double height;  // m
+struct Body {
+  const char *parent, *child;  // the docks that join a chain
+  double height;               // m, of a module's centre on the ground
 };
 Body body_of(const std::string& robot) {
   return robot == "conro" ? Body{"s", "n", 0.0226} : Body{"back", "front", 0.0425};
@@ -16,11 +16,11 @@ Body body_of(const std::string& robot) {
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Caterpillar::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{{"robot", "conro", {}, {}, {"conro", "superbot"}, "whose chain crawls", 0},
-                                           {"modules", "8", 2, 1000, {}, "how many it has", 0, true},
+  return std::vector<model::ParameterDesc>{{"robot", "conro", {}, {}, {"conro", "superbot"}, "robot model", 0},
+                                           {"modules", "8", 2, 1000, {}, "number of modules", 0, true},
                                            {"friction", "0.5", 0.05, 3, {}, "between modules and ground", 0},
-                                           {"loss", "0", 0, 1, {}, "the part of all signals that gets lost", 0},
-                                           {"settle", "5", 0, 1e6, {}, "the speed is measured from then on, s", 0}};
+                                           {"loss", "0", 0, 1, {}, "probability that a signal is lost", 0},
+                                           {"settle", "5", 0, 1e6, {}, "start of the speed measurement, in s", 0}};
 }
 
 Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {

@@ -4,7 +4,7 @@
 
 namespace volvox::experiments::roles {
 
-// The caterpillar that seed 004 quotes (section 2.1) with one code of roles on two robots.
+// The caterpillar that the role-based control paper quotes (section 2.1): the same role program on two robots.
 class Caterpillar final : public Gait {
  public:
   Caterpillar() : Gait({}, {}) {}

@@ -6,6 +6,7 @@
 
 #include "docks.h"
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::experiments::roles {
@@ -15,19 +16,22 @@ constexpr double winding_course = 0.63, walking_course = 0.87;  // m
 // Figure 6, by experiment.
 constexpr double paper_winding[] = {13, 11, 13, 12}, paper_walking[] = {25, 30, 28, 30};  // s
 
-// m0 is the chain's root. Every one ends as a body of two with four legs and a head.
+// m0 is the chain's root. Sequences 1 to 4 end as a body of two with four legs and a head.
 std::vector<Move> sequence(int number) {
   switch (number) {
     case 1:
-      return {{"m6", "m0.e"}, {"m5", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // figure 4, as we read it: from the end
+      return {{"m6", "m0.e"},
+              {"m5", "m0.w"},
+              {"m4", "m1.e"},
+              {"m3", "m1.w"}};  // figure 4, as we understand it: from the end
     case 2: return {{"m6", "m1.w"}, {"m5", "m1.e"}, {"m4", "m0.w"}, {"m3", "m0.e"}};  // the front pair first
-    case 3:
-      return {{"m5", "m0.e"}, {"m6", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // first a pair that hangs together
+    case 3: return {{"m5", "m0.e"}, {"m6", "m0.w"}, {"m4", "m1.e"}, {"m3", "m1.w"}};  // m5 and m6 docked together first
     case 4:
-      return {
-          {"m0", "m2.e"}, {"m1", "m2.w"}, {"m6", "m3.e"}, {"m5", "m3.w"}};  // from the root: two others lead in turn
-    default:
-      return {{"m4", ""}, {"m3", ""}, {"spare", "m2.n"}, {"m4", "spare.n"}};  // m3 is replaced, the rest put back
+      return {{"m0", "m2.e"},
+              {"m1", "m2.w"},
+              {"m6", "m3.e"},
+              {"m5", "m3.w"}};  // the root first: two other modules become root in turn
+    default: return {{"m4", ""}, {"m3", ""}, {"spare", "m2.n"}, {"m4", "spare.n"}};  // the spare replaces m3
   }
 }
 
@@ -65,7 +69,7 @@ Vec3 Reconfigure::robot(const sim::Simulation& simulation) const {
     if (largest == nullptr || modules.size() > largest->size()) largest = &modules;
   Vec3 sum;
   for (const std::uint32_t module : *largest) sum += world::centre_of_mass(world, module);
-  return sum * (1.0 / static_cast<double>(largest->size()));
+  return sum * (1.0 / real(largest->size()));
 }
 
 void Reconfigure::begin(const sim::Simulation& simulation) { from_ = robot(simulation); }
@@ -73,7 +77,7 @@ void Reconfigure::begin(const sim::Simulation& simulation) { from_ = robot(simul
 void Reconfigure::before_tick(sim::Simulation& simulation) {
   if (part_ != Part::by_hand) return;
   const auto went = script_.before_tick(simulation);
-  VOLVOX_CHECK(went.ok(), "a sequence names a module or a dock that is not there");
+  VOLVOX_CHECK(went.ok(), "a sequence names a module or a dock that does not exist");
 }
 
 void Reconfigure::observe(const sim::Simulation& simulation) {
@@ -107,28 +111,30 @@ void Reconfigure::observe(const sim::Simulation& simulation) {
 void Reconfigure::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const auto time = [](double t) { return sim::measured_time(t); };
   const std::string experiment =
-      "seed 004, figure 6, experiment " + std::to_string(sequence_) + "; null: not within the run";
+      "role-based control paper, figure 6, experiment " + std::to_string(sequence_) + "; -: not within the run";
   if (sequence_ <= 4) {
     metrics.set_beside_paper("sidewinder_time_s", time(winding_time_), paper_winding[sequence_ - 1],
-                             "to find into step and wind 0.63 m; " + experiment);
+                             "time to synchronize and wind 0.63 m; " + experiment);
     metrics.set_beside_paper("walker_time_s", time(walking_time_), paper_walking[sequence_ - 1],
-                             "to walk 0.87 m; " + experiment);
-    metrics.set("speed_m_s", time(walking_time_) > 0 ? walking_course / walking_time_ : time(-1), "of the walker");
+                             "time to walk 0.87 m; " + experiment);
+    metrics.set("speed_m_s", time(walking_time_) > 0 ? walking_course / walking_time_ : time(-1),
+                "mean speed of the walker");
   } else {
-    metrics.set("sidewinder_time_s", time(winding_time_), "to find into step and wind 0.63 m");
-    metrics.set("sidewinder_again_time_s", time(walking_time_), "to wind 0.63 m with a spare in place of a module");
-    metrics.set("speed_m_s", time(walking_time_) > 0 ? winding_course / walking_time_ : time(-1), "with the spare");
+    metrics.set("sidewinder_time_s", time(winding_time_), "time to synchronize and wind 0.63 m");
+    metrics.set("sidewinder_again_time_s", time(walking_time_), "time to wind 0.63 m with the spare module");
+    metrics.set("speed_m_s", time(walking_time_) > 0 ? winding_course / walking_time_ : time(-1),
+                "mean speed with the spare module");
   }
-  metrics.set("handling_time_s", time(handling_time_), "from the first grip to when the hands let go");
-  metrics.set("sync_time_s", time(step_time_), "from there until all were in step");
-  metrics.set("moves_made", static_cast<double>(script_.moves_made()), "of four");
-  metrics.set("retries", script_.retries(), "times that a hand had to try a dock again");
+  metrics.set("handling_time_s", time(handling_time_), "time of the re-arrangement by hand");
+  metrics.set("sync_time_s", time(step_time_), "time after the re-arrangement until all were in step");
+  metrics.set("moves_made", real(script_.moves_made()), "modules moved by hand, of four");
+  metrics.set("retries", script_.retries(), "failed attempts to dock by hand");
   int changes = 0;
   for (std::size_t i = 0; i < simulation.minds().size(); ++i)
     if (const auto* played = simulation.minds().agent(i).find_model<mind::RolePlayed>()) changes += played->changes;
-  metrics.set("role_changes", changes, "of all modules");
-  metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");
-  metrics.set("children", synchrony_.children());
+  metrics.set("role_changes", changes, "sum over all modules");
+  metrics.set("in_step", synchrony_.in_step(), "children in step with their parents, at the end");
+  metrics.set("children", synchrony_.children(), "modules with a working parent");
 }
 
 void Reconfigure::archive_state(Archive& ar) {

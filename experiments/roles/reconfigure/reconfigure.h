@@ -7,8 +7,8 @@
 
 namespace volvox::experiments::roles {
 
-// Seed 004, section 5: a chain winds 63 cm, is re-arranged by hand into a quadruped while it runs, and walks
-// 87 cm; nothing is reset. Four sequences of moves, and one that replaces a module of the chain by a spare.
+// The role-based control paper, section 5: a chain winds 63 cm, is re-arranged by hand into a quadruped while it runs,
+// and walks 87 cm; nothing is reset. There are four sequences of moves, and one that replaces a module by a spare.
 class Reconfigure final : public sim::Experiment {
  public:
   Reconfigure() : synchrony_(robots::conro_roles()) {}
@@ -27,8 +27,8 @@ class Reconfigure final : public sim::Experiment {
   Script script_;
   Synchrony synchrony_;
   Part part_ = Part::winding;
-  Vec3 from_;                                                                           // where this part began
-  double since_ = 0;                                                                    // s: and when
+  Vec3 from_;                                                                           // start of the present part
+  double since_ = 0;                                                                    // s, its time
   double winding_time_ = -1, handling_time_ = -1, step_time_ = -1, walking_time_ = -1;  // s
 };
 

@@ -5,9 +5,9 @@
 namespace volvox::experiments::roles {
 namespace {
 
-constexpr double held_height = 0.12, standing_height = 0.08;  // m, of the module that a hand holds
+constexpr double held_height = 0.12, standing_height = 0.08;  // m, of the held module
 constexpr double above = 0.25, before = 0.04, aside = 0.7;    // m
-constexpr double patience = 6;                                // s, for one stage
+constexpr double patience = 6;                                // s, time limit of a stage
 
 std::uint32_t find(const world::World& world, const std::string& module) {
   for (std::uint32_t p = 0; p < world.placements(); ++p)
@@ -16,14 +16,13 @@ std::uint32_t find(const world::World& world, const std::string& module) {
 }
 std::uint32_t dock_of(const world::World& world, std::uint32_t module, const std::string& dock) {
   const int index = world.module_model(module).dock_index(dock);
-  return index < 0 ? world::nobody : world.part(module).first_dock + static_cast<std::uint32_t>(index);
+  return index < 0 ? world::nobody : world.part(module).first_dock + index;
 }
 std::uint32_t link_of_dock(const world::World& world, std::uint32_t module, const std::string& dock) {
   const model::ModuleModel& model = world.module_model(module);
-  return world.part(module).first_link +
-         static_cast<std::uint32_t>(model.docks[static_cast<std::size_t>(model.dock_index(dock))].link);
+  return world.part(module).first_link + model.docks[model.dock_index(dock)].link;
 }
-// As it lies, but level and at a height.
+// The same place and heading, but horizontal and at this height.
 Pose level(const Pose& pose, double height) {
   const Vec3 forward = pose.rotation * Vec3{1, 0, 0};
   return {{pose.position.x, pose.position.y, height}, Quat::axis_angle({0, 0, 1}, volvox::atan2(forward.y, forward.x))};
@@ -32,7 +31,7 @@ Pose moved(Pose pose, const Vec3& by) {
   pose.position += by;
   return pose;
 }
-// Where the link that carries dock s must be for s to be closed on the target.
+// The pose of the link with dock s when s is docked to the target.
 Pose closed_base(const world::World& world, std::uint32_t module, std::uint32_t target) {
   const model::Dock& s = world.dock_model(dock_of(world, module, "s"));
   return world.dock_pose(target) * model::engaged_dock(s.symmetry, 0) * s.pose.inverse();
@@ -40,7 +39,7 @@ Pose closed_base(const world::World& world, std::uint32_t module, std::uint32_t 
 
 }  // namespace
 
-// Finds what the move speaks of, and reaches for it.
+// Looks up the modules and the dock of the next move.
 Result<void> Script::begin_move(sim::Simulation& simulation) {
   world::World& world = simulation.world();
   const Move& move = moves_[next_];
@@ -52,7 +51,7 @@ Result<void> Script::begin_move(sim::Simulation& simulation) {
     if (receiver_ != world::nobody) target_ = dock_of(world, receiver_, move.to.substr(point + 1));
   }
   if (module_ == world::nobody || (!move.to.empty() && target_ == world::nobody))
-    return Error("the hands cannot move " + move.module + " to " + move.to, "name modules and docks that are there");
+    return Error("the hands cannot move " + move.module + " to " + move.to, "name modules and docks that exist");
   return {};
 }
 
@@ -68,7 +67,7 @@ Result<void> Script::before_tick(sim::Simulation& simulation) {
   return {};
 }
 
-// One stage further, if this one is over.
+// Goes to the next stage if this one is over. Returns whether a new move begins.
 bool Script::advance(sim::Simulation& simulation) {
   world::World& world = simulation.world();
   const double now = simulation.now().seconds();
@@ -95,8 +94,8 @@ bool Script::advance(sim::Simulation& simulation) {
         return false;
       }
       if (holder_.holds() && !holder_.arrived(world) && !late) return false;
-      // It is taken and undocked at once: two hands on one chain would pull it apart. It comes with its children,
-      // unless it is the root of those that it is to join.
+      // Grip and undock in the same tick: two hands on one chain would pull it apart. The module comes with its
+      // children, unless it is the root of the robot that it will join.
       carrier_.hold(world, base);
       const auto organisms = world.graph().organisms();
       const bool root_of_them = world.graph().partner(own) == world::nobody && receiver_ != world::nobody &&
@@ -112,7 +111,7 @@ bool Script::advance(sim::Simulation& simulation) {
       return false;
     case Stage::lift: {
       if (!carrier_.arrived(world) && !late) return false;
-      // A dock that broke takes hold again once it has been opened.
+      // A broken dock can dock again after it was disabled.
       if (target_ != world::nobody) world.enable_dock(target_, false), world.enable_dock(target_, true);
       world.enable_dock(own, true);
       world.enable_dock(north, true);
@@ -142,10 +141,10 @@ bool Script::advance(sim::Simulation& simulation) {
       enter(Stage::push, now);
       return false;
     case Stage::push:
-      // From the moment that it is captured the dock pulls: a hand that held on would pull against it.
+      // A captured dock pulls by itself: the hand lets go so as not to pull against it.
       if (world.dock_status(own).phase == world::DockPhase::latching) carrier_.let_go(world);
       if (world.dock_status(own).phase != world::DockPhase::engaged) {
-        if (late) {  // once more, from above
+        if (late) {  // try again from above
           ++retries_;
           carrier_.carry(world, base,
                          moved(closed_base(world, module_, target_),

@@ -1,5 +1,5 @@
-// Two hands that re-arrange modules while they run: one holds the module that receives, the other takes a
-// module, undocks it, carries it over and docks it. The modules are told nothing.
+// Two hands re-arrange modules while the modules run: one holds the receiving module, the other takes a module, undocks
+// it, carries it and docks it. The modules get no information about it. Lengths in m, times in s, world frame.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace volvox::experiments::roles {
 
 struct Move {
   std::string module;
-  std::string to;  // "m1.e": the dock where its s goes; empty: it is put aside
+  std::string to;  // "m1.e": the dock for its dock s; empty: put it aside
 };
 
 class Script {
  public:
   explicit Script(std::vector<Move> moves = {}) : moves_(std::move(moves)) {}
 
-  // Between two ticks. The error says what cannot be done.
+  // Call between two ticks. Returns an error if a module or dock does not exist.
   Result<void> before_tick(sim::Simulation& simulation);
   bool done() const { return next_ >= moves_.size() && stage_ == Stage::reach && !holder_.holds(); }
   std::size_t moves_made() const { return next_; }
@@ -36,7 +36,7 @@ class Script {
   }
 
  private:
-  // Of a move, in this order; after the last one the hands set the robot down.
+  // The stages of a move, in this order; after the last move the hands put the robot down.
   enum class Stage : std::uint8_t { reach, free, lift, over, align, push, drop, down };
 
   Result<void> begin_move(sim::Simulation& simulation);
@@ -50,7 +50,7 @@ class Script {
   int retries_ = 0;
   world::Hand holder_, carrier_;
 
-  // Of the move under way, found again from its names.
+  // Of the present move; looked up by name in every tick.
   std::uint32_t module_ = world::nobody, receiver_ = world::nobody, target_ = world::nobody;  // placements, dock
 };
 

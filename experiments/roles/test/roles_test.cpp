@@ -1,4 +1,4 @@
-// What seed 004 reports of its gaits and of their robustness, on two engines.
+// The results of the role-based control paper on gaits and their robustness, on two engines.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,8 +16,8 @@ class Engines : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Roles, Engines, testing::Values("native", "bullet"),
                          [](const auto& engine) { return std::string(engine.param); });
 
-// Section 5: "after 6T/5 all modules are synchronized"; 5.1 cm/s, and we ask for a factor of two.
-TEST_P(Engines, SidewinderFindsIntoStepAndMoves) {
+// Section 5: "after 6T/5 all modules are synchronized"; 5.1 cm/s, which we require within a factor of two.
+TEST_P(Engines, SidewinderSynchronizesAndMoves) {
   for (const std::uint64_t seed : {1, 2}) {
     const auto report = run("roles/sidewinder", {}, 20, seed, GetParam());
     EXPECT_LE(metric(report, "sync_time_s"), 6 * T / 5 + 6 * tick + tick) << "seed " << seed;
@@ -29,7 +29,7 @@ TEST_P(Engines, SidewinderFindsIntoStepAndMoves) {
 }
 
 // 87 cm in 28.25 s: 3.1 cm/s.
-TEST_P(Engines, WalkerFindsIntoStepAndWalks) {
+TEST_P(Engines, WalkerSynchronizesAndWalks) {
   for (const std::uint64_t seed : {1, 2}) {
     const auto report = run("roles/walker", {}, 20, seed, GetParam());
     EXPECT_LE(metric(report, "sync_time_s"), T / 2 + 3 * T / 4 + 2 * tick + tick)
@@ -37,12 +37,12 @@ TEST_P(Engines, WalkerFindsIntoStepAndWalks) {
     EXPECT_EQ(metric(report, "in_step"), 5);
     EXPECT_GT(metric(report, "speed_m_s"), 0.031 / 2) << "seed " << seed;
     EXPECT_LT(metric(report, "speed_m_s"), 0.031 * 2) << "seed " << seed;
-    EXPECT_LT(std::abs(metric(report, "heading_deg")), 45) << "it walks the way it looks";
+    EXPECT_LT(std::abs(metric(report, "heading_deg")), 45) << "it must walk forward";
     EXPECT_EQ(metric(report, "docks_broken"), 0);
   }
 }
 
-// One code of roles, two robots.
+// The same role program on two robots.
 TEST_P(Engines, CaterpillarsCrawlOnTwoRobots) {
   for (const char* robot : {"conro", "superbot"}) {
     const auto report = run("roles/caterpillar", {{"robot", robot}}, 12, 1, GetParam());
@@ -53,7 +53,7 @@ TEST_P(Engines, CaterpillarsCrawlOnTwoRobots) {
   }
 }
 
-// Section 6: a signal a module and period, so the speed is that of any number of modules.
+// Section 6: each module gets one signal per period, so the speed does not depend on the number of modules.
 TEST(Roles, SpeedDoesNotDependOnTheNumberOfModules) {
   const auto speed = [](const char* modules) {
     return metric(run("roles/caterpillar", {{"modules", modules}, {"settle", "18"}}, 28), "speed_m_s");
@@ -63,16 +63,16 @@ TEST(Roles, SpeedDoesNotDependOnTheNumberOfModules) {
   EXPECT_NEAR(speed("30") / few, 1, 0.1);
 }
 
-// Section 2.2: three of five see the same around them.
+// Section 2.2: three of the five have the same neighbourhood.
 TEST_P(Engines, AnArmFindsItsParts) {
   const auto report = run("roles/arm", {}, 8, 1, GetParam());
   EXPECT_EQ(metric(report, "parts_found"), 5);
-  EXPECT_LT(metric(report, "found_time_s"), 5 * 2 * tick) << "a word a module";
+  EXPECT_LT(metric(report, "found_time_s"), 5 * 2 * tick) << "one message per module";
   EXPECT_LE(metric(report, "sync_time_s"), T + 4 * (T / 8 + tick) + tick);
   EXPECT_EQ(metric(report, "docks_broken"), 0);
 }
 
-// Section 5: a chain becomes a quadruped under two hands, and nothing is reset.
+// Section 5: two hands make a quadruped of a chain, and nothing is reset.
 TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
   const bool native = GetParam() == std::string("native");
   for (const char* sequence : {"1", "2", "3", "4"}) {
@@ -84,20 +84,20 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
     EXPECT_GE(metric(report, "role_changes"), 6) << sequence;
     EXPECT_LE(metric(report, "sync_time_s"), 3 * T) << sequence;
     EXPECT_LT(metric(report, "sidewinder_time_s"), 2 * 12.3) << sequence;
-    EXPECT_LT(metric(report, "walker_time_s"), 2 * 28.25) << sequence << ": null if it never got there";
+    EXPECT_LT(metric(report, "walker_time_s"), 2 * 28.25) << sequence << ": not a number if it never arrived";
   }
 }
 
 TEST(Roles, AModuleIsReplaced) {
   const auto report = run("roles/reconfigure", {{"sequence", "replace"}}, 45);
   EXPECT_EQ(metric(report, "moves_made"), 4);
-  EXPECT_EQ(metric(report, "in_step"), 6) << "the spare plays, and those below it follow";
+  EXPECT_EQ(metric(report, "in_step"), 6) << "the spare plays its role, and its children follow";
   EXPECT_LE(metric(report, "sync_time_s"), 6 * T / 5 + 7 * tick);
   EXPECT_LT(metric(report, "sidewinder_again_time_s"), 2 * 12.3);
 }
 
-// Cut the messages, and nothing finds into step.
-TEST_P(Engines, WithoutSignalsThereIsNoStep) {
+// Without messages the modules do not synchronize.
+TEST_P(Engines, WithoutSignalsModulesDoNotSynchronize) {
   for (const char* gait : {"sidewinder", "walker"}) {
     const auto cut = run(std::string("roles/") + gait, {{"loss", "1"}}, 10, 1, GetParam());
     EXPECT_TRUE(std::isnan(metric(cut, "sync_time_s"))) << gait << ": not measured";
@@ -107,7 +107,7 @@ TEST_P(Engines, WithoutSignalsThereIsNoStep) {
 }
 
 TEST(Roles, LostSignalsOnlyDelay) {
-  // Each hop misses a signal with probability p, which costs it a period; ten periods a hop are plenty.
+  // Each hop loses a signal with probability p, which costs one period; ten periods per hop are ample.
   for (const char* loss : {"0.01", "0.1", "0.3"}) {
     for (const std::uint64_t seed : {1, 2, 3}) {
       const auto report = run("roles/sidewinder", {{"loss", loss}}, 60, seed, "none");
@@ -128,18 +128,19 @@ TEST(Roles, ADeadModuleLeavesTheRestInStepAndMoving) {
   EXPECT_GT(metric(hurt, "gait_speed_m_s"), 0.3 * metric(whole, "gait_speed_m_s"));
 }
 
-// O(h): a hop takes the delay and a tick, whatever the height.
+// O(h): each hop takes the role's delay and one tick.
 TEST(Roles, SynchronisingGrowsWithTheHeight) {
   for (const int height : {2, 8, 32, 64}) {
     const auto report = run("roles/sidewinder", {{"modules", std::to_string(height + 1)}}, 45, 3, "none");
     EXPECT_EQ(metric(report, "in_step"), height);
     EXPECT_LE(metric(report, "sync_time_s"), height * (T / 5 + tick) + tick) << height;
-    EXPECT_GT(metric(report, "sync_time_s"), (height - 2) * T / 5) << height << ": no faster than its signals";
+    EXPECT_GT(metric(report, "sync_time_s"), (height - 2) * T / 5)
+        << height << ": it cannot be faster than its signals";
   }
 }
 
-// Section 6: a hormone that is lost stops the robot, a table without its master too; roles go on.
-TEST(Roles, WhatALostWordDoesToEachControl) {
+// Section 6: a lost hormone stops the robot, and so does the loss of a table's master; roles continue.
+TEST(Roles, LostMessagesStopHormonesAndTablesButNotRoles) {
   const auto speed_after = [](const char* control, std::map<std::string, std::string> settings) {
     settings["control"] = control;
     settings["settle"] = "12";
@@ -148,10 +149,10 @@ TEST(Roles, WhatALostWordDoesToEachControl) {
   const std::map<std::string, std::string> nothing, hush = {{"silent", "3"}}, no_head = {{"dead", "0"}};
   for (const char* control : {"roles", "tables", "hormones"}) EXPECT_GT(speed_after(control, nothing), 0.02) << control;
   EXPECT_GT(speed_after("roles", hush), 0.02);
-  EXPECT_GT(speed_after("tables", hush), 0.02) << "every step is said anew";
-  EXPECT_LT(speed_after("hormones", hush), 0.003) << "the only hormone is gone";
+  EXPECT_GT(speed_after("tables", hush), 0.02) << "the master sends at every step";
+  EXPECT_LT(speed_after("hormones", hush), 0.003) << "the only hormone is lost";
   EXPECT_GT(speed_after("roles", no_head), 0.01);
-  EXPECT_LT(speed_after("tables", no_head), 0.003) << "nobody says the time";
+  EXPECT_LT(speed_after("tables", no_head), 0.003) << "no module sends the column";
   EXPECT_LT(speed_after("hormones", no_head), 0.003);
 }
 
@@ -190,7 +191,7 @@ TEST(Roles, GoOnAfterARestore) {
   std::filesystem::remove_all(folder);
 }
 
-// The rules of figure 3, mended: what each module of a body comes to play, and that it stays so.
+// The rules of figure 3, corrected: each module of a body finds its role and keeps it.
 TEST(Roles, ABodyWithLegsFindsItsRoles) {
   sim::RunOptions options;
   options.experiment = "roles/walker";

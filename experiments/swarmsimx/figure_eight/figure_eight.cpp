@@ -13,7 +13,7 @@
 namespace volvox::experiments::swarmsimx {
 namespace {
 
-// What figure 4 says: mean and deviation in m.
+// Figure 4: mean and standard deviation in m.
 struct Published {
   double mean, deviation;
 };
@@ -24,14 +24,14 @@ constexpr Published simulated[2] = {{0.1245, 0.0444}, {0.0546, 0.0131}}, real[2]
 double FigureEight::Track::mean() const {
   double sum = 0;
   for (const double e : errors) sum += e;
-  return sim::mean_of(sum, static_cast<double>(errors.size()));
+  return sim::mean_of(sum, volvox::real(errors.size()));
 }
 
 double FigureEight::Track::deviation() const {
   double sum = 0;
   const double middle = mean();
   for (const double e : errors) sum += (e - middle) * (e - middle);
-  return std::sqrt(sim::mean_of(sum, static_cast<double>(errors.size())));
+  return std::sqrt(sim::mean_of(sum, volvox::real(errors.size())));
 }
 
 void FigureEight::begin(const sim::Simulation&) {
@@ -54,17 +54,19 @@ void FigureEight::observe(const sim::Simulation& simulation) {
 void FigureEight::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
     const Track& track = tracks_[k];
-    metrics.set_beside_paper(track.name + "_mean_m", track.mean(), simulated[k].mean,
-                             fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].mean));
-    metrics.set_beside_paper(track.name + "_std_m", track.deviation(), simulated[k].deviation,
-                             fmt::format("seed 003, figure 4, simulated; its real quadrotor: {} m", real[k].deviation));
+    metrics.set_beside_paper(
+        track.name + "_mean_m", track.mean(), simulated[k].mean,
+        fmt::format("mean tracking error; SwarmSimX paper, figure 4, simulated (real: {} m)", real[k].mean));
+    metrics.set_beside_paper(
+        track.name + "_std_m", track.deviation(), simulated[k].deviation,
+        fmt::format("its standard deviation; SwarmSimX paper, figure 4, simulated (real: {} m)", real[k].deviation));
     metrics.set(track.name + "_max_m",
                 track.errors.empty() ? sim::not_measured : *std::max_element(track.errors.begin(), track.errors.end()),
-                "the largest error");
+                "largest tracking error");
   }
 }
 
-// Figure 4: the part of the time in which the quadrotor was closer than a distance.
+// Figure 4: the cumulative distribution of the tracking error.
 Result<void> FigureEight::write(const std::filesystem::path& folder) const {
   if (tracks_[0].errors.empty() || tracks_[1].errors.empty()) return {};  // it ended before an eight began
   constexpr std::size_t steps = 200;                                      // of the curve: more cannot be seen
@@ -80,7 +82,7 @@ Result<void> FigureEight::write(const std::filesystem::path& folder) const {
     curves[k].join = report::Join::steps;
   }
   for (std::size_t i = 1; i <= steps; ++i) {
-    const double part = static_cast<double>(i) / steps;
+    const double part = volvox::real(i) / steps;
     const auto error = [&](std::size_t k) { return sorted[k][(sorted[k].size() * i + steps - 1) / steps - 1]; };
     for (std::size_t k = 0; k < 2; ++k) curves[k].points.push_back({error(k), part});
     csv.row(Csv::fixed(part, 3), Csv::fixed(error(0), 4), Csv::fixed(error(1), 4));

@@ -6,8 +6,8 @@
 
 namespace volvox::experiments::swarmsimx {
 
-// Seed 003, section 3.1 and figure 4: a lying and a standing eight, flown at a constant rate of
-// yaw, and the cumulative distribution of the tracking error.
+// The SwarmSimX paper, section 3.1 and figure 4: a horizontal and a vertical eight, flown at a constant yaw rate, and
+// the cumulative distribution of the tracking error.
 class FigureEight final : public sim::Experiment {
  public:
   void begin(const sim::Simulation& simulation) override;
@@ -16,7 +16,7 @@ class FigureEight final : public sim::Experiment {
   Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
 
-  // Of one eight: the distances from where the quadrotor should have been, in m, one a tick.
+  // The tracking errors of one quadrotor in m, one per tick.
   struct Track {
     std::string name;  // of the module
     std::vector<double> errors;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sphere_formation.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
 #include "volvox/report/chart.h"
@@ -15,29 +16,28 @@ namespace {
 
 constexpr double spacing = 1.6;  // m, between neighbours at rest
 
-// Points that lie evenly on a sphere: a spiral of golden angles.
+// Point i of a Fibonacci lattice: evenly spread over the unit sphere.
 Vec3 on_sphere(int i, int count) {
-  const double z = 1 - (2 * i + 1) / static_cast<double>(count), ring = std::sqrt(1 - z * z);
+  const double z = 1 - (2 * i + 1) / real(count), ring = std::sqrt(1 - z * z);
   const double angle = i * pi * (3 - std::sqrt(5.0));
   return {ring * volvox::cos(angle), ring * volvox::sin(angle), z};
 }
 
-// In a triangular lattice each robot has 0.866 spacing^2 of the surface to itself.
+// In a triangular lattice each robot takes 0.866 spacing^2 of the surface.
 double radius_for(int robots) { return std::max(1.8, spacing * std::sqrt(0.866 * robots / (4 * pi))); }
 
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Formation::parameters(const std::filesystem::path&) const {
-  return std::vector<model::ParameterDesc>{
-      {"robots", "70", 2, 10'000, {}, "how many quadrotors", 0, true},
-      {"pillars", "6", 0, 100, {}, "how many pillars stand about the sphere", 0, true},
-      {"sway", "3", 0, 10, {}, "how far the sphere wanders to and fro, in m", 0}};
+  return std::vector<model::ParameterDesc>{{"robots", "70", 2, 10'000, {}, "number of quadrotors", 0, true},
+                                           {"pillars", "6", 0, 100, {}, "number of pillars around the sphere", 0, true},
+                                           {"sway", "3", 0, 10, {}, "amplitude of the sphere's motion, in m", 0}};
 }
 
 Result<model::WorldModel> Formation::init(sim::Setup& setup) {
   const Parameters parameters(setup.settings, "experiment swarmsimx/formation");
-  const auto robots = static_cast<int>(parameters.integer("robots", 70));
-  const auto pillars = static_cast<int>(parameters.integer("pillars", 6));
+  const int robots = narrow<int>(parameters.integer("robots", 70));
+  const std::int64_t pillars = parameters.integer("pillars", 6);
   const double sway = parameters.number("sway", 3);
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   auto model = setup.library.load("quadrotor");
@@ -62,9 +62,9 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
     const Vec3 jitter{random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2)};
     places.push_back(middle + on_sphere(i, robots) * radius + jitter);
   }
-  // Pillars stand beside the sphere, which then wanders over them, to and fro.
+  // Pillars stand beside the sphere, which later moves back and forth over them.
   pillars_.clear();
-  for (int tries = 0; static_cast<int>(pillars_.size()) < pillars && tries < 10'000; ++tries) {
+  for (int tries = 0; std::ssize(pillars_) < pillars && tries < 10'000; ++tries) {
     const double away = radius + 1.5 + random.uniform(0, 1), angle = random.uniform(-1, 1) + (tries % 2 == 0 ? 0 : pi);
     const Pillar pillar{away * volvox::cos(angle), away * volvox::sin(angle)};
     if (std::all_of(pillars_.begin(), pillars_.end(),
@@ -75,8 +75,7 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
   for (const Pillar& p : pillars_)
     scene.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}}, 0, {},
                        {0.80, 0.76, 0.68, 1});
-  for (int i = 0; i < robots; ++i)
-    scene.add(*model, Pose{places[static_cast<std::size_t>(i)], {}}, "q" + std::to_string(i), options);
+  for (int i = 0; i < robots; ++i) scene.add(*model, Pose{places[i], {}}, "q" + std::to_string(i), options);
   model::RunSettings run;
   run.duration = Time::seconds(100);
   run.dt = {1, 50};
@@ -104,24 +103,25 @@ void Formation::observe(const sim::Simulation& simulation) {
     if (const auto* flyer = dynamic_cast<const robots::SphereFormation*>(simulation.minds().behavior(i)))
       error += std::fabs(length(place - flyer->centre(simulation.now().seconds())) - flyer->radius());
   }
-  sphere_error_ = error / static_cast<double>(simulation.minds().size());
+  sphere_error_ = error / real(simulation.minds().size());
 }
 
 void Formation::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
   const bool ran = tick_times_.count() > 0;
   metrics.set("min_distance_m", sim::measured_if(min_distance_ < farthest, min_distance_),
-              "between the centres of any two robots, at any time");
+              "smallest distance between the centres of two robots in the run");
   metrics.set("min_obstacle_m", sim::measured_if(min_obstacle_ < farthest, min_obstacle_),
-              "from the centre of any robot to the nearest pillar, at any time");
+              "smallest distance from a robot's centre to a pillar in the run");
   metrics.set("sphere_error_m", sim::measured_if(ran, sphere_error_),
-              "from the sphere's surface, the mean over all robots at the end");
-  metrics.set("tick_median_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.5)), "by the wall clock");
-  metrics.set("tick_p99_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.99)), "by the wall clock");
-  metrics.set("late_ticks", static_cast<double>(late_ticks_), "that took longer than they lasted");
-  metrics.set("drift_s", backlog_, "by which a run paced to real time would be late at the end");
+              "mean distance of the robots from the sphere at the end");
+  metrics.set("tick_median_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.5)), "median wall time of a tick");
+  metrics.set("tick_p99_ms", sim::measured_if(ran, 1e3 * tick_times_.quantile(0.99)),
+              "99th percentile of the wall time of a tick");
+  metrics.set("late_ticks", real(late_ticks_), "ticks whose wall time was longer than dt");
+  metrics.set("drift_s", backlog_, "delay at the end of a run paced to real time");
 }
 
-// Of figure 5, the one box that a run can draw.
+// One box of figure 5: the tick times of this run.
 Result<void> Formation::write(const std::filesystem::path& folder) const {
   return write_file(
       folder / "tick_times.svg",

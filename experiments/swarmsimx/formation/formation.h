@@ -5,9 +5,8 @@
 
 namespace volvox::experiments::swarmsimx {
 
-// Seed 003, section 3.2 and figure 5: quadrotors keep a formation on a sphere among pillars, and
-// what a tick costs by their number. The world is built in C++: how many robots there are decides
-// how large the sphere is.
+// The SwarmSimX paper, section 3.2 and figure 5: quadrotors keep a formation on a sphere among pillars; the time of a
+// tick is measured against their number. The world is built in C++ because the sphere's radius depends on that number.
 class Formation final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
@@ -26,11 +25,11 @@ class Formation final : public sim::Experiment {
   static constexpr double pillar_radius = 0.4;  // m
 
   std::vector<Pillar> pillars_;
-  static constexpr double farthest = 1e9;                     // m: nothing was met
+  static constexpr double farthest = 1e9;                     // m: not measured yet
   double min_distance_ = farthest, min_obstacle_ = farthest;  // m, over the run
-  double sphere_error_ = 0;                                   // m, the mean over the robots at the last tick
+  double sphere_error_ = 0;                                   // m, mean over the robots in the last tick
 
-  // What the wall clock says is no part of the state, and is not saved.
+  // Wall-clock times are not part of the state and are not saved.
   double tick_begin_ = 0, backlog_ = 0;  // s
   sim::TimeDistribution tick_times_;
   std::int64_t late_ticks_ = 0;

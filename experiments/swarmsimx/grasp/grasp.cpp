@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::experiments::swarmsimx {
 namespace {
 
@@ -15,7 +17,7 @@ std::uint32_t placement_named(const world::World& world, std::string_view name) 
 std::uint32_t joint_named(const world::World& world, std::uint32_t placement, std::string_view name) {
   const auto& joints = world.module_model(placement).joints;
   const auto found = std::find_if(joints.begin(), joints.end(), [&](const model::Joint& j) { return j.name == name; });
-  return world.part(placement).first_joint + static_cast<std::uint32_t>(found - joints.begin());
+  return world.part(placement).first_joint + narrow<std::uint32_t>(found - joints.begin());
 }
 
 }  // namespace
@@ -49,14 +51,14 @@ void Grasp::observe(const sim::Simulation& simulation) {
 void Grasp::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const world::World& world = simulation.world();
   const Vec3 moved = world.link_pose(bar_).position - start_;
-  metrics.set("grasps", static_cast<double>(world.docks_formed()), "docks that took hold");
-  metrics.set("lifted_m", lifted_, "the middle of the bar, at most");
-  metrics.set("carried_m", carried_, "the middle of the bar along x, while both robots held it");
-  metrics.set("moved_m", moved.x, "along x, from where it stood to where it was put down");
-  metrics.set("aside_m", std::fabs(moved.y), "off the straight line, at the end");
-  metrics.set("gripper_load", load_, "the most that a gripper bore, as a part of its strength");
-  metrics.set("door_open_m", door_open_, "the widest");
-  metrics.set("door_end_m", world.joint_state(door_).position, "how far it stands open at the end");
+  metrics.set("grasps", real(world.docks_formed()), "number of docks that engaged");
+  metrics.set("lifted_m", lifted_, "largest lift of the bar's middle");
+  metrics.set("carried_m", carried_, "distance of the bar along x while both robots held it");
+  metrics.set("moved_m", moved.x, "distance of the bar along x, from start to end");
+  metrics.set("aside_m", std::fabs(moved.y), "distance of the bar from the straight line, at the end");
+  metrics.set("gripper_load", load_, "largest load of a gripper, as a fraction of its strength");
+  metrics.set("door_open_m", door_open_, "largest opening of the door");
+  metrics.set("door_end_m", world.joint_state(door_).position, "opening of the door at the end");
 }
 
 void Grasp::archive_state(Archive& ar) {

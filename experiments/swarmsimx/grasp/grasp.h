@@ -4,8 +4,8 @@
 
 namespace volvox::experiments::swarmsimx {
 
-// Seed 003, figure 3, the middle: a quadrotor and a ground robot grasp a bar and carry it together;
-// and the automatic door of section 2, which they come through.
+// The SwarmSimX paper, figure 3 (middle) and section 2: a quadrotor and a ground robot grasp a bar and carry it through
+// an automatic door.
 class Grasp final : public sim::Experiment {
  public:
   void begin(const sim::Simulation& simulation) override;
@@ -14,14 +14,14 @@ class Grasp final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  std::uint32_t bar_ = 0, door_ = 0;  // links and joints of the world: the bar, the door's slide
+  std::uint32_t bar_ = 0, door_ = 0;  // indices in the world: the bar's link, the door's joint
   std::uint32_t dock_front_ = 0, dock_rear_ = 0;
   Vec3 start_;
-  double lifted_ = 0;   // m, of the bar's middle
-  double carried_ = 0;  // m, while both held it
+  double lifted_ = 0;   // m, largest lift of the bar's middle
+  double carried_ = 0;  // m, while both robots held it
   double last_x_ = 0;
-  double door_open_ = 0;  // m, the widest
-  double load_ = 0;       // the largest part of a gripper's strength
+  double door_open_ = 0;  // m, largest opening
+  double load_ = 0;       // largest load of a gripper, as a fraction of its strength
 };
 
 }  // namespace volvox::experiments::swarmsimx

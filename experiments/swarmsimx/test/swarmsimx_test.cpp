@@ -1,5 +1,5 @@
-// What seed 003 reports, as far as the model bears it out, on native and on another engine; and the
-// same bits at one and two threads and after a restore.
+// The results of the SwarmSimX paper that our model reproduces, on native and on bullet; and the same bits at one and
+// two threads and after a restore.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,9 +38,9 @@ void expect_the_same_bits(sim::RunOptions options, double duration) {
 
 TEST(AttitudeController, RootsAreWhole) {
   const auto expect_root = [](std::int64_t n) {
-    const auto root = static_cast<std::uint64_t>(robots::integer_root(n));
-    ASSERT_LE(root * root, static_cast<std::uint64_t>(n));
-    ASSERT_GT((root + 1) * (root + 1), static_cast<std::uint64_t>(n));
+    const std::uint64_t root = robots::integer_root(n), number = n;
+    ASSERT_LE(root * root, number);
+    ASSERT_GT((root + 1) * (root + 1), number);
   };
   for (std::int64_t n = 0; n < 100'000; ++n) expect_root(n);
   for (std::int64_t root = 1; root < 3'037'000'000; root = root * 17 / 16 + 1)
@@ -51,13 +51,13 @@ TEST(AttitudeController, RootsAreWhole) {
   EXPECT_EQ(robots::integer_root(-4), 0);
 }
 
-// Turned by a gyroscope alone it knows where up is to a tenth of a degree after ten turns.
+// With a gyroscope alone, the estimate of up is right to a tenth of a degree after ten turns.
 TEST(AttitudeController, KnowsWhereUpIs) {
   robots::AttitudeController controller(robots::AttitudeGains{96, 800, 2500, 0, 640000});
   const double rate = 1024 * 2 * pi / 10;  // Q10: ten seconds a turn
   for (int i = 0; i < 2500 * 10 + 625; ++i)
-    controller.step({static_cast<std::int32_t>(std::lround(rate)), 0, 0}, {}, {0, 0, 0, 200000}, 4000);
-  const robots::FixedVector up = controller.up();  // a quarter turn about x past level: up is along +y
+    controller.step({narrow<std::int32_t>(std::lround(rate)), 0, 0}, {}, {0, 0, 0, 200000}, 4000);
+  const robots::FixedVector up = controller.up();  // after a quarter turn about x, up is along +y
   const double turned = std::lround(rate) / 1024.0 * 0.004 * (2500 * 10 + 625);
   EXPECT_NEAR(up.y / 16384.0, std::sin(turned), 2e-3);
   EXPECT_NEAR(up.z / 16384.0, std::cos(turned), 2e-3);
@@ -68,14 +68,14 @@ TEST(AttitudeController, RightsItself) {
   const auto level = controller.step({}, {0, 0, 2511}, {0, 0, 0, 222'784}, 4000);
   EXPECT_EQ(level[0], level[2]);
   EXPECT_NEAR(level[0] / 4.0, 472, 0.3);
-  const auto rolling =
-      controller.step({512, 0, 0}, {0, 0, 2511}, {0, 0, 0, 222'784}, 4000);  // to the right: the right must push
+  const auto rolling = controller.step({512, 0, 0}, {0, 0, 2511}, {0, 0, 0, 222'784},
+                                       4000);  // rolls to the right: the right rotor must push
   EXPECT_GT(rolling[3], rolling[1]);
-  const auto leaning =
-      controller.step({}, {0, 0, 2511}, {-2000, 0, 0, 222'784}, 4000);  // towards +x: the back must push
+  const auto leaning = controller.step({}, {0, 0, 2511}, {-2000, 0, 0, 222'784},
+                                       4000);  // must lean towards +x: the back rotor must push
   EXPECT_GT(leaning[2], leaning[0]);
-  const auto turning =
-      controller.step({}, {0, 0, 2511}, {0, 0, 512, 222'784}, 4000);  // to the left: those that turn right push
+  const auto turning = controller.step({}, {0, 0, 2511}, {0, 0, 512, 222'784},
+                                       4000);  // must turn left: the rotors that turn right must push
   EXPECT_GT(turning[1] + turning[3], turning[0] + turning[2]);
 }
 
@@ -89,7 +89,7 @@ class OnEngine : public testing::TestWithParam<const char*> {
   }
 };
 
-// The paper's order of errors, and its main finding: the standing eight is flown better.
+// The errors have the paper's order of magnitude, and its main finding holds: the vertical eight has the smaller error.
 TEST_P(OnEngine, EightsAreFlownAsInFigure4) {
   sim::RunOptions eights = options("swarmsimx/figure_eight");
   eights.duration = 32;  // two eights
@@ -105,8 +105,8 @@ TEST_P(OnEngine, EightsAreFlownAsInFigure4) {
 
 TEST_P(OnEngine, EightsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/figure_eight"), 4); }
 
-// Nobody touches anybody (rotors reach 0.33 m), or a pillar, while the sphere wanders over these; and
-// they lie on it.
+// No robot touches another (rotors reach 0.33 m) or a pillar while the sphere moves over the pillars, and the robots
+// stay on the sphere.
 TEST_P(OnEngine, AFormationKeepsItsDistances) {
   sim::RunOptions formation = options("swarmsimx/formation");
   formation.settings["robots"] = "30";
@@ -125,7 +125,7 @@ TEST_P(OnEngine, FormationsHaveTheSameBits) {
   expect_the_same_bits(formation, 1);
 }
 
-// Figure 3, the middle: both take hold, and the bar goes through the door, which closes behind them.
+// Figure 3, middle: both robots grasp the bar and carry it through the door, which closes behind them.
 TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
   const sim::RunReport report = run(options("swarmsimx/grasp"));
   EXPECT_EQ(metric(report, "grasps"), 2);
@@ -137,8 +137,8 @@ TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
   EXPECT_LT(metric(report, "door_end_m"), 0.05);
 }
 
-// Nobody sets off by the clock: a Wheelbot that begins farther away comes later, and the quadrotor waits for it.
-TEST(Grasp, WaitsForWhoComesLate) {
+// No robot acts by the clock: a Wheelbot that starts farther away comes later, and the quadrotor waits for it.
+TEST(Grasp, TheQuadrotorWaitsForALateWheelbot) {
   sim::RunOptions late;
   late.experiment = "swarmsimx/grasp";
   late.settings = {{"wheels_at", "-1.75"}, {"way", "0.6"}};  // 8 s more at 0.1 m/s
