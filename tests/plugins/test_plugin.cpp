@@ -191,7 +191,7 @@ class Constant final : public net::Propagation {
   double gain_;
 };
 
-class Journal final : public sim::Extension {
+class Journal final : public mind::Extension {
  public:
   Journal(std::string name, std::string deed) : name_(std::move(name)), deed_(std::move(deed)) {}
   ~Journal() override { write_down(name_ + " gone"); }
@@ -231,8 +231,8 @@ class Still final : public physics::Engine {
   void set_gravity(const Vec3& gravity) override { inner_->set_gravity(gravity); }
   std::span<physics::MotorCommand> motors() override { return inner_->motors(); }
   std::span<Wrench> forces() override { return inner_->forces(); }
-  physics::StepStatus advance(Time begin, Time end) override {
-    const physics::StepStatus status = inner_->advance(begin, end);
+  StepStatus advance(Time begin, Time end) override {
+    const StepStatus status = inner_->advance(begin, end);
     if (loses_its_way_) const_cast<Pose&>(inner_->poses().back()).position.x = not_a_number;
     return status;
   }

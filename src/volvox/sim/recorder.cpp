@@ -280,7 +280,8 @@ void Recorder::record_log(const mind::Minds& minds) {
 }
 
 void Recorder::record_inputs(const std::vector<Input>& inputs) {
-  for (const Input& input : inputs) {
+  for (const Input& given : inputs) {
+    const InputRecord input = record_of(given);
     message_.clear();
     message_.text(1, input.kind);
     message_.text(2, input.module);

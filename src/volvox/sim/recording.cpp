@@ -275,7 +275,7 @@ Result<void> Recording::take(const McapMessage& message) {
     }
     state_.log.push_back(std::move(line));
   } else if (topic == format::inputs) {
-    Input input;
+    InputRecord input;
     while (reader.next()) {
       if (reader.field() == 1) input.kind = reader.text();
       if (reader.field() == 2) input.module = reader.text();
@@ -287,7 +287,9 @@ Result<void> Recording::take(const McapMessage& message) {
         input.force = {force[0], force[1], force[2]};
       }
     }
-    state_.inputs.push_back(std::move(input));
+    auto known = input_of(input);
+    good = known.ok();
+    if (good) state_.inputs.push_back(std::move(*known));
   } else if (topic == format::metrics) {
     std::vector<double> values(format::metric_names.size());
     while (reader.next())

@@ -169,7 +169,7 @@ Result<Verification> verify(Recording& recording, const Library& library, Log& l
         result.tick = t;
         result.time = (*recorded)->time.seconds();
         result.field = "the run failed, which it did not when it was recorded";
-        result.detail = status.what;
+        result.detail = status.text();
         return result;
       }
     }
@@ -259,9 +259,11 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
                               csv_text(names.agents[m.agent]), csv_text(names.outlet(m.agent, m.outlet)), m.bytes);
     for (const RecordedTick::LogLine& line : now.log)
       lines << fmt::format("{},{},{}\n", time, csv_text(line.module), csv_text(line.text));
-    for (const Input& i : now.inputs)
+    for (const Input& input : now.inputs) {
+      const InputRecord i = record_of(input);
       inputs << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, i.kind, csv_text(i.module), csv_text(i.name),
                             csv_text(i.text), i.value, i.force.x, i.force.y, i.force.z);
+    }
     if (now.metrics) {
       metrics << time;
       for (const double value : *now.metrics) metrics << fmt::format(",{}", value);

@@ -13,8 +13,6 @@
 #include "volvox/base/platform/real_time.h"
 #include "volvox/sim/recording_format.h"
 #include "volvox/sim/report.h"
-#include "volvox/sim/tells_metrics.h"
-#include "volvox/sim/tells_of_plugins.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -109,12 +107,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.settings = settings;
   sample_every_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(0.05 / shared->run.dt.seconds())));
   start_centre_ = world::centre_of_mass(simulation_->world());
-  experiment_->begin(*simulation_);
-  try {
-    each_extension([&](Extension& e) { e.begin(*simulation_); });
-  } catch (const std::exception& error) {
-    return Error(error.what(), "");
-  }
+  if (auto begun = begin_hooks(); !begun.ok()) return begun;
   const bool restores = options.restore_from || options.restore_bytes;
   if (restores) {
     std::string name = "the snapshot in the recording";
@@ -178,17 +171,26 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
   return {};
 }
 
-template <class Call>
-void Run::each_extension(Call&& call) {
-  if (options_.replay) return;
-  for (const auto& [name, extension] : extensions_.all())
-    if (auto* in_loop = dynamic_cast<Extension*>(extension.get())) {
+// What the run adds to every tick of the simulation.
+Result<void> Run::begin_hooks() {
+  experiment_->begin(*simulation_);
+  if (!options_.replay)
+    for (const auto& [name, extension] : extensions_.all()) {
       try {
-        call(*in_loop);
+        extension->begin(*simulation_);
       } catch (const std::exception& error) {
-        throw std::runtime_error(fmt::format("extension '{}': {}", name, error.what()));
+        return Error(fmt::format("extension '{}': {}", name, error.what()), "");
       }
+      simulation_->attach(name, *extension);
     }
+  const std::string who = fmt::format("experiment '{}'", report_.experiment);
+  simulation_->add_script([this](Simulation& simulation) { experiment_->before_tick(simulation); }, who);
+  simulation_->add_measure([this](const Simulation& simulation) { experiment_->observe(simulation); }, who);
+  simulation_->add_measure([this](const Simulation& simulation) {
+    loads_.observe(simulation.world(), simulation.dock_events(), simulation.now().seconds());
+    if (simulation.tick() % sample_every_ == 0) sample();
+  });
+  return {};
 }
 
 namespace {
@@ -283,23 +285,11 @@ void Run::add_onlooker(std::function<void(const Simulation&)> look) {
 }
 
 StepStatus Run::step() {
-  StepStatus status;
-  try {
-    each_extension([&](Extension& e) { e.before_tick(*simulation_); });
-    experiment_->before_tick(*simulation_);
-    status = simulation_->step();
-    if (status.ok()) each_extension([&](Extension& e) { e.after_tick(*simulation_); });
-  } catch (const std::exception& error) {  // of a plugin: an engine, an extension, a law of propagation
-    status.what = fmt::format("at {:.3f} s: {}", simulation_->now().seconds(), error.what());
-  }
+  StepStatus status = simulation_->step();
   if (!status.ok()) {
     report_.status = "failed";
-    report_.failure = status.what;
-    return status;
+    report_.failure = status.text();
   }
-  experiment_->observe(*simulation_);
-  loads_.observe(simulation_->world(), simulation_->dock_events(), simulation_->now().seconds());
-  if (simulation_->tick() % sample_every_ == 0) sample();
   return status;
 }
 
@@ -372,8 +362,7 @@ void Run::end() {
   report_.phases = simulation_->phase_times();
   report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
   experiment_->shutdown(*simulation_, report_.metrics);
-  for (const auto& [name, extension] : extensions_.all())
-    if (const auto* telling = dynamic_cast<const TellsMetrics*>(extension.get())) telling->add_metrics(report_.metrics);
+  for (const auto& [name, extension] : extensions_.all()) extension->add_metrics(report_.metrics);
 
   // What every run reports, after what its experiment does.
   const Vec3 moved = world::centre_of_mass(world) - start_centre_;
@@ -417,10 +406,10 @@ void Run::end() {
     add("late_ticks", static_cast<double>(report_.pacing->late_ticks), "ended after their deadline");
     add("drift_s", report_.pacing->drift, "behind real time at the end");
   }
-  if (library_.plugins) library_.plugins->add_metrics(report_.metrics);
-  if (const auto* telling = dynamic_cast<const TellsOfPlugins*>(library_.plugins.get())) {
-    report_.clock_decided = telling->clock_decided();
-    for (const std::string& warning : telling->warnings())
+  if (library_.plugins) {
+    library_.plugins->add_metrics(report_.metrics);
+    report_.clock_decided = library_.plugins->clock_decided();
+    for (const std::string& warning : library_.plugins->warnings())
       if (report_.warnings.size() < most_warnings) report_.warnings.push_back(warning);
   }
   report_.state_hash = simulation_->hash();

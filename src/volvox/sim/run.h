@@ -130,8 +130,7 @@ class Run {
   void archive(Archive& ar, std::vector<std::byte>& simulation);
   void sample();
   Result<void> load_plugins(const model::WorldModel& world);
-  template <class Call>
-  void each_extension(Call&& call);
+  Result<void> begin_hooks();
   void finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop);
 
   // First in, last out: what is declared first is freed last.

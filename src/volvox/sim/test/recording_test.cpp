@@ -67,7 +67,7 @@ class RecordingTest : public testing::Test {
       throw std::runtime_error(recorded.error().text());
     while ((*run)->simulation().tick() < (*run)->ticks()) {
       if (before_tick) before_tick(**run);
-      if (const StepStatus status = (*run)->step(); !status.ok()) throw std::runtime_error(status.what);
+      if (const StepStatus status = (*run)->step(); !status.ok()) throw std::runtime_error(status.text());
       hashes_.push_back((*run)->simulation().hash());
     }
     (*run)->end();
@@ -177,16 +177,16 @@ TEST_F(RecordingTest, VerifiesAtAnyNumberOfThreads) {
 TEST_F(RecordingTest, InputsReplay) {
   const RunReport report = record("turner", [](sim::Run& run) {
     Simulation& simulation = run.simulation();
-    if (simulation.tick() == 10) simulation.give({"parameter", "m1", "speed", "2.5", 0, {}});
-    if (simulation.tick() == 20) simulation.give({"push", "m2", "head", "", 0, {0, 0, 5}});
-    if (simulation.tick() == 30) simulation.give({"dock", "m0", "front", "", 0, {}});
-    if (simulation.tick() == 31) simulation.give({"parameter", "m1", "speed", "fast", 0, {}});  // refused
-    if (simulation.tick() == 32) simulation.give({"nonsense", "m0", "", "", 0, {}});            // refused
+    if (simulation.tick() == 10) simulation.give(ParameterInput{"m1", "speed", "2.5"});
+    if (simulation.tick() == 20) simulation.give(PushInput{"m2", "head", {0, 0, 5}});
+    if (simulation.tick() == 30) simulation.give(DockInput{"m0", "front", false});
+    if (simulation.tick() == 31) simulation.give(ParameterInput{"m1", "speed", "fast"});  // refused
+    if (simulation.tick() == 32) simulation.give(DockInput{"m0", "nonsense", true});      // refused
   });
   EXPECT_EQ(report.inputs, 3);
   auto recording = open();
   EXPECT_EQ((*recording->tick(11))->inputs.size(), 1u);
-  EXPECT_EQ((*recording->tick(21))->inputs.front().force.z, 5);
+  EXPECT_EQ(std::get<PushInput>((*recording->tick(21))->inputs.front()).force.z, 5);
   EXPECT_EQ((*recording->tick(20))->log.size(), 4u);
   EXPECT_EQ((*recording->tick(20))->log.front().text, "step 20");
   auto verified = verify(*recording, stage_.library, stage_.log);

@@ -65,7 +65,7 @@ Result<void> ViewedRecording::introduce() {
     for (const sim::RecordedTick::LogLine& line : (*tick)->log)
       if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), line.module, line.text});
     for (const sim::Input& input : (*tick)->inputs)
-      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), input.module, mark_of(input)});
+      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), sim::module_of(input), mark_of(input)});
     if (!(*tick)->metrics) continue;
     json point = {(*tick)->time.seconds()};
     for (const double value : *(*tick)->metrics) point.push_back(value);

@@ -127,14 +127,14 @@ void ViewedRun::turn() {
 }
 
 void ViewedRun::step() {
-  const sim::StepStatus status = run_->step();
+  const StepStatus status = run_->step();
   playback_.ran_a_tick();
   const mind::Minds& minds = run_->simulation().minds();
   if (viewer_.watched()) {
     traffic_.look(run_->simulation());
     const double now = run_->simulation().now().seconds();
     for (const sim::Input& input : run_->simulation().inputs())
-      viewer_.tell({{"type", "log"}, {"time", now}, {"module", input.module}, {"text", mark_of(input)}});
+      viewer_.tell({{"type", "log"}, {"time", now}, {"module", sim::module_of(input)}, {"text", mark_of(input)}});
     for (const mind::Minds::LogLine& line : minds.log_lines())
       viewer_.tell({{"type", "log"}, {"time", now}, {"module", minds.agent(line.agent).name()}, {"text", line.text}});
   }
@@ -245,12 +245,13 @@ void ViewedRun::handle(const Command& command) {
         if (value.is_string()) settings[key] = value.get<std::string>();
     reset(settings, command.client);
   } else if (type == "input" && !ended_) {
-    sim::Input input{text("kind"), text("module"), text("name"), text("text"), number("value", 0), {}};
+    sim::InputRecord input{text("kind"), text("module"), text("name"), text("text"), number("value", 0), {}};
     if (what.contains("force") && what["force"].is_array() && what["force"].size() == 3)
       for (int i = 0; i < 3; ++i)
         if (what["force"][static_cast<std::size_t>(i)].is_number())
           input.force[i] = what["force"][static_cast<std::size_t>(i)].get<double>();
-    run_->simulation().give(std::move(input));
+    if (auto known = sim::input_of(input); known.ok()) run_->simulation().give(std::move(*known));
+    else viewer_.tell({{"type", "error"}, {"text", known.error().text()}}, command.client);
   }
 }
 
