@@ -4,7 +4,7 @@ import re
 import sys
 
 # Every folder may include itself and those of the layers before its own.
-LAYERS = [["base"], ["model"], ["physics", "net", "scan"], ["world"], ["mind"], ["sim"], ["view", "device"], ["plugin"], ["ros"], ["cli"]]
+LAYERS = [["base"], ["model"], ["physics", "net", "scan"], ["world"], ["mind"], ["sim"], ["record"], ["view", "device"], ["plugin"], ["ros"], ["cli"]]
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 # Outside src/volvox: the highest layer that may be used. What tests a folder may use what it may.
 OUTSIDE = {"robots": "mind", "experiments": "sim"}

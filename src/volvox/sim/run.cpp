@@ -11,8 +11,7 @@
 
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
-#include "volvox/sim/recording_format.h"
-#include "volvox/sim/report.h"
+#include "volvox/base/whole_file.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -249,33 +248,6 @@ Result<void> Run::restore(const std::string& text, const std::string& file) {
   return error;
 }
 
-Result<void> Run::record(const fs::path& file) {
-  const model::WorldModel& world = simulation_->world().model();
-  const auto is_file = fs::exists(options_.experiment) && !fs::is_directory(options_.experiment);
-  const Metadata description = {
-      {"format", format::version},
-      {"experiment", is_file ? fs::absolute(options_.experiment).string() : options_.experiment},
-      {"name", report_.experiment},
-      {"settings", nlohmann::json(report_.settings).dump()},
-      {"engine", options_.engine},
-      {"plugins", nlohmann::json(options_.plugins).dump()},
-      {"isolate_s", options_.isolate ? fmt::format("{}", *options_.isolate) : ""},
-      {"seed", std::to_string(options_.seed)},
-      {"dt", world.run.dt.text()},
-      {"substep_s", fmt::format("{}", world.run.max_substep)},
-      {"duration_s", fmt::format("{}", world.run.duration.seconds())},
-      {"modules", std::to_string(report_.modules)}};
-  TrafficWatch::prepare(*simulation_);
-  auto made = Recorder::create(file, description, *simulation_);
-  if (!made.ok()) return made.error();
-  recorder_ = std::move(*made);
-  if (!restored_.empty()) recorder_->attach("restored.snap", "application/octet-stream", restored_);
-  recorder_->record(*simulation_);
-  recorder_->record_metrics(simulation_->now(), simulation_->tick(), report_.history.back());
-  simulation_->add_observer([this](const Simulation& simulation) { recorder_->record(simulation); });
-  return {};
-}
-
 void Run::add_onlooker(std::function<void(const Simulation&)> look) {
   simulation_->add_observer([this, look = std::move(look)](const Simulation& simulation) {
     const double begin = platform::monotonic_seconds();
@@ -421,92 +393,10 @@ void Run::sample() {
   report_.history.push_back({simulation_->now().seconds(), world::centre_of_mass(world), world::kinetic_energy(world),
                              world.modules().empty() ? 0 : world::highest_link(world), world.organism_count(),
                              world.graph().connections()});
-  if (recorder_) recorder_->record_metrics(simulation_->now(), simulation_->tick(), report_.history.back());
+  for (const auto& take : sample_observers_) take(report_.history.back());
 }
 
 namespace {
-
-nlohmann::ordered_json number(double value) {
-  if (std::isfinite(value)) return value;
-  return nullptr;
-}
-
-nlohmann::ordered_json times_ms(const TimeDistribution& times) {
-  nlohmann::ordered_json json;
-  json["count"] = times.count();
-  json["least"] = times.shortest() * 1e3;
-  for (const auto& [name, part] :
-       {std::pair{"q1", 0.25}, {"median", 0.5}, {"q3", 0.75}, {"p99", 0.99}, {"p999", 0.999}})
-    json[name] = times.quantile(part) * 1e3;
-  json["most"] = times.longest() * 1e3;
-  json["mean"] = times.mean() * 1e3;
-  return json;
-}
-
-nlohmann::ordered_json pacing(const PacingReport& report) {
-  nlohmann::ordered_json json;
-  json["factor"] = report.factor;
-  json["tick_length_ms"] = report.tick_length * 1e3;
-  json["late_ticks"] = report.late_ticks;
-  json["worst_lateness_ms"] = report.worst_lateness * 1e3;
-  json["drift_s"] = report.drift;
-  json["tick_ms"] = times_ms(report.tick_times);
-  json["wake_delay_ms"] = times_ms(report.wake_delays);
-  json["scheduling"] = report.scheduling;
-  json["memory"] = report.memory;
-  return json;
-}
-
-nlohmann::ordered_json summary(const RunReport& report) {
-  nlohmann::ordered_json json;
-  json["experiment"] = report.experiment;
-  json["engine"] = report.engine;
-  json["seed"] = report.seed;
-  json["dt"] = report.dt.text();
-  json["threads"] = report.threads;
-  json["modules"] = report.modules;
-  json["ticks"] = report.ticks;
-  json["sim_time_s"] = number(report.sim_time);
-  json["wall_time_s"] = number(report.wall_time);
-  json["real_time_factor"] = number(report.real_time_factor());
-  json["status"] = report.status;
-  if (!report.failure.empty()) json["failure"] = report.failure;
-  json["state_hash"] = hash_text(report.state_hash);
-  if (report.clock_decided) json["reproducible"] = false;
-  else if (report.inputs == 0) json["reproducible"] = true;
-  else json["reproducible"] = "with_inputs";
-  if (report.pacing) json["real_time"] = pacing(*report.pacing);
-  json["metrics"] = nlohmann::ordered_json::object();
-  for (const Metric& metric : report.metrics.all()) json["metrics"][metric.name] = number(metric.value);
-  nlohmann::ordered_json paper = nlohmann::ordered_json::object();
-  for (const Metric& metric : report.metrics.all())
-    if (metric.paper) paper[metric.name] = number(*metric.paper);
-  if (!paper.empty()) json["paper"] = paper;
-  json["warnings"] = report.warnings;
-  return json;
-}
-
-// A file is there whole or not at all: neither a reader nor a crash meets half of it.
-Result<void> write_whole(const fs::path& file, const std::string& text) {
-  const auto bad = [&](const std::string& what) {
-    return Diagnostic{file.string(), 0, what,
-                      "see whether the disk is full, or give a folder that can be written, with --out DIR"};
-  };
-  const fs::path part = file.string() + ".part";
-  std::error_code error;
-  {
-    std::ofstream out(part, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) {
-      fs::remove(part, error);
-      return bad("the results cannot be written");
-    }
-  }
-  fs::rename(part, file, error);
-  if (error) return bad("the results cannot be written: " + error.message());
-  return {};
-}
 
 Result<void> make_folder(const fs::path& folder) {
   std::error_code error;
@@ -518,8 +408,6 @@ Result<void> make_folder(const fs::path& folder) {
 }
 
 }  // namespace
-
-std::string RunReport::json() const { return summary(*this).dump(2); }
 
 Result<void> Run::announce(const fs::path& folder) const {
   if (auto made = make_folder(folder); !made.ok()) return made;
@@ -536,41 +424,14 @@ Result<void> Run::announce(const fs::path& folder) const {
 void Run::fail(const fs::path& folder, const std::string& why) {
   if (report_.status != "failed") report_.failure = why;
   report_.status = "failed";
-  (void)write_summary(folder);
-  std::error_code error;
-  if (fs::exists(folder / "report.html", error))
-    (void)write_whole(folder / "report.html", report_html(report_, folder));
-}
-
-Result<void> Run::write_summary(const fs::path& folder) const {
-  nlohmann::ordered_json json = summary(report_);
-  json["file"] = report_.file;
-  json["settings"] = report_.settings;
-  json["engine_settings"] = report_.engine_settings;
-  json["load_time_s"] = number(report_.load_time);
-  for (std::size_t i = 0; i < phase_count; ++i)
-    json["phase_times_s"][std::string(phase_names[i])] = number(report_.phases.seconds[i]);
-  json["memory_bytes"] = report_.memory_bytes;
-  return write_whole(folder / "summary.json", json.dump(2) + "\n");
+  (void)write_whole(folder / "summary.json", report_.summary());
 }
 
 Result<void> Run::write(const fs::path& folder) {
   if (auto made = make_folder(folder); !made.ok()) return made;
-  if (auto written = write_summary(folder); !written.ok()) return written;
-
-  std::string csv = "time_s";
-  for (const char* name : format::metric_names) csv += fmt::format(",{}", name);
-  csv += '\n';
-  for (const TimePoint& p : report_.history) {
-    csv += fmt::format("{}", p.time);
-    for (const double value : p.values()) csv += fmt::format(",{}", value);
-    csv += '\n';
-  }
-  if (auto written = write_whole(folder / "metrics.csv", csv); !written.ok()) return written;
+  if (auto written = write_whole(folder / "summary.json", report_.summary()); !written.ok()) return written;
+  if (auto written = write_whole(folder / "metrics.csv", report_.csv()); !written.ok()) return written;
   if (auto written = experiment_->write(folder); !written.ok()) return written;
-  if (auto written = write_whole(folder / "report.html", report_html(report_, folder)); !written.ok()) return written;
-  if (recorder_)
-    if (auto recorded = recorder_->finish({{"summary", report_.json()}}); !recorded.ok()) return recorded;
   if (options_.save_to && report_.status != "failed") return save(*options_.save_to);
   return {};
 }

@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "volvox/sim/mind_text.h"
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/mind_text.h"
 
 namespace volvox::view {
 namespace {
@@ -20,7 +19,7 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
   const world::World& world = simulation.world();
   const std::uint32_t placement = agent.placement();
   std::string mind;
-  sim::describe_mind(mind, agent);
+  record::describe_mind(mind, agent);
   json module = json::parse(mind, nullptr, false);
   if (module.is_discarded()) module = json::object();
   module.update({{"type", "module"},
@@ -50,14 +49,18 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
 
 }  // namespace
 
-ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end)
-    : viewer_(viewer), run_(std::move(run)), prepare_(std::move(prepare)), at_end_(std::move(at_end)) {
+ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end, bool recorded)
+    : viewer_(viewer),
+      run_(std::move(run)),
+      prepare_(std::move(prepare)),
+      at_end_(std::move(at_end)),
+      recorded_(recorded) {
   introduce();
 }
 
 void ViewedRun::introduce() {
   const sim::Simulation& simulation = run_->simulation();
-  sim::TrafficWatch::prepare(run_->simulation());
+  record::TrafficWatch::prepare(run_->simulation());
   traffic_ = {};
   json hello = {{"type", "hello"},
                 {"mode", "run"},
@@ -67,8 +70,8 @@ void ViewedRun::introduce() {
                 {"dt", simulation.settings().dt.seconds()},
                 {"ticks", run_->ticks()},
                 {"modules", run_->report().modules},
-                {"recorded", run_->recorder() != nullptr}};
-  hello["metrics"] = sim::format::metric_names;
+                {"recorded", recorded_}};
+  hello["metrics"] = sim::TimePoint::names;
   hello["parameters"] = json::array();
   for (const model::ParameterDesc& parameter : run_->parameters()) {
     const auto& settings = run_->report().settings;

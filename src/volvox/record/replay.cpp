@@ -1,4 +1,4 @@
-#include "volvox/sim/replay.h"
+#include "volvox/record/replay.h"
 
 #include <fmt/format.h>
 #include <fmt/os.h>
@@ -8,18 +8,18 @@
 #include <stdexcept>
 
 #include "volvox/base/platform/clock.h"
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/recording_format.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace fs = std::filesystem;
 
-Result<RunOptions> options_of(Recording& recording) {
+Result<sim::RunOptions> options_of(Recording& recording) {
   const Metadata& given = recording.description();
   const auto text = [&](const char* key) {
     const auto found = given.find(key);
     return found == given.end() ? std::string() : found->second;
   };
-  RunOptions options;
+  sim::RunOptions options;
   options.experiment = text("experiment");
   options.engine = text("engine");
   options.dt = recording.dt();
@@ -108,7 +108,7 @@ std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& nam
 }
 
 void explain(Verification& found, const RecordedTick& recorded, const Recording& recording,
-             const Simulation& simulation, HashArchive& now) {
+             const sim::Simulation& simulation, HashArchive& now) {
   const RecordedNames& names = recording.names();
   found.same = false;
   found.tick = recorded.tick;
@@ -142,16 +142,16 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
 
 }  // namespace
 
-Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads,
-                            const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
+Result<Verification> verify(Recording& recording, const sim::Library& library, Log& log, int threads,
+                            const std::function<void(const sim::Progress&)>& progress, const std::atomic<bool>* stop) {
   if (auto whole = recording.check(); !whole.ok()) return whole.error();
   auto options = options_of(recording);
   if (!options.ok()) return options.error();
   options->threads = threads;
   options->replay = true;
-  auto run = Run::prepare(*options, library, log);
+  auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return run.error();
-  Simulation& simulation = (*run)->simulation();
+  sim::Simulation& simulation = (*run)->simulation();
   Verification result;
   if (simulation.tick() != recording.first_tick())
     return Error(
@@ -163,7 +163,7 @@ Result<Verification> verify(Recording& recording, const Library& library, Log& l
     auto recorded = recording.tick(t);
     if (!recorded.ok()) return recorded.error();
     if (t > recording.first_tick()) {
-      for (const Input& input : (*recorded)->inputs) simulation.give(input);
+      for (const sim::Input& input : (*recorded)->inputs) simulation.give(input);
       if (const StepStatus status = (*run)->step(); !status.ok()) {
         result.same = false;
         result.tick = t;
@@ -217,7 +217,7 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     return file;
   };
   std::string metric_heading = "time_s";
-  for (const char* metric : format::metric_names) metric_heading += std::string(",") + metric;
+  for (const char* metric : sim::TimePoint::names) metric_heading += std::string(",") + metric;
   auto& links = table("links", "time_s,link,x_m,y_m,z_m,qx,qy,qz,qw");
   auto& joints = table("joints", "time_s,joint,position,velocity,torque");
   auto& docks = table("docks", "time_s,dock,enabled,latching,engaged,broken,partner,load");
@@ -259,8 +259,8 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
                               csv_text(names.agents[m.agent]), csv_text(names.outlet(m.agent, m.outlet)), m.bytes);
     for (const RecordedTick::LogLine& line : now.log)
       lines << fmt::format("{},{},{}\n", time, csv_text(line.module), csv_text(line.text));
-    for (const Input& input : now.inputs) {
-      const InputRecord i = record_of(input);
+    for (const sim::Input& input : now.inputs) {
+      const sim::InputRecord i = record_of(input);
       inputs << fmt::format("{},{},{},{},{},{},{},{},{}\n", time, i.kind, csv_text(i.module), csv_text(i.name),
                             csv_text(i.text), i.value, i.force.x, i.force.y, i.force.z);
     }
@@ -283,4 +283,4 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
   return written;
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox::record
