@@ -188,8 +188,8 @@ int main(int argc, char** argv) {
 
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / fmt::format("bench_loop_{}.mcap", getpid());
-  sim::TrafficWatch::prepare(one.simulation()), sim::TrafficWatch::prepare(other.simulation());
-  auto recorder = sim::Recorder::create(file, {}, one.simulation());
+  record::TrafficWatch::prepare(one.simulation()), record::TrafficWatch::prepare(other.simulation());
+  auto recorder = record::Recorder::create(file, {}, one.simulation());
   if (!recorder.ok()) return fmt::print(stderr, "{}\n", recorder.error().text()), 2;
   std::vector<double> recording, hashing;
   const double process = platform::process_cpu_seconds(), thread = thread_cpu_seconds();

@@ -48,7 +48,7 @@ Result<FloodResult> run_flood(std::shared_ptr<const model::WorldModel> world, st
   auto simulation = sim::Simulation::create(std::move(world), settings, library.engines, library.minds, log);
   if (!simulation.ok()) return simulation.error();
   do {
-    if (const sim::StepStatus status = (*simulation)->step(); !status.ok()) return Error(status.what, "");
+    if (const StepStatus status = (*simulation)->step(); !status.ok()) return Error(status.text(), "");
   } while (!(*simulation)->minds().exchange()->network().quiet());
   return flood_result(**simulation);
 }

@@ -74,8 +74,8 @@ Outcome run(const std::string& experiment, int modules, int threads, int ticks, 
     simulation.minds().set_order(order);
   }
   for (int i = 0; i < ticks; ++i) {
-    const sim::StepStatus status = simulation.step();
-    EXPECT_TRUE(status.ok()) << status.what;
+    const StepStatus status = simulation.step();
+    EXPECT_TRUE(status.ok()) << status.text();
     if (!status.ok()) break;
   }
   outcome.hash = simulation.hash();

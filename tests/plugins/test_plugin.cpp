@@ -190,7 +190,7 @@ class Constant final : public net::Propagation {
   double gain_;
 };
 
-class Journal final : public sim::Extension {
+class Journal final : public mind::Extension {
  public:
   Journal(std::string name, std::string deed) : name_(std::move(name)), deed_(std::move(deed)) {}
   ~Journal() override { write_down(name_ + " gone"); }
@@ -230,8 +230,8 @@ class Still final : public physics::Engine {
     inner_->set_body(id, pose, velocity);
   }
   void set_gravity(const Vec3& gravity) override { inner_->set_gravity(gravity); }
-  physics::StepStatus advance(Time begin, Time end) override {
-    const physics::StepStatus status = inner_->advance(begin, end);
+  StepStatus advance(Time begin, Time end) override {
+    const StepStatus status = inner_->advance(begin, end);
     if (loses_its_way_) state_of(*inner_).poses.back().position.x = not_a_number;
     return status;
   }

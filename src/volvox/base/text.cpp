@@ -3,6 +3,7 @@
 #include <fstream>
 
 namespace volvox {
+namespace fs = std::filesystem;
 
 std::string xml_escaped(std::string_view text) {
   std::string out;
@@ -17,14 +18,22 @@ std::string xml_escaped(std::string_view text) {
   return out;
 }
 
-Result<void> write_file(const std::filesystem::path& file, std::string_view bytes) {
-  std::ofstream out(file, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+Result<void> write_file(const fs::path& file, std::string_view bytes) {
+  std::error_code error;
+  const bool device = fs::exists(file, error) && !fs::is_regular_file(file, error);  // such as /dev/stdout
+  const fs::path part = device ? file : fs::path(file.string() + ".part");
+  std::ofstream out(part, std::ios::binary);
+  out << bytes;
   out.close();
-  if (!out)
-    return Diagnostic{file.string(), 0, "the file cannot be written",
-                      "check that its folder is there, that you may write, and that the disk is not full"};
-  return {};
+  bool good = out.good();
+  if (good && !device) {
+    fs::rename(part, file, error);
+    good = !error;
+  }
+  if (good) return {};
+  if (!device) fs::remove(part, error);
+  return Diagnostic{file.string(), 0, "the file cannot be written",
+                    "check that its folder exists, that you may write there, and that the disk is not full"};
 }
 
 }  // namespace volvox

@@ -9,10 +9,11 @@
 
 namespace volvox {
 
-// As XML, SVG and HTML have it, between tags and within quotes.
+// Escaped for XML, SVG and HTML, between tags and within quotes.
 std::string xml_escaped(std::string_view text);
 
-// Replaces what the file held. The error names the file.
+// Writes the file completely or not at all: first under another name beside it, then renamed. Neither a reader nor a
+// crash meets half of it. The error names the file.
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace volvox

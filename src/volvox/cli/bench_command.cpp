@@ -35,11 +35,11 @@ Result<Measured> measure(const sim::RunOptions& options, double seconds, const s
   if (!run.ok()) return run.error();
   sim::Run& r = **run;
   Measured m;
-  for (int i = 0; i < 3 && m.failure.empty(); ++i) m.failure = r.step().what;
+  for (int i = 0; i < 3 && m.failure.empty(); ++i) m.failure = r.step().text();
   const sim::PhaseTimes before = r.simulation().phase_times();
   const double begin = platform::monotonic_seconds();
   while (m.failure.empty() && (m.wall < seconds || m.ticks < 10)) {
-    m.failure = r.step().what;
+    m.failure = r.step().text();
     ++m.ticks;
     m.wall = platform::monotonic_seconds() - begin;
   }
@@ -107,9 +107,10 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
   if (engines.empty()) engines = {physics::default_engine, "none"};
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   int status = done;
-  std::vector<std::vector<std::string>> rows = {{"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move",
-                                                 "sense", "think", "send", "dock", "act", "move", "break", "deliver",
-                                                 "publish", "kB/module"}};
+  std::vector<std::string> heading = {"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move"};
+  heading.insert(heading.end(), sim::phase_names.begin(), sim::phase_names.end());
+  heading.emplace_back("kB/module");
+  std::vector<std::vector<std::string>> rows = {std::move(heading)};
   for (const std::string& scene : scenes) {
     for (const std::string& engine : engines) {
       sim::RunOptions options;
@@ -135,7 +136,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
                                       number(m.ticks_per_second(), 3),
                                       number(m.per_tick_ms(m.wall), 3),
                                       number(m.overhead_ms(), 3)};
-      for (std::size_t i = 1; i < sim::phase_count; ++i) row.push_back(number(m.per_tick_ms(m.phases.seconds[i]), 2));
+      for (const double seconds : m.phases.seconds) row.push_back(number(m.per_tick_ms(seconds), 2));
       row.push_back(number(m.memory_per_module / 1e3, 3));
       rows.push_back(std::move(row));
     }

@@ -8,8 +8,9 @@
 
 #include "volvox/base/log.h"
 #include "volvox/base/result.h"
+#include "volvox/record/recorder.h"
+#include "volvox/record/recording.h"
 #include "volvox/sim/experiment.h"
-#include "volvox/sim/recording.h"
 #include "volvox/sim/run.h"
 #include "volvox/view/render_engine.h"
 
@@ -81,16 +82,21 @@ struct ReplayArguments {
   bool verify = false, json = false, quiet = false;
 };
 // Shows a run that is ready to begin, until Ctrl-C; its results go into the folder.
-int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options,
-             const std::string& folder, sim::Library& library, Log& log);
-int view_recording(sim::Recording& recording, const ReplayArguments& arguments);
+int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
+             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log);
+int view_recording(record::Recording& recording, const ReplayArguments& arguments);
 // `volvox view FILE.sdf`: a robot alone.
 int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
 void print_results(const sim::RunReport& report, const std::string& folder);
 // Asked for before anything is run or written: without its page there is nothing to look at.
 Result<void> viewer_is_built();
-// What a recording needs to be shown again.
-void attach_scene(sim::Run& run);
+// Records the run into this file, with the scene that a recording needs to be shown again.
+Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const std::filesystem::path& file);
+// All that a run leaves in its folder: what Run::write does, report.html, and the end of its recording (null: it has
+// none).
+Result<void> write_results(sim::Run& run, record::Recorder* recorder, const std::filesystem::path& folder);
+// What was asked for beside the run itself could not be had: what was written of it so far says that it failed.
+void write_failure(sim::Run& run, const std::filesystem::path& folder, const std::string& why);
 
 int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log);
 

@@ -84,7 +84,7 @@ Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewAr
                                            const view::RenderEngineRegistry& engines, sim::Simulation& simulation) {
   std::unique_ptr<Film> film(new Film);
   film->arguments_ = arguments;
-  if (arguments.messages) sim::TrafficWatch::prepare(simulation);
+  if (arguments.messages) record::TrafficWatch::prepare(simulation);
   auto studio = Studio::create(arguments, engines, simulation.world(), 1);
   if (!studio.ok()) return studio.error();
   film->studio_ = std::move(*studio);

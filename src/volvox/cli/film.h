@@ -66,7 +66,7 @@ class Film {
   ViewArguments arguments_;
   std::unique_ptr<view::picture::VideoWriter> writer_;
   view::Frame frame_;
-  sim::TrafficWatch traffic_;
+  record::TrafficWatch traffic_;
   view::Camera camera_;
   std::int64_t taken_ = 0;
   double begin_ = 0;

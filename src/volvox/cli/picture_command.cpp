@@ -21,7 +21,7 @@ constexpr double fine = 4;  // a picture has the time for what a video has not
 constexpr double said_for = 0.1;  // s: how long what was said is shown
 
 // Runs to a time; true if it got there. `watch` then knows what was on its way shortly before.
-bool run_to(sim::Run& run, double time, sim::TrafficWatch& watch) {
+bool run_to(sim::Run& run, double time, record::TrafficWatch& watch) {
   while (run.simulation().now().seconds() < time - 1e-9) {
     if (!run.step().ok()) return false;
     if (run.simulation().now().seconds() < time - said_for) watch.take(run.simulation());
@@ -49,8 +49,8 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
 
   std::vector<view::Frame> frames(static_cast<std::size_t>(arguments.strobe));
   model::Bounds box;
-  sim::TrafficWatch watch;
-  if (arguments.run.view.messages) sim::TrafficWatch::prepare(run.simulation());
+  record::TrafficWatch watch;
+  if (arguments.run.view.messages) record::TrafficWatch::prepare(run.simulation());
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const double part = frames.size() == 1 ? 1 : static_cast<double>(i) / static_cast<double>(frames.size() - 1);
     if (!run_to(run, begin + (arguments.at - begin) * part, watch)) {
@@ -64,7 +64,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   if (arguments.run.view.rays) view::capture_rays(run.simulation().minds(), last);
   if (arguments.run.view.messages) {
     last.traffic = watch.take(run.simulation());
-    std::erase_if(last.traffic.rings, [](const sim::Traffic::Ring& ring) {
+    std::erase_if(last.traffic.rings, [](const record::Traffic::Ring& ring) {
       return static_cast<double>(ring.age) > said_for;
     });  // ticks may be long
   }

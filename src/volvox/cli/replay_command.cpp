@@ -6,28 +6,28 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
-#include "volvox/sim/replay.h"
+#include "volvox/record/replay.h"
 
 namespace volvox::cli {
 namespace {
 
-void say_if_cut_off(const sim::Recording& recording, Log& log) {
+void say_if_cut_off(const record::Recording& recording, Log& log) {
   if (!recording.complete())
     log.warning(fmt::format("{}: the run was cut off; the recording ends with its last whole chunk, at {:.3f} s",
                             recording.file().string(), recording.dt().start_of(recording.last_tick()).seconds()));
 }
 
-int verify(sim::Recording& recording, const ReplayArguments& arguments, sim::Library& library, Log& log) {
+int verify(record::Recording& recording, const ReplayArguments& arguments, sim::Library& library, Log& log) {
   Log silent;  // the agents' lines were seen when it was recorded
   const StopOnSignal stop;
-  Result<sim::Verification> verified = [&] {
+  Result<record::Verification> verified = [&] {
     ProgressBar bar("verifying", arguments.quiet || arguments.json);
-    return sim::verify(
+    return record::verify(
         recording, library, silent, arguments.threads, [&](const sim::Progress& progress) { bar.show(progress); },
         &stop.requested());
   }();
   if (!verified.ok()) return complain(verified.error());
-  const sim::Verification& v = *verified;
+  const record::Verification& v = *verified;
   if (arguments.json) {
     nlohmann::ordered_json json = {{"same", v.same}, {"ticks", v.ticks}, {"complete", recording.complete()}};
     if (!v.same)
@@ -55,11 +55,11 @@ int verify(sim::Recording& recording, const ReplayArguments& arguments, sim::Lib
 }  // namespace
 
 int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log) {
-  auto recording = sim::Recording::open(arguments.folder);
+  auto recording = record::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
   say_if_cut_off(**recording, log);
   if (arguments.verify) {
-    const auto options = sim::options_of(**recording);
+    const auto options = record::options_of(**recording);
     if (!options.ok()) return complain(options.error());
     load_users_plugins(options->isolate, library, log);
     return verify(**recording, arguments, library, log);
@@ -68,12 +68,12 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
 }
 
 int export_command(const ExportArguments& arguments, Log& log) {
-  auto recording = sim::Recording::open(arguments.folder);
+  auto recording = record::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
   say_if_cut_off(**recording, log);
   const std::filesystem::path folder =
       arguments.out ? std::filesystem::path(*arguments.out) : (*recording)->file().parent_path() / "csv";
-  auto written = sim::export_csv(**recording, folder);
+  auto written = record::export_csv(**recording, folder);
   if (!written.ok()) return complain(written.error());
   for (const std::string& name : *written) fmt::print("{}\n", (folder / name).string());
   return done;

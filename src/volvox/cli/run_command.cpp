@@ -12,9 +12,8 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/net/pcapng.h"
 #include "volvox/plugin/plugins.h"
-#include "volvox/report/run_report.h"
+#include "volvox/record/recording_format.h"
 #include "volvox/report/table.h"
-#include "volvox/sim/recording_format.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
@@ -48,7 +47,7 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
 // What an earlier run left in the folder must not be taken for this one's.
 void clear_results(const fs::path& folder) {
   std::error_code error;
-  for (const char* old : {sim::format::file_name, "report.html", "metrics.csv"}) fs::remove(folder / old, error);
+  for (const char* old : {record::format::file_name, "report.html", "metrics.csv"}) fs::remove(folder / old, error);
 }
 
 // All frames of a run, tick by tick; without what receivers made of them, which no capture shows.
@@ -187,7 +186,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   clear_results(*folder);
   // The files may lie in the folder, so it was made first; it must not say "running" for ever.
   const auto refuse = [&](const Error& error) {
-    (*run)->fail(*folder, error.text());
+    write_failure(**run, *folder, error.text());
     return complain(error);
   };
   std::unique_ptr<Film> film;
@@ -207,10 +206,12 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     (*run)->simulation().minds().keep_frames(true);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { capture.observe(simulation); });
   }
-  if (arguments.record)
-    if (auto recorded = (*run)->record(*folder / sim::format::file_name); !recorded.ok())
-      return refuse(recorded.error());
-  if (arguments.record) attach_scene(**run);
+  std::shared_ptr<record::Recorder> recorder;  // null: it is not recorded
+  if (arguments.record) {
+    auto started = start_recording(**run, *folder / record::format::file_name);
+    if (!started.ok()) return refuse(started.error());
+    recorder = std::move(*started);
+  }
   const auto write_capture = [&]() -> Result<void> {
     if (!arguments.pcap) return {};
     if (capture.frames().left_out() > 0)
@@ -219,7 +220,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   };
   // Film and capture show the run up to its end or its first reset.
   if (arguments.show) {
-    const int status = view_run(std::move(*run), arguments, *options, folder->string(), library, log);
+    const int status = view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log);
     if (film)
       if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
     if (auto captured = write_capture(); !captured.ok()) return complain(captured.error()), run_failed;
@@ -232,12 +233,11 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
   }
   const sim::RunReport& report = (*run)->report();
-  auto written = (*run)->write(*folder);
+  auto written = write_results(**run, recorder.get(), *folder);
   if (written.ok()) written = write_capture();
   if (film)
     if (auto filmed = film->finish(); written.ok()) written = filmed;
-  if (!written.ok()) (*run)->fail(*folder, written.error().text());
-  if (auto told = report::write_report(report, *folder); written.ok()) written = told;
+  if (!written.ok()) write_failure(**run, *folder, written.error().text());
 
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder->string());

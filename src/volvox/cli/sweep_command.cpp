@@ -31,9 +31,8 @@ std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Lib
   auto prepared = sim::Run::prepare(run.options, library, log);
   if (!prepared.ok()) throw std::runtime_error(prepared.error().text());
   (*prepared)->finish();
-  auto written = (*prepared)->write(folder);
-  if (written.ok()) written = report::write_report((*prepared)->report(), folder);
-  if (!written.ok()) throw std::runtime_error(written.error().text());
+  if (auto written = write_results(**prepared, nullptr, folder); !written.ok())
+    throw std::runtime_error(written.error().text());
   lines.close();
   fs::remove_all(final_folder);
   fs::rename(folder, final_folder);

@@ -7,8 +7,7 @@
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
-#include "volvox/report/run_report.h"
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/recording_format.h"
 #include "volvox/view/web/viewed_recording.h"
 #include "volvox/view/web/viewed_robot.h"
 #include "volvox/view/web/viewed_run.h"
@@ -31,17 +30,15 @@ Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& argume
 }
 
 // recording.mcap of a run that was reset becomes recording.1.mcap, ...: nothing is lost.
-Result<void> record_into(sim::Run& run, const fs::path& folder) {
-  const fs::path file = folder / sim::format::file_name;
+Result<std::shared_ptr<record::Recorder>> record_into(sim::Run& run, const fs::path& folder) {
+  const fs::path file = folder / record::format::file_name;
   std::error_code error;
   for (int i = 1; fs::exists(file) && i < 10'000; ++i)
     if (const fs::path old = folder / fmt::format("recording.{}.mcap", i); !fs::exists(old)) {
       fs::rename(file, old, error);
       break;
     }
-  if (auto recorded = run.record(file); !recorded.ok()) return recorded;
-  attach_scene(run);
-  return {};
+  return start_recording(run, file);
 }
 
 }  // namespace
@@ -52,13 +49,8 @@ Result<void> viewer_is_built() {
   return {};
 }
 
-void attach_scene(sim::Run& run) {
-  run.recorder()->attach("scene", "application/octet-stream",
-                         view::encode_scene(view::Scene::of(run.simulation().world())));
-}
-
-int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const sim::RunOptions& options,
-             const std::string& folder, sim::Library& library, Log& log) {
+int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
+             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log) {
   auto viewer = start_viewer(arguments.viewer);
   if (!viewer.ok()) return complain(viewer.error());
   std::optional<Error> not_written;
@@ -70,17 +62,18 @@ int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const
     auto made = sim::Run::prepare(again, library, log);
     if (!made.ok()) return made.error();
     for (const auto& [key, value] : settings) changed[key] = value;
-    if (arguments.record)
-      if (auto recorded = record_into(**made, folder); !recorded.ok()) return recorded.error();
+    if (arguments.record) {
+      auto started = record_into(**made, folder);
+      if (!started.ok()) return started.error();
+      recorder = std::move(*started);
+    }
     return made;
   };
   const auto at_end = [&](sim::Run& ended) {
-    auto written = ended.write(folder);
-    if (auto told = report::write_report(ended.report(), folder); written.ok()) written = told;
-    if (!written.ok()) not_written = written.error();
+    if (auto written = write_results(ended, recorder.get(), folder); !written.ok()) not_written = written.error();
   };
   const StopOnSignal stop;
-  view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end);
+  view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end, arguments.record);
   if (options.real_time) viewed.set_speed(*options.real_time);
   viewed.loop(stop.requested());
   if (viewed.lost()) return complain(*viewed.lost());
@@ -95,7 +88,7 @@ int view_run(std::unique_ptr<sim::Run> run, const RunArguments& arguments, const
   return done;  // people end what they look at by Ctrl-C
 }
 
-int view_recording(sim::Recording& recording, const ReplayArguments& arguments) {
+int view_recording(record::Recording& recording, const ReplayArguments& arguments) {
   auto viewer = start_viewer(arguments.viewer);
   if (!viewer.ok()) return complain(viewer.error());
   auto viewed = view::ViewedRecording::create(**viewer, recording);

@@ -16,7 +16,7 @@ namespace {
 constexpr int most_axes = 16, most_buttons = 32;
 constexpr int most_events = 10'000;  // of one tick; a device that sends more is broken
 
-class Joystick final : public sim::Extension {
+class Joystick final : public mind::Extension {
  public:
   explicit Joystick(const sim::ExtensionSetup& setup)
       : replay_(setup.replay),

@@ -21,28 +21,23 @@ Source required(Result<Source> source) {
 
 std::optional<sim::Input> parse_line(const std::string& line) {
   std::istringstream words(line);
-  sim::Input input;
-  words >> input.kind >> input.module;
-  if (!words || input.module.size() > longest_word) return std::nullopt;
-  if (input.kind == "pose") {
-    std::getline(words, input.text);
-    return input.text.size() <= 2 * longest_word ? std::optional(input) : std::nullopt;
-  }
-  words >> input.name;
-  if (!words || input.name.size() > longest_word) return std::nullopt;
-  if (input.kind == "parameter") {
-    words >> input.text;
-    if (input.module == "*") input.module.clear();
-  } else if (input.kind == "push") {
-    words >> input.force.x >> input.force.y >> input.force.z;
-  } else if (input.kind == "percept" || input.kind == "joint" || input.kind == "dock") {
-    words >> input.value;
+  sim::InputRecord read;
+  words >> read.kind >> read.module;
+  if (!words || read.module.size() > longest_word) return std::nullopt;
+  if (read.kind == "pose") {
+    std::getline(words, read.text);
+    if (read.text.size() > 2 * longest_word) return std::nullopt;
   } else {
-    return std::nullopt;
+    words >> read.name;
+    if (read.kind == "parameter") words >> read.text;
+    else if (read.kind == "push") words >> read.force.x >> read.force.y >> read.force.z;
+    else words >> read.value;
+    std::string rest;
+    if (!words || read.name.size() > longest_word || (words >> rest)) return std::nullopt;
   }
-  std::string rest;
-  if (!words || (words >> rest)) return std::nullopt;
-  return input;
+  if (read.kind == "parameter" && read.module == "*") read.module.clear();
+  auto input = sim::input_of(read);
+  return input.ok() ? std::optional(std::move(*input)) : std::nullopt;
 }
 
 Telling::Telling(const Parameters& parameters)

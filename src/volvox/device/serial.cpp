@@ -3,7 +3,7 @@
 #include "volvox/base/platform/serial_port.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/lines.h"
-#include "volvox/sim/tells_metrics.h"
+#include "volvox/sim/metrics.h"
 
 namespace volvox::device {
 namespace {
@@ -40,7 +40,7 @@ class LineReader {
   std::int64_t bad_ = 0;  // lines
 };
 
-class Serial final : public sim::Extension, public sim::TellsMetrics {
+class Serial final : public mind::Extension {
  public:
   explicit Serial(const sim::ExtensionSetup& setup)
       : replay_(setup.replay),

@@ -63,8 +63,8 @@ Result<Target> Target::find(const std::string& text, const sim::Simulation& simu
     return Error(fmt::format("module '{}' has neither a sensor of type external nor a motor named '{}'", words->module,
                              words->name),
                  fmt::format("choose one of: {}", fmt::join(there, ", ")));
-  return Target{found - there.begin() < static_cast<std::ptrdiff_t>(percepts) ? "percept" : "joint", words->module,
-                words->name, words->scale};
+  return Target{found - there.begin() < static_cast<std::ptrdiff_t>(percepts), words->module, words->name,
+                words->scale};
 }
 
 Result<Source> Source::find(const std::string& text, const sim::Simulation& simulation) {

@@ -10,12 +10,16 @@ namespace volvox::device {
 
 // "rover.stick_x": a sensor of type external, or the motor of a joint; the error says what there is.
 struct Target {
-  std::string kind, module, name;  // as in sim::Input
+  bool percept = false;  // or a joint
+  std::string module, name;
   double scale = 1;
 
   // "rover.stick_x" or, with a factor, "rover.neck 1.57".
   static Result<Target> find(const std::string& text, const sim::Simulation& simulation);
-  sim::Input input(double value) const { return {kind, module, name, {}, scale * value, {}}; }
+  sim::Input input(double value) const {
+    if (percept) return sim::PerceptInput{module, name, scale * value};
+    return sim::JointInput{module, name, scale * value};
+  }
 };
 
 // "rover.range": a percept.

@@ -3,14 +3,14 @@
 #include "volvox/base/platform/udp_socket.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/lines.h"
-#include "volvox/sim/tells_metrics.h"
+#include "volvox/sim/metrics.h"
 
 namespace volvox::device {
 namespace {
 
 constexpr int most_datagrams = 1000, most_lines = 100;  // of one tick, and of a datagram
 
-class Udp final : public sim::Extension, public sim::TellsMetrics {
+class Udp final : public mind::Extension {
  public:
   explicit Udp(const sim::ExtensionSetup& setup)
       : replay_(setup.replay),

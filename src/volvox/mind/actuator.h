@@ -28,14 +28,9 @@ struct ActContext {
   std::uint32_t module = 0;
 };
 
-// When in a tick an actuator acts: latches of docks before docks let go and capture, so that
-// a module which undocks and drives off in one tick is not still held; all others after it.
-enum class ActStage : std::uint8_t { latches, motion };
-
 class Actuator {
  public:
   virtual ~Actuator() = default;
-  virtual ActStage stage() const { return ActStage::motion; }
   // Whether a controller on board may use it: then apply() touches the forces and motors of its
   // own module and nothing else, and is called for several modules at once.
   virtual bool on_board() const { return false; }

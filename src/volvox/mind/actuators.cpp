@@ -23,7 +23,6 @@ class JointMotor final : public Actuator {
 class DockLatch final : public Actuator {
  public:
   explicit DockLatch(int dock) : dock_(dock) {}
-  ActStage stage() const override { return ActStage::latches; }
   const TypeInfo& type() const override { return type_of<bool>(); }
   void apply(const ActContext& c, const Value& command) const override {
     c.world.enable_dock(c.world.part(c.module).first_dock + static_cast<std::uint32_t>(dock_), *command.get<bool>());

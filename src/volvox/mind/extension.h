@@ -1,6 +1,7 @@
 // What lives around a run and serves all of it (seed 003's SimulationExtension): a bridge to other
 // software, a device, a log. First in, last out: it is there before the engine is made, and until the
-// engine is gone. A behaviour can ask for one by name, see Agent::extension.
+// engine is gone. A behaviour can ask for one by name, see Agent::extension. What it reads outside becomes inputs at
+// the boundary of a tick, and what it sends out it reads from a finished tick.
 #pragma once
 
 #include <map>
@@ -11,6 +12,11 @@
 
 #include "volvox/base/result.h"
 
+namespace volvox::sim {
+class Metrics;
+class Simulation;
+}  // namespace volvox::sim
+
 namespace volvox::mind {
 
 class Extension {
@@ -20,6 +26,14 @@ class Extension {
   virtual Result<void> init() { return {}; }
   // After the engine has gone; extensions that came later have been shut down before. Must not throw.
   virtual void shutdown() {}
+
+  // The hooks of the loop, called in the loop's thread; not when a recording is replayed. What they throw ends the run.
+  virtual void begin(const sim::Simulation&) {}  // the simulation stands at its first tick
+  // The input phase: Simulation::give() takes what came from outside. Nothing else may be changed.
+  virtual void before_tick(sim::Simulation&) {}
+  virtual void after_tick(const sim::Simulation&) {}  // the publish phase: look, and send out
+  // The run is over: what it has to say of how it went.
+  virtual void add_metrics(sim::Metrics&) const {}
 };
 
 // The extensions of a run, by name.

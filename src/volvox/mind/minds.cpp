@@ -29,16 +29,20 @@ void Minds::each_behavior(std::size_t i, const char* doing, Call&& call) {
     guarded(i, slot, doing, call);
 }
 
-MindFailure Minds::first_failure() {
+StepStatus Minds::failed(std::size_t i, std::string what) const {
+  return {.what = std::move(what), .who = fmt::format("module '{}'", agents_[i].name_)};
+}
+
+StepStatus Minds::first_failure() {
   for (std::size_t i = 0; i < failures_.size(); ++i)
-    if (!failures_[i].empty()) return {agents_[i].name_, std::exchange(failures_[i], {})};
+    if (!failures_[i].empty()) return failed(i, std::exchange(failures_[i], {}));
   return {};
 }
 
 Result<void> Minds::start(const world::World& world, double dt) {
   ThreadPool alone(1);
-  if (const MindFailure failure = sense(world, dt, alone); !failure.ok())
-    return Error(fmt::format("module '{}': {}", failure.module, failure.what), "correct the sensor, or leave it out");
+  if (const StepStatus failure = sense(world, dt, alone); !failure.ok())
+    return Error(failure.who + ": " + failure.what, "correct the sensor, or leave it out");
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     agents_[i].dt_ = dt;
     each_behavior(i, "start", [](Behavior& b, Agent& a) {
@@ -47,9 +51,9 @@ Result<void> Minds::start(const world::World& world, double dt) {
       if (!(period >= 0 && period < 1e9))
         throw AgentError(fmt::format("its period is {} s; give 0 or a positive time", period));
     });
-    if (const MindFailure failure = first_failure(); !failure.ok()) {
+    if (const StepStatus failure = first_failure(); !failure.ok()) {
       const model::Mind& mind = *world.model().placements[agents_[i].placement_].effective_mind();
-      return Diagnostic{mind.file, mind.line, fmt::format("module '{}': {}", failure.module, failure.what),
+      return Diagnostic{mind.file, mind.line, failure.who + ": " + failure.what,
                         "correct the behavior, or give the module what it asks for"};
     }
     for (const Agent::Program& program : agents_[i].programs_)
@@ -126,7 +130,7 @@ std::string Minds::control_one(world::World& world, std::size_t c, Time substep_
   return {};
 }
 
-MindFailure Minds::control(world::World& world, Time substep_begin, double step, ThreadPool& threads) {
+StepStatus Minds::control(world::World& world, Time substep_begin, double step, ThreadPool& threads) {
   parallel_for(&threads, controllers_.size(), 16, [&](std::size_t c) {
     std::string problem = control_one(world, c, substep_begin, step);
     if (!problem.empty()) failures_[controllers_[c].agent] = std::move(problem);
@@ -190,7 +194,7 @@ void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
   for (NoiseSlot& slot : noises_[i].percepts) slot.chain.apply(agent.percepts_[static_cast<std::size_t>(slot.index)]);
 }
 
-MindFailure Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
+StepStatus Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
   if (casts_rays_) cast_rays(world, dt, threads);
   if (needs_contacts_) collect_contacts(world);
   if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
@@ -204,7 +208,7 @@ MindFailure Minds::sense(const world::World& world, double dt, ThreadPool& threa
   return first_failure();
 }
 
-MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
+StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
   parallel_for(&threads, agents_.size(), 16, [&](std::size_t k) {
     const std::size_t i = order_.empty() ? k : order_[k];
     agents_[i].now_ = tick_begin;
@@ -228,7 +232,7 @@ MindFailure Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
   return first_failure();
 }
 
-MindFailure Minds::send(const world::World& world, std::int64_t tick, double dt) {
+StepStatus Minds::send(const world::World& world, std::int64_t tick, double dt) {
   dt_ = dt;
   if (exchange_) exchange_->begin_tick(world);
   for (std::size_t i = 0; i < agents_.size(); ++i) {
@@ -333,7 +337,7 @@ std::string Minds::command_problem(std::size_t i, std::size_t action, const Valu
                      agents_[i].anatomy_->action_names[action]);
 }
 
-MindFailure Minds::act(world::World& world, ActStage stage) {
+StepStatus Minds::act(world::World& world) {
   Value room;
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     const Agent& agent = agents_[i];
@@ -342,15 +346,15 @@ MindFailure Minds::act(world::World& world, ActStage stage) {
                                        ? nullptr
                                        : &controllers_[static_cast<std::size_t>(controller_of_[i])];
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
-      if (!agent.action_set_[a] || anatomy.actuators[a]->stage() != stage) continue;
+      if (!agent.action_set_[a]) continue;
       if (controller && controller->on_board(a)) continue;  // its turn comes with every substep
       try {
         const Value& command = disturbed(i, a, room);
         if (std::string problem = command_problem(i, a, command); !problem.empty())
-          return {agent.name_, std::move(problem)};
+          return failed(i, std::move(problem));
         anatomy.actuators[a]->apply({world, agent.placement_}, command);
       } catch (const std::exception& error) {
-        return {agent.name_, fmt::format("noise on the action '{}': {}", anatomy.action_names[a], error.what())};
+        return failed(i, fmt::format("noise on the action '{}': {}", anatomy.action_names[a], error.what()));
       }
     }
   }
@@ -396,11 +400,11 @@ void Minds::sent(std::uint32_t agent, const SendReport& report) {
   answer(agent);
 }
 
-MindFailure Minds::deliver(const world::World& world, Time tick_end, std::int64_t tick) {
+StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t tick) {
   arrivals_.clear();
   if (exchange_) {
     const auto ran = exchange_->run(tick_end);
-    if (!ran.ok()) return {agents_[last_called_].name_, "the network cannot go on: " + ran.error().text()};
+    if (!ran.ok()) return failed(last_called_, "the network cannot go on: " + ran.error().text());
   }
   // By receiver, and for one receiver in the order of sending: that is the order they are in.
   std::stable_sort(in_flight_.begin(), in_flight_.end(), [](const InFlight& a, const InFlight& b) {

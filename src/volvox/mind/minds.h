@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "volvox/base/log.h"
+#include "volvox/base/step_status.h"
 #include "volvox/base/thread_pool.h"
 #include "volvox/exchange/exchange.h"
 #include "volvox/exchange/neighborhood.h"
@@ -17,13 +18,6 @@
 #include "volvox/world/world.h"
 
 namespace volvox::mind {
-
-// Why a mind could not go on.
-struct MindFailure {
-  std::string module;
-  std::string what;
-  bool ok() const { return what.empty(); }
-};
 
 struct NetworkCounters {
   // Of messages. Lost: no neighbour or link, noise, no room to wait, or nobody opened the mailbox. What collides
@@ -47,14 +41,14 @@ class Minds : private exchange::Receiver {
   Result<void> start(const world::World& world, double dt);
 
   // The phases.
-  MindFailure sense(const world::World& world, double dt, ThreadPool& threads);
-  MindFailure think(Time tick_begin, double dt, ThreadPool& threads);
-  MindFailure send(const world::World& world, std::int64_t tick, double dt);
-  MindFailure act(world::World& world, ActStage stage);
+  StepStatus sense(const world::World& world, double dt, ThreadPool& threads);
+  StepStatus think(Time tick_begin, double dt, ThreadPool& threads);
+  StepStatus send(const world::World& world, std::int64_t tick, double dt);
+  StepStatus act(world::World& world);
   // Within the move phase, at the beginning of every substep: what runs on board.
   bool any_on_board() const { return !controllers_.empty(); }
-  MindFailure control(world::World& world, Time substep_begin, double step, ThreadPool& threads);
-  MindFailure deliver(const world::World& world, Time tick_end, std::int64_t tick);
+  StepStatus control(world::World& world, Time substep_begin, double step, ThreadPool& threads);
+  StepStatus deliver(const world::World& world, Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 
   // Changes a parameter of a module's behaviour between two ticks. False: it has none of this
@@ -162,7 +156,8 @@ class Minds : private exchange::Receiver {
   void hand_over(std::size_t i, Message message);
   void received(std::uint32_t agent, Message message) override;
   void sent(std::uint32_t agent, const SendReport& report) override;
-  MindFailure first_failure();
+  StepStatus failed(std::size_t i, std::string what) const;
+  StepStatus first_failure();
 
   std::vector<Agent> agents_;
   struct Slot {  // a behaviour on a module

@@ -20,6 +20,7 @@
 #include "volvox/base/id.h"
 #include "volvox/base/math.h"
 #include "volvox/base/result.h"
+#include "volvox/base/step_status.h"
 #include "volvox/base/thread_pool.h"
 #include "volvox/base/time.h"
 #include "volvox/model/shape.h"
@@ -93,13 +94,6 @@ struct Contact {
   Vec3 normal;       // from b to a
   double depth = 0;  // positive: they overlap
   double force = 0;  // N along the normal, in the last substep
-};
-
-// What went wrong in a step, if anything: which body, and how.
-struct StepStatus {
-  BodyId body;  // valid: the step failed because of this body
-  std::string what;
-  bool ok() const { return what.empty(); }
 };
 
 struct EngineInfo {

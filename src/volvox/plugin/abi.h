@@ -6,17 +6,17 @@
 #include <stdint.h>
 
 /* Changes whenever a plugin that was built before can no longer be used. */
-#define VOLVOX_PLUGIN_ABI_VERSION 1u
+#define VOLVOX_PLUGIN_ABI_VERSION 2u
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct volvox_plugin_info {
-  uint32_t abi_version; /* VOLVOX_PLUGIN_ABI_VERSION; this member never moves */
-  uint32_t size;        /* of this struct */
-  const char* build;    /* compiler, standard library and layout: must be the same as ours */
-  const char* name;
+  uint32_t abi_version;    /* VOLVOX_PLUGIN_ABI_VERSION. This member and the next three never move */
+  uint32_t size;           /* of this struct */
+  const char* build;       /* compiler, standard library and layout: must be the same as ours */
+  const char* name;        /* by which a plugin of another version is refused */
   const char* description; /* one line */
   /* Fills the registries that `registrations` (a volvox::plugin::Registrations) refers to. Never
    * throws: 0, or another number and a text in `error`. */

@@ -104,7 +104,6 @@ class GuardedActuator final : public mind::Actuator {
  public:
   GuardedActuator(Guard guard, std::unique_ptr<mind::Actuator> inner)
       : guard_(std::move(guard)), inner_(std::move(inner)) {}
-  mind::ActStage stage() const override { return inner_->stage(); }
   bool on_board() const override { return inner_->on_board(); }
   const TypeInfo& type() const override { return inner_->type(); }
   void apply(const mind::ActContext& context, const Value& command) const override {
@@ -185,8 +184,8 @@ class GuardedEngine final : public physics::Engine {
   void set_gravity(const Vec3& gravity) override {
     guard_.watched([&] { inner_->set_gravity(gravity); });
   }
-  physics::StepStatus advance(Time begin, Time end) override {
-    physics::StepStatus status = guard_.watched([&] { return inner_->advance(begin, end); });
+  StepStatus advance(Time begin, Time end) override {
+    StepStatus status = guard_.watched([&] { return inner_->advance(begin, end); });
     for (const Pose& pose : inner_->poses())
       if (status.ok() && !(finite(pose.position) &&
                            std::isfinite(pose.rotation.w + pose.rotation.x + pose.rotation.y + pose.rotation.z)))

@@ -74,8 +74,8 @@ Result<LoadedPlugin> load_plugin(const fs::path& file) {
   if (info == nullptr)
     return bad("the plugin says nothing of itself", "use VOLVOX_PLUGIN of <volvox/plugin/plugin.h> in it");
   if (info->abi_version != VOLVOX_PLUGIN_ABI_VERSION)
-    return bad(fmt::format("the plugin is built for version {} of the interface, this is version {}", info->abi_version,
-                           VOLVOX_PLUGIN_ABI_VERSION),
+    return bad(fmt::format("plugin '{}' is built for version {} of the interface, this is version {}",
+                           info->name == nullptr ? "" : info->name, info->abi_version, VOLVOX_PLUGIN_ABI_VERSION),
                "build it again against this version of Volvox");
   const std::string ours = build_id(), theirs = info->build == nullptr ? "nothing" : info->build;
   if (info->size < sizeof *info || info->name == nullptr || info->description == nullptr || info->add_all == nullptr ||

@@ -11,7 +11,6 @@
 
 #include "volvox/base/platform/shared_library.h"
 #include "volvox/plugin/plugin.h"
-#include "volvox/sim/tells_of_plugins.h"
 
 namespace volvox::plugin {
 
@@ -25,7 +24,7 @@ struct PluginFacts {
 
 class IsolatedLibrary;
 
-class Plugins final : public sim::PluginHost, public sim::TellsOfPlugins {
+class Plugins final : public sim::PluginHost {
  public:
   Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, sim::Library& into,
                     Log& log) override;

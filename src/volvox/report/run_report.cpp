@@ -174,16 +174,4 @@ std::string report_html(const sim::RunReport& report, const fs::path& folder) {
   return html_page(report.experiment, body);
 }
 
-Result<void> write_report(const sim::RunReport& report, const fs::path& folder) {
-  // Whole or not at all: a browser may be looking at the one of before.
-  const fs::path part = folder / "report.html.part";
-  if (auto written = write_file(part, report_html(report, folder)); !written.ok()) return written;
-  std::error_code error;
-  fs::rename(part, folder / "report.html", error);
-  if (error)
-    return Diagnostic{(folder / "report.html").string(), 0, "the report cannot be written: " + error.message(),
-                      "give a folder that can be written, with --out DIR"};
-  return {};
-}
-
 }  // namespace volvox::report

@@ -5,14 +5,11 @@
 #include <filesystem>
 #include <string>
 
-#include "volvox/base/result.h"
-#include "volvox/sim/run.h"
+#include "volvox/sim/run_report.h"
 
 namespace volvox::report {
 
 // Pictures (PNG, JPEG, SVG) that lie in the folder are shown too, in the order of their names.
 std::string report_html(const sim::RunReport& report, const std::filesystem::path& folder);
-// Writes it into the folder, which is there, after everything else that the run leaves in it.
-Result<void> write_report(const sim::RunReport& report, const std::filesystem::path& folder);
 
 }  // namespace volvox::report

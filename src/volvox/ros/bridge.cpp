@@ -18,7 +18,7 @@ std::string topic_name(std::string name) {
 
 Node::Vector plain(const Vec3& v) { return {v.x, v.y, v.z}; }
 
-class Bridge final : public sim::Extension {
+class Bridge final : public mind::Extension {
  public:
   Bridge(const sim::ExtensionSetup& setup, StartNode start)
       : replay_(setup.replay), rate_(setup.parameters.number("rate", 50, 0.01, 1e4)), start_(std::move(start)) {}
@@ -38,10 +38,14 @@ class Bridge final : public sim::Extension {
       const std::string place = "/" + topic_name(agent.name()) + "/";
       for (const model::Joint& joint : model.joints)
         if (joint.motor)
-          listen(place + topic_name(joint.name) + "/command", {"joint", agent.name(), joint.name, {}, 0, {}});
+          listen(place + topic_name(joint.name) + "/command", [module = agent.name(), name = joint.name](double value) {
+            return sim::JointInput{module, name, value};
+          });
       for (const model::Sensor& sensor : model.sensors) {
         if (sensor.type == "external")
-          listen(place + topic_name(sensor.name), {"percept", agent.name(), sensor.name, {}, 0, {}});
+          listen(place + topic_name(sensor.name), [module = agent.name(), name = sensor.name](double value) {
+            return sim::PerceptInput{module, name, value};
+          });
         else advertise(place, i, simulation, sensor);
       }
       advertise_imu(place, i, simulation);
@@ -49,11 +53,8 @@ class Bridge final : public sim::Extension {
   }
 
   void before_tick(sim::Simulation& simulation) override {
-    for (const Node::Heard& heard : node_->take_heard()) {
-      sim::Input input = commands_[static_cast<std::size_t>(heard.number)];
-      input.value = heard.value;
-      simulation.give(std::move(input));
-    }
+    for (const Node::Heard& heard : node_->take_heard())
+      simulation.give(commands_[static_cast<std::size_t>(heard.number)](heard.value));
   }
 
   void after_tick(const sim::Simulation& simulation) override {
@@ -82,7 +83,8 @@ class Bridge final : public sim::Extension {
     Pose pose;
   };
 
-  void listen(const std::string& topic, sim::Input command) {
+  using Command = std::function<sim::Input(double)>;
+  void listen(const std::string& topic, Command command) {
     node_->listen(topic, static_cast<int>(commands_.size()));
     commands_.push_back(std::move(command));
   }
@@ -199,7 +201,7 @@ class Bridge final : public sim::Extension {
   double rate_, next_ = 0;  // Hz, and s of simulated time
   StartNode start_;
   std::unique_ptr<Node> node_;
-  std::vector<sim::Input> commands_;  // by the number under which they are heard
+  std::vector<Command> commands_;  // by the number under which they are heard
   std::vector<SensorTopic> sensors_;
   std::vector<Mount> mounts_;
 };

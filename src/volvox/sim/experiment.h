@@ -66,8 +66,12 @@ class PluginHost {
   // of their own, which may take so many seconds for a call.
   virtual Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, Library& into,
                             Log& log) = 0;
-  // What isolation cost the runs that are still there.
+  // What became of its plugins, once a run is over: what isolation cost the runs that are still there; what was
+  // said of plugins that are there for all runs, so that no run's own log has it; and whether an isolated plugin was
+  // disabled for taking too long, which may go otherwise another time.
   virtual void add_metrics(Metrics&) const {}
+  virtual std::vector<std::string> warnings() const { return {}; }
+  virtual bool clock_decided() const { return false; }
 };
 
 // Everything that can be named on the command line, and that a user's program can add to.

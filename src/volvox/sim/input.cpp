@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -14,7 +13,50 @@ namespace volvox::sim {
 namespace {
 
 constexpr double largest_force = 1e6;  // N; beyond it a slip of the hand would end the run
+constexpr double farthest = 1e6;       // m, and m/s: beyond it numbers lose their millimetres
+constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose"};  // as the variant has them
 
+std::string pose_text(const PoseInput& input) {
+  const auto& [p, q] = input.pose;
+  std::string text = fmt::format("{} {} {} {} {} {} {}", p.x, p.y, p.z, q.x, q.y, q.z, q.w);
+  if (input.velocity) {
+    const auto& [v, w] = *input.velocity;
+    text += fmt::format(" {} {} {} {} {} {}", v.x, v.y, v.z, w.x, w.y, w.z);
+  }
+  return text;
+}
+
+Error not_a_pose(const std::string& text) {
+  return Error(fmt::format("'{}' is not a pose", text),
+               "give x y z in m and a unit quaternion qx qy qz qw, and perhaps six velocities");
+}
+
+Result<Input> parse_pose(const InputRecord& record) {
+  std::array<double, 13> n{};
+  std::size_t count = 0;
+  const char* at = record.text.c_str();
+  for (char* end = nullptr; count < n.size(); at = end) {
+    const double value = std::strtod(at, &end);
+    if (end == at) break;
+    n[count++] = value;
+  }
+  if (at[std::strspn(at, " ")] != 0 || (count != 7 && count != 13)) return not_a_pose(record.text);
+  PoseInput input{record.module, {{n[0], n[1], n[2]}, {n[6], n[3], n[4], n[5]}}};
+  if (count == 13) input.velocity = {{n[7], n[8], n[9]}, {n[10], n[11], n[12]}};
+  return Input(std::move(input));
+}
+
+struct ToRecord {
+  InputRecord& record;
+  void operator()(const ParameterInput& i) { record.name = i.parameter, record.text = i.value; }
+  void operator()(const JointInput& i) { record.name = i.joint, record.value = i.position; }
+  void operator()(const DockInput& i) { record.name = i.dock, record.value = i.enabled ? 1 : 0; }
+  void operator()(const PushInput& i) { record.name = i.link, record.force = i.force; }
+  void operator()(const PerceptInput& i) { record.name = i.sensor, record.value = i.value; }
+  void operator()(const PoseInput& i) { record.text = pose_text(i); }
+};
+
+// The number of the first of this name; negative: there is none.
 template <class Named>
 int find(const std::vector<Named>& list, const std::string& name) {
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -22,84 +64,122 @@ int find(const std::vector<Named>& list, const std::string& name) {
   return -1;
 }
 
-Error no_such(const Input& input, const char* what) {
-  return Error(fmt::format("module '{}' has no {} '{}'", input.module, what, input.name), "choose one that it has");
+Error no_such(const std::string& module, const char* what, const std::string& name) {
+  return Error(fmt::format("module '{}' has no {} '{}'", module, what, name), "choose one that it has");
 }
 
-constexpr double farthest = 1e6;  // m, and m/s: beyond it numbers lose their millimetres
+Error out_of_bounds(const char* kind) {
+  return Error(fmt::format("an input of kind '{}' holds a number that is out of bounds", kind),
+               "give finite numbers, and a force of at most 1e6 N");
+}
 
-Result<void> drive(const Input& input, world::World& world, std::uint32_t placement) {
-  std::array<double, 13> n{};
-  std::size_t count = 0;
-  const char* at = input.text.c_str();
-  for (char* end = nullptr; count < n.size(); at = end) {
-    const double value = std::strtod(at, &end);
-    if (end == at) break;
-    n[count++] = value;
+class Apply {
+ public:
+  explicit Apply(Simulation& simulation) : world_(simulation.world()), minds_(simulation.minds()) {}
+
+  Result<void> operator()(const ParameterInput& input) {
+    bool found = false;
+    for (std::size_t i = 0; i < minds_.size(); ++i)
+      if (input.module.empty() || minds_.agent(i).name() == input.module)
+        found = minds_.tune(i, input.parameter, input.value) || found;
+    if (!found)
+      return Error(
+          fmt::format("no behavior has a parameter '{}' that takes the value '{}'", input.parameter, input.value),
+          "choose one that it has");
+    return {};
   }
-  const bool whole = at[std::strspn(at, " ")] == 0 && (count == 7 || count == 13);
-  const bool bounded =
-      std::all_of(n.begin(), n.end(), [](double x) { return std::fabs(x) <= farthest; });  // false for NaN
-  const double norm = std::sqrt(n[3] * n[3] + n[4] * n[4] + n[5] * n[5] + n[6] * n[6]);
-  if (!whole || !bounded || !(std::fabs(norm - 1) < 1e-3))
-    return Error(fmt::format("'{}' is not a pose", input.text),
-                 "give x y z in m and a unit quaternion qx qy qz qw, and perhaps six velocities");
-  const Pose pose{{n[0], n[1], n[2]}, normalized(Quat{n[6], n[3], n[4], n[5]})};
-  world.place_link(world.part(placement).first_link, pose, {{n[7], n[8], n[9]}, {n[10], n[11], n[12]}});
-  return {};
-}
+
+  Result<void> operator()(const PerceptInput& input) {
+    if (!std::isfinite(input.value)) return out_of_bounds("percept");
+    for (std::size_t i = 0; i < minds_.size(); ++i)
+      if (minds_.agent(i).name() == input.module && minds_.agent(i).set_external(input.sensor, input.value)) return {};
+    return no_such(input.module, "sensor of type external named", input.sensor);
+  }
+
+  Result<void> operator()(const JointInput& input) {
+    if (!std::isfinite(input.position)) return out_of_bounds("joint");
+    const auto placement = placement_of(input.module);
+    if (!placement.ok()) return placement.error();
+    const model::ModuleModel& module = world_.module_model(*placement);
+    const int joint = find(module.joints, input.joint);
+    if (joint < 0 || !module.joints[static_cast<std::size_t>(joint)].motor)
+      return no_such(input.module, "motor", input.joint);
+    world_.command(world_.part(*placement).first_joint + static_cast<std::uint32_t>(joint), physics::Control::position,
+                   input.position);
+    return {};
+  }
+
+  Result<void> operator()(const DockInput& input) {
+    const auto placement = placement_of(input.module);
+    if (!placement.ok()) return placement.error();
+    const int dock = find(world_.module_model(*placement).docks, input.dock);
+    if (dock < 0) return no_such(input.module, "dock", input.dock);
+    world_.enable_dock(world_.part(*placement).first_dock + static_cast<std::uint32_t>(dock), input.enabled);
+    return {};
+  }
+
+  Result<void> operator()(const PushInput& input) {
+    if (!finite(input.force) || length(input.force) > largest_force) return out_of_bounds("push");
+    const auto placement = placement_of(input.module);
+    if (!placement.ok()) return placement.error();
+    const int link = input.link.empty() ? 0 : find(world_.module_model(*placement).links, input.link);
+    if (link < 0) return no_such(input.module, "link", input.link);
+    world_.push(world_.part(*placement).first_link + static_cast<std::uint32_t>(link), Wrench{input.force, {}});
+    return {};
+  }
+
+  Result<void> operator()(const PoseInput& input) {
+    const auto placement = placement_of(input.module);
+    if (!placement.ok()) return placement.error();
+    if (!world_.module_model(*placement).driven)
+      return Error(fmt::format("module '{}' is not driven from outside", input.module),
+                   "give its model <volvox:driven/>");
+    const Twist velocity = input.velocity.value_or(Twist{});
+    const auto& [p, q] = input.pose;
+    const auto bounded = [](const Vec3& v) {  // false for NaN
+      return std::fabs(v.x) <= farthest && std::fabs(v.y) <= farthest && std::fabs(v.z) <= farthest;
+    };
+    const double norm = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    if (!bounded(p) || !bounded(velocity.linear) || !bounded(velocity.angular) || !(std::fabs(norm - 1) < 1e-3))
+      return not_a_pose(pose_text(input));
+    world_.place_link(world_.part(*placement).first_link, {p, normalized(q)}, velocity);
+    return {};
+  }
+
+ private:
+  Result<std::uint32_t> placement_of(const std::string& module) const {
+    for (std::uint32_t p = 0; p < world_.placements(); ++p)
+      if (world_.name(p) == module) return p;
+    return Error(fmt::format("there is no module '{}'", module), "choose one of this world");
+  }
+
+  world::World& world_;
+  mind::Minds& minds_;
+};
 
 }  // namespace
 
-Result<void> apply(const Input& input, Simulation& simulation) {
-  world::World& world = simulation.world();
-  mind::Minds& minds = simulation.minds();
-  if (!std::isfinite(input.value) || !finite(input.force) || length(input.force) > largest_force)
-    return Error(fmt::format("an input of kind '{}' holds a number that is out of bounds", input.kind),
-                 "give numbers that are");
-  if (input.kind == "parameter") {
-    bool found = false;
-    for (std::size_t i = 0; i < minds.size(); ++i)
-      if (input.module.empty() || minds.agent(i).name() == input.module)
-        found = minds.tune(i, input.name, input.text) || found;
-    if (!found)
-      return Error(fmt::format("no behavior has a parameter '{}' that takes the value '{}'", input.name, input.text),
-                   "choose one that it has");
-    return {};
-  }
-  if (input.kind == "percept") {
-    for (std::size_t i = 0; i < minds.size(); ++i)
-      if (minds.agent(i).name() == input.module && minds.agent(i).set_external(input.name, input.value)) return {};
-    return no_such(input, "sensor of type external named");
-  }
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
-    if (world.name(p) != input.module) continue;
-    const model::ModuleModel& module = world.module_model(p);
-    if (input.kind == "joint") {
-      const int joint = find(module.joints, input.name);
-      if (joint < 0 || !module.joints[static_cast<std::size_t>(joint)].motor) return no_such(input, "motor");
-      world.command(world.part(p).first_joint + static_cast<std::uint32_t>(joint), physics::Control::position,
-                    input.value);
-    } else if (input.kind == "dock") {
-      const int dock = find(module.docks, input.name);
-      if (dock < 0) return no_such(input, "dock");
-      world.enable_dock(world.part(p).first_dock + static_cast<std::uint32_t>(dock), input.value != 0);
-    } else if (input.kind == "push") {
-      const int link = input.name.empty() ? 0 : find(module.links, input.name);
-      if (link < 0) return no_such(input, "link");
-      world.push(world.part(p).first_link + static_cast<std::uint32_t>(link), Wrench{input.force, {}});
-    } else if (input.kind == "pose") {
-      if (!module.driven)
-        return Error(fmt::format("module '{}' is not driven from outside", input.module),
-                     "give its model <volvox:driven/>");
-      return drive(input, world, p);
-    } else {
-      return Error(fmt::format("there is no input of kind '{}'", input.kind),
-                   "use parameter, joint, dock, push, percept or pose");
-    }
-    return {};
-  }
-  return Error(fmt::format("there is no module '{}'", input.module), "choose one of this world");
+const std::string& module_of(const Input& input) {
+  return std::visit([](const auto& i) -> const std::string& { return i.module; }, input);
 }
+
+InputRecord record_of(const Input& input) {
+  InputRecord record{kinds[input.index()], module_of(input), {}, {}, 0, {}};
+  std::visit(ToRecord{record}, input);
+  return record;
+}
+
+Result<Input> input_of(const InputRecord& r) {
+  if (r.kind == "parameter") return Input(ParameterInput{r.module, r.name, r.text});
+  if (r.kind == "joint") return Input(JointInput{r.module, r.name, r.value});
+  if (r.kind == "dock") return Input(DockInput{r.module, r.name, r.value != 0});
+  if (r.kind == "push") return Input(PushInput{r.module, r.name, r.force});
+  if (r.kind == "percept") return Input(PerceptInput{r.module, r.name, r.value});
+  if (r.kind == "pose") return parse_pose(r);
+  return Error(fmt::format("there is no input of kind '{}'", r.kind),
+               "use parameter, joint, dock, push, percept or pose");
+}
+
+Result<void> apply_input(const Input& input, Simulation& simulation) { return std::visit(Apply(simulation), input); }
 
 }  // namespace volvox::sim

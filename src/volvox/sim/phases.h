@@ -7,10 +7,10 @@
 
 namespace volvox::sim {
 
-enum class Phase : std::uint8_t { input, sense, think, send, dock, act, move, break_, deliver, publish };
-inline constexpr std::size_t phase_count = 10;
+enum class Phase : std::uint8_t { input, sense, think, send, act, dock, move, break_, deliver, publish, measure };
+inline constexpr std::size_t phase_count = 11;
 inline constexpr std::array<std::string_view, phase_count> phase_names = {
-    "input", "sense", "think", "send", "dock", "act", "move", "break", "deliver", "publish"};
+    "input", "sense", "think", "send", "act", "dock", "move", "break", "deliver", "publish", "measure"};
 
 // Wall time spent in each phase since the start, in s. Measured, never part of the state.
 struct PhaseTimes {

@@ -12,9 +12,7 @@
 #include "volvox/base/csv.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
-#include "volvox/sim/recording_format.h"
-#include "volvox/sim/tells_metrics.h"
-#include "volvox/sim/tells_of_plugins.h"
+#include "volvox/base/text.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -109,12 +107,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.settings = settings;
   sample_every_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(0.05 / shared->run.dt.seconds())));
   start_centre_ = world::centre_of_mass(simulation_->world());
-  experiment_->begin(*simulation_);
-  try {
-    each_extension([&](Extension& e) { e.begin(*simulation_); });
-  } catch (const std::exception& error) {
-    return Error(error.what(), "");
-  }
+  if (auto begun = begin_hooks(); !begun.ok()) return begun;
   const bool restores = options.restore_from || options.restore_bytes;
   if (restores) {
     std::string name = "the snapshot in the recording";
@@ -178,17 +171,26 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
   return {};
 }
 
-template <class Call>
-void Run::each_extension(Call&& call) {
-  if (options_.replay) return;
-  for (const auto& [name, extension] : extensions_.all())
-    if (auto* in_loop = dynamic_cast<Extension*>(extension.get())) {
+// What the run adds to every tick of the simulation.
+Result<void> Run::begin_hooks() {
+  experiment_->begin(*simulation_);
+  if (!options_.replay)
+    for (const auto& [name, extension] : extensions_.all()) {
       try {
-        call(*in_loop);
+        extension->begin(*simulation_);
       } catch (const std::exception& error) {
-        throw std::runtime_error(fmt::format("extension '{}': {}", name, error.what()));
+        return Error(fmt::format("extension '{}': {}", name, error.what()), "");
       }
+      simulation_->attach(name, *extension);
     }
+  const std::string who = fmt::format("experiment '{}'", report_.experiment);
+  simulation_->add_script([this](Simulation& simulation) { experiment_->before_tick(simulation); }, who);
+  simulation_->add_measure([this](const Simulation& simulation) { experiment_->observe(simulation); }, who);
+  simulation_->add_measure([this](const Simulation& simulation) {
+    loads_.observe(simulation.world(), simulation.dock_events(), simulation.now().seconds());
+    if (simulation.tick() % sample_every_ == 0) sample();
+  });
+  return {};
 }
 
 namespace {
@@ -247,33 +249,6 @@ Result<void> Run::restore(const std::string& text, const std::string& file) {
   return error;
 }
 
-Result<void> Run::record(const fs::path& file) {
-  const model::WorldModel& world = simulation_->world().model();
-  const auto is_file = fs::exists(options_.experiment) && !fs::is_directory(options_.experiment);
-  const Metadata description = {
-      {"format", format::version},
-      {"experiment", is_file ? fs::absolute(options_.experiment).string() : options_.experiment},
-      {"name", report_.experiment},
-      {"settings", nlohmann::json(report_.settings).dump()},
-      {"engine", options_.engine},
-      {"plugins", nlohmann::json(options_.plugins).dump()},
-      {"isolate_s", options_.isolate ? fmt::format("{}", *options_.isolate) : ""},
-      {"seed", std::to_string(options_.seed)},
-      {"dt", world.run.dt.text()},
-      {"substep_s", fmt::format("{}", world.run.max_substep)},
-      {"duration_s", fmt::format("{}", world.run.duration.seconds())},
-      {"modules", std::to_string(report_.modules)}};
-  TrafficWatch::prepare(*simulation_);
-  auto made = Recorder::create(file, description, *simulation_);
-  if (!made.ok()) return made.error();
-  recorder_ = std::move(*made);
-  if (!restored_.empty()) recorder_->attach("restored.snap", "application/octet-stream", restored_);
-  recorder_->record(*simulation_);
-  recorder_->record_metrics(simulation_->now(), simulation_->tick(), report_.history.back());
-  simulation_->add_observer([this](const Simulation& simulation) { recorder_->record(simulation); });
-  return {};
-}
-
 void Run::add_onlooker(std::function<void(const Simulation&)> look) {
   simulation_->add_observer([this, look = std::move(look)](const Simulation& simulation) {
     const double begin = platform::monotonic_seconds();
@@ -283,23 +258,11 @@ void Run::add_onlooker(std::function<void(const Simulation&)> look) {
 }
 
 StepStatus Run::step() {
-  StepStatus status;
-  try {
-    each_extension([&](Extension& e) { e.before_tick(*simulation_); });
-    experiment_->before_tick(*simulation_);
-    status = simulation_->step();
-    if (status.ok()) each_extension([&](Extension& e) { e.after_tick(*simulation_); });
-  } catch (const std::exception& error) {  // of a plugin: an engine, an extension, a law of propagation
-    status.what = fmt::format("at {:.3f} s: {}", simulation_->now().seconds(), error.what());
-  }
+  StepStatus status = simulation_->step();
   if (!status.ok()) {
     report_.status = "failed";
-    report_.failure = status.what;
-    return status;
+    report_.failure = status.text();
   }
-  experiment_->observe(*simulation_);
-  loads_.observe(simulation_->world(), simulation_->dock_events(), simulation_->now().seconds());
-  if (simulation_->tick() % sample_every_ == 0) sample();
   return status;
 }
 
@@ -372,8 +335,7 @@ void Run::end() {
   report_.phases = simulation_->phase_times();
   report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
   experiment_->shutdown(*simulation_, report_.metrics);
-  for (const auto& [name, extension] : extensions_.all())
-    if (const auto* telling = dynamic_cast<const TellsMetrics*>(extension.get())) telling->add_metrics(report_.metrics);
+  for (const auto& [name, extension] : extensions_.all()) extension->add_metrics(report_.metrics);
 
   // What every run reports, after what its experiment does.
   const Vec3 moved = world::centre_of_mass(world) - start_centre_;
@@ -417,10 +379,10 @@ void Run::end() {
     add("late_ticks", static_cast<double>(report_.pacing->late_ticks), "ended after their deadline");
     add("drift_s", report_.pacing->drift, "behind real time at the end");
   }
-  if (library_.plugins) library_.plugins->add_metrics(report_.metrics);
-  if (const auto* telling = dynamic_cast<const TellsOfPlugins*>(library_.plugins.get())) {
-    report_.clock_decided = telling->clock_decided();
-    for (const std::string& warning : telling->warnings())
+  if (library_.plugins) {
+    library_.plugins->add_metrics(report_.metrics);
+    report_.clock_decided = library_.plugins->clock_decided();
+    for (const std::string& warning : library_.plugins->warnings())
       if (report_.warnings.size() < most_warnings) report_.warnings.push_back(warning);
   }
   report_.state_hash = simulation_->hash();
@@ -432,92 +394,10 @@ void Run::sample() {
   report_.history.push_back({simulation_->now().seconds(), world::centre_of_mass(world), world::kinetic_energy(world),
                              world.modules().empty() ? 0 : world::highest_link(world), world.organism_count(),
                              world.graph().connections()});
-  if (recorder_) recorder_->record_metrics(simulation_->now(), simulation_->tick(), report_.history.back());
+  for (const auto& take : sample_observers_) take(report_.history.back());
 }
 
 namespace {
-
-nlohmann::ordered_json number(double value) {
-  if (std::isfinite(value)) return value;
-  return nullptr;
-}
-
-nlohmann::ordered_json times_ms(const TimeDistribution& times) {
-  nlohmann::ordered_json json;
-  json["count"] = times.count();
-  json["least"] = times.shortest() * 1e3;
-  for (const auto& [name, part] :
-       {std::pair{"q1", 0.25}, {"median", 0.5}, {"q3", 0.75}, {"p99", 0.99}, {"p999", 0.999}})
-    json[name] = times.quantile(part) * 1e3;
-  json["most"] = times.longest() * 1e3;
-  json["mean"] = times.mean() * 1e3;
-  return json;
-}
-
-nlohmann::ordered_json pacing(const PacingReport& report) {
-  nlohmann::ordered_json json;
-  json["factor"] = report.factor;
-  json["tick_length_ms"] = report.tick_length * 1e3;
-  json["late_ticks"] = report.late_ticks;
-  json["worst_lateness_ms"] = report.worst_lateness * 1e3;
-  json["drift_s"] = report.drift;
-  json["tick_ms"] = times_ms(report.tick_times);
-  json["wake_delay_ms"] = times_ms(report.wake_delays);
-  json["scheduling"] = report.scheduling;
-  json["memory"] = report.memory;
-  return json;
-}
-
-nlohmann::ordered_json summary(const RunReport& report) {
-  nlohmann::ordered_json json;
-  json["experiment"] = report.experiment;
-  json["engine"] = report.engine;
-  json["seed"] = report.seed;
-  json["dt"] = report.dt.text();
-  json["threads"] = report.threads;
-  json["modules"] = report.modules;
-  json["ticks"] = report.ticks;
-  json["sim_time_s"] = number(report.sim_time);
-  json["wall_time_s"] = number(report.wall_time);
-  json["real_time_factor"] = number(report.real_time_factor());
-  json["status"] = report.status;
-  if (!report.failure.empty()) json["failure"] = report.failure;
-  json["state_hash"] = hash_text(report.state_hash);
-  if (report.clock_decided) json["reproducible"] = false;
-  else if (report.inputs == 0) json["reproducible"] = true;
-  else json["reproducible"] = "with_inputs";
-  if (report.pacing) json["real_time"] = pacing(*report.pacing);
-  json["metrics"] = nlohmann::ordered_json::object();
-  for (const Metric& metric : report.metrics.all()) json["metrics"][metric.name] = number(metric.value);
-  nlohmann::ordered_json paper = nlohmann::ordered_json::object();
-  for (const Metric& metric : report.metrics.all())
-    if (metric.paper) paper[metric.name] = number(*metric.paper);
-  if (!paper.empty()) json["paper"] = paper;
-  json["warnings"] = report.warnings;
-  return json;
-}
-
-// A file is there whole or not at all: neither a reader nor a crash meets half of it.
-Result<void> write_whole(const fs::path& file, const std::string& text) {
-  const auto bad = [&](const std::string& what) {
-    return Diagnostic{file.string(), 0, what,
-                      "see whether the disk is full, or give a folder that can be written, with --out DIR"};
-  };
-  const fs::path part = file.string() + ".part";
-  std::error_code error;
-  {
-    std::ofstream out(part, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) {
-      fs::remove(part, error);
-      return bad("the results cannot be written");
-    }
-  }
-  fs::rename(part, file, error);
-  if (error) return bad("the results cannot be written: " + error.message());
-  return {};
-}
 
 Result<void> make_folder(const fs::path& folder) {
   std::error_code error;
@@ -530,8 +410,6 @@ Result<void> make_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::string RunReport::json() const { return summary(*this).dump(2); }
-
 Result<void> Run::announce(const fs::path& folder) const {
   if (auto made = make_folder(folder); !made.ok()) return made;
   const nlohmann::ordered_json json = {{"experiment", report_.experiment},
@@ -541,43 +419,20 @@ Result<void> Run::announce(const fs::path& folder) const {
                                        {"threads", report_.threads},
                                        {"modules", report_.modules},
                                        {"status", "running"}};
-  return write_whole(folder / "summary.json", json.dump(2) + "\n");
+  return write_file(folder / "summary.json", json.dump(2) + "\n");
 }
 
 void Run::fail(const fs::path& folder, const std::string& why) {
   if (report_.status != "failed") report_.failure = why;
   report_.status = "failed";
-  (void)write_summary(folder);
-}
-
-Result<void> Run::write_summary(const fs::path& folder) const {
-  nlohmann::ordered_json json = summary(report_);
-  json["file"] = report_.file;
-  json["settings"] = report_.settings;
-  json["engine_settings"] = report_.engine_settings;
-  json["load_time_s"] = number(report_.load_time);
-  for (std::size_t i = 0; i < phase_count; ++i)
-    json["phase_times_s"][std::string(phase_names[i])] = number(report_.phases.seconds[i]);
-  json["memory_bytes"] = report_.memory_bytes;
-  return write_whole(folder / "summary.json", json.dump(2) + "\n");
+  (void)write_file(folder / "summary.json", report_.summary());
 }
 
 Result<void> Run::write(const fs::path& folder) {
   if (auto made = make_folder(folder); !made.ok()) return made;
-  if (auto written = write_summary(folder); !written.ok()) return written;
-
-  std::vector<std::string> headings = {"time_s"};
-  headings.insert(headings.end(), std::begin(format::metric_names), std::end(format::metric_names));
-  Csv csv(headings);
-  for (const TimePoint& p : report_.history) {
-    csv.field(p.time);
-    for (const double value : p.values()) csv.field(value);
-    csv.end_row();
-  }
-  if (auto written = write_whole(folder / "metrics.csv", csv.text()); !written.ok()) return written;
+  if (auto written = write_file(folder / "summary.json", report_.summary()); !written.ok()) return written;
+  if (auto written = write_file(folder / "metrics.csv", report_.csv()); !written.ok()) return written;
   if (auto written = experiment_->write(folder); !written.ok()) return written;
-  if (recorder_)
-    if (auto recorded = recorder_->finish({{"summary", report_.json()}}); !recorded.ok()) return recorded;
   if (options_.save_to && report_.status != "failed") return save(*options_.save_to);
   return {};
 }

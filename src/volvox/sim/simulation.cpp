@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "volvox/base/platform/clock.h"
 
 namespace volvox::sim {
@@ -11,8 +13,21 @@ namespace {
 constexpr std::uint64_t snapshot_version = 4;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
-std::string failure(const mind::MindFailure& failure, double time) {
-  return failure.ok() ? "" : fmt::format("module '{}' at {:.3f} s: {}", failure.module, time, failure.what);
+// Runs code that may be others' (a hook, an engine of a plugin, a law of propagation); what it throws becomes a status.
+template <class Call>
+StepStatus guarded(const std::string& who, Call&& call) {
+  try {
+    if constexpr (std::is_void_v<decltype(call())>) {
+      call();
+      return {};
+    } else {
+      return call();
+    }
+  } catch (const std::exception& error) {
+    return {.what = *error.what() != 0 ? error.what() : "an exception without a text", .who = who};
+  } catch (...) {
+    return {.what = "an exception of an unknown type", .who = who};
+  }
 }
 
 }  // namespace
@@ -37,66 +52,89 @@ Result<std::unique_ptr<Simulation>> Simulation::create(std::shared_ptr<const mod
   return simulation;
 }
 
-template <class Work>
-void Simulation::timed(Phase phase, Work&& work) {
-  const double begin = platform::monotonic_seconds();
-  work();
-  phase_times_.seconds[static_cast<std::size_t>(phase)] += platform::monotonic_seconds() - begin;
+void Simulation::attach(const std::string& name, mind::Extension& extension) {
+  extensions_.push_back({fmt::format("extension '{}'", name), &extension});
+}
+
+void Simulation::add_script(Script script, std::string who) { scripts_.push_back({std::move(who), std::move(script)}); }
+
+void Simulation::add_observer(Observer observer, std::string who) {
+  observers_.push_back({std::move(who), std::move(observer)});
+}
+
+void Simulation::add_measure(Observer measure, std::string who) {
+  measures_.push_back({std::move(who), std::move(measure)});
 }
 
 StepStatus Simulation::step() {
   const Time begin = settings_.dt.start_of(tick_), end = settings_.dt.start_of(tick_ + 1);
   const double dt = settings_.dt.seconds();
-  mind::MindFailure mind;
-  physics::StepStatus physics;
-  dock_events_.clear();
+  StepStatus status;
+  const auto phase = [&](Phase which, auto&& work) { timed(which, begin, end, status, work); };
 
-  timed(Phase::input, [&] { take_inputs(); });
-  timed(Phase::sense, [&] { mind = minds_->sense(*world_, dt, threads_); });
-  if (!mind.ok()) return {failure(mind, begin.seconds())};
-  timed(Phase::think, [&] { mind = minds_->think(begin, dt, threads_); });
-  if (!mind.ok()) return {failure(mind, begin.seconds())};
-  timed(Phase::send, [&] { mind = minds_->send(*world_, tick_, dt); });
-  if (!mind.ok()) return {failure(mind, begin.seconds())};
-  timed(Phase::dock, [&] {
-    mind = minds_->act(*world_, mind::ActStage::latches);
-    if (mind.ok()) world_->update_docks(dock_events_);
-  });
-  if (!mind.ok()) return {failure(mind, begin.seconds())};
-  timed(Phase::act, [&] { mind = minds_->act(*world_, mind::ActStage::motion); });
-  if (!mind.ok()) return {failure(mind, begin.seconds())};
-  timed(Phase::move, [&] { physics = move(begin, end, mind); });
-  if (!mind.ok()) return {failure(mind, end.seconds())};
-  if (!physics.ok())
-    return {fmt::format("physics at {:.3f} s: {}: {}", end.seconds(), world_->body_name(physics.body), physics.what)};
-  timed(Phase::break_, [&] { world_->break_docks(dock_events_); });
-  timed(Phase::deliver, [&] { mind = minds_->deliver(*world_, end, tick_); });
-  if (!mind.ok()) return {failure(mind, end.seconds())};
-  ++tick_;
-  timed(Phase::publish, [&] {
-    minds_->publish_logs(log_, begin);
-    for (const auto& observer : observers_) observer(*this);
-  });
-  return {};
+  phase(Phase::input, [&] { return take_inputs(); });
+  phase(Phase::sense, [&] { return minds_->sense(*world_, dt, threads_); });
+  phase(Phase::think, [&] { return minds_->think(begin, dt, threads_); });
+  phase(Phase::send, [&] { return minds_->send(*world_, tick_, dt); });
+  phase(Phase::act, [&] { return minds_->act(*world_); });
+  phase(Phase::dock, [&] { world_->update_docks(dock_events_); });
+  phase(Phase::move, [&] { return move(begin, end); });
+  phase(Phase::break_, [&] { world_->break_docks(dock_events_); });
+  phase(Phase::deliver, [&] { return minds_->deliver(*world_, end, tick_); });
+  if (status.ok()) ++tick_;  // what follows only looks
+  phase(Phase::publish, [&] { return publish(begin); });
+  phase(Phase::measure, [&] { return measure(); });
+  return status;
 }
 
-physics::StepStatus Simulation::move(Time begin, Time end, mind::MindFailure& mind) {
-  if (!minds_->any_on_board()) return world_->move(begin, end);
-  return world_->move(begin, end, settings_.max_substep, [&](Time substep, double step) {
-    mind = minds_->control(*world_, substep, step, threads_);
-    return mind.ok();
-  });
+// One phase; where an earlier one has failed, nothing.
+template <class Work>
+void Simulation::timed(Phase phase, Time begin, Time end, StepStatus& status, Work&& work) {
+  if (!status.ok()) return;
+  const double started = platform::monotonic_seconds();
+  status = guarded({}, work);
+  phase_times_.seconds[static_cast<std::size_t>(phase)] += platform::monotonic_seconds() - started;
+  if (status.ok()) return;
+  status.phase = phase_names[static_cast<std::size_t>(phase)];
+  status.time = phase < Phase::move ? begin : end;
 }
 
-void Simulation::take_inputs() {
+StepStatus Simulation::take_inputs() {
+  for (const auto& [who, extension] : extensions_)
+    if (StepStatus heard = guarded(who, [&] { extension->before_tick(*this); }); !heard.ok()) return heard;
+  for (const auto& [who, script] : scripts_)
+    if (StepStatus acted = guarded(who, [&] { script(*this); }); !acted.ok()) return acted;
+  dock_events_.clear();  // scripts may still look at those of the last tick
   inputs_.clear();
   for (Input& input : waiting_inputs_) {
-    if (auto applied = apply(input, *this); !applied.ok())
+    if (auto applied = apply_input(input, *this); !applied.ok())
       log_.warning("an input was refused: " + applied.error().text());
     else inputs_.push_back(std::move(input));
   }
   waiting_inputs_.clear();
   inputs_so_far_ += static_cast<std::int64_t>(inputs_.size());
+  return {};
+}
+
+StepStatus Simulation::move(Time begin, Time end) {
+  if (!minds_->any_on_board()) return world_->move(begin, end);
+  return world_->move(begin, end, settings_.max_substep,
+                      [&](Time substep, double step) { return minds_->control(*world_, substep, step, threads_); });
+}
+
+StepStatus Simulation::publish(Time begin) {
+  minds_->publish_logs(log_, begin);
+  for (const auto& [who, observer] : observers_)
+    if (StepStatus looked = guarded(who, [&] { observer(*this); }); !looked.ok()) return looked;
+  for (const auto& [who, extension] : extensions_)
+    if (StepStatus told = guarded(who, [&] { extension->after_tick(*this); }); !told.ok()) return told;
+  return {};
+}
+
+StepStatus Simulation::measure() {
+  for (const auto& [who, measure] : measures_)
+    if (StepStatus measured = guarded(who, [&] { measure(*this); }); !measured.ok()) return measured;
+  return {};
 }
 
 void Simulation::archive_tick(Archive& ar) {

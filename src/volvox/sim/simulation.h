@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "volvox/base/log.h"
+#include "volvox/base/step_status.h"
 #include "volvox/base/thread_pool.h"
+#include "volvox/mind/extension.h"
 #include "volvox/mind/minds.h"
 #include "volvox/physics/engine.h"
 #include "volvox/sim/input.h"
@@ -24,12 +26,6 @@ struct SimulationSettings {
   double max_substep = 1.0 / 240;  // s
 };
 
-// How a tick went. A tick that failed leaves the state as it was when it failed.
-struct StepStatus {
-  std::string what;  // empty: well
-  bool ok() const { return what.empty(); }
-};
-
 class Simulation {
  public:
   // The registries and the log must outlive the simulation.
@@ -38,7 +34,7 @@ class Simulation {
                                                     const physics::EngineRegistry& engines,
                                                     const mind::Registries& registries, Log& log);
 
-  StepStatus step();  // one tick
+  StepStatus step();  // one tick; one that fails leaves the state as it was when it failed
 
   // What comes from outside, for the input phase of the next tick. Not thread-safe: who takes it
   // from another thread hands it over between two ticks.
@@ -58,8 +54,16 @@ class Simulation {
   const std::vector<world::DockEvent>& dock_events() const { return dock_events_; }
   const PhaseTimes& phase_times() const { return phase_times_; }
 
-  // Called in the publish phase of every tick; may look, must not change anything.
-  void add_observer(std::function<void(const Simulation&)> observer) { observers_.push_back(std::move(observer)); }
+  // What takes part in every tick, in the order in which it was added and in the thread of step(). What one throws
+  // ends the tick, and the status names it by `who`.
+  using Script = std::function<void(Simulation&)>;
+  using Observer = std::function<void(const Simulation&)>;
+  // input and publish: hears before the scripts act, and sends out after the observers have looked. It must outlive the
+  // simulation.
+  void attach(const std::string& name, mind::Extension& extension);
+  void add_script(Script script, std::string who);             // input: acts on the run, as a hand would
+  void add_observer(Observer observer, std::string who = {});  // publish: looks, must not change anything
+  void add_measure(Observer measure, std::string who = {});    // measure: likewise, once all is published
 
   // The hash of everything that the next tick depends on.
   std::uint64_t hash() const;
@@ -75,9 +79,11 @@ class Simulation {
   Simulation(const SimulationSettings& settings, Log& log)
       : settings_(settings), log_(log), threads_(settings.threads) {}
   template <class Work>
-  void timed(Phase phase, Work&& work);
-  void take_inputs();
-  physics::StepStatus move(Time begin, Time end, mind::MindFailure& mind);
+  void timed(Phase phase, Time begin, Time end, StepStatus& status, Work&& work);
+  StepStatus take_inputs();
+  StepStatus move(Time begin, Time end);
+  StepStatus publish(Time begin);
+  StepStatus measure();
   void archive_tick(Archive& ar);
   void archive(Archive& ar);
   std::uint64_t fingerprint() const;
@@ -87,7 +93,14 @@ class Simulation {
   ThreadPool threads_;
   std::unique_ptr<world::World> world_;
   std::unique_ptr<mind::Minds> minds_;
-  std::vector<std::function<void(const Simulation&)>> observers_;
+  template <class Call>
+  struct Hook {
+    std::string who;
+    Call call;
+  };
+  std::vector<Hook<mind::Extension*>> extensions_;
+  std::vector<Hook<Script>> scripts_;
+  std::vector<Hook<Observer>> observers_, measures_;
   std::int64_t tick_ = 0;
   std::vector<world::DockEvent> dock_events_;
   std::vector<Input> waiting_inputs_, inputs_;

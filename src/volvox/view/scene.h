@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "volvox/base/time.h"
+#include "volvox/record/traffic.h"
 #include "volvox/sim/simulation.h"
-#include "volvox/sim/traffic.h"
 #include "volvox/view/mesh.h"
 
 namespace volvox::view {
@@ -92,7 +92,7 @@ struct Frame {
   std::vector<DockView> docks;  // by dock
   std::vector<Rgba> colors;     // by placement, instead of its own: alpha 0 keeps those. Empty: all keep theirs
   std::vector<RayView> rays;    // empty unless asked for
-  sim::Traffic traffic;         // likewise: messages on wires, rings around antennas
+  record::Traffic traffic;      // likewise: messages on wires, rings around antennas
 };
 
 void capture(const world::World& world, Frame& frame);          // links and docks

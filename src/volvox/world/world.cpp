@@ -170,11 +170,11 @@ void World::release(physics::JointId hold) {
   if (engine_->has(hold)) engine_->remove_joint(hold);
 }
 
-physics::StepStatus World::move(Time begin, Time end) { return advance(begin, end); }
+StepStatus World::move(Time begin, Time end) { return advance(begin, end); }
 
 // Engines cut an advance into substeps of their own; given one substep, they take it whole. So
 // this works for every engine, and costs one detection of contacts a substep instead of a tick.
-physics::StepStatus World::move(Time begin, Time end, double max_substep, const Control& control) {
+StepStatus World::move(Time begin, Time end, double max_substep, const Control& control) {
   const std::span<Wrench> forces = engine_->forces();
   tick_forces_.assign(forces.begin(), forces.end());
   const int count = physics::substep_count((end - begin).seconds(), max_substep);
@@ -182,18 +182,21 @@ physics::StepStatus World::move(Time begin, Time end, double max_substep, const 
   for (int i = 0; i < count; ++i) {
     const Time from = start_of(i), to = start_of(i + 1);
     std::copy(tick_forces_.begin(), tick_forces_.end(), engine_->forces().begin());
-    if (!control(from, (to - from).seconds())) return {};
-    if (physics::StepStatus status = advance(from, to); !status.ok()) return status;
+    if (StepStatus status = control(from, (to - from).seconds()); !status.ok()) return status;
+    if (StepStatus status = advance(from, to); !status.ok()) return status;
   }
   return {};
 }
 
-physics::StepStatus World::advance(Time begin, Time end) {
+StepStatus World::advance(Time begin, Time end) {
   for (std::uint32_t l = 0; l < bodies_.size(); ++l) last_velocities_[l] = link_velocity(l);
   last_advance_ = (end - begin).seconds();
-  physics::StepStatus status = engine_->advance(begin, end);
-  if (status.ok())
-    for (const std::uint32_t carrier : carriers_) record_load(carrier, last_advance_);
+  StepStatus status = engine_->advance(begin, end);
+  if (!status.ok()) {
+    status.who = body_name(status.body);
+    return status;
+  }
+  for (const std::uint32_t carrier : carriers_) record_load(carrier, last_advance_);
   return status;
 }
 

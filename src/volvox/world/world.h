@@ -134,12 +134,12 @@ class World {
 
   // The phases of a tick (docs/step.md). Events come in a fixed order.
   void update_docks(std::vector<DockEvent>& events);  // dock
-  physics::StepStatus move(Time begin, Time end);     // move
+  StepStatus move(Time begin, Time end);              // move
   // The same, substep by substep: `control` is called at the beginning of each with its time and
-  // length (s), and adds forces and commands for this substep alone to those of the tick. False
-  // ends the tick there.
-  using Control = std::function<bool(Time begin, double step)>;
-  physics::StepStatus move(Time begin, Time end, double max_substep, const Control& control);
+  // length (s), and adds forces and commands for this substep alone to those of the tick. If it
+  // fails, the tick ends there with its status.
+  using Control = std::function<StepStatus(Time begin, double step)>;
+  StepStatus move(Time begin, Time end, double max_substep, const Control& control);
   void break_docks(std::vector<DockEvent>& events);  // break
 
   std::int64_t docks_broken() const { return docks_broken_; }  // connections, since the start
@@ -160,7 +160,7 @@ class World {
   void release_disabled(std::vector<DockEvent>& events);
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
-  physics::StepStatus advance(Time begin, Time end);
+  StepStatus advance(Time begin, Time end);
   void record_load(std::uint32_t carrier, double dt);
   bool consistent() const;
   bool joints_there() const;

@@ -16,7 +16,7 @@ std::string failure_of(model::SceneBuilder scene, const std::function<void(Agent
   theatre.prepare = [&](Scripted& b) { b.on_step = step; };
   if (const auto opened = theatre.open(scene); !opened.ok()) return opened.error().text();
   for (int i = 0; i < 3; ++i)
-    if (const MindFailure failure = theatre.tick(); !failure.ok()) return failure.module + ": " + failure.what;
+    if (const StepStatus failure = theatre.tick(); !failure.ok()) return failure.who + ": " + failure.what;
   return {};
 }
 
@@ -24,7 +24,7 @@ TEST(Exchange, MistakesNameTheModule) {
   const auto radio = [](auto step) { return failure_of(spread({0, 1}, with_radio()), step); };
   EXPECT_NE(radio([](Agent& a) {
               a.send("radio", Bytes(128));
-            }).find("m0: a message at 'radio' cannot be sent: a payload of 128 bytes"),
+            }).find("module 'm0': a message at 'radio' cannot be sent: a payload of 128 bytes"),
             std::string::npos);
   EXPECT_NE(radio([](Agent& a) { a.send("radoi", 1.0); }).find("did you mean 'radio'?"), std::string::npos);
   EXPECT_NE(radio([](Agent& a) {
@@ -119,7 +119,7 @@ TEST(Exchange, CallbacksThatSendForEverAtOneInstantAreStopped) {
   };
   auto scene = chain_of(2, wired(std::numeric_limits<double>::infinity()));
   ASSERT_TRUE(theatre.open(scene).ok());
-  const MindFailure failure = theatre.tick();
+  const StepStatus failure = theatre.tick();
   EXPECT_FALSE(failure.ok());
   EXPECT_NE(failure.what.find("time does not pass"), std::string::npos) << failure.what;
 }

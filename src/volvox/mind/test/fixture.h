@@ -57,22 +57,20 @@ class Theatre {
     return minds->start(*world, dt.seconds());
   }
 
-  MindFailure tick() {
+  StepStatus tick() {
     const Time begin = dt.start_of(now), end = dt.start_of(now + 1);
     minds->sense(*world, dt.seconds(), threads);
     if (auto failure = minds->think(begin, dt.seconds(), threads); !failure.ok()) return failure;
     if (auto failure = minds->send(*world, now, dt.seconds()); !failure.ok()) return failure;
     std::vector<world::DockEvent> events;
-    if (auto failure = minds->act(*world, ActStage::latches); !failure.ok()) return failure;
+    if (auto failure = minds->act(*world); !failure.ok()) return failure;
     world->update_docks(events);
-    if (auto failure = minds->act(*world, ActStage::motion); !failure.ok()) return failure;
-    MindFailure on_board;
     if (!minds->any_on_board()) world->move(begin, end);
-    else
-      world->move(begin, end, 1.0 / 240, [&](Time substep, double step) {
-        return (on_board = minds->control(*world, substep, step, threads)).ok();
-      });
-    if (!on_board.ok()) return on_board;
+    else if (auto failure =
+                 world->move(begin, end, 1.0 / 240,
+                             [&](Time substep, double step) { return minds->control(*world, substep, step, threads); });
+             !failure.ok())
+      return failure;
     world->break_docks(events);
     auto failure = minds->deliver(*world, end, now);
     ++now;
@@ -80,8 +78,8 @@ class Theatre {
   }
   void ticks(int count) {
     for (int i = 0; i < count; ++i) {
-      const MindFailure failure = tick();
-      if (!failure.ok()) throw std::runtime_error(failure.module + ": " + failure.what);
+      const StepStatus failure = tick();
+      if (!failure.ok()) throw std::runtime_error(failure.who + ": " + failure.what);
     }
   }
 

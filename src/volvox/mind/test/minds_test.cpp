@@ -241,7 +241,7 @@ TEST(Minds, OnlyTheOmniscientSeeOthers) {
     };
     auto scene = chain_of(2);
     ASSERT_TRUE(theatre.open(scene).ok());
-    const MindFailure failure = theatre.tick();
+    const StepStatus failure = theatre.tick();
     EXPECT_EQ(failure.ok(), allowed);
     EXPECT_EQ(saw, allowed);
     if (!allowed) {
@@ -270,8 +270,8 @@ TEST(Minds, MistakesOfABehaviorNameTheModule) {
     };
     auto scene = chain_of(3);
     ASSERT_TRUE(theatre.open(scene).ok());
-    const MindFailure failure = theatre.tick();
-    EXPECT_EQ(failure.module, "m1") << expected;
+    const StepStatus failure = theatre.tick();
+    EXPECT_EQ(failure.who, "module 'm1'") << expected;
     EXPECT_NE(failure.what.find(expected), std::string::npos) << failure.what;
     EXPECT_NE(failure.what.find("'scripted'"), std::string::npos);
   }

@@ -117,8 +117,8 @@ TEST(OnBoard, ABadCommandNamesItsModule) {
   model::SceneBuilder scene("air");
   scene.add(world::share(rotorcraft()), Pose{}, "m");
   ASSERT_TRUE(theatre.open(scene).ok());
-  const MindFailure failure = theatre.tick();
-  EXPECT_EQ(failure.module, "m");
+  const StepStatus failure = theatre.tick();
+  EXPECT_EQ(failure.who, "module 'm'");
   EXPECT_NE(failure.what.find("not a number for the action 'rotor'"), std::string::npos) << failure.what;
 }
 

@@ -193,8 +193,8 @@ TEST(Actuators, ANaNCommandIsCaughtAndNamed) {
   ASSERT_TRUE(theatre.open(scene).ok());
   EXPECT_TRUE(theatre.tick().ok());
   EXPECT_TRUE(theatre.tick().ok());
-  const MindFailure failure = theatre.tick();
-  EXPECT_EQ(failure.module, "m7");
+  const StepStatus failure = theatre.tick();
+  EXPECT_EQ(failure.who, "module 'm7'");
   EXPECT_NE(failure.what.find("not a number"), std::string::npos);
   EXPECT_NE(failure.what.find("'bend'"), std::string::npos);
 }

@@ -86,7 +86,7 @@ TEST(Behaviors, OmniscienceIsOnesOwn) {
     model.mind = model::Mind{"scripted", {}, "f", 1, {model::Mind{"scripted", {}, "f", 2}}};
     auto scene = chain_of(1, model);
     ASSERT_TRUE(theatre.open(scene).ok());
-    const MindFailure failure = theatre.tick();
+    const StepStatus failure = theatre.tick();
     EXPECT_NE(failure.what.find("omniscient"), std::string::npos)
         << "the other behaviour must not see what its neighbour may";
     EXPECT_EQ(saw.back(), 1 - all_seeing);

@@ -42,15 +42,12 @@ TEST(RunReport, IsAPageThatNeedsNothingElse) {
   report.history.resize(2);
   report.history[1].time = 1;
   report.history[1].centre_of_mass = {1, 2, 3};
-  ASSERT_TRUE(write_report(report, folder).ok());
-  std::ifstream in(folder / "report.html");
-  const std::string page((std::istreambuf_iterator<char>(in)), {});
+  const std::string page = report_html(report, folder);
   for (const char* part : {"<h1>a &lt;run&gt;</h1>", "<td>docks_engaged</td><td class=\"number\">2</td>", "<polyline",
                            "data:image/png;base64,iVBORw==", "data:image/svg+xml;base64,PHN2Zy8+", "</html>"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   for (const char* part : {"http:", "https:", "src=\"/", "<script", "Kinetic energy"})
     EXPECT_EQ(page.find(part), std::string::npos) << part;
-  EXPECT_FALSE(write_report(report, "/proc/nowhere").ok());
   std::filesystem::remove_all(folder);
 }
 

@@ -2,65 +2,12 @@
 // as the network alone.
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
+#include "talkers.h"
 #include "volvox/net/power.h"
 #include "volvox/net/scenarios/flood.h"
-#include "volvox/sim/recorder.h"
-#include "volvox/sim/recording.h"
-#include "volvox/sim/recording_format.h"
-#include "worlds.h"
 
 namespace volvox::sim {
 namespace {
-
-// Talks all the time, by dock, radio and bus, and answers what it hears.
-class Chatter final : public mind::Behavior {
- public:
-  void start(mind::Agent& agent) override { agent.open(3); }
-  void step(mind::Agent& agent) override {
-    if (agent.random().chance(0.2)) agent.send("radio", Gossip{hops_, agent.time()});
-    if (agent.random().chance(0.2))
-      agent.send("can", Gossip{hops_, agent.time()},
-                 {.mailbox = 3, .priority = static_cast<std::uint32_t>(agent.address())});
-    if (agent.random().chance(0.2)) agent.broadcast(Gossip{hops_, agent.signal("radio").level_dbm});
-    if (agent.random().chance(0.05)) agent.disable_dock("front");
-    if (agent.random().chance(0.2)) agent.enable_dock("front");
-    while (agent.read(mind::MailboxNumber{3})) ++hops_;
-  }
-  bool receive(mind::Agent& agent, const mind::Message& message) override {
-    if (message.mailbox == 3) return false;
-    if (++hops_ % 3 == 0) agent.send(agent.where(message), Gossip{hops_, 1}, {.to = message.from});
-    agent.move_to("pitch", 0.2 * volvox::sin(hops_));
-    return true;
-  }
-  VOLVOX_STATE(hops_)
-
- private:
-  int hops_ = 0;
-};
-
-std::shared_ptr<const model::WorldModel> talking_world(Stage& stage) {
-  stage.library.minds.behaviors.add("chatter", [] { return std::make_unique<Chatter>(); });
-  const auto quiet = stage.busy_world("chatter");
-  auto world = std::make_shared<model::WorldModel>(*quiet);
-  auto talking = std::make_shared<model::ModuleModel>(*quiet->placements[1].model);
-  for (std::size_t d = 0; d < talking->docks.size(); ++d)
-    talking->wires.push_back(
-        {.dock = static_cast<int>(d), .bit_rate = 4000 + 1000.0 * static_cast<double>(d % 2), .delay = 1e-4});
-  model::Radio radio;
-  radio.name = "radio";
-  radio.bit_rate = 6000;
-  radio.slot = 1e-3;
-  radio.link = 1;
-  radio.acknowledge = true;
-  talking->radios.push_back(radio);
-  talking->buses.push_back({.name = "can", .bit_rate = 10e3});
-  for (model::Placement& placement : world->placements)
-    if (placement.is_module()) placement.model = talking;
-  world->channels.push_back({.name = "air", .shadowing_db = 3, .fading = true, .passes_bodies = 0.5});
-  return world;
-}
 
 TEST(NetworkInTheLoop, SameBitsAtAnyNumberOfThreads) {
   Stage stage;
@@ -113,55 +60,6 @@ TEST(NetworkInTheLoop, RestoringFlippedBitsNeverCrashes) {
     if (other->restore(flipped).ok())
       for (int tick = 0; tick < 3 && other->step().ok(); ++tick) {}
   }
-}
-
-// Who looks on sees wires between docks that hold each other and rings around antennas, through a
-// recording too; and that he looks changes nothing.
-TEST(NetworkInTheLoop, TrafficIsSeenAndRecorded) {
-  Stage stage;
-  const auto world = talking_world(stage);
-  auto simulation = stage.simulate(world, 1, 1, "none"), unwatched = stage.simulate(world, 1, 1, "none");
-  TrafficWatch::prepare(*simulation);
-  const auto file = std::filesystem::temp_directory_path() / ("volvox-traffic-" + std::to_string(getpid()) + ".mcap");
-  auto recorder =
-      Recorder::create(file, {{"format", format::version}, {"dt", simulation->settings().dt.text()}}, *simulation);
-  ASSERT_TRUE(recorder.ok()) << recorder.error().text();
-  TrafficWatch watch;
-  std::vector<Traffic> seen;
-  for (int tick = 0; tick < 40; ++tick) {
-    (*recorder)->record(*simulation);
-    watch.look(*simulation);
-    seen.push_back(watch.take(*simulation));
-    advance(*simulation, 1);
-    advance(*unwatched, 1);
-  }
-  EXPECT_EQ(simulation->hash(), unwatched->hash());
-  ASSERT_TRUE((*recorder)->finish({}).ok());
-  auto recording = Recording::open(file);
-  ASSERT_TRUE(recording.ok()) << recording.error().text();
-  std::size_t wires = 0, rings = 0;
-  for (std::size_t t = 0; t < seen.size(); ++t) {
-    const auto tick = (*recording)->tick(static_cast<std::int64_t>(t));
-    ASSERT_TRUE(tick.ok()) << tick.error().text();
-    EXPECT_EQ((*tick)->traffic.wires, seen[t].wires) << t;
-    ASSERT_EQ((*tick)->traffic.rings.size(), seen[t].rings.size()) << t;
-    for (std::size_t i = 0; i < seen[t].rings.size(); ++i)
-      EXPECT_EQ((*tick)->traffic.rings[i].radius, seen[t].rings[i].radius);
-    wires += seen[t].wires.size(), rings += seen[t].rings.size();
-  }
-  EXPECT_GT(wires, 20u);
-  EXPECT_GT(rings, 20u);
-  // An antenna that fell silent says when: within the tick that was looked at.
-  const double dt = simulation->settings().dt.seconds();
-  std::size_t silent = 0;
-  for (const Traffic& traffic : seen)
-    for (const Traffic::Ring& ring : traffic.rings) {
-      EXPECT_GE(ring.age, 0);
-      EXPECT_LE(ring.age, dt + 1e-6);
-      silent += ring.age > 0 ? 1 : 0;
-    }
-  EXPECT_GT(silent, 0u);
-  std::filesystem::remove(file);
 }
 
 // Sends on, once, what it hears first.

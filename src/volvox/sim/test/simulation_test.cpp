@@ -168,5 +168,75 @@ TEST(Simulation, ObserversSeeEveryTick) {
   EXPECT_GT(simulation->phase_times().of(Phase::move), 0);
 }
 
+// Extensions hear before scripts act, and tell after observers have looked; what is measured comes last.
+TEST(Simulation, HooksTakeTheirTurns) {
+  std::vector<std::string> turns;
+  class Listener final : public mind::Extension {
+   public:
+    explicit Listener(std::vector<std::string>& turns) : turns_(turns) {}
+    void before_tick(Simulation& s) override {
+      turns_.push_back("hears");
+      s.give(JointInput{"c0_0", "pitch", 0.1});
+    }
+    void after_tick(const Simulation& s) override { turns_.push_back("tells of " + std::to_string(s.inputs().size())); }
+
+   private:
+    std::vector<std::string>& turns_;
+  } listener(turns);
+  Stage stage;
+  auto simulation = stage.simulate(stage.busy_world());
+  simulation->add_measure([&](const Simulation&) { turns.push_back("measures"); });
+  simulation->add_observer([&](const Simulation& s) { turns.push_back("looks at " + std::to_string(s.tick())); });
+  simulation->add_script([&](Simulation& s) { turns.push_back("acts at " + std::to_string(s.tick())); }, "script");
+  simulation->attach("listener", listener);
+  advance(*simulation, 1);
+  EXPECT_EQ(turns, (std::vector<std::string>{"hears", "acts at 0", "looks at 1", "tells of 1", "measures"}));
+}
+
+TEST(Simulation, WhatAHookThrowsNamesIt) {
+  Stage stage;
+  auto simulation = stage.simulate(stage.busy_world());
+  bool acts = false;
+  simulation->add_script([&](Simulation&) { acts ? throw std::runtime_error("too late") : void(); }, "experiment 'x'");
+  simulation->add_measure([](const Simulation& s) { s.tick() == 1 ? throw 42 : void(); }, "a meter");
+  StepStatus status = simulation->step();
+  EXPECT_EQ(status.text(), "a meter at 0.017 s, in measure: an exception of an unknown type");
+  EXPECT_EQ(simulation->tick(), 1) << "the tick itself was whole";
+  acts = true;
+  status = simulation->step();
+  EXPECT_EQ(status.phase, "input");
+  EXPECT_EQ(status.who, "experiment 'x'");
+  EXPECT_EQ(status.what, "too late");
+  EXPECT_EQ(simulation->tick(), 1);
+}
+
+// What is recorded of an input makes the same input again.
+TEST(Input, GoesThroughItsRecord) {
+  const Twist rolling{{0.5, -0.0, 0}, {0, 0, 1e-300}};
+  for (const Input& input :
+       {Input(ParameterInput{"", "speed", "2.5"}), Input(JointInput{"m", "neck", 0.1}),
+        Input(DockInput{"m", "front", true}), Input(PushInput{"m", "", {1, 2, 3}}),
+        Input(PerceptInput{"m", "stick", -0.3}), Input(PoseInput{"m", {{1, 2, 0.1}, {0, 0, 0, 1}}}),
+        Input(PoseInput{"m", {{1, 2, 0.1}, {1, 0, 0, 0}}, rolling})}) {
+    const InputRecord record = record_of(input);
+    const auto again = input_of(record);
+    ASSERT_TRUE(again.ok()) << again.error().text();
+    ASSERT_EQ(again->index(), input.index()) << record.kind;
+    EXPECT_EQ(module_of(*again), module_of(input));
+    const InputRecord second = record_of(*again);
+    EXPECT_EQ(second.name, record.name);
+    EXPECT_EQ(second.text, record.text);
+    EXPECT_EQ(second.value, record.value);
+    EXPECT_EQ(second.force, record.force);
+    if (const auto* pose = std::get_if<PoseInput>(&input)) {
+      EXPECT_EQ(std::get<PoseInput>(*again).pose, pose->pose);
+      EXPECT_EQ(std::get<PoseInput>(*again).velocity, pose->velocity);
+    }
+  }
+  for (const char* bad : {"", "1 2 3", "1 2 3 0 0 0 1 2", "1 2 3 0 0 0 one"})
+    EXPECT_FALSE(input_of({"pose", "m", "", bad, 0, {}}).ok()) << bad;
+  EXPECT_FALSE(input_of({"nonsense", "m", "", "", 0, {}}).ok());
+}
+
 }  // namespace
 }  // namespace volvox::sim

@@ -114,7 +114,7 @@ struct Stage {
 inline void advance(Simulation& simulation, int ticks) {
   for (int i = 0; i < ticks; ++i) {
     const StepStatus status = simulation.step();
-    if (!status.ok()) throw std::runtime_error(status.what);
+    if (!status.ok()) throw std::runtime_error(status.text());
   }
 }
 

@@ -76,7 +76,7 @@ std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, 
     const Vec3 stations[] = {begin.position, begin * sender.pose.position, end * receiver.pose.position, end.position};
     for (int i = 0; i < 3; ++i) ribbons.add(stations[i] - view.target, stations[i + 1] - view.target, thick, said);
   }
-  for (const sim::Traffic::Ring& ring : frame.traffic.rings) {
+  for (const record::Traffic::Ring& ring : frame.traffic.rings) {
     const Vec3 antenna = point(ring.x, ring.y, ring.z) - view.target;
     const double range = static_cast<double>(ring.radius), age = static_cast<double>(ring.age);
     ribbons.add_circle(antenna, range, thick, faded_by_age(heard, age));

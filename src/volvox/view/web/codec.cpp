@@ -89,7 +89,7 @@ std::string encode_frame(const Frame& frame) {
   std::string out;
   out.reserve(48 + frame.links.size() * sizeof(LinkPose) + frame.docks.size() * 2 + frame.rays.size() * 24 +
               frame.traffic.wires.size() * 8 + frame.colors.size() * 4 +
-              frame.traffic.rings.size() * sizeof(sim::Traffic::Ring));
+              frame.traffic.rings.size() * sizeof(record::Traffic::Ring));
   out = "VXF1";
   for (const std::size_t count :
        {frame.links.size(), frame.docks.size(), frame.rays.size(), frame.traffic.wires.size(), frame.colors.size()})
@@ -105,7 +105,8 @@ std::string encode_frame(const Frame& frame) {
   for (const auto& [from, to] : frame.traffic.wires) put(out, from), put(out, to);
   for (const Rgba& color : frame.colors) put(out, color);
   put(out, static_cast<std::uint32_t>(frame.traffic.rings.size()));
-  for (const sim::Traffic::Ring& ring : frame.traffic.rings) put(out, std::array{ring.x, ring.y, ring.z, ring.radius});
+  for (const record::Traffic::Ring& ring : frame.traffic.rings)
+    put(out, std::array{ring.x, ring.y, ring.z, ring.radius});
   return out;
 }
 

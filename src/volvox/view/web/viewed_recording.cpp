@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/recording_format.h"
+#include "volvox/sim/run_report.h"
 
 namespace volvox::view {
 using nlohmann::json;
@@ -13,7 +14,7 @@ constexpr auto frame_interval = std::chrono::milliseconds(16);
 constexpr std::size_t most_marks = 20'000;  // log lines on the time line
 }  // namespace
 
-void capture(const sim::RecordedTick& tick, Frame& frame) {
+void capture(const record::RecordedTick& tick, Frame& frame) {
   frame.tick = tick.tick;
   frame.time = tick.time;
   frame.links.resize(tick.links.size());
@@ -25,14 +26,14 @@ void capture(const sim::RecordedTick& tick, Frame& frame) {
       return static_cast<std::uint8_t>((flags & recorded) != 0 ? shown : 0);
     };
     frame.docks[i].flags = static_cast<std::uint8_t>(
-        flag(sim::format::enabled, DockView::enabled) | flag(sim::format::latching, DockView::latching) |
-        flag(sim::format::engaged, DockView::engaged) | flag(sim::format::broken, DockView::broken));
+        flag(record::format::enabled, DockView::enabled) | flag(record::format::latching, DockView::latching) |
+        flag(record::format::engaged, DockView::engaged) | flag(record::format::broken, DockView::broken));
     frame.docks[i].load = tick.docks[i].load;
   }
   frame.traffic = tick.traffic;
 }
 
-Result<std::unique_ptr<ViewedRecording>> ViewedRecording::create(Viewer& viewer, sim::Recording& recording) {
+Result<std::unique_ptr<ViewedRecording>> ViewedRecording::create(Viewer& viewer, record::Recording& recording) {
   std::unique_ptr<ViewedRecording> viewed(new ViewedRecording(viewer, recording));
   if (auto introduced = viewed->introduce(); !introduced.ok()) return introduced.error();
   return viewed;
@@ -44,7 +45,7 @@ Result<void> ViewedRecording::introduce() {
   if (!*scene)
     return Diagnostic{recording_.file().string(), 0, "the recording holds no scene to show",
                       "record it with volvox run --record; volvox replay --verify and volvox export need none"};
-  const sim::Metadata& given = recording_.description();
+  const record::Metadata& given = recording_.description();
   const auto text = [&](const char* key) { return given.contains(key) ? given.at(key) : std::string(); };
   json hello = {{"type", "hello"},
                 {"mode", "replay"},
@@ -56,16 +57,16 @@ Result<void> ViewedRecording::introduce() {
                 {"ticks", recording_.last_tick()},
                 {"modules", text("modules")},
                 {"complete", recording_.complete()}};
-  hello["metrics"] = sim::format::metric_names;
+  hello["metrics"] = sim::TimePoint::names;
   // The whole of what stands on the time line, at once.
   json marks = json::array(), points = json::array();
   for (std::int64_t t = recording_.first_tick(); t <= recording_.last_tick(); ++t) {
     auto tick = recording_.tick(t);
     if (!tick.ok()) return tick.error();
-    for (const sim::RecordedTick::LogLine& line : (*tick)->log)
+    for (const record::RecordedTick::LogLine& line : (*tick)->log)
       if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), line.module, line.text});
     for (const sim::Input& input : (*tick)->inputs)
-      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), input.module, mark_of(input)});
+      if (marks.size() < most_marks) marks.push_back({(*tick)->time.seconds(), sim::module_of(input), mark_of(input)});
     if (!(*tick)->metrics) continue;
     json point = {(*tick)->time.seconds()};
     for (const double value : *(*tick)->metrics) point.push_back(value);
@@ -128,8 +129,8 @@ void ViewedRecording::show() {
 }
 
 // The body as of this tick, the mind as of the last time when it was recorded.
-void ViewedRecording::tell_watched(const sim::RecordedTick& tick) {
-  const sim::RecordedNames& names = recording_.names();
+void ViewedRecording::tell_watched(const record::RecordedTick& tick) {
+  const record::RecordedNames& names = recording_.names();
   for (const auto& [client, module] : watched_) {
     json about = {{"type", "module"},
                   {"name", module},
@@ -151,14 +152,14 @@ void ViewedRecording::tell_watched(const sim::RecordedTick& tick) {
     }
     for (std::size_t d = 0; d < names.docks.size(); ++d) {
       if (!names.docks[d].starts_with(own)) continue;
-      const sim::RecordedTick::Dock& dock = tick.docks[d];
+      const record::RecordedTick::Dock& dock = tick.docks[d];
       const auto has = [&](std::uint32_t flag) { return (dock.flags & flag) != 0; };
       about["docks"].push_back({{"name", names.docks[d].substr(own.size())},
-                                {"enabled", has(sim::format::enabled)},
-                                {"broken", has(sim::format::broken)},
-                                {"state", has(sim::format::engaged)    ? "engaged"
-                                          : has(sim::format::latching) ? "latching"
-                                                                       : "free"},
+                                {"enabled", has(record::format::enabled)},
+                                {"broken", has(record::format::broken)},
+                                {"state", has(record::format::engaged)    ? "engaged"
+                                          : has(record::format::latching) ? "latching"
+                                                                          : "free"},
                                 {"partner", dock.partner < names.docks.size() ? names.docks[dock.partner] : ""},
                                 {"load", dock.load}});
     }

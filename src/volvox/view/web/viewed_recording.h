@@ -4,7 +4,7 @@
 #include <atomic>
 #include <map>
 
-#include "volvox/sim/recording.h"
+#include "volvox/record/recording.h"
 #include "volvox/view/web/playback.h"
 #include "volvox/view/web/viewer.h"
 
@@ -13,19 +13,19 @@ namespace volvox::view {
 class ViewedRecording {
  public:
   // An error: the recording holds no scene.
-  static Result<std::unique_ptr<ViewedRecording>> create(Viewer& viewer, sim::Recording& recording);
+  static Result<std::unique_ptr<ViewedRecording>> create(Viewer& viewer, record::Recording& recording);
   void loop(const std::atomic<bool>& stop);
 
  private:
-  ViewedRecording(Viewer& viewer, sim::Recording& recording) : viewer_(viewer), recording_(recording) {}
+  ViewedRecording(Viewer& viewer, record::Recording& recording) : viewer_(viewer), recording_(recording) {}
   Result<void> introduce();
   void handle(const Command& command);
   void show();
-  void tell_watched(const sim::RecordedTick& tick);
+  void tell_watched(const record::RecordedTick& tick);
   void add_mind(nlohmann::json& about, const std::string& module);
 
   Viewer& viewer_;
-  sim::Recording& recording_;
+  record::Recording& recording_;
   Playback playback_;
   std::int64_t tick_ = 0, shown_ = -1;
   std::map<WebServer::ClientId, std::string> watched_;
@@ -33,6 +33,6 @@ class ViewedRecording {
 };
 
 // What was recorded of a tick, as it is drawn.
-void capture(const sim::RecordedTick& tick, Frame& frame);
+void capture(const record::RecordedTick& tick, Frame& frame);
 
 }  // namespace volvox::view

@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "volvox/sim/mind_text.h"
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/mind_text.h"
 
 namespace volvox::view {
 namespace {
@@ -20,7 +19,7 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
   const world::World& world = simulation.world();
   const std::uint32_t placement = agent.placement();
   std::string mind;
-  sim::describe_mind(mind, agent);
+  record::describe_mind(mind, agent);
   json module = json::parse(mind, nullptr, false);
   if (module.is_discarded()) module = json::object();
   module.update({{"type", "module"},
@@ -50,14 +49,18 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
 
 }  // namespace
 
-ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end)
-    : viewer_(viewer), run_(std::move(run)), prepare_(std::move(prepare)), at_end_(std::move(at_end)) {
+ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end, bool recorded)
+    : viewer_(viewer),
+      run_(std::move(run)),
+      prepare_(std::move(prepare)),
+      at_end_(std::move(at_end)),
+      recorded_(recorded) {
   introduce();
 }
 
 void ViewedRun::introduce() {
   const sim::Simulation& simulation = run_->simulation();
-  sim::TrafficWatch::prepare(run_->simulation());
+  record::TrafficWatch::prepare(run_->simulation());
   traffic_ = {};
   json hello = {{"type", "hello"},
                 {"mode", "run"},
@@ -67,8 +70,8 @@ void ViewedRun::introduce() {
                 {"dt", simulation.settings().dt.seconds()},
                 {"ticks", run_->ticks()},
                 {"modules", run_->report().modules},
-                {"recorded", run_->recorder() != nullptr}};
-  hello["metrics"] = sim::format::metric_names;
+                {"recorded", recorded_}};
+  hello["metrics"] = sim::TimePoint::names;
   hello["parameters"] = json::array();
   for (const model::ParameterDesc& parameter : run_->parameters()) {
     const auto& settings = run_->report().settings;
@@ -127,14 +130,14 @@ void ViewedRun::turn() {
 }
 
 void ViewedRun::step() {
-  const sim::StepStatus status = run_->step();
+  const StepStatus status = run_->step();
   playback_.ran_a_tick();
   const mind::Minds& minds = run_->simulation().minds();
   if (viewer_.watched()) {
     traffic_.look(run_->simulation());
     const double now = run_->simulation().now().seconds();
     for (const sim::Input& input : run_->simulation().inputs())
-      viewer_.tell({{"type", "log"}, {"time", now}, {"module", input.module}, {"text", mark_of(input)}});
+      viewer_.tell({{"type", "log"}, {"time", now}, {"module", sim::module_of(input)}, {"text", mark_of(input)}});
     for (const mind::Minds::LogLine& line : minds.log_lines())
       viewer_.tell({{"type", "log"}, {"time", now}, {"module", minds.agent(line.agent).name()}, {"text", line.text}});
   }
@@ -245,12 +248,13 @@ void ViewedRun::handle(const Command& command) {
         if (value.is_string()) settings[key] = value.get<std::string>();
     reset(settings, command.client);
   } else if (type == "input" && !ended_) {
-    sim::Input input{text("kind"), text("module"), text("name"), text("text"), number("value", 0), {}};
+    sim::InputRecord input{text("kind"), text("module"), text("name"), text("text"), number("value", 0), {}};
     if (what.contains("force") && what["force"].is_array() && what["force"].size() == 3)
       for (int i = 0; i < 3; ++i)
         if (what["force"][static_cast<std::size_t>(i)].is_number())
           input.force[i] = what["force"][static_cast<std::size_t>(i)].get<double>();
-    run_->simulation().give(std::move(input));
+    if (auto known = sim::input_of(input); known.ok()) run_->simulation().give(std::move(*known));
+    else viewer_.tell({{"type", "error"}, {"text", known.error().text()}}, command.client);
   }
 }
 

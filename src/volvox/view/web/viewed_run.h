@@ -19,7 +19,7 @@ class ViewedRun {
   using Prepare = std::function<Result<std::unique_ptr<sim::Run>>(const std::map<std::string, std::string>& settings)>;
   using AtEnd = std::function<void(sim::Run&)>;  // the run is over: write its results
 
-  ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end);
+  ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end, bool recorded = false);
   // Until `stop`. A run that has come to its end stays to be looked at.
   void loop(const std::atomic<bool>& stop);
   // One turn of that loop: takes what people did, runs a tick if it is due, and shows what is new.
@@ -46,11 +46,11 @@ class ViewedRun {
   Prepare prepare_;
   AtEnd at_end_;
   Playback playback_;
-  bool ended_ = false, rays_ = false;
+  bool recorded_, ended_ = false, rays_ = false;
   std::map<WebServer::ClientId, std::string> watched_;  // which module each client looks at
   std::size_t metrics_told_ = 0;
   Frame frame_;
-  sim::TrafficWatch traffic_;
+  record::TrafficWatch traffic_;
   Playback::Clock::time_point last_frame_{}, last_details_{};
   std::int64_t shown_tick_ = -1;
 };

@@ -33,7 +33,8 @@ void open_in_browser(const std::string& address) {
 
 }  // namespace
 
-std::string mark_of(const sim::Input& input) {
+std::string mark_of(const sim::Input& given) {
+  const sim::InputRecord input = sim::record_of(given);
   const bool is_text = input.kind == "parameter" || input.kind == "pose", is_push = input.kind == "push";
   return fmt::format("input: {} {}{}{}", input.kind, input.name, input.name.empty() ? "" : " ",
                      is_push   ? fmt::format("{:g} {:g} {:g} N", input.force.x, input.force.y, input.force.z)

@@ -65,7 +65,7 @@ class Bench {
     for (int i = 0; i < count; ++i) {
       const Time begin = dt_.start_of(tick_), end = dt_.start_of(tick_ + 1);
       world_->update_docks(events);
-      const physics::StepStatus status = world_->move(begin, end);
+      const StepStatus status = world_->move(begin, end);
       if (!status.ok()) throw std::runtime_error(status.what);
       world_->break_docks(events);
       ++tick_;

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/net/propagation.h"
-#include "volvox/sim/traffic.h"
+#include "volvox/record/traffic.h"
 #include "volvox/view/web/web_engine.h"
 
 namespace volvox::view {
@@ -90,7 +90,7 @@ TEST(Codec, AFrameHasItsPlaces) {
 TEST(Traffic, RingsReachAsFarAsARadioIsHeard) {
   model::Radio radio;
   radio.receive_threshold = 1e-9;
-  const double range = sim::free_space_range(radio, 2.4e9);
+  const double range = record::free_space_range(radio, 2.4e9);
   EXPECT_NEAR(radio.power * net::Friis(2.4e9).gain({}, {range, 0, 0}), radio.receive_threshold, 1e-18);
 }
 

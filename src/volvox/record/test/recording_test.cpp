@@ -1,4 +1,4 @@
-#include "volvox/sim/recording.h"
+#include "volvox/record/recording.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "volvox/sim/recording_format.h"
-#include "volvox/sim/replay.h"
-#include "worlds.h"
+#include "volvox/record/recorder.h"
+#include "volvox/record/recording_format.h"
+#include "volvox/record/replay.h"
+#include "volvox/sim/test/worlds.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace fs = std::filesystem;
 namespace {
 
@@ -56,25 +57,26 @@ class RecordingTest : public testing::Test {
   ~RecordingTest() override { fs::remove_all(folder_); }
 
   // Runs and records; `before_tick` may give inputs.
-  RunReport record(const std::string& behavior = "busy", const std::function<void(sim::Run&)>& before_tick = {},
-                   const RunOptions& base = {}) {
-    RunOptions options = base;
+  sim::RunReport record(const std::string& behavior = "busy", const std::function<void(sim::Run&)>& before_tick = {},
+                        const sim::RunOptions& base = {}) {
+    sim::RunOptions options = base;
     options.experiment = (folder_ / "chain.sdf").string();
     options.settings["behavior"] = behavior;
     auto run = sim::Run::prepare(options, stage_.library, stage_.log);
     if (!run.ok()) throw std::runtime_error(run.error().text());
-    if (auto recorded = (*run)->record(folder_ / format::file_name); !recorded.ok())
-      throw std::runtime_error(recorded.error().text());
+    auto recorder = Recorder::start(**run, folder_ / format::file_name);
+    if (!recorder.ok()) throw std::runtime_error(recorder.error().text());
     while ((*run)->simulation().tick() < (*run)->ticks()) {
       if (before_tick) before_tick(**run);
-      if (const StepStatus status = (*run)->step(); !status.ok()) throw std::runtime_error(status.what);
+      if (const StepStatus status = (*run)->step(); !status.ok()) throw std::runtime_error(status.text());
       hashes_.push_back((*run)->simulation().hash());
     }
     (*run)->end();
     poses_.clear();
     for (std::uint32_t l = 0; l < (*run)->simulation().world().links(); ++l)
       poses_.push_back((*run)->simulation().world().link_pose(l));
-    if (auto written = (*run)->write(folder_); !written.ok()) throw std::runtime_error(written.error().text());
+    if (auto written = (*recorder)->finish({{"summary", (*run)->report().json()}}); !written.ok())
+      throw std::runtime_error(written.error().text());
     return (*run)->report();
   }
 
@@ -84,14 +86,14 @@ class RecordingTest : public testing::Test {
     return std::move(*recording);
   }
 
-  Stage stage_;
+  sim::Stage stage_;
   fs::path folder_;
   std::vector<std::uint64_t> hashes_;
   std::vector<Pose> poses_;
 };
 
 TEST_F(RecordingTest, HoldsEveryTick) {
-  const RunReport report = record();
+  const sim::RunReport report = record();
   auto recording = open();
   EXPECT_TRUE(recording->complete());
   EXPECT_EQ(recording->first_tick(), 0);
@@ -119,7 +121,7 @@ TEST_F(RecordingTest, HoldsEveryTick) {
 
 // Of many modules, a few a tick have their turn; wherever one looks, each is found as it was shortly before.
 TEST_F(RecordingTest, MindsAreFoundWhereverOneLooks) {
-  RunOptions options;
+  sim::RunOptions options;
   options.settings["modules"] = "24";
   options.duration = 5;
   std::vector<double> angles;  // of the last module, as it perceived them
@@ -154,8 +156,8 @@ TEST_F(RecordingTest, MindsAreFoundWhereverOneLooks) {
 }
 
 TEST_F(RecordingTest, RecordingChangesNothing) {
-  const RunReport recorded = record();
-  RunOptions options;
+  const sim::RunReport recorded = record();
+  sim::RunOptions options;
   options.experiment = (folder_ / "chain.sdf").string();
   auto run = sim::Run::prepare(options, stage_.library, stage_.log);
   ASSERT_TRUE(run.ok());
@@ -175,18 +177,18 @@ TEST_F(RecordingTest, VerifiesAtAnyNumberOfThreads) {
 }
 
 TEST_F(RecordingTest, InputsReplay) {
-  const RunReport report = record("turner", [](sim::Run& run) {
-    Simulation& simulation = run.simulation();
-    if (simulation.tick() == 10) simulation.give({"parameter", "m1", "speed", "2.5", 0, {}});
-    if (simulation.tick() == 20) simulation.give({"push", "m2", "head", "", 0, {0, 0, 5}});
-    if (simulation.tick() == 30) simulation.give({"dock", "m0", "front", "", 0, {}});
-    if (simulation.tick() == 31) simulation.give({"parameter", "m1", "speed", "fast", 0, {}});  // refused
-    if (simulation.tick() == 32) simulation.give({"nonsense", "m0", "", "", 0, {}});            // refused
+  const sim::RunReport report = record("turner", [](sim::Run& run) {
+    sim::Simulation& simulation = run.simulation();
+    if (simulation.tick() == 10) simulation.give(sim::ParameterInput{"m1", "speed", "2.5"});
+    if (simulation.tick() == 20) simulation.give(sim::PushInput{"m2", "head", {0, 0, 5}});
+    if (simulation.tick() == 30) simulation.give(sim::DockInput{"m0", "front", false});
+    if (simulation.tick() == 31) simulation.give(sim::ParameterInput{"m1", "speed", "fast"});  // refused
+    if (simulation.tick() == 32) simulation.give(sim::DockInput{"m0", "nonsense", true});      // refused
   });
   EXPECT_EQ(report.inputs, 3);
   auto recording = open();
   EXPECT_EQ((*recording->tick(11))->inputs.size(), 1u);
-  EXPECT_EQ((*recording->tick(21))->inputs.front().force.z, 5);
+  EXPECT_EQ(std::get<sim::PushInput>((*recording->tick(21))->inputs.front()).force.z, 5);
   EXPECT_EQ((*recording->tick(20))->log.size(), 4u);
   EXPECT_EQ((*recording->tick(20))->log.front().text, "step 20");
   auto verified = verify(*recording, stage_.library, stage_.log);
@@ -211,7 +213,7 @@ class Slower final : public mind::Behavior {
 
 TEST_F(RecordingTest, NamesTheFirstTickModuleAndField) {
   record("turner");
-  Stage changed;
+  sim::Stage changed;
   changed.library.minds.behaviors.add("turner", [] { return std::make_unique<Slower>(); });
   auto recording = open();
   auto verified = verify(*recording, changed.library, changed.log);
@@ -241,7 +243,7 @@ TEST_F(RecordingTest, NamesAWorldThatHasChanged) {
 }
 
 TEST_F(RecordingTest, ARestoredRunReplaysFromItsSnapshot) {
-  RunOptions options;
+  sim::RunOptions options;
   options.duration = 0.5;
   options.save_to = folder_ / "half.snap";
   record("busy", {}, options);
@@ -277,4 +279,4 @@ TEST_F(RecordingTest, ExportsTables) {
 }
 
 }  // namespace
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -1,11 +1,11 @@
-#include "volvox/sim/traffic.h"
+#include "volvox/record/traffic.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "volvox/net/power.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace {
 
 constexpr std::size_t most_arrivals = 20'000;  // between two looks; nobody could see them all
@@ -24,12 +24,12 @@ double free_space_range(const model::Radio& radio, double frequency_hz) {
   return wavelength / (4 * pi) * std::sqrt(radio.power * radio.gain * radio.gain / radio.receive_threshold);
 }
 
-void TrafficWatch::prepare(Simulation& simulation) {
+void TrafficWatch::prepare(sim::Simulation& simulation) {
   simulation.minds().watch_arrivals();
   simulation.minds().keep_frames(true);
 }
 
-void TrafficWatch::look(const Simulation& simulation) {
+void TrafficWatch::look(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   const mind::Minds& minds = simulation.minds();
   for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
@@ -59,7 +59,7 @@ void TrafficWatch::look(const Simulation& simulation) {
   }
 }
 
-Traffic TrafficWatch::take(const Simulation& simulation) {
+Traffic TrafficWatch::take(const sim::Simulation& simulation) {
   Traffic traffic{std::exchange(arrived_, {}), {}};
   const exchange::Exchange* exchange = simulation.minds().exchange();
   if (exchange == nullptr) return traffic;
@@ -87,4 +87,4 @@ Traffic TrafficWatch::take(const Simulation& simulation) {
   return traffic;
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -1,6 +1,6 @@
-#include "volvox/sim/protobuf.h"
+#include "volvox/record/protobuf.h"
 
-namespace volvox::sim::protobuf {
+namespace volvox::record::protobuf {
 
 std::string descriptor_set(const std::vector<MessageType>& types) {
   Writer set;
@@ -79,4 +79,4 @@ bool Reader::next() {
   return ok_;
 }
 
-}  // namespace volvox::sim::protobuf
+}  // namespace volvox::record::protobuf

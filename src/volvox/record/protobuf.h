@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace volvox::sim::protobuf {
+namespace volvox::record::protobuf {
 
 // The numbers are those of descriptor.proto.
 enum class Type {
@@ -106,4 +106,4 @@ class Reader {
   bool ok_ = true;
 };
 
-}  // namespace volvox::sim::protobuf
+}  // namespace volvox::record::protobuf

@@ -6,7 +6,7 @@
 
 #include "volvox/mind/agent.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 
 // Appends a JSON object: percepts{}, actions{} (those that were set), knows{type, value} if it has a
 // model, mailbox[] (the first few), waiting (how many there are).
@@ -16,4 +16,4 @@ void describe_mind(std::string& out, const mind::Agent& agent);
 // the model) is kept in `too_long`, so that it is not made again only to be thrown away.
 void describe_mind_briefly(std::string& out, const mind::Agent& agent, std::set<std::size_t>& too_long);
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -10,7 +10,7 @@
 
 #include "volvox/sim/simulation.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 
 struct Traffic {
   struct Ring {
@@ -25,10 +25,10 @@ struct Traffic {
 class TrafficWatch {
  public:
   // Asks the minds to keep what is looked at here.
-  static void prepare(Simulation& simulation);
-  void look(const Simulation& simulation);  // after every tick
+  static void prepare(sim::Simulation& simulation);
+  void look(const sim::Simulation& simulation);  // after every tick
   // All since the last time this was asked, however short.
-  Traffic take(const Simulation& simulation);
+  Traffic take(const sim::Simulation& simulation);
 
  private:
   std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_;
@@ -39,4 +39,4 @@ class TrafficWatch {
 // How far a radio is heard in free space: the radius of its rings.
 double free_space_range(const model::Radio& radio, double frequency_hz);
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -1,4 +1,4 @@
-#include "volvox/sim/replay.h"
+#include "volvox/record/replay.h"
 
 #include <fmt/format.h>
 #include <fmt/os.h>
@@ -10,18 +10,18 @@
 
 #include "volvox/base/csv.h"
 #include "volvox/base/platform/clock.h"
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/recording_format.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace fs = std::filesystem;
 
-Result<RunOptions> options_of(Recording& recording) {
+Result<sim::RunOptions> options_of(Recording& recording) {
   const Metadata& given = recording.description();
   const auto text = [&](const char* key) {
     const auto found = given.find(key);
     return found == given.end() ? std::string() : found->second;
   };
-  RunOptions options;
+  sim::RunOptions options;
   options.experiment = text("experiment");
   options.engine = text("engine");
   options.dt = recording.dt();
@@ -110,7 +110,7 @@ std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& nam
 }
 
 void explain(Verification& found, const RecordedTick& recorded, const Recording& recording,
-             const Simulation& simulation, HashArchive& now) {
+             const sim::Simulation& simulation, HashArchive& now) {
   const RecordedNames& names = recording.names();
   found.same = false;
   found.tick = recorded.tick;
@@ -144,16 +144,16 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
 
 }  // namespace
 
-Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads,
-                            const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
+Result<Verification> verify(Recording& recording, const sim::Library& library, Log& log, int threads,
+                            const std::function<void(const sim::Progress&)>& progress, const std::atomic<bool>* stop) {
   if (auto whole = recording.check(); !whole.ok()) return whole.error();
   auto options = options_of(recording);
   if (!options.ok()) return options.error();
   options->threads = threads;
   options->replay = true;
-  auto run = Run::prepare(*options, library, log);
+  auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return run.error();
-  Simulation& simulation = (*run)->simulation();
+  sim::Simulation& simulation = (*run)->simulation();
   Verification result;
   if (simulation.tick() != recording.first_tick())
     return Error(
@@ -165,13 +165,13 @@ Result<Verification> verify(Recording& recording, const Library& library, Log& l
     auto recorded = recording.tick(t);
     if (!recorded.ok()) return recorded.error();
     if (t > recording.first_tick()) {
-      for (const Input& input : (*recorded)->inputs) simulation.give(input);
+      for (const sim::Input& input : (*recorded)->inputs) simulation.give(input);
       if (const StepStatus status = (*run)->step(); !status.ok()) {
         result.same = false;
         result.tick = t;
         result.time = (*recorded)->time.seconds();
         result.field = "the run failed, which it did not when it was recorded";
-        result.detail = status.what;
+        result.detail = status.text();
         return result;
       }
     }
@@ -240,7 +240,7 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
   fs::create_directories(folder, error);
   const RecordedNames& names = recording.names();
   std::vector<std::string> metric_headings = {"time_s"};
-  metric_headings.insert(metric_headings.end(), format::metric_names.begin(), format::metric_names.end());
+  metric_headings.insert(metric_headings.end(), std::begin(sim::TimePoint::names), std::end(sim::TimePoint::names));
   Tables tables(folder);
   Csv& links = tables.add("links", {"time_s", "link", "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw"});
   Csv& joints = tables.add("joints", {"time_s", "joint", "position", "velocity", "torque"});
@@ -280,8 +280,10 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
       messages.row(m.sent.seconds(), m.arrived.seconds(), names.agents[m.agent], names.outlet(m.agent, m.outlet),
                    m.bytes);
     for (const RecordedTick::LogLine& line : now.log) lines.row(time, line.module, line.text);
-    for (const Input& i : now.inputs)
+    for (const sim::Input& input : now.inputs) {
+      const sim::InputRecord i = record_of(input);
       inputs.row(time, i.kind, i.module, i.name, i.text, i.value, i.force.x, i.force.y, i.force.z);
+    }
     if (now.metrics) {
       metrics.field(time);
       for (const double value : *now.metrics) metrics.field(value);
@@ -292,4 +294,4 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
   return tables.finish();
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

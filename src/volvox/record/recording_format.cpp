@@ -1,6 +1,8 @@
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/recording_format.h"
 
-namespace volvox::sim::format {
+#include "volvox/sim/run_report.h"
+
+namespace volvox::record::format {
 namespace {
 using protobuf::Field;
 using protobuf::Type;
@@ -75,11 +77,11 @@ const std::vector<protobuf::MessageType>& types() {
          {one("tick", 1, Type::int64), one("hash", 2, Type::fixed64), many("sections", 3, Type::fixed32)}}};
     for (protobuf::MessageType& type : list)
       if (type.name == "Metrics")
-        for (std::size_t i = 0; i < metric_names.size(); ++i)
-          type.fields.push_back(one(metric_names[i], static_cast<int>(i) + 1, Type::real));
+        for (std::size_t i = 0; i < sim::TimePoint::names.size(); ++i)
+          type.fields.push_back(one(sim::TimePoint::names[i], static_cast<int>(i) + 1, Type::real));
     return list;
   }();
   return all;
 }
 
-}  // namespace volvox::sim::format
+}  // namespace volvox::record::format

@@ -1,13 +1,16 @@
-#include "volvox/sim/recorder.h"
+#include "volvox/record/recorder.h"
+
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/platform/clock.h"
-#include "volvox/sim/mind_text.h"
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/mind_text.h"
+#include "volvox/record/recording_format.h"
 #include "volvox/sim/run.h"
 
-namespace volvox::sim {
+namespace volvox::record {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t full_chunk = 4 << 20;  // bytes
@@ -47,7 +50,7 @@ std::span<const T> all_of(const std::vector<T>& values) {
 }  // namespace
 
 Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& file, const Metadata& description,
-                                                   const Simulation& simulation) {
+                                                   const sim::Simulation& simulation) {
   auto writer = McapWriter::create(file, "volvox");
   if (!writer.ok()) return writer.error();
   std::unique_ptr<Recorder> recorder(new Recorder(std::move(*writer)));
@@ -62,8 +65,48 @@ Result<std::unique_ptr<Recorder>> Recorder::create(const std::filesystem::path& 
   return recorder;
 }
 
+namespace {
+
+// What a replay needs to run the experiment again (options_of in replay.h reads it).
+Metadata description_of(const sim::Run& run) {
+  const sim::RunOptions& options = run.options();
+  const model::RunSettings& world = run.simulation().world().model().run;
+  const bool is_file = fs::exists(options.experiment) && !fs::is_directory(options.experiment);
+  return {{"format", format::version},
+          {"experiment", is_file ? fs::absolute(options.experiment).string() : options.experiment},
+          {"name", run.report().experiment},
+          {"settings", nlohmann::json(run.report().settings).dump()},
+          {"engine", options.engine},
+          {"plugins", nlohmann::json(options.plugins).dump()},
+          {"isolate_s", options.isolate ? fmt::format("{}", *options.isolate) : ""},
+          {"seed", std::to_string(options.seed)},
+          {"dt", world.dt.text()},
+          {"substep_s", fmt::format("{}", world.max_substep)},
+          {"duration_s", fmt::format("{}", world.duration.seconds())},
+          {"modules", std::to_string(run.report().modules)}};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Recorder>> Recorder::start(sim::Run& run, const fs::path& file) {
+  sim::Simulation& simulation = run.simulation();
+  TrafficWatch::prepare(simulation);
+  auto made = create(file, description_of(run), simulation);
+  if (!made.ok()) return made.error();
+  const std::shared_ptr<Recorder> recorder = std::move(*made);
+  if (!run.restored().empty()) recorder->attach("restored.snap", "application/octet-stream", run.restored());
+  recorder->record(simulation);
+  const auto take_sample = [recorder, &simulation](const sim::TimePoint& sample) {
+    recorder->record_metrics(simulation.now(), simulation.tick(), sample);
+  };
+  take_sample(run.report().history.back());
+  run.add_sample_observer(take_sample);
+  simulation.add_observer([recorder](const sim::Simulation& now) { recorder->record(now); }, "the recorder");
+  return recorder;
+}
+
 // Who is who: the ticks hold numbers.
-std::string Recorder::names(const Simulation& simulation) const {
+std::string Recorder::names(const sim::Simulation& simulation) const {
   const world::World& world = simulation.world();
   nlohmann::json json;
   for (const char* list : {"modules", "links", "joints", "docks", "agents", "outlets", "first_outlet", "sections"})
@@ -89,7 +132,7 @@ std::string Recorder::names(const Simulation& simulation) const {
   return json.dump();
 }
 
-void Recorder::prepare(const Simulation& simulation) {
+void Recorder::prepare(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   links_.resize(world.links());
   docks_.resize(world.docks());
@@ -118,7 +161,7 @@ void Recorder::write(const char* topic, const std::string& bytes) {
   writer_->write(channels_.at(topic), static_cast<std::uint32_t>(tick_), static_cast<std::uint64_t>(now_.ns), bytes);
 }
 
-void Recorder::record(const Simulation& simulation) {
+void Recorder::record(const sim::Simulation& simulation) {
   now_ = simulation.now();
   tick_ = simulation.tick();
   const double wall = platform::monotonic_seconds();
@@ -137,7 +180,7 @@ void Recorder::record(const Simulation& simulation) {
   record_log(simulation.minds());
 }
 
-void Recorder::record_state(const Simulation& simulation) {
+void Recorder::record_state(const sim::Simulation& simulation) {
   HashArchive hash;
   simulation.hash(hash);
   const std::vector<std::uint32_t> sections = hash.sections();
@@ -235,7 +278,7 @@ void Recorder::record_messages(const mind::Minds& minds) {
   write(format::messages, message_.bytes());
 }
 
-void Recorder::record_traffic(const Simulation& simulation) {
+void Recorder::record_traffic(const sim::Simulation& simulation) {
   traffic_.look(simulation);
   const Traffic traffic = traffic_.take(simulation);
   if (traffic.empty()) return;
@@ -279,8 +322,9 @@ void Recorder::record_log(const mind::Minds& minds) {
   }
 }
 
-void Recorder::record_inputs(const std::vector<Input>& inputs) {
-  for (const Input& input : inputs) {
+void Recorder::record_inputs(const std::vector<sim::Input>& inputs) {
+  for (const sim::Input& given : inputs) {
+    const sim::InputRecord input = record_of(given);
     message_.clear();
     message_.text(1, input.kind);
     message_.text(2, input.module);
@@ -294,7 +338,7 @@ void Recorder::record_inputs(const std::vector<Input>& inputs) {
   }
 }
 
-void Recorder::record_metrics(Time now, std::int64_t tick, const TimePoint& point) {
+void Recorder::record_metrics(Time now, std::int64_t tick, const sim::TimePoint& point) {
   now_ = now;
   tick_ = tick;
   message_.clear();
@@ -308,4 +352,4 @@ Result<void> Recorder::finish(const Metadata& results) {
   return writer_->close();
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

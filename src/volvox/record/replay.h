@@ -7,13 +7,13 @@
 #include <functional>
 #include <string>
 
-#include "volvox/sim/recording.h"
+#include "volvox/record/recording.h"
 #include "volvox/sim/run.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 
 // The options under which the recorded run was made.
-Result<RunOptions> options_of(Recording& recording);
+Result<sim::RunOptions> options_of(Recording& recording);
 
 struct Verification {
   bool same = true;
@@ -28,12 +28,12 @@ struct Verification {
 };
 
 // Runs the experiment again with the recorded inputs and compares the hash of every tick.
-Result<Verification> verify(Recording& recording, const Library& library, Log& log, int threads = 1,
-                            const std::function<void(const Progress&)>& progress = {},
+Result<Verification> verify(Recording& recording, const sim::Library& library, Log& log, int threads = 1,
+                            const std::function<void(const sim::Progress&)>& progress = {},
                             const std::atomic<bool>* stop = nullptr);
 
 // Writes links.csv, joints.csv, docks.csv, messages.csv, log.csv, inputs.csv, metrics.csv and
 // state.csv into the folder; the names of those that were written come back.
 Result<std::vector<std::string>> export_csv(Recording& recording, const std::filesystem::path& folder);
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

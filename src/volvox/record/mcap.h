@@ -22,7 +22,7 @@
 
 #include "volvox/base/result.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 
 using Metadata = std::map<std::string, std::string>;
 
@@ -166,4 +166,4 @@ class McapReader {
   std::map<std::string, Place> attachments_;
 };
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "volvox/base/time.h"
+#include "volvox/record/mcap.h"
+#include "volvox/record/traffic.h"
 #include "volvox/sim/input.h"
-#include "volvox/sim/mcap.h"
-#include "volvox/sim/traffic.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 
 // Who is who, in the world's numbers.
 struct RecordedNames {
@@ -58,8 +58,8 @@ struct RecordedTick {
     std::string module, text;
   };
   std::vector<LogLine> log;
-  std::vector<Input> inputs;
-  std::optional<std::vector<double>> metrics;  // format::metric_names
+  std::vector<sim::Input> inputs;
+  std::optional<std::vector<double>> metrics;  // sim::TimePoint::names
 };
 
 // What was in a module's mind, when it was its turn to be recorded.
@@ -120,4 +120,4 @@ class Recording {
   std::size_t minds_from_ = 0;
 };
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

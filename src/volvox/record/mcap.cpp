@@ -1,4 +1,4 @@
-#include "volvox/sim/mcap.h"
+#include "volvox/record/mcap.h"
 
 #include <fmt/format.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace {
 
 constexpr std::string_view magic{"\x89MCAP0\r\n", 8};
@@ -631,4 +631,4 @@ Result<void> McapReader::read_chunk(const McapChunk& c, const std::function<void
   return {};
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -1,13 +1,13 @@
-#include "volvox/sim/mcap.h"
+#include "volvox/record/mcap.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 
-#include "volvox/sim/protobuf.h"
+#include "volvox/record/protobuf.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace fs = std::filesystem;
 namespace {
 
@@ -147,4 +147,4 @@ TEST(Protobuf, WhatIsWrittenIsRead) {
 }
 
 }  // namespace
-}  // namespace volvox::sim
+}  // namespace volvox::record

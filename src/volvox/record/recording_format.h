@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "volvox/sim/protobuf.h"
+#include "volvox/record/protobuf.h"
 
-namespace volvox::sim::format {
+namespace volvox::record::format {
 
 inline constexpr const char* file_name = "recording.mcap";
 inline constexpr const char* version = "1";
@@ -34,8 +34,4 @@ const std::vector<protobuf::MessageType>& types();  // each after those that it 
 // Of volvox.Docks, by dock.
 enum DockFlag : std::uint32_t { enabled = 1, latching = 2, engaged = 4, broken = 8 };
 
-// The columns of volvox.Metrics and of metrics.csv, after the time.
-inline constexpr std::array<const char*, 7> metric_names = {
-    "centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J", "lift_m", "organisms", "connections"};
-
-}  // namespace volvox::sim::format
+}  // namespace volvox::record::format

@@ -11,42 +11,48 @@
 #include <string>
 #include <vector>
 
-#include "volvox/sim/mcap.h"
-#include "volvox/sim/protobuf.h"
+#include "volvox/record/mcap.h"
+#include "volvox/record/protobuf.h"
+#include "volvox/record/traffic.h"
 #include "volvox/sim/simulation.h"
-#include "volvox/sim/traffic.h"
 
 namespace volvox::sim {
-
+class Run;
 struct TimePoint;
+}  // namespace volvox::sim
+
+namespace volvox::record {
 
 class Recorder {
  public:
+  // Records a run from here on, before its first step: joins its publish phase and takes its samples. finish() remains
+  // for the caller, once the run has ended.
+  static Result<std::shared_ptr<Recorder>> start(sim::Run& run, const std::filesystem::path& file);
   // `description` is what a replay needs to run the experiment again.
   static Result<std::unique_ptr<Recorder>> create(const std::filesystem::path& file, const Metadata& description,
-                                                  const Simulation& simulation);
+                                                  const sim::Simulation& simulation);
 
   void attach(const std::string& name, const std::string& media_type, std::string data) {
     writer_->add_attachment(name, media_type, std::move(data));
   }
-  void record(const Simulation& simulation);  // the state that the simulation is in now
-  void record_metrics(Time now, std::int64_t tick, const TimePoint& point);
-  Result<void> finish(const Metadata& results);
+  void record(const sim::Simulation& simulation);  // the state that the simulation is in now
+  void record_metrics(Time now, std::int64_t tick, const sim::TimePoint& point);
+  Result<void> finish(const Metadata& results);  // the file is whole afterwards
 
  private:
   explicit Recorder(std::unique_ptr<McapWriter> writer) : writer_(std::move(writer)) {}
-  void prepare(const Simulation& simulation);
-  std::string names(const Simulation& simulation) const;
+  void prepare(const sim::Simulation& simulation);
+  std::string names(const sim::Simulation& simulation) const;
   void write(const char* topic, const std::string& bytes);
   void record_transforms(const world::World& world, bool all);
   void record_joints(const world::World& world);
   void record_docks(const world::World& world, bool all);
   void record_messages(const mind::Minds& minds);
-  void record_traffic(const Simulation& simulation);
+  void record_traffic(const sim::Simulation& simulation);
   void record_minds(const mind::Minds& minds);
   void record_log(const mind::Minds& minds);
-  void record_inputs(const std::vector<Input>& inputs);
-  void record_state(const Simulation& simulation);
+  void record_inputs(const std::vector<sim::Input>& inputs);
+  void record_state(const sim::Simulation& simulation);
 
   std::unique_ptr<McapWriter> writer_;
   std::map<std::string, std::uint16_t> channels_;
@@ -81,4 +87,4 @@ class Recorder {
   protobuf::Writer message_;
 };
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -1,4 +1,4 @@
-#include "volvox/sim/recording.h"
+#include "volvox/record/recording.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "volvox/sim/protobuf.h"
-#include "volvox/sim/recording_format.h"
+#include "volvox/record/protobuf.h"
+#include "volvox/record/recording_format.h"
+#include "volvox/sim/run_report.h"
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace fs = std::filesystem;
 
 Error Recording::damaged(const std::string& what) const {
@@ -275,7 +276,7 @@ Result<void> Recording::take(const McapMessage& message) {
     }
     state_.log.push_back(std::move(line));
   } else if (topic == format::inputs) {
-    Input input;
+    sim::InputRecord input;
     while (reader.next()) {
       if (reader.field() == 1) input.kind = reader.text();
       if (reader.field() == 2) input.module = reader.text();
@@ -287,9 +288,11 @@ Result<void> Recording::take(const McapMessage& message) {
         input.force = {force[0], force[1], force[2]};
       }
     }
-    state_.inputs.push_back(std::move(input));
+    auto known = input_of(input);
+    good = known.ok();
+    if (good) state_.inputs.push_back(std::move(*known));
   } else if (topic == format::metrics) {
-    std::vector<double> values(format::metric_names.size());
+    std::vector<double> values(sim::TimePoint::names.size());
     while (reader.next())
       if (reader.field() >= 1 && static_cast<std::size_t>(reader.field()) <= values.size())
         values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
@@ -300,4 +303,4 @@ Result<void> Recording::take(const McapMessage& message) {
   return {};
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -1,11 +1,11 @@
-#include "volvox/sim/mind_text.h"
+#include "volvox/record/mind_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-namespace volvox::sim {
+namespace volvox::record {
 namespace {
 
 constexpr std::size_t messages_shown = 8;  // of a mailbox
@@ -83,4 +83,4 @@ void describe_mind_briefly(std::string& out, const mind::Agent& agent, std::set<
   describe(out, agent, &too_long);
 }
 
-}  // namespace volvox::sim
+}  // namespace volvox::record

@@ -1,0 +1,34 @@
+// What a run leaves in its folder, whoever ran it.
+#include "volvox/base/text.h"
+#include "volvox/cli/commands.h"
+#include "volvox/report/run_report.h"
+#include "volvox/view/scene.h"
+#include "volvox/view/web/codec.h"
+
+namespace volvox::cli {
+namespace fs = std::filesystem;
+
+Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const fs::path& file) {
+  auto recorder = record::Recorder::start(run, file);
+  if (recorder.ok())
+    (*recorder)->attach("scene", "application/octet-stream",
+                        view::encode_scene(view::Scene::of(run.simulation().world())));
+  return recorder;
+}
+
+Result<void> write_results(sim::Run& run, record::Recorder* recorder, const fs::path& folder) {
+  auto written = run.write(folder);
+  if (written.ok()) written = write_file(folder / "report.html", report::report_html(run.report(), folder));
+  if (recorder == nullptr) return written;
+  const auto finished = recorder->finish({{"summary", run.report().json()}});  // whatever became of the rest
+  return written.ok() ? finished : written;
+}
+
+void write_failure(sim::Run& run, const fs::path& folder, const std::string& why) {
+  run.fail(folder, why);
+  std::error_code error;
+  if (fs::exists(folder / "report.html", error))
+    (void)write_file(folder / "report.html", report::report_html(run.report(), folder));
+}
+
+}  // namespace volvox::cli

@@ -1,0 +1,68 @@
+// What a run has to say, and how it is written down.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "volvox/base/math.h"
+#include "volvox/base/time.h"
+#include "volvox/sim/metrics.h"
+#include "volvox/sim/pacing.h"
+#include "volvox/sim/phases.h"
+
+namespace volvox::sim {
+
+// A sample of what a run looked like at one moment.
+struct TimePoint {
+  double time = 0;
+  Vec3 centre_of_mass;
+  double kinetic_energy = 0;
+  double lift = 0;
+  std::size_t organisms = 0, connections = 0;
+
+  // The columns of metrics.csv, after the time.
+  static constexpr std::array<const char*, 7> names = {"centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J",
+                                                       "lift_m",     "organisms",  "connections"};
+  std::array<double, 7> values() const {  // in their order
+    return {centre_of_mass.x,
+            centre_of_mass.y,
+            centre_of_mass.z,
+            kinetic_energy,
+            lift,
+            static_cast<double>(organisms),
+            static_cast<double>(connections)};
+  }
+};
+
+struct RunReport {
+  std::string experiment, engine, engine_settings, file;
+  std::uint64_t seed = 0;
+  TickLength dt;
+  int threads = 1;
+  std::size_t modules = 0;
+  std::int64_t ticks = 0;
+  double sim_time = 0, wall_time = 0, load_time = 0;
+  double sim_time_here = 0;     // what was simulated in this process: less, after a restore
+  std::string status = "done";  // or "failed", or "stopped"
+  std::string failure;
+  std::uint64_t state_hash = 0;
+  Metrics metrics;
+  PhaseTimes phases;
+  std::vector<std::string> warnings;  // all that was said of it before and while it ran
+  std::vector<TimePoint> history;
+  std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
+  std::map<std::string, std::string> settings;
+  std::int64_t inputs = 0;             // that came from outside while it ran
+  bool clock_decided = false;          // a plugin that took too long was disabled: the next run may be another
+  std::optional<PacingReport> pacing;  // of a run that kept real time
+
+  double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
+  std::string json() const;     // the contract of `volvox run --json`, one object
+  std::string summary() const;  // summary.json: the same, and more
+  std::string csv() const;      // metrics.csv: the history
+};
+
+}  // namespace volvox::sim
