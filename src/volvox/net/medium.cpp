@@ -5,16 +5,18 @@
 #include <cmath>
 #include <numeric>
 
+#include "volvox/base/check.h"
+#include "volvox/base/isa.h"
 #include "volvox/base/platform/memory.h"
-#include "volvox/net/vector_clones.h"
 
 namespace volvox::net {
 namespace {
 
 // The hot loops. Pointers never overlap; plain loops that the compiler turns into vector
 // instructions, and that give the same bits if it does not.
-VOLVOX_VECTOR_CLONES
-void squared_distances(const Vec3& from, const Vec3* __restrict place, double* __restrict squared, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(void, squared_distances,
+                    (const Vec3& from, const Vec3* __restrict place, double* __restrict squared, std::size_t count),
+                    (from, place, squared, count)) {
   const double* coordinate = &place->x;
   for (std::size_t i = 0; i < count; ++i) {
     const double dx = coordinate[3 * i] - from.x, dy = coordinate[3 * i + 1] - from.y,
@@ -23,9 +25,10 @@ void squared_distances(const Vec3& from, const Vec3* __restrict place, double* _
   }
 }
 
-VOLVOX_VECTOR_CLONES
-void to_power(const double* __restrict gain, const double* __restrict squared, double cull_squared, double scale,
-              LinkPower* __restrict power, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(void, to_power,
+                    (const double* __restrict gain, const double* __restrict squared, double cull_squared, double scale,
+                     LinkPower* __restrict power, std::size_t count),
+                    (gain, squared, cull_squared, scale, power, count)) {
   constexpr double most = static_cast<double>(largest_link_power);
   for (std::size_t i = 0; i < count; ++i) {
     const double units = gain[i] * scale;
@@ -38,9 +41,10 @@ struct Tally {
   std::int64_t hits = 0, heard = 0;
 };
 
-VOLVOX_VECTOR_CLONES
-Tally add_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum, const float* __restrict limit,
-                 LinkPower least_decodable, LinkPower least_noise, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(Tally, add_powers,
+                    (const LinkPower* __restrict power, PowerUnits* __restrict sum, const float* __restrict limit,
+                     LinkPower least_decodable, LinkPower least_noise, std::size_t count),
+                    (power, sum, limit, least_decodable, least_noise, count)) {
   Tally tally;
   for (std::size_t i = 0; i < count; ++i) {
     const PowerUnits total = sum[i] + in_units(power[i]);
@@ -51,9 +55,10 @@ Tally add_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum, 
   return tally;
 }
 
-VOLVOX_VECTOR_CLONES
-std::int64_t remove_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum,
-                           const std::uint8_t* __restrict awaits_quiet, PowerUnits carrier, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(std::int64_t, remove_powers,
+                    (const LinkPower* __restrict power, PowerUnits* __restrict sum,
+                     const std::uint8_t* __restrict awaits_quiet, PowerUnits carrier, std::size_t count),
+                    (power, sum, awaits_quiet, carrier, count)) {
   std::int64_t hits = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const PowerUnits total = sum[i] - in_units(power[i]);
@@ -69,7 +74,7 @@ void prefetch(const std::vector<T>& values, Links::Run run) {
   constexpr std::size_t a_line = 64 / sizeof(T);
   constexpr std::size_t enough = 64;  // from there on the processor guesses well
   const std::size_t end = run.begin + std::min<std::size_t>(run.count, enough);
-  for (std::size_t i = run.begin; i < end; i += a_line) fetch_early(&values[i]);
+  for (std::size_t i = run.begin; i < end; i += a_line) __builtin_prefetch(&values[i]);
 }
 
 // In place, along the cycles of the permutation: a second copy of a million radios would be
@@ -121,6 +126,9 @@ void Medium::reserve(std::size_t radios) {
 }
 
 void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& position) {
+  VOLVOX_ASSERT(!has(radio));
+  VOLVOX_ASSERT(position_.size() == radio_.size() && sum_.size() == radio_.size() && limit_.size() == radio_.size());
+  VOLVOX_ASSERT(options.antenna_gain > 0);
   const std::uint32_t slot = static_cast<std::uint32_t>(size());  // behind the sorted ones until the next sort
   const PowerUnits noise = to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
   slot_of_.resize(radio + 1, nothing);
@@ -142,6 +150,8 @@ void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& p
 Vec3 Medium::position(std::uint32_t radio) const { return position_[slot_of_[radio]]; }
 
 void Medium::move(std::uint32_t radio, const Vec3& to) {
+  VOLVOX_ASSERT(has(radio));
+  VOLVOX_ASSERT(finite(to));
   const std::uint32_t slot = slot_of_[radio];
   if (options_.cull_radius > 0 && !unsorted_) {
     bool inside = true;
@@ -158,6 +168,8 @@ PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, dou
 }
 
 void Medium::watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet) {
+  VOLVOX_ASSERT(has(radio));
+  VOLVOX_ASSERT(limit >= 0);
   const std::uint32_t slot = slot_of_[radio];
   limit_[slot] = static_cast<float>(limit);
   awaits_quiet_[slot] = awaits_quiet ? 1 : 0;
@@ -199,6 +211,8 @@ void Medium::start(const Emission& emission, Links& links, std::vector<Hit>& hit
 }
 
 void Medium::gather(Links::Run run, const Vec3& from) {
+  VOLVOX_ASSERT(run.begin + run.count <= size());
+  VOLVOX_ASSERT(block_->count + run.count <= Block::capacity);
   Block& block = *block_;
   const std::uint32_t begin = block.count;
   squared_distances(from, &position_[run.begin], block.squared + begin, run.count);
@@ -235,6 +249,7 @@ void Medium::arriving_power(const Emission& emission, const Vec3& from, LinkPowe
 }
 
 void Medium::add(Links::Run run, const LinkPower* power, std::vector<Hit>& hits) {
+  VOLVOX_ASSERT(run.begin + run.count <= size());
   const Tally tally =
       add_powers(power, &sum_[run.begin], &limit_[run.begin], least_decodable_, least_noise_, run.count);
   heard_weakly_ += static_cast<std::uint64_t>(tally.heard);
@@ -247,16 +262,19 @@ void Medium::add(Links::Run run, const LinkPower* power, std::vector<Hit>& hits)
 }
 
 void Medium::stop(const Links& links, std::vector<std::uint32_t>& hits) {
+  VOLVOX_ASSERT(links.runs.empty() || links.radios.empty());
   const LinkPower* power = links.power.data();
   for (std::size_t i = 0; i < links.radios.size(); ++i) {
     const std::uint32_t slot = slot_of_[links.radios[i]];
     sum_[slot] -= in_units(power[i]);
+    VOLVOX_ASSERT(sum_[slot] >= 0);
     if (awaits_quiet_[slot] != 0 && sum_at(slot) < highest_carrier_) hits.push_back(links.radios[i]);
   }
   for (const Links::Run& run : links.runs) prefetch(sum_, run), prefetch(awaits_quiet_, run);
   for (const Links::Run& run : links.runs) {
     const std::int64_t quiet =
         remove_powers(power, &sum_[run.begin], &awaits_quiet_[run.begin], highest_carrier_, run.count);
+    VOLVOX_ASSERT(*std::min_element(&sum_[run.begin], &sum_[run.begin] + run.count) >= 0);
     power += run.count;
     if (quiet == 0) continue;
     for (std::uint32_t slot = run.begin; slot < run.begin + run.count; ++slot)
@@ -301,6 +319,7 @@ void Medium::choose_cells() {
 }
 
 void Medium::sort() {
+  VOLVOX_ASSERT(radio_.size() == position_.size());
   unsorted_ = false;
   if (options_.cull_radius == 0 || size() == 0) return;
   choose_cells();
