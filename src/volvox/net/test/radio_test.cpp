@@ -98,36 +98,18 @@ TEST(Radio, Figure7Messages1To4) {
   ASSERT_TRUE(network.run(tick));
   const std::size_t heard_in_first_tick = air.recorder.heard.size();
   ASSERT_TRUE(network.run(tick + tick));
-  EXPECT_EQ(air.story(), (std::vector<std::string>{"0 A queued 0",
-                                                   "0 A backoff 3",
-                                                   "50 B queued 0",
-                                                   "50 B backoff 5",
-                                                   "300 A transmit start 1",
-                                                   "300 B frozen 3",  // 2.5 slots were left: a begun slot counts again
-                                                   "500 C queued 0",
-                                                   "500 C backoff 2",
-                                                   "500 C frozen 2",
-                                                   "700 A transmit end 0",
-                                                   "700 B received 0",
-                                                   "700 C received 0",
-                                                   "700 B resumed 3",
-                                                   "700 C resumed 2",
-                                                   "900 C transmit start 1",
-                                                   "900 B frozen 1",
-                                                   "1300 C transmit end 0",
-                                                   "1300 A received 0",
-                                                   "1300 B received 0",
-                                                   "1300 B resumed 1",
-                                                   "1400 B transmit start 1",
-                                                   "1800 B transmit end 0",
-                                                   "1800 A received 0",
-                                                   "1800 C received 0",
-                                                   "2500 A queued 0",
-                                                   "2500 A backoff 1",
-                                                   "2600 A transmit start 1",
-                                                   "3600 A transmit end 0",
-                                                   "3600 B received 0",
-                                                   "3600 C received 0"}));
+  EXPECT_EQ(air.story(),
+            (std::vector<std::string>{"0 A queued 0",          "0 A backoff 3",          "50 B queued 0",
+                                      "50 B backoff 5",        "300 A transmit start 1",
+                                      "300 B frozen 3",  // 2.5 slots were left: a begun slot counts again
+                                      "500 C queued 0",        "500 C backoff 2",        "500 C frozen 2",
+                                      "700 A transmit end 0",  "700 B received 0",       "700 C received 0",
+                                      "700 B resumed 3",       "700 C resumed 2",        "900 C transmit start 1",
+                                      "900 B frozen 1",        "1300 C transmit end 0",  "1300 A received 0",
+                                      "1300 B received 0",     "1300 B resumed 1",       "1400 B transmit start 1",
+                                      "1800 B transmit end 0", "1800 A received 0",      "1800 C received 0",
+                                      "2500 A queued 0",       "2500 A backoff 1",       "2600 A transmit start 1",
+                                      "3600 A transmit end 0", "3600 B received 0",      "3600 C received 0"}));
   EXPECT_EQ(heard_in_first_tick, 6u);
 }
 
