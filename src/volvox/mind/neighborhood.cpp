@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
+
 namespace volvox::mind {
 namespace {
 
@@ -13,12 +15,14 @@ constexpr std::int64_t half = std::int64_t{1} << (bits - 1);
 
 // What is farther out than a million cells falls into the outermost one.
 std::int64_t Neighborhood::index_of(double coordinate) const {
+  VOLVOX_ASSERT(std::isfinite(coordinate) && cell_size_ > 0);
   return static_cast<std::int64_t>(
       clamp(std::floor(coordinate / cell_size_), -static_cast<double>(half) + 2, static_cast<double>(half) - 3));
 }
 
 // Cells along z follow each other.
 std::uint64_t Neighborhood::cell_of(std::int64_t x, std::int64_t y, std::int64_t z) const {
+  VOLVOX_ASSERT(x >= -half && x < half && y >= -half && y < half && z >= -half && z < half);
   return (static_cast<std::uint64_t>(x + half) << (2 * bits)) | (static_cast<std::uint64_t>(y + half) << bits) |
          static_cast<std::uint64_t>(z + half);
 }
@@ -35,6 +39,7 @@ void Neighborhood::update(const world::World& world, double range) {
 }
 
 void Neighborhood::near(const Vec3& place, double range, std::uint32_t except, std::vector<Near>& out) const {
+  VOLVOX_ASSERT(range <= cell_size_);
   out.clear();
   const std::int64_t x = index_of(place.x), y = index_of(place.y), z = index_of(place.z);
   for (std::int64_t i = x - 1; i <= x + 1; ++i) {

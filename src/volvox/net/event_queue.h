@@ -43,6 +43,8 @@ struct Event {
   std::uint64_t key = 0;  // action, source, sequence from the highest bit down
 
   static Event make(Time at, Action action, std::uint32_t source, std::uint32_t sequence) {
+    VOLVOX_ASSERT(at.ns >= 0);
+    VOLVOX_ASSERT(action != Action::callbacks && action != Action::reception_start);
     VOLVOX_ASSERT(source <= largest_source);
     return {at.ns, std::uint64_t(action) << 60 | std::uint64_t(source) << 32 | sequence};
   }
@@ -87,10 +89,12 @@ class EventQueue {
   }
 
   Event pop() {
+    VOLVOX_ASSERT(!heap_.empty());
     const Event first = heap_.front();
     const Event last = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sink(last);
+    VOLVOX_ASSERT(heap_.empty() || !(top() < first));
     return first;
   }
 
@@ -100,11 +104,15 @@ class EventQueue {
     std::sort(events.begin(), events.end());
     return events;
   }
-  void assign_sorted(std::vector<Event> events) { heap_ = std::move(events); }  // sorted: already a heap
+  void assign_sorted(std::vector<Event> events) {  // sorted: already a heap
+    VOLVOX_ASSERT(std::is_sorted(events.begin(), events.end()));
+    heap_ = std::move(events);
+  }
 
  private:
   // Puts `event` into the hole at the root.
   void sink(const Event& event) {
+    VOLVOX_ASSERT(!heap_.empty());
     const std::size_t count = heap_.size();
     std::size_t place = 0;
     for (;;) {

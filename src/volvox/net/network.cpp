@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/base/platform/memory.h"
 #include "volvox/net/can_bits.h"
 #include "volvox/net/checks.h"
@@ -53,6 +54,7 @@ NodeId Network::add_node() {
 }
 
 InterfaceId Network::State::add_interface(NodeId node, InterfaceKind kind) {
+  VOLVOX_ASSERT(has(node));
   const std::uint32_t index = static_cast<std::uint32_t>(core.interfaces.size());
   Interface& interface = core.interfaces.emplace_back();
   interface.node = node.index;
@@ -264,6 +266,8 @@ Result<void> Network::State::check_message(InterfaceId from, const Outgoing& mes
 }
 
 std::uint32_t Network::State::make_frame(std::uint32_t source, const Outgoing& message) {
+  VOLVOX_ASSERT(source < core.interfaces.size());
+  VOLVOX_ASSERT(message.payload.size() <= largest_payload(source));
   // What is being received is forwarded without a copy.
   const bool forwards = receiving != nothing && core.frames.payload(receiving).data() == message.payload.data() &&
                         core.frames.payload(receiving).size() == message.payload.size() && !message.payload.empty();
@@ -284,6 +288,8 @@ std::uint32_t Network::State::make_frame(std::uint32_t source, const Outgoing& m
 }
 
 SendStatus Network::State::enqueue(std::uint32_t frame) {
+  VOLVOX_ASSERT(core.frames[frame].references == 1);
+  VOLVOX_ASSERT(core.frames[frame].queued <= core.now);
   const std::uint32_t source = core.frames[frame].source;
   Interface& interface = core.interfaces[source];
   const auto refuse = [&](LogKind kind, std::uint64_t& counter, SendStatus status) {

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
 #include "volvox/net/network_state.h"
 
 namespace volvox::net {
 
 void Core::record_in_log(LogKind kind, std::uint32_t interface, std::uint32_t frame, std::uint32_t detail) {
+  VOLVOX_ASSERT(interface < interfaces.size() && log != nullptr);
   const Frame& about = frames[frame];
   const LogEntry entry{now,
                        kind,
@@ -33,6 +35,7 @@ bool Network::State::next_is(Action what, Time until) const {
 }
 
 void Network::State::advance(Time to) {
+  VOLVOX_ASSERT(to >= core.now);
   if (to > core.now) chain = 0;
   core.now = to;
 }
@@ -54,6 +57,7 @@ bool Network::State::step(Network& network, Time until) {
 }
 
 void Network::State::dispatch(Network& network, const Event& event) {
+  VOLVOX_ASSERT(event.time() == core.now);
   const std::uint32_t source = event.source(), sequence = event.sequence();
   switch (event.action()) {
     case Action::radio_frame_end: return radios.frame_end(source, sequence);
@@ -76,6 +80,7 @@ void Network::State::dispatch(Network& network, const Event& event) {
 // Everybody who is to be told something at this instant, in the order of interfaces. What
 // the callbacks cause at the same instant makes the next round.
 void Network::State::call_back(Network& network) {
+  VOLVOX_ASSERT(!core.callbacks.empty() && running);
   ++chain;
   calling.clear();
   calling.swap(core.callbacks);
@@ -87,6 +92,7 @@ void Network::State::call_back(Network& network) {
   core.counters.events += calling.size();
   for (const std::uint64_t place : calling_order) {
     const Callback callback = calling[static_cast<std::uint32_t>(place)];
+    VOLVOX_ASSERT(callback.interface < core.interfaces.size() && core.frames[callback.frame].references > 0);
     const Frame frame = core.frames[callback.frame];
     const NodeId node{core.interfaces[callback.interface].node, 0};
     const InterfaceId interface { callback.interface, 0 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/base/platform/memory.h"
 
 namespace volvox::net {
@@ -13,6 +14,10 @@ std::uint32_t Radios::add_medium(const MediumOptions& options, std::unique_ptr<P
 }
 
 void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptions& options, const Vec3& position) {
+  VOLVOX_ASSERT(medium < media_.size());
+  VOLVOX_ASSERT(core_.interfaces[interface].kind == InterfaceKind::radio);
+  VOLVOX_ASSERT(finite(position));
+  VOLVOX_ASSERT(radios_.size() == state_.size());
   const std::uint32_t index = static_cast<std::uint32_t>(radios_.size());
   Radio radio;
   radio.interface = interface;
@@ -39,6 +44,7 @@ void Radios::reserve(std::uint32_t medium, std::size_t radios) {
 }
 
 void Radios::move(std::uint32_t interface, const Vec3& position) {
+  VOLVOX_ASSERT(finite(position));
   medium_of(at(interface)).move(index(interface), position);
 }
 Vec3 Radios::position(std::uint32_t interface) const { return medium_of(at(interface)).position(index(interface)); }
@@ -53,6 +59,7 @@ bool Radios::busy(const Radio& radio) const {
 }
 
 PowerUnits Radios::bearable(PowerUnits power, std::uint32_t capture_q16) {
+  VOLVOX_ASSERT(power >= 0 && capture_q16 > 0);
   __extension__ using Wide = __int128;
   return static_cast<PowerUnits>((static_cast<Wide>(power) << 16) / capture_q16);
 }
@@ -74,6 +81,7 @@ void Radios::frame_queued(std::uint32_t interface) {
 }
 
 void Radios::contend(Radio& radio) {
+  VOLVOX_ASSERT(radio.contention == Contention::none);
   if (queue(radio).empty()) return;
   const RadioOptions& options = profile(radio);
   const std::uint32_t frame = queue(radio).head;
@@ -81,6 +89,7 @@ void Radios::contend(Radio& radio) {
   for (int retry = 0; retry < core_.frames[frame].attempts && window * 2 <= options.largest_window; ++retry)
     window *= 2;
   const std::int64_t slots = static_cast<std::int64_t>(radio.backoff.below(window));
+  VOLVOX_ASSERT(slots >= 0 && static_cast<std::uint64_t>(slots) < window);
   core_.record(LogKind::backoff, radio.interface, frame, static_cast<std::uint32_t>(slots));
   if (busy(radio)) {
     radio.contention = Contention::frozen;
@@ -93,10 +102,12 @@ void Radios::contend(Radio& radio) {
 }
 
 void Radios::run_backoff(Radio& radio, std::int64_t slots) {
+  VOLVOX_ASSERT(slots >= 0);
   arm(radio, Time{core_.now.ns + slots * profile(radio).slot.ns});
 }
 
 void Radios::arm(Radio& radio, Time expiry) {
+  VOLVOX_ASSERT(expiry >= core_.now);
   radio.contention = Contention::running;
   radio.countdown = expiry.ns;
   // What was frozen and goes on ends later than it would have: the event that waits already looks
@@ -106,6 +117,7 @@ void Radios::arm(Radio& radio, Time expiry) {
 
 // A slot that has begun but not ended counts again in full.
 void Radios::freeze(Radio& radio) {
+  VOLVOX_ASSERT(radio.contention == Contention::running && radio.countdown >= core_.now.ns);
   const std::int64_t slot = profile(radio).slot.ns;
   radio.countdown = (radio.countdown - core_.now.ns + slot - 1) / slot;
   radio.contention = Contention::frozen;
@@ -119,6 +131,7 @@ void Radios::record_slots_left(LogKind kind, const Radio& radio) {
 }
 
 void Radios::resume(Radio& radio) {
+  VOLVOX_ASSERT(radio.contention == Contention::frozen && !busy(radio));
   record_slots_left(LogKind::resumed, radio);
   run_backoff(radio, radio.countdown);
   update_watch(radio);
@@ -151,6 +164,9 @@ std::uint32_t Radios::take_transmission() {
 }
 
 void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowledges, bool acknowledgement) {
+  VOLVOX_ASSERT(state(radio) != State::transmitting && state(radio) != State::off);
+  VOLVOX_ASSERT(radio.transmission == nothing);
+  VOLVOX_ASSERT(core_.frames[frame].references > 0);
   const RadioOptions& options = profile(radio);
   if (state(radio) == State::receiving) lose_lock(radio, LogKind::aborted, core_.counters.transmit_aborts);
   if (radio.contention == Contention::running) freeze(radio);
@@ -158,6 +174,7 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
   update_watch(radio);
 
   const std::uint32_t place = take_transmission();
+  VOLVOX_ASSERT(transmissions_[place].radio == nothing);
   radio.transmission = place;
   Transmission& transmission = transmissions_[place];
   transmission.radio = index(radio);
@@ -213,6 +230,7 @@ void Radios::power_rose(Radio& radio) {
 }
 
 void Radios::start_receptions() {
+  VOLVOX_ASSERT(receptions_due_);
   ++core_.counters.events;
   receptions_due_ = false;
   for (const Arrival& arrival : arrivals_) notice(arrival);
@@ -221,6 +239,8 @@ void Radios::start_receptions() {
 
 // Touches the radio itself only if it locks: in a dense flood nearly all arrivals are lost.
 void Radios::notice(const Arrival& arrival) {
+  VOLVOX_ASSERT(arrival.transmission < transmissions_.size() && transmissions_[arrival.transmission].radio != nothing);
+  VOLVOX_ASSERT(arrival.power >= 0);
   Transmission& transmission = transmissions_[arrival.transmission];
   const Medium& medium = medium_of(radios_[transmission.radio]);
   const std::uint32_t receiver = medium.radio_at(arrival.slot);
@@ -232,6 +252,7 @@ void Radios::notice(const Arrival& arrival) {
   }
   const PowerUnits added = medium.added_noise(transmission.radio, receiver, limit.bandwidth_hz);
   const PowerUnits others = medium.sum_at(arrival.slot) - arrival.power + added;
+  VOLVOX_ASSERT(others >= 0);
   const PowerUnits most = bearable(arrival.power, limit.capture_q16);
   if (state_[receiver] == State::idle && others <= most) {
     lock(radios_[receiver], {arrival.transmission, arrival.power, arrival.power + most - added + 1, false});
@@ -244,6 +265,8 @@ void Radios::notice(const Arrival& arrival) {
 }
 
 void Radios::lock(Radio& radio, const Reception& reception) {
+  VOLVOX_ASSERT(state(radio) == State::idle && radio.reception == nothing);
+  VOLVOX_ASSERT(reception.power > 0 && reception.limit > reception.power);
   state(radio) = State::receiving;
   if (free_receptions_.empty()) {
     radio.reception = static_cast<std::uint32_t>(receptions_.size());
@@ -259,6 +282,7 @@ void Radios::lock(Radio& radio, const Reception& reception) {
 
 // Whoever calls says what the radio does next.
 Radios::Reception Radios::unlock(Radio& radio) {
+  VOLVOX_ASSERT(radio.reception < receptions_.size());
   const std::uint32_t place = radio.reception;
   free_receptions_.push_back(place);
   radio.reception = nothing;
@@ -280,6 +304,7 @@ void Radios::frame_end(std::uint32_t interface, std::uint32_t sequence) {
 }
 
 void Radios::end_transmission(Radio& radio, bool cut) {
+  VOLVOX_ASSERT(radio.transmission != nothing && transmissions_[radio.transmission].radio == index(radio));
   const std::uint32_t place = radio.transmission;
   const std::uint32_t frame = transmissions_[place].frame;
   core_.record(cut ? LogKind::cut : LogKind::transmit_end, radio.interface, frame);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "volvox/base/check.h"
 #include "volvox/base/platform/clock.h"
 
 namespace volvox::sim {
@@ -45,6 +46,8 @@ void Simulation::timed(Phase phase, Work&& work) {
 }
 
 StepStatus Simulation::step() {
+  VOLVOX_ASSERT(world_ != nullptr && minds_ != nullptr);
+  VOLVOX_ASSERT(settings_.dt.start_of(tick_) < settings_.dt.start_of(tick_ + 1));
   const Time begin = settings_.dt.start_of(tick_), end = settings_.dt.start_of(tick_ + 1);
   const double dt = settings_.dt.seconds();
   mind::MindFailure mind;
@@ -105,6 +108,7 @@ void Simulation::archive_tick(Archive& ar) {
 }
 
 void Simulation::archive(Archive& ar) {
+  VOLVOX_ASSERT(!ar.hashing());
   archive_tick(ar);
   minds_->archive(ar);
   world_->archive(ar);

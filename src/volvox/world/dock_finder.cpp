@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "volvox/base/check.h"
+
 namespace volvox::world {
 namespace {
 
@@ -12,6 +14,7 @@ double whole(double x) { return std::floor(clamp(x, -1e15, 1e15)); }
 }  // namespace
 
 std::uint32_t DockFinder::bucket(const Cell& cell) const {
+  VOLVOX_ASSERT(std::has_single_bit(std::uint64_t{mask_} + 1));
   const std::uint64_t mixed = static_cast<std::uint64_t>(cell.x) * 0x9E3779B97F4A7C15ull ^
                               static_cast<std::uint64_t>(cell.y) * 0xC2B2AE3D27D4EB4Full ^
                               static_cast<std::uint64_t>(cell.z) * 0x165667B19E3779F9ull;
@@ -20,6 +23,8 @@ std::uint32_t DockFinder::bucket(const Cell& cell) const {
 
 // A counting sort by bucket.
 void DockFinder::fill_buckets(double scale) {
+  VOLVOX_ASSERT(docks_.size() == positions_.size() && !docks_.empty());
+  VOLVOX_ASSERT(scale > 0);
   const std::size_t n = docks_.size();
   mask_ = static_cast<std::uint32_t>(std::bit_ceil(n) - 1);
   bucket_of_.resize(n);
@@ -37,6 +42,7 @@ void DockFinder::fill_buckets(double scale) {
 }
 
 void DockFinder::meet(const Member& a, const Member& b, double reach) {
+  VOLVOX_ASSERT(a.dock != b.dock);
   const double distance_squared = length_squared(a.position - b.position);
   if (distance_squared > reach * reach) return;
   pairs_.push_back({std::min(a.dock, b.dock), std::max(a.dock, b.dock), std::sqrt(distance_squared)});
@@ -45,6 +51,7 @@ void DockFinder::meet(const Member& a, const Member& b, double reach) {
 // The other cells that a dock's reach extends into, if any. Of two docks in different cells
 // the one with the lower number looks.
 void DockFinder::look_beyond_borders(const Member& member, double scale, double reach) {
+  VOLVOX_ASSERT(reach * scale <= 1);
   const Vec3 p = member.position * scale;
   const double near = reach * scale;
   std::int64_t low[3], high[3];
