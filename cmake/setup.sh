@@ -25,6 +25,7 @@ install_packages() {
 }
 
 # build PRESET [TARGET...]: configures where that was not done, then builds what has changed.
+configure_options=()
 build() {
   local preset=$1 folder=$root/build/$1
   shift
@@ -36,7 +37,7 @@ build() {
   if [[ ! -f $folder/build.ninja || $root/CMakePresets.json -nt $folder.log ]]; then
     say "configuring $preset"
     mkdir -p "$root/build"
-    (cd -- "$root" && cmake --preset "$preset" >"$folder.log" 2>&1) ||
+    (cd -- "$root" && cmake --preset "$preset" "${configure_options[@]}" >"$folder.log" 2>&1) ||
       { cat "$folder.log" >&2; fail "Volvox could not be configured; see above."; }
   fi
   cmake --build "$folder" ${1:+--target "$@"} || fail "Volvox could not be built; see above."

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "volvox/base/check.h"
+
 namespace volvox {
 namespace {
 
@@ -44,10 +46,12 @@ bool soon(const Condition& condition) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
+  VOLVOX_ASSERT(threads >= 1);
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
 }
 
 ThreadPool::~ThreadPool() {
+  VOLVOX_ASSERT(!failure_);
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -66,6 +70,7 @@ void ThreadPool::run_ranges(std::size_t count, std::size_t grain,
   }
   job_ = {&body, count, std::min({worth, chunks_a_thread * (workers_.size() + 1), chunk_mask - workers_.size() - 1})};
   next_chunk_ = ticket_of(generation_ + 1, job_.chunks);
+  VOLVOX_ASSERT(job_.chunks > 1 && job_.chunks < chunk_mask && job_.chunks <= count);
   ++generation_;
   if (asleep_ > 0) {
     { const std::lock_guard lock(mutex_); }  // whoever counted itself asleep waits by now
@@ -73,6 +78,7 @@ void ThreadPool::run_ranges(std::size_t count, std::size_t grain,
   }
   take_chunks();
   await_workers();
+  VOLVOX_ASSERT(next_of(next_chunk_) >= job_.chunks);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
@@ -92,6 +98,7 @@ void ThreadPool::take_chunks() {
 }
 
 void ThreadPool::chunk_failed(std::size_t chunk) {
+  VOLVOX_ASSERT(chunk < job_.chunks);
   const std::lock_guard lock(mutex_);
   if (failure_ && failed_chunk_ < chunk) return;
   failure_ = std::current_exception();

@@ -11,6 +11,7 @@
 
 #include "behaviors.h"
 #include "experiments.h"
+#include "volvox/base/isa.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/terminal.h"
@@ -505,9 +506,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   add_picture(app, a);
   add_scan(app, a.scan);
   add_others(app, a);
-  app.set_version_flag("--version", std::string("volvox ") + version);
-  for (CLI::App* command : app.get_subcommands({}))
-    command->set_version_flag("--version", std::string("volvox ") + version);
+  const std::string version_line = fmt::format("volvox {} (instruction set {})", version, name(isa()));
+  app.set_version_flag("--version", version_line);
+  for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", version_line);
+  if (!chosen_isa().ok()) return complain(chosen_isa().error());
   if (argc <= 1) {
     std::fputs(welcome, stdout);
     return done;

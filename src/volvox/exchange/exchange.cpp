@@ -176,11 +176,15 @@ Result<void> Exchange::add_channels(const world::World& world, const Propagation
 }
 
 void Exchange::add_interface(std::uint32_t agent, int outlet, net::InterfaceId id) {
+  VOLVOX_ASSERT(agent < first_outlet_.size() && outlet >= 0);
+  VOLVOX_ASSERT(first_outlet_[agent] + static_cast<std::size_t>(outlet) < interfaces_.size());
+  VOLVOX_ASSERT(id.index == owners_.size());
   interfaces_[first_outlet_[agent] + static_cast<std::size_t>(outlet)] = id;
   owners_.push_back({agent, outlet});
 }
 
 Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent) {
+  VOLVOX_ASSERT(agent < world.modules().size() && agent == first_outlet_.size());
   const std::uint32_t placement = world.modules()[agent];
   const model::ModuleModel& model = world.module_model(placement);
   const net::NodeId node = network_.add_node();  // its number is the agent's
@@ -276,6 +280,7 @@ void Exchange::all_sent(const world::World& world, Sight& sight) {
 
 // The interface by which that module can be reached from this outlet.
 Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, int address) const {
+  VOLVOX_ASSERT(carries(agent, outlet));
   if (address == everyone) return net::everyone;
   if (address < 0 || static_cast<std::size_t>(address) >= first_outlet_.size())
     return Error(fmt::format("it sent to the address {}; the modules have the addresses 0 to {}", address,
@@ -298,6 +303,8 @@ Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, 
 }
 
 Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time at) {
+  VOLVOX_ASSERT(carries(agent, message.outlet));
+  VOLVOX_ASSERT(tallies_.size() == network_.interfaces() && owners_.size() == tallies_.size());
   const net::InterfaceId from = interface(agent, message.outlet);
   const net::InterfaceKind kind = network_.kind(from);
   Tally& tally = tallies_[from.index];
@@ -331,6 +338,9 @@ Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time a
 }
 
 void Exchange::received(net::Network&, const net::Reception& reception) {
+  VOLVOX_ASSERT(reception.interface.index < owners_.size() && reception.from.index < owners_.size());
+  VOLVOX_ASSERT(reception.queued <= reception.arrived);
+  VOLVOX_ASSERT(reception.power_w >= 0);
   const Owner to = owners_[reception.interface.index];
   const net::InterfaceKind kind = network_.kind(reception.interface);
   Message message;
@@ -349,6 +359,7 @@ void Exchange::received(net::Network&, const net::Reception& reception) {
 }
 
 void Exchange::send_finished(net::Network&, const net::SendReport& report) {
+  VOLVOX_ASSERT(report.interface.index < owners_.size());
   if (report.fate != net::Fate::sent) ++tallies_[report.interface.index].lost;
   const Owner sender = owners_[report.interface.index];
   receiver_.sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
@@ -358,6 +369,8 @@ void Exchange::send_finished(net::Network&, const net::SendReport& report) {
 
 // The wire at the other end of an engaged dock, if both talk in the same manner.
 net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
+  VOLVOX_ASSERT(dock < partners_.size() && wire_of_dock_.size() == partners_.size());
+  VOLVOX_ASSERT(wire_of_dock_[dock] < wires_.size());
   const std::uint32_t partner = partners_[dock];
   if (partner == world::nobody || wire_of_dock_[partner] == world::nobody) return {};
   const DockWire& other = wires_[wire_of_dock_[partner]];
@@ -365,6 +378,7 @@ net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
 }
 
 void Exchange::update_links(const world::World& world) {
+  VOLVOX_ASSERT(wire_of_dock_.size() == world.docks());
   seen_.assign(world.docks(), world::nobody);
   for (std::uint32_t d = 0; d < seen_.size(); ++d)
     if (world.dock_status(d).phase == world::DockPhase::engaged) seen_[d] = world.graph().partner(d);
@@ -386,6 +400,8 @@ void Exchange::update_links(const world::World& world) {
 // Which ports hang together. An organism keeps the bus on which most of its ports already are, so
 // that docking and undocking disturb as few frames as can be.
 void Exchange::update_buses(const world::World& world, BusUse& use) {
+  VOLVOX_ASSERT(use.placements.size() == use.ports.size() && use.masters.size() == use.ports.size());
+  VOLVOX_ASSERT(!use.buses.empty());
   const std::size_t ports = use.ports.size();
   std::vector<std::uint32_t> component = components(world);
   std::map<std::uint32_t, std::size_t> organisms;  // component -> its number, in the order of its first port
@@ -443,6 +459,7 @@ std::vector<std::uint32_t> Exchange::components(const world::World& world) const
 // --- what can be known -------------------------------------------------------------------------
 
 LinkState Exchange::link(std::uint32_t agent, int outlet) const {
+  VOLVOX_ASSERT(carries(agent, outlet));
   const net::InterfaceId id = interface(agent, outlet);
   const Tally& tally = tallies_[id.index];
   LinkState state;

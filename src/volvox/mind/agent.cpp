@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
+
 namespace volvox::mind {
 namespace {
 
@@ -37,6 +39,7 @@ int Agent::owner_of(MailboxNumber mailbox) const {
 }
 
 void Agent::open(MailboxNumber mailbox) {
+  VOLVOX_ASSERT(running_ < programs_.size());
   if (mailbox > largest_mailbox)
     throw AgentError(fmt::format("it opened mailbox {}; the largest number is {}", mailbox, largest_mailbox));
   const int owner = owner_of(mailbox);
@@ -46,6 +49,7 @@ void Agent::open(MailboxNumber mailbox) {
 }
 
 void Agent::put(int outlet, Payload payload, const SendOptions& options) {
+  VOLVOX_ASSERT(outlet >= 0 && static_cast<std::size_t>(outlet) < anatomy_->outlet_names.size());
   if (options.mailbox > largest_mailbox)
     throw AgentError(fmt::format("it sent to mailbox {}; the largest number is {}", options.mailbox, largest_mailbox));
   outbox_.push_back({outlet, std::move(payload), options});

@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
+
 namespace volvox::mind {
 
 // Runs a behaviour's code; what it throws stops the run with a message, not the program.
 template <class Call>
 void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& call) {
+  VOLVOX_ASSERT(i < agents_.size());
+  VOLVOX_ASSERT(slot >= first_slot_[i] && slot < first_slot_[i + 1]);
+  VOLVOX_ASSERT(slots_[slot].behavior != nullptr);
   const Slot& running = slots_[slot];
   agents_[i].running_ = slot - first_slot_[i];
   try {
@@ -24,6 +29,7 @@ void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& c
 
 template <class Call>
 void Minds::each_behavior(std::size_t i, const char* doing, Call&& call) {
+  VOLVOX_ASSERT(first_slot_.size() == agents_.size() + 1 && failures_.size() == agents_.size());
   if (agents_[i].off_) return;
   for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1] && failures_[i].empty(); ++slot)
     guarded(i, slot, doing, call);
@@ -107,6 +113,7 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
 // A controller touches its own agent and the forces and motors of its own module: the order of
 // modules cannot matter.
 std::string Minds::control_one(world::World& world, std::size_t c, Time substep_begin, double step) {
+  VOLVOX_ASSERT(c < controllers_.size() && step > 0);
   const Controller& controller = controllers_[c];
   const std::size_t i = controller.agent;
   Agent& agent = agents_[i];
@@ -173,6 +180,9 @@ void Minds::collect_contacts(const world::World& world) {
 }
 
 void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
+  VOLVOX_ASSERT(i < agents_.size() && dt > 0);
+  VOLVOX_ASSERT(agents_[i].percepts_.size() == agents_[i].anatomy_->sensors.size());
+  VOLVOX_ASSERT(!casts_rays_ || first_ray_span_.size() == agents_.size() + 1);
   Agent& agent = agents_[i];
   const Anatomy& anatomy = *agent.anatomy_;
   SenseContext context{world,
@@ -249,6 +259,7 @@ StepStatus Minds::send(const world::World& world, std::int64_t tick, double dt) 
 
 // What noise does to a message on its way out.
 MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
+  VOLVOX_ASSERT(out.outlet >= 0 && static_cast<std::size_t>(out.outlet) < agents_[i].anatomy_->outlet_names.size());
   MessageFate fate;
   for (NoiseSlot& slot : noises_[i].messages) {
     if (slot.index != out.outlet) continue;
@@ -262,6 +273,9 @@ MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
 // The ideal network: what is sent in a tick to a dock arrives, at the start of the next tick,
 // at the module that was attached when it was sent.
 void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out) {
+  VOLVOX_ASSERT(out.outlet >= 0 &&
+                static_cast<std::size_t>(out.outlet) < world.module_model(agents_[i].placement_).docks.size());
+  VOLVOX_ASSERT(agent_of_placement_.size() == world.placements());
   const Agent& agent = agents_[i];
   ++network_.sent;
   const std::uint32_t dock = world.part(agent.placement_).first_dock + static_cast<std::uint32_t>(out.outlet);
@@ -287,6 +301,7 @@ void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t
 }
 
 void Minds::send_on_network(std::size_t i, Outgoing& out) {
+  VOLVOX_ASSERT(exchange_ && exchange_->carries(static_cast<std::uint32_t>(i), out.outlet));
   ++network_.sent;
   const MessageFate fate = out.poll ? MessageFate{} : disturb(i, out);
   if (fate.lost) {
@@ -318,6 +333,7 @@ void Minds::answer(std::size_t i) {
 
 // The command as noise leaves it, in `room` if it has any.
 const Value& Minds::disturbed(std::size_t i, std::size_t action, Value& room) {
+  VOLVOX_ASSERT(action < agents_[i].actions_.size() && agents_[i].action_set_[action]);
   const Value& command = agents_[i].actions_[action];
   for (NoiseSlot& noise : noises_[i].actions) {
     if (noise.index != static_cast<int>(action)) continue;
@@ -363,6 +379,11 @@ StepStatus Minds::act(world::World& world) {
 
 // A message has arrived: its behaviour may take it, otherwise it waits to be read.
 void Minds::hand_over(std::size_t i, Message message) {
+  VOLVOX_ASSERT(i < agents_.size());
+  VOLVOX_ASSERT(message.sent <= message.arrived);
+  VOLVOX_ASSERT(message.outlet >= 0 &&
+                static_cast<std::size_t>(message.outlet) < agents_[i].anatomy_->outlet_names.size());
+  VOLVOX_ASSERT(agents_[i].mailbox_.size() <= Agent::mailbox_capacity);
   if (!failures_[i].empty()) return;
   Agent& agent = agents_[i];
   agent.now_ = message.arrived;
@@ -413,6 +434,7 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
   std::size_t arrived = 0;
   for (; arrived < in_flight_.size() && in_flight_[arrived].due <= tick; ++arrived) {
     InFlight& flight = in_flight_[arrived];
+    VOLVOX_ASSERT(flight.receiver < agents_.size());
     flight.message.arrived = tick_end;
     hand_over(flight.receiver, std::move(flight.message));
   }
@@ -437,6 +459,7 @@ void Minds::publish_logs(Log& log, Time tick_begin) {
 }
 
 void Minds::switch_off(std::size_t i) {
+  VOLVOX_ASSERT(i < agents_.size());
   Agent& agent = agents_[i];
   agent.off_ = true;
   agent.mailbox_.clear();
@@ -458,6 +481,7 @@ bool Minds::tune(std::size_t i, const std::string& name, const std::string& valu
 }
 
 bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, const std::string& value) {
+  VOLVOX_ASSERT(slot >= first_slot_[i] && slot < first_slot_[i + 1]);
   Agent::Program& program = agents_[i].programs_[slot - first_slot_[i]];
   if (!program.parameters.asked().contains(name)) return false;
   const Agent before = agents_[i];

@@ -45,6 +45,7 @@ class Reporter {
 };
 
 const Dock& dock_of(const WorldModel& world, int placement, int dock) {
+  VOLVOX_ASSERT(placement >= 0 && static_cast<std::size_t>(placement) < world.placements.size());
   return world.placements[static_cast<std::size_t>(placement)].model->docks[static_cast<std::size_t>(dock)];
 }
 
@@ -95,6 +96,7 @@ void check_placements(const WorldModel& world, Error& error) {
 }
 
 Pose dock_in_module(const Placement& placement, int dock_index) {
+  VOLVOX_ASSERT(dock_index >= 0 && static_cast<std::size_t>(dock_index) < placement.model->docks.size());
   const Dock& dock = placement.model->docks[static_cast<std::size_t>(dock_index)];
   const auto link = static_cast<std::size_t>(dock.link);
   if (placement.positions.empty()) return placement.model->links[link].pose * dock.pose;

@@ -18,6 +18,7 @@ Pose motion(const Chain::Joint& joint, double position) {
 
 // The joints on the way from one link to another, through the tree of joints; empty and false: there is none.
 bool find_way(const ModuleModel& model, int from, int to, int came_by, std::vector<int>& way) {
+  VOLVOX_ASSERT(from >= 0 && to >= 0 && static_cast<std::size_t>(std::max(from, to)) < model.links.size());
   if (from == to) return true;
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     const Joint& joint = model.joints[static_cast<std::size_t>(j)];
@@ -70,6 +71,7 @@ Error6 error_of(const Pose& target, const Pose& tip, double radian_weight) {
 
 // One step of damped least squares: J^T (J J^T + damping^2 I)^-1 e.
 std::vector<double> damped_step(const std::vector<Vector6>& columns, const Vector6& error, double damping) {
+  VOLVOX_ASSERT(damping >= 0);
   Matrix6 a{};
   for (const Vector6& column : columns)
     for (std::size_t i = 0; i < 6; ++i)
@@ -158,6 +160,7 @@ std::vector<Pose> Chain::frames(std::span<const double> positions) const {
 Pose Chain::tip(std::span<const double> positions) const { return frames(positions).back(); }
 
 std::vector<Twist> Chain::jacobian(std::span<const double> positions) const {
+  VOLVOX_ASSERT(positions.size() == joints_.size());
   const std::vector<Pose> at = frames(positions);
   std::vector<Twist> columns;
   for (std::size_t k = 0; k < joints_.size(); ++k) {
@@ -178,6 +181,7 @@ std::vector<double> Chain::random_positions(RandomStream& random) const {
 }
 
 Reach reach(const Chain& chain, const Pose& target, std::vector<double> start, const ReachOptions& options) {
+  VOLVOX_ASSERT(finite(target));
   VOLVOX_CHECK(start.size() == chain.size(), "one position a joint");
   Reach found;
   found.positions = std::move(start);

@@ -82,6 +82,7 @@ std::vector<Pose> forward_kinematics(const ModuleModel& model, const std::vector
 }
 
 Bounds bounds(const ModuleModel& model, const std::vector<Pose>& links) {
+  VOLVOX_ASSERT(links.size() == model.links.size());
   Bounds result;
   for (std::size_t i = 0; i < model.links.size(); ++i) {
     for (const Collider& collider : model.links[i].geometry->colliders) {
@@ -96,6 +97,7 @@ bool fit(const Dock& a, const Dock& b) {
 }
 
 Pose engaged_dock(int symmetry, int turn) {
+  VOLVOX_ASSERT(symmetry >= 0);
   const Quat half_turn{0, 0, 0, 1};  // about z
   if (symmetry < 1) return {{}, half_turn};
   const int steps = ((turn % symmetry) + symmetry) % symmetry;

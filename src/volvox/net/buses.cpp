@@ -29,6 +29,9 @@ void Buses::add(std::uint32_t interface) {
 }
 
 void Buses::join(std::uint32_t interface, std::uint32_t bus, bool master) {
+  VOLVOX_ASSERT(bus < buses_.size());
+  VOLVOX_ASSERT(ports_[core_.interfaces[interface].local].bus == nothing);
+  VOLVOX_ASSERT(std::is_sorted(buses_[bus].members.begin(), buses_[bus].members.end()));
   ports_[core_.interfaces[interface].local].bus = bus;
   auto& members = buses_[bus].members;
   members.insert(std::upper_bound(members.begin(), members.end(), interface), interface);
@@ -68,6 +71,7 @@ void Buses::contend(Bus& bus) {
 }
 
 std::uint32_t Buses::schedule(Bus& bus, Time at, Action action) {
+  VOLVOX_ASSERT(at >= core_.now);
   core_.events.push(Event::make(at, action, bus.index, bus.events_made));
   return bus.events_made++;
 }
@@ -82,6 +86,8 @@ void Buses::arbitrate(std::uint32_t index, std::uint32_t sequence) {
 }
 
 void Buses::occupy(Bus& bus, double bits_to_end, double bits_to_idle) {
+  VOLVOX_ASSERT(!bus.busy && bus.end == nothing && bus.idle == nothing);
+  VOLVOX_ASSERT(bits_to_end <= bits_to_idle);
   bus.busy = true;
   // At least a nanosecond, so that a bus cannot repeat itself forever at one instant.
   const Time end = std::max(transmission_time(bits_to_end, bus.options.bit_rate), Time{1});
@@ -91,6 +97,8 @@ void Buses::occupy(Bus& bus, double bits_to_end, double bits_to_idle) {
 }
 
 void Buses::start_can(Bus& bus) {
+  VOLVOX_ASSERT(!bus.busy && bus.sending == nothing);
+  VOLVOX_ASSERT(bus.options.kind == BusKind::can);
   std::uint32_t best = highest_priority_value, winner = nothing, contenders = 0;
   for (const std::uint32_t member : bus.members) {
     if (queue(member).empty()) continue;
@@ -129,6 +137,8 @@ void Buses::clash(Bus& bus, std::uint32_t identifier) {
 }
 
 void Buses::start_serial(Bus& bus) {
+  VOLVOX_ASSERT(!bus.busy && bus.sending == nothing);
+  VOLVOX_ASSERT(bus.options.kind == BusKind::serial);
   if (bus.master == nothing || queue(bus.master).empty()) return;
   const std::uint32_t head = queue(bus.master).head;
   const Frame& request = core_.frames[head];
@@ -156,6 +166,7 @@ void Buses::start_serial(Bus& bus) {
 
 // Delivers to the destination, or to all members except the sender.
 void Buses::hand_out(Bus& bus, std::uint32_t frame, std::uint32_t sender) {
+  VOLVOX_ASSERT(std::is_sorted(bus.members.begin(), bus.members.end()));
   const std::uint32_t destination = core_.frames[frame].destination;
   for (const std::uint32_t member : bus.members) {
     if (member == sender) continue;
@@ -181,8 +192,10 @@ void Buses::frame_end(std::uint32_t index, std::uint32_t sequence) {
 }
 
 void Buses::finish_can(Bus& bus) {
+  VOLVOX_ASSERT(bus.sender != nothing && bus.sending == queue(bus.sender).head);
   Frame& frame = core_.frames[bus.sending];
   const std::uint32_t left = frame.size - frame.moved;
+  VOLVOX_ASSERT(frame.moved <= frame.size);
   frame.moved += std::min<std::uint32_t>(left, largest_can_data);
   core_.record(LogKind::transmit_end, bus.sender, bus.sending);
   if (frame.moved < frame.size) return;  // the remaining bytes contend again
@@ -191,6 +204,7 @@ void Buses::finish_can(Bus& bus) {
 }
 
 void Buses::finish_serial(Bus& bus) {
+  VOLVOX_ASSERT(bus.master != nothing && !queue(bus.master).empty());
   const std::uint32_t request = core_.frames.pop(queue(bus.master));
   const Frame& asked = core_.frames[request];
   core_.record(LogKind::transmit_end, bus.sender, bus.sending);

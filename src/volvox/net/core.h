@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "volvox/base/archive.h"
+#include "volvox/base/check.h"
 #include "volvox/net/event_queue.h"
 #include "volvox/net/frame_log.h"
 #include "volvox/net/frame_store.h"
@@ -44,6 +45,8 @@ struct Core {
 
   // Returns the sequence number by which the source later tells a pending event from a stale one.
   std::uint32_t schedule(Time at, Action action, std::uint32_t interface) {
+    VOLVOX_ASSERT(interface < interfaces.size());
+    VOLVOX_ASSERT(at >= now);
     const std::uint32_t sequence = interfaces[interface].events_made++;
     events.push(Event::make(at, action, interface, sequence));
     return sequence;
@@ -51,11 +54,16 @@ struct Core {
 
   // deliver and report take over one reference to the frame.
   void deliver(std::uint32_t frame, std::uint32_t interface, PowerUnits power = 0) {
+    VOLVOX_ASSERT(interface < interfaces.size());
+    VOLVOX_ASSERT(frames[frame].references > 0);
+    VOLVOX_ASSERT(power >= 0);
     ++counters.deliveries;
     record(LogKind::received, interface, frame);
     callbacks.push_back({interface, frame, power, Fate::sent, false});
   }
   void report(std::uint32_t frame, Fate fate) {
+    VOLVOX_ASSERT(frames[frame].references > 0);
+    VOLVOX_ASSERT(frames[frame].source < interfaces.size());
     if (fate == Fate::sent && !frames[frame].report) return frames.release(frame);
     callbacks.push_back({frames[frame].source, frame, 0, fate, true});
   }
@@ -81,6 +89,7 @@ inline constexpr Time end_of_time{4'000'000'000'000'000'000};  // 126 years; add
 
 // Rounded to the nearest nanosecond.
 inline Time transmission_time(double bits, double bit_rate) {
+  VOLVOX_ASSERT(bits >= 0 && bit_rate > 0);
   const double seconds = bits / bit_rate;
   return Time::seconds(seconds < longest_seconds ? seconds : longest_seconds);
 }

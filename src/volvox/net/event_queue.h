@@ -44,6 +44,8 @@ struct Event {
   std::uint64_t key = 0;  // action, source and sequence, from the most significant bit
 
   static Event make(Time at, Action action, std::uint32_t source, std::uint32_t sequence) {
+    VOLVOX_ASSERT(at.ns >= 0);
+    VOLVOX_ASSERT(action != Action::callbacks && action != Action::reception_start);
     VOLVOX_ASSERT(source <= largest_source);
     return {at.ns, std::uint64_t(action) << 60 | std::uint64_t(source) << 32 | sequence};
   }
@@ -88,10 +90,12 @@ class EventQueue {
   }
 
   Event pop() {
+    VOLVOX_ASSERT(!heap_.empty());
     const Event first = heap_.front();
     const Event last = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sink(last);
+    VOLVOX_ASSERT(heap_.empty() || !(top() < first));
     return first;
   }
 
@@ -106,6 +110,7 @@ class EventQueue {
  private:
   // Fills the empty root with `event`.
   void sink(const Event& event) {
+    VOLVOX_ASSERT(!heap_.empty());
     const std::size_t count = heap_.size();
     std::size_t place = 0;
     for (;;) {

@@ -10,6 +10,7 @@ std::uint32_t FrameStore::take_frame() {
     return narrow<std::uint32_t>(frames_.size() - 1);
   }
   const std::uint32_t frame = free_frames_.back();
+  VOLVOX_ASSERT(frames_[frame].references == 0);
   free_frames_.pop_back();
   frames_[frame] = {};
   return frame;
@@ -21,6 +22,7 @@ std::uint32_t FrameStore::take_payload() {
     return narrow<std::uint32_t>(payloads_.size() - 1);
   }
   const std::uint32_t payload = free_payloads_.back();
+  VOLVOX_ASSERT(payloads_[payload].references == 0);
   free_payloads_.pop_back();
   return payload;
 }
@@ -37,6 +39,8 @@ std::uint32_t FrameStore::add(std::span<const std::byte> payload) {
 }
 
 std::uint32_t FrameStore::add_sharing(std::uint32_t payload, std::uint32_t size) {
+  VOLVOX_ASSERT(payload < payloads_.size() && payloads_[payload].references > 0);
+  VOLVOX_ASSERT(size <= payloads_[payload].bytes.size());
   const std::uint32_t frame = take_frame();
   ++payloads_[payload].references;
   frames_[frame].payload = payload;
@@ -46,18 +50,24 @@ std::uint32_t FrameStore::add_sharing(std::uint32_t payload, std::uint32_t size)
 }
 
 void FrameStore::release(std::uint32_t frame) {
+  VOLVOX_ASSERT(frame < frames_.size());
   Frame& record = frames_[frame];
-  VOLVOX_ASSERT(record.references > 0);
+  VOLVOX_ASSERT(record.references > 0 && payloads_[record.payload].references > 0);
   if (--record.references > 0) return;
   if (--payloads_[record.payload].references == 0) free_payloads_.push_back(record.payload);
   free_frames_.push_back(frame);
 }
 
 std::span<const std::byte> FrameStore::payload(std::uint32_t frame) const {
+  VOLVOX_ASSERT(frame < frames_.size() && frames_[frame].references > 0);
+  VOLVOX_ASSERT(frames_[frame].payload < payloads_.size());
   return payloads_[frames_[frame].payload].bytes;
 }
 
 void FrameStore::push(Fifo& fifo, std::uint32_t frame) {
+  VOLVOX_ASSERT(frame < frames_.size() && frames_[frame].references > 0);
+  VOLVOX_ASSERT((fifo.head == nothing) == (fifo.tail == nothing));
+  VOLVOX_ASSERT((fifo.length == 0) == fifo.empty());
   frames_[frame].next = nothing;
   if (fifo.tail == nothing) fifo.head = frame;
   else frames_[fifo.tail].next = frame;
@@ -66,6 +76,8 @@ void FrameStore::push(Fifo& fifo, std::uint32_t frame) {
 }
 
 std::uint32_t FrameStore::pop(Fifo& fifo) {
+  VOLVOX_ASSERT(!fifo.empty() && fifo.length > 0);
+  VOLVOX_ASSERT(frames_[fifo.head].references > 0);
   const std::uint32_t frame = fifo.head;
   fifo.head = frames_[frame].next;
   if (fifo.head == nothing) fifo.tail = nothing;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "volvox/base/archive.h"
+#include "volvox/base/check.h"
 #include "volvox/net/types.h"
 
 namespace volvox::net {
@@ -43,7 +44,10 @@ class FrameStore {
   // A new frame with one reference; add() copies the payload, add_sharing() uses one of the pool.
   std::uint32_t add(std::span<const std::byte> payload);
   std::uint32_t add_sharing(std::uint32_t payload, std::uint32_t size);
-  void retain(std::uint32_t frame) { ++frames_[frame].references; }
+  void retain(std::uint32_t frame) {
+    VOLVOX_ASSERT(frames_[frame].references > 0);
+    ++frames_[frame].references;
+  }
   void release(std::uint32_t frame);
 
   Frame& operator[](std::uint32_t frame) { return frames_[frame]; }

@@ -7,7 +7,6 @@
 #include "volvox/base/cell_grid.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/memory.h"
-#include "volvox/net/vector_clones.h"
 
 namespace volvox::net {
 namespace {
@@ -39,9 +38,10 @@ struct Tally {
   std::int64_t hits = 0, heard = 0;
 };
 
-VOLVOX_VECTOR_CLONES
-Tally add_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum, const float* __restrict limit,
-                 LinkPower least_decodable, LinkPower least_noise, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(Tally, add_powers,
+                    (const LinkPower* __restrict power, PowerUnits* __restrict sum, const float* __restrict limit,
+                     LinkPower least_decodable, LinkPower least_noise, std::size_t count),
+                    (power, sum, limit, least_decodable, least_noise, count)) {
   Tally tally;
   for (std::size_t i = 0; i < count; ++i) {
     const PowerUnits total = sum[i] + in_units(power[i]);
@@ -52,9 +52,10 @@ Tally add_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum, 
   return tally;
 }
 
-VOLVOX_VECTOR_CLONES
-std::int64_t remove_powers(const LinkPower* __restrict power, PowerUnits* __restrict sum,
-                           const std::uint8_t* __restrict awaits_quiet, PowerUnits carrier, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(std::int64_t, remove_powers,
+                    (const LinkPower* __restrict power, PowerUnits* __restrict sum,
+                     const std::uint8_t* __restrict awaits_quiet, PowerUnits carrier, std::size_t count),
+                    (power, sum, awaits_quiet, carrier, count)) {
   std::int64_t hits = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const PowerUnits total = sum[i] - in_units(power[i]);
@@ -70,7 +71,7 @@ void prefetch(const std::vector<T>& values, Links::Run run) {
   constexpr std::size_t a_line = 64 / sizeof(T);
   constexpr std::size_t enough = 64;  // from there on the hardware prefetcher works
   const std::size_t end = run.begin + std::min<std::size_t>(run.count, enough);
-  for (std::size_t i = run.begin; i < end; i += a_line) fetch_early(&values[i]);
+  for (std::size_t i = run.begin; i < end; i += a_line) __builtin_prefetch(&values[i]);
 }
 
 // In place, along the cycles of the permutation: a second copy of a million radios would determine the
@@ -142,6 +143,8 @@ void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& p
 Vec3 Medium::position(std::uint32_t radio) const { return position_[slot_of_[radio]]; }
 
 void Medium::move(std::uint32_t radio, const Vec3& to) {
+  VOLVOX_ASSERT(has(radio));
+  VOLVOX_ASSERT(finite(to));
   const std::uint32_t slot = slot_of_[radio];
   if (options_.cull_radius > 0 && !unsorted_) {
     bool inside = true;
@@ -158,6 +161,8 @@ PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, dou
 }
 
 void Medium::watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet) {
+  VOLVOX_ASSERT(has(radio));
+  VOLVOX_ASSERT(limit >= 0);
   const std::uint32_t slot = slot_of_[radio];
   limit_[slot] = to_link_power(limit);
   awaits_quiet_[slot] = awaits_quiet ? 1 : 0;
@@ -199,6 +204,8 @@ void Medium::start(const Emission& emission, Links& links, std::vector<Hit>& hit
 }
 
 void Medium::gather(Links::Run run, const Vec3& from) {
+  VOLVOX_ASSERT(run.begin + run.count <= size());
+  VOLVOX_ASSERT(block_->count + run.count <= Block::capacity);
   Block& block = *block_;
   const std::uint32_t begin = block.count;
   squared_distances(from, &position_[run.begin], block.squared + begin, run.count);
@@ -235,6 +242,7 @@ void Medium::arriving_power(const Emission& emission, const Vec3& from, LinkPowe
 }
 
 void Medium::add(Links::Run run, const LinkPower* power, std::vector<Hit>& hits) {
+  VOLVOX_ASSERT(run.begin + run.count <= size());
   const Tally tally =
       add_powers(power, &sum_[run.begin], &limit_[run.begin], least_decodable_, least_noise_, run.count);
   heard_weakly_ += tally.heard;
@@ -247,16 +255,19 @@ void Medium::add(Links::Run run, const LinkPower* power, std::vector<Hit>& hits)
 }
 
 void Medium::stop(const Links& links, std::vector<std::uint32_t>& hits) {
+  VOLVOX_ASSERT(links.runs.empty() || links.radios.empty());
   const LinkPower* power = links.power.data();
   for (std::size_t i = 0; i < links.radios.size(); ++i) {
     const std::uint32_t slot = slot_of_[links.radios[i]];
     sum_[slot] -= in_units(power[i]);
+    VOLVOX_ASSERT(sum_[slot] >= 0);
     if (awaits_quiet_[slot] != 0 && sum_at(slot) < highest_carrier_) hits.push_back(links.radios[i]);
   }
   for (const Links::Run& run : links.runs) prefetch(sum_, run), prefetch(awaits_quiet_, run);
   for (const Links::Run& run : links.runs) {
     const std::int64_t quiet =
         remove_powers(power, &sum_[run.begin], &awaits_quiet_[run.begin], highest_carrier_, run.count);
+    VOLVOX_ASSERT(*std::min_element(&sum_[run.begin], &sum_[run.begin] + run.count) >= 0);
     power += run.count;
     if (quiet == 0) continue;
     for (std::uint32_t slot = run.begin; slot < run.begin + run.count; ++slot)
@@ -300,6 +311,7 @@ void Medium::choose_cells() {
 }
 
 void Medium::sort() {
+  VOLVOX_ASSERT(radio_.size() == position_.size());
   unsorted_ = false;
   if (options_.cull_radius == 0 || size() == 0) return;
   choose_cells();

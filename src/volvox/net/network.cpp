@@ -284,6 +284,8 @@ std::uint32_t Network::State::make_frame(std::uint32_t source, const Outgoing& m
 }
 
 SendStatus Network::State::enqueue(std::uint32_t frame) {
+  VOLVOX_ASSERT(core.frames[frame].references == 1);
+  VOLVOX_ASSERT(core.frames[frame].queued <= core.now);
   const std::uint32_t source = core.frames[frame].source;
   Interface& interface = core.interfaces[source];
   const auto refuse = [&](LogKind kind, std::uint64_t& counter, SendStatus status) {

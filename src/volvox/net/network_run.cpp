@@ -9,6 +9,7 @@
 namespace volvox::net {
 
 void Core::record_in_log(LogKind kind, std::uint32_t interface, std::uint32_t frame, std::uint32_t detail) {
+  VOLVOX_ASSERT(interface < interfaces.size() && log != nullptr);
   const Frame& about = frames[frame];
   const LogEntry entry{now,
                        kind,
@@ -34,6 +35,7 @@ bool Network::State::next_is(Action what, Time until) const {
 }
 
 void Network::State::advance(Time to) {
+  VOLVOX_ASSERT(to >= core.now);
   if (to > core.now) chain = 0;
   core.now = to;
 }
@@ -55,6 +57,7 @@ bool Network::State::step(Network& network, Time until) {
 }
 
 void Network::State::dispatch(Network& network, const Event& event) {
+  VOLVOX_ASSERT(event.time() == core.now);
   const std::uint32_t source = event.source(), sequence = event.sequence();
   switch (event.action()) {
     case Action::radio_frame_end: return radios.frame_end(source, sequence);
@@ -77,6 +80,7 @@ void Network::State::dispatch(Network& network, const Event& event) {
 // Calls the listener for everything that is due at this instant, in the order of interfaces. Callbacks that
 // become due at the same instant meanwhile form the next round.
 void Network::State::call_back(Network& network) {
+  VOLVOX_ASSERT(!core.callbacks.empty() && running);
   ++chain;
   calling.clear();
   calling.swap(core.callbacks);

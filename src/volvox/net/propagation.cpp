@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "volvox/base/hash.h"
+#include "volvox/base/isa.h"
 #include "volvox/base/random.h"
 #include "volvox/net/power.h"
-#include "volvox/net/vector_clones.h"
 
 namespace volvox::net {
 namespace {
@@ -19,8 +19,9 @@ double friis_factor(double frequency_hz) {
 // Limits a gain to 1. The comparison also turns the infinite gain at zero distance into 1.
 double clamped(double gain) { return gain < 1.0 ? gain : 1.0; }
 
-VOLVOX_VECTOR_CLONES
-void friis_gains(double factor, const double* __restrict squared, double* __restrict gain, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(void, friis_gains,
+                    (double factor, const double* __restrict squared, double* __restrict gain, std::size_t count),
+                    (factor, squared, gain, count)) {
   for (std::size_t i = 0; i < count; ++i) {
     const double value = factor / squared[i];
     gain[i] = value < 1.0 ? value : 1.0;

@@ -40,6 +40,7 @@ void Radios::reserve(std::uint32_t medium, std::size_t radios) {
 }
 
 void Radios::move(std::uint32_t interface, const Vec3& position) {
+  VOLVOX_ASSERT(finite(position));
   medium_of(at(interface)).move(index(interface), position);
 }
 Vec3 Radios::position(std::uint32_t interface) const { return medium_of(at(interface)).position(index(interface)); }
@@ -75,6 +76,7 @@ void Radios::frame_queued(std::uint32_t interface) {
 }
 
 void Radios::contend(Radio& radio) {
+  VOLVOX_ASSERT(radio.contention == Contention::none);
   if (queue(radio).empty()) return;
   const RadioOptions& options = profile(radio);
   const std::uint32_t frame = queue(radio).head;
@@ -94,10 +96,12 @@ void Radios::contend(Radio& radio) {
 }
 
 void Radios::run_backoff(Radio& radio, std::int64_t slots) {
+  VOLVOX_ASSERT(slots >= 0);
   arm(radio, Time{core_.now.ns + slots * profile(radio).slot.ns});
 }
 
 void Radios::arm(Radio& radio, Time expiry) {
+  VOLVOX_ASSERT(expiry >= core_.now);
   radio.contention = Contention::running;
   radio.countdown = expiry.ns;
   // A backoff that was frozen expires later than first scheduled. The event that is already scheduled checks
@@ -107,6 +111,7 @@ void Radios::arm(Radio& radio, Time expiry) {
 
 // An interrupted slot is repeated in full.
 void Radios::freeze(Radio& radio) {
+  VOLVOX_ASSERT(radio.contention == Contention::running && radio.countdown >= core_.now.ns);
   const std::int64_t slot = profile(radio).slot.ns;
   radio.countdown = (radio.countdown - core_.now.ns + slot - 1) / slot;
   radio.contention = Contention::frozen;
@@ -120,6 +125,7 @@ void Radios::record_slots_left(LogKind kind, const Radio& radio) {
 }
 
 void Radios::resume(Radio& radio) {
+  VOLVOX_ASSERT(radio.contention == Contention::frozen && !busy(radio));
   record_slots_left(LogKind::resumed, radio);
   run_backoff(radio, radio.countdown);
   update_watch(radio);
@@ -152,6 +158,9 @@ std::uint32_t Radios::take_transmission() {
 }
 
 void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowledges, bool acknowledgement) {
+  VOLVOX_ASSERT(state(radio) != State::transmitting && state(radio) != State::off);
+  VOLVOX_ASSERT(radio.transmission == nothing);
+  VOLVOX_ASSERT(core_.frames[frame].references > 0);
   const RadioOptions& options = profile(radio);
   if (state(radio) == State::receiving) lose_lock(radio, LogKind::aborted, core_.counters.transmit_aborts);
   if (radio.contention == Contention::running) freeze(radio);
@@ -159,6 +168,7 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
   update_watch(radio);
 
   const std::uint32_t place = take_transmission();
+  VOLVOX_ASSERT(transmissions_[place].radio == nothing);
   radio.transmission = place;
   Transmission& transmission = transmissions_[place];
   transmission.radio = index(radio);
@@ -213,6 +223,7 @@ void Radios::power_rose(Radio& radio) {
 }
 
 void Radios::start_receptions() {
+  VOLVOX_ASSERT(receptions_due_);
   ++core_.counters.events;
   receptions_due_ = false;
   for (const Arrival& arrival : arrivals_) notice(arrival);
@@ -221,6 +232,8 @@ void Radios::start_receptions() {
 
 // Accesses the Radio only if it locks: in a dense flood nearly all arrivals are lost.
 void Radios::notice(const Arrival& arrival) {
+  VOLVOX_ASSERT(arrival.transmission < transmissions_.size() && transmissions_[arrival.transmission].radio != nothing);
+  VOLVOX_ASSERT(arrival.power >= 0);
   Transmission& transmission = transmissions_[arrival.transmission];
   const Medium& medium = medium_of(radios_[transmission.radio]);
   const std::uint32_t receiver = medium.radio_at(arrival.slot);
@@ -244,6 +257,8 @@ void Radios::notice(const Arrival& arrival) {
 }
 
 void Radios::lock(Radio& radio, const Reception& reception) {
+  VOLVOX_ASSERT(state(radio) == State::idle && radio.reception == nothing);
+  VOLVOX_ASSERT(reception.power > 0 && reception.limit > reception.power);
   state(radio) = State::receiving;
   if (free_receptions_.empty()) {
     radio.reception = narrow<std::uint32_t>(receptions_.size());
@@ -259,6 +274,7 @@ void Radios::lock(Radio& radio, const Reception& reception) {
 
 // The caller sets the next state of the radio.
 Radios::Reception Radios::unlock(Radio& radio) {
+  VOLVOX_ASSERT(radio.reception < receptions_.size());
   const std::uint32_t place = radio.reception;
   free_receptions_.push_back(place);
   radio.reception = nothing;
@@ -280,6 +296,7 @@ void Radios::frame_end(std::uint32_t interface, std::uint32_t sequence) {
 }
 
 void Radios::end_transmission(Radio& radio, bool cut) {
+  VOLVOX_ASSERT(radio.transmission != nothing && transmissions_[radio.transmission].radio == index(radio));
   const std::uint32_t place = radio.transmission;
   const std::uint32_t frame = transmissions_[place].frame;
   core_.record(cut ? LogKind::cut : LogKind::transmit_end, radio.interface, frame);

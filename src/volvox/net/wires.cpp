@@ -5,6 +5,7 @@
 namespace volvox::net {
 
 void Wires::add(std::uint32_t interface, const WireOptions& options) {
+  VOLVOX_ASSERT(interface < core_.interfaces.size() && core_.interfaces[interface].kind == InterfaceKind::wire);
   End end;
   end.interface = interface;
   end.profile = profiles_.intern(options);
@@ -15,6 +16,8 @@ void Wires::add(std::uint32_t interface, const WireOptions& options) {
 }
 
 void Wires::plug(std::uint32_t a, std::uint32_t b) {
+  VOLVOX_ASSERT(a != b);
+  VOLVOX_ASSERT(end_of(a).peer == nothing && end_of(b).peer == nothing);
   end_of(a).peer = b;
   end_of(b).peer = a;
 }
@@ -23,6 +26,7 @@ void Wires::unplug(std::uint32_t interface) {
   End& end = end_of(interface);
   if (end.peer == nothing) return;
   End& other = end_of(end.peer);
+  VOLVOX_ASSERT(other.peer == interface);
   lose_all(end);
   lose_all(other);
   end.peer = other.peer = nothing;
@@ -57,6 +61,7 @@ void Wires::frame_queued(std::uint32_t interface) {
 }
 
 void Wires::start_next(End& end) {
+  VOLVOX_ASSERT(end.sending == nothing && end.sequence == nothing);
   Fifo& queue = core_.interfaces[end.interface].queue;
   if (queue.empty()) return;
   const WireOptions& options = profiles_[end.profile];
@@ -74,6 +79,7 @@ void Wires::frame_end(std::uint32_t interface, std::uint32_t sequence) {
   ++core_.counters.events;
   const Time delay = profiles_[end.profile].delay;
   const std::uint32_t frame = end.sending;
+  VOLVOX_ASSERT(frame != nothing && end.peer != nothing);
   end.sending = end.sequence = nothing;
   core_.record(LogKind::transmit_end, interface, frame);
   report_sent(frame);
@@ -94,10 +100,12 @@ void Wires::arrival(std::uint32_t interface, std::uint32_t sequence) {
 }
 
 void Wires::move_bytes(End& end) {
+  VOLVOX_ASSERT(profiles_[end.profile].timing == Timing::delayed);
   const WireOptions& options = profiles_[end.profile];
   Fifo& queue = core_.interfaces[end.interface].queue;
   while (!queue.empty() && end.capacity_left > 0) {
     Frame& frame = core_.frames[queue.head];
+    VOLVOX_ASSERT(frame.moved <= frame.size + options.overhead);
     if (frame.moved == 0) {
       ++core_.counters.transmissions;
       core_.record(LogKind::transmit_start, end.interface, queue.head);

@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ranges>
+
+#include "volvox/base/check.h"
 
 #include "volvox/base/archive_plain.h"
 
 namespace volvox::physics {
 
 BodyId Scene::add(const BodyDesc& desc) {
+  VOLVOX_ASSERT(finite(desc.pose) && finite(desc.velocity));
   const BodyId id = body_ids.take();
   const std::size_t n = body_ids.capacity();
   bodies.resize(n);
@@ -29,6 +33,10 @@ JointId Scene::add(const JointDesc& desc) {
   VOLVOX_CHECK(body_ids.alive(desc.b), "a joint needs a body b");
   VOLVOX_CHECK(!desc.a.valid() || body_ids.alive(desc.a), "a joint's body a was removed");
   VOLVOX_CHECK(desc.a != desc.b, "a joint connects two bodies");
+  VOLVOX_ASSERT(finite(desc.frame_a) && finite(desc.frame_b));
+  VOLVOX_ASSERT(desc.lower <= desc.upper);
+  VOLVOX_ASSERT(desc.latch_time >= 0 && desc.pull_speed >= 0);
+  VOLVOX_ASSERT(desc.damping >= 0 && desc.friction >= 0);
   const JointId id = joint_ids.take();
   const std::size_t n = joint_ids.capacity();
   joint_descs.resize(n);
@@ -50,6 +58,7 @@ JointId Scene::add(const JointDesc& desc) {
 }
 
 void Scene::remove(BodyId id) {
+  VOLVOX_ASSERT(body_ids.alive(id));
   VOLVOX_CHECK(joints_of[id.index].empty(), "a body was removed before its joints");
   std::erase_if(contacts, [&](const Contact& c) { return c.a == id || c.b == id; });
   body_ids.give_back(id);
@@ -58,6 +67,7 @@ void Scene::remove(BodyId id) {
 }
 
 void Scene::remove(JointId id) {
+  VOLVOX_ASSERT(joint_ids.alive(id));
   const JointDesc& desc = joint_descs[id.index];
   if (desc.a.valid()) std::erase(joints_of[desc.a.index], id);
   std::erase(joints_of[desc.b.index], id);
@@ -66,6 +76,7 @@ void Scene::remove(JointId id) {
 }
 
 bool Scene::may_touch(std::size_t a, std::size_t b) const {
+  VOLVOX_ASSERT(a < bodies.size() && b < bodies.size());
   if (a == b) return false;
   const BodyDesc &x = bodies[a], &y = bodies[b];
   if (x.motion != Motion::dynamic && y.motion != Motion::dynamic) return false;
@@ -80,6 +91,8 @@ bool Scene::may_touch(std::size_t a, std::size_t b) const {
 }
 
 Pose Scene::relative_pose(std::size_t joint) const {
+  VOLVOX_ASSERT(joint < joint_descs.size());
+  VOLVOX_ASSERT(body_ids.alive(joint_descs[joint].b));
   const JointDesc& desc = joint_descs[joint];
   const Pose a = desc.a.valid() ? poses[desc.a.index] * desc.frame_a : desc.frame_a;
   return a.inverse() * (poses[desc.b.index] * desc.frame_b);
@@ -91,6 +104,7 @@ double unwrapped_angle(const Quat& rotation, double previous) {
 }
 
 void Scene::measure_joint(std::size_t joint) {
+  VOLVOX_ASSERT(joint < joints.size() && joints.size() == joint_descs.size());
   const JointDesc& desc = joint_descs[joint];
   JointState& state = joints[joint];
   if (desc.type != JointType::revolute && desc.type != JointType::prismatic) return;
@@ -260,6 +274,8 @@ std::optional<Error> problem_with(const BodyDesc& desc) {
 }
 
 StepStatus problem_with_inputs(const Scene& scene) {
+  VOLVOX_ASSERT(scene.motors.size() == scene.joint_ids.capacity());
+  VOLVOX_ASSERT(scene.forces.size() == scene.body_ids.capacity());
   for (std::size_t i = 0; i < scene.motors.size(); ++i) {
     if (!scene.joint_ids.alive_index(i)) continue;
     const MotorCommand& m = scene.motors[i];
@@ -279,6 +295,7 @@ StepStatus problem_with_inputs(const Scene& scene) {
 }
 
 StepStatus problem_with_state(const Scene& scene) {
+  VOLVOX_ASSERT(scene.poses.size() == scene.velocities.size() && scene.poses.size() == scene.bodies.size());
   constexpr double fastest = 1e4, farthest = 1e6;  // m/s, m
   for (std::size_t i = 0; i < scene.poses.size(); ++i) {
     if (!scene.body_ids.alive_index(i)) continue;
@@ -292,7 +309,18 @@ StepStatus problem_with_state(const Scene& scene) {
   return {};
 }
 
+bool in_order(const Engine& engine) {
+  const auto turned = [](const Pose& pose) {
+    return finite(pose) && std::fabs(length(pose.rotation.vector()) * length(pose.rotation.vector()) +
+                                     pose.rotation.w * pose.rotation.w - 1) < 1e-6;
+  };
+  return engine.poses().size() == engine.velocities().size() && engine.joints().size() == engine.loads().size() &&
+         engine.joints().size() == engine.latched().size() && std::ranges::all_of(engine.poses(), turned) &&
+         std::ranges::all_of(engine.velocities(), [](const Twist& v) { return finite(v); });
+}
+
 int substep_count(double tick, double max_substep) {
+  VOLVOX_ASSERT(tick > 0 && max_substep > 0);
   // A tick is a whole number of nanoseconds: 1/60 s may be a nanosecond over four times 1/240.
   return std::max(1, static_cast<int>(std::ceil((tick - 2e-9) / max_substep)));
 }

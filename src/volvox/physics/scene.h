@@ -88,6 +88,9 @@ StepStatus problem_with_inputs(const Scene& scene);
 // The first body that is not a number, runs away (1e4 m/s) or has left the world (1e6 m).
 StepStatus problem_with_state(const Scene& scene);
 
+// For checks: every array of an engine has its length, and poses are finite with rotations of length 1.
+bool in_order(const Engine& engine);
+
 // The fewest equal parts of a tick that are no longer than max_substep.
 int substep_count(double tick, double max_substep);
 

@@ -31,12 +31,12 @@ using Node = MeshRays::Node;
 using Quad = MeshRays::Quad;
 using Floats = float __attribute__((vector_size(16)));
 
-VOLVOX_WITHIN_CLONE Floats all_four(float value) { return Floats{} + value; }
-VOLVOX_WITHIN_CLONE Floats lower(const Floats& a, const Floats& b) { return a < b ? a : b; }
-VOLVOX_WITHIN_CLONE Floats higher(const Floats& a, const Floats& b) { return a > b ? a : b; }
+VOLVOX_KERNEL Floats all_four(float value) { return Floats{} + value; }
+VOLVOX_KERNEL Floats lower(const Floats& a, const Floats& b) { return a < b ? a : b; }
+VOLVOX_KERNEL Floats higher(const Floats& a, const Floats& b) { return a > b ? a : b; }
 
 // One bit for each i with a[i] <= b[i].
-VOLVOX_WITHIN_CLONE unsigned not_above(const Floats& a, const Floats& b) {
+VOLVOX_KERNEL unsigned not_above(const Floats& a, const Floats& b) {
   const auto lanes = a <= b;
 #if defined(__SSE__)
   return static_cast<unsigned>(__builtin_ia32_movmskps(reinterpret_cast<Floats>(lanes)));
@@ -71,7 +71,7 @@ struct Walk {
     shorten(exact.range);
   }
   // A little farther than the range, so that what lies at the same distance is still looked at.
-  VOLVOX_WITHIN_CLONE void shorten(double to) { range = to, reach = static_cast<float>(to - skipped + slack); }
+  VOLVOX_KERNEL void shorten(double to) { range = to, reach = static_cast<float>(to - skipped + slack); }
 
   Floats origin[3], inverse[3];  // of the direction; the same four times
   int near_side[3];              // of a box, as the ray comes
@@ -85,7 +85,8 @@ struct Walk {
 };
 
 // On to the nearest child on the ray's way; the others wait.
-VOLVOX_WITHIN_CLONE void enter(Walk& walk, const Node& node) {
+VOLVOX_KERNEL void enter(Walk& walk, const Node& node) {
+  VOLVOX_ASSERT(walk.waiting <= 3 * (deepest + 1));
   Floats near[3], far[3];
   for (int axis = 0; axis < 3; ++axis) {
     const auto* sides = reinterpret_cast<const Floats*>(node.sides[axis]);
@@ -122,7 +123,7 @@ struct Nearest {
   double distance;
   int place;
 };
-VOLVOX_WITHIN_CLONE Nearest nearest_of(const Quad& quad, const Vec3& o, const Vec3& d) {
+VOLVOX_KERNEL Nearest nearest_of(const Quad& quad, const Vec3& o, const Vec3& d) {
   using Four = double __attribute__((vector_size(32)));
   const Four* a = reinterpret_cast<const Four*>(quad.a);
   const Four* ab = reinterpret_cast<const Four*>(quad.ab);
@@ -144,7 +145,7 @@ VOLVOX_WITHIN_CLONE Nearest nearest_of(const Quad& quad, const Vec3& o, const Ve
   return nearest;
 }
 
-VOLVOX_WITHIN_CLONE void try_triangles(Walk& walk, const Quad& quad) {
+VOLVOX_KERNEL void try_triangles(Walk& walk, const Quad& quad) {
   walk.place = nowhere;
   const Nearest nearest = nearest_of(quad, walk.ray->origin, walk.ray->direction);
   if (nearest.distance > walk.range || nearest.distance == std::numeric_limits<double>::infinity()) return;
@@ -157,7 +158,7 @@ VOLVOX_WITHIN_CLONE void try_triangles(Walk& walk, const Quad& quad) {
 }
 
 // To what waits; false: nothing within reach does.
-VOLVOX_WITHIN_CLONE bool come_back(Walk& walk) {
+VOLVOX_KERNEL bool come_back(Walk& walk) {
   while (walk.waiting > 0) {
     const Walk::Waiting next = walk.stack[--walk.waiting];
     walk.place = next.place;
@@ -166,14 +167,14 @@ VOLVOX_WITHIN_CLONE bool come_back(Walk& walk) {
   return false;
 }
 
-VOLVOX_WITHIN_CLONE void fetch_early(const void* begin, std::size_t bytes) {
+VOLVOX_KERNEL void fetch_early(const void* begin, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(begin) + i);
 }
 
 // Every ray takes one step in turn, so that what it needs for its next is on its way from memory
 // while the others take theirs: on a million triangles that halves the time.
-VOLVOX_CLONES
-void walk_in_turn(Walk* walks, int count, const Node* nodes, const Quad* quads) {
+VOLVOX_FOR_EACH_ISA(void, walk_in_turn, (Walk * walks, int count, const Node* nodes, const Quad* quads),
+                    (walks, count, nodes, quads)) {
   Walk* going[MeshRays::packet];
   for (int i = 0; i < count; ++i) going[i] = walks + i;
   for (int i = 0; count > 0; i = i + 1 < count ? i + 1 : 0) {
@@ -270,6 +271,7 @@ void MeshRays::build(RTCDevice device) {
 }
 
 std::uint32_t MeshRays::add_quad(std::span<const std::uint32_t> triangles) {
+  VOLVOX_ASSERT(!triangles.empty() && triangles.size() <= 4);
   Quad& quad = quads_.emplace_back();
   for (std::size_t i = 0; i < 4; ++i) {
     const std::uint32_t number = triangles[i < triangles.size() ? i : 0];  // the first again, where there are fewer
@@ -283,6 +285,7 @@ std::uint32_t MeshRays::add_quad(std::span<const std::uint32_t> triangles) {
 }
 
 void MeshRays::cast(const LocalRay* rays, MeshHit* hits, int count) const {
+  VOLVOX_ASSERT(count >= 0 && count <= packet);
   Walk walks[packet];
   int walking = 0;
   for (int i = 0; i < count; ++i) {

@@ -1,5 +1,7 @@
 #include "volvox/rays/ray_caster.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -75,7 +77,7 @@ struct RayCaster::Scene {
     double* ranges = nullptr;
   };
 
-  Scene() : device(rtcNewDevice("threads=1")), still(*this), moving(*this) {
+  Scene() : device(rtcNewDevice(fmt::format("threads=1,isa={}", name(isa())).c_str())), still(*this), moving(*this) {
     VOLVOX_CHECK(device != nullptr, "Embree has no device");
   }
   ~Scene() {
@@ -126,6 +128,7 @@ const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
 
 // Where a part is, now that its body is where it is.
 void RayCaster::Scene::put(Part& part) const {
+  VOLVOX_ASSERT(part.body < bodies.size());
   const Body& body = bodies[part.body];
   const model::Collider& collider = body.geometry->colliders[part.collider];
   const Pose place = body.pose * collider.pose;
@@ -286,6 +289,8 @@ RayCaster::RayCaster(model::Mesh mesh) : RayCaster() {
 }
 
 std::uint32_t RayCaster::add(const Body& body) {
+  VOLVOX_ASSERT(finite(body.pose));
+  VOLVOX_ASSERT(scene_->shapes.size() == scene_->bodies.size() && scene_->parts_of.size() == scene_->bodies.size());
   Scene& s = *scene_;
   const auto number = static_cast<std::uint32_t>(s.bodies.size());
   s.bodies.push_back(body);
@@ -308,6 +313,8 @@ std::uint32_t RayCaster::add(const Body& body) {
 }
 
 void RayCaster::place(std::uint32_t body, const Pose& pose) {
+  VOLVOX_ASSERT(body < scene_->bodies.size());
+  VOLVOX_ASSERT(finite(pose));
   Scene& s = *scene_;
   if (s.bodies[body].pose == pose) return;
   s.bodies[body].pose = pose;

@@ -30,6 +30,7 @@ bool ManifoldMesh::on_boundary(std::uint32_t node) const {
 }
 
 bool ManifoldMesh::can_add_face(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
+  VOLVOX_ASSERT(a < spokes_.size() && b < spokes_.size() && c < spokes_.size());
   if (a == b || b == c || c == a || has_face(a, b, c)) return false;
   const Spoke *ab = find(a, b), *bc = find(b, c), *ca = find(c, a);
   for (const Spoke* edge : {ab, bc, ca})
@@ -43,6 +44,7 @@ bool ManifoldMesh::can_add_face(std::uint32_t a, std::uint32_t b, std::uint32_t 
 }
 
 void ManifoldMesh::attach(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  VOLVOX_ASSERT(a != b && b != c && c != a && a < spokes_.size() && b < spokes_.size() && c < spokes_.size());
   for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}}) {
     Spoke* spoke = own(from, to);
     if (spoke == nullptr) spoke = &spokes_[from].emplace_back(Spoke{.to = to});
@@ -51,6 +53,7 @@ void ManifoldMesh::attach(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 }
 
 void ManifoldMesh::detach(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  VOLVOX_ASSERT(find(a, b) != nullptr);
   for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}}) {
     Spoke* spoke = own(from, to);
     if (spoke->third[0] == c) spoke->third[0] = spoke->third[1];
@@ -107,6 +110,7 @@ std::vector<Triangle> ManifoldMesh::take_faces(const std::vector<Triangle>& face
 }
 
 std::vector<Triangle> ManifoldMesh::smaller_part(std::uint32_t node) const {
+  VOLVOX_ASSERT(node < spokes_.size());
   const auto& around = spokes_[node];
   if (around.empty()) return {};
   // The spokes that are connected to the first by faces.
@@ -159,6 +163,7 @@ void ManifoldMesh::remove_edge(std::uint32_t a, std::uint32_t b) {
 }
 
 void ManifoldMesh::replace_third(std::uint32_t a, std::uint32_t b, std::uint32_t old_third, std::uint32_t new_third) {
+  VOLVOX_ASSERT(find(a, b) != nullptr && find(b, a) != nullptr);
   for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}}) {
     Spoke* spoke = own(from, to);
     spoke->third[spoke->third[0] == old_third ? 0 : 1] = new_third;
@@ -166,6 +171,7 @@ void ManifoldMesh::replace_third(std::uint32_t a, std::uint32_t b, std::uint32_t
 }
 
 std::uint32_t ManifoldMesh::split_edge(std::uint32_t a, std::uint32_t b) {
+  VOLVOX_ASSERT(find(a, b) != nullptr);
   const Spoke edge = *find(a, b);
   const std::uint32_t r = add_node();
   for (const auto& [from, to] : {std::array{a, b}, std::array{b, a}})

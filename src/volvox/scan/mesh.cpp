@@ -12,6 +12,7 @@ namespace volvox::scan {
 Vec3 corner(const model::MeshData& mesh, const Triangle& triangle, int i) { return mesh.vertices[triangle[i]]; }
 
 Vec3 area_normal(const model::MeshData& mesh, const Triangle& t) {
+  VOLVOX_ASSERT(t[0] < mesh.vertices.size() && t[1] < mesh.vertices.size() && t[2] < mesh.vertices.size());
   return cross(mesh.vertices[t[1]] - mesh.vertices[t[0]], mesh.vertices[t[2]] - mesh.vertices[t[0]]);
 }
 
@@ -77,6 +78,7 @@ Topology topology(const model::MeshData& mesh) {
 }
 
 TriangleMesh welded(const TriangleMesh& mesh, double tolerance) {
+  VOLVOX_ASSERT(tolerance >= 0);
   using Cell = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   const auto cell_of = [&](const Vec3& p) {
     return Cell{std::llround(p.x / tolerance), std::llround(p.y / tolerance), std::llround(p.z / tolerance)};

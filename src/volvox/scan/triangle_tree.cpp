@@ -40,6 +40,7 @@ TriangleTree::TriangleTree(const model::MeshData& mesh) : mesh_(mesh) {
 }
 
 void TriangleTree::split(std::uint32_t node, std::uint32_t begin, std::uint32_t end, std::vector<Vec3>& centers) {
+  VOLVOX_ASSERT(begin < end && end <= mesh_.triangles.size());
   model::Bounds box, middle;
   for (std::uint32_t i = begin; i < end; ++i) {
     for (int k = 0; k < 3; ++k) box.add(corner(mesh_, mesh_.triangles[order_[i]], k));
@@ -80,6 +81,7 @@ double distance_squared(const Vec3& p, const Vec3& low, const Vec3& high) {
 }  // namespace
 
 TriangleTree::Nearest TriangleTree::nearest(const Vec3& point) const {
+  VOLVOX_ASSERT(finite(point));
   Nearest best;
   double least = 1e300;
   std::uint32_t stack[128];

@@ -67,6 +67,8 @@ void Simulation::add_measure(Observer measure, std::string who) {
 }
 
 StepStatus Simulation::step() {
+  VOLVOX_ASSERT(world_ != nullptr && minds_ != nullptr);
+  VOLVOX_ASSERT(settings_.dt.start_of(tick_) < settings_.dt.start_of(tick_ + 1));
   const Time begin = settings_.dt.start_of(tick_), end = settings_.dt.start_of(tick_ + 1);
   const double dt = settings_.dt.seconds();
   StepStatus status;
@@ -143,6 +145,7 @@ void Simulation::archive_tick(Archive& ar) {
 }
 
 void Simulation::archive(Archive& ar) {
+  VOLVOX_ASSERT(!ar.hashing());
   archive_tick(ar);
   minds_->archive(ar);
   world_->archive(ar);

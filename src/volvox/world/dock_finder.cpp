@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
+
 namespace volvox::world {
 
 const std::vector<DockFinder::Pair>& DockFinder::find(double reach) {

@@ -1,8 +1,14 @@
 #include "volvox/world/dock_graph.h"
 
+#include <algorithm>
+
+#include "volvox/base/check.h"
+
 namespace volvox::world {
 
 void DockGraph::reset(std::vector<std::uint32_t> owner, std::size_t modules) {
+  VOLVOX_ASSERT(std::is_sorted(owner.begin(), owner.end()));
+  VOLVOX_ASSERT(owner.empty() || owner.back() < modules);
   owner_ = std::move(owner);
   partner_.assign(owner_.size(), nobody);
   connections_ = 0;
@@ -12,6 +18,8 @@ void DockGraph::reset(std::vector<std::uint32_t> owner, std::size_t modules) {
 }
 
 void DockGraph::join(std::uint32_t a, std::uint32_t b) {
+  VOLVOX_ASSERT(a < partner_.size() && b < partner_.size());
+  VOLVOX_ASSERT(a != b);
   VOLVOX_CHECK(partner_[a] == nobody && partner_[b] == nobody, "a dock holds one other dock");
   partner_[a] = b;
   partner_[b] = a;
@@ -20,7 +28,9 @@ void DockGraph::join(std::uint32_t a, std::uint32_t b) {
 }
 
 void DockGraph::part(std::uint32_t dock) {
+  VOLVOX_ASSERT(dock < partner_.size());
   VOLVOX_CHECK(partner_[dock] != nobody, "a free dock has nothing to let go");
+  VOLVOX_ASSERT(partner_[partner_[dock]] == dock && connections_ > 0);
   partner_[partner_[dock]] = nobody;
   partner_[dock] = nobody;
   --connections_;
@@ -47,6 +57,7 @@ void DockGraph::refresh() {
   organism_ = joined_.roots();
   organism_count_ = modules_ - joins;
   stale_ = false;
+  VOLVOX_ASSERT(organism_count_ <= modules_);
 }
 
 }  // namespace volvox::world

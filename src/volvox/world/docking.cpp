@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "volvox/base/check.h"
 #include "volvox/world/world.h"
 
 namespace volvox::world {
@@ -13,12 +14,17 @@ double DockLoad::utilisation(const model::DockStrength& strength) const {
 }
 
 void World::enable_dock(std::uint32_t dock, bool enabled) {
+  VOLVOX_ASSERT(dock < docks_.size());
   docks_[dock].enabled = enabled;
   if (!enabled) docks_[dock].broken = false;
 }
 
 // Joins two docks; `b_in_a` is the pose of b's frame in a's when the dock is closed.
 void World::join(std::uint32_t a, std::uint32_t b, const Pose& b_in_a, double latch_time) {
+  VOLVOX_ASSERT(a < docks_.size() && b < docks_.size() && a != b);
+  VOLVOX_ASSERT(docks_[a].phase == DockPhase::free && docks_[b].phase == DockPhase::free);
+  VOLVOX_ASSERT(dock_links_[a] != dock_links_[b]);
+  VOLVOX_ASSERT(finite(b_in_a) && latch_time >= 0);
   physics::JointDesc desc;
   desc.type = physics::JointType::dock;
   desc.a = bodies_[dock_links_[a]];
@@ -40,8 +46,13 @@ void World::join(std::uint32_t a, std::uint32_t b, const Pose& b_in_a, double la
 }
 
 void World::part_docks(std::uint32_t dock) {
+  VOLVOX_ASSERT(dock < docks_.size());
+  VOLVOX_ASSERT(docks_[dock].phase != DockPhase::free);
   const std::uint32_t partner = graph_.partner(dock);
   const std::uint32_t carrier = docks_[dock].carrier ? dock : partner;
+  VOLVOX_ASSERT(docks_[dock].carrier != docks_[partner].carrier);
+  VOLVOX_ASSERT(std::binary_search(carriers_.begin(), carriers_.end(), carrier));
+  VOLVOX_ASSERT(docks_[dock].joint == docks_[partner].joint);
   engine_->remove_joint(docks_[dock].joint);
   for (const std::uint32_t d : {dock, partner}) {
     docks_[d].joint = {};
@@ -54,6 +65,7 @@ void World::part_docks(std::uint32_t dock) {
 }
 
 void World::update_docks(std::vector<DockEvent>& events) {
+  VOLVOX_ASSERT(consistent() && joints_there());
   release_disabled(events);
   finish_latching(events);
   capture(events);
@@ -123,6 +135,8 @@ void World::capture(std::vector<DockEvent>& events) {
 }
 
 void World::record_load(std::uint32_t carrier, double dt) {
+  VOLVOX_ASSERT(carrier < docks_.size() && docks_[carrier].carrier);
+  VOLVOX_ASSERT(dt > 0);
   LoadWindow& window = windows_[carrier];
   if (window.impulses.empty()) {
     const double ticks = std::round(dock_models_[carrier]->load_time / dt);
@@ -130,10 +144,12 @@ void World::record_load(std::uint32_t carrier, double dt) {
     window.span = dt * static_cast<double>(window.impulses.size());
   }
   window.impulses[window.next] = engine_->loads()[docks_[carrier].joint.index] * dt;
+  VOLVOX_ASSERT(finite(window.impulses[window.next].force) && finite(window.impulses[window.next].torque));
   window.next = (window.next + 1) % static_cast<std::uint32_t>(window.impulses.size());
 }
 
 DockLoad World::dock_load(std::uint32_t dock) const {
+  VOLVOX_ASSERT(dock < docks_.size());
   DockLoad load;
   if (docks_[dock].phase == DockPhase::free) return load;
   const LoadWindow& window = windows_[docks_[dock].carrier ? dock : graph_.partner(dock)];
@@ -150,6 +166,7 @@ DockLoad World::dock_load(std::uint32_t dock) const {
 }
 
 void World::break_docks(std::vector<DockEvent>& events) {
+  VOLVOX_ASSERT(consistent());
   std::vector<std::uint32_t> breaking;
   for (const std::uint32_t a : carriers_) {
     if (docks_[a].phase != DockPhase::engaged) continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "volvox/base/archive_plain.h"
+#include "volvox/base/check.h"
 #include "volvox/physics/scene.h"
 
 namespace volvox::world {
@@ -19,6 +20,7 @@ Result<std::unique_ptr<World>> World::create(std::shared_ptr<const model::WorldM
 }
 
 Result<void> World::build() {
+  VOLVOX_ASSERT(model_ != nullptr && engine_ != nullptr && parts_.empty());
   engine_->set_gravity(model_->gravity);
   std::vector<std::uint32_t> dock_owner;
   for (std::uint32_t p = 0; p < model_->placements.size(); ++p) {
@@ -37,6 +39,8 @@ Result<void> World::build() {
 }
 
 Result<void> World::add_placement(std::uint32_t p) {
+  VOLVOX_ASSERT(p < model_->placements.size() && p == parts_.size());
+  VOLVOX_ASSERT(model_->placements[p].model != nullptr);
   const model::Placement& placement = model_->placements[p];
   const model::ModuleModel& module = *placement.model;
   const Part part{static_cast<std::uint32_t>(bodies_.size()), static_cast<std::uint32_t>(joints_.size()),
@@ -44,6 +48,7 @@ Result<void> World::add_placement(std::uint32_t p) {
   parts_.push_back(part);
 
   const std::vector<Pose> link_poses = model::forward_kinematics(module, placement.positions);
+  VOLVOX_ASSERT(link_poses.size() == module.links.size());
   for (std::size_t i = 0; i < module.links.size(); ++i) {
     const model::Link& link = module.links[i];
     physics::BodyDesc body;
@@ -111,6 +116,7 @@ Result<void> World::add_placement(std::uint32_t p) {
 
 void World::add_initial_connections() {
   for (const model::Connection& c : model_->connections) {
+    VOLVOX_ASSERT(static_cast<std::size_t>(std::max(c.a, c.b)) < parts_.size() && c.a != c.b);
     const std::uint32_t a = parts_[c.a].first_dock + static_cast<std::uint32_t>(c.dock_a);
     const std::uint32_t b = parts_[c.b].first_dock + static_cast<std::uint32_t>(c.dock_b);
     // Engaged docks are enabled, whatever the model says of free ones: a disabled dock would
@@ -122,6 +128,7 @@ void World::add_initial_connections() {
 }
 
 std::size_t World::organism_count() const {
+  VOLVOX_ASSERT(graph_.organisms().size() == parts_.size());
   // An obstacle that holds no module is a component too, but no organism.
   const std::span<const std::uint32_t> organism = graph_.organisms();
   std::vector<std::uint32_t> seen;
@@ -142,10 +149,13 @@ std::string World::body_name(physics::BodyId body) const {
 }
 
 std::string World::dock_name(std::uint32_t dock) const {
+  VOLVOX_ASSERT(dock < dock_models_.size());
   return name(graph_.owner(dock)) + "." + dock_models_[dock]->name;
 }
 
 void World::command(std::uint32_t joint, physics::Control control, double target) {
+  VOLVOX_ASSERT(joint < joints_.size());
+  VOLVOX_ASSERT(engine_->has(joints_[joint]));
   const model::Joint& j = *joint_models_[joint];
   physics::MotorCommand& motor = engine_->motors()[joints_[joint].index];
   motor.control = j.motor ? control : physics::Control::off;
@@ -216,6 +226,7 @@ void archive_colors(Archive& ar, std::map<std::uint32_t, model::Color>& colors) 
 // Nothing new, and no engine need name its parts: a hash that knows modules can say which of
 // them differs.
 void World::hash_bodies(Archive& ar) {
+  VOLVOX_ASSERT(ar.hashing());
   for (std::uint32_t p = 0; p < parts_.size(); ++p) {
     const model::ModuleModel& module = module_model(p);
     ar.section(name(p), "links and joints");
@@ -266,6 +277,7 @@ void World::archive(Archive& ar) {
 
 // Each pair of docks has a joint of the engine to itself.
 bool World::joints_there() const {
+  VOLVOX_ASSERT(docks_.size() == dock_models_.size() && joints_.size() == joint_models_.size());
   std::vector<std::uint32_t> joints;
   for (const std::uint32_t carrier : carriers_) {
     const physics::JointId joint = docks_[carrier].joint;
@@ -282,6 +294,8 @@ bool World::joints_there() const {
 
 // What a snapshot from outside must keep to before anything is looked up by it.
 bool World::consistent() const {
+  VOLVOX_ASSERT(windows_.size() == docks_.size() && dock_turns_.size() == docks_.size());
+  VOLVOX_ASSERT(link_models_.size() == bodies_.size() && placement_of_link_.size() == bodies_.size());
   if (last_velocities_.size() != bodies_.size() || !(last_advance_ > 0) || !graph_.consistent()) return false;
   for (const std::uint32_t carrier : carriers_)
     if (carrier >= docks_.size() || graph_.partner(carrier) == nobody || !docks_[carrier].joint.valid()) return false;

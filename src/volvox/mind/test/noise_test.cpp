@@ -95,8 +95,11 @@ TEST(Noise, DropoutRepeatsTheLastReading) {
   for (int i = 0; i < n; ++i) {
     Value value(static_cast<double>(i));
     noise.apply(value);
-    if (*value.get<double>() == last) ++repeated;
-    else EXPECT_EQ(*value.get<double>(), i);
+    if (*value.get<double>() == last) {
+      ++repeated;
+    } else {
+      EXPECT_EQ(*value.get<double>(), i);
+    }
     last = *value.get<double>();
   }
   EXPECT_NEAR(repeated, 0.4 * n, 5 * std::sqrt(0.24 * n));

@@ -17,8 +17,9 @@ Box3 around_all(std::span<const Box3> boxes, std::span<const std::uint32_t> numb
 }
 
 // Of eight boxes, those that are near, as bits.
-VOLVOX_WIDE std::uint32_t near_of_eight(const double (&centres)[3][8], const double (&halves)[3][8],
-                                        const double (&box)[6], double reach) {
+VOLVOX_FOR_EACH_ISA(std::uint32_t, near_of_eight,
+                    (const double (&centres)[3][8], const double (&halves)[3][8], const double (&box)[6], double reach),
+                    (centres, halves, box, reach)) {
   constexpr Lanes bits = {1, 2, 4, 8, 16, 32, 64, 128};
   Lanes farthest = {}, square = {};
   for (int axis = 0; axis < 3; ++axis) {

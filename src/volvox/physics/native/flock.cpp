@@ -22,7 +22,9 @@ VOLVOX_KERNEL int run_flock(Flock<T>& flock, FlockRoom<T>& room, double step, in
   }
   return substeps;
 }
-VOLVOX_WIDE int move_flock(Flock<Lanes>& flock, FlockRoom<Lanes>& room, double step, int substeps, double time_left) {
+VOLVOX_FOR_EACH_ISA(int, move_flock,
+                    (Flock<Lanes> & flock, FlockRoom<Lanes>& room, double step, int substeps, double time_left),
+                    (flock, room, step, substeps, time_left)) {
   return run_flock(flock, room, step, substeps, time_left);
 }
 int move_flock(Flock<double>& flock, FlockRoom<double>& room, double step, int substeps, double time_left) {

@@ -8,12 +8,12 @@
 #include <new>
 #include <vector>
 
+#include "volvox/base/isa.h"
+
 // Every kernel is inlined, so that no vector crosses a call.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace volvox::physics::native {
-
-#define VOLVOX_KERNEL inline __attribute__((always_inline))
 
 typedef double Lanes __attribute__((vector_size(64)));
 typedef long long LaneMask __attribute__((vector_size(64)));
@@ -99,13 +99,5 @@ VOLVOX_KERNEL double take(const Lanes& all, int lane) {
 }
 VOLVOX_KERNEL bool take(const bool& all, int /*lane*/) { return all; }
 VOLVOX_KERNEL bool take(const LaneMask& all, int lane) { return all[lane] != 0; }
-
-// Compiled for several instruction sets, of which the machine's best is taken at run time.
-// None has FMA in the arithmetic: contraction is off for the whole build.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#  define VOLVOX_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#  define VOLVOX_WIDE
-#endif
 
 }  // namespace volvox::physics::native

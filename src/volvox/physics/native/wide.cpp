@@ -11,10 +11,10 @@ namespace {
 
 using Eight = Lanes;
 
-inline __attribute__((always_inline)) void load(Eight& v, const double* p) { std::memcpy(&v, p, sizeof v); }
-inline __attribute__((always_inline)) void store(double* p, const Eight& v) { std::memcpy(p, &v, sizeof v); }
+VOLVOX_KERNEL void load(Eight& v, const double* p) { std::memcpy(&v, p, sizeof v); }
+VOLVOX_KERNEL void store(double* p, const Eight& v) { std::memcpy(p, &v, sizeof v); }
 // ((v0 + v4) + (v2 + v6)) + ((v1 + v5) + (v3 + v7)), by halves.
-inline __attribute__((always_inline)) double sum(const Eight& v) {
+VOLVOX_KERNEL double sum(const Eight& v) {
   typedef double Four __attribute__((vector_size(32)));
   typedef double Two __attribute__((vector_size(16)));
   Four low, high;
@@ -28,7 +28,7 @@ inline __attribute__((always_inline)) double sum(const Eight& v) {
   return left[0] + left[1];
 }
 
-inline __attribute__((always_inline)) double* place_of(double* coordinates, const int* blocks, int k) {
+VOLVOX_KERNEL double* place_of(double* coordinates, const int* blocks, int k) {
   return coordinates + (blocks ? row_block * blocks[k / row_block] : k);
 }
 
@@ -47,7 +47,7 @@ double blocks_dot(std::span<const int> a, const double* row_a, std::span<const i
   return sum;
 }
 
-VOLVOX_WIDE double wide_dot(const double* a, const double* b, int width) {
+VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int width), (a, b, width)) {
   Eight total = {};
   for (int k = 0; k < width; k += 8) {
     Eight x, y;
@@ -57,7 +57,7 @@ VOLVOX_WIDE double wide_dot(const double* a, const double* b, int width) {
   return sum(total);
 }
 
-VOLVOX_WIDE void wide_add(double* a, const double* b, double s, int width) {
+VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int width), (a, b, s, width)) {
   for (int k = 0; k < width; k += 8) {
     Eight x, y;
     load(x, a + k), load(y, b + k);
@@ -65,7 +65,8 @@ VOLVOX_WIDE void wide_add(double* a, const double* b, double s, int width) {
   }
 }
 
-VOLVOX_WIDE void wide_shift(double* out, const double* in, const double (&r)[3], int width) {
+VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const double (&r)[3], int width),
+                    (out, in, r, width)) {
   for (int k = 0; k < width; k += 8) {
     Eight w0, w1, w2, l0, l1, l2;
     load(w0, in + k), load(w1, in + width + k), load(w2, in + 2 * width + k);
@@ -77,7 +78,8 @@ VOLVOX_WIDE void wide_shift(double* out, const double* in, const double (&r)[3],
   }
 }
 
-VOLVOX_WIDE void wide_project(double* y, const double (&s)[6], const double (&u)[6], int width) {
+VOLVOX_FOR_EACH_ISA(void, wide_project, (double* y, const double (&s)[6], const double (&u)[6], int width),
+                    (y, s, u, width)) {
   for (int k = 0; k < width; k += 8) {
     Eight v[6], c = {};
     for (int i = 0; i < 6; ++i) {
@@ -88,8 +90,10 @@ VOLVOX_WIDE void wide_project(double* y, const double (&s)[6], const double (&u)
   }
 }
 
-VOLVOX_WIDE void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign,
-                           bool add, double* rows) {
+VOLVOX_FOR_EACH_ISA(void, wide_rows,
+                    (const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+                     double* rows),
+                    (y, width, arm, directions, sign, add, rows)) {
   for (int k = 0; k < width; k += 8) {
     Eight w0, w1, w2, l0, l1, l2;
     load(w0, y + k), load(w1, y + width + k), load(w2, y + 2 * width + k);
@@ -105,7 +109,7 @@ VOLVOX_WIDE void wide_rows(const double* y, int width, const Vec3& arm, const Ve
   }
 }
 
-VOLVOX_WIDE void wide_gram(const double* rows, int width, double (&gram)[6]) {
+VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gram)[6]), (rows, width, gram)) {
   Eight g[6] = {};
   for (int k = 0; k < width; k += 8) {
     Eight n, s, t;
@@ -134,7 +138,7 @@ VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
 // ln' = max(0, keep ln - gain (vn - target)), then, with the normal's part in v_t,
 // lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
 // purpose: a step by G_tt^-1 with a radial projection points the wrong way.
-VOLVOX_WIDE double wide_solve(RowContact& c) {
+VOLVOX_FOR_EACH_ISA(double, wide_solve, (RowContact & c), (c)) {
   // Most contacts do not touch, and stay so.
   if (c.impulse[0] == 0 && normal_velocity(c) >= c.target) {
     c.impulse[1] = c.impulse[2] = 0;
@@ -180,8 +184,10 @@ VOLVOX_WIDE double wide_solve(RowContact& c) {
   return std::max(std::fabs(dn) * c.gram[0], std::max(std::fabs(dt) * c.gram[3], std::fabs(du) * c.gram[5]));
 }
 
-VOLVOX_WIDE bool wide_heights(const double* x, const double* y, const double* z, const double* radius, int count,
-                              const Vec3& normal, double offset, double margin, double* heights) {
+VOLVOX_FOR_EACH_ISA(bool, wide_heights,
+                    (const double* x, const double* y, const double* z, const double* radius, int count,
+                     const Vec3& normal, double offset, double margin, double* heights),
+                    (x, y, z, radius, count, normal, offset, margin, heights)) {
   Eight lowest = Eight{} + 1e300;
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz, r;
@@ -196,8 +202,10 @@ VOLVOX_WIDE bool wide_heights(const double* x, const double* y, const double* z,
   return false;
 }
 
-VOLVOX_WIDE int wide_lowest(const double* x, const double* y, const double* z, const double* height, int count,
-                            const Vec3& lean) {
+VOLVOX_FOR_EACH_ISA(int, wide_lowest,
+                    (const double* x, const double* y, const double* z, const double* height, int count,
+                     const Vec3& lean),
+                    (x, y, z, height, count, lean)) {
   typedef long long EightInts __attribute__((vector_size(64)));
   Eight least = Eight{} + 1e300;
   EightInts best = {}, here = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -217,7 +225,9 @@ VOLVOX_WIDE int wide_lowest(const double* x, const double* y, const double* z, c
   return static_cast<int>(best[lane]);
 }
 
-VOLVOX_WIDE int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction) {
+VOLVOX_FOR_EACH_ISA(int, wide_farthest,
+                    (const double* x, const double* y, const double* z, int count, const Vec3& direction),
+                    (x, y, z, count, direction)) {
   typedef long long EightInts __attribute__((vector_size(64)));
   Eight most = Eight{} - 1e300;
   EightInts best = {}, here = {0, 1, 2, 3, 4, 5, 6, 7};
