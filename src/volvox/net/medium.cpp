@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
+#include "volvox/base/isa.h"
 #include "volvox/base/platform/memory.h"
 
 namespace volvox::net {
@@ -13,8 +15,9 @@ namespace {
 
 // The hot loops. The compiler vectorizes them; the results have the same bits without vectorization.
 // The arrays must not overlap.
-VOLVOX_VECTOR_CLONES
-void squared_distances(const Vec3& from, const Vec3* __restrict place, double* __restrict squared, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(void, squared_distances,
+                    (const Vec3& from, const Vec3* __restrict place, double* __restrict squared, std::size_t count),
+                    (from, place, squared, count)) {
   const double* coordinate = &place->x;
   for (std::size_t i = 0; i < count; ++i) {
     const double dx = coordinate[3 * i] - from.x, dy = coordinate[3 * i + 1] - from.y,
@@ -23,9 +26,10 @@ void squared_distances(const Vec3& from, const Vec3* __restrict place, double* _
   }
 }
 
-VOLVOX_VECTOR_CLONES
-void to_power(const double* __restrict gain, const double* __restrict squared, double cull_squared, double scale,
-              LinkPower* __restrict power, std::size_t count) {
+VOLVOX_FOR_EACH_ISA(void, to_power,
+                    (const double* __restrict gain, const double* __restrict squared, double cull_squared, double scale,
+                     LinkPower* __restrict power, std::size_t count),
+                    (gain, squared, cull_squared, scale, power, count)) {
   constexpr double most = real(largest_link_power);
   for (std::size_t i = 0; i < count; ++i) {
     const double units = gain[i] * scale;

@@ -6,17 +6,8 @@
 #include <utility>
 
 #include "volvox/base/check.h"
+#include "volvox/base/isa.h"
 #include "volvox/rays/ray_shapes.h"
-
-// Compiled twice, as in net/: AVX2 where the processor has it. Never fused, so the bits are the same.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#  define VOLVOX_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#  define VOLVOX_CLONES
-#endif
-// What a clone calls must become part of it, or it would not be compiled for its processor.
-#define VOLVOX_WITHIN_CLONE inline __attribute__((always_inline))
 
 namespace volvox::rays {
 namespace {
