@@ -17,7 +17,7 @@ void Crawl::start(mind::Agent& agent) {
   begin_ = agent.time();
 }
 
-// At rest an accelerometer feels the push of the ground, upwards; jolts pass within the half second.
+// At rest an accelerometer measures the reaction to gravity, upwards; the filter of 0.5 s removes shocks.
 void Crawl::feel(mind::Agent& agent) {
   const Vec3& felt = agent.percept<Vec3>("accelerometer");
   up_ = up_ + std::min(1.0, agent.dt() / 0.5) * (felt * (1 / 9.81) - up_);
@@ -28,12 +28,12 @@ void Crawl::step(mind::Agent& agent) {
   feel(agent);
   if (!agent.dock("front").engaged) phase_.steer(std::clamp(-0.3 * heading_, -0.15, 0.15));
   phase_.step(agent, frequency_);
-  // Whom nobody has told anything goes by its own clock.
+  // Without a received phase, a module uses its own clock.
   const double phase = phase_.known() ? phase_.phase() : 2 * pi * frequency_ * agent.time();
   agent.model<PhaseModel>() = {phase_.known(), phase, phase_.place()};
   const double rise = std::min(1.0, agent.time() - begin_);  // over the first second
   const double bend = rise * amplitude_ * volvox::sin(phase + 2 * pi * phase_.place() / wavelength_);
-  // The level axis across the module, and the upright one, out of those of pitch (y) and yaw (z).
+  // Combine the axes of pitch (y) and yaw (z) into a horizontal and a vertical axis.
   const double across = std::max(1e-6, std::hypot(up_.y, up_.z));
   agent.move_to("pitch", (bend * up_.z + rise * phase_.steering() * up_.y) / across);
   agent.move_to("yaw", (rise * phase_.steering() * up_.z - bend * up_.y) / across);
