@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 constexpr auto frame_interval = std::chrono::milliseconds(16);
-constexpr std::size_t most_marks = 20'000;  // log lines on the time line
+constexpr std::size_t most_marks = 20'000;  // log lines and inputs on the time line
 }  // namespace
 
 void capture(const sim::RecordedTick& tick, Frame& frame) {
@@ -21,10 +21,8 @@ void capture(const sim::RecordedTick& tick, Frame& frame) {
   frame.docks.resize(tick.docks.size());
   for (std::size_t i = 0; i < tick.docks.size(); ++i) {
     const std::uint32_t flags = tick.docks[i].flags;
-    const auto flag = [&](std::uint32_t recorded, DockView::Flag shown) {
-      return static_cast<std::uint8_t>((flags & recorded) != 0 ? shown : 0);
-    };
-    frame.docks[i].flags = static_cast<std::uint8_t>(
+    const auto flag = [&](std::uint32_t recorded, DockView::Flag shown) { return (flags & recorded) != 0 ? shown : 0; };
+    frame.docks[i].flags = narrow<std::uint8_t>(
         flag(sim::format::enabled, DockView::enabled) | flag(sim::format::latching, DockView::latching) |
         flag(sim::format::engaged, DockView::engaged) | flag(sim::format::broken, DockView::broken));
     frame.docks[i].load = tick.docks[i].load;
@@ -42,7 +40,7 @@ Result<void> ViewedRecording::introduce() {
   auto scene = recording_.attachment("scene");
   if (!scene.ok()) return scene.error();
   if (!*scene)
-    return Diagnostic{recording_.file().string(), 0, "the recording holds no scene to show",
+    return Diagnostic{recording_.file().string(), 0, "the recording contains no scene to show",
                       "record it with volvox run --record; volvox replay --verify and volvox export need none"};
   const sim::Metadata& given = recording_.description();
   const auto text = [&](const char* key) { return given.contains(key) ? given.at(key) : std::string(); };
@@ -57,7 +55,7 @@ Result<void> ViewedRecording::introduce() {
                 {"modules", text("modules")},
                 {"complete", recording_.complete()}};
   hello["metrics"] = sim::format::metric_names;
-  // The whole of what stands on the time line, at once.
+  // All marks and metrics of the time line are sent at once, so that people can seek.
   json marks = json::array(), points = json::array();
   for (std::int64_t t = recording_.first_tick(); t <= recording_.last_tick(); ++t) {
     auto tick = recording_.tick(t);
@@ -88,14 +86,14 @@ void ViewedRecording::loop(const std::atomic<bool>& stop) {
     if (viewer_.take_newcomers()) shown_ = -1;
     const auto now = Playback::Clock::now();
     const bool at_end = tick_ >= recording_.last_tick();
-    const auto due = at_end ? Playback::Clock::time_point::max() : playback_.due(time_of(tick_));
+    const auto due = at_end ? Playback::Clock::time_point::max() : playback_.schedule(time_of(tick_));
     if (at_end && !playback_.paused()) {
       playback_.pause();
       shown_ = -1;
     }
     if (due <= now && !at_end) {
       ++tick_;
-      playback_.ran_a_tick();
+      playback_.count_tick();
       if (now - last_frame < frame_interval && !playback_.stepping()) continue;
     }
     show();
@@ -127,7 +125,7 @@ void ViewedRecording::show() {
   shown_ = tick_;
 }
 
-// The body as of this tick, the mind as of the last time when it was recorded.
+// Joints and docks at this tick; the mind at the last tick for which it was recorded.
 void ViewedRecording::tell_watched(const sim::RecordedTick& tick) {
   const sim::RecordedNames& names = recording_.names();
   for (const auto& [client, module] : watched_) {
@@ -170,7 +168,7 @@ void ViewedRecording::add_mind(json& about, const std::string& module) {
   const std::vector<std::string>& agents = recording_.names().agents;
   const auto agent = std::find(agents.begin(), agents.end(), module);
   if (agent == agents.end()) return;
-  const auto mind = recording_.mind(static_cast<std::uint32_t>(agent - agents.begin()));
+  const auto mind = recording_.mind(narrow<std::uint32_t>(agent - agents.begin()));
   if (!mind.ok() || *mind == nullptr) return;
   const json known = json::parse((*mind)->json, nullptr, false);
   if (!known.is_object()) return;
@@ -191,12 +189,11 @@ void ViewedRecording::handle(const Command& command) {
   else if (type == "play") {
     if (tick_ >= recording_.last_tick()) tick_ = recording_.first_tick();
     playback_.play(recording_.dt().start_of(tick_).seconds());
-  } else if (type == "step") playback_.step(static_cast<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
+  } else if (type == "step") playback_.step(truncated<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
   else if (type == "speed") playback_.set_speed(number("factor", 1), now);
   else if (type == "seek") {
-    const double wanted = std::clamp(number("tick", 0), static_cast<double>(recording_.first_tick()),
-                                     static_cast<double>(recording_.last_tick()));
-    tick_ = static_cast<std::int64_t>(wanted);
+    tick_ = truncated<std::int64_t>(
+        std::clamp(number("tick", 0), real(recording_.first_tick()), real(recording_.last_tick())));
     if (!playback_.paused()) playback_.play(recording_.dt().start_of(tick_).seconds());
   } else if (type == "reset") {
     tick_ = recording_.first_tick();

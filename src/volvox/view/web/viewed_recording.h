@@ -1,4 +1,5 @@
-// A recording that people watch: the viewer of a run, with a time line.
+// Shows a recording in the viewer, with a time line. It keeps references to the viewer and the recording; `loop` runs
+// on the caller's thread.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace volvox::view {
 
 class ViewedRecording {
  public:
-  // An error: the recording holds no scene.
+  // An error if the recording contains no scene or cannot be read.
   static Result<std::unique_ptr<ViewedRecording>> create(Viewer& viewer, sim::Recording& recording);
   void loop(const std::atomic<bool>& stop);
 
@@ -32,7 +33,7 @@ class ViewedRecording {
   Frame frame_;
 };
 
-// What was recorded of a tick, as it is drawn.
+// Converts a recorded tick into a frame.
 void capture(const sim::RecordedTick& tick, Frame& frame);
 
 }  // namespace volvox::view
