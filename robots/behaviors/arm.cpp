@@ -4,14 +4,16 @@
 #include <array>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::robots {
 namespace {
 
 constexpr std::array<const char*, 3> joint_names = {"yaw", "roll", "pitch"};
 constexpr double integral_gain = 3;       // 1/s
-constexpr double largest_integral = 0.2;  // rad: what full torque bends a motor by, three times over
-constexpr double near_enough = 0.15;      // rad: farther away a joint is still on its way
-constexpr int attempts = 40;              // starts of the inverse kinematics, beside where the arm stands
+constexpr double largest_integral = 0.2;  // rad: three times the deflection of a motor at full torque
+constexpr double near_enough = 0.15;      // rad: with a larger error a joint is still moving
+constexpr int attempts = 40;              // random starts of the inverse kinematics, after the present posture
 
 double distance(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1) {
   const Vec3 a = a1 - a0, b = b1 - b0, between = a0 - b0;
@@ -23,7 +25,7 @@ double distance(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1) 
   return length(a0 + a * s - (b0 + b * t));
 }
 
-// Straight in the space of joints; speed and acceleration begin and end at nothing.
+// Linear interpolation in joint space; `eased` makes velocity and acceleration zero at both ends.
 std::vector<double> between(const std::vector<double>& from, const std::vector<double>& to, double part) {
   std::vector<double> at(from.size());
   for (std::size_t k = 0; k < at.size(); ++k) at[k] = from[k] + (to[k] - from[k]) * part;
@@ -34,7 +36,7 @@ double eased(double part) { return part * part * part * (10 + part * (6 * part -
 bool clear_between(const ArmMission& mission, const std::vector<double>& from, const std::vector<double>& to) {
   constexpr int samples = 16;
   for (int i = 1; i <= samples; ++i)
-    if (clearance(mission, between(from, to, static_cast<double>(i) / samples)) < least_clearance) return false;
+    if (clearance(mission, between(from, to, real(i) / samples)) < least_clearance) return false;
   return true;
 }
 
@@ -45,7 +47,7 @@ double clearance(const ArmMission& mission, const std::vector<double>& angles) {
   for (const Pose& frame : mission.chain.frames(angles))
     if (length(frame.position - corners.back()) > 1e-6) corners.push_back(frame.position);
   double nearest = 1e9;
-  // Parts with one other between them cannot meet within the limits of the joints.
+  // Two parts with only one part between them cannot collide within the limits of the joints.
   for (std::size_t i = 0; i + 1 < corners.size(); ++i)
     for (std::size_t j = i + 3; j + 1 < corners.size(); ++j)
       nearest = std::min(nearest, distance(corners[i], corners[i + 1], corners[j], corners[j + 1]));
@@ -77,7 +79,7 @@ void Arm::step(mind::Agent& agent) {
   hold(agent);
 }
 
-// Integral action where the joint is about to arrive: what gravity and friction hold it back by, it learns.
+// Integral control near the target compensates gravity and friction.
 void Arm::hold(mind::Agent& agent) {
   for (std::size_t k = 0; k < joint_names.size(); ++k) {
     const double error = command_[k] - agent.angle(joint_names[k]);
@@ -88,23 +90,23 @@ void Arm::hold(mind::Agent& agent) {
 }
 
 void Arm::lead(mind::Agent& agent, const std::vector<double>& angles) {
-  if (angles.size() != mission_->chain.size()) return;  // somebody has not reported yet
+  if (angles.size() != mission_->chain.size()) return;  // a module has not reported yet
   const double time = agent.time() - began_;
-  const int target = static_cast<int>(time / mission_->target_time);
-  if (target >= static_cast<int>(mission_->targets.size())) return;
+  const int target = truncated(time / mission_->target_time);
+  if (target >= std::ssize(mission_->targets)) return;
   if (target != agent.model<ArmModel>().target) plan(agent, target, way_.empty() ? angles : way_.back());
   command_ = on_the_way((time - target * mission_->target_time) / mission_->move_time);
 }
 
 std::vector<double> Arm::on_the_way(double part) const {
-  const double legs = static_cast<double>(way_.size() - 1);
+  const double legs = real(way_.size() - 1);
   const double at = legs * clamp(part, 0, 1);
-  const auto leg = static_cast<std::size_t>(std::min(std::floor(at), legs - 1));
-  return between(way_[leg], way_[leg + 1], eased(at - static_cast<double>(leg)));
+  const int leg = truncated(std::min(std::floor(at), legs - 1));
+  return between(way_[leg], way_[leg + 1], eased(at - leg));
 }
 
 void Arm::plan(mind::Agent& agent, int number, const std::vector<double> from) {
-  const Pose& target = mission_->targets[static_cast<std::size_t>(number)];
+  const Pose& target = mission_->targets[number];
   const std::vector<double> straight(from.size(), 0.0);
   ArmModel& model = agent.model<ArmModel>();
   model = {number, false, 1e9};

@@ -1,7 +1,7 @@
-// An arm of modules docked in a row on a base: its first module knows the kinematics of the whole, hears the joint
-// angles of the others, finds by damped least squares how to bring the tip to a pose, and tells each its part. Every
-// module holds its own joints there against gravity by integral action on its angles. Modules find their places
-// by their docks: whose back is held by a dock named "mount" is the first.
+// An arm: a chain of modules docked to a base. The first module knows the kinematics of the whole arm, receives the
+// joint angles of the others, solves the inverse kinematics by damped least squares, and sends each module its joint
+// angles. Every module holds its own joints against gravity with integral control. The module whose back is held by a
+// dock named "mount" is the first.
 #pragma once
 
 #include "volvox/mind/behavior.h"
@@ -9,36 +9,36 @@
 
 namespace volvox::robots {
 
-// What an arm is told before it begins: how it is built and where its tip is to go, one pose after the other.
+// What the first module knows from the start: the chain, and the poses that the tip has to reach one after the other.
 struct ArmMission {
-  model::Chain chain;         // from the base to the tip: the joints of all modules in their order
-  Vec3 foot;                  // of the column that carries the base
+  model::Chain chain;         // from the base to the tip, with the joints of all modules in order
+  Vec3 foot;                  // m, of the column that carries the base
   std::vector<Pose> targets;  // in the frame of the chain's base
   double move_time = 2.5;     // s, for a motion
   double target_time = 4.5;   // s, for a motion and the time to settle
 };
 
-// The joint angles of a module and of those behind it, towards the base.
+// Sent towards the base: the joint angles of a module and of all modules farther out.
 struct ArmReport {
   std::vector<double> angles;
 };
 VOLVOX_TYPE(ArmReport, angles)
 
-// Where the joints of a module and of those behind it are to be, towards the tip.
+// Sent towards the tip: the wanted joint angles of a module and of all modules farther out.
 struct ArmCommand {
   std::vector<double> angles;
 };
 VOLVOX_TYPE(ArmCommand, angles)
 
-// What the first module is at, for those who look on.
+// The state of the first module, for observers.
 struct ArmModel {
-  int target = -1;        // its number; -1: none yet
-  bool solved = false;    // inverse kinematics found a way that keeps clear of the arm itself
-  double planned_mm = 0;  // how far from the target the plan ends
+  int target = -1;        // index; -1: none yet
+  bool solved = false;    // inverse kinematics found a motion without self-collision
+  double planned_mm = 0;  // distance between the target and the end of the plan
 };
 VOLVOX_TYPE(ArmModel, target, solved, planned_mm)
 
-// The smallest distance between parts of the arm (and its column) that are not next to each other.
+// The smallest distance (m) between parts of the arm (and its column) that are not neighbours.
 double clearance(const ArmMission& mission, const std::vector<double>& angles);
 inline constexpr double least_clearance = 0.12;  // m, between axes: modules are 84 mm wide, 119 mm across corners
 
@@ -58,10 +58,10 @@ class Arm final : public mind::Behavior {
 
   std::shared_ptr<const ArmMission> mission_;
   double began_ = 0;                      // s, by its own clock
-  std::vector<double> command_;           // for its own joints, then for those behind
-  std::vector<double> behind_;            // the angles that the modules behind have reported
-  std::vector<double> integral_;          // rad, by which it commands more than it wants
-  std::vector<std::vector<double>> way_;  // of all joints, from where a motion began to where it ends
+  std::vector<double> command_;           // for its own joints, then for those of the modules farther out
+  std::vector<double> behind_;            // the reported angles of the modules farther out
+  std::vector<double> integral_;          // rad, added to the command by integral control
+  std::vector<std::vector<double>> way_;  // waypoints of a motion: angles of all joints
 };
 
 }  // namespace volvox::robots

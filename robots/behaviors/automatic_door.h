@@ -6,9 +6,9 @@
 
 namespace volvox::robots {
 
-// Seed 003, section 2: a door that opens whenever something comes near, and closes once its sensors
-// have seen nothing for a while. It looks with every range sensor that it has; `distance` of
-// parameter NAME_distance is near for the sensor NAME. The panel is on the joint `slide`.
+// Seed 003, section 2: a door that opens when something comes near, and closes `hold` seconds after its
+// sensors last saw it. It uses all its range sensors; the parameter NAME_distance is the distance (m)
+// below which the sensor NAME opens the door. The panel is on the joint `slide`.
 class AutomaticDoor final : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override {

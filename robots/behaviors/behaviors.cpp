@@ -43,13 +43,13 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
   registry.add("automatic_door", make<AutomaticDoor>(),
                "slides open when something comes near: width, hold, NAME_distance of each range sensor");
   registry.add("carry_in_air", make<CarryInAir>(),
-               "a Quadrotor that takes one end of a load, lifts it when the other end is held too, and goes along: x, "
+               "a Quadrotor that takes one end of a load, lifts it when the other end is held too, and follows: x, "
                "y, z, lift, length, load");
   registry.add("carry_on_wheels", make<CarryOnWheels>(),
-               "a Wheelbot that takes the other end and leads, once it hears that the load is lifted: speed, way");
-  registry.add("pass_on", make<PassOn>(), "the load between the two: what is said at one handle is heard at the other");
+               "a Wheelbot that takes the other end and leads after the message that the load is lifted: speed, way");
+  registry.add("pass_on", make<PassOn>(), "the load between the two: forwards messages from one handle to the other");
   registry.add("hover", make<Hover>(),
-               "a Quadrotor that stays in its place: x, y, z, yaw, and gains as of figure_eight");
+               "a Quadrotor that holds its position: x, y, z, yaw, and the gains of figure_eight");
   registry.add("figure_eight", make<FigureEight>(),
                "a Quadrotor that flies eights: x, y, z, length, width, period, hover, yaw_rate, vertical; mass, "
                "stiffness, damping, integral, ...");
@@ -57,28 +57,31 @@ void register_behaviors(mind::BehaviorRegistry& registry) {
                "a Quadrotor on a sphere among others, by artificial potentials: x, y, z, radius, sway, period, "
                "spacing, clearance");
   registry.add("convoy_hub", make<ConvoyHub>(),
-               "the hub of an ATRON car that docks and parts: speed, right, open, last");
-  registry.add("convoy_coupling", make<ConvoyCoupling>(),
-               "passes on what hubs of an ATRON car say to each other: open");
+               "the hub of an ATRON car that docks and undocks: speed, right, open, last");
+  registry.add("convoy_coupling", make<ConvoyCoupling>(), "forwards messages between the hubs of an ATRON car: open");
   registry.add("crawl", make<Crawl>(),
-               "a snake of SuperBots that keeps its wave by messages: amplitude, wavelength, frequency");
+               "a snake of SuperBots that synchronizes its wave by messages: amplitude, wavelength, frequency");
   registry.add("hold", make<Hold>(), "holds every motor where it is");
-  registry.add("rover", make<Rover>(), "rolls ATRONs on those at their sides as wheels: speed, turn, waist, stand");
+  registry.add("rover", make<Rover>(),
+               "ATRONs that drive with the modules at their sides as wheels: speed, turn, waist, stand");
   registry.add("stride", make<Stride>(),
                "walks SuperBots on legs at the sides of a spine: frequency, swing, lift, stand");
-  registry.add("flood", make<Flood>(), "sends on once what it hears first: source, wired, relay, one_at_a_time");
-  registry.add("roll_on", make<RollOn>(), "Scouts roll on, alone or in a row: speed, yaw, bend (of the hinge), ramp");
+  registry.add("flood", make<Flood>(),
+               "forwards each packet once, when it first arrives: source, wired, relay, one_at_a_time");
+  registry.add("roll_on", make<RollOn>(),
+               "Scouts that drive on wheels, alone or in a chain: speed, yaw, bend (of the hinge), ramp");
   registry.add("conro_roles", mind::role_player(conro_roles()),
-               "role-based control of CONRO: a chain winds sideways, a body with legs walks");
+               "role-based control of CONRO: a chain sidewinds, a body with legs walks");
   registry.add("conro_caterpillar", mind::role_player(conro_caterpillar()),
                "role-based control: a chain of CONROs crawls by a wave of pitch");
   registry.add("superbot_caterpillar", mind::role_player(superbot_caterpillar()), "the same roles on SuperBots");
   registry.add("conro_arm", mind::role_player(arm_roles()),
-               "role-based control: five CONROs find which part of an arm they are");
+               "role-based control: each of five CONROs finds which part of an arm it is");
   registry.add("spin", make<Spin>(), "turns every motor at one speed: speed");
   registry.add("track", make<Track>(), "rolls a ring of SuperBots by their accelerometers: speed, lean, stretch");
-  registry.add("track_to_snake", make<TrackToSnake>(),
-               "rolls as track, then opens the ring and crawls: opener, opens_after, amplitude, wavelength, frequency");
+  registry.add(
+      "track_to_snake", make<TrackToSnake>(),
+      "rolls like track, then opens the ring and crawls: opener, opens_after, amplitude, wavelength, frequency");
   registry.add("wander", make<Wander>(), "drives a Wheelbot among obstacles by its range sensor: speed");
 }
 

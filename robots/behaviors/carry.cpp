@@ -7,7 +7,7 @@
 namespace volvox::robots {
 namespace {
 
-// From 0 to 1 between two times, beginning and ending gently; and how fast.
+// A smooth step from 0 to 1 between two times, and its derivative.
 struct Ramp {
   double value = 0, rate = 0;
 };
@@ -19,9 +19,9 @@ Ramp ramp(double time, double from, double to) {
 }
 
 constexpr double settle_time = 2, sink_time = 2, lift_time = 2;  // s
-constexpr double approach = 0.4;                                 // m above the handle, to begin with
+constexpr double approach = 0.4;                                 // m above the handle, at the start
 constexpr double gripper = 0.09;                                 // m, from the quadrotor's frame down to its gripper
-constexpr double press = 0.01;          // m, by which it presses while it takes hold and puts down
+constexpr double press = 0.01;          // m: the target is this much too low while it grips and puts down
 constexpr double wheel_radius = 0.045;  // m, of the Wheelbot
 
 }  // namespace
@@ -48,7 +48,7 @@ void CarryInAir::start(mind::Agent& agent) {
   lift_ = agent.parameter("lift", 0.4);
   length_ = agent.parameter("length", 0.87);
   load_ = agent.parameter("load", 0.2);
-  if (!(lift_ >= 0 && lift_ < length_)) throw mind::AgentError("it cannot lift its end higher than the load is long");
+  if (!(lift_ >= 0 && lift_ < length_)) throw mind::AgentError("its parameter 'lift' must be between 0 and 'length'");
 }
 
 bool CarryInAir::receive(mind::Agent& agent, const mind::Message& message) {
@@ -127,7 +127,7 @@ void CarryOnWheels::step(mind::Agent& agent) {
   const CarryWord* other = partner_.word(agent.time());
   double speed = 0;
   if (!gripper_state.engaged && !gripper_state.latching && driven_ == 0) {
-    speed = 0.1;  // m/s: up to the load
+    speed = 0.1;  // m/s, towards the load
   } else if (gripper_state.engaged && other != nullptr && other->ready && driven_ < way_) {
     speed = speed_;
     driven_ += speed_ * agent.dt();

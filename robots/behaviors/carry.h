@@ -1,22 +1,22 @@
-// Carrying together (seed 003, figure 3, the middle): a quadrotor and a Wheelbot take the two ends
-// of a load. Each knows its own gripper and what the other tells it, by messages that go through the
-// load from one handle to the other; neither knows when the other will be ready.
+// Cooperative transport (seed 003, figure 3, middle): a quadrotor and a Wheelbot take the two ends of a
+// load. Each knows only its own gripper and the messages of the other, which go through the load from one
+// handle to the other.
 #pragma once
 
 #include "flight.h"
 
 namespace volvox::robots {
 
-// What each tells the other in every tick while its gripper holds the load.
+// The message of each to the other in every tick while its gripper holds the load.
 struct CarryWord {
-  bool ready = false;  // the load may move: this end is held (wheels), or lifted (air)
-  bool there = false;  // the way is done
-  double driven = 0;   // m along the way, of the one on wheels
+  bool ready = false;  // the load may move: this end is held (Wheelbot), or lifted (quadrotor)
+  bool there = false;  // the goal is reached
+  double driven = 0;   // m, driven by the Wheelbot
   double speed = 0;    // m/s
 };
 VOLVOX_TYPE(CarryWord, ready, there, driven, speed)
 
-// The load: what comes in at one handle goes out at the others, as by a wire inside it.
+// The load: it forwards messages from one handle to the others, like a wire.
 class PassOn final : public mind::Behavior {
  public:
   void step(mind::Agent&) override {}
@@ -24,11 +24,11 @@ class PassOn final : public mind::Behavior {
   VOLVOX_STATE()
 };
 
-// The last word of the other, and when it came.
+// The last message of the other robot, and its time.
 class Partner {
  public:
   bool hear(const mind::Message& message, double now);
-  // Nothing, if it has been silent for longer than a few words take.
+  // Null if no message has come for 0.2 s.
   const CarryWord* word(double now) const { return now - heard_ < 0.2 ? &word_ : nullptr; }
   void archive(Archive& ar) {
     ar("word", word_);
@@ -40,9 +40,9 @@ class Partner {
   double heard_ = -1e9;  // s
 };
 
-// The quadrotor: comes down on the handle at (x, y, z) and takes it; when the other end is held too, it
-// lifts its own by `lift`, says so, and goes along x as far and as fast as the other drives. When the
-// other has arrived it puts the load down and lets go. If the other falls silent it waits where it is.
+// The quadrotor descends onto the handle at (x, y, z) and grips it. When the other end is held too, it lifts
+// its own end by `lift`, reports this, and follows the Wheelbot along x with the same distance and speed. When
+// the Wheelbot has arrived, it puts the load down and releases it. Without messages it waits in place.
 class CarryInAir final : public Flyer {
  public:
   void start(mind::Agent& agent) override;
@@ -56,19 +56,19 @@ class CarryInAir final : public Flyer {
   Stage next_stage(const mind::Agent& agent, double since, const CarryWord* other) const;
   FlightTarget target(double since, const CarryWord* other) const;
 
-  Vec3 handle_;           // m, where the gripper takes it
-  double load_ = 0.2;     // kg, of its end
+  Vec3 handle_;           // m, in the world frame
+  double load_ = 0.2;     // kg, on its end
   double lift_ = 0.4;     // m
-  double length_ = 0.87;  // m, from its handle to the hinge at the other end: lifting turns the load about it
+  double length_ = 0.87;  // m, from its handle to the hinge at the other end, around which lifting rotates the load
   Stage stage_ = Stage::above;
-  double begun_ = 0;   // s, when this stage began
-  double driven_ = 0;  // m, as the other last told
+  double begun_ = 0;   // s, start of this stage
+  double driven_ = 0;  // m, from the last message
   bool holds_ = false;
   Partner partner_;
 };
 
-// The Wheelbot: drives up to the load until its gripper has it, says so, and as soon as the other is
-// ready carries its end along at `speed` for `way`, telling how far it is.
+// The Wheelbot drives to the load until its gripper holds it and reports this. As soon as the quadrotor is
+// ready, it pulls its end at `speed` (m/s) over `way` (m) and reports the driven distance.
 class CarryOnWheels final : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override;

@@ -17,9 +17,9 @@ void ChainPhase::step(mind::Agent& agent, double frequency, std::string_view par
     now_ = {true, now_.phase, 0};
     said_ = say_every;
   }
-  if (heard_ && !head) now_.phase = heard_phase_ + rate * agent.dt();  // a message takes a tick
+  if (heard_ && !head) now_.phase = heard_phase_ + rate * agent.dt();  // a message takes one tick
   now_.phase -= 2 * pi * std::floor(now_.phase / (2 * pi));
-  // The head says it in time, the others as soon as they hear it.
+  // The head sends periodically, the others as soon as they receive.
   if (head ? said_ >= say_every : heard_) {
     for (const char* child : children)
       if (child != parent) agent.send(child, PhaseMessage{now_.phase, now_.place, steer_});

@@ -8,18 +8,18 @@
 namespace volvox::robots {
 namespace {
 
-constexpr double patience = 0.5;                      // s without a word until a hub stops
+constexpr double patience = 0.5;                      // s without a message until a hub stops
 constexpr double drive_together = 4;                  // s, between docking and parting
 constexpr double sight_memory = 0.3;                  // s, over which sightings are averaged
 constexpr double middle_x = -0.12, middle_y = -0.03;  // m, from its dock to the point about which the car turns
-constexpr double run_up = 0.2;                        // m, from where it comes in
-constexpr double line_width = 0.06, steepest = 0.5;   // m, rad: beside the line by more, it steers back at this angle
-constexpr double askew_matters = 0.035;               // m before the docks meet
-constexpr double askew = 0.12, off_line = 0.008;      // rad, m: docks take hold within 0.17 and 0.010
+constexpr double run_up = 0.2;                        // m, distance at which an approach starts
+constexpr double line_width = 0.06, steepest = 0.5;   // m, rad: farther from the line, it steers back at this angle
+constexpr double askew_matters = 0.035;               // m between the docks, below which alignment is checked
+constexpr double askew = 0.12, off_line = 0.008;      // rad, m: docks engage within 0.17 and 0.010
 
 int longitude(const std::string& dock) { return dock.back() - '0'; }
 
-// Of all docks, only those named stay as they are; the rest must not take hold of a neighbour.
+// Disables all free docks except those in `open`, so that they do not engage a neighbour.
 void keep_only(mind::Agent& agent, const std::string& open) {
   for (const model::Dock& dock : agent.docks())
     if (!agent.dock(dock.name).engaged && (" " + open + " ").find(" " + dock.name + " ") == std::string::npos)
@@ -52,8 +52,8 @@ Vec3 ConvoyHub::outwards(int longitude) const {
   return Quat::axis_angle({0, 0, 1}, longitude * pi / 2) * Vec3{1, 0, 0};
 }
 
-// What the dock sees, in the hub's level frame: its north pole looks ahead, its right and left wheels hang at two
-// longitudes.
+// Converts the beacon's reading into the hub's horizontal frame: its north pole points ahead, and the longitudes of its
+// right and left wheels are known.
 void ConvoyHub::look(mind::Agent& agent) {
   const auto& beacon = agent.percept<mind::DockBeacon>(seeks_ + "_beacon");
   if (!beacon.seen) return;
@@ -72,12 +72,12 @@ void ConvoyHub::look(mind::Agent& agent) {
   seen_ = true;
 }
 
-// Along the line on which the other car stands: whoever is beside it steers back to it, whoever is askew near the end
-// takes another run.
+// Drives along the axis of the other car: it steers back to that line, and if it is misaligned near the end, it drives
+// back for another approach.
 Haul ConvoyHub::approach() {
   if (!seen_) return {};
   const double c = volvox::cos(sight_.turned), s = volvox::sin(sight_.turned);
-  // From where the middle of this car would be, if it were docked, to where it is.
+  // The position of the middle of this car, relative to its position when docked.
   const double x = middle_x - sight_.ahead - (c * middle_x - s * middle_y),
                y = middle_y - sight_.aside - (s * middle_x + c * middle_y);
   const double beside = c * y - s * x, to_go = c * sight_.ahead + s * sight_.aside;
@@ -92,12 +92,12 @@ Haul ConvoyHub::approach() {
 
 void ConvoyHub::seek(mind::Agent& agent) {
   bool docked = false, latching = false;
-  for (const model::Dock& dock : agent.docks()) {  // those that look ahead are on its northern half
+  for (const model::Dock& dock : agent.docks()) {  // the docks that point ahead are on its northern half
     if (dock.name[0] != 'n') continue;
     docked = docked || agent.dock(dock.name).engaged;
     latching = latching || agent.dock(dock.name).latching;
   }
-  if (latching) {  // whoever pushes now tears the docks apart
+  if (latching) {  // pushing now would tear the docks apart
     order_ = {};
   } else if (!docked) {
     look(agent);

@@ -1,7 +1,6 @@
-// ATRON cars that dock, drive as one and part again (seed 000, figure 5, bottom). Three programs:
-// a hub holds wheels below and couplings above; a coupling passes on what hubs say to each other;
-// wheels run `rover`. No module knows where it is: the dock of one hub sees the dock that it is to take, and all else
-// is messages.
+// ATRON cars that dock, drive together and undock again (seed 000, figure 5, bottom). There are three programs: a hub
+// holds wheels below and couplings above; a coupling forwards messages between hubs; wheels run `rover`. No module
+// knows its position: a beacon sensor in the dock of one hub sees the dock of the other car, and all else is messages.
 #pragma once
 
 #include "volvox/mind/behavior.h"
@@ -9,9 +8,9 @@
 
 namespace volvox::robots {
 
-// From hub to hub: how fast to drive, and whether the last one is to part.
+// From hub to hub: the speed, and whether the last hub must undock.
 struct Haul {
-  double speed = 0, turn = 0;  // rad/s, of the wheels; turn: faster on the right, slower on the left
+  double speed = 0, turn = 0;  // rad/s, of the wheels; turn is added on the right and subtracted on the left
   bool part = false;
 };
 VOLVOX_TYPE(Haul, speed, turn, part)
@@ -23,10 +22,10 @@ class ConvoyHub final : public mind::Behavior {
   VOLVOX_STATE(heard_, order_, docked_since_, parted_, seen_, sight_, backing_)
 
  private:
-  // The dock ahead, in the level frame of this hub: x ahead, y to the left.
+  // The dock of the other car, in the horizontal frame of this hub: x ahead, y to the left.
   struct Sight {
     double ahead = 0, aside = 0;  // m, from its own dock
-    double turned = 0;            // rad, to the left, by which the other car stands turned
+    double turned = 0;            // rad to the left, heading of the other car
     template <class A>
     void archive(A& ar) {
       ar("ahead", ahead);
@@ -43,17 +42,17 @@ class ConvoyHub final : public mind::Behavior {
   void drive(mind::Agent& agent, double speed, double turn) const;
   Vec3 outwards(int longitude) const;
 
-  std::string seeks_;         // with this dock, which has a beacon, it looks for the other car; empty: it does not
+  std::string seeks_;         // the dock whose beacon sensor looks for the other car; empty: it does not seek
   bool may_part_ = false;     // it is the last of the convoy
-  int right_ = 0;             // the longitude at which its right wheels hang; the left ones at the next
+  int right_ = 0;             // the longitude of its right wheels; the left wheels are at the next one
   double speed_ = 0;          // rad/s
-  Haul order_;                // as last heard, or given
-  double heard_ = -1;         // s, by its own clock; negative: never
-  double docked_since_ = -1;  // s, likewise
+  Haul order_;                // last received, or given
+  double heard_ = -1;         // s by its own clock, of the last message; negative: none yet
+  double docked_since_ = -1;  // s by its own clock; negative: not docked
   bool parted_ = false;
   bool seen_ = false;
   Sight sight_;
-  bool backing_ = false;  // it came in askew, and takes another run
+  bool backing_ = false;  // it came in misaligned and drives back for another approach
 };
 
 class ConvoyCoupling final : public mind::Behavior {

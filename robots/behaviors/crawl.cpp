@@ -17,7 +17,7 @@ void Crawl::start(mind::Agent& agent) {
   begin_ = agent.time();
 }
 
-// At rest an accelerometer feels the push of the ground, upwards; jolts pass within the half second.
+// At rest an accelerometer measures the reaction to gravity, upwards; the filter of 0.5 s removes shocks.
 void Crawl::feel(mind::Agent& agent) {
   const Vec3& felt = agent.percept<Vec3>("accelerometer");
   up_ = up_ + std::min(1.0, agent.dt() / 0.5) * (felt * (1 / 9.81) - up_);
@@ -28,7 +28,7 @@ void Crawl::step(mind::Agent& agent) {
   feel(agent);
   if (!agent.dock("front").engaged) phase_.steer(std::clamp(-0.3 * heading_, -0.15, 0.15));
   phase_.step(agent, frequency_);
-  // Whom nobody has told anything goes by its own clock.
+  // Without a received phase, a module uses its own clock.
   const double phase = phase_.known() ? phase_.phase() : 2 * pi * frequency_ * agent.time();
   agent.model<PhaseModel>() = {phase_.known(), phase, phase_.place()};
   const double rise = std::min(1.0, agent.time() - begin_);  // over the first second

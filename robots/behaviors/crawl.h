@@ -1,7 +1,8 @@
-// A snake that keeps its wave by messages: the module whose front is free leads, and each tells the
-// one behind it where the wave stands. No module knows how many there are, or which it is. Whichever
-// side it lies on, it bends up and down: each module feels which of its two bending joints does that.
-// The head keeps its course by its gyroscope; what it steers travels with the wave.
+// A snake that synchronizes its wave by messages: the module whose front is free is the head, and each
+// module sends the phase to the one behind it. No module knows the number of modules or its own index. The
+// snake bends up and down on whichever side it lies: with its accelerometer each module finds which of its
+// two bending joints does that. The head keeps its course with its gyroscope and sends the steering angle
+// along with the phase.
 #pragma once
 
 #include "chain_phase.h"
@@ -24,12 +25,12 @@ class Crawl final : public mind::Behavior {
 
   ChainPhase phase_;
   double begin_ = 0;       // s, by its own clock
-  Vec3 up_{0, 0, 1};       // in the module's frame, as its accelerometer has felt it of late
-  double heading_ = 0;     // rad to the left since the start, as the gyroscope of the head has it
+  Vec3 up_{0, 0, 1};       // in the module's frame, low-pass filtered from the accelerometer
+  double heading_ = 0;     // rad to the left since the start, integrated from the gyroscope
   double amplitude_ = 0;   // rad, of the pitch wave
   double wavelength_ = 0;  // modules
   double frequency_ = 0;   // Hz
-  bool listens_ = true;    // false: what becomes of the wave without messages
+  bool listens_ = true;    // false: ignores messages, to show what the wave does without them
 };
 
 }  // namespace volvox::robots

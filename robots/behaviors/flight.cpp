@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::robots {
 namespace {
 
-// Seconds as the microcontroller counts them, and readings as its converter gives them.
-std::int32_t fixed(double value, int bits) {
-  return static_cast<std::int32_t>(std::lround(clamp(value, -32000, 32000) * (1 << bits)));
-}
+std::int32_t rounded(double value) { return narrow<std::int32_t>(std::lround(value)); }
+// Fixed point, as the converters of the microcontroller give it.
+std::int32_t fixed(double value, int bits) { return rounded(clamp(value, -32000, 32000) * (1 << bits)); }
 FixedVector fixed(const Vec3& v, int bits) { return {fixed(v.x, bits), fixed(v.y, bits), fixed(v.z, bits)}; }
 
-// The turn about z of a rotation that is a tilt followed by it.
+// The yaw of a rotation that is a tilt followed by a rotation about z.
 double yaw_of(const Quat& rotation) { return 2 * volvox::atan2(rotation.z, rotation.w); }
 double wrapped(double angle) { return angle - 2 * pi * std::floor(angle / (2 * pi) + 0.5); }
 
@@ -26,7 +27,7 @@ void Flyer::start(mind::Agent& agent) {
   const OnBoard names = on_board();
   for (std::size_t i = 0; i < 4; ++i) rotors_[i] = agent.find_action<double>(names.actions[i]);
 
-  // What the controller believes of its airframe; robots/quadrotor/quadrotor.sdf is made so.
+  // The controller's model of the airframe; the defaults are those of robots/quadrotor/quadrotor.sdf.
   mass_ = agent.parameter("mass", 1.0);
   thrust_ = agent.parameter("thrust", 1.1e-5);
   const double torque = agent.parameter("torque", 1.8e-7), arm = agent.parameter("arm", 0.2);
@@ -35,18 +36,17 @@ void Flyer::start(mind::Agent& agent) {
   if (!(mass_ > 0 && thrust_ > 0 && torque > 0 && arm > 0 && max_speed > 0))
     throw mind::AgentError("mass, thrust, torque, arm and max_speed of the airframe must be positive");
 
-  // By rule, not by trial: the attitude loop (6/s over 20/s) has 11 rad/s and a damping of 0.9; the
-  // horizontal loop, which works through it, is five times slower; the vertical one, which has
-  // the thrust at once, half as much slower.
+  // The gains follow rules: the attitude loop (gains 6/s and 20/s) has 11 rad/s and a damping ratio of 0.9; the
+  // horizontal loop, which acts through it, is five times slower; the vertical loop, which acts on the thrust
+  // directly, is 2.5 times slower.
   const double rate = agent.parameter("rate_gain", 20.0), yaw = agent.parameter("yaw_gain", 5.0);
   AttitudeGains gains;
   gains.attitude = fixed(agent.parameter("attitude_gain", 6.0), 4);
   const double counts = 16.0 / (1 << AttitudeController::rate_bits);  // Q4, for a rate in Q10
-  gains.roll_pitch = static_cast<std::int32_t>(std::lround(counts * inertia * rate / (2 * arm * thrust_)));
-  gains.yaw = static_cast<std::int32_t>(std::lround(counts * yaw_inertia * yaw / (4 * torque)));
-  gains.leveling_us =
-      static_cast<std::int32_t>(std::lround(clamp(agent.parameter("leveling_time", 20.0), 0, 2000) * 1e6));
-  gains.max_square = static_cast<std::int32_t>(std::lround(max_speed * max_speed));
+  gains.roll_pitch = rounded(counts * inertia * rate / (2 * arm * thrust_));
+  gains.yaw = rounded(counts * yaw_inertia * yaw / (4 * torque));
+  gains.leveling_us = rounded(clamp(agent.parameter("leveling_time", 20.0), 0, 2000) * 1e6);
+  gains.max_square = rounded(max_speed * max_speed);
   controller_ = AttitudeController(gains);
 
   const double xy = agent.parameter("stiffness", 5.0), z = agent.parameter("vertical_stiffness", 16.0);
@@ -72,7 +72,7 @@ void Flyer::accelerate(mind::Agent& agent, const Vec3& acceleration, double yaw,
   constexpr double gravity = 9.81;
   const Quat attitude = normalized(pose(agent).rotation);
   const double heading = yaw_of(attitude);
-  // The force that it takes, leaning no farther than it may.
+  // The wanted specific force, within the largest tilt.
   Vec3 force = acceleration + Vec3{0, 0, gravity};
   force.z = std::max(force.z, 0.3 * gravity);
   const double lean = length(force.x, force.y), most = max_tilt_ * force.z;
@@ -82,15 +82,14 @@ void Flyer::accelerate(mind::Agent& agent, const Vec3& acceleration, double yaw,
   wanted_.tilt_y = fixed(-up.y, AttitudeController::tilt_bits);
   wanted_.yaw_rate = fixed(clamp(yaw_rate + wrapped(yaw - heading), -2, 2), AttitudeController::rate_bits);
   const double thrust = (mass_ + load_) * std::max(0.0, dot(force, attitude * Vec3{0, 0, 1}));
-  wanted_.square = static_cast<std::int32_t>(std::lround(clamp(thrust / (4 * thrust_), 0, 1e6)));
+  wanted_.square = rounded(clamp(thrust / (4 * thrust_), 0, 1e6));
 }
 
 void Flyer::control(mind::Agent& agent, double step) {
   const auto speeds = controller_.step(fixed(agent.percept(gyroscope_), AttitudeController::rate_bits),
                                        fixed(agent.percept(accelerometer_), AttitudeController::acceleration_bits),
-                                       wanted_, static_cast<std::int32_t>(std::lround(step * 1e6)));
-  for (std::size_t i = 0; i < 4; ++i)
-    agent.act(rotors_[i], static_cast<double>(speeds[i]) / (1 << AttitudeController::speed_bits));
+                                       wanted_, rounded(step * 1e6));
+  for (std::size_t i = 0; i < 4; ++i) agent.act(rotors_[i], real(speeds[i]) / (1 << AttitudeController::speed_bits));
 }
 
 void Flyer::archive_flight(Archive& ar) {
@@ -120,7 +119,7 @@ void FigureEight::start(mind::Agent& agent) {
   if (!(period_ > 0)) throw mind::AgentError("its parameter 'period' must be positive");
 }
 
-// A Lissajous curve of 1 : 2. The clock of the curve speeds up evenly over the first period.
+// A Lissajous curve of 1 : 2. Its rate increases linearly over the first period.
 FlightTarget FigureEight::target(double time) const {
   const double w = 2 * pi / period_, t = std::max(0.0, time - hover_);
   const double phase = t < period_ ? w * t * t / (2 * period_) : w * (t - period_ / 2);

@@ -1,6 +1,6 @@
-// How a quadrotor flies: the outer loop, which turns a wanted place into a wanted attitude and
-// thrust once a tick, over the inner one (attitude_controller.h), which runs on board at every
-// substep. Behaviours that fly derive from Flyer and say where to be.
+// The control of a quadrotor: the outer loop computes the wanted attitude and thrust from the wanted
+// position once per tick; the inner loop (attitude_controller.h) runs on board at every substep. Behaviours
+// that fly derive from Flyer and give the targets. World frame, SI units.
 #pragma once
 
 #include <array>
@@ -10,7 +10,6 @@
 
 namespace volvox::robots {
 
-// Where to be, and how to move there.
 struct FlightTarget {
   Vec3 position, velocity;
   double yaw = 0, yaw_rate = 0;
@@ -23,11 +22,11 @@ class Flyer : public mind::Behavior {
   void control(mind::Agent& agent, double step) override;
 
  protected:
-  // Towards the target, by position and velocity.
+  // PID control of position and velocity.
   void fly_to(mind::Agent& agent, const FlightTarget& target);
-  // By an acceleration alone (m/s^2, without gravity), for those who have their own outer loop.
+  // Tracks an acceleration (m/s^2, without gravity), for behaviours with their own outer loop.
   void accelerate(mind::Agent& agent, const Vec3& acceleration, double yaw, double yaw_rate);
-  // How much it carries beyond itself, kg.
+  // Sets the mass of the load, kg.
   void carry(double mass) { load_ = mass; }
 
   const Pose& pose(const mind::Agent& agent) const { return agent.percept(pose_); }
@@ -41,7 +40,7 @@ class Flyer : public mind::Behavior {
   mind::Percept<Vec3> gyroscope_, accelerometer_;
   std::array<mind::Action<double>, 4> rotors_;
 
-  // Of the airframe, and of the outer loop: parameters.
+  // Parameters of the airframe and of the outer loop: kg, N s^2, tangent of the tilt.
   double mass_ = 1, thrust_ = 1.1e-5, max_tilt_ = 0.6;
   Vec3 stiffness_, damping_, integral_;  // 1/s^2, 1/s, 1/s^3
 
@@ -51,7 +50,7 @@ class Flyer : public mind::Behavior {
   AttitudeController controller_;
 };
 
-// Stays where it began, or at x, y, z, yaw.
+// Holds its initial pose, or x, y, z, yaw.
 class Hover final : public Flyer {
  public:
   void start(mind::Agent& agent) override;
@@ -63,20 +62,20 @@ class Hover final : public Flyer {
   FlightTarget target_;
 };
 
-// Flies an eight of the given period about the place where it began: lying or, if it is to be
-// vertical, standing; at a constant rate of yaw. It hovers first, and begins gently.
+// Flies a figure eight of the given period around x, y, z, horizontal or vertical, at a constant yaw
+// rate. It hovers first, and then accelerates over one period.
 class FigureEight final : public Flyer {
  public:
   void start(mind::Agent& agent) override;
   void step(mind::Agent& agent) override { fly_to(agent, target(agent.time())); }
   FlightTarget target(double time) const;
-  double begins() const { return hover_ + period_; }  // s: from here on at full speed
+  double begins() const { return hover_ + period_; }  // s: from this time on it flies at full speed
   bool lists_state() const override { return true; }
   void archive_state(Archive& ar) override { archive_flight(ar); }
 
  private:
   Vec3 centre_;
-  double length_ = 1, width_ = 0.5;  // m, half of the eight's
+  double length_ = 1, width_ = 0.5;  // m, half of the figure's extent
   double period_ = 10, hover_ = 2;   // s
   double yaw_rate_ = 0;
   bool vertical_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::robots {
 
 void Flood::start(mind::Agent& agent) {
@@ -11,7 +13,7 @@ void Flood::start(mind::Agent& agent) {
   one_at_a_time_ = agent.parameter("one_at_a_time", false);
   has_lamp_ = std::find(agent.actions().begin(), agent.actions().end(), "lamp") != agent.actions().end();
   if (!agent.parameter("source", false)) return;
-  relays_ = true;  // whoever begins uses all that it has
+  relays_ = true;  // the source always uses its radio
   packet_.sequence = 1;
   agent.model<Coloured>() = {packet_.sequence, agent.time(), agent.address(), 0};
   show(agent, agent.address());
@@ -38,9 +40,8 @@ void Flood::show(mind::Agent& agent, std::int32_t address) const {
 void Flood::send_on(mind::Agent& agent, int except) {
   packet_.sent_on_by = agent.address();
   waiting_.clear();
-  for (int dock = static_cast<int>(agent.docks().size()) - 1; wired_ && dock >= 0; --dock)
-    if (dock != except && agent.dock(agent.docks()[static_cast<std::size_t>(dock)].name).engaged)
-      waiting_.push_back(dock);
+  for (int dock = narrow<int>(agent.docks().size()) - 1; wired_ && dock >= 0; --dock)
+    if (dock != except && agent.dock(agent.docks()[dock].name).engaged) waiting_.push_back(dock);
   if (relays_ && agent.has_percept("radio.signal")) agent.send("radio", packet_);
   if (one_at_a_time_) return send_next(agent);
   while (!waiting_.empty()) send_next(agent);
@@ -50,11 +51,11 @@ void Flood::send_next(mind::Agent& agent) {
   if (waiting_.empty()) return;
   const int dock = waiting_.back();
   waiting_.pop_back();
-  agent.send(agent.docks()[static_cast<std::size_t>(dock)].name, packet_, {.report = one_at_a_time_});
+  agent.send(agent.docks()[dock].name, packet_, {.report = one_at_a_time_});
 }
 
 void Flood::sent(mind::Agent& agent, const mind::SendReport& report) {
-  if (static_cast<std::size_t>(report.outlet) < agent.docks().size()) send_next(agent);
+  if (report.outlet >= 0 && report.outlet < std::ssize(agent.docks())) send_next(agent);
 }
 
 mind::Light Flood::color_of(std::int32_t address) {

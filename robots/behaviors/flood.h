@@ -1,7 +1,7 @@
-// Flooding, as in seed 001: whoever receives the packet for the first time takes the colour of the
-// one that sent it on, and sends it on once itself. A source begins; every packet has a sequence
-// number, so that the flood ends. A module that has a lamp (<volvox:actuator type="lamp">, called
-// lamp) shows the colour; one without floods all the same.
+// Flooding, as in seed 001: a module that receives a packet for the first time takes the colour of the
+// module that forwarded it, and forwards it once itself. A source begins; every packet has a sequence
+// number, so that the flood ends. A module with a lamp (<volvox:actuator type="lamp"> named lamp) shows
+// the colour; the lamp is optional.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace volvox::robots {
 
-// 45 bytes, and 8 that mark its type: the 53 bytes of seed 001.
+// 45 bytes of payload and 8 of type: the 53 bytes of seed 001.
 struct FloodPacket {
   std::uint32_t sequence = 0;
   std::int32_t sent_on_by = 0;  // the address of the last re-transmitter
@@ -21,9 +21,9 @@ VOLVOX_TYPE(FloodPacket, sequence, sent_on_by, hops, data)
 
 // What a module knows of the last flood.
 struct Coloured {
-  std::uint32_t sequence = 0;  // 0: it has not heard of any
+  std::uint32_t sequence = 0;  // 0: none received
   double at = 0;               // s, by its own clock
-  std::int32_t by = -1;        // the address of whom it heard it from; its own: the source
+  std::int32_t by = -1;        // the address of the sender; its own address at the source
   std::uint32_t hops = 0;
 };
 VOLVOX_TYPE(Coloured, sequence, at, by, hops)
@@ -36,7 +36,7 @@ class Flood final : public mind::Behavior {
   void sent(mind::Agent& agent, const mind::SendReport& report) override;
   VOLVOX_STATE(wired_, relays_, has_lamp_, one_at_a_time_, waiting_, packet_)
 
-  // A colour that belongs to an address: neighbours in number are far apart in hue.
+  // The colour of an address; consecutive addresses differ much in hue.
   static mind::Light color_of(std::int32_t address);
 
  private:
@@ -44,11 +44,11 @@ class Flood final : public mind::Behavior {
   void send_on(mind::Agent& agent, int except);
   void send_next(mind::Agent& agent);
 
-  bool wired_ = true;   // sends on at the docks
-  bool relays_ = true;  // sends on by radio, if it has one
+  bool wired_ = true;   // forwards through the docks
+  bool relays_ = true;  // forwards by radio, if it has one
   bool has_lamp_ = false;
-  bool one_at_a_time_ = false;  // at the docks: the next when the last has left
-  std::vector<int> waiting_;    // docks that are still to be served
+  bool one_at_a_time_ = false;  // at the docks: sends the next packet when the last one has been sent
+  std::vector<int> waiting_;    // docks through which the packet has not been sent yet
   FloodPacket packet_;
 };
 

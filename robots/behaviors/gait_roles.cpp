@@ -9,7 +9,7 @@ constexpr double T = 180;  // steps, about 2.5 s
 
 double wave(double (*function)(double), double t) { return function(2 * pi * t / T); }
 
-// The paper counts pitch upwards; CONRO's pitch turns the head down (robots/conro/README.md).
+// In the paper positive pitch is up; positive pitch of our CONRO turns the head down (robots/conro/README.md).
 double pitch_up(double degrees) { return radians(-degrees); }
 double yaw_west(double degrees) { return radians(degrees); }
 
@@ -46,17 +46,18 @@ mind::RoleBook conro_roles() {
   const auto follows = [](const char* role) {
     return [role](const Situation& s) { return at_side(s, "n") && s.neighbor_role("s") == role; };
   };
-  book.rules = {// Not in the paper: who is at somebody's side stays a leg, whatever is at its own.
-                {{"sw"}, "sp", [](const Situation& s) { return has_sides(s) && !is_side(s); }},
-                {{"sp"}, "sw", [](const Situation& s) { return !has_sides(s); }},
-                {{"sw", "sp"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
-                {{"sw", "sp"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }},
-                {legs, "sw", follows("sw")},
-                {legs, "sp", follows("sp")},
-                {legs, "sw", [](const Situation& s) { return s.is_root() && s.connected("n"); }},
-                // The paper leaves out the leg that changes sides.
-                {{"eleg"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
-                {{"wleg"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }}};
+  book.rules = {
+      // Not in the paper: a module at the side of another stays a leg, even if it has modules at its own sides.
+      {{"sw"}, "sp", [](const Situation& s) { return has_sides(s) && !is_side(s); }},
+      {{"sp"}, "sw", [](const Situation& s) { return !has_sides(s); }},
+      {{"sw", "sp"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+      {{"sw", "sp"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }},
+      {legs, "sw", follows("sw")},
+      {legs, "sp", follows("sp")},
+      {legs, "sw", [](const Situation& s) { return s.is_root() && s.connected("n"); }},
+      // The paper leaves out the leg that changes sides.
+      {{"eleg"}, "wleg", [](const Situation& s) { return at_side(s, "w"); }},
+      {{"wleg"}, "eleg", [](const Situation& s) { return at_side(s, "e"); }}};
   return book;
 }
 
@@ -74,7 +75,7 @@ mind::RoleBook conro_caterpillar() { return caterpillar_roles("s", "n", "pitch",
 mind::RoleBook superbot_caterpillar() { return caterpillar_roles("back", "front", "pitch", {"yaw", "roll"}); }
 
 mind::RoleBook arm_roles() {
-  // Where each holds itself on an upright base, and how far it waves: the wrist most.
+  // The posture on an upright base, and the amplitude of the wave, largest at the wrist.
   struct Part {
     const char* name;
     double pitch, wave;  // degrees, up

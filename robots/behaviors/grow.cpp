@@ -4,21 +4,23 @@
 #include <array>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::robots {
 namespace {
 
 constexpr std::array<const char*, 3> joint_names = {"yaw", "roll", "pitch"};
 constexpr double speed = 0.5;  // rad/s, of the arm's joints
 constexpr double aim_lead = 0.25,
-                 most_lead = 0.05;  // of what is left, rad: how far a loose module commands its tail ahead
+                 most_lead = 0.05;  // share of the error, rad: how far a loose module commands its tail ahead
 constexpr double aim_limit = 1.4;   // rad
-constexpr double aim_range = 0.07;  // m: an arm that is farther away is not yet where it will dock from
-constexpr double step_time = 0.5;   // s, at least, for each step of an approach: the loose module follows it
-constexpr double too_near = 0.003;  // m, by which a step would miss its place
-constexpr double give_up = 5.0;     // s for a step, after which the arm begins again
-constexpr double aligned = 0.15;    // rad: docks less askew may come nearer; those twice as much may not
+constexpr double aim_range = 0.07;  // m: an arm farther away has not reached its approach yet
+constexpr double step_time = 0.5;   // s, minimum for each step of an approach, because the loose module must follow
+constexpr double too_near = 0.003;  // m: a step that misses its goal by more is skipped
+constexpr double give_up = 5.0;     // s for a step, after which the arm starts again
+constexpr double aligned = 0.15;    // rad: docks with a smaller error may approach; above twice this they retreat
 constexpr double half_width = 0.042,
-                 clear_by = 0.004;  // m, of a dock's plate: askew docks touch with their edges first
+                 clear_by = 0.004;  // m, of a dock's plate: the edges of misaligned docks touch first
 constexpr double memory = 0.2;      // s, over which sightings are averaged
 
 }  // namespace
@@ -56,7 +58,7 @@ void Grow::step(mind::Agent& agent) {
 
   if (!joined_ && (back.engaged || back.latching)) {
     joined_ = true;
-    command_[0] = agent.angle("yaw");  // from here on it stays as it is until it is told
+    command_[0] = agent.angle("yaw");  // it keeps this angle until it receives a command
   }
   if (back.neighbor == "mount") lead(agent, report);
   else if (joined_) agent.send("back", report);
@@ -66,17 +68,17 @@ void Grow::step(mind::Agent& agent) {
   for (std::size_t k = 0; k < joint_names.size(); ++k) agent.move_to(joint_names[k], command_[k]);
 }
 
-// Turns the tail about its yaw towards the last joint of the arm that it sees.
+// Turns the tail with its yaw joint towards the last joint of the arm that it sees.
 void Grow::aim(mind::Agent& agent) {
   const auto& beacon = agent.percept<mind::DockBeacon>("back_beacon");
   if (!beacon.seen || length(beacon.position) > aim_range) return;
   const Vec3 joint = beacon.position - normalized(beacon.facing) * plan_->tail_length + Vec3{plan_->tail_length, 0, 0};
   const double aside = volvox::atan2(joint.y, joint.x);
-  // From where it stands: a tail that is held up must not push ever harder.
+  // Relative to the present angle, so that a blocked tail does not push harder and harder.
   command_[0] = clamp(agent.angle("yaw") - clamp(aim_lead * aside, -most_lead, most_lead), -aim_limit, aim_limit);
 }
 
-// It folds before its shoulder turns, so that it does not sweep away what lies around it.
+// The arm folds before its shoulder turns, so that it does not push nearby modules away.
 void Grow::get_ready(mind::Agent& agent, const std::vector<double>& posture) {
   move_towards(agent, posture, stands_at(posture, 1) ? 0 : 1);
 }
@@ -96,7 +98,7 @@ void Grow::lead(mind::Agent& agent, const GrowReport& arm) {
   const std::size_t modules = arm.angles.size() / joint_names.size();
   if (arm.latching) return;  // hold still while docks close
   if (modules != modules_) {
-    // Somebody has joined: the arm begins anew from where it stands.
+    // A module has joined: the arm starts again from its present posture.
     modules_ = modules;
     step_ = -1;
     place_known_ = false;
@@ -123,10 +125,9 @@ void Grow::reach_out(mind::Agent& agent, const GrowPlan::Reach& reach, const Gro
     return;
   }
   const auto wanted_at = [&](int step) {
-    return model::reach(reach.approach[static_cast<std::size_t>(step)], {place_, {}}, command_,
-                        {.radian_weight = 0, .iterations = 50});
+    return model::reach(reach.approach[step], {place_, {}}, command_, {.radian_weight = 0, .iterations = 50});
   };
-  const auto last = static_cast<int>(reach.approach.size()) - 1;
+  const int last = narrow<int>(reach.approach.size()) - 1;
   model::Reach wanted = wanted_at(step_);
   while (!wanted.reached && wanted.distance > too_near && step_ < last)
     wanted = wanted_at(++step_);  // it cannot fold so far
@@ -134,12 +135,10 @@ void Grow::reach_out(mind::Agent& agent, const GrowPlan::Reach& reach, const Gro
 
   const double askew = arm.seen.seen ? volvox::acos(clamp(-normalized(arm.seen.facing).x, -1, 1)) : pi;
   const double touching = half_width * volvox::sin(std::min(askew, pi / 2)) + clear_by;
-  const auto clear = [&](int step) {
-    return askew < aligned || GrowPlan::gaps[static_cast<std::size_t>(step)] > touching;
-  };
+  const auto clear = [&](int step) { return askew < aligned || GrowPlan::gaps[step] > touching; };
   if (time - since_ > give_up) go_to(-1), place_known_ = false;
   else if (step_ > 0 && !clear(step_) && askew > 2 * aligned)
-    --step_;  // wait for the other to turn towards the arm again
+    --step_;  // wait until the other module has turned towards the arm again
   else if (step_ < last && clear(step_ + 1) && stands_at(wanted.positions) && time - since_ > step_time)
     go_to(step_ + 1);
 }

@@ -1,4 +1,4 @@
-// Holds every motor where it is at the start: the modules of a rigid structure.
+// Holds every motor at its initial angle, for the modules of a rigid structure.
 #pragma once
 
 #include "volvox/mind/behavior.h"

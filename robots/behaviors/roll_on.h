@@ -1,4 +1,4 @@
-// Scouts that roll on wheels, alone or docked in a row (seed 002, section 3.1: "the snake moves using
+// Scouts that drive on wheels, alone or docked in a chain (seed 002, section 3.1: "the snake moves using
 // the Scout's wheels with constant velocity", "the main hinges of the robots are controlled to form
 // U-shaped snake"). Each module knows only its own joints: first its hinge bends, then its wheels turn.
 #pragma once
@@ -18,7 +18,7 @@ class RollOn final : public mind::Behavior {
   double speed_ = 0;  // m/s
   double yaw_ = 0;    // rad/s, to the left
   double bend_ = 0;   // rad, of the hinge
-  double ramp_ = 0;   // s, over which it bends, before it drives
+  double ramp_ = 0;   // s, duration of the bending, before it drives
 };
 
 }  // namespace volvox::robots

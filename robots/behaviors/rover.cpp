@@ -6,7 +6,7 @@ namespace volvox::robots {
 namespace {
 
 constexpr double twist_time = 2;  // s
-constexpr double patience = 0.3;  // s without a word until a wheel stops
+constexpr double patience = 0.3;  // s without a message until a wheel stops
 
 std::vector<std::string> engaged_docks(const mind::Agent& agent) {
   std::vector<std::string> names;
@@ -27,7 +27,7 @@ void Rover::read_parameters(mind::Agent& agent) {
 void Rover::start(mind::Agent& agent) {
   read_parameters(agent);
   begin_ = heard_ = agent.time();
-  // Wheels pass close to each other, and must not take hold.
+  // Wheels pass close to each other and must not dock.
   for (const model::Dock& dock : agent.docks())
     if (!agent.dock(dock.name).engaged) agent.disable_dock(dock.name);
 }
@@ -41,8 +41,8 @@ void Rover::step(mind::Agent& agent) {
 void Rover::lead(mind::Agent& agent, double elapsed) {
   const double twisted = std::clamp((elapsed - stand_) / twist_time, 0.0, 1.0);
   agent.move_to("spin", twisted * waist_);
-  // Its docks at longitude 0 hold what rolls on the right. Seen from outside, wheels of the two
-  // sides turn opposite ways.
+  // Docks at longitude 0 hold the right wheels. Seen from outside, the wheels of the two sides turn in opposite
+  // directions.
   for (const std::string& dock : engaged_docks(agent)) {
     const bool right = dock.back() == '0';
     const double speed = twisted < 1 ? 0 : right ? -(cruise_ + turn_) : cruise_ - turn_;

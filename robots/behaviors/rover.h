@@ -1,6 +1,6 @@
-// ATRONs that roll on some of their modules as wheels (seed 000, section IV.B). All run this one
-// program: whoever has four neighbours is the hub and says how fast to turn; the others turn their
-// free half as they are told through the dock that holds them, and stand still when they hear nothing.
+// ATRONs that use some of their modules as wheels (seed 000, section IV.B). All modules run this
+// program: a module with four neighbours is the hub and sends the speed; the others turn their
+// free half at the speed that they receive, and stop when messages stop.
 #pragma once
 
 #include "volvox/mind/behavior.h"
@@ -8,7 +8,7 @@
 namespace volvox::robots {
 
 struct Drive {
-  double speed = 0;  // rad/s, of the free half about the axis that points out of it
+  double speed = 0;  // rad/s, of the free half around its outward axis
 };
 VOLVOX_TYPE(Drive, speed)
 
@@ -24,12 +24,12 @@ class Rover final : public mind::Behavior {
   void lead(mind::Agent& agent, double elapsed);
   void obey(mind::Agent& agent, double now);
 
-  double cruise_ = 0;  // rad/s, of the wheels
-  double turn_ = 0;    // rad/s, by which wheels on the right are faster than cruise and those on the left slower
-  double waist_ = 0;   // rad, by which the hub twists before it drives
-  double stand_ = 0;   // s, before it twists
+  double cruise_ = 0;             // rad/s, of the wheels
+  double turn_ = 0;               // rad/s, added to the wheels on the right and subtracted on the left
+  double waist_ = 0;              // rad, twist of the hub before it drives
+  double stand_ = 0;              // s, before it twists
   double begin_ = 0, heard_ = 0;  // s, by its own clock
-  double speed_ = 0;              // rad/s, as last told
+  double speed_ = 0;              // rad/s, last received
 };
 
 }  // namespace volvox::robots

@@ -1,7 +1,7 @@
-// Sinusoidal snake locomotion (seed 000, section IV.B): every module of a chain follows the
-// one at its front with a constant delay in phase, so that waves of pitch and yaw travel along, and the
-// snake with them. What phase it is, modules hear from the end where the waves begin (sync="messages"), or
-// know from their clocks and the place that they were told, as a gait control table does (sync="clock").
+// Sinusoidal snake locomotion (seed 000, section IV.B): every module of a chain follows the one at its
+// front with a constant phase lag, so that waves of pitch and yaw travel along the chain and move it. The
+// phase comes in messages from the end where the waves begin (sync="messages"), or from the module's clock
+// and its given index, as in a gait control table (sync="clock").
 #pragma once
 
 #include "chain_phase.h"
@@ -23,9 +23,9 @@ class Snake final : public mind::Behavior {
   double pitch_amplitude_ = 0, pitch_wavelength_ = 0;  // rad, modules
   double yaw_amplitude_ = 0, yaw_wavelength_ = 0;
   double frequency_ = 0;  // Hz
-  double ramp_ = 0;       // s, over which the waves rise to their amplitudes
+  double ramp_ = 0;       // s, until the waves have their full amplitudes
   bool by_messages_ = false;
-  double patience_ = 0;  // s, for which it keeps straight if it hears nothing; then it goes by its own clock
+  double patience_ = 0;  // s, for which it stays straight without messages; then it uses its own clock
   double began_ = 0;     // s, by its own clock
   ChainPhase phase_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
+
 namespace volvox::robots {
 
 void SphereFormation::start(mind::Agent& agent) {
@@ -16,10 +18,10 @@ void SphereFormation::start(mind::Agent& agent) {
   clearance_ = agent.parameter("clearance", 2.0);
   if (!(period_ > 0 && spacing_ > 0 && clearance_ > 0))
     throw mind::AgentError("period, spacing and clearance must be positive");
-  // The fan of the quadrotor's range sensor: all round, from the right of its back to the left.
+  // The rays of the quadrotor's range sensor cover 360 degrees, from the back over the right, front and left.
   const auto rays = agent.percept(range_).size();
   for (std::size_t i = 0; i < rays; ++i) {
-    const double bearing = 2 * pi * ((static_cast<double>(i) + 0.5) / static_cast<double>(rays) - 0.5);
+    const double bearing = 2 * pi * ((real(i) + 0.5) / real(rays) - 0.5);
     rays_.push_back({volvox::cos(bearing), volvox::sin(bearing), 0});
   }
 }

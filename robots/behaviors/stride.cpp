@@ -5,7 +5,8 @@
 namespace volvox::robots {
 namespace {
 
-// Only the spine holds something at its sides. What it follows is at its front; a leg follows its back.
+// Only modules of the spine have neighbours at their sides. The parent of a spine module is at its front, that of a
+// leg at its back.
 bool in_the_spine(const mind::Agent& agent) { return agent.dock("left").engaged || agent.dock("right").engaged; }
 std::string parent(const mind::Agent& agent) { return in_the_spine(agent) ? "front" : "back"; }
 
@@ -30,7 +31,7 @@ bool Stride::receive(mind::Agent& agent, const mind::Message& message) {
 
 void Stride::step(mind::Agent& agent) {
   phase_.step(agent, frequency_, parent(agent), {"back", "front", "left", "right"});
-  // Whom nobody has told anything goes by its own clock.
+  // Without a received phase, a module uses its own clock.
   const double phase = phase_.known() ? phase_.phase() : 2 * pi * frequency_ * agent.time();
   agent.model<PhaseModel>() = {phase_.known(), phase, phase_.place()};
   agent.move_to("roll", 0);
@@ -41,7 +42,7 @@ void Stride::step(mind::Agent& agent) {
 }
 
 void Stride::be_a_hip(mind::Agent& agent, double of_the_gait, bool left) {
-  // Tripods: odd and even places of the spine, and the two sides, are half a period apart.
+  // Tripod gait: odd and even places of the spine, and the two sides, are half a period apart.
   const double phase = of_the_gait + pi * (phase_.place() + (left ? 1 : 0));
   const double walking = std::clamp(agent.time() - begin_ - stand_, 0.0, 1.0);
   const double fore_and_aft = walking * swing_ * volvox::sin(phase);

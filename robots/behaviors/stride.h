@@ -1,6 +1,6 @@
-// Walks a structure of SuperBots on legs at its sides: a spine docked front to back, legs of one or
-// more modules at the left and right docks of the spine. Every module finds out what it is from its
-// own docks; the foremost of the spine leads, and legs that are neighbours or face each other step in turn.
+// A walking structure of SuperBots: a spine docked front to back, and legs of one or more modules at the
+// left and right docks of the spine. Every module finds its role from its own docks. The first module of
+// the spine leads; neighbouring and opposite legs step alternately.
 #pragma once
 
 #include "chain_phase.h"
@@ -22,10 +22,10 @@ class Stride final : public mind::Behavior {
   ChainPhase phase_;
   double begin_ = 0;      // s, by its own clock
   double frequency_ = 0;  // Hz
-  double swing_ = 0;      // rad, of hips fore and aft
-  double lift_ = 0;       // rad, by which knees open
+  double swing_ = 0;      // rad, amplitude of the hips forwards and backwards
+  double lift_ = 0;       // rad, by which a leg is lifted
   double stand_ = 0;      // s, before it walks
-  bool listens_ = true;   // false: what becomes of the gait without messages
+  bool listens_ = true;   // false: ignores messages, to show what the gait does without them
 };
 
 }  // namespace volvox::robots

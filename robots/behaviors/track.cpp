@@ -6,11 +6,11 @@
 namespace volvox::robots {
 namespace {
 
-constexpr double gravity_weight = 1.5;    // 1/s: how fast the accelerometer corrects the gyroscope
-constexpr double neighbour_weight = 0.3;  // of what a neighbour says against what a module believes
-constexpr double rate_memory = 0.3;       // s, over which a module averages its own gyroscope
-constexpr double stretch_gain = 0.5;      // s/rad: stretch for a lack of speed
-constexpr double stretch_speed = 1.0;     // 1/s, at most: a shape that jumps would kick the ground
+constexpr double gravity_weight = 1.5;    // 1/s: gain with which the accelerometer corrects the gyroscope
+constexpr double neighbour_weight = 0.3;  // of the neighbours' estimates against the module's own
+constexpr double rate_memory = 0.3;       // s, time constant of the filter of the gyroscope
+constexpr double stretch_gain = 0.5;      // s/rad: stretch per error of speed
+constexpr double stretch_speed = 1.0;     // 1/s, maximum: a sudden change of shape would kick the ground
 
 double wrapped(double angle) { return angle - 2 * pi * std::round(angle / (2 * pi)); }
 
@@ -46,8 +46,8 @@ void Track::step(mind::Agent& agent) {
   sense(agent, model);
   heard_ = {};
 
-  // Forward is where directions fall. A loop that is too slow leans on its front, one that is too fast
-  // stretches across, and so brakes.
+  // Rolling forward decreases directions. A loop that is too slow leans forward; one that is too fast stretches the
+  // other way and so brakes.
   const double lack = (halted_ ? 0 : speed_) + model.rate;
   const double wanted = clamp(stretch_gain * lack, -largest_stretch_, largest_stretch_);
   const double change = stretch_speed * agent.dt();

@@ -9,10 +9,10 @@ namespace {
 constexpr double unroll_time = 4;     // s
 constexpr double settle_time = 1;     // s, before the first wave
 constexpr double rise_time = 1.5;     // s, of the waves
-constexpr double still_rate = 0.2;    // rad/s: slower, a track stands
-constexpr double still_time = 1;      // s, for which it must
-constexpr double feeling_time = 0.3;  // s, over which it feels how it lies
-constexpr double patience = 10;       // s, after which the opener lets go even if the track rocks
+constexpr double still_rate = 0.2;    // rad/s: a slower track counts as standing
+constexpr double still_time = 1;      // s, for which it must stand
+constexpr double feeling_time = 0.3;  // s, time constant of the filter of the accelerometer
+constexpr double patience = 10;       // s, after which the opener undocks even if the track still rocks
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void TrackToSnake::enter(mind::Agent& agent, TrackStage stage) {
   }
 }
 
-// The opener alone decides; the others follow what they hear.
+// Only the opener decides; the others follow its messages.
 void TrackToSnake::decide(mind::Agent& agent) {
   const double time = agent.time();
   if (std::fabs(agent.model<TrackModel>().rate) > still_rate) still_since_ = time;
@@ -70,8 +70,8 @@ void TrackToSnake::unroll(mind::Agent& agent) {
   agent.move_to("pitch", pitch_ * left);
 }
 
-// The chain lies with all its joints level and parallel, so the wave runs in the vertical plane: two joints a module,
-// the pitch ahead of the yaw. The snake moves against the wave.
+// The axes of all joints are horizontal and parallel, so the wave runs in the vertical plane, with two joints per
+// module, the pitch ahead of the yaw. The snake moves against the wave.
 void TrackToSnake::crawl(mind::Agent& agent) {
   phase_.step(agent, frequency_);
   const double rise = phase_.known() ? std::min(1.0, phase_.age() / rise_time) : 0;
@@ -85,7 +85,7 @@ void TrackToSnake::crawl(mind::Agent& agent) {
 
 bool TrackToSnake::receive(mind::Agent& agent, const mind::Message& message) {
   if (const auto said = message.as<StageMessage>()) {
-    const auto stage = static_cast<TrackStage>(clamp(said->stage, 0, static_cast<std::int32_t>(TrackStage::crawling)));
+    const auto stage = std::min(static_cast<TrackStage>(said->stage), TrackStage::crawling);
     if (stage > stage_) {
       backwards_ = said->backwards;
       enter(agent, stage);

@@ -1,8 +1,8 @@
 // A rolling track that becomes a snake (seed 000, figure 5, middle). One module, the opener, decides when: the
-// track halts, the opener lets go of what its front dock holds, all unroll, and the chain crawls on by a wave
-// that travels along it. The opener, which is now its head, feels whether it lies as it rolled or upside down, looking
-// back; then the wave runs the other way, so that the snake moves on where the track was going. Modules tell their
-// neighbours how far the change has got, and whoever hears of a later stage joins it.
+// track halts, the opener releases its front dock, all modules unroll, and the chain crawls with a travelling
+// wave. The opener, which is now the head, senses whether it lies as it rolled, or upside down and looking back;
+// in the second case the wave runs the other way, so that the snake moves on in the direction of the track.
+// Modules send their stage to their neighbours, and a module that receives a later stage enters it.
 #pragma once
 
 #include "chain_phase.h"
@@ -39,10 +39,10 @@ class TrackToSnake final : public mind::Behavior {
   Track track_;
   ChainPhase phase_;
   TrackStage stage_ = TrackStage::rolling;
-  double since_ = 0;            // s by its own clock, of this stage
+  double since_ = 0;            // s by its own clock, start of this stage
   double still_since_ = 0;      // s by its own clock: the track has not turned since then
-  double yaw_ = 0, pitch_ = 0;  // rad, from where it unrolls
-  double uprightness_ = 0;      // m/s^2, of late: gravity as felt by a module that lies as at the bottom of the track
+  double yaw_ = 0, pitch_ = 0;  // rad, at the start of unrolling
+  double uprightness_ = 0;      // m/s^2, filtered: gravity along the up axis of a module at the bottom of the track
   bool backwards_ = false;
 };
 

@@ -11,10 +11,10 @@ void Wander::start(mind::Agent& agent) {
 
 void Wander::step(mind::Agent& agent) {
   const auto& ranges = agent.percept<std::vector<double>>("range");
-  const auto middle = ranges.begin() + static_cast<std::ptrdiff_t>(ranges.size() / 2);
+  const auto middle = ranges.begin() + ranges.size() / 2;
   const double right = *std::min_element(ranges.begin(), middle + 1);
   const double left = *std::min_element(middle, ranges.end());
-  // Once it turns it goes on the same way round, or two walls could hold it for ever.
+  // It keeps the direction of a turn, otherwise it could stay between two walls for ever.
   if (std::min(left, right) > 1.2 * distance_) turning_ = 0;
   else if (turning_ == 0 && std::min(left, right) < distance_) turning_ = left >= right ? 1 : -1;
   const double forward = turning_ == 0 ? speed_ : 0;

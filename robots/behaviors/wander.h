@@ -1,4 +1,4 @@
-// Drives a Wheelbot forward and turns away from what its range sensor sees.
+// Drives a Wheelbot forward and turns away from obstacles in its range sensor.
 #pragma once
 
 #include "volvox/mind/behavior.h"

@@ -1,4 +1,4 @@
-// The page: buttons and panels around the stage, and what they send.
+// The page: buttons and panels around the stage, and the commands that they send.
 import "./style.css";
 import { Plot, short } from "./plot";
 import { Connection, type Hello, type ModuleInfo, type State } from "./protocol";
@@ -9,12 +9,12 @@ const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as 
 const stage = new Stage($("scene"), $("labels"));
 let hello: Hello | null = null;
 let state: State | null = null;
-let lookAgain = false;  // the copy of a robot goes somewhere else
+let lookAgain = false;  // the copy of a robot will move, so the camera must see everything again
 let watched = "";
 let things: { name: string; module: boolean }[] = [];
 const plots = new Map<string, Plot>();
 const marks: [time: number, module: string, text: string][] = [];  // on the time line
-const history: number[][] = [];  // points of all metrics, for plots that are opened later
+const history: number[][] = [];  // all values of all metrics, for plots that are opened later
 
 // --- Messages in --------------------------------------------------------------------------------
 const connection = new Connection({
@@ -55,7 +55,7 @@ function greet(message: Hello) {
   document.title = `${message.name} · Volvox`;
   $("title").textContent = message.name;
   say([`${message.modules} module${message.modules === 1 ? "" : "s"}`, message.engine && `engine ${message.engine}`, message.seed !== undefined && `seed ${message.seed}`,
-    message.recorded && "recording", message.mode === "replay" && (message.complete ? "replay" : "replay of a run that was cut off")].filter(Boolean).join(" · "));
+    message.recorded && "recording", message.mode === "replay" && (message.complete ? "replay" : "replay of a run that was interrupted")].filter(Boolean).join(" · "));
   const replay = message.mode === "replay", robot = message.mode === "robot";
   for (const id of ["play", "step", "reset", "speed"]) $(id).closest("label, button")!.toggleAttribute("hidden", robot);
   $("timeline").hidden = robot || message.ticks <= 0;
@@ -63,7 +63,7 @@ function greet(message: Hello) {
   const time = $<HTMLInputElement>("time");
   time.min = String(message.first_tick ?? 0);
   time.max = String(message.ticks);
-  time.disabled = !replay;  // a run goes on by itself
+  time.disabled = !replay;  // only a recording can be moved in time
   $("log").hidden = true;
   $("log").querySelector("ol")!.replaceChildren();
   for (const [at, module, text] of message.marks ?? []) addLog(at, module, text);
@@ -89,7 +89,7 @@ function showState(message: State) {
   }
 }
 
-// --- The module that was picked -------------------------------------------------------------------
+// --- The selected module --------------------------------------------------------------------------
 function flatten(prefix: string, value: unknown, out: [string, unknown][]) {
   if (Array.isArray(value) && value.length <= 4) value.forEach((v, i) => flatten(`${prefix}[${i}]`, v, out));
   else if (value && typeof value === "object" && !Array.isArray(value)) for (const [key, v] of Object.entries(value)) flatten(`${prefix}.${key}`, v, out);
@@ -104,7 +104,7 @@ function show(value: unknown) {
 
 interface Table { title: string; rows: [name: string, value: string, click?: () => void][] }
 
-let shape = "";  // of what the panel shows; as long as it stays, only texts change, and clicks are not lost
+let shape = "";  // the rows of the panel: while they stay the same, only texts are replaced, so that no click is lost
 function showModule(message: ModuleInfo) {
   if (message.name !== watched) return;
   const plottable = (values: Record<string, unknown>, time: number): Table["rows"] => {
@@ -162,7 +162,7 @@ function buildModule(section: HTMLElement, message: ModuleInfo, tables: Table[])
       cell.textContent = value;
       cell.className = "value";
       cell.dataset.of = `${title} ${i} ${name}`;
-      if (click) { row.className = "plottable"; row.title = "Plot it"; row.onclick = click; }
+      if (click) { row.className = "plottable"; row.title = "Plot this value"; row.onclick = click; }
     });
     section.append(Object.assign(document.createElement("h3"), { textContent: title }), body);
   }
@@ -172,7 +172,7 @@ function buildModule(section: HTMLElement, message: ModuleInfo, tables: Table[])
   for (const [name, value] of parameters) section.append(field(name, value, [], (text) => connection.send({ type: "input", kind: "parameter", module: message.name, name, text })));
   const push = Object.assign(document.createElement("button"), { textContent: "Push up" });
   push.onclick = () => connection.send({ type: "input", kind: "push", module: message.name, name: "", force: [0, 0, 30] });
-  section.append(Object.assign(document.createElement("h3"), { textContent: "By hand" }), push);
+  section.append(Object.assign(document.createElement("h3"), { textContent: "Act on this module" }), push);
   for (const dock of message.docks) {
     const button = Object.assign(document.createElement("button"), { textContent: `${dock.enabled ? "Disable" : "Enable"} ${dock.name}` });
     button.onclick = () => { connection.send({ type: "input", kind: "dock", module: message.name, name: dock.name, value: dock.enabled ? 0 : 1 }); button.blur(); };
@@ -228,7 +228,7 @@ function field(name: string, value: string, choices: string[], change: (text: st
   label.append(name);
   const input = choices.length > 0 ? document.createElement("select") : document.createElement("input");
   if (input instanceof HTMLSelectElement) for (const choice of choices) input.add(new Option(choice, choice));
-  else { input.type = "text"; input.placeholder = "as it is"; }
+  else { input.type = "text"; input.placeholder = "unchanged"; }
   input.value = value;
   input.onchange = () => change(input.value);
   input.dataset.parameter = name;
@@ -241,11 +241,11 @@ function showParameters() {
   section.replaceChildren();
   if (!hello || hello.mode !== "run") return;
   if (hello.live && Object.keys(hello.live).length > 0) {
-    section.append(Object.assign(document.createElement("h2"), { textContent: "Drive all modules" }));
+    section.append(Object.assign(document.createElement("h2"), { textContent: "Parameters of all modules" }));
     for (const [name, value] of Object.entries(hello.live)) section.append(field(name, value, [], (text) => connection.send({ type: "input", kind: "parameter", module: "", name, text })));
   }
   if (hello.parameters && hello.parameters.length > 0) {
-    section.append(Object.assign(document.createElement("h2"), { textContent: "Experiment (begins again)" }));
+    section.append(Object.assign(document.createElement("h2"), { textContent: "Experiment (a change restarts the run)" }));
     for (const parameter of hello.parameters) {
       const entry = field(parameter.name, parameter.value, parameter.choices, (text) => connection.send({ type: "reset", settings: { [parameter.name]: text } }));
       entry.title = parameter.about;
@@ -269,7 +269,7 @@ function addLog(time: number, module: string, text: string) {
   if (atEnd) list.scrollTop = list.scrollHeight;
 }
 
-// Where on the time line agents have logged something or people have acted.
+// Marks on the time line: log lines of agents and inputs of people.
 function drawMarks() {
   const canvas = $<HTMLCanvasElement>("marks");
   canvas.width = canvas.clientWidth * devicePixelRatio;
@@ -285,13 +285,13 @@ function markPlace(time: number) {
   const first = (hello?.first_tick ?? 0) * (hello?.dt ?? 0), span = Math.max(1e-9, (hello?.ticks ?? 0) * (hello?.dt ?? 0) - first);
   return ((time - first) / span) * ($<HTMLCanvasElement>("marks").width - 2);
 }
-// What a mark says, when the mouse is near it.
+// The texts of the marks near the mouse.
 $("marks").onmousemove = (event) => {
   const near = marks.filter(([time]) => Math.abs(markPlace(time) / devicePixelRatio - event.offsetX) < 4).slice(0, 8);
   $("marks").title = near.map(([time, module, text]) => `${time.toFixed(2)} s  ${module}: ${text}`).join("\n");
 };
 
-// --- A robot alone -----------------------------------------------------------------------------------
+// --- A single robot ----------------------------------------------------------------------------------
 function showRobot() {
   const section = $("robot");
   section.replaceChildren();
@@ -373,9 +373,9 @@ addEventListener("resize", drawMarks);
 let pressed: [number, number] = [0, 0];
 $("scene").addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
 $("scene").addEventListener("pointerup", (event) => {
-  if (Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // that was an orbit
+  if (Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // the mouse was dragged, which orbits the camera
   watch(stage.pick(event.offsetX, event.offsetY));
 });
 
-// For tests: the same that a person sees and does.
+// For tests in a browser.
 Object.assign(window, { volvox: { stage, connection, plots, THREE, state: () => state, watched: () => watched } });

@@ -1,4 +1,4 @@
-// One curve over time, beside the scene.
+// A plot of one value over time, beside the scene.
 const KEEP = 4000;
 
 export class Plot {
@@ -24,7 +24,7 @@ export class Plot {
     if (!Number.isFinite(value)) return;
     if (this.times.length > 0 && time <= this.times[this.times.length - 1]) {
       if (time === this.times[this.times.length - 1]) return;
-      // Time went back: a reset, or somebody seeks in a recording.
+      // Time went back, by a reset or by seeking in a recording.
       const keep = this.times.findIndex((t) => t >= time);
       this.times.splice(keep);
       this.values.splice(keep);

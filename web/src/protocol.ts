@@ -1,4 +1,4 @@
-// What volvox sends and takes; src/volvox/view/web/codec.h has the other side.
+// The messages between the page and volvox; src/volvox/view/web/codec.h encodes scenes and frames.
 
 export interface Level { vertices_at: number; vertices: number; indices_at: number; indices: number }
 export interface MeshInfo { levels: Level[]; radius: number; translucent: boolean }
@@ -18,13 +18,13 @@ export interface Scene { info: SceneInfo; buffers: ArrayBuffer; base: number }
 export interface Frame {
   time: number;
   tick: number;
-  links: Float32Array;      // 7 a link: position, rotation x y z w
-  flags: Uint8Array;        // a dock
-  loads: Uint8Array;        // a dock, 255: about to break
-  rays: Float32Array;       // 6 a ray
-  messages: Uint32Array;    // 2 a message: from dock, to dock
-  colors: Uint8Array;       // 4 a placement, or none
-  rings: Float32Array;      // 4 a ring around an antenna that transmits: centre, radius
+  links: Float32Array;      // 7 per link: position (m), rotation x y z w
+  flags: Uint8Array;        // 1 per dock: see DOCK
+  loads: Uint8Array;        // 1 per dock; 255: about to break
+  rays: Float32Array;       // 6 per ray: start, end
+  messages: Uint32Array;    // 2 per message: from dock, to dock
+  colors: Uint8Array;       // 4 per placement, or empty
+  rings: Float32Array;      // 4 per ring around a transmitting antenna: centre, radius (m)
 }
 
 export const DOCK = { enabled: 1, latching: 2, engaged: 4, broken: 8 };
@@ -43,7 +43,7 @@ export interface Hello {
 export interface State { type: "state"; tick: number; time: number; paused: boolean; ended: boolean; failure: string; speed: number; hash?: string; docking?: string; docked?: boolean; inputs?: number }
 export interface ModuleInfo {
   type: "module"; name: string; model: string; time: number;
-  mind_time?: number;  // of percepts, actions, model and mailbox, where they are older than the rest
+  mind_time?: number;  // s, of percepts, actions, model and mailbox, if they are older than the rest
   joints?: Record<string, unknown>;
   percepts: Record<string, unknown>; actions: Record<string, unknown>; knows?: { type: string; value: unknown };
   mailbox: { dock: string; sent: number; bytes: number }[]; waiting: number;
@@ -86,7 +86,7 @@ export function decode(buffer: ArrayBuffer): { scene: Scene } | { frame: Frame }
   };
 }
 
-// Connects, and connects again when the connection is lost: the run may have been started anew.
+// Connects, and reconnects when the connection is lost, because the run may have been restarted.
 export class Connection {
   private socket: WebSocket | null = null;
   private delay = 250;
@@ -120,5 +120,5 @@ export class Connection {
   send(message: Record<string, unknown>) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
-  drop() { this.socket?.close(); }  // for the test that it comes back
+  drop() { this.socket?.close(); }  // for the test of reconnecting
 }

@@ -1,16 +1,16 @@
-// The scene: instanced links and docks, ground, rays, trails, messages; a camera that orbits.
+// The scene: instanced links and docks, ground, rays, trails, messages; an orbiting camera. Lengths in m, world frame.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { DOCK, type Frame, type Scene } from "./protocol";
 
 const SKY = new THREE.Color(0xe9edf2);
-// How large (as a part of the picture's height) a link must be to be drawn at each level of detail.
+// The smallest size of a link, relative to the picture's height, for each level of detail.
 const LEVEL_SIZES = [0.12, 0.05, 0.022, 0.012];
-const FEW = 400;  // links, up to which shadows and round docks are drawn: many cost more than they show
+const FEW = 400;  // links: shadows and round docks are drawn only up to this number, because they are slow
 const TRAIL_LENGTH = 600;
 const LABELS = 300;
 
-// Whether a processor draws, and not a graphics card: then smooth edges would cost more than all else.
+// Whether WebGL draws on the CPU: then anti-aliasing would cost more than everything else.
 function drawnByProcessor() {
   const gl = document.createElement("canvas").getContext("webgl2");
   const names = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -21,9 +21,9 @@ function drawnByProcessor() {
 
 interface Group { mesh: number; level: number; instances: THREE.InstancedMesh; count: number }
 
-// Level circles, as segments: as far as each antenna is heard (four numbers a ring) and, since that is
-// mostly farther than one sees, small ones around who sends.
-const WAVES = [0.012, 0.022, 0.032];  // times the distance of the eye
+// Horizontal circles as line segments: the range of each antenna (four numbers per ring) and, because the
+// range mostly exceeds the view, small circles around the sender.
+const WAVES = [0.012, 0.022, 0.032];  // radii of the small circles, times the distance of the eye
 function circles(rings: Float32Array, distance: number, sides = 64) {
   const points = new Float32Array((rings.length / 4) * (1 + WAVES.length) * sides * 6);
   let at = 0;
@@ -53,7 +53,7 @@ function dockColor(gender: number, flags: number, load: number, byLoad: boolean,
 
 export class Stage {
   readonly renderer: THREE.WebGLRenderer;
-  readonly camera = new THREE.PerspectiveCamera(30, 1, 0.01, 500);  // as view/camera.h has it
+  readonly camera = new THREE.PerspectiveCamera(30, 1, 0.01, 500);  // the same field of view as in view/camera.h
   readonly controls: OrbitControls;
   readonly scene = new THREE.Scene();
   show = { docks: true, loads: false, rays: false, trails: false, messages: true, labels: false };
@@ -68,7 +68,7 @@ export class Stage {
   private dockPoses: THREE.Matrix4[] = [];
   private world = new THREE.Group();
   private rays = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xe8590c, transparent: true, opacity: 0.55 }));
-  // Above all bodies: who sends is often in the midst of them.
+  // Drawn in front of all bodies, because senders are often surrounded by others.
   private rings = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9, transparent: true, opacity: 0.5, depthTest: false }));
   private messages = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xae3ec9 }));
   private trails = new Map<number, { points: number[]; line: THREE.Line }>();
@@ -80,8 +80,8 @@ export class Stage {
   private homed = false;
   private lastTarget = new THREE.Vector3();
   private labelElements: HTMLSpanElement[] = [];
-  private dirty = true;   // something is to be drawn anew
-  private stale = true;   // and not only because the camera moved
+  private dirty = true;   // the picture must be drawn again
+  private stale = true;   // and not only because the camera has moved
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly labels: HTMLElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnByProcessor(), preserveDrawingBuffer: true });
@@ -100,7 +100,7 @@ export class Stage {
     this.sun.shadow.mapSize.set(1024, 1024);
     this.scene.add(this.sun, this.sun.target, this.world, this.rays, this.messages, this.rings);
     for (const lines of [this.rays, this.messages, this.rings]) lines.frustumCulled = false;
-    this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9, depthTest: false, transparent: true }));  // drawn last, above all
+    this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9, depthTest: false, transparent: true }));  // drawn last, in front of everything
     this.halo.visible = false;
     this.scene.add(this.halo);
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -138,7 +138,7 @@ export class Stage {
         }
         geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
         geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(buffers.slice(base + level.indices_at, base + level.indices_at + level.indices * 4)), 1));
-        // Lambert's, and outsides only: half the work for a processor that draws (llvmpipe).
+        // Lambert shading and front faces only: half the work when the CPU draws (llvmpipe).
         const material = new THREE.MeshLambertMaterial({ vertexColors: true, fog: false, transparent: mesh.translucent, opacity: mesh.translucent ? 0.5 : 1 });
         const instances = new THREE.InstancedMesh(geometry, material, Math.max(1, uses[m]));
         instances.frustumCulled = false;
@@ -180,7 +180,7 @@ export class Stage {
     const plane = new THREE.Mesh(new THREE.PlaneGeometry(400, 400), this.data!.info.links.length <= FEW
       ? new THREE.MeshLambertMaterial({ color: new THREE.Color(`rgb(${color.join(",")})`).lerp(new THREE.Color(0xf4f6f8), 0.8) })
       : new THREE.MeshBasicMaterial({ color: SKY, fog: false }));
-    Object.assign(plane.material, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 8 });  // below its lines, from however far
+    Object.assign(plane.material, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 8 });  // behind its grid lines at any distance
     plane.position.set(x, y, z - 0.0005);
     plane.quaternion.set(a, b, c, d);
     plane.receiveShadow = this.data!.info.links.length <= FEW;
@@ -238,7 +238,7 @@ export class Stage {
   redraw() { this.dirty = this.stale = true; }
   currentFrame() { return this.frame; }
 
-  // The position of a placement: that of its first link.
+  // The position of a placement is that of its first link.
   place(placement: number, out = new THREE.Vector3()) {
     const thing = this.data!.info.things[placement];
     const at = thing.first_link * 7;
@@ -330,7 +330,7 @@ export class Stage {
     this.docks.instanceColor!.needsUpdate = true;
   }
 
-  // Of thousands, far away, a dock is less than a pixel.
+  // With thousands of modules seen from far away, a dock is smaller than a pixel.
   private docksAreSeen() {
     if (this.data!.info.links.length <= FEW) return true;
     const radius = this.dockRadius(this.data!.info.docks[0].link);
@@ -351,7 +351,7 @@ export class Stage {
   private placeLinesAndHalo() {
     this.setLines(this.rays, this.show.rays ? this.frame!.rays : new Float32Array());
     if (this.show.messages) {
-      // On the wire: from the middle of the sender to that of the receiver, through their docks.
+      // Messages on wires: from the sender's link through both docks to the receiver's link.
       const { info } = this.data!;
       const pairs = this.frame!.messages;
       const points = new Float32Array(pairs.length * 6);
@@ -363,7 +363,7 @@ export class Stage {
           this.dockPlace(dock, p).toArray(points, i * 6 + k * 6 + 3);
         }
       }
-      for (let i = 2; i < points.length; i += 3) points[i] += 0.06;  // above the bodies, so that it is seen
+      for (let i = 2; i < points.length; i += 3) points[i] += 0.06;  // above the bodies, so that it is visible
       this.setLines(this.messages, points);
       this.setLines(this.rings, circles(this.frame!.rings, this.camera.position.distanceTo(this.controls.target)));
     } else for (const lines of [this.messages, this.rings]) this.setLines(lines, new Float32Array());
@@ -409,7 +409,7 @@ export class Stage {
     this.dirty = true;
   }
 
-  // Names over modules or, for a robot alone, over its docks: those nearest to the eye.
+  // Names of the modules or, for a single robot, of its docks, for those nearest to the eye.
   labelDocks = false;
   private placeLabels() {
     const { info } = this.data!;
@@ -434,11 +434,11 @@ export class Stage {
     });
   }
 
-  // Lines that are closer together than some pixels are a gray mush: they fade before, and all that is far
-  // goes over into the sky.
+  // Grid lines only a few pixels apart would form a gray area, so they fade out before, and the distant ground fades
+  // into the sky.
   private fadeGrids() {
     const distance = this.camera.position.distanceTo(this.controls.target);
-    const pixels = this.canvas.clientHeight / (2 * distance * Math.tan((this.camera.fov * Math.PI) / 360));  // a metre, at the target
+    const pixels = this.canvas.clientHeight / (2 * distance * Math.tan((this.camera.fov * Math.PI) / 360));  // per metre, at the target
     for (const { grid, step } of this.grids) {
       grid.material.opacity = Math.min(1, Math.max(0, (step * pixels - 6) / 12));
       grid.visible = grid.material.opacity > 0;
@@ -447,11 +447,11 @@ export class Stage {
     this.haze.far = 8 * distance;
   }
 
-  always = false;  // draw even if nothing has changed, to measure how fast that is
+  always = false;  // draw even if nothing has changed, to measure the speed
   private fence: WebGLSync | null = null;
-  // Whether the last picture is done: where drawing is slow, pictures must not queue up behind each
-  // other, or the page would lag ever farther behind.
-  private ready() {
+  // Releases the fence of the last picture; false if that picture is not finished yet. If drawing is slow, pictures
+  // must not queue up, because the page would lag more and more.
+  private releaseFence() {
     const gl = this.renderer.getContext() as WebGL2RenderingContext;
     if (this.fence && gl.clientWaitSync(this.fence, 0, 0) === gl.TIMEOUT_EXPIRED) return false;
     gl.deleteSync(this.fence);
@@ -459,9 +459,9 @@ export class Stage {
     return true;
   }
   private draw(at_once = false) {
-    if ((!this.dirty && !this.always) || (!at_once && !this.ready())) return;
+    if ((!this.dirty && !this.always) || (!at_once && !this.releaseFence())) return;
     this.dirty = false;
-    if (this.data && !this.frame) return;  // nothing has a place yet; drawn at the origin it would fill the screen thousands of times
+    if (this.data && !this.frame) return;  // before the first frame all links are at the origin; drawing them there would be very slow
     if (this.data && this.frame) {
       if (this.stale) {
         this.placeLinesAndHalo();
@@ -479,7 +479,7 @@ export class Stage {
     const shadow = this.sun.shadow.camera;
     [shadow.left, shadow.right, shadow.top, shadow.bottom, shadow.near, shadow.far] = [-reach, reach, reach, -reach, 0.01, reach * 6];
     shadow.updateProjectionMatrix();
-    this.sun.shadow.normalBias = reach * 0.008;  // about two texels: less leaves stripes on round shells
+    this.sun.shadow.normalBias = reach * 0.008;  // about two texels; a smaller bias leaves stripes on curved surfaces
     this.halo.quaternion.copy(this.camera.quaternion);
     this.renderer.render(this.scene, this.camera);
     const gl = this.renderer.getContext() as WebGL2RenderingContext;
@@ -504,7 +504,7 @@ export class Stage {
     });
     candidates.sort((a, b) => a.distance - b.distance);
     let best = { placement: -1, distance: Infinity };
-    for (const { link } of candidates.slice(0, 64)) {  // the spheres; now the triangles
+    for (const { link } of candidates.slice(0, 64)) {  // the rays hit their spheres; now test the triangles
       const [mesh, placement] = info.links[link];
       const body = new THREE.Mesh(this.groupsOf[mesh][0].instances.geometry, new THREE.MeshBasicMaterial({ side: THREE.DoubleSide }));
       body.matrixWorld.copy(this.linkMatrix(link));

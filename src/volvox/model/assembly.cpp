@@ -1,4 +1,4 @@
-// From connections to poses: follows the docks outward from what has a pose.
+// Derives poses from connections, starting at the placements that have a pose.
 #include <fmt/format.h>
 
 #include <deque>
@@ -11,25 +11,25 @@
 namespace volvox::model {
 namespace {
 
-constexpr std::size_t max_reported = 10;  // of one kind; the rest is counted
+constexpr std::size_t max_reported = 10;  // of one kind; further ones are only counted
 
 std::string dock_name(const WorldModel& world, int placement, int dock) {
-  const Placement& p = world.placements[static_cast<std::size_t>(placement)];
-  return p.name + "." + p.model->docks[static_cast<std::size_t>(dock)].name;
+  const Placement& p = world.placements[placement];
+  return p.name + "." + p.model->docks[dock].name;
 }
 
 std::string_view gender_name(Gender gender) {
   return gender == Gender::male ? "male" : gender == Gender::female ? "female" : "both";
 }
 
-// Adds the diagnostic, unless so many were added that one more would not help anybody.
+// Adds diagnostics, at most `max_reported` of one kind.
 class Reporter {
  public:
   explicit Reporter(Error& error) : error_(error) {}
   ~Reporter() {
     if (count_ > max_reported) {
       error_.add(
-          {{}, 0, fmt::format("... and {} more of this kind", count_ - max_reported), "mend the first ones first"});
+          {{}, 0, fmt::format("... and {} more of this kind", count_ - max_reported), "correct the first ones first"});
     }
   }
   Reporter(const Reporter&) = delete;
@@ -103,10 +103,10 @@ Pose dock_in_module(const Placement& placement, int dock_index) {
   return forward_kinematics(*placement.model, placement.positions)[link] * dock.pose;
 }
 
-// The pose that module b must have, given that of module a.
+// The pose of module b that follows from the pose of module a.
 Pose pose_of_b(const WorldModel& world, const Connection& c) {
-  const Placement& a = world.placements[static_cast<std::size_t>(c.a)];
-  const Placement& b = world.placements[static_cast<std::size_t>(c.b)];
+  const Placement& a = world.placements[c.a];
+  const Placement& b = world.placements[c.b];
   Pose pose = a.pose * dock_in_module(a, c.dock_a) * engaged_dock(dock_of(world, c.a, c.dock_a).symmetry, c.turn) *
               dock_in_module(b, c.dock_b).inverse();
   pose.rotation = normalized(pose.rotation);
@@ -118,9 +118,9 @@ Connection reversed(const Connection& c) {
   return {c.b, c.dock_b, c.a, c.dock_a, c.turn, c.file, c.line};
 }
 
-// Which connections place a module, and which only close a loop: a connection closes one if
-// those before it join its ends already. So it is the last one of a loop that is found to be
-// off, which is the one that its author would suspect.
+// Separates the connections that place a module from those that only close a loop: a connection closes
+// a loop if earlier connections already join its ends. So an error is reported at the last connection of
+// a loop, where its author will look for it.
 class SpanningForest {
  public:
   explicit SpanningForest(const WorldModel& world) : joined_(world.placements.size() + 1) {
@@ -136,28 +136,27 @@ class SpanningForest {
   UnionFind joined_;
 };
 
-// Breadth first, in the order of placements and connections, so that the rounding depends on
-// nothing else.
+// Breadth-first, in the order of placements and connections, so that rounding errors are reproducible.
 void spread_poses(WorldModel& world) {
   SpanningForest forest(world);
   std::vector<std::vector<std::uint32_t>> touching(world.placements.size());
-  for (std::size_t i = 0; i < world.connections.size(); ++i) {
+  for (std::uint32_t i = 0; i < world.connections.size(); ++i) {
     const Connection& c = world.connections[i];
     if (!forest.join(c.a, c.b)) continue;
-    touching[static_cast<std::size_t>(c.a)].push_back(static_cast<std::uint32_t>(i));
-    touching[static_cast<std::size_t>(c.b)].push_back(static_cast<std::uint32_t>(i));
+    touching[c.a].push_back(i);
+    touching[c.b].push_back(i);
   }
   std::deque<int> frontier;
-  for (std::size_t i = 0; i < world.placements.size(); ++i) {
-    if (world.placements[i].posed) frontier.push_back(static_cast<int>(i));
+  for (int i = 0; i < std::ssize(world.placements); ++i) {
+    if (world.placements[i].posed) frontier.push_back(i);
   }
   while (!frontier.empty()) {
     const int from = frontier.front();
     frontier.pop_front();
-    for (const std::uint32_t index : touching[static_cast<std::size_t>(from)]) {
+    for (const std::uint32_t index : touching[from]) {
       const Connection& found = world.connections[index];
       const Connection c = found.a == from ? found : reversed(found);
-      Placement& next = world.placements[static_cast<std::size_t>(c.b)];
+      Placement& next = world.placements[c.b];
       if (next.posed) continue;
       next.pose = pose_of_b(world, c);
       next.posed = true;
@@ -179,9 +178,9 @@ void check_posed(const WorldModel& world, Error& error) {
 void check_loops(const WorldModel& world, Error& error) {
   Reporter report(error);
   for (const Connection& c : world.connections) {
-    const Pose& actual = world.placements[static_cast<std::size_t>(c.b)].pose;
-    const Pose dock = dock_in_module(world.placements[static_cast<std::size_t>(c.b)], c.dock_b);
-    // Compared at the dock, where the gap would show.
+    const Pose& actual = world.placements[c.b].pose;
+    const Pose dock = dock_in_module(world.placements[c.b], c.dock_b);
+    // Compared at the dock, because the tolerances are about the gap there.
     const Pose off = (pose_of_b(world, c) * dock).inverse() * (actual * dock);
     const double distance = length(off.position), turned = angle(off.rotation);
     if (distance <= connection_tolerance_m && turned <= connection_tolerance_rad) continue;

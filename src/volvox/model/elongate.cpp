@@ -11,7 +11,7 @@ void elongate(ModuleModel& model, std::size_t number, double extension, double m
   dock.extension = extension;
   dock.pose = foot * Pose{{extension, 0, 0}, {}};
   const Shape bar = Cylinder{radius, extension};
-  Link& link = model.links[static_cast<std::size_t>(dock.link)];
+  Link& link = model.links[dock.link];
   auto geometry = std::make_shared<Geometry>(*link.geometry);
   geometry->colliders.push_back({dock.name + "_bar", bar, middle, {}});
   link.geometry = std::move(geometry);

@@ -1,11 +1,12 @@
+// Elongated docks: a dock at the end of a bar. Lengths in m, mass in kg.
 #pragma once
 
 #include "volvox/model/module_model.h"
 
 namespace volvox::model {
 
-// Makes a dock an elongated one: it moves out by `extension`, on a bar from where it was to where it is then, which
-// adds to the shape, the mass and the inertia of its link.
+// Moves a dock outwards by `extension` along its x axis. A bar joins its old and new place and adds to the colliders,
+// visuals, mass and inertia of its link.
 void elongate(ModuleModel& model, std::size_t dock, double extension, double mass, double radius);
 
 }  // namespace volvox::model

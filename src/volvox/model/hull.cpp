@@ -7,14 +7,16 @@
 #include <set>
 #include <tuple>
 
+#include "volvox/base/index.h"
+
 namespace volvox::model {
 namespace {
 
-// A spiral from pole to pole with the golden angle between neighbours: evenly spread.
+// Evenly spread directions: a spiral from pole to pole with the golden angle between neighbours.
 Vec3 spiral_direction(std::size_t i, std::size_t count) {
-  const double z = 1 - (2 * static_cast<double>(i) + 1) / static_cast<double>(count);
+  const double z = 1 - (2 * real(i) + 1) / real(count);
   const double golden_angle = pi * (3 - std::sqrt(5.0));
-  const double turn = golden_angle * static_cast<double>(i), r = std::sqrt(1 - z * z);
+  const double turn = golden_angle * real(i), r = std::sqrt(1 - z * z);
   return {r * volvox::cos(turn), r * volvox::sin(turn), z};
 }
 
@@ -76,7 +78,7 @@ std::vector<Vec3> ellipsoid_points(const Vec3& radii) {
   constexpr std::size_t count = 200;
   std::vector<Vec3> points;
   for (std::size_t i = 0; i < count; ++i) points.push_back(multiply(spiral_direction(i, count), radii));
-  // The spiral misses the tips, where a resting body stands.
+  // The spiral misses the ends of the axes, on which a body may rest.
   for (int axis = 0; axis < 3; ++axis) {
     for (const double side : {-1.0, 1.0}) {
       Vec3 tip;

@@ -1,4 +1,4 @@
-// Point sets that become convex hulls. Internal to model/.
+// Point sets of convex hulls, in m. Internal to model/.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace volvox::model {
 
-// Why the points span no body: too few, flat, not finite. None if they do.
+// Why the points span no volume: they are too few, flat or not finite. nullopt if they span one.
 std::optional<std::string> hull_fault(const std::vector<Vec3>& points);
 
-// At most `limit` of the points that matter: all distinct ones or, if there are more, those
-// that lie farthest out in evenly spread directions.
+// All distinct points or, if there are more than `limit`, those that lie farthest out in `limit` evenly
+// spread directions.
 std::vector<Vec3> outer_points(const std::vector<Vec3>& points, std::size_t limit);
 inline constexpr std::size_t max_hull_points = 1024;
 

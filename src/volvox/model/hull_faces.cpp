@@ -23,7 +23,7 @@ class HullBuilder {
   }
 
  private:
-  // Four points that span a volume, as far apart as a simple search finds them.
+  // Starts with four points that span a volume, far apart from each other. False if there are none.
   bool start() {
     if (points_.size() < 4) return false;
     const Vec3& a = points_[0];
@@ -57,8 +57,8 @@ class HullBuilder {
 
   void add(Corner point) {
     const auto sees = [&](const HullFace& face) { return dot(face.normal, points_[point]) > face.offset + tolerance_; };
-    // An edge of the hole's border belongs to one face that sees the point; an inner edge to
-    // two, which run along it in opposite directions.
+    // An edge on the border of the hole belongs to one removed face; an inner edge belongs to two, which pass it in
+    // opposite directions.
     std::map<std::pair<Corner, Corner>, int> edges;
     for (const HullFace& face : faces_) {
       if (!sees(face)) continue;

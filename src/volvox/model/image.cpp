@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "volvox/base/index.h"
 #include "volvox/model/mesh.h"
 #include "volvox/model/xml.h"
 
@@ -15,6 +16,8 @@ struct StbFree {
   void operator()(void* pixels) const { stbi_image_free(pixels); }
 };
 
+float to_float(double x) { return static_cast<float>(x); }
+
 // Gray levels in [0, 1], rows from the top.
 struct GrayImage {
   int width = 0, height = 0;
@@ -25,9 +28,8 @@ template <class Sample>
 bool convert(Sample* pixels, double white, GrayImage& image) {
   const std::unique_ptr<Sample, StbFree> owner(pixels);
   if (pixels == nullptr) return false;
-  const std::size_t count = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
-  image.levels.resize(count);
-  for (std::size_t i = 0; i < count; ++i) image.levels[i] = static_cast<float>(pixels[i] / white);
+  image.levels.resize(std::ptrdiff_t{image.width} * image.height);
+  for (std::size_t i = 0; i < image.levels.size(); ++i) image.levels[i] = to_float(pixels[i] / white);
   return true;
 }
 
@@ -36,16 +38,16 @@ Result<GrayImage> read_gray(const std::filesystem::path& file) {
   Result<std::string> bytes = read_text(file);
   if (!bytes.ok()) return bytes.error();
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes->data());
-  const int size = static_cast<int>(bytes->size());
+  const int size = narrow<int>(bytes->size());
   GrayImage image;
   int channels = 0;
   if (stbi_info_from_memory(data, size, &image.width, &image.height, &channels) == 0) {
     return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()),
                       "give a PNG, JPEG, BMP or PGM image"};
   }
-  if (static_cast<std::int64_t>(image.width) * image.height > max_pixels) {
+  if (std::int64_t{image.width} * image.height > max_pixels) {
     return Diagnostic{name, 0, fmt::format("the image has {} x {} pixels", image.width, image.height),
-                      "give one of at most 64 million"};
+                      "give an image of at most 64 million pixels"};
   }
   const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
   const bool read =
@@ -53,7 +55,7 @@ Result<GrayImage> read_gray(const std::filesystem::path& file) {
            : convert(stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 1), 255.0, image);
   if (!read) {
     return Diagnostic{name, 0, fmt::format("the image cannot be read: {}", stbi_failure_reason()),
-                      "save it again; it may be cut off"};
+                      "save it again; it may be truncated"};
   }
   return image;
 }
@@ -69,17 +71,17 @@ Result<HeightField> read_height_field(const std::filesystem::path& file, const V
                       "give an image of at least 2 x 2 pixels"};
   }
   auto field = std::make_shared<HeightFieldData>();
-  field->columns = static_cast<std::uint32_t>(image->width);
-  field->rows = static_cast<std::uint32_t>(image->height);
+  field->columns = image->width;
+  field->rows = image->height;
   field->size_x = size.x;
   field->size_y = size.y;
   field->heights.resize(image->levels.size());
   for (std::uint32_t row = 0; row < field->rows; ++row) {
     // Row 0 of the field lies at -y, the bottom of the image.
-    const std::size_t from = static_cast<std::size_t>(field->rows - 1 - row) * field->columns;
-    const std::size_t to = static_cast<std::size_t>(row) * field->columns;
+    const std::size_t from = std::size_t{field->rows - 1 - row} * field->columns;
+    const std::size_t to = std::size_t{row} * field->columns;
     for (std::uint32_t column = 0; column < field->columns; ++column) {
-      field->heights[to + column] = static_cast<float>(static_cast<double>(image->levels[from + column]) * size.z);
+      field->heights[to + column] = to_float(image->levels[from + column] * size.z);
     }
   }
   return HeightField(std::move(field));

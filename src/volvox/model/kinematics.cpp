@@ -20,11 +20,11 @@ Pose motion(const Chain::Joint& joint, double position) {
 bool find_way(const ModuleModel& model, int from, int to, int came_by, std::vector<int>& way) {
   VOLVOX_ASSERT(from >= 0 && to >= 0 && static_cast<std::size_t>(std::max(from, to)) < model.links.size());
   if (from == to) return true;
-  for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
-    const Joint& joint = model.joints[static_cast<std::size_t>(j)];
+  for (int j = 0; j < std::ssize(model.joints); ++j) {
+    const Joint& joint = model.joints[j];
     if (j == came_by || joint.parent < 0 || (joint.parent != from && joint.child != from)) continue;
     way.push_back(j);
-    if (find_way(model, joint.parent == from ? joint.child : joint.parent, to, j, way)) return true;
+    if (append_path(model, joint.parent == from ? joint.child : joint.parent, to, j, way)) return true;
     way.pop_back();
   }
   return false;
@@ -33,7 +33,7 @@ bool find_way(const ModuleModel& model, int from, int to, int came_by, std::vect
 using Vector6 = std::array<double, 6>;
 using Matrix6 = std::array<Vector6, 6>;
 
-// Solves a x = b for a symmetric positive definite matrix, by Cholesky's decomposition.
+// Solves a x = b for a symmetric positive definite matrix, by Cholesky decomposition.
 Vector6 solve(Matrix6 a, Vector6 b) {
   for (std::size_t i = 0; i < 6; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
@@ -84,7 +84,7 @@ std::vector<double> damped_step(const std::vector<Vector6>& columns, const Vecto
   return step;
 }
 
-// A step that keeps to the limits: a joint that would pass one stops there, and the others make up for it.
+// A step within the limits: a joint that would pass a limit stops there, and the other joints compensate.
 std::vector<double> limited_step(const Chain& chain, const std::vector<double>& at, std::vector<Vector6> columns,
                                  Vector6 error, double damping) {
   std::vector<double> to = at;
@@ -112,9 +112,9 @@ Result<void> Chain::append(const ModuleModel& model, const std::string& entry, c
   const int in = model.dock_index(entry), out = model.dock_index(exit);
   if (in < 0 || out < 0)
     return Error(fmt::format("{} has no dock {}", model.name, in < 0 ? entry : exit), "name two docks of the module");
-  const Dock &first = model.docks[static_cast<std::size_t>(in)], &last = model.docks[static_cast<std::size_t>(out)];
+  const Dock &first = model.docks[in], &last = model.docks[out];
   std::vector<int> way;
-  if (!find_way(model, first.link, last.link, -1, way))
+  if (!append_path(model, first.link, last.link, -1, way))
     return Error(fmt::format("no joints of {} lead from dock {} to dock {}", model.name, entry, exit),
                  "name two docks that joints connect");
 
@@ -123,7 +123,7 @@ Result<void> Chain::append(const ModuleModel& model, const std::string& entry, c
   here = here * first.pose.inverse();
   int link = first.link;
   for (const int j : way) {
-    const model::Joint& joint = model.joints[static_cast<std::size_t>(j)];
+    const model::Joint& joint = model.joints[j];
     const bool backwards = joint.child == link;
     const Pose to = backwards ? joint.child_frame : joint.parent_frame;
     const Pose from = backwards ? joint.parent_frame : joint.child_frame;
@@ -144,7 +144,7 @@ Result<void> Chain::append(const ModuleModel& model, const std::string& entry, c
 }
 
 std::vector<Pose> Chain::frames(std::span<const double> positions) const {
-  VOLVOX_CHECK(positions.size() == joints_.size(), "one position a joint");
+  VOLVOX_CHECK(positions.size() == joints_.size(), "one position per joint");
   std::vector<Pose> frames;
   frames.reserve(joints_.size() + 1);
   Pose here;

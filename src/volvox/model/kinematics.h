@@ -1,6 +1,6 @@
-// Kinematics of a chain of modules: joints in a row between a base and a tip, read from the modules'
-// models. Where is the tip, how does it move with the joints, and which joint positions bring it to a
-// pose (damped least squares, as seed 000's manipulator uses it).
+// Kinematics of a serial chain of modules, read from the modules' models: the pose of the tip, its Jacobian,
+// and inverse kinematics (damped least squares, as for seed 000's manipulator). Poses are in the frame of
+// the base that the caller gives; positions in rad or m.
 #pragma once
 
 #include <span>
@@ -15,19 +15,18 @@ namespace volvox::model {
 class Chain {
  public:
   struct Joint {
-    Pose before;  // of its frame (it moves about or along z), in the frame that the joint before it moves
+    Pose before;  // of its frame (it moves around or along z), in the moved frame of the joint before it
     bool revolute = true;
     double lower = -unlimited, upper = unlimited;  // rad or m
-    // The chain passes it from child to parent: it moves the tip the other way. Positions keep the joint's
-    // own sense.
+    // The chain passes the joint from child to parent, so it moves the tip in the opposite direction. Positions
+    // keep the sign of the joint itself.
     bool backwards = false;
   };
 
-  // The base is where the chain begins, in whatever frame the caller thinks in.
   explicit Chain(const Pose& base = {}) : tip_(base) {}
 
-  // Goes through a module, in at one dock and out at another. The first `entry` is at the base; every further
-  // one is engaged with the exit before it at `turn` (model::engaged_dock). Ball joints are not followed.
+  // Appends a module that the chain enters at one dock and leaves at another. The first `entry` is at the base; every
+  // further `entry` is engaged with the exit before it at `turn` (model::engaged_dock). Ball joints are taken as fixed.
   Result<void> append(const ModuleModel& model, const std::string& entry, const std::string& exit, int turn = 0);
 
   std::size_t size() const { return joints_.size(); }
@@ -40,20 +39,20 @@ class Chain {
   // The velocity of the tip for a unit velocity of each joint.
   std::vector<Twist> jacobian(std::span<const double> positions) const;
 
-  std::vector<double> random_positions(
-      RandomStream& random) const;  // within the limits; +-pi or +-1 m where there are none
+  // Within the limits; within +-pi or +-1 m for a joint without limits.
+  std::vector<double> random_positions(RandomStream& random) const;
 
  private:
   std::vector<Joint> joints_;
-  Pose tip_;          // in the frame that the last joint moves
-  int symmetry_ = 0;  // of the last exit dock; 0 before the first
+  Pose tip_;          // in the moved frame of the last joint
+  int symmetry_ = 0;  // of the last exit dock; 0 before the first module
   bool begun_ = false;
 };
 
 struct ReachOptions {
   double position_tolerance = 1e-4;  // m
   double angle_tolerance = radians(0.1);
-  // What an error of one radian counts, in metres; 0: any orientation will do.
+  // How many metres of error one radian counts as; 0: the orientation does not matter.
   double radian_weight = 0.2;
   int iterations = 200;
 };
@@ -66,9 +65,9 @@ struct Reach {
   bool reached = false;  // within the tolerances
 };
 
-// Damped least squares (Wampler 1986) from where the chain stands, within the joints' limits. The damping
-// follows Levenberg and Marquardt: less after a step that helped, more after one that did not, which is not
-// taken. It ends in the nearest local minimum; who needs more starts again from elsewhere.
+// Damped least squares (Wampler 1986) from `start`, within the joints' limits. The damping follows Levenberg
+// and Marquardt: it decreases after a step that reduces the error; otherwise the step is rejected and the damping
+// increases. It ends in a local minimum; for a better one, call it again with another start.
 Reach reach(const Chain& chain, const Pose& target, std::vector<double> start, const ReachOptions& options = {});
 
 }  // namespace volvox::model

@@ -24,7 +24,7 @@ bool names_a_file(const fs::path& path) {
   return extension == ".sdf" || extension == ".urdf" || extension == ".world" || extension == ".xml";
 }
 
-// Takes the scheme off a URI; "" if it has none.
+// Removes the scheme from a URI and returns it; "" if there is none.
 std::string take_scheme(std::string& uri) {
   const std::size_t at = uri.find("://");
   if (at == std::string::npos) return {};
@@ -33,7 +33,7 @@ std::string take_scheme(std::string& uri) {
   return scheme;
 }
 
-// The files that could be meant by a folder that holds a model.
+// The possible files of a model in its folder.
 std::vector<fs::path> model_files(const fs::path& folder) {
   const std::string name = folder.filename().string();
   return {folder / (name + ".sdf"), folder / (name + ".urdf"), folder / "model.sdf"};
@@ -43,7 +43,7 @@ Diagnostic no_download(const std::string& uri) {
   return {{},
           0,
           fmt::format("{} is not on this machine, and nothing is downloaded", uri),
-          "download it, and name the file"};
+          "download it and give the path of the file"};
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Result<fs::path> ModelLibrary::find_resource(const std::string& uri, const fs::p
   const fs::path path = name;
   std::vector<fs::path> candidates;
   if (scheme == "model" || scheme == "package") {
-    // The model may lie in a folder of its own name, above the file that asks.
+    // The model may be in a folder of its own name, above the file with this URI.
     std::error_code code;
     for (fs::path up = fs::absolute(relative_to, code); up.has_relative_path(); up = up.parent_path()) {
       if (!path.empty() && up.filename() == *path.begin()) candidates.push_back(up.parent_path() / path);
@@ -126,7 +126,7 @@ Result<fs::path> ModelLibrary::find_resource(const std::string& uri, const fs::p
   for (const fs::path& candidate : candidates) {
     if (is_file(candidate)) return candidate;
   }
-  if (name.empty()) return Diagnostic{{}, 0, "the URI of a mesh or image is empty", "name the file"};
+  if (name.empty()) return Diagnostic{{}, 0, "the URI of a mesh or image is empty", "give the name of the file"};
   return Diagnostic{{},
                     0,
                     fmt::format("there is no file {}", uri),
@@ -186,13 +186,13 @@ bool check_sdf_root(const XMLElement& root, Report& report) {
 
 namespace {
 
-// Everything that is not merged away must have come through.
+// Every link and joint that was not merged must be in the model.
 void check_urdf_came_through(const ModuleModel& model, const XMLElement& robot, const PreparedUrdf& urdf,
                              Report& report) {
   for (const XMLElement* link : children(robot, "link")) {
     const std::string name = link->Attribute("name");
     if (model.link_index(name) < 0 && !urdf.merged.contains(name)) {
-      report.error(*link, fmt::format("link {} has no mass to move", name), "give it <inertial> with a positive mass");
+      report.error(*link, fmt::format("link {} has no mass", name), "give it <inertial> with a positive mass");
     }
   }
   for (const XMLElement* joint : children(robot, "joint")) {
@@ -200,7 +200,7 @@ void check_urdf_came_through(const ModuleModel& model, const XMLElement& robot, 
     const std::string child = joint->FirstChildElement("child")->Attribute("link");
     const bool merged = std::string_view(joint->Attribute("type")) == "fixed" && urdf.merged.contains(child);
     if (model.joint_index(name) < 0 && !merged) {
-      report.error(*joint, fmt::format("joint {} was lost on the way from URDF to SDF", name),
+      report.error(*joint, fmt::format("joint {} was lost in the conversion from URDF to SDF", name),
                    "convert the file to SDF");
     }
   }
@@ -234,7 +234,7 @@ Result<Model> read_sdf(const std::string& text, const XMLElement& sdf, const fs:
     return uri.empty() ? Result<Model>(report.error()) : library.load(uri, file.parent_path(), &report.warnings());
   }
   if (element == nullptr || element->NextSiblingElement("model") != nullptr) {
-    report.error(sdf, element == nullptr ? "the file holds no <model>" : "the file holds more than one <model>",
+    report.error(sdf, element == nullptr ? "the file contains no <model>" : "the file contains more than one <model>",
                  sdf.FirstChildElement("world") != nullptr ? "this is a world; name a file with a model"
                                                            : "put exactly one <model> into it");
     return report.error();

@@ -18,7 +18,7 @@ Inertia rotated(const Inertia& inertia, const Quat& rotation) {
   return {entry(0, 0), entry(1, 1), entry(2, 2), entry(0, 1), entry(0, 2), entry(1, 2)};
 }
 
-// Adds the inertia of a point mass at an offset (Steiner).
+// Adds the inertia of a point mass at an offset (parallel axis theorem).
 void shift(Inertia& inertia, double mass, const Vec3& d) {
   inertia.xx += mass * (d.y * d.y + d.z * d.z);
   inertia.yy += mass * (d.x * d.x + d.z * d.z);
@@ -101,7 +101,7 @@ void set_mass_properties(Link& link, const MassProperties& properties) {
 }
 
 bool is_physical(const Vec3& m) {
-  // Files round their numbers: a thin plate may miss the inequality by its last digits.
+  // Numbers in files are rounded, so a thin plate may violate the inequality in the last digits.
   const double slack = 1e-4 * (m.x + m.y + m.z);
   return finite(m) && m.x > 0 && m.y > 0 && m.z > 0 && m.x + m.y + slack >= m.z && m.x + m.z + slack >= m.y &&
          m.y + m.z + slack >= m.x;

@@ -1,4 +1,4 @@
-// Mass, centre of mass and inertia of bodies put together from parts.
+// Mass (kg), centre of mass (m) and inertia (kg m^2) of bodies that are composed of parts.
 #pragma once
 
 #include "volvox/base/math.h"
@@ -13,8 +13,8 @@ struct MassProperties {
   Inertia inertia;  // about the centre of mass, along the axes of that frame
 };
 
-// Of a solid of even density. A hull counts as the box around it; planes, meshes and height
-// fields have no mass properties and come back with zero inertia.
+// Of a solid of uniform density. A hull counts as its bounding box; planes, meshes and height
+// fields get zero inertia.
 MassProperties solid(const Shape& shape, double mass);
 
 MassProperties placed(const MassProperties& part, const Pose& pose);
@@ -23,7 +23,7 @@ MassProperties sum(const MassProperties& a, const MassProperties& b);
 MassProperties mass_properties(const Link& link);
 void set_mass_properties(Link& link, const MassProperties& properties);
 
-// Whether the moments can be those of any body: positive, none larger than the other two together.
+// Whether a body can have these moments: they are positive, and none is larger than the sum of the other two.
 bool is_physical(const Vec3& principal_moments);
 
 }  // namespace volvox::model

@@ -6,17 +6,17 @@
 #include <fmt/format.h>
 #include <assimp/Importer.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/model/xml.h"
 
 namespace volvox::model {
 namespace {
 
 void add_part(const aiMesh& part, const aiMatrix4x4& to_scene, const Vec3& scale, MeshData& mesh) {
-  const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+  const auto first = narrow<std::uint32_t>(mesh.vertices.size());
   for (unsigned i = 0; i < part.mNumVertices; ++i) {
     const aiVector3D v = to_scene * part.mVertices[i];
-    mesh.vertices.push_back(
-        multiply({static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)}, scale));
+    mesh.vertices.push_back(multiply({v.x, v.y, v.z}, scale));
   }
   for (unsigned i = 0; i < part.mNumFaces; ++i) {
     const aiFace& face = part.mFaces[i];
@@ -43,9 +43,9 @@ Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, con
   const std::string name = file.string();
   if (Result<std::string> text = read_text(file); !text.ok()) return text.error();
   Assimp::Importer importer;
-  // Points and lines have no inside to collide with.
+  // Points and lines have no volume to collide with.
   importer.SetPropertyInteger(AI_CONFIG_PP_SBP_REMOVE, aiPrimitiveType_POINT | aiPrimitiveType_LINE);
-  // Robots are drawn z up; turning Collada to y up would lay them on their side.
+  // Robots are drawn with z up; rotating Collada files to y up would lay them on their side.
   importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
   const aiScene* scene = nullptr;
   try {
@@ -63,7 +63,7 @@ Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, con
   if (mesh->triangles.empty()) {
     return Diagnostic{name, 0,
                       submesh.empty() ? "the mesh has no triangles" : fmt::format("the mesh has no part {}", submesh),
-                      "check what the file holds in a mesh viewer"};
+                      "check the content of the file in a mesh viewer"};
   }
   for (const Vec3& v : mesh->vertices) {
     if (!finite(v)) return Diagnostic{name, 0, "a vertex of the mesh is not finite", "export it again"};
@@ -71,7 +71,7 @@ Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, con
   for (const auto& triangle : mesh->triangles) {
     for (const std::uint32_t index : triangle) {
       if (index >= mesh->vertices.size())
-        return Diagnostic{name, 0, "a triangle names a vertex that is not there", "export it again"};
+        return Diagnostic{name, 0, "a triangle refers to a vertex that does not exist", "export it again"};
     }
   }
   return Mesh(std::move(mesh));

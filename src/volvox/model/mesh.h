@@ -1,4 +1,4 @@
-// Meshes and images from files. Internal to model/.
+// Reads meshes and images from files. Internal to model/.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace volvox::model {
 
-// All triangles of a mesh file (OBJ, STL, DAE, PLY, ...), in metres after scaling. With
-// `submesh`, only the part of that name.
+// All triangles of a mesh file (OBJ, STL, DAE, PLY, ...), in m after scaling. With `submesh`, only
+// the part of that name.
 Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, const std::string& submesh = {});
 
 // A grayscale image as heights: black is 0, white `size.z`. The top of the image is +y.

@@ -1,5 +1,7 @@
 #include "volvox/model/module_model.h"
 
+#include <algorithm>
+
 #include "volvox/base/check.h"
 
 namespace volvox::model {
@@ -7,8 +9,8 @@ namespace {
 
 template <class T>
 int index_by_name(const std::vector<T>& items, const std::string& name) {
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].name == name) return static_cast<int>(i);
+  for (int i = 0; i < std::ssize(items); ++i) {
+    if (items[i].name == name) return i;
   }
   return -1;
 }
@@ -50,27 +52,26 @@ double ModuleModel::mass() const {
 }
 
 std::vector<Pose> forward_kinematics(const ModuleModel& model, const std::vector<double>& positions) {
-  VOLVOX_CHECK(positions.empty() || positions.size() == model.joints.size(), "one position a joint");
+  VOLVOX_CHECK(positions.empty() || positions.size() == model.joints.size(), "one position per joint");
   std::vector<Pose> poses(model.links.size());
   std::vector<char> is_child(model.links.size()), placed(model.links.size()), moved(model.links.size());
-  for (const Joint& joint : model.joints) is_child[static_cast<std::size_t>(joint.child)] = 1;
+  for (const Joint& joint : model.joints) is_child[joint.child] = 1;
   for (std::size_t i = 0; i < poses.size(); ++i) {
     poses[i] = model.links[i].pose;
     placed[i] = !is_child[i];
   }
-  // Each pass follows at least one joint, unless what is left hangs on a loop.
+  // Each pass places at least one link, unless the remaining links depend on a loop.
   for (bool progress = true; progress;) {
     progress = false;
     for (std::size_t j = 0; j < model.joints.size(); ++j) {
       const Joint& joint = model.joints[j];
-      const auto child = static_cast<std::size_t>(joint.child);
+      const int child = joint.child, parent = std::max(joint.parent, 0);
       const bool in_world = joint.parent < 0;
-      const auto parent = in_world ? 0 : static_cast<std::size_t>(joint.parent);
       if (placed[child] || (!in_world && !placed[parent])) continue;
       placed[child] = 1;
       progress = true;
       const double position = positions.empty() ? 0 : positions[j];
-      // What did not move keeps the very pose of the file, free of rounding.
+      // A link that did not move keeps the exact pose of the file, without rounding errors.
       if (position == 0 && (in_world || !moved[parent])) continue;
       moved[child] = 1;
       const Pose base = in_world ? Pose{} : poses[parent];

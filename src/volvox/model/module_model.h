@@ -1,5 +1,5 @@
-// What a module is: its links, joints, docks, sensors and mind, as read from SDF or URDF.
-// Parsed once, immutable, shared by all its instances.
+// The description of a module: its links, joints, docks, sensors and mind, as read from SDF or URDF. It is read
+// once, immutable, and shared by all instances. SI units; each pose names its frame.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 struct Link {
   std::string name;
-  Pose pose;                                 // in the module's frame, with every joint at zero
+  Pose pose;                                 // in the module's frame, with all joints at zero
   double mass = 1;                           // kg
   Pose inertial;                             // centre of mass and principal axes, in the link's frame
   Vec3 moments{1, 1, 1};                     // principal moments of inertia, kg m^2
@@ -30,7 +30,7 @@ struct Link {
 
 enum class JointType { revolute, prismatic, fixed, ball };
 
-// PD control with a speed and a torque limit: torque = clamp(kd (v - qdot), +-effort), where
+// PD control with limits of velocity and torque: torque = clamp(kd (v - qdot), +-effort), where
 // v is the commanded velocity or, in position control, clamp(kp / kd (q* - q), +-velocity).
 struct Motor {
   double kp = 0;
@@ -40,9 +40,9 @@ struct Motor {
 struct Joint {
   std::string name;
   JointType type = JointType::revolute;
-  int parent = 0, child = 0;  // links; -1 is the world (parent only)
-  Pose parent_frame;  // in the parent link's frame (the module's, if the parent is the world); the axis is its z
-  Pose child_frame;   // in the child link's frame; the two coincide at position zero
+  int parent = 0, child = 0;  // indices of links; the parent -1 is the world
+  Pose parent_frame;          // in the parent link's frame (the module's, if the parent is the world); z is the axis
+  Pose child_frame;           // in the child link's frame; both frames coincide at position zero
   double lower = -unlimited, upper = unlimited;  // rad or m
   double effort = unlimited;                     // N m or N, of the motor
   double velocity = unlimited;                   // rad/s or m/s, of the motor
@@ -53,28 +53,28 @@ struct Joint {
 
 enum class Gender { male, female, both };
 
-// The largest load that a dock bears, by axis of its frame: x points out of the module.
+// The largest load of a dock before it breaks, by axis of its frame: x points out of the module.
 struct DockStrength {
   double axial = unlimited;    // N along x, pulling apart (pushing together never breaks a dock)
-  double shear = unlimited;    // N across x
-  double bending = unlimited;  // N m across x
+  double shear = unlimited;    // N perpendicular to x
+  double bending = unlimited;  // N m about axes perpendicular to x
   double torsion = unlimited;  // N m about x
 };
 
 struct Dock {
   std::string name;
   int link = 0;
-  Pose pose;  // in the link's frame; x points out of the module, z marks turn 0
+  Pose pose;  // in the link's frame; x points out of the module, z defines turn 0
   Gender gender = Gender::both;
-  std::string kind = "dock";       // only docks of one kind fit each other
+  std::string kind = "dock";       // only docks of the same kind fit each other
   int symmetry = 4;                // engages at every 360/symmetry degrees; 0: at any angle
   double capture_distance = 0.01;  // m
   double capture_angle = radians(10);
   double latch_time = 0.25;  // s, from capture to engaged
-  double pull_speed = 0.2;   // m/s, at most, while it latches
+  double pull_speed = 0.2;   // m/s, maximum while it latches
   DockStrength strength;
-  double load_time = 1.0 / 30;  // s, over which loads are averaged before they are judged
-  double extension = 0;         // m by which this (elongated) dock stands out; already in pose
+  double load_time = 1.0 / 30;  // s, over which loads are averaged before they are compared with the strength
+  double extension = 0;         // m, length of the bar of an elongated dock; already part of pose
   bool enabled = true;          // at the start
 };
 
@@ -90,12 +90,12 @@ struct Sensor {
   std::string name;
   std::string type;  // a name of the sensor registry: "accelerometer", "range", ...
   int link = 0;
-  Pose pose;  // in the link's frame; x looks forward
+  Pose pose;  // in the link's frame; the sensor looks along x
   std::map<std::string, std::string> parameters;
   int line = 0;
 };
 
-// A further actuator, beside the motors of joints and the latches of docks.
+// An actuator other than the motors of joints and the latches of docks.
 struct Actuator {
   std::string name;
   std::string type;  // a name of the actuator registry: "thruster", ...
@@ -110,11 +110,11 @@ struct Mind {
   std::map<std::string, std::string> parameters;
   std::string file;  // where it was declared
   int line = 0;
-  std::vector<Mind> further{};  // more behaviours on the same module; they have none of their own
+  std::vector<Mind> further{};  // more behaviours of the same module; their own `further` is empty
 };
 
-// The interfaces to the discrete-event network (docs/network.md says what the numbers mean).
-// A dock without a wire talks over the ideal network.
+// The interfaces to the discrete-event network (docs/network.md explains the numbers).
+// A dock without a wire uses the ideal network.
 enum class WireTiming { live, delayed };
 
 struct Wire {
@@ -122,7 +122,7 @@ struct Wire {
   double bit_rate = 1e6;  // bit/s; infinity: frames take no time
   double delay = 0;       // s
   WireTiming timing = WireTiming::live;
-  std::uint32_t capacity = 0;                           // bytes a tick; delayed timing only
+  std::uint32_t capacity = 0;                           // bytes per tick; delayed timing only
   std::uint32_t queue = 1024;                           // frames
   std::uint32_t largest_payload = 65535, overhead = 0;  // bytes
   int line = 0;
@@ -136,7 +136,7 @@ struct Radio {
   double power = 1e-3;                                // W
   double gain = 1;                                    // of the antenna, linear
   double bit_rate = 250e3;                            // bit/s
-  double bandwidth = 2e6;                             // Hz, of the noise
+  double bandwidth = 2e6;                             // Hz, of the thermal noise
   double noise_factor = 1;                            // linear
   double receive_threshold = 3.16e-12;                // W
   double carrier_threshold = 3.16e-12;                // W; infinity: never busy
@@ -153,8 +153,8 @@ struct Radio {
 
 enum class BusKind { can, serial };
 enum class BusScope {
-  organism,  // the bus runs through engaged docks: it joins with them and comes apart with them
-  world,     // one bus for all modules that name it, wherever they are
+  organism,  // the bus runs through engaged docks and is joined and split with them
+  world,     // one bus for all modules that name it, docked or not
 };
 enum class BusStuffing { none, exact, worst };
 
@@ -165,14 +165,14 @@ struct Bus {
   double bit_rate = 125e3;
   BusStuffing stuffing = BusStuffing::none;
   std::uint32_t queue = 1024, largest_payload = 4095;
-  bool master = false;  // of a serial bus; where there are several, the first module's
+  bool master = false;  // of a serial bus; if there are several, the first module is the master
   int line = 0;
 };
 
-// A library to be loaded, or an extension to be made: <plugin filename="libmine.so" name="mine">.
+// A library to load, or an extension to create: <plugin filename="libmine.so" name="mine">.
 struct PluginSpec {
-  std::string filename;                           // empty: an extension that is there already
-  std::string name;                               // of the extension to make, where there is one of this name
+  std::string filename;                           // empty: the extension is already registered
+  std::string name;                               // of the extension to create, if one of this name exists
   std::map<std::string, std::string> parameters;  // of the extension: child elements by name
   std::string file;                               // where it was declared
   int line = 0;
@@ -187,42 +187,41 @@ struct ModuleModel {
   std::vector<Dock> docks;
   std::vector<Sensor> sensors;
   std::vector<Actuator> actuators;
-  std::vector<Wire> wires;  // at most one a dock, in the order of docks
+  std::vector<Wire> wires;  // at most one per dock, in the order of docks
   std::vector<Radio> radios;
   std::vector<Bus> buses;
-  // Noise by percept ("yaw.angle", "imu"), by action ("yaw", "front"), and on the messages
-  // that go out through a dock, radio or bus ("front", or "*" for all docks).
+  // Noise by percept ("yaw.angle", "imu"), by action ("yaw", "front"), and by the dock, radio or bus that
+  // sends a message ("front", or "*" for all docks).
   std::map<std::string, NoiseChainSpec> percept_noise, action_noise, message_noise;
-  std::optional<Mind> mind;     // has a mind: it is a module; otherwise an obstacle or a base
+  std::optional<Mind> mind;     // with a mind it is a module, without one an obstacle or a base
   bool fixed_in_place = false;  // SDF's <static>
-  bool driven = false;          // moved from outside (Input "pose"): pushes, is not pushed
-  bool self_collide = true;     // links that no joint connects touch each other (SDF says false if not told)
-  Pose default_pose;            // the <pose> of the file's <model>; a placement has its own
+  bool driven = false;          // kinematic body, moved by inputs ("pose"): it pushes others and is not pushed
+  bool self_collide = true;     // links that no joint connects collide with each other (SDF's default is false)
+  Pose default_pose;            // the <pose> of the file's <model>; a placement replaces it
 
-  int link_index(const std::string& name) const;  // -1: there is none
+  int link_index(const std::string& name) const;  // all three: -1 if there is none
   int joint_index(const std::string& name) const;
   int dock_index(const std::string& name) const;
   const Wire* wire_of(int dock) const;  // null: none
-  // Where messages go out and come in: the docks, then the radios, then the buses.
+  // The ports of messages: docks, then radios, then buses.
   std::vector<std::string> outlet_names() const;
   double mass() const;
 };
 
-// Poses of all links in the module's frame, for given joint positions (one a joint; a ball
-// or fixed joint ignores its own). Joints must form a forest, as they do in SDF and URDF
-// models of robots; a joint that closes a loop inside the module is not followed.
+// Poses of all links in the module's frame, for given joint positions (one per joint; ball and
+// fixed joints ignore theirs). Joints must form a forest, as they do in SDF and URDF models of
+// robots; a joint that closes a loop inside the module is ignored.
 std::vector<Pose> forward_kinematics(const ModuleModel& model, const std::vector<double>& positions);
 
 // The box around all colliders, for given poses of the links.
 Bounds bounds(const ModuleModel& model, const std::vector<Pose>& links);
 
-// Whether two docks can engage: of one kind and one symmetry, and not both male or both female.
+// Whether two docks can engage: same kind, same symmetry, and not both male or both female.
 bool fit(const Dock& a, const Dock& b);
 
-// The pose that the frame of dock b has in the frame of dock a when they are engaged with
-// b turned by `turn` steps of its symmetry: origins together, x axes opposed (half a
-// turn about z), then turned about b's own x. It is its own inverse, so a turn is the same
-// turn seen from either side.
+// The pose of dock b's frame in dock a's frame when they are engaged and b is rotated by `turn` steps of
+// its symmetry: the origins coincide, the x axes are opposite (half a turn about z), then a rotation
+// about b's own x. It is its own inverse, so `turn` is the same seen from either dock.
 Pose engaged_dock(int symmetry, int turn);
 
 }  // namespace volvox::model

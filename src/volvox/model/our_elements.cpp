@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/model/elongate.h"
 #include "volvox/model/sdf_model.h"
 
@@ -52,10 +53,11 @@ class OurElements {
   }
 
  private:
-  // The link of that name, or the one that a merged link of a URDF went into. -1 after an error.
-  int find_link(const XMLElement& at, const std::string& name, Pose& pose) {
+  // The index of the link of that name, or -1 after an error. For a link of a URDF that was merged into another one,
+  // the index of the latter; `pose` is then transformed into its frame.
+  int resolve_link(const XMLElement& at, const std::string& name, Pose& pose) {
     std::string link = name;
-    // A chain of merged links is at most as long as there are links.
+    // A chain of merged links is not longer than the number of links.
     for (std::size_t guard = 0; source_.urdf != nullptr && guard <= source_.urdf->merged.size(); ++guard) {
       const auto merged = source_.urdf->merged.find(link);
       if (model_.link_index(link) >= 0 || merged == source_.urdf->merged.end()) break;
@@ -64,7 +66,7 @@ class OurElements {
     }
     const int index = model_.link_index(link);
     if (index < 0 && !name.empty()) {
-      report_.error(at, fmt::format("<{}> stands on the link {}, which {} does not have", at.Name(), name, model_.name),
+      report_.error(at, fmt::format("<{}> names the link {}, which {} does not have", at.Name(), name, model_.name),
                     suggest(name, names_of(model_.links)));
     }
     return index;
@@ -82,7 +84,7 @@ class OurElements {
                            fmt::format("the motor drives the joint {}, which {} does not have", name, model_.name),
                            suggest(name, names_of(model_.joints)));
     }
-    Joint& joint = model_.joints[static_cast<std::size_t>(index)];
+    Joint& joint = model_.joints[index];
     if (joint.type != JointType::revolute && joint.type != JointType::prismatic) {
       return report_.error(element, fmt::format("joint {} cannot have a motor", name),
                            "only revolute and prismatic joints can");
@@ -97,9 +99,9 @@ class OurElements {
     Dock dock;
     dock.name = attributes.required("name");
     dock.pose = attributes.pose("pose").value_or(Pose{});
-    dock.link = find_link(element, attributes.required("link"), dock.pose);
+    dock.link = resolve_link(element, attributes.required("link"), dock.pose);
     dock.kind = attributes.text("kind", dock.kind);
-    dock.symmetry = static_cast<int>(attributes.integer("symmetry", dock.symmetry, 0, 360));
+    dock.symmetry = narrow<int>(attributes.integer("symmetry", dock.symmetry, 0, 360));
     dock.capture_distance = attributes.number("capture_distance", dock.capture_distance, Range::not_negative());
     dock.capture_angle = attributes.number("capture_angle", dock.capture_angle, Range::between(0, pi));
     dock.latch_time = attributes.number("latch_time", dock.latch_time, Range::not_negative());
@@ -113,8 +115,8 @@ class OurElements {
     dock.extension = attributes.number("extension", 0, Range::not_negative());
     set_gender(element, attributes.text("gender", "both"), dock);
     if (dock.name.find('.') != std::string::npos) {
-      report_.error(element, fmt::format("the name {} of a dock holds a point", dock.name),
-                    "leave it out: MODULE.DOCK is how connections name docks");
+      report_.error(element, fmt::format("the name {} of a dock contains a point", dock.name),
+                    "leave it out, because connections name docks as MODULE.DOCK");
     }
     const double mass = attributes.number("extension_mass", 0.02, Range::positive());
     const double radius = attributes.number("extension_radius", 0.01, Range::positive());
@@ -135,7 +137,7 @@ class OurElements {
       report_.error(element, fmt::format("there is no gender \"{}\"", text), suggest(text, {"male", "female", "both"}));
   }
 
-  // A sensor or an actuator: named, typed, mounted on a link; further attributes are its own.
+  // A sensor or an actuator: name, type and link; further attributes become its parameters.
   template <class Mounted>
   Mounted read_mounted(const XMLElement& element) {
     const Attributes attributes(element, report_);
@@ -144,10 +146,10 @@ class OurElements {
     mounted.type = attributes.required("type");
     mounted.pose = attributes.pose("pose").value_or(Pose{});
     mounted.line = element.GetLineNum();
-    // A model of one link leaves no doubt about which.
-    const bool doubtful = model_.links.size() != 1;
+    // link= may be left out in a model of one link.
+    const bool ambiguous = model_.links.size() != 1;
     mounted.link =
-        attributes.has("link") || doubtful ? find_link(element, attributes.required("link"), mounted.pose) : 0;
+        attributes.has("link") || ambiguous ? resolve_link(element, attributes.required("link"), mounted.pose) : 0;
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
       const std::string_view name = a->Name();
       if (name != "name" && name != "type" && name != "pose" && name != "link")
@@ -158,10 +160,15 @@ class OurElements {
 
   static std::uint32_t count(const Attributes& attributes, const char* name, std::uint32_t fallback, std::uint32_t low,
                              std::uint32_t high) {
-    return static_cast<std::uint32_t>(attributes.integer(name, fallback, low, high));
+    return narrow<std::uint32_t>(attributes.integer(name, fallback, low, high));
+  }
+  // The enumerator at the place of the value among the choices; the first if there is no such attribute.
+  template <class Enum>
+  static Enum choose(const Attributes& attributes, const char* name, const std::vector<std::string>& choices) {
+    return static_cast<Enum>(attributes.choice(name, 0, choices));
   }
   static constexpr std::uint32_t most_frames = 1'000'000, most_bytes = 1'000'000, most_slots = 1'000'000;
-  static constexpr double longest = 3600;  // s, of any one thing that a network does
+  static constexpr double longest = 3600;  // s, for all delays and timeouts of networks
 
   void add_wire(const XMLElement& element) {
     const Attributes attributes(element, report_);
@@ -169,7 +176,7 @@ class OurElements {
     Wire wire;
     wire.bit_rate = attributes.number("bit_rate", wire.bit_rate, Range::positive_or_infinite());
     wire.delay = attributes.number("delay", wire.delay, Range::between(0, longest));
-    wire.timing = static_cast<WireTiming>(attributes.choice("timing", 0, {"live", "delayed"}));
+    wire.timing = choose<WireTiming>(attributes, "timing", {"live", "delayed"});
     wire.capacity = count(attributes, "capacity", wire.capacity, 1, 1'000'000'000);
     wire.queue = count(attributes, "queue", wire.queue, 1, most_frames);
     wire.largest_payload = count(attributes, "largest_payload", wire.largest_payload, 1, most_bytes);
@@ -177,10 +184,10 @@ class OurElements {
     wire.line = element.GetLineNum();
     if (wire.timing == WireTiming::delayed && !attributes.has("capacity"))
       report_.error(element, "a wire with delayed timing has no capacity=",
-                    "say how many bytes it carries in a tick, such as capacity=\"64\"");
+                    "give the number of bytes that it carries per tick, such as capacity=\"64\"");
     if (wire.timing == WireTiming::live && attributes.has("capacity"))
       report_.error(element, "a live wire has no capacity=",
-                    "leave it out: bit_rate= says how fast it is; or write timing=\"delayed\"");
+                    "leave it out, because bit_rate= gives its speed; or write timing=\"delayed\"");
     if (name.empty()) return;
     if (name != "*" && model_.dock_index(name) < 0) {
       std::vector<std::string> known = names_of(model_.docks);
@@ -188,12 +195,12 @@ class OurElements {
                            fmt::format("the wire ends at the dock {}, which {} does not have", name, model_.name),
                            known.empty() ? "give the model a <volvox:dock> first" : suggest(name, known));
     }
-    for (std::size_t d = 0; d < model_.docks.size(); ++d) {
+    for (int d = 0; d < std::ssize(model_.docks); ++d) {
       if (name != "*" && name != model_.docks[d].name) continue;
-      wire.dock = static_cast<int>(d);
+      wire.dock = d;
       if (model_.wire_of(wire.dock) != nullptr)
         return report_.error(element, fmt::format("dock {} has two wires", model_.docks[d].name),
-                             "keep one <volvox:wire> a dock");
+                             "keep one <volvox:wire> per dock");
       model_.wires.push_back(wire);
     }
   }
@@ -203,8 +210,9 @@ class OurElements {
     Radio radio;
     radio.name = attributes.required("name");
     radio.pose = attributes.pose("pose").value_or(Pose{});
-    const bool doubtful = model_.links.size() != 1;
-    radio.link = attributes.has("link") || doubtful ? find_link(element, attributes.required("link"), radio.pose) : 0;
+    const bool ambiguous = model_.links.size() != 1;
+    radio.link =
+        attributes.has("link") || ambiguous ? resolve_link(element, attributes.required("link"), radio.pose) : 0;
     radio.channel = attributes.text("channel", radio.channel);
     radio.power = attributes.number("power", radio.power, {0, 1000, true});
     radio.gain = attributes.number("gain", radio.gain, Range::positive());
@@ -234,10 +242,10 @@ class OurElements {
     const Attributes attributes(element, report_);
     Bus bus;
     bus.name = attributes.required("name");
-    bus.kind = static_cast<BusKind>(attributes.choice("kind", 0, {"can", "serial"}));
-    bus.scope = static_cast<BusScope>(attributes.choice("scope", 0, {"organism", "world"}));
+    bus.kind = choose<BusKind>(attributes, "kind", {"can", "serial"});
+    bus.scope = choose<BusScope>(attributes, "scope", {"organism", "world"});
     bus.bit_rate = attributes.number("bit_rate", bus.bit_rate, Range::positive());
-    bus.stuffing = static_cast<BusStuffing>(attributes.choice("stuffing", 0, {"none", "exact", "worst"}));
+    bus.stuffing = choose<BusStuffing>(attributes, "stuffing", {"none", "exact", "worst"});
     bus.queue = count(attributes, "queue", bus.queue, 1, most_frames);
     bus.largest_payload = count(attributes, "largest_payload", bus.largest_payload, 1, most_bytes);
     bus.master = attributes.flag("master", bus.master);
@@ -263,8 +271,7 @@ class OurElements {
       names.push_back(dock.name + ".dock");
       names.push_back(dock.name + ".load");
     }
-    for (const Wire& wire : model_.wires)
-      names.push_back(model_.docks[static_cast<std::size_t>(wire.dock)].name + ".link");
+    for (const Wire& wire : model_.wires) names.push_back(model_.docks[wire.dock].name + ".link");
     for (const Radio& radio : model_.radios) names.push_back(radio.name + ".signal");
     for (const Bus& bus : model_.buses) names.push_back(bus.name + ".link");
     return names;
@@ -279,7 +286,7 @@ class OurElements {
     return names;
   }
 
-  // A behaviour asks for percepts and actions by name, so that each must be one thing only.
+  // Behaviours refer to percepts and actions by name, so names must be unique.
   void check_names() {
     const auto check = [&](const std::vector<std::string>& names, const char* what) {
       std::set<std::string> seen;
@@ -294,7 +301,7 @@ class OurElements {
     check(model_.outlet_names(), "docks, radios or buses");
   }
 
-  // The last of our elements of that name, which is the one that came second.
+  // The line of the last of our elements with that name: of two equal names, the second is the mistake.
   int line_of(const std::string& name) const {
     int line = source_.element.GetLineNum();
     for (const char* kind : {"volvox:dock", "volvox:sensor", "volvox:actuator", "volvox:radio", "volvox:bus"}) {
@@ -312,7 +319,7 @@ class OurElements {
       const std::string name = Attributes(*element, report_).required(key);
       if (name.empty()) continue;
       if (std::find(known.begin(), known.end(), name) == known.end()) {
-        report_.error(*element, fmt::format("<{}> is about {}, which {} does not have", kind, name, model_.name),
+        report_.error(*element, fmt::format("<{}> names {}, which {} does not have", kind, name, model_.name),
                       suggest(name, known));
       }
       for (const XMLElement* noise : children(*element, "volvox:noise")) chains[name].push_back(read_noise(*noise));
@@ -366,7 +373,7 @@ void read_plugin(const XMLElement& element, std::vector<PluginSpec>& plugins, Re
                   {},
                   report.file(),
                   element.GetLineNum()};
-  // Models that were made for Gazebo name its own.
+  // Models made for Gazebo name Gazebo's plugins.
   for (const char* theirs :
        {"libgazebo", "gazebo", "libgz-", "gz-", "libignition", "ignition-", "libIgn", "libhector_gazebo"})
     if (spec.filename.starts_with(theirs))
@@ -374,7 +381,7 @@ void read_plugin(const XMLElement& element, std::vector<PluginSpec>& plugins, Re
                          "give the model a <volvox:mind>");
   for (const XMLElement* child = element.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
     if (child->FirstChildElement() != nullptr)
-      report.error(*child, fmt::format("<{}> in a <plugin> holds elements", child->Name()),
+      report.error(*child, fmt::format("<{}> in a <plugin> contains elements", child->Name()),
                    "give it a text: parameters have a name and a value");
     if (!spec.parameters.emplace(child->Name(), text_of(child)).second)
       report.error(*child, fmt::format("<{}> is given twice", child->Name()), "keep one of them");

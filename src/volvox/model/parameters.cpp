@@ -11,9 +11,8 @@ namespace volvox::model {
 namespace {
 
 bool is_identifier(std::string_view name) {
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return false;
-  return std::all_of(name.begin(), name.end(),
-                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
 std::string range_text(const ParameterDesc& p) {
@@ -31,14 +30,14 @@ bool allows(const ParameterDesc& p, const std::string& value) {
   if (!p.choices.empty()) return std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end();
   if (!p.min && !p.max && !p.whole) return true;
   const std::optional<double> number = parse_number(value);
-  // In digits alone: behind this check some read it as an integer, and 1e2 is none.
+  // Only digits, because the value may later be parsed as an integer, which 1e2 is not.
   const bool digits = value.find_first_not_of("0123456789", value.starts_with('-') ? 1 : 0) == std::string::npos;
   if (p.whole && !digits) return false;
   return number && (!p.min || *number >= *p.min) && (!p.max || *number <= *p.max);
 }
 
 bool is_one_line(const std::string& value) {
-  return std::none_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  return std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20; });
 }
 
 ParameterDesc read_parameter(const XMLElement& element, Report& report) {
@@ -97,7 +96,7 @@ Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
                  fmt::format("{}={}: the value of {} is not {}", key, value, key, range_text(*found)),
                  fmt::format("give {} {}", key, range_text(*found))});
     } else if (!is_one_line(value)) {
-      error.add({file, found->line, fmt::format("the value of {} holds a line break or a control character", key),
+      error.add({file, found->line, fmt::format("the value of {} contains a line break or a control character", key),
                  "give one line of text"});
     }
   }
@@ -125,8 +124,7 @@ std::string substitute(const std::string& text, const std::map<std::string, std:
     const std::string name = close == std::string::npos ? std::string() : text.substr(dollar + 2, close - dollar - 2);
     const auto found = values.find(name);
     if (found == values.end()) {
-      const int line =
-          1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(dollar), '\n'));
+      const int line = 1 + narrow<int>(std::count(text.begin(), text.begin() + dollar, '\n'));
       if (is_identifier(name)) {
         report.error(line, fmt::format("there is no parameter {} for ${{{}}}", name, name),
                      names.empty() ? fmt::format("declare it with <volvox:parameter name=\"{}\" value=\"...\"/>", name)

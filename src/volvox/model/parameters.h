@@ -1,4 +1,4 @@
-// <volvox:parameter>: what --set can change, and ${name} in the text of a world. Internal.
+// <volvox:parameter>, which --set can change, and ${name} in the text of a world. Internal to model/.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@ namespace volvox::model {
 
 std::vector<ParameterDesc> parameters_of(const XMLElement& world, Report& report);
 
-// Replaces every ${name} outside of comments. Values are escaped, and hold no line breaks, so
-// that neither the structure nor the line numbers of the file change.
+// Replaces every ${name} outside of comments. Values are escaped and contain no line breaks, so
+// neither the structure nor the line numbers of the file change.
 std::string substitute(const std::string& text, const std::map<std::string, std::string>& values, Report& report);
 
 }  // namespace volvox::model

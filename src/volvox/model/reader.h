@@ -1,7 +1,7 @@
-// Reads modules and worlds from SDF and URDF files, with the volvox: elements of
-// docs/formats.md. Whatever is wrong with a file comes back as an Error whose diagnostics
-// name the file, the line and the fix; nothing is printed, nothing is thrown.
-// Not thread-safe: libsdformat, which reads the standard elements, has global state.
+// Reads modules and worlds from SDF and URDF files, with the volvox: elements of docs/formats.md.
+// Every mistake in a file is returned in an Error whose diagnostics name the file, the line and the
+// fix; nothing is printed or thrown. Not thread-safe: libsdformat, which reads the standard elements,
+// has global state.
 #pragma once
 
 #include <filesystem>
@@ -19,33 +19,32 @@ namespace volvox::model {
 
 using Model = std::shared_ptr<const ModuleModel>;
 
-// Finds models by name, reads each file once, and hands out the one copy ever after.
+// Finds models by name. Each file is read once; its model is shared afterwards.
 class ModelLibrary {
  public:
-  ModelLibrary();  // looks along platform::resource_path()
+  ModelLibrary();  // searches platform::resource_path()
   explicit ModelLibrary(std::vector<std::filesystem::path> resource_path);
 
-  // A name ("superbot", "model://superbot") is robots/NAME/NAME.sdf (or .urdf) along the
-  // resource path and in `relative_to`, the folder of the file that asks; a path that ends in
-  // .sdf or .urdf is taken relative to that folder. Warnings of a file that was read before
-  // are not repeated.
+  // A name ("superbot", "model://superbot") means robots/NAME/NAME.sdf (or .urdf) in the resource
+  // path or in `relative_to`, the folder of the referring file; a path that ends in .sdf or .urdf is
+  // relative to that folder. Warnings of a file that was read before are not repeated.
   Result<Model> load(const std::string& name_or_path, const std::filesystem::path& relative_to = {},
                      std::vector<Diagnostic>* warnings = nullptr);
 
   // The file that load() would read.
   Result<std::filesystem::path> find(const std::string& name_or_path,
                                      const std::filesystem::path& relative_to = {}) const;
-  // The file behind a URI of a mesh or an image: model://NAME/..., package://NAME/...,
+  // The file of a mesh or an image with this URI: model://NAME/..., package://NAME/...,
   // file://..., or a path relative to the folder.
   Result<std::filesystem::path> find_resource(const std::string& uri, const std::filesystem::path& relative_to) const;
 
-  std::vector<std::string> names() const;  // of the robots along the resource path, sorted
+  std::vector<std::string> names() const;  // of the robots in the resource path, sorted
   const std::vector<std::filesystem::path>& resource_path() const { return resource_path_; }
 
  private:
   struct Entry {
-    Model model;                       // null while it is being read: a cycle shows here
-    std::vector<Diagnostic> warnings;  // not yet handed out
+    Model model;                       // null while it is being read, which detects cycles
+    std::vector<Diagnostic> warnings;  // not returned yet
   };
   std::vector<std::filesystem::path> folders(const std::filesystem::path& relative_to) const;
 
@@ -53,12 +52,12 @@ class ModelLibrary {
   std::map<std::filesystem::path, Entry> cache_;
 };
 
-// A <volvox:parameter> of a world: what --set can change.
+// A <volvox:parameter> of a world, which --set can change.
 struct ParameterDesc {
   std::string name;
   std::string value;                 // the default
-  std::optional<double> min, max;    // with either, the value is a number
-  std::vector<std::string> choices;  // if any, the value is one of these
+  std::optional<double> min, max;    // if either is given, the value is a number
+  std::vector<std::string> choices;  // if not empty, the value is one of these
   std::string description;
   int line = 0;
   bool whole = false;  // a number without a fraction
@@ -66,18 +65,17 @@ struct ParameterDesc {
 
 Result<std::vector<ParameterDesc>> read_parameters(const std::filesystem::path& file);
 
-// Checks a setting against what is declared: an unknown key names the nearest, a value out
-// of range names the range. `file` is where the parameters are declared, for the message.
+// Checks settings against the declared parameters. The error for an unknown key names the nearest one, the
+// error for a value out of range names the range. `file` declares the parameters, for the message.
 Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
                             const std::map<std::string, std::string>& settings, const std::string& file);
 
-// Reads a world. `settings` replace the defaults of its parameters. A file that holds a
-// <model> (or a URDF) instead of a <world> becomes a world with a ground and that one model
-// standing on it.
+// Reads a world. `settings` replace the defaults of its parameters. A file with a <model> (or a URDF)
+// instead of a <world> becomes a world with a ground on which this model stands.
 Result<WorldModel> read_world(const std::filesystem::path& file, const std::map<std::string, std::string>& settings,
                               ModelLibrary& library, std::vector<Diagnostic>* warnings = nullptr);
 
-// For tests and generated worlds: the same from a text. Relative paths start at the folder
+// The same from a text, for tests and generated worlds. Relative paths start at the folder
 // of `file`, which need not exist.
 Result<WorldModel> read_world_text(std::string text, const std::filesystem::path& file,
                                    const std::map<std::string, std::string>& settings, ModelLibrary& library,

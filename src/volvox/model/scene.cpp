@@ -46,7 +46,7 @@ int SceneBuilder::find(const std::string& name) const {
 
 int SceneBuilder::add(Model model, std::optional<Pose> pose, std::string name, const PlacementOptions& options) {
   VOLVOX_CHECK(model != nullptr, "add() without a model");
-  const int index = static_cast<int>(world_.placements.size());
+  const int index = narrow<int>(world_.placements.size());
   if (!index_.emplace(name, index).second) {
     report({options.file, options.line, fmt::format("there are two things named {}", name), "give each its own name"});
   }
@@ -68,13 +68,13 @@ int SceneBuilder::add(Model model, std::optional<Pose> pose, std::string name, c
                 which(joint, names_of(model->joints))});
         continue;
       }
-      const Joint& limits = model->joints[static_cast<std::size_t>(j)];
+      const Joint& limits = model->joints[j];
       if (!(position >= limits.lower && position <= limits.upper)) {
         report({options.file, options.line,
                 fmt::format("{}: position {} of joint {} is outside of its limits", p.name, position, joint),
                 fmt::format("give a value from {} to {}", limits.lower, limits.upper)});
       }
-      p.positions[static_cast<std::size_t>(j)] = position;
+      p.positions[j] = position;
     }
   }
   p.model = std::move(model);
@@ -90,7 +90,7 @@ bool SceneBuilder::check_count(std::int64_t count, const std::string& name, cons
 
 int SceneBuilder::add_chain(Model model, std::int64_t count, const std::string& from, const std::string& to, int turn,
                             std::optional<Pose> pose, const std::string& name, const PlacementOptions& options) {
-  const int first = static_cast<int>(world_.placements.size());
+  const int first = narrow<int>(world_.placements.size());
   if (!check_count(count, name, options)) return first;
   const int dock_from = model->dock_index(from), dock_to = model->dock_index(to);
   for (const auto& [dock, index] : {std::pair{from, dock_from}, std::pair{to, dock_to}}) {
@@ -99,7 +99,7 @@ int SceneBuilder::add_chain(Model model, std::int64_t count, const std::string& 
             which(dock, names_of(model->docks))});
   }
   if (dock_from < 0 || dock_to < 0) return first;
-  world_.placements.reserve(world_.placements.size() + static_cast<std::size_t>(count));
+  world_.placements.reserve(world_.placements.size() + count);
   for (std::int64_t i = 0; i < count; ++i) {
     const int index = add(model, i == 0 ? pose : std::nullopt, name + std::to_string(i), options);
     if (i > 0) connect(index - 1, dock_from, index, dock_to, turn, options.file, options.line);
@@ -112,19 +112,19 @@ int SceneBuilder::add_ring(Model model, std::int64_t count, const std::string& f
   if (count < 2) {
     report({options.file, options.line, fmt::format("the ring {} would have {} modules", name, count),
             "give a count of at least 2"});
-    return static_cast<int>(world_.placements.size());
+    return narrow<int>(world_.placements.size());
   }
   const std::size_t errors = error_.diagnostics().size();
   const int first = add_chain(model, count, from, to, turn, pose, name, options);
   if (error_.diagnostics().size() != errors) return first;
-  connect(first + static_cast<int>(count) - 1, model->dock_index(from), first, model->dock_index(to), turn,
-          options.file, options.line);
+  connect(first + narrow<int>(count) - 1, model->dock_index(from), first, model->dock_index(to), turn, options.file,
+          options.line);
   return first;
 }
 
 int SceneBuilder::add_grid(Model model, const GridOptions& grid, const Pose& pose, const std::string& name,
                            const PlacementOptions& options) {
-  const int first = static_cast<int>(world_.placements.size());
+  const int first = narrow<int>(world_.placements.size());
   for (const int count : {grid.count_x, grid.count_y, grid.count_z}) {
     if (!check_count(count, name, options)) return first;
   }
@@ -133,7 +133,7 @@ int SceneBuilder::add_grid(Model model, const GridOptions& grid, const Pose& pos
   if (!check_count(layer, name, options)) return first;
   const std::int64_t total = layer * grid.count_z;
   if (!check_count(total, name, options)) return first;
-  world_.placements.reserve(world_.placements.size() + static_cast<std::size_t>(total));
+  world_.placements.reserve(world_.placements.size() + total);
   std::int64_t index = 0;
   for (int z = 0; z < grid.count_z; ++z) {
     for (int y = 0; y < grid.count_y; ++y) {
@@ -141,7 +141,7 @@ int SceneBuilder::add_grid(Model model, const GridOptions& grid, const Pose& pos
         Pose local{{(x - 0.5 * (grid.count_x - 1)) * grid.spacing.x, (y - 0.5 * (grid.count_y - 1)) * grid.spacing.y,
                     z * grid.spacing.z},
                    {}};
-        RandomStream random(grid.seed, static_cast<std::uint64_t>(index), "population");
+        RandomStream random(grid.seed, index, "population");
         const double dx = random.uniform(-1, 1), dy = random.uniform(-1, 1), yaw = random.uniform(0, 2 * pi);
         local.position += Vec3{dx, dy, 0} * grid.jitter;
         if (grid.random_yaw) local.rotation = Quat::axis_angle({0, 0, 1}, yaw);
@@ -163,7 +163,7 @@ class MeetingDocks {
 
   void add(const Placement& placement, int index) {
     const std::vector<Pose> links = forward_kinematics(*placement.model, placement.positions);
-    for (std::size_t d = 0; d < placement.model->docks.size(); ++d) {
+    for (int d = 0; d < std::ssize(placement.model->docks); ++d) {
       const Dock& dock = placement.model->docks[d];
       const Pose pose = placement.pose * links[static_cast<std::size_t>(dock.link)] * dock.pose;
       positions_.push_back(pose.position);
@@ -225,15 +225,15 @@ int SceneBuilder::add_lattice(Model model, const GridOptions& grid, const Pose& 
   const int first = add_grid(std::move(model), grid, pose, name, options);
   if (error_.diagnostics().size() != errors) return first;
   MeetingDocks docks;
-  const int end = static_cast<int>(world_.placements.size());
+  const int end = narrow<int>(world_.placements.size());
   for (int i = first; i < end; ++i) docks.add(placement(i), i);
-  const auto pairs = docks.find();
+  const auto pairs = docks.pair_up();
   for (const auto& pair : pairs) {
     connect(pair.a, pair.dock_a, pair.b, pair.dock_b, pair.turn, options.file, options.line);
   }
   if (pairs.empty() && end - first > 1) {
     report({options.file, options.line, fmt::format("no docks of the lattice {} meet", name),
-            "set the spacing to the distance of opposite docks of the module, and jitter to 0; or use a grid"});
+            "set the spacing to the distance between opposite docks of the module, and jitter to 0; or use a grid"});
   }
   return first;
 }
@@ -254,14 +254,14 @@ void SceneBuilder::connect(const std::string& from, const std::string& to, int t
     const std::string module = text.substr(0, dot), dock = text.substr(dot + 1);
     placements[end] = find(module);
     if (placements[end] < 0) {
-      // Comparing with a million names would take longer than reading them.
+      // Only the first thousand names: comparing with a million would take longer than reading them.
       std::vector<std::string> names;
       for (std::size_t i = 0; i < std::min<std::size_t>(world_.placements.size(), 1000); ++i) {
         names.push_back(world_.placements[i].name);
       }
       const std::string near = nearest_name(module, names);
       report({file, line, fmt::format("there is no module or model {}", module),
-              near.empty() ? "name one that this world places" : "did you mean " + near + "?"});
+              near.empty() ? "give the name of a module in this world" : "did you mean " + near + "?"});
       continue;
     }
     const ModuleModel& model = *placement(placements[end]).model;

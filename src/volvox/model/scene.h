@@ -1,5 +1,5 @@
-// Puts a world together in C++; the SDF reader uses it too, so that <volvox:population> and
-// add_chain() cannot disagree. Mistakes are collected, and build() reports all of them.
+// Builds a world in C++. The SDF reader uses it too, so that <volvox:population> and add_chain() mean the
+// same. Mistakes are collected, and build() returns all of them. SI units, poses in the world frame.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 
 namespace volvox::model {
 
-// What may be said of each module that is placed. All members have a default.
+// Options of a placed module, all with defaults.
 struct PlacementOptions {
-  std::map<std::string, double> positions;  // joint -> rad or m at the start; the others are 0
+  std::map<std::string, double> positions;  // by joint, initial rad or m; the others are 0
   Twist velocity;
-  std::optional<Mind> mind;    // instead of the model's
-  std::optional<Clock> clock;  // nothing: drawn from the world's clocks
-  std::string file;            // where this was asked for, for diagnostics
+  std::optional<Mind> mind;    // replaces the model's
+  std::optional<Clock> clock;  // nullopt: drawn from the world's clocks
+  std::string file;            // of the declaration, for diagnostics
   int line = 0;
 };
 
-// Modules on a grid. Centred on the pose in x and y; layers go up from it along z.
+// Modules on a grid, centred on the pose in x and y; layers go upwards from it along z.
 struct GridOptions {
   int count_x = 1, count_y = 1, count_z = 1;
   Vec3 spacing{0.2, 0.2, 0.2};  // m
-  double jitter = 0;            // m: each is moved in x and y by up to so much either way
+  double jitter = 0;            // m: each module is moved in x and y by up to +-jitter
   bool random_yaw = false;
-  std::uint64_t seed = 1;  // of jitter and yaw, which depend on nothing else
+  std::uint64_t seed = 1;  // of jitter and yaw
 };
 
 class SceneBuilder {
@@ -41,22 +41,22 @@ class SceneBuilder {
 
   explicit SceneBuilder(std::string name = "world", std::string file = {});
 
-  // Each returns the index of the (first) placement; those of one call follow each other.
-  // Without a pose, the module gets it from its connections.
+  // Each returns the index of the (first) placement; the placements of one call are consecutive.
+  // A module without a pose gets it from its connections.
   int add(Model model, std::optional<Pose> pose, std::string name, const PlacementOptions& options = {});
   // NAME0, NAME1, ...: dock `from` of each is engaged with dock `to` of the next.
   int add_chain(Model model, std::int64_t count, const std::string& from, const std::string& to, int turn,
                 std::optional<Pose> pose, const std::string& name, const PlacementOptions& options = {});
-  // As a chain, and the last connects to the first; the joint positions must close it.
+  // A chain whose last module is connected to the first; the joint positions must close it.
   int add_ring(Model model, std::int64_t count, const std::string& from, const std::string& to, int turn,
                std::optional<Pose> pose, const std::string& name, const PlacementOptions& options = {});
   int add_grid(Model model, const GridOptions& grid, const Pose& pose, const std::string& name,
                const PlacementOptions& options = {});
-  // As a grid, and every two docks that meet (within 0.5 mm and 0.5 degrees) are engaged.
+  // A grid in which every two docks that meet (within 0.5 mm and 0.5 degrees) are engaged.
   int add_lattice(Model model, const GridOptions& grid, const Pose& pose, const std::string& name,
                   const PlacementOptions& options = {});
 
-  // "MODULE.DOCK" twice. `turn` counts steps of the docks' symmetry.
+  // Connects "MODULE.DOCK" to "MODULE.DOCK". `turn` counts steps of the docks' symmetry.
   void connect(const std::string& from, const std::string& to, int turn = 0, std::string file = {}, int line = 0);
 
   // A body without a mind; mass 0 fixes it in place. Planes, meshes and height fields must be
@@ -73,10 +73,10 @@ class SceneBuilder {
   void set_run(const RunSettings& run) { world_.run = run; }
   const RunSettings& run() const { return world_.run; }
 
-  // To give single modules of a population something of their own, before build().
-  Placement& placement(int index) { return world_.placements[static_cast<std::size_t>(index)]; }
-  int find(const std::string& name) const;  // -1: there is none
-  // Past fifty mistakes one more would help nobody.
+  // For changes to single modules of a population, before build().
+  Placement& placement(int index) { return world_.placements[index]; }
+  int find(const std::string& name) const;  // -1 if there is none
+  // At most fifty mistakes are kept.
   void report(Diagnostic diagnostic) {
     if (error_.diagnostics().size() < 50) error_.add(std::move(diagnostic));
   }

@@ -13,9 +13,9 @@ namespace {
 
 struct ElementRule {
   std::string_view name;     // without the prefix
-  std::string_view parents;  // elements that it may stand in
+  std::string_view parents;  // elements in which it is allowed
   std::string_view attributes;
-  bool open = false;  // further attributes are parameters of its own
+  bool open = false;  // further attributes are allowed: they are its parameters
 };
 
 constexpr std::string_view placed = "volvox:module volvox:population include";
@@ -107,7 +107,7 @@ void check_our_elements(const XMLElement& root, Report& report) {
     for (const tinyxml2::XMLAttribute* a = root.FirstAttribute(); a != nullptr; a = a->Next()) {
       if (is_ours(a->Name())) {
         report.error(root, fmt::format("there is no attribute {}", a->Name()),
-                     "leave it out; ours are elements, not attributes");
+                     "leave it out; the extensions of Volvox are elements, not attributes");
       }
     }
   }
@@ -123,7 +123,7 @@ void check_our_elements(const XMLElement& root, Report& report) {
 void check_mass(const XMLElement& at, const std::string& link, double mass, Report& report) {
   if (mass > 0 && std::isfinite(mass)) return;
   report.error(at, fmt::format("the mass of link {} is {}", link, mass),
-               "give <mass> a positive number of kg; what must not move is <static>true</static>");
+               "give <mass> a positive number of kg; for a body that does not move write <static>true</static>");
 }
 
 void check_inertia(const XMLElement& at, const std::string& link, const Inertia& inertia, Report& report) {
@@ -131,8 +131,8 @@ void check_inertia(const XMLElement& at, const std::string& link, const Inertia&
   if (is_physical(moments)) return;
   report.error(
       at,
-      fmt::format("the inertia of link {} is that of no body: its principal moments are {:.4g}, {:.4g} and {:.4g}",
-                  link, moments.x, moments.y, moments.z),
+      fmt::format("no body can have the inertia of link {}: its principal moments are {:.4g}, {:.4g} and {:.4g}", link,
+                  moments.x, moments.y, moments.z),
       "make all three positive, and none larger than the sum of the other two; for a box of mass m, "
       "ixx = m (y^2 + z^2) / 12");
 }
@@ -141,12 +141,12 @@ namespace {
 
 struct NumberRule {
   std::string_view name, parents;  // parents: empty for any
-  std::size_t count, other_count;  // how many numbers; other_count 0: only `count`
+  std::size_t count, other_count;  // allowed numbers of values; other_count 0: only `count`
   enum Kind { any, positive, may_be_infinite, color, direction } kind;
 };
 
 constexpr NumberRule number_rules[] = {
-    {"mass", "inertial", 1, 0, NumberRule::any},  // its sign is checked with the link's name at hand
+    {"mass", "inertial", 1, 0, NumberRule::any},  // its sign is checked by check_mass
     {"ixx", "", 1, 0, NumberRule::any},
     {"iyy", "", 1, 0, NumberRule::any},
     {"izz", "", 1, 0, NumberRule::any},
@@ -211,7 +211,7 @@ void check_numbers(const XMLElement& element, const NumberRule& rule, Report& re
 
 void check_pose(const XMLElement& element, Report& report) {
   const std::string text = text_of(&element);
-  if (text.empty()) return;  // SDF: no offset
+  if (text.empty()) return;  // in SDF an empty <pose> is the identity
   const bool quaternion =
       std::string_view(element.Attribute("rotation_format") != nullptr ? element.Attribute("rotation_format") : "") ==
       "quat_xyzw";
@@ -245,8 +245,9 @@ void check_link(const XMLElement& link, bool is_static, Report& report) {
   const XMLElement* inertial = link.FirstChildElement("inertial");
   if (is_static) return;
   if (inertial == nullptr) {
-    return report.error(link, fmt::format("link {} has no <inertial>", name),
-                        "give it <inertial> with <mass> and <inertia>; what must not move is <static>true</static>");
+    return report.error(
+        link, fmt::format("link {} has no <inertial>", name),
+        "give it <inertial> with <mass> and <inertia>; for a body that does not move write <static>true</static>");
   }
   const XMLElement* mass = inertial->FirstChildElement("mass");
   const XMLElement* inertia = inertial->FirstChildElement("inertia");
@@ -294,9 +295,9 @@ void check_model(const XMLElement& model, Report& report) {
 
 void check_standard_elements(const XMLElement& root, Report& report) {
   const std::string_view name = root.Name();
-  // These hold nothing that we read; sdformat looks after them.
+  // We read nothing of these; sdformat checks them.
   if (is_ours(name) || holds("plugin gui scene light physics state actor sensor wind atmosphere", name)) return;
-  // sdformat takes a file with a name missing for a URDF, and prints that it is none.
+  // If a name is missing, sdformat takes the file for a URDF and prints a confusing message.
   if (holds("world model link joint frame collision visual", name) &&
       (root.Attribute("name") == nullptr || split_words(root.Attribute("name")).empty())) {
     report.error(root, fmt::format("this <{}> has no name", name), "add name=\"...\"");

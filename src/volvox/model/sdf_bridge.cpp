@@ -65,13 +65,13 @@ bool report_sdf_errors(const sdf::Errors& errors, const XMLElement& root, Report
     if (message.find("not defined in SDF") != std::string::npos) {
       const std::vector<std::string> names = names_in(message);
       report.warn(line_of(error, root),
-                  fmt::format("<{}> is not an element that SDF has in <{}>; it is ignored",
-                              names.empty() ? "?" : names[0], names.size() < 2 ? "?" : names[1]),
+                  fmt::format("SDF has no element <{}> in <{}>; it is ignored", names.empty() ? "?" : names[0],
+                              names.size() < 2 ? "?" : names[1]),
                   std::string("correct its spelling, or remove it; ") + see_specification);
       continue;
     }
     fine = false;
-    // One mistake comes back once for every element around it: the first says where it is.
+    // sdformat repeats a mistake for every enclosing element; the first report has the place.
     if (said_why && message.starts_with("Error reading element")) continue;
     if (message.starts_with("Unable to read SDF string")) continue;
     said_why = true;
@@ -84,7 +84,7 @@ bool report_sdf_errors(const sdf::Errors& errors, const XMLElement& root, Report
 bool load_with_sdformat(const std::string& text, const XMLElement& root, sdf::Root& result, Report& report) {
   sdf::Console::Instance()->SetQuiet(true);
   sdf::ParserConfig config;
-  // Otherwise a misspelt <colision> would only be mentioned on the console that was just silenced.
+  // Otherwise a misspelt <colision> would only be printed on the console, which is silenced above.
   config.SetUnrecognizedElementsPolicy(sdf::EnforcementPolicy::ERR);
   try {
     return report_sdf_errors(result.LoadSdfString(text, config), root, report);

@@ -17,7 +17,7 @@
 namespace volvox::model {
 namespace {
 
-// The shape that the file names, if it is one that sdformat knows and we do not.
+// The shape in the file that sdformat supports and we do not; null if there is none.
 const XMLElement* unsupported_shape(const XMLElement& geometry) {
   for (const char* name : {"polyline", "image"}) {
     if (const XMLElement* element = geometry.FirstChildElement(name)) return element;
@@ -44,7 +44,7 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read(const sdf::Geome
     }
     if (const XMLElement* hull = element->FirstChildElement("volvox:hull")) {
       if (holds_standard_shape(*element) || hull->NextSiblingElement("volvox:hull") != nullptr) {
-        report_.error(*hull, "a <geometry> with a <volvox:hull> holds another shape too",
+        report_.error(*hull, "a <geometry> with a <volvox:hull> contains another shape too",
                       "keep one shape, and <empty/> beside the hull");
         return std::nullopt;
       }
@@ -65,7 +65,7 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read(const sdf::Geome
     }
     case sdf::GeometryType::PLANE:
       if (use == Use::collision_of_moving) {
-        report_.error(at, "a plane cannot move: it has no end",
+        report_.error(at, "a plane cannot move, because it is infinite",
                       "give the model <static>true</static>, or use a flat box");
         return std::nullopt;
       }
@@ -94,7 +94,7 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read_hull(const XMLEl
   const auto numbers = parse_numbers(text);
   if (!numbers || numbers->size() % 3 != 0) {
     report_.error(hull,
-                  numbers ? fmt::format("the hull holds {} numbers, which is not three a point", numbers->size())
+                  numbers ? fmt::format("the hull holds {} numbers, which is not three per point", numbers->size())
                           : std::string("the hull holds something that is not a finite number"),
                   "write x y z for each point, separated by spaces");
     return std::nullopt;
@@ -151,7 +151,7 @@ Mesh GeometryReader::load_mesh(const std::string& uri, const Vec3& scale, const 
                                const XMLElement& at) {
   const std::string key = fmt::format("{}\n{}\n{} {} {}", uri, submesh, scale.x, scale.y, scale.z);
   if (const auto found = meshes_.find(key); found != meshes_.end()) return found->second;
-  Mesh& mesh = meshes_[key];  // stays null after an error, which is reported once
+  Mesh& mesh = meshes_[key];  // stays null after an error, so that it is reported only once
   const Result<std::filesystem::path> file = library_.find_resource(uri, folder_);
   if (!file.ok()) {
     report_file(file.error(), at);
@@ -163,7 +163,7 @@ Mesh GeometryReader::load_mesh(const std::string& uri, const Vec3& scale, const 
   return mesh;
 }
 
-// The author of the model looks for the line that names the file, not into the file.
+// Errors in a mesh or an image are reported at the line of the model that refers to the file.
 void GeometryReader::report_file(const Error& error, const XMLElement& at) {
   for (const Diagnostic& d : error.diagnostics()) {
     report_.error(at, d.file.empty() ? d.what : fmt::format("{}: {}", d.file, d.what), d.fix);

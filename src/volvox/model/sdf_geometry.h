@@ -1,4 +1,4 @@
-// <geometry> of SDF, with our <volvox:hull>, as shapes. Internal to model/.
+// Converts <geometry> of SDF, and our <volvox:hull>, into shapes. Internal to model/.
 #pragma once
 
 #include <sdf/Geometry.hh>
@@ -24,7 +24,7 @@ class GeometryReader {
   GeometryReader(const ModelLibrary& library, std::filesystem::path folder, Report& report)
       : library_(library), folder_(std::move(folder)), report_(report) {}
 
-  // `at` is the element to blame; `element` its <geometry>, null in a URDF. None if the
+  // Errors are reported at `at`; `element` is its <geometry>, null in a URDF. nullopt if the
   // geometry is empty, or after an error was reported.
   std::optional<PlacedShape> read(const sdf::Geometry& geometry, const XMLElement& at, const XMLElement* element,
                                   Use use);
@@ -40,7 +40,7 @@ class GeometryReader {
   const ModelLibrary& library_;
   std::filesystem::path folder_;
   Report& report_;
-  std::map<std::string, Mesh> meshes_;  // by URI, part and scale: collision and visual share one
+  std::map<std::string, Mesh> meshes_;  // by URI, part and scale, shared by collisions and visuals
 };
 
 }  // namespace volvox::model

@@ -17,13 +17,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/model/sdf_bridge.h"
 #include "volvox/model/sdf_geometry.h"
 
 namespace volvox::model {
 namespace {
 
-// The number at the end of a path of elements, if the file gives it.
+// The number at the end of a path of elements, if the file contains it.
 std::optional<double> number_at(sdf::ElementPtr element, std::initializer_list<const char*> path) {
   for (const char* name : path) {
     if (element == nullptr) return std::nullopt;
@@ -127,11 +128,10 @@ class ModelConverter {
       const bool diffuse = material->Element()->HasElement("diffuse");
       if (diffuse || material->Element()->HasElement("ambient")) {
         const ignition::math::Color& c = diffuse ? material->Diffuse() : material->Ambient();
-        visual.color = {static_cast<double>(c.R()), static_cast<double>(c.G()), static_cast<double>(c.B()),
-                        static_cast<double>(c.A())};
+        visual.color = {c.R(), c.G(), c.B(), c.A()};
       }
     }
-    visual.color.a *= 1 - clamp(static_cast<double>(from.Transparency()), 0, 1);
+    visual.color.a *= 1 - clamp(from.Transparency(), 0, 1);
     to.visuals.push_back(std::move(visual));
   }
 
@@ -140,7 +140,7 @@ class ModelConverter {
     Joint joint;
     joint.name = from.Name();
     if (!set_type(from, at, joint) || !set_ends(from, at, joint)) return;
-    Pose frame = resolve(from.SemanticPose(), model_.links[static_cast<std::size_t>(joint.child)].name);
+    Pose frame = resolve(from.SemanticPose(), model_.links[joint.child].name);
     if (joint.type == JointType::revolute || joint.type == JointType::prismatic) {
       const sdf::JointAxis* axis = from.Axis();
       if (axis == nullptr) {
@@ -158,9 +158,8 @@ class ModelConverter {
       set_limits(from, *axis, at, joint);
     }
     joint.child_frame = frame;
-    const Pose in_model = model_.links[static_cast<std::size_t>(joint.child)].pose * frame;
-    joint.parent_frame =
-        joint.parent < 0 ? in_model : model_.links[static_cast<std::size_t>(joint.parent)].pose.inverse() * in_model;
+    const Pose in_model = model_.links[joint.child].pose * frame;
+    joint.parent_frame = joint.parent < 0 ? in_model : model_.links[joint.parent].pose.inverse() * in_model;
     if (from.SensorCount() > 0)
       report_.warn(at, fmt::format("sensors on joint {} are ignored", joint.name), "use <volvox:sensor> on a link");
     model_.joints.push_back(std::move(joint));
@@ -178,8 +177,8 @@ class ModelConverter {
     const char* type = at.Attribute("type");
     report_.error(
         at, fmt::format("joint {}: joints of type {} are not supported", joint.name, type != nullptr ? type : "?"),
-        "use revolute, continuous, prismatic, fixed or ball; a universal or revolute2 joint is two revolute ones "
-        "with a small link between");
+        "use revolute, continuous, prismatic, fixed or ball; replace a universal or revolute2 joint by two "
+        "revolute joints with a small link between them");
     return false;
   }
 
@@ -200,7 +199,7 @@ class ModelConverter {
   }
 
   void set_limits(const sdf::Joint& from, const sdf::JointAxis& axis, const XMLElement& at, Joint& joint) {
-    // SDF writes "none" as 1e16 for positions, and as a negative number for effort and speed.
+    // In SDF "no limit" is 1e16 for positions, and a negative number for effort and velocity.
     const auto position = [](double x) { return std::fabs(x) >= 1e16 ? std::copysign(unlimited, x) : x; };
     const auto magnitude = [](double x) { return x < 0 || x >= 1e16 ? unlimited : x; };
     if (from.Type() != sdf::JointType::CONTINUOUS) {
@@ -230,7 +229,7 @@ class ModelConverter {
     const XMLElement& at = element_of(link, "sensor", from.Name());
     Sensor sensor;
     sensor.name = from.Name();
-    sensor.link = static_cast<int>(model_.links.size()) - 1;
+    sensor.link = narrow<int>(model_.links.size()) - 1;
     sensor.pose = resolve(from.SemanticPose(), {});
     sensor.line = at.GetLineNum();
     switch (from.Type()) {
@@ -256,7 +255,7 @@ class ModelConverter {
                                {"max_range", fmt::format("{}", std::min(lidar->RangeMax(), 1e6))},
                                {"rays", fmt::format("{}", lidar->HorizontalScanSamples())},
                                {"field_of_view", fmt::format("{}", left - right)}};
-          // Our fan looks ahead of its mount: the mount turns to the middle of the scan.
+          // Our scan is centred on the sensor's x axis, so the pose is turned to the middle of the scan.
           sensor.pose.rotation = sensor.pose.rotation * Quat::axis_angle({0, 0, 1}, (left + right) / 2) *
                                  Quat::axis_angle({0, -1, 0}, (low + high) / 2);
           if (lidar->VerticalScanSamples() > 1) {
@@ -270,9 +269,9 @@ class ModelConverter {
       case sdf::SensorType::CAMERA:
       case sdf::SensorType::DEPTH_CAMERA:
       case sdf::SensorType::RGBD_CAMERA:
-        sensor.type = "camera";  // ours has colours and depths, whichever was asked for
+        sensor.type = "camera";  // our camera gives both colours and depths
         if (const sdf::Camera* camera = from.CameraSensor()) {
-          // Ours casts a ray a pixel in every tick: what a graphics card draws with ease would stall the run.
+          // Our camera casts one ray per pixel in every tick, so an image size for a GPU would stall the run.
           const std::uint32_t width = camera->ImageWidth(), height = camera->ImageHeight();
           const std::uint32_t part = std::max({1u, (width + 63) / 64, (height + 63) / 64});
           sensor.parameters["width"] = fmt::format("{}", width / part);
@@ -290,8 +289,9 @@ class ModelConverter {
         break;
       case sdf::SensorType::CONTACT: sensor.type = "contact"; break;
       default:
-        return report_.warn(at, fmt::format("the sensor {} ({}) is ignored", from.Name(), from.TypeStr()),
-                            "sensors that are read: imu, lidar, sonar, camera, contact; others as <volvox:sensor>");
+        return report_.warn(
+            at, fmt::format("the sensor {} ({}) is ignored", from.Name(), from.TypeStr()),
+            "the supported sensors are imu, lidar, sonar, camera and contact; write others as <volvox:sensor>");
     }
     model_.sensors.push_back(std::move(sensor));
   }
@@ -308,7 +308,7 @@ class ModelConverter {
                          {"cone", fmt::format("{}", sphere ? pi : 2 * volvox::atan2(radius, max_range))}};
   }
 
-  // With a range, noise that never leaves it.
+  // With `max_range`, noise that keeps values within the range.
   void add_noise(const std::string& percept, const sdf::Noise& noise, const XMLElement& at, double max_range = 0) {
     if (noise.Type() == sdf::NoiseType::NONE) return;
     NoiseChainSpec& chain = model_.percept_noise[percept];

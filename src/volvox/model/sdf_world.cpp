@@ -1,4 +1,4 @@
-// Worlds: what stands in <world> becomes calls of SceneBuilder, in the order of the file.
+// Reads worlds: the children of <world> become calls of SceneBuilder, in the order of the file.
 #include <fmt/format.h>
 #include <sdf/World.hh>
 
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/model/parameters.h"
 #include "volvox/model/reader.h"
 #include "volvox/model/scene.h"
@@ -32,7 +33,7 @@ class WorldReader {
   Result<WorldModel> read() {
     scene_.set_gravity(to_vec(sdf_.Gravity()));
     for (const XMLElement* e = element_.FirstChildElement(); e != nullptr; e = e->NextSiblingElement()) read_child(*e);
-    // Last, because a connection may stand before the modules that it names.
+    // Last, because a connection may come before its modules in the file.
     for (const XMLElement* e : children(element_, "volvox:connect")) read_connect(*e);
     if (!report_.ok()) return report_.error();
     Result<WorldModel> world = scene_.build();
@@ -86,7 +87,7 @@ class WorldReader {
     return options;
   }
 
-  // Null after an error, which is reported once a name however often the name is used.
+  // Null after an error, which is reported once per name.
   Model load(const std::string& name, const XMLElement& at) {
     const auto [it, is_new] = models_.try_emplace(name);
     if (!is_new) return it->second;
@@ -156,7 +157,7 @@ class WorldReader {
       report_.error(*e, "<pose relative_to=> of an <include> is not supported",
                     "give the pose in the frame of the world");
     }
-    // Its numbers were checked with those of all standard elements.
+    // check_standard_elements has checked its numbers.
     const auto numbers = parse_numbers(text_of(e)).value_or(std::vector<double>());
     const bool in_degrees = Attributes(*e, report_).flag("degrees", false);
     if (numbers.size() == 7) {
@@ -168,12 +169,12 @@ class WorldReader {
     return pose_of({numbers[0], numbers[1], numbers[2], numbers[3] * unit, numbers[4] * unit, numbers[5] * unit});
   }
 
-  // A model that was written as static need not say what its links weigh, and its meshes stay
-  // meshes: it can be fixed later, but not set free.
+  // A model can be made static here, but not the reverse: a static model may lack masses, and its meshes were not
+  // converted into hulls.
   Model with_static(const XMLElement& at, const Model& model, bool fixed) {
     if (model->fixed_in_place == fixed) return model;
     if (!fixed) {
-      report_.error(at, fmt::format("{} is static in its own file and cannot be set free here", model->name),
+      report_.error(at, fmt::format("{} is static in its own file and cannot be made movable here", model->name),
                     "remove <static>true</static> from the model's file, and give its links mass and inertia there");
       return model;
     }
@@ -204,7 +205,7 @@ class WorldReader {
     const std::int64_t count = linked ? required_count(e, "count") : 0;
     const std::string from = linked ? attributes.required("from") : std::string(),
                       to = linked ? attributes.required("to") : std::string();
-    const int turn = static_cast<int>(attributes.integer("turn", 0, -360, 360));
+    const int turn = narrow<int>(attributes.integer("turn", 0, -360, 360));
     const GridOptions grid = spread ? grid_of(e) : GridOptions{};
     if (name.empty() || robot.empty() || type.empty() || !report_.ok()) return;
     const Model model = load(robot, e);
@@ -230,10 +231,10 @@ class WorldReader {
   GridOptions grid_of(const XMLElement& e) {
     const Attributes attributes(e, report_);
     GridOptions grid;
-    grid.count_x = static_cast<int>(required_count(e, "count_x"));
-    grid.count_y = static_cast<int>(attributes.integer("count_y", 1, 1, SceneBuilder::max_count));
-    grid.count_z = static_cast<int>(attributes.integer("count_z", 1, 1, SceneBuilder::max_count));
-    // Where there is one module only, there is no space between.
+    grid.count_x = narrow<int>(required_count(e, "count_x"));
+    grid.count_y = narrow<int>(attributes.integer("count_y", 1, 1, SceneBuilder::max_count));
+    grid.count_z = narrow<int>(attributes.integer("count_z", 1, 1, SceneBuilder::max_count));
+    // Along an axis with one module the spacing may be left out.
     const auto spacing = [&](const char* attribute, int count) {
       return count > 1 ? attributes.required_number(attribute, Range::positive())
                        : attributes.number(attribute, 0, Range::positive());
@@ -242,15 +243,15 @@ class WorldReader {
                     spacing("spacing_z", grid.count_z)};
     grid.jitter = attributes.number("jitter", 0, Range::not_negative());
     grid.random_yaw = attributes.flag("random_yaw", false);
-    grid.seed = static_cast<std::uint64_t>(attributes.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
+    grid.seed = attributes.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max());
     return grid;
   }
 
   void read_connect(const XMLElement& e) {
     const Attributes attributes(e, report_);
     const std::string from = attributes.required("from"), to = attributes.required("to");
-    const int turn = static_cast<int>(attributes.integer("turn", 0, -360, 360));
-    // With a model missing, every connection would complain once more.
+    const int turn = narrow<int>(attributes.integer("turn", 0, -360, 360));
+    // After an error, such as a missing model, connections would only repeat it.
     if (!from.empty() && !to.empty() && report_.ok()) scene_.connect(from, to, turn, report_.file(), e.GetLineNum());
   }
 
@@ -303,7 +304,7 @@ class WorldReader {
     scene_.add_channel(std::move(channel));
   }
 
-  // What a channel has beyond ours is for the law of a plugin; our own laws want no more.
+  // Further attributes of a channel are parameters of a plugin's law; our own laws have none.
   void read_further_attributes(const XMLElement& e, Channel& channel) {
     static const std::vector<std::string> ours = {
         "name",       "frequency",    "propagation", "exponent",    "reference_distance",
@@ -339,14 +340,14 @@ class WorldReader {
   ModelLibrary& library_;
   Report& report_;
   SceneBuilder scene_;
-  std::map<std::string, Model> models_;  // by the name that was asked for
-  std::map<Model, Model> variants_;      // looked up only, never walked: pointers have no fixed order
+  std::map<std::string, Model> models_;  // by the name in the file
+  std::map<Model, Model> variants_;      // for look-up only: the order of pointers is not reproducible
   std::set<std::string> channels_;
   std::vector<PluginSpec> plugins_;
   bool has_run_ = false, has_clocks_ = false;
 };
 
-// A file with a model alone: the model on a ground, standing on its lowest point.
+// The world of a file with only a model: a ground, and the model with its lowest point on it.
 Result<WorldModel> world_around(const std::string& text, const fs::path& file, ModelLibrary& library,
                                 std::vector<Diagnostic>* warnings) {
   const Result<Model> model = read_model_text(text, file, library, warnings);
@@ -363,7 +364,7 @@ Result<WorldModel> world_around(const std::string& text, const fs::path& file, M
   return scene.build();
 }
 
-// The one <world> of a file; null if it holds a model instead, or after an error.
+// The <world> of a file; null if the file contains a model instead, or after an error.
 const XMLElement* find_world(const XMLElement& root, Report& report) {
   if (std::string_view(root.Name()) == "robot" || !check_sdf_root(root, report)) return nullptr;
   const XMLElement* world = root.FirstChildElement("world");
@@ -374,7 +375,7 @@ const XMLElement* find_world(const XMLElement& root, Report& report) {
     return nullptr;
   }
   if (const XMLElement* second = world->NextSiblingElement("world"))
-    report.error(*second, "the file holds two worlds", "keep one a file");
+    report.error(*second, "the file holds two worlds", "keep one world per file");
   return world;
 }
 

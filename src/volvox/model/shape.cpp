@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::model {
 
 double HeightFieldData::lowest() const {
-  return heights.empty() ? 0.0 : static_cast<double>(*std::min_element(heights.begin(), heights.end()));
+  return heights.empty() ? 0.0 : *std::min_element(heights.begin(), heights.end());
 }
 
 double HeightFieldData::highest() const {
-  return heights.empty() ? 0.0 : static_cast<double>(*std::max_element(heights.begin(), heights.end()));
+  return heights.empty() ? 0.0 : *std::max_element(heights.begin(), heights.end());
 }
 
 double HeightFieldData::height_at(double x, double y) const {
@@ -18,12 +20,10 @@ double HeightFieldData::height_at(double x, double y) const {
   // Outside of the field the height is that of the nearest edge.
   const double u = clamp((x / size_x + 0.5) * (columns - 1), 0, columns - 1);
   const double v = clamp((y / size_y + 0.5) * (rows - 1), 0, rows - 1);
-  const auto column = std::min(static_cast<std::uint32_t>(u), columns - 2);
-  const auto row = std::min(static_cast<std::uint32_t>(v), rows - 2);
+  const auto column = std::min(truncated<std::uint32_t>(u), columns - 2);
+  const auto row = std::min(truncated<std::uint32_t>(v), rows - 2);
   const double s = u - column, t = v - row;
-  const auto at = [&](std::uint32_t c, std::uint32_t r) {
-    return static_cast<double>(heights[static_cast<std::size_t>(r) * columns + c]);
-  };
+  const auto at = [&](std::uint32_t c, std::uint32_t r) -> double { return heights[std::size_t{r} * columns + c]; };
   const double near = at(column, row), far = at(column + 1, row + 1);
   if (s >= t) {  // the triangle below the diagonal
     const double corner = at(column + 1, row);

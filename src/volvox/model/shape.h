@@ -1,5 +1,5 @@
-// The shapes that bodies are made of, for collision and for the eye. Large ones (hulls,
-// meshes, height fields) are shared and immutable: a thousand modules have one copy.
+// The shapes of bodies, for collision and for display, in m, in the frame of the shape. Large shapes (hulls,
+// meshes, height fields) are immutable and shared by all modules of one model.
 #pragma once
 
 #include <array>
@@ -44,12 +44,12 @@ struct HeightFieldData {
 
   double lowest() const;
   double highest() const;
-  // The height of the surface at a point, by the same two triangles a cell that physics uses:
-  // the cell's diagonal runs from (column, row) to (column + 1, row + 1).
+  // The height of the surface at a point, by the same two triangles per cell as in physics:
+  // the diagonal runs from (column, row) to (column + 1, row + 1).
   double height_at(double x, double y) const;
 };
 using Hull = std::shared_ptr<const HullData>;
-using Mesh = std::shared_ptr<const MeshData>;  // static bodies only; a moving one uses a hull
+using Mesh = std::shared_ptr<const MeshData>;  // for static bodies only; moving bodies use hulls
 using HeightField = std::shared_ptr<const HeightFieldData>;
 
 using Shape = std::variant<Sphere, Box, Capsule, Cylinder, Plane, Hull, Mesh, HeightField>;
@@ -65,7 +65,7 @@ struct Bounds {
   void add(const Vec3& point);
   void add(const Bounds& other);
 };
-// Of a shape placed at a pose. A plane has no bounds: they come back empty.
+// Of a shape placed at a pose. The bounds of a plane are empty.
 Bounds bounds(const Shape& shape, const Pose& pose);
 
 struct Material {
@@ -84,7 +84,7 @@ struct Color {
   double r = 0.7, g = 0.7, b = 0.7, a = 1;
 };
 
-inline constexpr Color ground_color{0.86, 0.87, 0.88, 1};  // of a ground that says nothing else
+inline constexpr Color ground_color{0.86, 0.87, 0.88, 1};  // default of grounds
 
 struct Visual {
   std::string name;
@@ -93,8 +93,8 @@ struct Visual {
   Color color;
 };
 
-// All that a body collides with; shared by every instance of a link, and the key by which
-// an engine keeps what it built from it.
+// All colliders of a body, shared by all instances of a link. Engines use its address as the key of
+// what they build from it.
 struct Geometry {
   std::vector<Collider> colliders;
 };

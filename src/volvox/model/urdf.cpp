@@ -87,11 +87,11 @@ void check_limit(const UrdfJoint& joint, Report& report) {
   }
   const Attributes attributes(*limit, report);
   const double lower = attributes.number("lower", 0, Range::any()), upper = attributes.number("upper", 0, Range::any());
-  if (lower > upper) {  // sdformat would swap them without a word
+  if (lower > upper) {  // sdformat would swap them silently
     report.error(
         *limit, fmt::format("the lower limit {} of joint {} is above the upper one, {}", lower, joint.name, upper),
         attributes.has("lower") && attributes.has("upper") ? "swap lower= and upper="
-                                                           : "give both lower= and upper=: what is left out is 0");
+                                                           : "give both lower= and upper=; one that is left out is 0");
   }
   attributes.required_number("effort", Range::any());
   attributes.required_number("velocity", Range::any());
@@ -138,7 +138,7 @@ UrdfJoint read_joint(const XMLElement& element, const std::set<std::string>& lin
   return joint;
 }
 
-// One root, and every link below it: sdformat's reader would print and give up.
+// Checks that all links form one tree; sdformat's reader would only print a message and stop.
 void check_tree(const XMLElement& robot, const std::set<std::string>& links, const std::vector<UrdfJoint>& joints,
                 Report& report) {
   std::map<std::string, std::string> parent;
@@ -154,13 +154,13 @@ void check_tree(const XMLElement& robot, const std::set<std::string>& links, con
     std::set<std::string> seen{link};
     for (auto up = parent.find(link); up != parent.end(); up = parent.find(up->second)) {
       if (seen.insert(up->second).second) continue;
-      return report.error(robot, fmt::format("the joints above link {} go in a circle", link),
+      return report.error(robot, fmt::format("the joints above link {} form a loop", link),
                           "a URDF is a tree: remove one joint");
     }
   }
   if (roots.size() > 1) {
     report.error(robot, fmt::format("links {} and {} are not connected", roots[0], roots[1]),
-                 "connect all links by joints; fixed ones will do");
+                 "connect all links by joints, which may be fixed");
   }
 }
 
@@ -202,7 +202,7 @@ PreparedUrdf prepare_urdf(const std::string& text, const XMLElement& robot, Repo
     result.merged[joint.child] = {joint.parent, joint.origin};
     report.warn(*joint.element,
                 fmt::format("links {} and {} become one, because one of them has no mass", joint.parent, joint.child),
-                "give both an <inertial> if the fixed joint should bear a load");
+                "give both an <inertial> if the load of the fixed joint matters");
   }
   for (const XMLElement* link : children(robot, "link")) {
     const std::string name = link->Attribute("name");

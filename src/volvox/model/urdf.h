@@ -1,4 +1,4 @@
-// What URDF needs before sdformat may have it. Internal to model/.
+// Prepares a URDF for sdformat. Internal to model/.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@ namespace volvox::model {
 
 struct PreparedUrdf {
   std::string text;  // for sdformat
-  // Links without mass that a fixed joint holds: sdformat merges them into a neighbour. Where
-  // each went, so that docks and sensors can stand on it all the same.
+  // Links without mass on fixed joints, which sdformat merges into a neighbour: the link and the pose in
+  // it, so that docks and sensors may still refer to them.
   struct Merged {
     std::string link;
     Pose pose;
@@ -20,8 +20,8 @@ struct PreparedUrdf {
   std::map<std::string, Merged> merged;
 };
 
-// Checks a URDF (sdformat's reader prints what it does not like, without lines, and drops the
-// rest) and asks for its fixed joints to be kept, which it would otherwise merge away.
+// Checks a URDF, because sdformat's reader prints some mistakes without line numbers and ignores others,
+// and adds the request to keep its fixed joints, which sdformat would otherwise merge.
 PreparedUrdf prepare_urdf(const std::string& text, const XMLElement& robot, Report& report);
 
 }  // namespace volvox::model

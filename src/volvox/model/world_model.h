@@ -1,5 +1,5 @@
-// What is in a world at the start: modules and obstacles with their poses, and which docks
-// are engaged. Read from SDF, or put together in C++ with SceneBuilder; immutable afterwards.
+// The initial state of a world: modules and obstacles with their poses, and the engaged docks. It is read
+// from SDF or built in C++ with SceneBuilder, and immutable afterwards. SI units, poses in the world frame.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@
 
 namespace volvox::model {
 
-// A module's own clock: what it believes the time to be.
+// A module's own clock, relative to the simulated time.
 struct Clock {
   double offset = 0;     // s
-  double drift_ppm = 0;  // fast by so many parts in a million
+  double drift_ppm = 0;  // parts per million; positive: the clock is fast
 };
 
-// From what the clocks of modules are drawn that have been given none: whoever made and switched on
-// the modules did it one by one, and quartzes differ. Each draws from its own random stream.
+// The uniform distribution of the clocks of modules without a given clock: real modules are switched on one by one,
+// and their quartzes differ. Each module draws from its own random stream.
 struct ClockSpread {
-  double offset = 0;     // s: each offset lies between 0 and this
-  double drift_ppm = 0;  // and each drift between minus and plus this
+  double offset = 0;     // s: offsets lie between 0 and this
+  double drift_ppm = 0;  // drifts lie between minus and plus this
 };
 
 struct Placement {
@@ -30,10 +30,10 @@ struct Placement {
   std::shared_ptr<const ModuleModel> model;
   Pose pose;                      // of the module's frame
   std::vector<double> positions;  // of its joints; empty: all zero
-  Twist velocity;                 // of the whole, at the start; linear is that of the frame's origin
-  std::optional<Mind> mind;       // instead of the model's
-  std::optional<Clock> clock;     // nothing: drawn from the world's clocks
-  bool posed = true;              // false until a connection gives the pose
+  Twist velocity;                 // initial velocity of the whole; linear is that of the frame's origin
+  std::optional<Mind> mind;       // replaces the model's
+  std::optional<Clock> clock;     // nullopt: drawn from the world's clocks
+  bool posed = true;              // false until resolve_connections sets the pose
   std::string file;
   int line = 0;
 
@@ -50,7 +50,7 @@ struct Connection {
   int line = 0;
 };
 
-// The air that the radios of one channel share. Channels that are not declared have the defaults.
+// The radio channel that radios share. A channel that is not declared has the defaults.
 enum class PropagationLaw { friis, log_distance, two_ray, terahertz };
 struct Channel {
   std::string name;
@@ -58,12 +58,12 @@ struct Channel {
   PropagationLaw law = PropagationLaw::friis;
   double exponent = 3, reference_distance = 1;  // of log_distance; m
   double absorption = 0;                        // 1/m, of terahertz
-  double shadowing_db = 0;                      // deviation of log-normal shadowing; 0: none
+  double shadowing_db = 0;                      // standard deviation of log-normal shadowing; 0: none
   bool fading = false;                          // Rayleigh
-  double cull_radius = 0;                       // m; 0: exact, every radio hears every other
-  // The fraction of the power that passes each body between two radios; 1: nothing is in the way.
+  double cull_radius = 0;                       // m, farther radios are ignored; 0: every radio hears every other
+  // The fraction of the power that passes each body between two radios; 1: bodies do not attenuate.
   double passes_bodies = 1;
-  // A law that a plugin brought, instead of `law`, and what it is told.
+  // A law of a plugin, which replaces `law`, and its parameters.
   std::string custom_law{};
   std::map<std::string, std::string> custom_parameters{};
   int line = 0;
@@ -73,8 +73,8 @@ struct RunSettings {
   Time duration = Time::seconds(10);
   TickLength dt{1, 60};
   double max_substep = 1.0 / 240;  // s, of the physics engine
-  std::string engine{};            // where nobody asks for another; empty: the default one
-  int line = 0;                    // where the world's file says all this; 0: nowhere
+  std::string engine{};            // used unless the command line names another; empty: the default engine
+  int line = 0;                    // of these settings in the world's file; 0: not given there
 };
 
 struct WorldModel {
@@ -84,18 +84,18 @@ struct WorldModel {
   std::vector<Placement> placements;
   std::vector<Connection> connections;
   std::vector<Channel> channels;    // of radios
-  ClockSpread clocks;               // by default all are exact
-  std::vector<PluginSpec> plugins;  // in the order of the file; those of the models come after them
+  ClockSpread clocks;               // by default all clocks are exact
+  std::vector<PluginSpec> plugins;  // in the order of the file, loaded before the plugins of the models
   RunSettings run;
 };
 
-// How far docks that are said to be engaged may be off, when nothing can move any more.
+// The largest allowed misalignment of docks that a file declares as engaged.
 inline constexpr double connection_tolerance_m = 0.5e-3;
 inline constexpr double connection_tolerance_rad = radians(0.5);
 
-// Gives every placement that is not posed its pose, by following the connections from those
-// that are, and checks that the connections which close loops agree to 0.5 mm and 0.5 degrees.
-// The error says by how many mm and degrees a loop is off.
+// Computes the poses of the placements without one, by following the connections from placements with a
+// pose, and checks that connections which close loops agree to 0.5 mm and 0.5 degrees. The error
+// says how many mm and degrees are missing.
 Result<void> resolve_connections(WorldModel& world);
 
 }  // namespace volvox::model

@@ -76,7 +76,7 @@ bool parse_xml(const std::string& text, tinyxml2::XMLDocument& document, Report&
       return false;
     default:
       report.error(document.ErrorLineNum(), fmt::format("this is not well-formed XML ({})", document.ErrorName()),
-                   "mend the tag, attribute or quotation mark at or before this line");
+                   "correct the tag, attribute or quotation mark at or before this line");
       return false;
   }
   if (document.RootElement() == nullptr) {
@@ -88,8 +88,8 @@ bool parse_xml(const std::string& text, tinyxml2::XMLDocument& document, Report&
 
 namespace {
 
-// Walks the tags of a text that tinyxml2 has found well-formed; it cannot tell where in the
-// text an element lies, only on which line.
+// Iterates over the tags of a text that tinyxml2 has accepted; tinyxml2 itself gives only the line
+// of an element, not its position in the text.
 class TagScanner {
  public:
   explicit TagScanner(std::string_view text) : text_(text) {}

@@ -1,5 +1,5 @@
-// tinyxml2 with diagnostics: every value that is read is checked, and what is wrong is
-// reported with the file and the line. Internal to model/.
+// tinyxml2 with diagnostics: every value that is read is checked, and mistakes are reported
+// with file and line. Internal to model/.
 #pragma once
 
 #include <tinyxml2.h>
@@ -20,7 +20,7 @@ namespace volvox::model {
 
 using tinyxml2::XMLElement;
 
-// Collects what is wrong with one file, so that its author sees all of it at once.
+// Collects the mistakes of one file, so that its author sees all of them at once.
 class Report {
  public:
   explicit Report(std::string file) : file_(std::move(file)) {}
@@ -46,25 +46,25 @@ class Report {
   std::vector<Diagnostic> warnings_;
 };
 
-// The whole text of a file, or why it cannot be had.
+// The whole text of a file.
 Result<std::string> read_text(const std::filesystem::path& file);
-// Parses a text; false after reporting the line where it stops being XML.
+// Parses a text. False after reporting the line where the XML is not well-formed.
 bool parse_xml(const std::string& text, tinyxml2::XMLDocument& document, Report& report);
 
-// Overwrites with spaces every element for which `unwanted` (its name and that of its parent)
-// holds, with all that it contains. Line breaks stay, and so do the line numbers of the rest.
+// Overwrites with spaces every element, including its content, for which `unwanted` returns true. Line breaks
+// stay, so the line numbers of the rest do not change.
 void blank_elements(std::string& text,
                     const std::function<bool(std::string_view name, std::string_view parent)>& unwanted);
 
 inline bool is_ours(std::string_view name) { return name.starts_with("volvox:"); }
 
-std::optional<double> parse_number(std::string_view text);  // "inf" yes, "nan" no
+std::optional<double> parse_number(std::string_view text);  // accepts "inf", rejects "nan"
 std::optional<std::vector<double>> parse_numbers(std::string_view text);
 
 struct Range {
   double low = -std::numeric_limits<double>::max();
   double high = std::numeric_limits<double>::max();
-  bool open_low = false;  // low itself is out
+  bool open_low = false;  // low itself is excluded
 
   static Range any() { return {}; }
   static Range positive() { return {0, std::numeric_limits<double>::max(), true}; }
@@ -76,7 +76,7 @@ struct Range {
 };
 
 // Reads the attributes of one element. A bad value is reported and replaced by the fallback,
-// so that reading can go on to find the next mistake.
+// so that reading continues and finds further mistakes.
 class Attributes {
  public:
   Attributes(const XMLElement& element, Report& report) : element_(element), report_(report) {}
@@ -88,7 +88,7 @@ class Attributes {
   double required_number(const char* name, Range range) const;
   std::int64_t integer(const char* name, std::int64_t fallback, std::int64_t low, std::int64_t high) const;
   bool flag(const char* name, bool fallback) const;
-  // The place of the value among the choices.
+  // The index of the value in the choices.
   std::size_t choice(const char* name, std::size_t fallback, const std::vector<std::string>& choices) const;
   std::optional<Pose> pose(const char* name) const;  // none if absent
   std::optional<std::vector<double>> numbers(const char* name, std::size_t count) const;
@@ -100,14 +100,14 @@ class Attributes {
 
 Pose pose_of(const std::vector<double>& xyz_rpy);
 
-// All children of a name; of the <gazebo> children too, where URDF keeps what is not its own.
+// All children of a name. model_children also searches the <gazebo> children, which hold the extensions of a URDF.
 std::vector<const XMLElement*> children(const XMLElement& parent, const char* name);
 std::vector<const XMLElement*> model_children(const XMLElement& model, const char* name);
 const XMLElement* child_named(const XMLElement* parent, const char* element, const std::string& name);
-std::string text_of(const XMLElement* element);  // trimmed; "" without one
+std::string text_of(const XMLElement* element);  // trimmed; "" for null
 
 std::vector<std::string> split_words(std::string_view text);
-// "did you mean x?", or the list of what there is.
+// "did you mean x?", or the list of candidates.
 std::string suggest(const std::string& wanted, const std::vector<std::string>& candidates);
 
 }  // namespace volvox::model

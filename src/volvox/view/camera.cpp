@@ -10,7 +10,7 @@
 namespace volvox::view {
 namespace {
 
-// From the robots towards the eye. They head along x: corner sees their front and their right side.
+// From the robots towards the eye. Robots head along x, so `corner` sees their front and their right side.
 const std::map<std::string, Vec3> directions = {{"corner", {0.62, -0.74, 0.52}}, {"front", {1, 0, 0.22}},
                                                 {"back", {-1, 0, 0.22}},         {"left", {0, 1, 0.22}},
                                                 {"right", {0, -1, 0.22}},        {"top", {0, 0, 1}}};
@@ -20,7 +20,7 @@ std::optional<Vec3> parse_point(std::string_view text) {
   for (int k = 0; k < 3; ++k) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), point[k]);
     if (error != std::errc{}) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    text.remove_prefix(end - text.data());
     if (k < 2 && !text.starts_with(',')) return std::nullopt;
     if (k < 2) text.remove_prefix(1);
   }
@@ -34,8 +34,7 @@ std::optional<Camera> through_sensor(const std::string& text, double aspect, con
     if (text.size() <= name.size() + 1 || !text.starts_with(name) || text[name.size()] != '.') continue;
     for (const model::Sensor& sensor : world.module_model(p).sensors) {
       if (text.compare(name.size() + 1, std::string::npos, sensor.name) != 0) continue;
-      const Pose pose =
-          to_pose(frame.links[world.part(p).first_link + static_cast<std::uint32_t>(sensor.link)]) * sensor.pose;
+      const Pose pose = to_pose(frame.links[world.part(p).first_link + sensor.link]) * sensor.pose;
       const auto width = sensor.parameters.find("field_of_view");
       const double wide = width != sensor.parameters.end()
                               ? clamp(std::strtod(width->second.c_str(), nullptr), radians(1), radians(170))
@@ -58,13 +57,14 @@ Camera Camera::framing(const model::Bounds& box, const Vec3& direction, double a
   const Vec3 out = normalized(direction),
              right = std::fabs(out.z) < 0.9999 ? normalized(cross({0, 0, 1}, out)) : Vec3{1, 0, 0},
              up = cross(out, right);
-  const double tan_y = std::tan(field_of_view / 2) / 1.12, tan_x = tan_y * aspect;  // an eighth of margin
+  const double tan_y = std::tan(field_of_view / 2) / 1.12, tan_x = tan_y * aspect;  // a margin of 12 %
   const auto corner = [&](int i) {
     return Vec3{i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z} -
            target;
   };
   double distance = 0.05;
-  // What is near looks larger: the middle of the box is not the middle of what is seen of it.
+  // Near parts look larger, so the middle of the box is not the middle of its image: move the target there,
+  // iteratively.
   for (int round = 0; !box.empty() && round < 6; ++round) {
     distance = 0.05;
     for (int i = 0; i < 8; ++i) {
@@ -101,7 +101,7 @@ Result<Camera> parse_camera(const std::string& text, const model::Bounds& box, d
     camera.eye = *eye;
     camera.target = *target;
     if (length(*eye - *target) > 1e-6) return camera;
-    return Error(fmt::format("the camera '{}' looks at the point where it is", text),
+    return Error(fmt::format("the camera '{}' looks at its own position", text),
                  "give it another point to look at: X,Y,Z:X,Y,Z");
   }
   if (auto camera = through_sensor(text, aspect, world, frame)) return *camera;

@@ -1,4 +1,4 @@
-// The one place that knows which render engines there are.
+// The only file that names the render engines of this build.
 #include "volvox/view/render_engine.h"
 
 #ifdef VOLVOX_HAS_PICTURE

@@ -14,35 +14,29 @@ namespace {
 constexpr double crease_cosine = 0.819;  // of 35 degrees
 constexpr std::uint32_t max_field_samples = 384;
 
-std::array<float, 3> to_floats(const Vec3& v) {
-  return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)};
-}
-Vec3 to_vec(const std::array<float, 3>& v) {
-  return {static_cast<double>(v[0]), static_cast<double>(v[1]), static_cast<double>(v[2])};
-}
-
+// Triangles without normals (a "triangle soup": vertices need not be shared).
 struct Soup {
   std::vector<Vec3> vertices;
   std::vector<std::array<std::uint32_t, 3>> triangles;
 };
 
-// Gives every corner of every triangle the mean normal of the triangles around its vertex that
-// bend away by less than the crease angle, and joins the corners that come out alike.
-class Shader {
+// Gives every corner of every triangle the area-weighted mean normal of the triangles around its vertex whose
+// normals differ by less than the crease angle. Corners with equal results share one vertex.
+class NormalSmoother {
  public:
-  Shader(const Soup& soup, const Pose& pose, Rgba color) : soup_(soup), pose_(pose), color_(color) {}
+  NormalSmoother(const Soup& soup, const Pose& pose, Rgba color) : soup_(soup), pose_(pose), color_(color) {}
 
   void add_to(Mesh& mesh) {
     weld();
     measure();
     std::vector<std::vector<std::uint32_t>> made(soup_.vertices.size());  // by welded vertex: vertices of the mesh
-    for (std::size_t t = 0; t < soup_.triangles.size(); ++t) {
+    for (const std::uint32_t t : indices(soup_.triangles)) {
       if (areas_[t] == 0) continue;
       for (const std::uint32_t corner : soup_.triangles[t]) {
         const std::uint32_t v = welded_[corner];
         const Vertex vertex{to_floats(pose_ * soup_.vertices[v]), to_floats(pose_.rotation * smooth_normal(v, t)),
                             color_};
-        std::uint32_t index = static_cast<std::uint32_t>(mesh.vertices.size());
+        auto index = narrow<std::uint32_t>(mesh.vertices.size());
         for (const std::uint32_t known : made[v])
           if (alike(mesh.vertices[known], vertex)) index = known;
         if (index == mesh.vertices.size()) {
@@ -66,16 +60,16 @@ class Shader {
 
   void measure() {
     around_.resize(soup_.vertices.size());
-    for (std::size_t t = 0; t < soup_.triangles.size(); ++t) {
+    for (const std::uint32_t t : indices(soup_.triangles)) {
       const auto& [a, b, c] = soup_.triangles[t];
       const Vec3 n = cross(soup_.vertices[b] - soup_.vertices[a], soup_.vertices[c] - soup_.vertices[a]);
       areas_.push_back(length(n));
       normals_.push_back(normalized(n));
-      for (const std::uint32_t corner : {a, b, c}) around_[welded_[corner]].push_back(static_cast<std::uint32_t>(t));
+      for (const std::uint32_t corner : {a, b, c}) around_[welded_[corner]].push_back(t);
     }
   }
 
-  Vec3 smooth_normal(std::uint32_t vertex, std::size_t triangle) const {
+  Vec3 smooth_normal(std::uint32_t vertex, std::uint32_t triangle) const {
     Vec3 sum;
     for (const std::uint32_t other : around_[vertex])
       if (dot(normals_[other], normals_[triangle]) >= crease_cosine) sum += normals_[other] * areas_[other];
@@ -104,11 +98,10 @@ Soup box_soup(const Vec3& size) {
   return soup;
 }
 
-// A solid of revolution about z, from a profile of (radius, height) that goes from the bottom pole
-// to the top one.
+// A solid of revolution around z. The profile lists (radius, height) from the bottom pole to the top pole.
 Soup lathe(const std::vector<std::array<double, 2>>& profile, std::uint32_t around) {
   Soup soup;
-  const auto rows = static_cast<std::uint32_t>(profile.size());
+  const auto rows = narrow<std::uint32_t>(profile.size());
   for (const auto& [radius, height] : profile)
     for (std::uint32_t i = 0; i < around; ++i) {
       const double angle = 2 * pi * i / around;
@@ -123,14 +116,14 @@ Soup lathe(const std::vector<std::array<double, 2>>& profile, std::uint32_t arou
   return soup;
 }
 
-// Half circles at both ends, `length` apart: a sphere if that is zero.
+// Two half spheres, their centres `length` apart; a sphere if `length` is zero.
 Soup capsule_soup(double radius, double length) {
   constexpr int quarter = 8;
   std::vector<std::array<double, 2>> profile;
   for (const double end : {-1.0, 1.0})
     for (int i = 0; i <= quarter; ++i) {
       const double angle = pi / 2 * (end < 0 ? i - quarter : i) / quarter;
-      if (end > 0 && i == 0 && length == 0) continue;  // the two equators are one
+      if (end > 0 && i == 0 && length == 0) continue;  // the two equators coincide
       const bool pole = i == (end < 0 ? 0 : quarter);
       profile.push_back({pole ? 0 : radius * volvox::cos(angle), end * length / 2 + radius * volvox::sin(angle)});
     }
@@ -141,20 +134,20 @@ Soup field_soup(const model::HeightFieldData& field) {
   const auto samples = [](std::uint32_t count) { return std::min(count, max_field_samples); };
   const std::uint32_t columns = samples(field.columns), rows = samples(field.rows);
   const auto pick = [](std::uint32_t i, std::uint32_t count, std::uint32_t of) {
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(i) * (of - 1) / (count - 1));
+    return narrow<std::uint32_t>(std::uint64_t{i} * (of - 1) / (count - 1));
   };
   Soup soup;
   for (std::uint32_t row = 0; row < rows; ++row)
     for (std::uint32_t column = 0; column < columns; ++column) {
       const std::uint32_t r = pick(row, rows, field.rows), c = pick(column, columns, field.columns);
-      soup.vertices.push_back({field.size_x * (static_cast<double>(c) / (field.columns - 1) - 0.5),
-                               field.size_y * (static_cast<double>(r) / (field.rows - 1) - 0.5),
-                               static_cast<double>(field.heights[static_cast<std::size_t>(r) * field.columns + c])});
+      soup.vertices.push_back({field.size_x * (real(c) / (field.columns - 1) - 0.5),
+                               field.size_y * (real(r) / (field.rows - 1) - 0.5),
+                               field.heights[std::size_t{r} * field.columns + c]});
     }
   for (std::uint32_t row = 0; row + 1 < rows; ++row)
     for (std::uint32_t column = 0; column + 1 < columns; ++column) {
       const std::uint32_t a = row * columns + column, b = a + 1, c = a + columns, d = c + 1;
-      soup.triangles.push_back({a, b, d});  // the diagonal that physics uses
+      soup.triangles.push_back({a, b, d});  // the same diagonal as in physics
       soup.triangles.push_back({a, d, c});
     }
   return soup;
@@ -180,16 +173,14 @@ struct ToSoup {
   Soup operator()(const model::HeightField& s) const { return field_soup(*s); }
 };
 
-// A mesh on a grid of cubic cells, `cells` along its longest side.
+// Vertex clustering on a grid of cubic cells, `cells` along the longest side of the mesh.
 class Clustering {
   struct ColorSum {
     double r = 0, g = 0, b = 0, a = 0, weight = 0;
     void add(Rgba c, double w) { r += c.r * w, g += c.g * w, b += c.b * w, a += c.a * w, weight += w; }
     void add(const ColorSum& o) { r += o.r, g += o.g, b += o.b, a += o.a, weight += o.weight; }
     Rgba mean() const {
-      const auto part = [&](double sum) {
-        return static_cast<std::uint8_t>(std::lround(weight > 0 ? sum / weight : 0));
-      };
+      const auto part = [&](double sum) { return to_byte(weight > 0 ? sum / weight : 0); };
       return {part(r), part(g), part(b), part(a)};
     }
   };
@@ -199,8 +190,7 @@ class Clustering {
     const Vec3 size = bounds.high - bounds.low;
     centre_ = (bounds.low + bounds.high) / 2;
     cell_ = std::max({size.x, size.y, size.z, 1e-9}) / cells;
-    for (int k = 0; k < 3; ++k)
-      counts_[static_cast<std::size_t>(k)] = std::max(1, static_cast<int>(std::lround(size[k] / cell_)));
+    for (int k = 0; k < 3; ++k) counts_[k] = std::max(1, narrow<int>(std::lround(size[k] / cell_)));
     collect_vertices(size);
     collect_triangles();
   }
@@ -208,8 +198,8 @@ class Clustering {
   std::size_t triangles() const { return colors_.size(); }
 
   Mesh result() const {
-    // Of a few coarse triangles, those that look the same way get one colour, and so share their
-    // vertices: a far box has 24.
+    // In a coarse mesh, triangles that face the same way get one colour and so share their vertices: a distant box
+    // has 24 vertices.
     struct Group {
       Soup soup;
       ColorSum color;
@@ -219,13 +209,13 @@ class Clustering {
     std::size_t number = 0;
     for (const auto& [corners, color] : colors_) {
       Group& group = groups[coarse ? side_of(corners) : number++];
-      const auto first = static_cast<std::uint32_t>(group.soup.vertices.size());
+      const auto first = narrow<std::uint32_t>(group.soup.vertices.size());
       for (const std::uint32_t corner : corners) group.soup.vertices.push_back(points_[corner]);
       group.soup.triangles.push_back({first, first + 1, first + 2});
       group.color.add(color);
     }
     Mesh result;
-    for (const auto& [key, group] : groups) Shader(group.soup, Pose{}, group.color.mean()).add_to(result);
+    for (const auto& [key, group] : groups) NormalSmoother(group.soup, Pose{}, group.color.mean()).add_to(result);
     return result;
   }
 
@@ -236,20 +226,20 @@ class Clustering {
       const Vec3 p = to_vec(vertex.position);
       std::int64_t key = 0;
       for (int k = 0; k < 3; ++k) {
-        const int count = counts_[static_cast<std::size_t>(k)];
+        const int count = counts_[k];
         const double where = size[k] > 0 ? (p[k] - low_[k]) / size[k] * count : 0;
-        key = key * 1024 + std::clamp(static_cast<int>(where), 0, count - 1);
+        key = key * 1024 + std::clamp(truncated(where), 0, count - 1);
       }
-      const auto [found, is_new] = clusters.emplace(key, static_cast<std::uint32_t>(points_.size()));
+      const auto [found, is_new] = clusters.emplace(key, narrow<std::uint32_t>(points_.size()));
       if (is_new) points_.push_back(p);
-      else if (outness(p) > outness(points_[found->second])) points_[found->second] = p;
+      else if (distance_out(p) > distance_out(points_[found->second])) points_[found->second] = p;
       cluster_of_.push_back(found->second);
     }
     keep_size(size);
   }
 
-  // The sum of the distances along the axes: corners of boxes lie farther out than their edges.
-  double outness(const Vec3& p) const {
+  // Manhattan distance from the centre: with it, corners of boxes lie farther out than their edges.
+  double distance_out(const Vec3& p) const {
     const Vec3 d = p - centre_;
     return std::fabs(d.x) + std::fabs(d.y) + std::fabs(d.z);
   }
@@ -267,10 +257,10 @@ class Clustering {
   // Which of the six sides of a box a triangle belongs to.
   std::size_t side_of(const std::array<std::uint32_t, 3>& c) const {
     const Vec3 n = cross(points_[c[1]] - points_[c[0]], points_[c[2]] - points_[c[0]]);
-    std::size_t axis = std::fabs(n.x) >= std::fabs(n.y) && std::fabs(n.x) >= std::fabs(n.z) ? 0
-                       : std::fabs(n.y) >= std::fabs(n.z)                                   ? 1
-                                                                                            : 2;
-    return 2 * axis + (n[static_cast<int>(axis)] < 0 ? 1 : 0);
+    const int axis = std::fabs(n.x) >= std::fabs(n.y) && std::fabs(n.x) >= std::fabs(n.z) ? 0
+                     : std::fabs(n.y) >= std::fabs(n.z)                                   ? 1
+                                                                                          : 2;
+    return 2 * axis + (n[axis] < 0 ? 1 : 0);
   }
 
   void collect_triangles() {
@@ -282,7 +272,7 @@ class Clustering {
         p[k] = to_vec(mesh_.vertices[mesh_.indices[i + k]].position);
       }
       if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) continue;
-      std::rotate(c.begin(), std::min_element(c.begin(), c.end()), c.end());  // one of the three ways to write it
+      std::rotate(c.begin(), std::min_element(c.begin(), c.end()), c.end());  // equal triangles get equal keys
       colors_[c].add(mesh_.vertices[mesh_.indices[i]].color, length(cross(p[1] - p[0], p[2] - p[0])));
     }
   }
@@ -296,13 +286,13 @@ class Clustering {
   std::map<std::array<std::uint32_t, 3>, ColorSum> colors_;  // by the clusters of a triangle
 };
 
-// Whether every edge is passed once in each direction and the inside is inside. Parts may overlap.
+// Whether every edge belongs to two triangles with opposite directions and the volume is positive. Parts may overlap.
 bool is_closed(const Mesh& mesh) {
   std::map<std::array<float, 3>, std::uint32_t> welded;
   std::vector<std::uint32_t> vertex_of;
   for (const Vertex& v : mesh.vertices)
-    vertex_of.push_back(welded.emplace(v.position, static_cast<std::uint32_t>(welded.size())).first->second);
-  std::unordered_map<std::uint64_t, int> passed;  // from the lower vertex up, less from the higher one down
+    vertex_of.push_back(welded.emplace(v.position, narrow<std::uint32_t>(welded.size())).first->second);
+  std::unordered_map<std::uint64_t, int> passed;  // by edge: +1 from the lower vertex to the higher, -1 back
   double volume = 0;
   for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -320,16 +310,14 @@ Rgba mean_color(const Mesh& mesh) {
   for (const Vertex& v : mesh.vertices)
     sum[0] += v.color.r, sum[1] += v.color.g, sum[2] += v.color.b, sum[3] += v.color.a;
   const std::uint64_t n = std::max<std::uint64_t>(1, mesh.vertices.size());
-  const auto part = [&](std::size_t k) { return static_cast<std::uint8_t>(sum[k] / n); };
+  const auto part = [&](std::size_t k) { return narrow<std::uint8_t>(sum[k] / n); };
   return {part(0), part(1), part(2), part(3)};
 }
 
 }  // namespace
 
 Rgba to_rgba(const model::Color& color) {
-  const auto byte = [](double x) {
-    return static_cast<std::uint8_t>(std::lround(255 * (x >= 0 ? std::min(x, 1.0) : 0)));
-  };
+  const auto byte = [](double x) { return to_byte(255 * (x >= 0 ? std::min(x, 1.0) : 0)); };
   return {byte(color.r), byte(color.g), byte(color.b), byte(color.a)};
 }
 
@@ -340,11 +328,11 @@ model::Bounds Mesh::bounds() const {
 }
 
 void append(Mesh& mesh, const model::Shape& shape, const Pose& pose, Rgba color) {
-  Shader(std::visit(ToSoup{}, shape), pose, color).add_to(mesh);
+  NormalSmoother(std::visit(ToSoup{}, shape), pose, color).add_to(mesh);
 }
 
 void append(Mesh& mesh, const Mesh& other, const Pose& pose) {
-  const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+  const auto first = narrow<std::uint32_t>(mesh.vertices.size());
   for (const Vertex& v : other.vertices)
     mesh.vertices.push_back(
         {to_floats(pose * to_vec(v.position)), to_floats(pose.rotation * to_vec(v.normal)), v.color});

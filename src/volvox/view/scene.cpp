@@ -13,7 +13,7 @@ Pose plane_pose(const model::Plane& plane, const Pose& pose) {
   return pose * Pose{{}, Quat::between({0, 0, 1}, normalized(plane.normal))};
 }
 
-// What a link looks like: its visuals or, where it has none, what it collides with.
+// The visuals of a link or, if it has none, its colliders.
 Mesh mesh_of(const model::Link& link) {
   Mesh mesh;
   for (const model::Visual& visual : link.visuals) append(mesh, visual.shape, visual.pose, to_rgba(visual.color));
@@ -23,15 +23,15 @@ Mesh mesh_of(const model::Link& link) {
   return mesh;
 }
 
-// A flat ring of radius 1 about x, which faces it: what marks a dock.
+// A flat ring of radius 1 around x, facing along x. It marks docks.
 Mesh ring() {
   constexpr int around = 32;
-  constexpr double inner = 0.7;
+  constexpr float inner = 0.7f;
   Mesh mesh;
   for (std::uint32_t i = 0; i < around; ++i) {
     const double angle = 2 * pi * i / around;
-    const auto y = static_cast<float>(volvox::cos(angle)), z = static_cast<float>(volvox::sin(angle));
-    for (const float radius : {static_cast<float>(inner), 1.0f})
+    const float y = to_float(volvox::cos(angle)), z = to_float(volvox::sin(angle));
+    for (const float radius : {inner, 1.0f})
       mesh.vertices.push_back({{0, radius * y, radius * z}, {1, 0, 0}, {255, 255, 255, 255}});
     const std::uint32_t a = 2 * i, b = 2 * ((i + 1) % around);
     for (const std::uint32_t corner : {a, a + 1, b + 1, a, b + 1, b}) mesh.indices.push_back(corner);
@@ -61,8 +61,8 @@ class SceneMaker {
     const model::Placement& placement = world_.model().placements[p];
     const model::ModuleModel& model = *placement.model;
     scene_.things.push_back({placement.name, model.name, placement.is_module(), model.fixed_in_place,
-                             world_.part(p).first_link, static_cast<std::uint32_t>(model.links.size()),
-                             world_.part(p).first_dock, static_cast<std::uint32_t>(model.docks.size())});
+                             world_.part(p).first_link, narrow<std::uint32_t>(model.links.size()),
+                             world_.part(p).first_dock, narrow<std::uint32_t>(model.docks.size())});
   }
 
   void add_links(std::uint32_t p) {
@@ -96,7 +96,7 @@ class SceneMaker {
     return number;
   }
 
-  // A wall of a thousand equal bricks, each a model of its own, has one mesh.
+  // Meshes are shared by content, because a wall of a thousand equal bricks may have a thousand models.
   std::uint32_t shared_mesh(Mesh mesh) {
     Hasher hasher;
     hasher.add(mesh.vertices.data(), mesh.vertices.size() * sizeof(Vertex));
@@ -106,7 +106,7 @@ class SceneMaker {
       if (scene_.meshes[number]->full().vertices == mesh.vertices &&
           scene_.meshes[number]->full().indices == mesh.indices)
         return number;
-    candidates.push_back(static_cast<std::uint32_t>(scene_.meshes.size()));
+    candidates.push_back(narrow<std::uint32_t>(scene_.meshes.size()));
     scene_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(std::move(mesh))));
     return candidates.back();
   }
@@ -115,8 +115,7 @@ class SceneMaker {
     const model::ModuleModel& model = world_.module_model(p);
     for (std::uint32_t d = 0; d < model.docks.size(); ++d) {
       const model::Dock& dock = model.docks[d];
-      const std::uint32_t number = world_.part(p).first_dock + d,
-                          link = world_.part(p).first_link + static_cast<std::uint32_t>(dock.link);
+      const std::uint32_t number = world_.part(p).first_dock + d, link = world_.part(p).first_link + dock.link;
       const Marker& marker = marker_of(dock, link);
       scene_.nodes.push_back(
           {RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, marker.radius, number, p});
@@ -125,8 +124,8 @@ class SceneMaker {
     }
   }
 
-  // How a dock is marked: how large, and how far below its frame, which may stand off the surface
-  // (ATRON's stand 6 mm off).
+  // The marker of a dock: its radius, and its depth below the dock's frame, which may lie outside the surface
+  // (6 mm for ATRON). In m.
   struct Marker {
     double radius = 0.01, sunk = 0;
   };
@@ -142,13 +141,10 @@ class SceneMaker {
     return found->second;
   }
 
-  // How far below a dock's frame the surface under its ring begins; 0 where there is none so near.
+  // The depth of the surface below a dock's frame, along the ring; 0 if there is no surface within `deepest`.
   static double depth_below(const Mesh& mesh, const Pose& dock, double radius, double deepest) {
     const Pose to_dock = dock.inverse();
-    const auto corner = [&](std::size_t i) {
-      const auto& p = mesh.vertices[mesh.indices[i]].position;
-      return to_dock * Vec3{static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
-    };
+    const auto corner = [&](std::size_t i) { return to_dock * to_vec(mesh.vertices[mesh.indices[i]].position); };
     double highest = -deepest;
     for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
       const Vec3 a = corner(i), b = corner(i + 1), c = corner(i + 2);
@@ -172,8 +168,7 @@ class SceneMaker {
     for (std::uint32_t s = 0; s < model.sensors.size(); ++s) {
       const model::Sensor& sensor = model.sensors[s];
       scene_.nodes.push_back({RenderNode::Kind::sensor, world_.name(p) + "." + sensor.name,
-                              world_.part(p).first_link + static_cast<std::uint32_t>(sensor.link), sensor.pose, none, 1,
-                              s, p});
+                              world_.part(p).first_link + sensor.link, sensor.pose, none, 1, s, p});
     }
   }
 
@@ -183,12 +178,6 @@ class SceneMaker {
   std::map<std::uint64_t, std::vector<std::uint32_t>> by_content_;
   std::map<const model::Dock*, Marker> markers_;  // for look-up only
 };
-
-LinkPose to_link_pose(const Pose& pose) {
-  const auto f = [](double x) { return static_cast<float>(x); };
-  return {{f(pose.position.x), f(pose.position.y), f(pose.position.z)},
-          {f(pose.rotation.x), f(pose.rotation.y), f(pose.rotation.z), f(pose.rotation.w)}};
-}
 
 }  // namespace
 
@@ -201,13 +190,13 @@ void capture(const world::World& world, Frame& frame) {
   for (std::uint32_t d = 0; d < frame.docks.size(); ++d) {
     const world::DockStatus& status = world.dock_status(d);
     DockView& dock = frame.docks[d];
-    dock.flags = static_cast<std::uint8_t>((status.enabled ? DockView::enabled : 0) |
-                                           (status.phase == world::DockPhase::latching ? DockView::latching : 0) |
-                                           (status.phase == world::DockPhase::engaged ? DockView::engaged : 0) |
-                                           (status.broken ? DockView::broken : 0));
+    dock.flags = narrow<std::uint8_t>((status.enabled ? DockView::enabled : 0) |
+                                      (status.phase == world::DockPhase::latching ? DockView::latching : 0) |
+                                      (status.phase == world::DockPhase::engaged ? DockView::engaged : 0) |
+                                      (status.broken ? DockView::broken : 0));
     dock.load = status.phase == world::DockPhase::free
                     ? 0
-                    : static_cast<float>(std::max(0.0, world.dock_load(d).utilisation(world.dock_model(d).strength)));
+                    : to_float(std::max(0.0, world.dock_load(d).utilisation(world.dock_model(d).strength)));
   }
   frame.colors.assign(world.placements(), Rgba{0, 0, 0, 0});
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
@@ -222,9 +211,6 @@ void capture(const sim::Simulation& simulation, Frame& frame) {
 }
 
 void capture_rays(const mind::Minds& minds, Frame& frame) {
-  const auto point = [](const Vec3& p) {
-    return std::array{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)};
-  };
   frame.rays.clear();
   for (std::size_t i = 0; i < minds.rays().size(); ++i) {
     const mind::Ray& ray = minds.rays()[i];
@@ -249,11 +235,9 @@ Rgba dock_color(model::Gender gender, const DockView& dock) {
 
 Rgba load_color(double utilisation) {
   static constexpr double stops[5][3] = {{49, 83, 160}, {52, 152, 176}, {96, 178, 92}, {240, 190, 60}, {205, 45, 40}};
-  const double x = utilisation > 0 ? std::min(utilisation, 1.0) * 4 : 0;  // not a number: no load
-  const int i = std::min(3, static_cast<int>(x));
-  const auto mix = [&](int k) {
-    return static_cast<std::uint8_t>(std::lround(stops[i][k] + (x - i) * (stops[i + 1][k] - stops[i][k])));
-  };
+  const double x = utilisation > 0 ? std::min(utilisation, 1.0) * 4 : 0;  // NaN counts as no load
+  const int i = std::min(3, truncated(x));
+  const auto mix = [&](int k) { return to_byte(stops[i][k] + (x - i) * (stops[i + 1][k] - stops[i][k])); };
   return {mix(0), mix(1), mix(2), 255};
 }
 
@@ -272,9 +256,12 @@ model::Bounds bounds(const Scene& scene, const Frame& frame, bool modules_only) 
 }
 
 Pose to_pose(const LinkPose& pose) {
-  const auto d = [](float x) { return static_cast<double>(x); };
-  return {{d(pose.position[0]), d(pose.position[1]), d(pose.position[2])},
-          {d(pose.rotation[3]), d(pose.rotation[0]), d(pose.rotation[1]), d(pose.rotation[2])}};
+  return {to_vec(pose.position), {pose.rotation[3], pose.rotation[0], pose.rotation[1], pose.rotation[2]}};
+}
+
+LinkPose to_link_pose(const Pose& pose) {
+  const Quat& q = pose.rotation;
+  return {to_floats(pose.position), {to_float(q.x), to_float(q.y), to_float(q.z), to_float(q.w)}};
 }
 
 }  // namespace volvox::view

@@ -1,6 +1,7 @@
-// What there is to draw: a tree of render nodes with their meshes, taken once from the world and
-// never changed, and the frame, what of it changes from tick to tick. Nothing here writes to the
-// world, and nothing knows how a render engine draws.
+// What render engines draw. A scene is a tree of render nodes with their meshes, taken once from the
+// world and then constant; a frame holds what changes from tick to tick. Poses of links are in the world
+// frame (m), poses of docks and sensors in the frame of their link. Nothing here writes to the world or
+// depends on a render engine.
 #pragma once
 
 #include <memory>
@@ -17,18 +18,18 @@ namespace volvox::view {
 
 inline constexpr std::uint32_t none = 0xffffffffu;
 
-// Seed 003's RenderNode: where something is in its parent, and what is drawn there. Nodes of links
-// stand below the root, and a frame moves them; those of docks and sensors are children of their
+// Seed 003's RenderNode: a pose in the parent node, and the mesh that is drawn there. Nodes of links
+// are children of the root, and a frame moves them; nodes of docks and sensors are children of their
 // link and move with it.
 struct RenderNode {
   enum class Kind : std::uint8_t { link, dock, sensor };
   Kind kind = Kind::link;
   std::string name;             // "s3.head", "s3.front"
-  std::uint32_t parent = none;  // the node that the pose is in; none: the root
-  Pose pose;                    // of a link: at the start
-  std::uint32_t mesh = none;    // of Scene::meshes; none: nothing to see
+  std::uint32_t parent = none;  // the node in whose frame the pose is; none: the root
+  Pose pose;                    // of a link: when the scene was made
+  std::uint32_t mesh = none;    // index in Scene::meshes; none: nothing is drawn
   double scale = 1;             // of the mesh
-  std::uint32_t number = 0;     // of the link or dock in the world, or of the sensor in its model
+  std::uint32_t number = 0;     // index of the link or dock in the world, or of the sensor in its model
   std::uint32_t placement = 0;
 };
 
@@ -36,11 +37,11 @@ struct RenderNode {
 struct Thing {
   std::string name, model;
   bool is_module = false;
-  bool fixed = false;                                                  // it never moves: its links need to be sent once
-  std::uint32_t first_link = 0, links = 0, first_dock = 0, docks = 0;  // in the world's numbers
+  bool fixed = false;                                                  // it never moves, so its links are sent once
+  std::uint32_t first_link = 0, links = 0, first_dock = 0, docks = 0;  // indices in the world, and counts
 };
 
-// Planes have no end, so that each engine draws them its own way (and with a scale grid).
+// An infinite plane. Each engine draws it in its own way (and with a grid that shows the scale).
 struct Ground {
   Pose pose;  // z is the normal
   Rgba color;
@@ -49,7 +50,7 @@ struct Ground {
 
 struct Scene {
   std::string name;
-  std::vector<std::shared_ptr<const DetailedMesh>> meshes;  // links of one model share one
+  std::vector<std::shared_ptr<const DetailedMesh>> meshes;  // equal links share one mesh
   std::vector<RenderNode> nodes;  // links first, in the world's order: node i is link i; then docks, then sensors
   std::vector<Thing> things;      // by placement
   std::vector<Ground> grounds;
@@ -63,8 +64,8 @@ struct Scene {
   static Scene of(const world::World& world);
 };
 
-// The pose of a link as it goes to a GPU or a socket. Floats: 0.1 mm is still resolved a
-// kilometre from the origin.
+// The pose of a link as it goes to a GPU or a socket, in the world frame. A float still resolves 0.1 mm
+// at one kilometre from the origin.
 struct LinkPose {
   std::array<float, 3> position{};            // m
   std::array<float, 4> rotation{0, 0, 0, 1};  // x, y, z, w
@@ -74,7 +75,7 @@ static_assert(sizeof(LinkPose) == 28);
 struct DockView {
   enum Flag : std::uint8_t { enabled = 1, latching = 2, engaged = 4, broken = 8 };
   std::uint8_t flags = 0;
-  float load = 0;  // 1: as much as it bears; see world::DockLoad::utilisation
+  float load = 0;  // 1: at its strength; see world::DockLoad::utilisation
 };
 
 // A ray of a range sensor or camera, as it was cast in the last tick.
@@ -84,7 +85,7 @@ struct RayView {
   bool hit = false;
 };
 
-// What changes from tick to tick. Kept and filled again, it allocates nothing.
+// What changes from tick to tick. A frame that is filled again reuses its memory and allocates nothing.
 struct Frame {
   std::int64_t tick = 0;
   Time time;
@@ -97,17 +98,18 @@ struct Frame {
 
 void capture(const world::World& world, Frame& frame);          // links and docks
 void capture(const sim::Simulation& simulation, Frame& frame);  // tick and time too
-void capture_rays(const mind::Minds& minds, Frame& frame);      // as the last sense phase cast them
+void capture_rays(const mind::Minds& minds, Frame& frame);      // the rays of the last sense phase
 
-// The colour of a dock that a person should see: male blue, female white, genderless light grey;
-// engaged green, latching amber, broken red, disabled dark.
+// The colour of a dock: male blue, female white, genderless light grey; engaged green, latching amber,
+// broken red, disabled dark.
 Rgba dock_color(model::Gender gender, const DockView& dock);
-// From blue (no load) over green and yellow to red (about to break).
+// From blue (no load) through green and yellow to red (about to break).
 Rgba load_color(double utilisation);
 
-// The box around all links as a frame has them, of modules only or of all that has an end.
+// The axis-aligned box around all links in a frame, or around those of modules only. Planes do not count.
 model::Bounds bounds(const Scene& scene, const Frame& frame, bool modules_only);
 
 Pose to_pose(const LinkPose& pose);
+LinkPose to_link_pose(const Pose& pose);
 
 }  // namespace volvox::view

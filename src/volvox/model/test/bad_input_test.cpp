@@ -1,4 +1,5 @@
-// What bad input gets: the file, the line, what is wrong, what to do. Never a crash.
+// Bad input is answered with the file, the line, the mistake and the fix, and never crashes.
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/model/test/test_files.h"
 
@@ -136,7 +137,7 @@ TEST_F(ReaderTest, Shapes) {
   expect_error(read_model(hull("1 1 1 1 1 1 1 1 1 1 1 1")), 6, "in one place");
   expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 0 0 nan")), 6, "not a finite number");
   expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 0 0 inf")), 6, "not finite");
-  expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 0 0 1 2")), 6, "not three a point");
+  expect_error(read_model(hull("0 0 0 1 0 0 0 1 0 0 0 1 2")), 6, "not three per point");
   expect_error(
       read_model(with_shape("<box><size>1 1 1</size></box><volvox:hull>0 0 0 1 0 0 0 1 0 0 0 1</volvox:hull>")), 5,
       "another shape too");
@@ -384,9 +385,9 @@ TEST_F(ReaderTest, DamagedFilesGiveAResult) {
       // What stays XML goes deeper into the reader, so digits mostly become other digits.
       const std::uint64_t flips = 1 + random.below(2);
       for (std::uint64_t k = 0; k < flips; ++k) {
-        char& c = damaged[static_cast<std::size_t>(random.below(damaged.size()))];
-        if (c >= '0' && c <= '9' && random.chance(0.8)) c = static_cast<char>('0' + random.below(10));
-        else if (random.chance(0.9)) c = static_cast<char>(32 + random.below(95));
+        char& c = damaged[random.below(damaged.size())];
+        if (c >= '0' && c <= '9' && random.chance(0.8)) c = narrow<char>('0' + random.below(10));
+        else if (random.chance(0.9)) c = narrow<char>(32 + random.below(95));
         else c = static_cast<char>(random.below(256));
       }
       attempt(damaged, which == 2);

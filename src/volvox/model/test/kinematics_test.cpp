@@ -1,4 +1,4 @@
-// Chains: where their tip is, how it moves, and how it is brought somewhere.
+// Chains: the pose of the tip, the Jacobian, and inverse kinematics.
 #include "volvox/model/kinematics.h"
 
 #include "volvox/model/reader.h"
@@ -25,21 +25,18 @@ TEST_F(ChainTest, IsWhereTheScenePutsIt) {
   ASSERT_EQ(q.size(), 9u);
   SceneBuilder scene;
   const Pose base{{0.1, -0.2, 0.3}, Quat::rpy(0, -pi / 2, 0.4)};
-  for (std::size_t i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; ++i) {
     PlacementOptions options;
     options.positions = {{"yaw", q[3 * i]}, {"roll", q[3 * i + 1]}, {"pitch", q[3 * i + 2]}};
-    const Pose back =
-        superbot->links[0].pose * superbot->docks[static_cast<std::size_t>(superbot->dock_index("back"))].pose;
+    const Pose back = superbot->links[0].pose * superbot->docks[superbot->dock_index("back")].pose;
     scene.add(superbot, i == 0 ? std::optional(base * back.inverse()) : std::nullopt, "m" + std::to_string(i), options);
-    if (i > 0)
-      scene.connect("m" + std::to_string(i - 1) + ".front", "m" + std::to_string(i) + ".back", static_cast<int>(i));
+    if (i > 0) scene.connect("m" + std::to_string(i - 1) + ".front", "m" + std::to_string(i) + ".back", i);
   }
   const auto world = scene.build();
   ASSERT_TRUE(world.ok()) << world.error().text();
   const Placement& last = world->placements[2];
-  const Dock& front = superbot->docks[static_cast<std::size_t>(superbot->dock_index("front"))];
-  const Pose there =
-      last.pose * forward_kinematics(*superbot, last.positions)[static_cast<std::size_t>(front.link)] * front.pose;
+  const Dock& front = superbot->docks[superbot->dock_index("front")];
+  const Pose there = last.pose * forward_kinematics(*superbot, last.positions)[front.link] * front.pose;
   const Pose tip = arm.tip(q);
   expect_near(tip.position, there.position);
   EXPECT_LT(angle(tip.rotation.conjugate() * there.rotation), 1e-9);
@@ -87,8 +84,7 @@ TEST_F(ChainTest, ReachesWhatItCanReach) {
 }
 
 TEST_F(ChainTest, ComesAsNearAsItCan) {
-  // Twice its length away (a dock looks out of its module, so the chain leads to -x): straight towards it, and no
-  // farther.
+  // For a target at twice its length (docks point outwards, so the chain leads to -x), the chain is straight.
   Chain chain;
   ASSERT_TRUE(chain.append(*superbot, "back", "front").ok());
   const Reach far = reach(chain, Pose{{-0.4, 0, 0.01}, {}}, {0.3, 0.2, -0.4}, {.radian_weight = 0, .iterations = 500});

@@ -1,4 +1,4 @@
-// Models as they should be: what is read from good files.
+// Models that are read from correct files.
 #include <algorithm>
 
 #include "volvox/model/hull.h"
@@ -20,7 +20,7 @@ TEST_F(ReaderTest, ReadsAModule) {
   EXPECT_EQ(m.links[1].pose, (Pose{{0.05, 0, 0}, {}}));  // the very decimal numbers of the file
   ASSERT_EQ(m.links[0].geometry->colliders.size(), 1u);
   EXPECT_EQ(std::get<Box>(m.links[0].geometry->colliders[0].shape).size, (Vec3{0.1, 0.1, 0.1}));
-  EXPECT_DOUBLE_EQ(m.links[0].visuals[0].color.r, static_cast<double>(0.9f));
+  EXPECT_DOUBLE_EQ(m.links[0].visuals[0].color.r, 0.9f);
   ASSERT_EQ(m.joints.size(), 1u);
   const Joint& joint = m.joints[0];
   EXPECT_EQ(joint.type, JointType::revolute);
@@ -136,17 +136,17 @@ TEST_F(ReaderTest, KeepsTheFixedJointsOfAUrdf) {
   EXPECT_NEAR(m.mass(), 3.5, 1e-12);
   ASSERT_GE(m.joint_index("wrist"), 0);
   EXPECT_EQ(m.joints.size(), 2u);
-  const Joint& wrist = m.joints[static_cast<std::size_t>(m.joint_index("wrist"))];
+  const Joint& wrist = m.joints[m.joint_index("wrist")];
   EXPECT_EQ(wrist.type, JointType::fixed);
   expect_near(wrist.parent_frame.position, {0, 0, 0.2});
-  const Joint& shoulder = m.joints[static_cast<std::size_t>(m.joint_index("shoulder"))];
+  const Joint& shoulder = m.joints[m.joint_index("shoulder")];
   EXPECT_EQ(shoulder.lower, -1);
   EXPECT_EQ(shoulder.upper, 2);
   EXPECT_EQ(shoulder.effort, 5);
   EXPECT_EQ(shoulder.friction, 0.2);
   EXPECT_TRUE(shoulder.motor);
   EXPECT_NEAR(shoulder.parent_frame.position.z, 0.3333333333333, 1e-6);
-  const Link& upper = m.links[static_cast<std::size_t>(m.link_index("upper"))];
+  const Link& upper = m.links[m.link_index("upper")];
   EXPECT_NEAR(upper.mass, 1, 1e-12);
   expect_near(upper.inertial.position, {0, 0, 0.1});
   // The dock on a link without mass moved to the link that bears it.
@@ -243,13 +243,13 @@ TEST_F(ReaderTest, JointsWithoutLimitsAreUnlimited) {
       links +
       R"(<joint name="j" type="continuous"><parent>a</parent><child>b</child><axis><xyz>0 0 -1</xyz></axis></joint>
 <joint name="w" type="fixed"><parent>world</parent><child>a</child></joint>)"));
-  const Joint& j = m->joints[static_cast<std::size_t>(m->joint_index("j"))];
+  const Joint& j = m->joints[m->joint_index("j")];
   EXPECT_EQ(j.lower, -unlimited);
   EXPECT_EQ(j.upper, unlimited);
   EXPECT_EQ(j.effort, unlimited);
   EXPECT_EQ(j.velocity, unlimited);
   expect_near(j.child_frame.rotation * Vec3{0, 0, 1}, {0, 0, -1});
-  EXPECT_EQ(m->joints[static_cast<std::size_t>(m->joint_index("w"))].parent, -1);
+  EXPECT_EQ(m->joints[m->joint_index("w")].parent, -1);
 }
 
 TEST_F(ReaderTest, MeshesBecomeHullsWhereTheyMove) {
@@ -271,8 +271,8 @@ TEST_F(ReaderTest, MeshesBecomeHullsWhereTheyMove) {
 TEST(Hulls, LargeOnesKeepTheirOuterPoints) {
   std::vector<Vec3> points = ellipsoid_points({1, 1, 1});
   const std::size_t outer = points.size();
-  for (std::size_t i = 0; i < 20; ++i) {
-    for (std::size_t k = 0; k < outer; ++k) points.push_back(points[k] * (0.04 * static_cast<double>(i)));
+  for (int i = 0; i < 20; ++i) {
+    for (std::size_t k = 0; k < outer; ++k) points.push_back(points[k] * (0.04 * i));
   }
   const std::vector<Vec3> kept = outer_points(points, max_hull_points);
   EXPECT_LE(kept.size(), max_hull_points);

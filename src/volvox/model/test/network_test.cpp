@@ -1,4 +1,4 @@
-// Interfaces to the network and further behaviours, as SDF declares them.
+// Interfaces to the network and further behaviours, as declared in SDF.
 #include "volvox/model/test/test_files.h"
 
 namespace volvox::model::test {
@@ -60,7 +60,7 @@ TEST_F(NetworkReader, BadInterfaces) {
   expect_bad("<volvox:radio name=\"r\" noise_factor=\"0\"/>", "noise_factor=\"0\"");
   expect_bad("<volvox:radio name=\"r\" retries=\"1000\"/>", "retries=\"1000\"");
   expect_bad("<volvox:radio name=\"r\" pwoer=\"1\"/>", "no attribute pwoer=", "did you mean power?");
-  expect_bad("<volvox:radio name=\"r\" link=\"b\"/>", "stands on the link b");
+  expect_bad("<volvox:radio name=\"r\" link=\"b\"/>", "names the link b");
   expect_bad("<volvox:radio/>", "name");
   expect_bad("<volvox:radio name=\"n\"/>", "two docks, radios or buses named n");
   expect_bad("<volvox:wire dock=\"n\" bit_rate=\"0\"/>", "bit_rate=\"0\"", "positive");

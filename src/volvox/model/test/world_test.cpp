@@ -1,4 +1,4 @@
-// Worlds as they should be: placements, populations, connections, parameters.
+// Correct worlds: placements, populations, connections, parameters.
 #include <stb_image_write.h>
 
 #include <chrono>
@@ -13,9 +13,9 @@ namespace {
 constexpr const char* module_a = "<volvox:module name=\"a\" robot=\"hinge\" pose=\"0 0 0.05 0 0 0\"/>\n";
 
 Pose dock_pose(const WorldModel& w, int placement, const std::string& dock) {
-  const Placement& p = w.placements[static_cast<std::size_t>(placement)];
-  const Dock& d = p.model->docks[static_cast<std::size_t>(p.model->dock_index(dock))];
-  return p.pose * forward_kinematics(*p.model, p.positions)[static_cast<std::size_t>(d.link)] * d.pose;
+  const Placement& p = w.placements[placement];
+  const Dock& d = p.model->docks[p.model->dock_index(dock)];
+  return p.pose * forward_kinematics(*p.model, p.positions)[d.link] * d.pose;
 }
 
 TEST_F(ReaderTest, ReadsAWorld) {

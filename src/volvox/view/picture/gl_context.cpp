@@ -12,9 +12,9 @@ namespace volvox::view::picture {
 namespace {
 
 constexpr const char* packages =
-    "install libegl1 and libgl1-mesa-dri (they draw on the processor where there is no graphics card)";
+    "install libegl1 and libgl1-mesa-dri (they draw on the CPU if there is no graphics card)";
 
-// Ours alone: other users of EGL in this process (a plugin, a camera) keep theirs.
+// A display of our own, so that other users of EGL in this process (a plugin, a camera) keep theirs.
 EGLDisplay open_display() {
   std::vector<EGLDisplay> candidates;
   if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
@@ -34,13 +34,13 @@ EGLDisplay open_display() {
 }  // namespace
 
 Result<std::unique_ptr<GlContext>> GlContext::create() {
-  // epoxy ends the process where libEGL is not there: look first.
+  // epoxy ends the process if libEGL is missing, so check first.
   if (void* library = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL)) dlclose(library);
   else return Error("pictures need EGL, and this machine has no libEGL.so.1", packages);
 
   std::unique_ptr<GlContext> context(new GlContext);
   context->display_ = open_display();
-  if (context->display_ == EGL_NO_DISPLAY) return Error("EGL finds nothing here that could draw", packages);
+  if (context->display_ == EGL_NO_DISPLAY) return Error("EGL finds no device on this machine that can draw", packages);
   eglBindAPI(EGL_OPENGL_API);
   const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
   EGLConfig config = nullptr;
@@ -51,9 +51,11 @@ Result<std::unique_ptr<GlContext>> GlContext::create() {
       EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
   context->context_ = eglCreateContext(context->display_, config, EGL_NO_CONTEXT, version);
   if (context->context_ == EGL_NO_CONTEXT)
-    return Error(fmt::format("EGL makes no context of OpenGL 3.3 here (error {:#x})", eglGetError()), packages);
+    return Error(fmt::format("EGL cannot create an OpenGL 3.3 context on this machine (error {:#x})", eglGetError()),
+                 packages);
   if (!eglMakeCurrent(context->display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context->context_))
-    return Error(fmt::format("EGL cannot draw without a window here (error {:#x})", eglGetError()), packages);
+    return Error(fmt::format("EGL cannot draw without a window on this machine (error {:#x})", eglGetError()),
+                 packages);
   context->device_ = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
   return context;
 }
@@ -61,8 +63,8 @@ Result<std::unique_ptr<GlContext>> GlContext::create() {
 GlContext::~GlContext() {
   if (display_ == nullptr) return;
   eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-  // The display stays initialised: EGL hands the same one to everybody who asks, and a second
-  // engine may be drawing on it.
+  // The display stays initialised: EGL gives the same display to every caller, and a second engine may be drawing
+  // on it.
   if (context_ != nullptr) eglDestroyContext(display_, context_);
 }
 

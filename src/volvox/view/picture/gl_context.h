@@ -1,4 +1,5 @@
-// OpenGL without a display: EGL's surfaceless platform, or whatever device there is.
+// OpenGL without a display: EGL's surfaceless platform, or the first EGL device. A context may be current on one
+// thread at a time.
 #pragma once
 
 #include <memory>
@@ -10,13 +11,13 @@ namespace volvox::view::picture {
 
 class GlContext {
  public:
-  // OpenGL 3.3 core. The error says what is missing and which package has it.
+  // OpenGL 3.3 core. The error says what is missing and which package to install.
   static Result<std::unique_ptr<GlContext>> create();
   ~GlContext();
   GlContext(const GlContext&) = delete;
   GlContext& operator=(const GlContext&) = delete;
 
-  // To be called before any OpenGL call of this thread.
+  // Must be called before any OpenGL call of this thread.
   void make_current() const;
   const std::string& device() const { return device_; }
 

@@ -11,25 +11,24 @@ constexpr const char* other_driver = "try another driver, such as LIBGL_ALWAYS_S
 
 Result<GLuint> compile(GLenum kind, const ShaderText& parts) {
   const GLuint shader = glCreateShader(kind);
-  glShaderSource(shader, static_cast<GLsizei>(parts.size()), parts.data(), nullptr);
+  glShaderSource(shader, narrow<GLsizei>(parts.size()), parts.data(), nullptr);
   glCompileShader(shader);
   GLint good = 0;
   glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
   if (good) return shader;
   std::string why(2000, '\0');
   GLsizei length = 0;
-  glGetShaderInfoLog(shader, static_cast<GLsizei>(why.size()), &length, why.data());
+  glGetShaderInfoLog(shader, narrow<GLsizei>(why.size()), &length, why.data());
   glDeleteShader(shader);
-  return Error("the graphics driver refuses a shader: " + why.substr(0, static_cast<std::size_t>(length)),
-               other_driver);
+  return Error("the graphics driver rejects a shader: " + why.substr(0, length), other_driver);
 }
 
 Result<void> complete(const char* what, int width, int height) {
   const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
   if (status == GL_FRAMEBUFFER_COMPLETE) return {};
-  return Error(
-      fmt::format("the graphics driver gives no {} of {} x {} pixels (status {:#x})", what, width, height, status),
-      "ask for a smaller picture");
+  return Error(fmt::format("the graphics driver cannot create a {} of {} x {} pixels (status {:#x})", what, width,
+                           height, status),
+               "ask for a smaller picture");
 }
 
 }  // namespace
@@ -46,7 +45,7 @@ Result<Program> make_program(const ShaderText& vertex, const ShaderText& fragmen
   glAttachShader(program, *first);
   glAttachShader(program, *second);
   glLinkProgram(program);
-  glDeleteShader(*first);  // they live as long as the program
+  glDeleteShader(*first);  // the program keeps both shaders alive
   glDeleteShader(*second);
   GLint good = 0;
   glGetProgramiv(program, GL_LINK_STATUS, &good);
@@ -81,7 +80,7 @@ Result<ShadowMap> make_shadow_map(int size) {
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_BORDER);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_BORDER);
-  const float lit[] = {1, 1, 1, 1};  // nothing outside the map is in shadow
+  const float lit[] = {1, 1, 1, 1};  // outside the map there is no shadow
   glTexParameterfv(GL_TEXTURE_2D, GL_TEXTURE_BORDER_COLOR, lit);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_COMPARE_FUNC, GL_LEQUAL);

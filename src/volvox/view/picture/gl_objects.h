@@ -1,4 +1,4 @@
-// Owners of OpenGL objects. All need the context that made them to be current, when they go too.
+// RAII owners of OpenGL objects. The context that made an object must be current whenever it is used or destroyed.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/result.h"
 
 namespace volvox::view::picture {
 
-// A name that OpenGL gave out, and how to give it back.
+// Owns a name of OpenGL and deletes it.
 template <void (*Delete)(GLuint)>
 class GlName {
  public:
@@ -57,19 +58,19 @@ template <class T>
 Buffer make_buffer(GLenum target, std::span<const T> data) {
   Buffer buffer = generate<Buffer>(glGenBuffers);
   glBindBuffer(target, buffer);
-  glBufferData(target, static_cast<GLsizeiptr>(data.size_bytes()), data.data(), GL_STATIC_DRAW);
+  glBufferData(target, data.size_bytes(), data.data(), GL_STATIC_DRAW);
   return buffer;
 }
 
-// Column-major, as OpenGL wants it.
+// Column-major, as in OpenGL.
 using Matrix = std::array<float, 16>;
 
-// The error is the compiler's own text: a shader is ours, but a driver may refuse it.
-// A shader is its parts one behind the other.
+// The text of a shader is the concatenation of its parts. The error is the compiler's own text, because drivers
+// differ in what they accept.
 using ShaderText = std::vector<const char*>;
 Result<Program> make_program(const ShaderText& vertex, const ShaderText& fragment);
 
-// A framebuffer with colour and depth; `samples` 0: one a pixel.
+// A framebuffer with colour and depth. Without multisampling `samples` is 0.
 struct Canvas {
   Framebuffer framebuffer;
   Renderbuffer color, depth;
@@ -77,7 +78,7 @@ struct Canvas {
 };
 Result<Canvas> make_canvas(int width, int height, int samples);
 
-// A depth texture to draw shadows into and to compare with.
+// A depth texture for shadow mapping.
 struct ShadowMap {
   Framebuffer framebuffer;
   Texture depth;

@@ -22,14 +22,15 @@ Format format_of(const std::filesystem::path& file) {
 }
 
 void append_bytes(void* out, void* data, int size) {
-  static_cast<std::string*>(out)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+  static_cast<std::string*>(out)->append(static_cast<const char*>(data), size);
 }
 
 }  // namespace
 
 Result<void> check_image_file(const std::filesystem::path& file) {
   if (format_of(file) == Format::unknown)
-    return Diagnostic{file.string(), 0, "a picture is a PNG or a JPEG", "give a name that ends in .png or .jpg"};
+    return Diagnostic{file.string(), 0, "the name of a picture must end in .png, .jpg or .jpeg",
+                      "give a name that ends in .png or .jpg"};
   const bool was_there = std::filesystem::exists(file);
   if (!std::ofstream(file, std::ios::binary | std::ios::app))
     return Diagnostic{file.string(), 0, "the picture cannot be written", "give a path that can be written"};
@@ -47,10 +48,10 @@ Result<void> write_image(const Image& image, const std::filesystem::path& file) 
                                    3 * image.width)
           : stbi_write_jpg_to_func(append_bytes, &bytes, image.width, image.height, 3, image.pixels.data(), 92);
   std::ofstream out(file, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.write(bytes.data(), bytes.size());
   out.flush();
   if (written == 0 || !out)
-    return Diagnostic{file.string(), 0, "the picture cannot be written", "look whether the disk is full"};
+    return Diagnostic{file.string(), 0, "the picture cannot be written", "check whether the disk is full"};
   return {};
 }
 

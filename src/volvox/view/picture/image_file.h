@@ -1,4 +1,4 @@
-// Images as files.
+// Writes images to files.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,8 @@
 
 namespace volvox::view::picture {
 
-// Whether the name says PNG or JPEG and the file can be written; asked before a long run.
+// An error if the name is not that of a PNG or JPEG, or the file cannot be written. To be called before a long run;
+// it leaves no file behind.
 Result<void> check_image_file(const std::filesystem::path& file);
 Result<void> write_image(const Image& image, const std::filesystem::path& file);
 

@@ -7,21 +7,20 @@
 namespace volvox::view::picture {
 namespace {
 
-// A diameter in pixels, and the triangles that do from it on down.
-struct Enough {
+// Below this diameter in pixels, so many triangles are enough.
+struct DetailLimit {
   double pixels;
   std::size_t triangles;
 };
-constexpr Enough enough[] = {{70, 600}, {34, 120}, {18, 24}, {11, 12}};
-// Shadows are soft, and nobody looks at them for long.
-constexpr double shadow_detail = 0.35;
+constexpr DetailLimit detail_limits[] = {{70, 600}, {34, 120}, {18, 24}, {11, 12}};
+constexpr double shadow_detail = 0.35;  // shadows have soft edges, so a coarser mesh is enough
 constexpr double tiny_pixels = 34;
-constexpr double smallest_marker = 4;  // pixels; smaller ones are not seen
+constexpr double smallest_marker = 4;  // pixels; smaller markers are not drawn
 
 std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
   std::size_t triangles = std::numeric_limits<std::size_t>::max();
-  for (const Enough& step : enough)
-    if (pixels < step.pixels) triangles = step.triangles;
+  for (const DetailLimit& limit : detail_limits)
+    if (pixels < limit.pixels) triangles = limit.triangles;
   std::uint32_t level = 0;
   while (level + 1 < mesh.levels.size() && mesh.levels[level].triangles() > triangles) ++level;
   return level;
@@ -29,16 +28,15 @@ std::uint32_t level_for(const DetailedMesh& mesh, double pixels) {
 
 std::uint64_t key_of(std::uint32_t mesh, std::uint32_t level, bool translucent, bool marker, bool tiny,
                      bool inside = false) {
-  return (static_cast<std::uint64_t>(inside) << 63) | (static_cast<std::uint64_t>(tiny) << 60) |
-         (static_cast<std::uint64_t>(marker) << 62) | (static_cast<std::uint64_t>(translucent) << 61) |
-         (static_cast<std::uint64_t>(mesh) << 8) | level;
+  return (std::uint64_t{inside} << 63) | (std::uint64_t{tiny} << 60) | (std::uint64_t{marker} << 62) |
+         (std::uint64_t{translucent} << 61) | (std::uint64_t{mesh} << 8) | level;
 }
 
 Instance instance_at(const Pose& pose, double scale) {
-  const auto f = [](double x) { return static_cast<float>(x); };
+  const LinkPose at = to_link_pose(pose);
   Instance instance;
-  instance.place = {f(pose.position.x), f(pose.position.y), f(pose.position.z), f(scale)};
-  instance.turn = {f(pose.rotation.x), f(pose.rotation.y), f(pose.rotation.z), f(pose.rotation.w)};
+  instance.place = {at.position[0], at.position[1], at.position[2], to_float(scale)};
+  instance.turn = at.rotation;
   return instance;
 }
 
@@ -49,7 +47,7 @@ Viewpoint::Viewpoint(const Camera& camera, int width, int height)
   distance = std::max(length(eye), 1e-6);
   forward = -eye / distance;
   right = cross(forward, normalized(camera.up));
-  right = length(right) > 1e-6 ? normalized(right) : Vec3{1, 0, 0};  // straight down: x to the right
+  right = length(right) > 1e-6 ? normalized(right) : Vec3{1, 0, 0};  // looking straight down: x points to the right
   up = cross(right, forward);
   tan_y = std::tan(camera.field_of_view / 2);
   tan_x = tan_y * width / height;
@@ -71,7 +69,7 @@ double Viewpoint::pixels(const Vec3& centre, double radius) const {
 }
 
 std::array<float, 16> Viewpoint::to_clip() const {
-  const auto f = [](double x) { return static_cast<float>(x); };
+  const auto f = to_float;
   const double a = -(far + near) / (far - near), b = -2 * far * near / (far - near);
   const double ex = dot(right, eye), ey = dot(up, eye), ez = dot(forward, eye);
   return {f(right.x / tan_x), f(up.x / tan_y), f(-a * forward.x),  f(forward.x),    f(right.y / tan_x), f(up.y / tan_y),
@@ -80,7 +78,7 @@ std::array<float, 16> Viewpoint::to_clip() const {
 }
 
 std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame) {
-  std::vector<float> loads(scene.links(), -1);  // -1: no dock of it holds anything
+  std::vector<float> loads(scene.links(), -1);  // -1: none of its docks is engaged or latching
   for (std::uint32_t d = 0; d < scene.docks(); ++d) {
     float& load = loads[scene.dock_node(d).parent];
     if (frame.docks[d].flags & (DockView::engaged | DockView::latching)) load = std::max(load, frame.docks[d].load);
@@ -88,8 +86,8 @@ std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame) {
   std::vector<Rgba> tints(scene.links(), Rgba{0, 0, 0, 0});
   for (std::size_t i = 0; i < tints.size(); ++i) {
     if (!scene.things[scene.nodes[i].placement].is_module) continue;
-    tints[i] = loads[i] < 0 ? Rgba{205, 208, 212, 0} : load_color(static_cast<double>(loads[i]));
-    tints[i].a = 225;  // a little of what it looks like shines through
+    tints[i] = loads[i] < 0 ? Rgba{205, 208, 212, 0} : load_color(loads[i]);
+    tints[i].a = 225;  // keeps a little of its own colour
   }
   return tints;
 }
@@ -109,7 +107,7 @@ void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& vie
     Instance instance = instance_at(pose, node.scale);
     if (!frame.colors.empty() && frame.colors[node.placement].a > 0) instance.tint = frame.colors[node.placement];
     if (!tints.empty()) instance.tint = tints[i];
-    instance.pale = static_cast<float>(pale);
+    instance.pale = to_float(pale);
     if (view.sees(centre, radius))
       bodies_.push_back(
           {key_of(node.mesh, level_for(mesh, pixels), mesh.translucent, false, pixels < tiny_pixels), instance});
@@ -139,7 +137,7 @@ void Instances::pack(std::vector<Sorted>& sorted, std::vector<Instance>& all, st
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::uint64_t key = sorted[i].key;
     if (i == 0 || key != sorted[i - 1].key)
-      batches.push_back({static_cast<std::uint32_t>(key >> 8), static_cast<std::uint32_t>(key & 0xff),
+      batches.push_back({narrow<std::uint32_t>(key >> 8 & 0xffffffff), narrow<std::uint32_t>(key & 0xff),
                          (key >> 61 & 1) != 0, (key >> 62 & 1) != 0, (key >> 60 & 1) != 0, (key >> 63 & 1) != 0,
                          all.size(), 0});
     all.push_back(sorted[i].instance);

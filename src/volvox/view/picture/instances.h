@@ -1,4 +1,5 @@
-// Sorts what a picture shows into batches: instances of one mesh at one level of detail.
+// Sorts the visible objects of a picture into batches: instances of one mesh at one level of detail. Lengths in m,
+// in world axes, relative to the camera's target.
 #pragma once
 
 #include <vector>
@@ -7,48 +8,49 @@
 
 namespace volvox::view::picture {
 
-// As it goes to the graphics card.
+// In the layout that goes to the GPU.
 struct Instance {
-  std::array<float, 4> place{};  // relative to the camera's target; the scale last
-  std::array<float, 4> turn{};   // x, y, z, w
-  Rgba tint{0, 0, 0, 0};         // a: how much of it
-  float pale = 0;
+  std::array<float, 4> place{};  // position relative to the camera's target; w: scale
+  std::array<float, 4> turn{};   // quaternion x, y, z, w
+  Rgba tint{0, 0, 0, 0};         // a: its share in the colour
+  float pale = 0;                // 1: the colour of the background
 };
 static_assert(sizeof(Instance) == 40);
 
 struct Batch {
   std::uint32_t mesh = 0, level = 0;
-  bool translucent = false, marker = false, tiny = false;  // tiny: a few pixels large
-  bool inside = false;                                     // a marker between two modules: seen through them
-  std::size_t first = 0, count = 0;                        // of Instances::all
+  bool translucent = false, marker = false, tiny = false;  // tiny: smaller than 34 pixels
+  bool inside = false;                                     // a marker between two modules, drawn through them
+  std::size_t first = 0, count = 0;                        // range in Instances::all
 };
 
-// A camera, ready for arithmetic.
+// A camera with its derived axes and scales.
 struct Viewpoint {
   Viewpoint(const Camera& camera, int width, int height);
 
   Vec3 target;  // everything is drawn relative to it
   Vec3 eye;     // relative to the target
   Vec3 right, up, forward;
-  Vec3 sun;             // towards it
+  Vec3 sun;             // unit vector towards the light
   double distance = 1;  // from the eye to the target
   double tan_x = 1, tan_y = 1;
   double near = 0.01, far = 100;
   double pixels_per_tangent = 1;
 
   bool sees(const Vec3& centre, double radius) const;      // a sphere, relative to the target
-  double pixels(const Vec3& centre, double radius) const;  // its diameter in the picture
+  double pixels(const Vec3& centre, double radius) const;  // diameter of a sphere in the picture
   std::array<float, 16> to_clip() const;
 };
 
-// Colours by link: how much the most loaded of its docks bears; gray where none holds anything.
-// What is no module keeps its own.
+// Colours by link: the load of its most loaded dock; gray if none of its docks is engaged or latching.
+// Obstacles keep their own colours.
 std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame);
 
 class Instances {
  public:
-  // A frame; `pale` 1 is as pale as the paper. Things that never move are left out if told so.
-  // `tints`, if not empty, are colours by link instead of the frame's by module.
+  // Adds a frame. `detail` multiplies the size that chooses the level of detail; `pale` 1 is the colour of the
+  // background; `moving_only` leaves out fixed objects. `tints`, if not empty, are colours by link and replace the
+  // frame's colours by module.
   void add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only,
            std::span<const Rgba> tints = {});
   void add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view);
@@ -60,7 +62,7 @@ class Instances {
   };
   std::vector<Instance> all;
   std::vector<Batch> batches, shadow_batches;
-  std::vector<Caster> casters;  // relative to the target: what may throw a shadow
+  std::vector<Caster> casters;  // bounding spheres of what may cast a shadow
 
  private:
   struct Sorted {

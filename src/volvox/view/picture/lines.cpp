@@ -7,7 +7,7 @@ namespace {
 
 constexpr Rgba ray_hits{214, 60, 40, 150}, ray_misses{60, 110, 190, 60};
 constexpr Rgba said{174, 62, 201, 235}, heard{174, 62, 201, 110};
-constexpr double faded_after = 0.1, faded = 0.25;  // s since an antenna fell silent; what is left of its rings then
+constexpr double faded_after = 0.1, faded = 0.25;  // s after the end of a transmission; opacity of its rings then
 constexpr double thin = 1.1, thick = 3;            // pixels
 
 class Ribbons {
@@ -40,20 +40,14 @@ class Ribbons {
   std::vector<LineVertex> vertices;
 
  private:
-  static LineVertex vertex(const Vec3& p, Rgba color) {
-    return {{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}, color};
-  }
+  static LineVertex vertex(const Vec3& p, Rgba color) { return {to_floats(p), color}; }
   const Viewpoint& view_;
 };
 
-// What is on the air is drawn full; what was, the paler the longer ago.
+// A transmission in progress has its full colour; an ended one becomes paler with its age (s).
 Rgba faded_by_age(Rgba color, double age) {
-  color.a = static_cast<std::uint8_t>(color.a * (1 - (1 - faded) * clamp(age / faded_after, 0, 1)));
+  color.a = truncated<std::uint8_t>(color.a * (1 - (1 - faded) * clamp(age / faded_after, 0, 1)));
   return color;
-}
-
-Vec3 point(float x, float y, float z) {
-  return {static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)};
 }
 
 }  // namespace
@@ -61,14 +55,13 @@ Vec3 point(float x, float y, float z) {
 std::vector<LineVertex> ray_ribbons(const Frame& frame, const Viewpoint& view) {
   Ribbons ribbons(view);
   for (const RayView& ray : frame.rays)
-    ribbons.add(point(ray.from[0], ray.from[1], ray.from[2]) - view.target,
-                point(ray.to[0], ray.to[1], ray.to[2]) - view.target, thin, ray.hit ? ray_hits : ray_misses);
+    ribbons.add(to_vec(ray.from) - view.target, to_vec(ray.to) - view.target, thin, ray.hit ? ray_hits : ray_misses);
   return std::move(ribbons.vertices);
 }
 
 std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, const Viewpoint& view) {
   Ribbons ribbons(view);
-  // Through both docks, from the middle of one module to that of the other.
+  // From the origin of the sender's link through both docks to that of the receiver's link.
   for (const auto& [from, to] : frame.traffic.wires) {
     if (from >= scene.docks() || to >= scene.docks()) continue;
     const RenderNode &sender = scene.dock_node(from), &receiver = scene.dock_node(to);
@@ -80,7 +73,7 @@ std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, 
     const Vec3 antenna = point(ring.x, ring.y, ring.z) - view.target;
     const double range = static_cast<double>(ring.radius), age = static_cast<double>(ring.age);
     ribbons.add_circle(antenna, range, thick, faded_by_age(heard, age));
-    // Most are heard from farther off than a picture shows: small ones say who it is that sends.
+    // The range of most radios exceeds the picture, so small rings mark the sender.
     for (const double part : {0.012, 0.022, 0.032})
       if (part * view.distance < range)
         ribbons.add_circle(antenna, part * view.distance, thick * 0.6, faded_by_age(said, age));

@@ -1,5 +1,5 @@
-// Lines of a picture: rays of sensors, messages on wires, rings around antennas. They become thin
-// ribbons that face the eye, because OpenGL's own lines are one pixel wide.
+// Lines of a picture: rays of sensors, messages on wires, rings around antennas. They are drawn as thin
+// strips that face the eye, because OpenGL's own lines are only one pixel wide.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct LineVertex {
   Rgba color;
 };
 
-// Three vertices a triangle.
+// Three vertices per triangle.
 std::vector<LineVertex> ray_ribbons(const Frame& frame, const Viewpoint& view);
 std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, const Viewpoint& view);
 

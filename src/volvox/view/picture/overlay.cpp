@@ -10,7 +10,7 @@ namespace volvox::view::picture {
 namespace {
 
 struct Point {
-  double x, y;  // y up from the baseline, both in parts of the height
+  double x, y;  // in units of the text's height, y up from the baseline
 };
 using Stroke = std::vector<Point>;
 struct Glyph {
@@ -27,7 +27,7 @@ Stroke arc(double cx, double cy, double rx, double ry, double from_degrees, doub
   return stroke;
 }
 
-// A plain hand of strokes: no font file is needed, and none need be there.
+// A stroke font, so that no font file has to be installed.
 Glyph glyph(char c) {
   switch (c) {
     case '0': return {0.66, {arc(0.28, 0.5, 0.24, 0.5, 0, 360)}};
@@ -62,21 +62,20 @@ Glyph glyph(char c) {
 
 void blend(Image& image, int x, int y, Rgba color, double amount) {
   if (x < 0 || y < 0 || x >= image.width || y >= image.height) return;
-  std::uint8_t* pixel = &image.pixels[3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
-                                           static_cast<std::size_t>(x))];
+  const std::size_t row = y;
+  std::uint8_t* pixel = &image.pixels[3 * (row * image.width + x)];
   const std::uint8_t over[3] = {color.r, color.g, color.b};
-  for (int k = 0; k < 3; ++k)
-    pixel[k] = static_cast<std::uint8_t>(std::lround(pixel[k] + (over[k] - pixel[k]) * amount));
+  for (int k = 0; k < 3; ++k) pixel[k] = to_byte(pixel[k] + (over[k] - pixel[k]) * amount);
 }
 
 }  // namespace
 
 void draw_line(Image& image, double x0, double y0, double x1, double y1, double width, Rgba color) {
   const double radius = width / 2, dx = x1 - x0, dy = y1 - y0, square = dx * dx + dy * dy;
-  const int left = static_cast<int>(std::floor(std::min(x0, x1) - radius - 1)),
-            right = static_cast<int>(std::ceil(std::max(x0, x1) + radius + 1));
-  const int top = static_cast<int>(std::floor(std::min(y0, y1) - radius - 1)),
-            bottom = static_cast<int>(std::ceil(std::max(y0, y1) + radius + 1));
+  const int left = truncated(std::floor(std::min(x0, x1) - radius - 1)),
+            right = truncated(std::ceil(std::max(x0, x1) + radius + 1));
+  const int top = truncated(std::floor(std::min(y0, y1) - radius - 1)),
+            bottom = truncated(std::ceil(std::max(y0, y1) + radius + 1));
   for (int y = std::max(top, 0); y <= std::min(bottom, image.height - 1); ++y)
     for (int x = std::max(left, 0); x <= std::min(right, image.width - 1); ++x) {
       const double px = x + 0.5 - x0, py = y + 0.5 - y0;

@@ -10,16 +10,15 @@ namespace volvox::view::picture {
 // A line with round ends, smooth at its edges; coordinates in pixels, from the top left.
 void draw_line(Image& image, double x0, double y0, double x1, double y1, double width, Rgba color);
 
-// Digits, point and the letters of units, `height` pixels tall, from the baseline's left end.
-// Returns the width. What there is no glyph for is left blank.
+// Draws digits, the point and the letters of units, `height` pixels tall; (x, baseline) is the left end of the
+// baseline. Returns the width. Characters without a glyph are left blank.
 double draw_text(Image& image, std::string_view text, double x, double baseline, double height, Rgba color);
 double text_width(std::string_view text, double height);
 
-// The length of 1, 2 or 5 times a power of ten m that spans at most `pixels`, at so many pixels a m.
+// The largest length (m) of 1, 2 or 5 times a power of ten that spans at most `pixels`.
 double round_length(double pixels, double pixels_per_metre);
 
-// A bar of a round length, in the lower left corner, as long as that length is at the distance of
-// what the camera looks at.
+// Draws a bar of a round length in the lower left corner. Its scale is that of the camera's target.
 void draw_scale_bar(Image& image, double pixels_per_metre);
 
 }  // namespace volvox::view::picture

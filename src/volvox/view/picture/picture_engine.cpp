@@ -26,25 +26,24 @@ struct UploadedLevel {
 };
 using UploadedMesh = std::vector<UploadedLevel>;
 
-// The sun's view: a box around what throws shadows.
+// The orthographic view of the light: a box around everything that casts shadows.
 struct ShadowView {
   Matrix to_clip{}, to_map{};
   double texel_size = 0;  // m
   Vec3 x, y, sun;         // its axes
   double centre_x = 0, centre_y = 0, half_side = 0;
 
-  // Where the box falls on a plane: outside of that there is no shadow on it.
+  // The projection of the box onto a plane along the light. Outside it the plane has no shadow.
   struct Patch {
     Vec3 centre, along_x, along_y;
   };
   std::optional<Patch> patch_on(const Vec3& origin, const Vec3& normal) const {
     const double slope = dot(sun, normal);
     if (slope < 0.02) return std::nullopt;  // the light comes along the ground or from below
-    const auto dropped = [&](const Vec3& p) {
-      return p - sun * (dot(p, normal) / slope);
-    };  // along the light, into the plane through 0
-    return Patch{dropped(x * centre_x + y * centre_y - origin) + origin, dropped(x * half_side),
-                 dropped(y * half_side)};
+    // Along the light onto the parallel plane through 0.
+    const auto projected = [&](const Vec3& p) { return p - sun * (dot(p, normal) / slope); };
+    return Patch{projected(x * centre_x + y * centre_y - origin) + origin, projected(x * half_side),
+                 projected(y * half_side)};
   }
 };
 
@@ -60,7 +59,8 @@ ShadowView shadow_view(const std::vector<Instances::Caster>& casters, const View
     }
   }
   if (casters.empty()) low = high = {};
-  // Sides in steps, and the middle on whole texels of the world: shadows must not crawl in a video.
+  // The side grows in steps and the middle moves in whole texels of the world, so that shadows do not flicker in a
+  // video.
   const double wanted = std::max({high.x - low.x, high.y - low.y, 1e-3}) * 1.04;
   const double side = std::pow(1.25, std::ceil(std::log(wanted) / std::log(1.25)));
   const double texel = side / map_size;
@@ -70,7 +70,7 @@ ShadowView shadow_view(const std::vector<Instances::Caster>& casters, const View
   };
   const double cx = snapped((low.x + high.x) / 2, x), cy = snapped((low.y + high.y) / 2, y);
   const double depth = high.z - low.z + 2 * reach, top = high.z + 0.01;  // grounds lie below all casters
-  const auto f = [](double v) { return static_cast<float>(v); };
+  const auto f = to_float;
   const auto matrix = [&](double s, double offset, double sz, double offset_z) {
     return Matrix{
         f(x.x * s), f(y.x * s), f(-z.x * sz), 0, f(x.y * s),          f(y.y * s),          f(-z.y * sz),           0,
@@ -79,7 +79,7 @@ ShadowView shadow_view(const std::vector<Instances::Caster>& casters, const View
   return {matrix(2 / side, 0, 2 / depth, -1), matrix(1 / side, 0.5, 1 / depth, 0), texel, x, y, z, cx, cy, side / 2};
 }
 
-// As the shaders light a body.
+// The same lighting as in the shaders: see `skylight` and `to_screen` in shaders.h.
 Vec3 ground_on_screen(Rgba color, const Vec3& normal, double direct) {
   Vec3 screen;
   const Vec3 sun_color{2.05, 1.98, 1.86}, sky_color{0.66, 0.71, 0.80}, bounce_color{0.44, 0.42, 0.40};
@@ -97,7 +97,7 @@ class PictureEngine final : public RenderEngine {
   explicit PictureEngine(const PictureSettings& settings) : settings_(settings) {}
 
   ~PictureEngine() override {
-    if (context_) context_->make_current();  // the objects below are given back in it
+    if (context_) context_->make_current();  // the members below delete their OpenGL objects in it
   }
 
   Result<void> start() {
@@ -107,14 +107,14 @@ class PictureEngine final : public RenderEngine {
     info_ = {"picture", "off-screen, by EGL: pictures and video without a display", context_->device(), true};
     GLint most = 0;
     glGetIntegerv(GL_MAX_SAMPLES, &most);
-    samples_ = std::min(settings_.samples, static_cast<int>(most));
+    samples_ = std::min(settings_.samples, most);
     auto canvas = make_canvas(settings_.width, settings_.height, samples_);
     if (!canvas.ok()) return canvas.error();
     canvas_ = std::move(*canvas);
     auto resolved = make_canvas(settings_.width, settings_.height, 0);
     if (!resolved.ok()) return resolved.error();
     resolved_ = std::move(*resolved);
-    // A picture has the time for fine shadows: where a few small bodies stand far apart, a texel is large.
+    // A picture may take longer than a video frame: a larger map, because a texel is large if bodies stand far apart.
     auto map = make_shadow_map((std::max(settings_.width, settings_.height) > 1600 ? 2048 : 1024) *
                                (settings_.detail > 1 ? 2 : 1));
     if (!map.ok()) return map.error();
@@ -169,7 +169,7 @@ class PictureEngine final : public RenderEngine {
       return Error("there is nothing to draw yet", "load a scene and show a frame first");
     if (!finite(camera.eye) || !finite(camera.target) || !finite(camera.up) || !finite(camera.sun) ||
         length(camera.sun) == 0 || !(camera.field_of_view > 0 && camera.field_of_view < pi))
-      return Error("the camera is not placed",
+      return Error("the camera has no valid position or field of view",
                    "give it finite coordinates and a field of view between 0 and 180 degrees");
     for (const Frame& frame : earlier)
       if (auto good = check(frame); !good.ok()) return good.error();
@@ -177,8 +177,8 @@ class PictureEngine final : public RenderEngine {
     const Viewpoint view(camera, settings_.width, settings_.height);
     Instances instances;
     for (std::size_t i = 0; i < earlier.size(); ++i)
-      instances.add(*scene_, earlier[i], view, settings_.detail,
-                    oldest_paleness * (1 - static_cast<double>(i) / static_cast<double>(earlier.size())), true);
+      instances.add(*scene_, earlier[i], view, settings_.detail, oldest_paleness * (1 - real(i) / real(earlier.size())),
+                    true);
     const std::vector<Rgba> tints =
         settings_.docks == DockMarks::load ? load_tints(*scene_, frame_) : std::vector<Rgba>{};
     instances.add(*scene_, frame_, view, settings_.detail, 0, false, tints);
@@ -197,7 +197,7 @@ class PictureEngine final : public RenderEngine {
  private:
   Result<void> check(const Frame& frame) const {
     if (scene_ != nullptr && frame.links.size() == scene_->links() && frame.docks.size() == scene_->docks()) return {};
-    return Error("this frame is not of the scene that was loaded", "load the scene of its world first");
+    return Error("the frame does not belong to the loaded scene", "load the scene of its world first");
   }
 
   static UploadedLevel upload(const Mesh& mesh) {
@@ -206,7 +206,7 @@ class PictureEngine final : public RenderEngine {
     glBindVertexArray(level.array);
     level.vertices = make_buffer(GL_ARRAY_BUFFER, std::span<const Vertex>(mesh.vertices));
     level.indices = make_buffer(GL_ELEMENT_ARRAY_BUFFER, std::span<const std::uint32_t>(mesh.indices));
-    level.index_count = static_cast<GLsizei>(mesh.indices.size());
+    level.index_count = narrow<GLsizei>(mesh.indices.size());
     const auto attribute = [](GLuint where, GLint parts, GLenum type, GLboolean normalise, std::size_t offset) {
       glEnableVertexAttribArray(where);
       glVertexAttribPointer(where, parts, type, normalise, sizeof(Vertex), reinterpret_cast<const void*>(offset));
@@ -234,14 +234,12 @@ class PictureEngine final : public RenderEngine {
     attribute(4, 4, GL_FLOAT, GL_FALSE, offsetof(Instance, turn));
     attribute(5, 4, GL_UNSIGNED_BYTE, GL_TRUE, offsetof(Instance, tint));
     attribute(6, 1, GL_FLOAT, GL_FALSE, offsetof(Instance, pale));
-    glDrawElementsInstanced(GL_TRIANGLES, level.index_count, GL_UNSIGNED_INT, nullptr,
-                            static_cast<GLsizei>(batch.count));
+    glDrawElementsInstanced(GL_TRIANGLES, level.index_count, GL_UNSIGNED_INT, nullptr, narrow<GLsizei>(batch.count));
   }
 
   void draw(const Viewpoint& view, const Instances& instances) {
     glBindBuffer(GL_ARRAY_BUFFER, instances_);
-    glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(instances.all.size() * sizeof(Instance)),
-                 instances.all.data(), GL_STREAM_DRAW);
+    glBufferData(GL_ARRAY_BUFFER, instances.all.size() * sizeof(Instance), instances.all.data(), GL_STREAM_DRAW);
     const ShadowView shadows = shadow_view(instances.casters, view, shadow_map_.size);
     draw_shadows(shadows, instances);
     glBindFramebuffer(GL_FRAMEBUFFER, canvas_.framebuffer);
@@ -254,7 +252,7 @@ class PictureEngine final : public RenderEngine {
     draw_bodies(view, shadows, instances, true);
     draw_marks_inside(view, instances);
     if (settings_.rays) draw_lines(view, ray_ribbons(frame_, view));
-    if (settings_.messages) {  // above all bodies: who speaks is often in the midst of them
+    if (settings_.messages) {  // in front of all bodies, because senders are often surrounded by others
       glDisable(GL_DEPTH_TEST);
       draw_lines(view, traffic_ribbons(*scene_, frame_, view));
       glEnable(GL_DEPTH_TEST);
@@ -274,7 +272,7 @@ class PictureEngine final : public RenderEngine {
     glUseProgram(shadows_);
     set(shadows_, "to_clip", shadows.to_clip);
     for (const Batch& batch : instances.shadow_batches) {
-      if (scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);  // its other side throws no other shadow
+      if (scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);  // front faces cast the whole shadow
       draw_batch(batch);
       glDisable(GL_CULL_FACE);
     }
@@ -287,8 +285,8 @@ class PictureEngine final : public RenderEngine {
     set(program, "eye", view.eye);
     set(program, "sun", view.sun);
     set(program, "to_shadow", shadows.to_map);
-    set(program, "texel", static_cast<float>(1.0 / shadow_map_.size));
-    set(program, "texel_size", static_cast<float>(shadows.texel_size));
+    set(program, "texel", 1.0 / shadow_map_.size);
+    set(program, "texel_size", shadows.texel_size);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, shadow_map_.depth);
     glUniform1i(glGetUniformLocation(program, "shadow_map"), 0);
@@ -308,7 +306,7 @@ class PictureEngine final : public RenderEngine {
       if (batch.translucent != translucent || batch.inside) continue;
       glUseProgram(batch.tiny ? tiny_ : bodies_);
       if (batch.tiny || scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);
-      if (batch.marker) {  // lies on the surface that it marks
+      if (batch.marker) {  // it lies on the surface and would otherwise be hidden in part
         glEnable(GL_POLYGON_OFFSET_FILL);
         glPolygonOffset(-2.0f, -40.0f);
         glEnable(GL_CULL_FACE);
@@ -325,12 +323,12 @@ class PictureEngine final : public RenderEngine {
     for (const Ground& ground : scene_->grounds) {
       const Vec3 normal = ground.pose.rotation * Vec3{0, 0, 1};
       const Vec3 origin = ground.pose.position - view.target;
-      if (dot(view.eye - origin, normal) <= 0) continue;  // seen from below, it hides nothing
+      if (dot(view.eye - origin, normal) <= 0) continue;  // seen from below, a ground is not drawn
       const double reach = 0.7 * view.far;
-      const Vec3 foot = -normal * dot(-origin, normal);  // below the target
+      const Vec3 foot = -normal * dot(-origin, normal);  // the point of the ground below the target
       if (const auto patch = shadows.patch_on(origin, normal))
         draw_ground(shadowed_ground_, ground, view, shadows, patch->centre, patch->along_x, patch->along_y);
-      glEnable(GL_POLYGON_OFFSET_FILL);  // below the part with the shadows
+      glEnable(GL_POLYGON_OFFSET_FILL);  // behind the part with the shadows
       glPolygonOffset(1.0f, 16.0f);
       draw_ground(open_ground_, ground, view, shadows, foot, ground.pose.rotation * Vec3{reach, 0, 0},
                   ground.pose.rotation * Vec3{0, reach, 0});
@@ -345,7 +343,7 @@ class PictureEngine final : public RenderEngine {
     const Quat to_ground = ground.pose.rotation.conjugate();
     const Vec3 normal = ground.pose.rotation * Vec3{0, 0, 1};
     const auto set_plane = [&](const char* name, const Vec3& v) {
-      glUniform2f(glGetUniformLocation(program, name), static_cast<float>(v.x), static_cast<float>(v.y));
+      glUniform2f(glGetUniformLocation(program, name), to_float(v.x), to_float(v.y));
     };
     const Vec3 own = to_ground * (centre - (ground.pose.position - view.target));
     set_plane("first", {std::fmod(own.x, 10), std::fmod(own.y, 10), 0});
@@ -358,14 +356,14 @@ class PictureEngine final : public RenderEngine {
     set(program, "sunny", ground_on_screen(ground.color, normal, std::max(dot(normal, view.sun), 0.0)));
     set(program, "shady", ground_on_screen(ground.color, normal, 0));
     glUniform3fv(glGetUniformLocation(program, "horizon"), 1, horizon.data());
-    set(program, "fade", static_cast<float>(2.2 * view.distance));
+    set(program, "fade", 2.2 * view.distance);
     glUniform1i(glGetUniformLocation(program, "grid"), settings_.grid ? 1 : 0);
     glBindVertexArray(empty_);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
   }
 
   void draw_sky(const Viewpoint& view) {
-    // A camera that looks down sees no sky: only the horizon, which is there already.
+    // A camera that looks down sees no sky; the canvas was cleared with the colour of the horizon.
     double highest = -1;
     for (const double x : {-1.0, 1.0})
       for (const double y : {-1.0, 1.0})
@@ -386,7 +384,7 @@ class PictureEngine final : public RenderEngine {
     set(marks_, "to_clip", view.to_clip());
     set(marks_, "eye", view.eye);
     glDepthMask(GL_FALSE);
-    glEnable(GL_CULL_FACE);  // of the two docks of a pair, the one that faces the camera
+    glEnable(GL_CULL_FACE);  // of the two docks of a pair, draw only the one that faces the camera
     glEnable(GL_BLEND);
     glBlendFunc(GL_CONSTANT_ALPHA, GL_ONE_MINUS_CONSTANT_ALPHA);
     glBlendColor(0, 0, 0, 0.4f);
@@ -403,8 +401,7 @@ class PictureEngine final : public RenderEngine {
     set(lines_, "to_clip", view.to_clip());
     glBindVertexArray(line_array_);
     glBindBuffer(GL_ARRAY_BUFFER, line_buffer_);
-    glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(vertices.size() * sizeof(LineVertex)), vertices.data(),
-                 GL_STREAM_DRAW);
+    glBufferData(GL_ARRAY_BUFFER, vertices.size() * sizeof(LineVertex), vertices.data(), GL_STREAM_DRAW);
     glEnableVertexAttribArray(0);
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(LineVertex), nullptr);
     glEnableVertexAttribArray(1);
@@ -412,7 +409,7 @@ class PictureEngine final : public RenderEngine {
                           reinterpret_cast<const void*>(offsetof(LineVertex, color)));
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    glDrawArrays(GL_TRIANGLES, 0, static_cast<GLsizei>(vertices.size()));
+    glDrawArrays(GL_TRIANGLES, 0, narrow<GLsizei>(vertices.size()));
     glDisable(GL_BLEND);
   }
 
@@ -424,7 +421,7 @@ class PictureEngine final : public RenderEngine {
                         GL_NEAREST);
       glBindFramebuffer(GL_READ_FRAMEBUFFER, resolved_.framebuffer);
     }
-    const auto width = static_cast<std::size_t>(canvas_.width), height = static_cast<std::size_t>(canvas_.height);
+    const std::size_t width = canvas_.width, height = canvas_.height;
     raw_.resize(4 * width * height);
     glReadPixels(0, 0, canvas_.width, canvas_.height, GL_RGBA, GL_UNSIGNED_BYTE, raw_.data());
     Image image{canvas_.width, canvas_.height, std::vector<std::uint8_t>(3 * width * height)};
@@ -440,15 +437,16 @@ class PictureEngine final : public RenderEngine {
   static void set(GLuint program, const char* name, const Matrix& m) {
     glUniformMatrix4fv(glGetUniformLocation(program, name), 1, GL_FALSE, m.data());
   }
-  static void set(GLuint program, const char* name, float x) { glUniform1f(glGetUniformLocation(program, name), x); }
+  static void set(GLuint program, const char* name, double x) {
+    glUniform1f(glGetUniformLocation(program, name), to_float(x));
+  }
   static void set(GLuint program, const char* name, const Vec3& v) {
-    glUniform3f(glGetUniformLocation(program, name), static_cast<float>(v.x), static_cast<float>(v.y),
-                static_cast<float>(v.z));
+    glUniform3fv(glGetUniformLocation(program, name), 1, to_floats(v).data());
   }
 
   PictureSettings settings_;
   RenderEngineInfo info_;
-  std::unique_ptr<GlContext> context_;  // outlives the objects below, which were made in it
+  std::unique_ptr<GlContext> context_;  // declared first, so that it outlives the OpenGL objects below
   int samples_ = 0;
   Canvas canvas_, resolved_;
   ShadowMap shadow_map_;
@@ -460,17 +458,17 @@ class PictureEngine final : public RenderEngine {
   std::vector<UploadedMesh> meshes_;  // by mesh of the scene, by level
   Frame frame_;
   EdgeSmoother edges_;
-  std::vector<std::uint8_t> raw_;  // pixels as the graphics card has them, kept from picture to picture
+  std::vector<std::uint8_t> raw_;  // pixels in OpenGL's layout; the memory is reused
 };
 
 }  // namespace
 
 Result<PictureSettings> PictureSettings::read(const Parameters& parameters) {
   PictureSettings settings;
-  settings.width = static_cast<int>(parameters.integer("width", settings.width, smallest, largest));
-  settings.height = static_cast<int>(parameters.integer("height", settings.height, smallest, largest));
+  settings.width = narrow<int>(parameters.integer("width", settings.width, smallest, largest));
+  settings.height = narrow<int>(parameters.integer("height", settings.height, smallest, largest));
   settings.detail = parameters.number("detail", settings.detail, 0.01, 1000);
-  settings.samples = static_cast<int>(parameters.integer("samples", settings.detail > 1 ? settings.samples : 0, 0, 16));
+  settings.samples = narrow<int>(parameters.integer("samples", settings.detail > 1 ? settings.samples : 0, 0, 16));
   const std::string docks = parameters.text("docks", "state");
   settings.rays = parameters.flag("rays", settings.rays);
   settings.messages = parameters.flag("messages", settings.messages);
@@ -479,7 +477,8 @@ Result<PictureSettings> PictureSettings::read(const Parameters& parameters) {
   if (auto good = parameters.check(); !good.ok()) return good.error();
   if (docks == "none") settings.docks = DockMarks::hidden;
   else if (docks == "load") settings.docks = DockMarks::load;
-  else if (docks != "state") return Error(fmt::format("docks are not drawn by '{}'", docks), "use none, state or load");
+  else if (docks != "state")
+    return Error(fmt::format("'{}' is not a way to draw docks", docks), "use none, state or load");
   return settings;
 }
 

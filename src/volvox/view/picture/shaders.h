@@ -1,19 +1,19 @@
-// The shaders of the engine `picture`. Colours come as sRGB, light is added up in linear space,
-// and what goes out is sRGB again. All places are relative to what the camera looks at, so that
-// floats do for worlds of kilometres.
+// The shaders of the engine `picture`. Colours come as sRGB, light is summed in linear space, and the
+// result is sRGB again. All positions are in m, in world axes, relative to the camera's target, so that
+// floats are exact enough in worlds of kilometres.
 #pragma once
 
 namespace volvox::view::picture {
 
-// Instances of a mesh: where each is, how large, and in which colours.
+// The attributes of the instances of a mesh: pose, scale and colours.
 inline constexpr const char* instance = R"(
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 layout(location = 2) in vec4 color;
 layout(location = 3) in vec4 place;  // w: scale
 layout(location = 4) in vec4 turn;   // quaternion, w last
-layout(location = 5) in vec4 tint;   // a: how much of it
-layout(location = 6) in float pale;  // 1: as the paper
+layout(location = 5) in vec4 tint;   // a: its share in the colour
+layout(location = 6) in float pale;  // 1: the colour of the background
 uniform mat4 to_clip;
 vec3 rotated(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
 vec3 placed() { return place.xyz + rotated(turn, position * place.w); }
@@ -21,7 +21,7 @@ vec4 colored() { return vec4(pow(mix(color.rgb, tint.rgb, tint.a), vec3(2.2)), c
 )";
 
 inline constexpr const char* version = "#version 330 core\n";
-// Soft shadows for pictures, plain ones for video.
+// Soft shadows for pictures, hard ones for video.
 inline constexpr const char* fine_version = "#version 330 core\n#define TAPS 7\n#define REACH 4.5\n";
 inline constexpr const char* fast_version = "#version 330 core\n#define TAPS 2\n#define REACH 0.8\n";
 
@@ -45,30 +45,30 @@ void main() { gl_Position = to_clip * vec4(placed(), 1.0); }
 
 inline constexpr const char* shadow_fragment = R"(void main() {})";
 
-// What bodies and grounds share: the sun with its shadow, the sky, and how bright becomes colour.
-// Goes before the shaders that use it.
+// Shared by bodies and grounds: the sun with its shadow, the sky, and tone mapping. This text comes
+// before the shaders that use it.
 inline constexpr const char* light = R"(
 uniform vec3 eye;
-uniform vec3 sun;          // towards it
+uniform vec3 sun;          // unit vector towards the sun
 uniform mat4 to_shadow;    // to the shadow map, 0 to 1
 uniform float texel;       // of the shadow map, in its coordinates
 uniform float texel_size;  // in m
-const int taps = TAPS;      // a side of the square that makes the rim of a shadow soft
+const int taps = TAPS;      // samples per side of the square that softens the edge of a shadow
 const float reach = REACH;  // half that side, in texels
 uniform sampler2DShadow shadow_map;
 const vec3 sun_color = vec3(2.05, 1.98, 1.86);
 const vec3 sky_color = vec3(0.66, 0.71, 0.80);
 const vec3 bounce_color = vec3(0.44, 0.42, 0.40);
 
-// The part of the sun that is seen: the mean over a square of the shadow map. Drawn on a processor,
-// branches cost what is in them whether they are taken or not, so that only loops save anything.
+// The visible share of the sun: the mean over a square of the shadow map. A software renderer executes
+// both sides of a branch, so only skipping the loop saves time.
 float sunlit(vec3 p, vec3 n) {
   vec3 s = (to_shadow * vec4(p + n * texel_size * reach * 0.8, 1.0)).xyz;
   float r = reach * texel;
   float sum = texture(shadow_map, s + vec3(-r, -r, 0)) + texture(shadow_map, s + vec3(r, -r, 0)) +
               texture(shadow_map, s + vec3(-r, r, 0)) + texture(shadow_map, s + vec3(r, r, 0));
   if (taps == 2) return sum / 4.0;
-  // What is smaller than the square lies between its corners.
+  // A caster smaller than the square may lie between its corners, so sample inside as well.
   float within = sum + texture(shadow_map, s) + texture(shadow_map, s + vec3(-r, 0, 0) * 0.5) + texture(shadow_map, s + vec3(r, 0, 0) * 0.5) +
                  texture(shadow_map, s + vec3(0, -r, 0) * 0.5) + texture(shadow_map, s + vec3(0, r, 0) * 0.5);
   if (within == 0.0 || within == 9.0) return sum / 4.0;
@@ -80,7 +80,7 @@ float sunlit(vec3 p, vec3 n) {
 
 vec3 skylight(vec3 n) { return mix(bounce_color, sky_color, 0.5 + 0.5 * n.z); }
 
-// A gentle shoulder, so that white plastic in the sun keeps its shape.
+// Tone mapping with a soft shoulder, so that white plastic in the sun keeps its shading.
 vec3 to_screen(vec3 light) {
   light *= 0.62;
   vec3 curved = light * (1.0 + light * 0.16) / (1.0 + light * 0.72);
@@ -125,8 +125,8 @@ void main() {
 }
 )";
 
-// Marks of docks that hold each other: colours mean something, light would spoil them. Their depth is
-// as if they stood some widths of a dock nearer: the two modules that they join do not hide them, others do.
+// Markers of engaged docks. They are unlit, because their colours have a meaning. Their depth is that of a point
+// some dock widths nearer to the eye, so that the two joined modules do not hide them, but others do.
 inline constexpr const char* mark_vertex = R"(
 uniform vec3 eye;
 out vec4 shade;
@@ -140,15 +140,15 @@ void main() {
 }
 )";
 
-// A ground without end: a parallelogram as large as one sees, or as the shadows on it, with lines every 0.1, 1 and 10
-// m.
+// An infinite ground: a parallelogram that covers the view, or the shadows on it, with grid lines every 0.1, 1 and
+// 10 m.
 inline constexpr const char* ground_vertex = R"(#version 330 core
 uniform mat4 to_clip;
 uniform vec3 centre;
-uniform vec3 along_x;  // half the sides
+uniform vec3 along_x;  // half sides
 uniform vec3 along_y;
-uniform vec2 first;    // of the centre, in the ground's own coordinates, less whole tens of m
-uniform vec2 to_x;     // the two sides in the ground's own coordinates
+uniform vec2 first;    // the centre in the frame of the ground, modulo 10 m
+uniform vec2 to_x;     // the two half sides in the frame of the ground
 uniform vec2 to_y;
 out vec3 at;
 out vec2 where;
@@ -160,24 +160,24 @@ void main() {
 }
 )";
 
-// Its two colours, in the sun and in the shade, are the same all over: they come ready. Shadows are
-// looked for only where there can be any.
+// The colours of the ground in the sun and in shadow are the same everywhere, so they are uniforms. The shadow map
+// is sampled only on the patch that can have shadows.
 inline constexpr const char* open_ground = R"(
 uniform vec3 eye;
-uniform vec3 sunny;    // on the screen
+uniform vec3 sunny;    // sRGB
 in vec3 at;
 vec3 ground_color() { return sunny; }
 )";
 inline constexpr const char* shadowed_ground = R"(
 uniform vec3 normal;
-uniform vec3 sunny;    // both on the screen
+uniform vec3 sunny;    // both sRGB
 uniform vec3 shady;
 in vec3 at;
 vec3 ground_color() { return mix(shady, sunny, sunlit(at, normal)); }
 )";
 inline constexpr const char* ground_fragment = R"(
-uniform vec3 horizon;  // on the screen
-uniform float fade;    // m: from where the ground begins to go over into the horizon
+uniform vec3 horizon;  // sRGB
+uniform float fade;    // m from the eye: here the ground begins to fade into the horizon
 uniform bool grid;
 in vec2 where;
 out vec4 result;
@@ -185,7 +185,7 @@ vec2 width;  // m, of a pixel
 float lines(float spacing, float pixels) {
   vec2 w = width / spacing;
   vec2 d = abs(fract(where / spacing - 0.5) - 0.5) / w;
-  vec2 l = clamp(pixels * 0.5 + 0.5 - d, 0.0, 1.0) * clamp(1.375 - 6.25 * w, 0.0, 1.0);  // closer than a few pixels: a gray mush
+  vec2 l = clamp(pixels * 0.5 + 0.5 - d, 0.0, 1.0) * clamp(1.375 - 6.25 * w, 0.0, 1.0);  // lines only a few pixels apart fade out
   return max(l.x, l.y);
 }
 void main() {
@@ -220,10 +220,10 @@ out vec4 result;
 void main() { result = shade; }
 )";
 
-// The sky: from the horizon up, wherever nothing else is.
+// The sky, from the horizon upwards, behind everything else.
 inline constexpr const char* sky_vertex = R"(#version 330 core
 uniform vec3 forward;
-uniform vec3 right;  // to the picture's edge, a metre ahead
+uniform vec3 right;  // from the axis to the picture's edge, 1 m ahead of the eye
 uniform vec3 up;
 out vec3 ray;
 void main() {

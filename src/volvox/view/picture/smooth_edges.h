@@ -1,6 +1,6 @@
-// Smooths jagged edges of a finished image (as Lottes's FXAA, 2009, does): where neighbours differ, a
-// pixel takes of the one across the edge what the edge's run of steps says. On a processor that draws,
-// it takes a fifth of the time that four samples a pixel take.
+// Anti-aliasing of a finished image, after FXAA (Lottes 2009): a pixel at an edge is blended with its
+// neighbour across the edge, by an amount that follows from the position in the edge's run of steps. With
+// a software renderer it takes a fifth of the time of four samples per pixel.
 #pragma once
 
 #include "volvox/view/render_engine.h"
@@ -12,8 +12,8 @@ class EdgeSmoother {
   void smooth(Image& image);
 
  private:
-  // Kept from image to image: fresh memory would cost as much as the work.
-  std::vector<std::int16_t> lights_;
+  // Reused from image to image, because allocating them would cost as much as the work.
+  std::vector<std::int16_t> luma_;
   std::vector<std::uint8_t> contrasts_, above_, here_;
 };
 

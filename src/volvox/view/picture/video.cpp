@@ -23,7 +23,7 @@ Result<std::unique_ptr<VideoWriter>> VideoWriter::create(const std::filesystem::
                                                          int frames_per_second) {
   const std::vector<std::string> codec = codec_for(file.extension().string());
   if (codec.empty())
-    return Diagnostic{file.string(), 0, "no kind of video is known by this name",
+    return Diagnostic{file.string(), 0, "the name does not end like that of a known video format",
                       "give a name that ends in .mp4, .mkv, .mov or .webm"};
   if (width % 2 != 0 || height % 2 != 0)
     return Error(fmt::format("a video cannot have {} x {} pixels", width, height),
@@ -40,12 +40,12 @@ Result<std::unique_ptr<VideoWriter>> VideoWriter::create(const std::filesystem::
                                         "-i",        "pipe:0",
                                         "-an"};
   arguments.insert(arguments.end(), codec.begin(), codec.end());
-  // "file:" so that a name such as -a.mp4 or tcp:a.mp4 is a name and nothing else.
+  // "file:" makes ffmpeg read names such as -a.mp4 or tcp:a.mp4 as file names.
   for (const std::string& last : {std::string("-pix_fmt"), std::string("yuv420p"), "file:" + file.string()})
     arguments.push_back(last);
   auto ffmpeg = platform::ChildProgram::start(arguments);
   if (!ffmpeg.ok()) {
-    Error error("a video needs ffmpeg, which cannot be run here", "install ffmpeg, or leave --video out");
+    Error error("a video needs ffmpeg, which cannot be run on this machine", "install ffmpeg, or leave --video out");
     error.add(ffmpeg.error());
     return error;
   }
@@ -62,12 +62,12 @@ Error VideoWriter::failure() {
   while (!why.empty() && why.back() == '\n') why.pop_back();
   return Error(Diagnostic{file_.string(), 0,
                           "ffmpeg could not write the video" + (why.empty() ? std::string() : ": " + why),
-                          "look whether the disk is full, and whether ffmpeg has this codec"});
+                          "check whether the disk is full, and whether ffmpeg has this codec"});
 }
 
 Result<void> VideoWriter::write(const Image& image) {
   if (image.width != width_ || image.height != height_)
-    return Error("a frame of the video has another size than the first", "draw all frames with one engine");
+    return Error("a frame of the video differs in size from the first frame", "draw all frames with one engine");
   if (!ffmpeg_->write(std::as_bytes(std::span(image.pixels)))) return failure();
   return {};
 }

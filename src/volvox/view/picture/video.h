@@ -1,4 +1,4 @@
-// Video: frames go as raw bytes to ffmpeg, which runs beside us and writes the file.
+// Video: frames go as raw bytes to ffmpeg, which runs as a child process and writes the file.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@ namespace volvox::view::picture {
 
 class VideoWriter {
  public:
-  // By the file's name: .mp4, .mkv, .mov (H.264) or .webm (VP9). Sides must be even.
+  // The name chooses the format: .mp4, .mkv, .mov (H.264) or .webm (VP9). Width and height must be even.
   static Result<std::unique_ptr<VideoWriter>> create(const std::filesystem::path& file, int width, int height,
                                                      int frames_per_second);
 
   Result<void> write(const Image& image);
-  Result<void> finish();  // no frame comes after it; the file is whole
+  Result<void> finish();  // completes the file; write must not be called after it
 
  private:
   VideoWriter() = default;

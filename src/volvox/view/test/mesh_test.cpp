@@ -7,12 +7,9 @@
 namespace volvox::view {
 namespace {
 
-Vec3 corner(const Mesh& mesh, std::size_t index) {
-  const auto& p = mesh.vertices[mesh.indices[index]].position;
-  return {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
-}
+Vec3 corner(const Mesh& mesh, std::size_t index) { return to_vec(mesh.vertices[mesh.indices[index]].position); }
 
-// By the divergence theorem: right only if the mesh is closed and winds outwards throughout.
+// By the divergence theorem, which holds only if the mesh is closed and every triangle faces outwards.
 double volume(const Mesh& mesh) {
   double sum = 0;
   for (std::size_t i = 0; i < mesh.indices.size(); i += 3)
@@ -43,9 +40,7 @@ TEST(Mesh, NormalsAreUnitAndCreasesStaySharp) {
   EXPECT_EQ(box.triangles(), 12u);
   const Mesh sphere = mesh_of(model::Sphere{2});
   for (const Vertex& v : sphere.vertices) {
-    const Vec3 n{static_cast<double>(v.normal[0]), static_cast<double>(v.normal[1]), static_cast<double>(v.normal[2])};
-    const Vec3 p{static_cast<double>(v.position[0]), static_cast<double>(v.position[1]),
-                 static_cast<double>(v.position[2])};
+    const Vec3 n = to_vec(v.normal), p = to_vec(v.position);
     EXPECT_NEAR(length(n), 1, 1e-5);
     EXPECT_GT(dot(n, normalized(p)), 0.99);  // smooth: outwards everywhere
     EXPECT_EQ(v.color, (Rgba{10, 20, 30, 255}));
@@ -59,8 +54,8 @@ TEST(Mesh, TerrainHasTheSurfaceThatPhysicsHas) {
   const Mesh mesh = mesh_of(model::HeightField(field));
   EXPECT_EQ(mesh.triangles(), 4u);
   for (const Vertex& v : mesh.vertices) {
-    EXPECT_NEAR(static_cast<double>(v.position[2]),
-                field->height_at(static_cast<double>(v.position[0]), static_cast<double>(v.position[1])), 1e-6);
+    const Vec3 p = to_vec(v.position);
+    EXPECT_NEAR(p.z, field->height_at(p.x, p.y), 1e-6);
     EXPECT_GT(v.normal[2], 0.0f);
   }
 }

@@ -84,7 +84,7 @@ TEST_F(SceneTest, BoundsHoldTheModulesAndACameraFramesThem) {
   const Camera camera = Camera::framing(box, {1, -1, 1}, 16.0 / 9);
   const Vec3 forward = normalized(camera.target - camera.eye);
   double low = 1, high = -1;
-  for (int i = 0; i < 8; ++i) {  // every corner stands inside the cone of the picture's height and width
+  for (int i = 0; i < 8; ++i) {  // every corner lies inside the view frustum
     const Vec3 p =
         Vec3{i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z} -
         camera.eye;

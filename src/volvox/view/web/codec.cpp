@@ -44,12 +44,12 @@ std::string encode_scene(const Scene& scene) {
     json["meshes"].push_back(
         {{"levels", std::move(levels)}, {"radius", mesh->radius()}, {"translucent", mesh->translucent}});
   }
-  // By link its mesh (-1: nothing to see) and placement; names would repeat what things say.
+  // For each link its mesh (-1: nothing is drawn) and its placement.
   json["links"] = nlohmann::json::array();
   json["link_names"] = nlohmann::json::array();
   json["docks"] = nlohmann::json::array();
   for (const RenderNode& node : scene.nodes) {
-    const int mesh = node.mesh == none ? -1 : static_cast<int>(node.mesh);
+    const int mesh = node.mesh == none ? -1 : narrow<int>(node.mesh);
     if (node.kind == RenderNode::Kind::link) {
       json["links"].push_back({mesh, node.placement});
       json["link_names"].push_back(node.name);
@@ -79,7 +79,7 @@ std::string encode_scene(const Scene& scene) {
         {{"pose", pose_json(ground.pose)}, {"color", {ground.color.r, ground.color.g, ground.color.b}}});
   const std::string text = json.dump();
   std::string out = "VXS1";
-  put(out, static_cast<std::uint32_t>(text.size()));
+  put(out, narrow<std::uint32_t>(text.size()));
   out += text;
   align(out);
   return out + buffers;
@@ -93,13 +93,12 @@ std::string encode_frame(const Frame& frame) {
   out = "VXF1";
   for (const std::size_t count :
        {frame.links.size(), frame.docks.size(), frame.rays.size(), frame.traffic.wires.size(), frame.colors.size()})
-    put(out, static_cast<std::uint32_t>(count));
+    put(out, narrow<std::uint32_t>(count));
   put(out, frame.time.seconds());
-  put(out, static_cast<double>(frame.tick));
+  put(out, real(frame.tick));
   put_all(out, frame.links);
-  for (const DockView& dock : frame.docks) out += static_cast<char>(dock.flags);
-  for (const DockView& dock : frame.docks)
-    out += static_cast<char>(static_cast<std::uint8_t>(255 * std::clamp(dock.load, 0.0f, 1.0f)));
+  for (const DockView& dock : frame.docks) put(out, dock.flags);
+  for (const DockView& dock : frame.docks) put(out, truncated<std::uint8_t>(255 * std::clamp(dock.load, 0.0f, 1.0f)));
   align(out);
   for (const RayView& ray : frame.rays) put(out, ray.from), put(out, ray.to);
   for (const auto& [from, to] : frame.traffic.wires) put(out, from), put(out, to);

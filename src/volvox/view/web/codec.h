@@ -1,5 +1,5 @@
-// Scenes and frames as bytes for the viewer in web/: little-endian, 4-byte aligned, laid out so
-// that a browser can hand them to its GPU as they are. web/src/protocol.ts reads them.
+// Encodes scenes and frames as bytes for the viewer in web/: little-endian and 4-byte aligned, so that a
+// browser can upload them to its GPU unchanged. Lengths in m. web/src/protocol.ts decodes them.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace volvox::view {
 
-// "VXS1", u32 length of a JSON text, the text, padding, then the buffers that the text points to:
-// vertices of 28 bytes and indices of 4.
+// "VXS1", u32 length of a JSON text, the text, padding, then the buffers to which the text refers by offset:
+// vertices of 28 bytes and indices of 4 bytes.
 std::string encode_scene(const Scene& scene);
 
-// "VXF1", u32 links, u32 docks, u32 rays, u32 messages, u32 colours, f64 time, f64 tick; then by
-// link 7 floats (position, rotation x y z w), by dock a byte of flags, by dock a byte of load (255:
-// about to break), padding; by ray 6 floats; by message two docks; by placement a colour;
-// u32 rings, by ring 4 floats (centre, radius).
+// "VXF1", u32 links, u32 docks, u32 rays, u32 messages, u32 colours, f64 time (s), f64 tick; then 7 floats
+// per link (position, rotation x y z w), one byte of flags per dock, one byte of load per dock (255:
+// about to break), padding; 6 floats per ray; two dock indices (u32) per message; one colour (4 bytes) per
+// placement; u32 rings, 4 floats per ring (centre, radius).
 std::string encode_frame(const Frame& frame);
 
 }  // namespace volvox::view

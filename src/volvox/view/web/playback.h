@@ -1,4 +1,5 @@
-// Pause, step and speed: when the next tick is due, for runs and for recordings that people watch.
+// Pause, step and speed of a run or recording that people watch: decides when the next tick is due. Times of the
+// simulation in s.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@ class Playback {
   static constexpr double slowest = 0.1, as_fast_as_possible = 0;
 
   bool paused() const { return paused_; }
-  double speed() const { return speed_; }  // times real time; 0: as fast as it can
+  double speed() const { return speed_; }  // 1: real time; 0: as fast as possible
   void pause() { paused_ = true, steps_ = 0; }
   void play(double now) { paused_ = false, anchor(now); }
   void step(std::int64_t ticks) { paused_ = true, steps_ += std::clamp<std::int64_t>(ticks, 0, 1'000'000); }
@@ -23,18 +24,18 @@ class Playback {
     anchor(now);
   }
 
-  // When the tick that begins at `now` (s of simulated time) may be run; never, if it is paused.
-  Clock::time_point due(double now) {
+  // Schedules the tick that begins at the simulated time `now`. Returns when it may run: `max` while paused.
+  Clock::time_point schedule(double now) {
     if (steps_ > 0) return Clock::time_point::min();
     if (paused_) return Clock::time_point::max();
     if (speed_ == as_fast_as_possible) return Clock::time_point::min();
     const auto moment = begin_ + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>((now - begin_time_) / speed_));
-    // Who is late by more than a quarter of a second goes on from here, and does not race.
+    // After a delay of more than 0.25 s, continue at normal speed instead of catching up.
     if (Clock::now() - moment > std::chrono::milliseconds(250)) anchor(now);
     return moment;
   }
-  void ran_a_tick() {
+  void count_tick() {
     if (steps_ > 0) --steps_;
   }
   bool stepping() const { return steps_ > 0; }

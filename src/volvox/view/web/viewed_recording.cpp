@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 constexpr auto frame_interval = std::chrono::milliseconds(16);
-constexpr std::size_t most_marks = 20'000;  // log lines on the time line
+constexpr std::size_t most_marks = 20'000;  // log lines and inputs on the time line
 }  // namespace
 
 void capture(const record::RecordedTick& tick, Frame& frame) {
@@ -43,7 +43,7 @@ Result<void> ViewedRecording::introduce() {
   auto scene = recording_.attachment("scene");
   if (!scene.ok()) return scene.error();
   if (!*scene)
-    return Diagnostic{recording_.file().string(), 0, "the recording holds no scene to show",
+    return Diagnostic{recording_.file().string(), 0, "the recording contains no scene to show",
                       "record it with volvox run --record; volvox replay --verify and volvox export need none"};
   const record::Metadata& given = recording_.description();
   const auto text = [&](const char* key) { return given.contains(key) ? given.at(key) : std::string(); };
@@ -89,14 +89,14 @@ void ViewedRecording::loop(const std::atomic<bool>& stop) {
     if (viewer_.take_newcomers()) shown_ = -1;
     const auto now = Playback::Clock::now();
     const bool at_end = tick_ >= recording_.last_tick();
-    const auto due = at_end ? Playback::Clock::time_point::max() : playback_.due(time_of(tick_));
+    const auto due = at_end ? Playback::Clock::time_point::max() : playback_.schedule(time_of(tick_));
     if (at_end && !playback_.paused()) {
       playback_.pause();
       shown_ = -1;
     }
     if (due <= now && !at_end) {
       ++tick_;
-      playback_.ran_a_tick();
+      playback_.count_tick();
       if (now - last_frame < frame_interval && !playback_.stepping()) continue;
     }
     show();
@@ -171,7 +171,7 @@ void ViewedRecording::add_mind(json& about, const std::string& module) {
   const std::vector<std::string>& agents = recording_.names().agents;
   const auto agent = std::find(agents.begin(), agents.end(), module);
   if (agent == agents.end()) return;
-  const auto mind = recording_.mind(static_cast<std::uint32_t>(agent - agents.begin()));
+  const auto mind = recording_.mind(narrow<std::uint32_t>(agent - agents.begin()));
   if (!mind.ok() || *mind == nullptr) return;
   const json known = json::parse((*mind)->json, nullptr, false);
   if (!known.is_object()) return;
@@ -192,12 +192,11 @@ void ViewedRecording::handle(const Command& command) {
   else if (type == "play") {
     if (tick_ >= recording_.last_tick()) tick_ = recording_.first_tick();
     playback_.play(recording_.dt().start_of(tick_).seconds());
-  } else if (type == "step") playback_.step(static_cast<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
+  } else if (type == "step") playback_.step(truncated<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
   else if (type == "speed") playback_.set_speed(number("factor", 1), now);
   else if (type == "seek") {
-    const double wanted = std::clamp(number("tick", 0), static_cast<double>(recording_.first_tick()),
-                                     static_cast<double>(recording_.last_tick()));
-    tick_ = static_cast<std::int64_t>(wanted);
+    tick_ = truncated<std::int64_t>(
+        std::clamp(number("tick", 0), real(recording_.first_tick()), real(recording_.last_tick())));
     if (!playback_.paused()) playback_.play(recording_.dt().start_of(tick_).seconds());
   } else if (type == "reset") {
     tick_ = recording_.first_tick();

@@ -1,4 +1,5 @@
-// A recording that people watch: the viewer of a run, with a time line.
+// Shows a recording in the viewer, with a time line. It keeps references to the viewer and the recording; `loop` runs
+// on the caller's thread.
 #pragma once
 
 #include <atomic>

@@ -23,7 +23,7 @@ Result<void> ViewedRobot::introduce() {
   for (auto& positions : positions_) positions.assign(robot_->joints.size(), 0);
   const model::Bounds box = model::bounds(*robot_, model::forward_kinematics(*robot_, positions_[0]));
   if (!box.empty()) apart_ = 1.5 * (box.high.y - box.low.y) + 0.05;
-  // The world is made once, for the scene; poses come from kinematics alone.
+  // The world is made only for its scene; poses come from kinematics.
   model::SceneBuilder scene(robot_->name);
   for (const char* name : {"robot", "copy"}) scene.add(robot_, Pose{}, name, {});
   auto built = scene.build();
@@ -37,7 +37,8 @@ Result<void> ViewedRobot::introduce() {
   hello["joints"] = json::array();
   for (const model::Joint& joint : robot_->joints) {
     const bool moves = joint.type == model::JointType::revolute || joint.type == model::JointType::prismatic;
-    const double span = joint.type == model::JointType::revolute ? pi : 0.1;  // of a joint without limits
+    const double span =
+        joint.type == model::JointType::revolute ? pi : 0.1;  // range of the slider of a joint without limits
     hello["joints"].push_back({{"name", joint.name},
                                {"moves", moves},
                                {"lower", std::max(joint.lower, -span)},
@@ -52,7 +53,7 @@ Result<void> ViewedRobot::introduce() {
                                                                                 : "both"},
                               {"kind", dock.kind},
                               {"symmetry", dock.symmetry},
-                              {"link", robot_->links[static_cast<std::size_t>(dock.link)].name}});
+                              {"link", robot_->links[dock.link].name}});
   viewer_.set_scene(hello, encode_scene(Scene::of(**world)));
   return {};
 }
@@ -61,20 +62,21 @@ Pose ViewedRobot::place_copy(std::string& says, bool& docked) const {
   const Pose aside{{0, apart_, 0}, {}};
   docked = false;
   if (dock_[0] < 0 || dock_[1] < 0) return aside;
-  const model::Dock& a = robot_->docks[static_cast<std::size_t>(dock_[0])];
-  const model::Dock& b = robot_->docks[static_cast<std::size_t>(dock_[1])];
+  const model::Dock& a = robot_->docks[dock_[0]];
+  const model::Dock& b = robot_->docks[dock_[1]];
   if (!model::fit(a, b)) {
-    says = a.kind != b.kind ? fmt::format("'{}' is a dock of kind {}, '{}' of kind {}: they do not fit", a.name, a.kind,
-                                          b.name, b.kind)
-           : a.symmetry != b.symmetry ? fmt::format("'{}' engages at {} angles, '{}' at {}: they do not fit", a.name,
-                                                    a.symmetry, b.name, b.symmetry)
-                                      : fmt::format("'{}' and '{}' are of one gender: they do not fit", a.name, b.name);
+    says =
+        a.kind != b.kind
+            ? fmt::format("'{}' is a dock of kind {}, '{}' of kind {}: they do not fit", a.name, a.kind, b.name, b.kind)
+        : a.symmetry != b.symmetry ? fmt::format("'{}' engages at {} angles, '{}' at {}: they do not fit", a.name,
+                                                 a.symmetry, b.name, b.symmetry)
+                                   : fmt::format("'{}' and '{}' have the same gender: they do not fit", a.name, b.name);
     return aside;
   }
   docked = true;
   says = fmt::format("'{}' holds '{}' of the copy, turn {}", a.name, b.name, turn_);
-  const Pose dock_a = model::forward_kinematics(*robot_, positions_[0])[static_cast<std::size_t>(a.link)] * a.pose;
-  const Pose dock_b = model::forward_kinematics(*robot_, positions_[1])[static_cast<std::size_t>(b.link)] * b.pose;
+  const Pose dock_a = model::forward_kinematics(*robot_, positions_[0])[a.link] * a.pose;
+  const Pose dock_b = model::forward_kinematics(*robot_, positions_[1])[b.link] * b.pose;
   return dock_a * model::engaged_dock(a.symmetry, turn_) * dock_b.inverse();
 }
 
@@ -84,21 +86,13 @@ void ViewedRobot::show() {
   bool docked = false;
   const Pose placed[2] = {Pose{}, place_copy(says, docked)};
   for (int i = 0; i < 2; ++i)
-    for (const Pose& link : model::forward_kinematics(*robot_, positions_[i])) {
-      const Pose pose = placed[i] * link;
-      LinkPose to;
-      to.position = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y),
-                     static_cast<float>(pose.position.z)};
-      to.rotation = {static_cast<float>(pose.rotation.x), static_cast<float>(pose.rotation.y),
-                     static_cast<float>(pose.rotation.z), static_cast<float>(pose.rotation.w)};
-      frame.links.push_back(to);
-    }
-  for (int i = 0; i < 2; ++i)
-    for (int d = 0; d < static_cast<int>(robot_->docks.size()); ++d) {
-      DockView dock;
-      dock.flags = static_cast<std::uint8_t>(DockView::enabled | (docked && dock_[i] == d ? DockView::engaged : 0));
-      frame.docks.push_back(dock);
-    }
+    for (const Pose& link : model::forward_kinematics(*robot_, positions_[i]))
+      frame.links.push_back(to_link_pose(placed[i] * link));
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t first = frame.docks.size();
+    frame.docks.resize(first + robot_->docks.size(), DockView{DockView::enabled, 0});
+    if (docked) frame.docks[first + dock_[i]].flags |= DockView::engaged;
+  }
   viewer_.publish(encode_frame(frame));
   viewer_.tell({{"type", "state"},
                 {"tick", 0},
@@ -117,20 +111,20 @@ void ViewedRobot::handle(const Command& command) {
     return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback;
   };
   const auto index = [&](const char* key, std::size_t size) {
-    return static_cast<int>(std::clamp(number(key, -1), -1.0, static_cast<double>(size) - 1));
+    return truncated(std::clamp(number(key, -1), -1.0, real(size) - 1));
   };
   if (what["type"] == "joint") {
     const int joint = index("joint", robot_->joints.size());
     const bool copy = number("robot", 0) != 0;
     if (joint < 0) return;
-    const model::Joint& limits = robot_->joints[static_cast<std::size_t>(joint)];
-    positions_[copy][static_cast<std::size_t>(joint)] =
+    const model::Joint& limits = robot_->joints[joint];
+    positions_[copy][joint] =
         std::clamp(number("position", 0), std::max(limits.lower, -1e3), std::min(limits.upper, 1e3));
   } else if (what["type"] == "dock") {
     dock_[0] = index("a", robot_->docks.size());
     dock_[1] = index("b", robot_->docks.size());
-    turn_ = static_cast<int>(std::clamp(number("turn", 0), 0.0, 1000.0));
-    if (dock_[0] >= 0) turn_ %= std::max(1, robot_->docks[static_cast<std::size_t>(dock_[0])].symmetry);
+    turn_ = truncated(std::clamp(number("turn", 0), 0.0, 1000.0));
+    if (dock_[0] >= 0) turn_ %= std::max(1, robot_->docks[dock_[0]].symmetry);
   }
 }
 

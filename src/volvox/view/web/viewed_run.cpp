@@ -81,7 +81,7 @@ void ViewedRun::introduce() {
          {"choices", parameter.choices},
          {"about", parameter.description}});
   }
-  // Parameters of behaviours, which can be driven while the run goes on.
+  // Parameters of behaviours, which people may change during the run.
   std::map<std::string, std::string> live;
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
     live.merge(simulation.minds().agent(i).behavior_parameters());
@@ -119,7 +119,7 @@ void ViewedRun::turn() {
     metrics_told_ = 0;
   }
   const auto now = Playback::Clock::now();
-  const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.due(run_->simulation().now().seconds());
+  const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.schedule(run_->simulation().now().seconds());
   if (due <= now) {
     step();
     show(false);
@@ -152,7 +152,7 @@ void ViewedRun::end() {
   shown_tick_ = -1;
 }
 
-// Frames at most 60 times a second, the rest at 10; `all` sends what has not been shown yet.
+// Sends frames at most 60 times per second and details 10 times; `all` sends any tick that has not been shown yet.
 void ViewedRun::show(bool all) {
   if (!viewer_.watched()) return;
   const auto now = Playback::Clock::now();
@@ -206,11 +206,11 @@ void ViewedRun::tell_metrics() {
 
 void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebServer::ClientId client) {
   if (!ended_) end();
-  run_.reset();  // a port or a device that it holds is free before the next one asks for it
+  run_.reset();  // releases its ports and devices before the next run needs them
   auto made = prepare_(settings);
   if (!made.ok()) {
     viewer_.tell({{"type", "error"}, {"text", made.error().text()}}, client);
-    made = prepare_({});  // as it was
+    made = prepare_({});  // with the original settings
   }
   if (!made.ok()) {
     lost_ = made.error();
@@ -232,10 +232,10 @@ void ViewedRun::handle(const Command& command) {
     return what.contains(key) && what[key].is_number() ? what[key].get<double>() : fallback;
   };
   const std::string type = text("type");
-  shown_tick_ = -1;  // whatever it does, everybody sees what came of it
+  shown_tick_ = -1;  // every command makes a new frame, so that all clients see its effect
   if (type == "pause") playback_.pause();
   else if (type == "play") playback_.play(now);
-  else if (type == "step") playback_.step(static_cast<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
+  else if (type == "step") playback_.step(truncated<std::int64_t>(std::clamp(number("ticks", 1), 0.0, 1e6)));
   else if (type == "speed") playback_.set_speed(number("factor", 1), now);
   else if (type == "rays") rays_ = what.value("on", json(false)) == json(true);
   else if (type == "watch") {

@@ -1,5 +1,5 @@
-// A run that people watch and act on: steps it when it is due, shows it, and hands what they do to
-// the input phase. The run itself knows nothing of it.
+// Shows a run in the viewer: steps it when a tick is due, publishes frames, and passes the inputs of people
+// to the input phase. The run itself does not depend on it. All functions belong to one thread.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace volvox::view {
 
 class ViewedRun {
  public:
-  // Makes the run, at the start and whenever somebody resets it with other settings.
+  // Makes a run again whenever a person resets it, with other settings.
   using Prepare = std::function<Result<std::unique_ptr<sim::Run>>(const std::map<std::string, std::string>& settings)>;
   using AtEnd = std::function<void(sim::Run&)>;  // the run is over: write its results
 
   ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end, bool recorded = false);
   // Until `stop`. A run that has come to its end stays to be looked at.
   void loop(const std::atomic<bool>& stop);
-  // One turn of that loop: takes what people did, runs a tick if it is due, and shows what is new.
+  // One turn of that loop: handles commands, runs a tick if one is due, and shows the new state.
   void turn();
   void set_speed(double factor) { playback_.set_speed(factor, run_->simulation().now().seconds()); }
   sim::Run& run() { return *run_; }
-  // Somebody has reset the run, and it could not be made again: there is none any more.
+  // Set if a person has reset the run and it could not be made again. Then there is no run any more.
   const std::optional<Error>& lost() const { return lost_; }
 
  private:

@@ -11,9 +11,9 @@
 namespace volvox::view {
 namespace {
 
-constexpr std::size_t most_commands = 4096;  // waiting for the loop; more are dropped
+constexpr std::size_t most_commands = 4096;  // waiting for the loop; further commands are dropped
 
-// A secret, and so the only random number here that must not repeat.
+// A secret, so it comes from the system and not from the seed.
 std::string make_token() {
   std::random_device random;
   std::string token;
@@ -23,10 +23,10 @@ std::string make_token() {
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
-// Opens the address in the person's browser, where there is one to see.
+// Opens the address in a browser if there is a desktop.
 void open_in_browser(const std::string& address) {
   if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
-  // The address is of our own making: it holds nothing that a shell would take for a command.
+  // We made the address ourselves, so it contains no shell syntax.
   const std::string command = "command -v xdg-open >/dev/null 2>&1 && xdg-open '" + address + "' >/dev/null 2>&1 &";
   if (std::system(command.c_str()) != 0) return;
 }
@@ -84,7 +84,8 @@ Viewer::~Viewer() { server_.reset(); }
 
 void Viewer::take_message(WebServer::ClientId client, const std::string& text) {
   auto parsed = nlohmann::json::parse(text, nullptr, false);
-  if (!parsed.is_object() || !parsed.contains("type") || !parsed["type"].is_string()) return;  // not of our page
+  if (!parsed.is_object() || !parsed.contains("type") || !parsed["type"].is_string())
+    return;  // not a command of our page
   const std::lock_guard lock(mutex_);
   if (commands_.size() < most_commands)
     commands_.push_back({client, std::make_shared<const nlohmann::json>(std::move(parsed))});

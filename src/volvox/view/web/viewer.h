@@ -1,5 +1,6 @@
-// What people look at in a browser: holds the scene for those who come, passes frames on to all of
-// them, and keeps what they ask for until the loop takes it, between two ticks.
+// The viewer in the browser, as the loop sees it: it keeps the scene for new clients, sends frames to all
+// clients, and queues their commands until the loop takes them between two ticks. Thread-safe; the server
+// runs on a thread of its own.
 #pragma once
 
 #include <chrono>
@@ -15,10 +16,10 @@ namespace volvox::view {
 
 struct ViewerOptions {
   WebServerOptions server;
-  bool open_browser = true;  // where there is a desktop
+  bool open_browser = true;  // if there is a desktop
 };
 
-// One thing that a person did: {"type": "pause"}.
+// One command of a person: {"type": "pause"}.
 struct Command {
   WebServer::ClientId client = 0;
   std::shared_ptr<const nlohmann::json> what;
@@ -26,44 +27,44 @@ struct Command {
 
 class Viewer {
  public:
-  // Starts to serve. A host other than of this machine gets a token of its own making.
+  // Starts the server. If the host is not a loopback address and no token is given, it makes one.
   static Result<std::unique_ptr<Viewer>> start(const ViewerOptions& options);
   ~Viewer();
 
   std::string address() const { return server_->address(); }
   bool watched() const { return server_->clients() > 0; }
 
-  // What everybody is told first, and the scene, as encode_scene made it.
+  // Sets the first message to every client, and the scene as made by encode_scene.
   void set_scene(const nlohmann::json& hello, std::string scene);
   void publish(std::string frame);
   void tell(const nlohmann::json& message, WebServer::ClientId client = 0);
 
-  // What has come since the last time. Whether anyone new has come, who has seen no frame yet.
+  // The commands, whether there are new clients that have seen no frame yet, and the clients that have left, each
+  // since the last call.
   std::vector<Command> take_commands();
   bool take_newcomers();
-  // Clients that have left since the last time.
   std::vector<WebServer::ClientId> take_left();
-  // Until a command comes, or this moment.
+  // Waits until a command or a new client comes, or until this moment.
   void wait_until(std::chrono::steady_clock::time_point moment);
 
  private:
   Viewer() = default;
   void take_message(WebServer::ClientId client, const std::string& text);
 
-  std::mutex mutex_;  // guards all that follows, up to the server
+  std::mutex mutex_;  // guards the members below, up to scene_
   std::condition_variable wake_;
   std::vector<Command> commands_;
   std::vector<WebServer::ClientId> left_;
   bool newcomers_ = false;
   Bytes hello_, scene_;
 
-  std::unique_ptr<WebServer> server_;  // ends first: its thread uses what stands above
+  std::unique_ptr<WebServer> server_;  // destroyed first, because its thread uses the members above
 };
 
-// What a person did, as it stands on the time line.
+// The text of an input on the time line.
 std::string mark_of(const sim::Input& input);
 
-// Where the bundle of web/ is: beside robots/ and experiments/.
+// The folder of the built page of web/, beside robots/ and experiments/.
 std::filesystem::path bundle_folder();
 
 }  // namespace volvox::view

@@ -21,7 +21,7 @@ class WebEngine final : public RenderEngine {
     return {};
   }
   Result<void> show(const Frame& frame) override {
-    viewer_->take_commands();  // nobody acts on what is only shown
+    viewer_->take_commands();  // discarded: this engine only shows
     viewer_->take_left();
     if (viewer_->watched()) viewer_->publish(encode_frame(frame));
     return {};
@@ -38,7 +38,7 @@ Result<std::unique_ptr<RenderEngine>> make_web_engine(const Parameters& paramete
   ViewerOptions options;
   options.open_browser = false;
   options.server.host = parameters.text("host", options.server.host);
-  options.server.port = static_cast<std::uint16_t>(parameters.integer("port", 0, 0, 65535));
+  options.server.port = narrow<std::uint16_t>(parameters.integer("port", 0, 0, 65535));
   if (auto checked = parameters.check(); !checked.ok()) return checked.error();
   auto viewer = Viewer::start(options);
   if (!viewer.ok()) return viewer.error();

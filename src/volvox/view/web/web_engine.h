@@ -1,5 +1,5 @@
-// The render engine `web`: whoever opens its address sees the scene and its frames. It shows only;
-// viewed_run.h adds pause, picking and the rest.
+// The render engine `web`: a browser that opens its address shows the scene and its frames. It ignores
+// commands; viewed_run.h adds pause, picking and the rest.
 #pragma once
 
 #include "volvox/view/render_engine.h"
@@ -7,7 +7,7 @@
 
 namespace volvox::view {
 
-// Settings: "host" (127.0.0.1), "port" (0: any that is free). info().device is the address to open.
+// Settings: "host" (127.0.0.1), "port" (0: any free port). info().device is the address to open.
 Result<std::unique_ptr<RenderEngine>> make_web_engine(const Parameters& parameters);
 void add_web_engine(RenderEngineRegistry& registry);
 

@@ -49,11 +49,11 @@ std::string media_type(std::string_view path) {
   return "application/octet-stream";
 }
 
-// As long to compare whatever it is compared with.
+// Compares in a time that does not depend on the content, so that a client cannot guess the token step by step.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
   return difference == 0;
 }
 
@@ -74,7 +74,7 @@ class Server;
 class Client : public std::enable_shared_from_this<Client> {
  public:
   Client(tcp::socket socket, Server& server)
-      : stream_(std::move(socket)), patience_(stream_.get_executor()), server_(server) {}
+      : stream_(std::move(socket)), close_timer_(stream_.get_executor()), server_(server) {}
   void start(Request request);
   void send(Bytes bytes, bool binary);
   void show(Bytes frame);
@@ -83,12 +83,12 @@ class Client : public std::enable_shared_from_this<Client> {
 
  private:
   void read();
-  bool too_fast();
+  bool spend_allowance();
   void write_next();
   void leave();
 
   websocket::stream<beast::tcp_stream> stream_;
-  asio::steady_timer patience_;  // with one who should go and does not
+  asio::steady_timer close_timer_;  // cuts off a client that does not answer the close
   Server& server_;
   beast::flat_buffer incoming_;
   struct Outgoing {
@@ -97,14 +97,14 @@ class Client : public std::enable_shared_from_this<Client> {
   };
   std::deque<Outgoing> waiting_;
   std::size_t waiting_bytes_ = 0;
-  Bytes frame_;    // the newest, not yet on its way
-  Bytes writing_;  // kept while it is written
+  Bytes frame_;    // the newest frame, not sent yet
+  Bytes writing_;  // kept alive while it is sent
   bool open_ = false, closing_ = false;
   double allowance_ = 0;
   Clock::time_point last_message_ = Clock::now();
 };
 
-// One request of a browser: a file, or the way to the WebSocket.
+// One HTTP request: for a file, or for the upgrade to a WebSocket.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, Server& server) : stream_(std::move(socket)), server_(server) {}
@@ -133,7 +133,7 @@ class Server final : public WebServer {
       for (const auto& [id, client] : everybody) client->close(websocket::close_code::going_away, "the run has ended");
     });
     work_.reset();
-    // Clients have a moment to hear that it is over.
+    // Clients have 0.3 s to receive the close.
     if (thread_.joinable()) {
       context_end_.expires_after(std::chrono::milliseconds(300));
       context_end_.async_wait([this](beast::error_code) { context_.stop(); });
@@ -179,7 +179,7 @@ class Server final : public WebServer {
   }
   void send(ClientId wanted, Bytes bytes) override {
     asio::post(context_, [this, wanted, bytes = std::move(bytes)] {
-      const auto everybody = clients_;  // sending may drop one
+      const auto everybody = clients_;  // a copy, because sending may remove a client
       for (const auto& [id, client] : everybody)
         if (wanted == 0 || wanted == id) client->send(bytes, false);
     });
@@ -191,7 +191,7 @@ class Server final : public WebServer {
     });
   }
 
-  // On the server's thread from here on.
+  // The functions below run on the server's thread.
   void greet(Client& client) {
     if (!callbacks.greeting) return;
     for (auto& [bytes, binary] : callbacks.greeting()) client.send(bytes, binary);
@@ -209,12 +209,12 @@ class Server final : public WebServer {
     if (callbacks.left) callbacks.left(id);
   }
 
-  // A page of another site must not reach us through somebody's browser: neither by naming us
-  // (Origin) nor by letting its own name point at this machine (Host).
+  // A page of another site must not reach us through a person's browser, neither with our address
+  // (seen in Origin) nor with its own name pointing to this machine (DNS rebinding, seen in Host).
   bool is_ours(const Request& request) const {
     const std::string_view host = text(request[http::field::host]), origin = text(request[http::field::origin]);
     if (!origin.empty() && origin != "http://" + std::string(host)) return false;
-    if (!loopback_) return true;  // who knows the token may come by any name of this machine
+    if (!loopback_) return true;  // here the token protects us, and this machine may have several names
     for (const char* name : {"127.0.0.1", "localhost", "[::1]"})
       if (host == fmt::format("{}:{}", name, port_)) return true;
     return host == fmt::format("{}:{}", options.host, port_);
@@ -226,7 +226,7 @@ class Server final : public WebServer {
   const WebServerOptions options;
   const Files files;
   const Callbacks callbacks;
-  std::size_t connections = 0;  // that are not clients yet
+  std::size_t connections = 0;  // HTTP connections, which are not clients yet
 
  private:
   void accept() {
@@ -255,11 +255,11 @@ void Connection::start() {
   ++server_.connections;
   parser_.emplace();
   parser_->header_limit(max_request_header);
-  parser_->body_limit(0);  // nobody has anything to upload
+  parser_->body_limit(0);  // there are no uploads
   stream_.expires_after(request_timeout);
   http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code error, std::size_t) {
     --self->server_.connections;
-    if (error) return;  // a closed, slow or senseless connection
+    if (error) return;  // a closed, slow or invalid connection
     self->answer(self->parser_->get());
   });
 }
@@ -316,7 +316,7 @@ void Client::start(Request request) {
   timeouts.idle_timeout = std::chrono::seconds(30);
   timeouts.keep_alive_pings = true;
   stream_.set_option(timeouts);
-  stream_.auto_fragment(false);  // a frame is one frame
+  stream_.auto_fragment(false);  // one message, one WebSocket frame
   stream_.read_message_max(server_.options.max_message_bytes);
   allowance_ = server_.options.max_messages_per_second;
   auto kept = std::make_shared<Request>(std::move(request));
@@ -331,20 +331,20 @@ void Client::start(Request request) {
   });
 }
 
-// A bucket of as many messages as may come in a second, filled as time goes by.
-bool Client::too_fast() {
+// A token bucket that holds the messages of one second. False if the client sends too fast.
+bool Client::spend_allowance() {
   const auto now = Clock::now();
   const double most = server_.options.max_messages_per_second;
   allowance_ = std::min(most, allowance_ + most * std::chrono::duration<double>(now - last_message_).count());
   last_message_ = now;
   allowance_ -= 1;
-  return allowance_ < 0;
+  return allowance_ >= 0;
 }
 
 void Client::read() {
   stream_.async_read(incoming_, [self = shared_from_this()](beast::error_code error, std::size_t) {
     if (error) return self->leave();
-    if (self->too_fast()) return self->close(websocket::close_code::policy_error, "too many messages");
+    if (!self->spend_allowance()) return self->close(websocket::close_code::policy_error, "too many messages");
     if (!self->stream_.got_text()) return self->close(websocket::close_code::unknown_data, "commands are text");
     if (self->server_.callbacks.message)
       self->server_.callbacks.message(self->id, beast::buffers_to_string(self->incoming_.data()));
@@ -390,10 +390,10 @@ void Client::write_next() {
 void Client::close(websocket::close_code code, const char* why) {
   if (std::exchange(closing_, true)) return;
   server_.remove(id);
-  stream_.async_close({code, why}, [self = shared_from_this()](beast::error_code) { self->patience_.cancel(); });
-  // One who does not answer, or does not even read, is cut off.
-  patience_.expires_after(std::chrono::seconds(1));
-  patience_.async_wait([self = shared_from_this()](beast::error_code error) {
+  stream_.async_close({code, why}, [self = shared_from_this()](beast::error_code) { self->close_timer_.cancel(); });
+  // Cut off a client that does not answer, or does not read.
+  close_timer_.expires_after(std::chrono::seconds(1));
+  close_timer_.async_wait([self = shared_from_this()](beast::error_code error) {
     if (!error) beast::get_lowest_layer(self->stream_).socket().close(error);
   });
 }

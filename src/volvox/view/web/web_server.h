@@ -1,8 +1,9 @@
-// A small web server for viewers: the files of one bundle, and a WebSocket over which frames go
-// out and commands come in. It runs on a thread of its own and knows nothing of robots.
+// A small web server for the viewer: it serves the files of one bundle, and a WebSocket that sends frames
+// and receives commands. It runs on a thread of its own and does not depend on the simulation. Its
+// functions may be called from any thread.
 //
-// Nobody who connects can slow or stop the run: a client that cannot keep up gets only the newest
-// frame; one that sends too much, too fast or nonsense is dropped; there are never more than a few.
+// No client can slow down or stop the run: a slow client gets only the newest frame; a client that sends
+// too much, too fast or nonsense is disconnected; the number of clients is limited.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,13 @@
 namespace volvox::view {
 
 struct WebServerOptions {
-  std::string host = "127.0.0.1";  // an address; other than of this machine only on request
-  std::uint16_t port = 0;          // 0: any that is free
-  std::string token;               // asked of every client, unless empty
+  std::string host = "127.0.0.1";  // the address to listen on; by default only this machine can connect
+  std::uint16_t port = 0;          // 0: any free port
+  std::string token;               // every client must know it, unless it is empty
   std::size_t max_clients = 16;
-  std::size_t max_message_bytes = 64 * 1024;  // of what a client sends
-  double max_messages_per_second = 200;       // likewise; a burst of as many may come at once
-  std::size_t max_backlog_bytes = 64 << 20;   // of messages that a client has not taken yet
+  std::size_t max_message_bytes = 64 * 1024;  // per message of a client
+  double max_messages_per_second = 200;       // per client; also the size of a burst
+  std::size_t max_backlog_bytes = 64 << 20;   // messages that a client has not received yet
 };
 
 using Bytes = std::shared_ptr<const std::string>;
@@ -33,29 +34,29 @@ class WebServer {
  public:
   using ClientId = std::uint64_t;
   struct Callbacks {
-    // On the server's thread: keep them short. What a new client must know, in order.
-    std::function<std::vector<std::pair<Bytes, bool>>()> greeting;  // bytes, and whether they are binary
-    std::function<void(ClientId, std::string)> message;             // text that a client sent
+    // They are called on the server's thread and must be short.
+    std::function<std::vector<std::pair<Bytes, bool>>()> greeting;  // messages to a new client; true: binary
+    std::function<void(ClientId, std::string)> message;             // a text from a client
     std::function<void(ClientId)> left;
   };
 
-  // Files by their path in the address: "/" is index.html. Nothing else is ever served.
+  // Files by their path in the address; "/" is index.html. No other file is served.
   using Files = std::map<std::string, std::string>;
   static Result<Files> read_bundle(const std::filesystem::path& folder);
 
-  // Binds and starts. An error says which address is taken, and what to do.
+  // Binds the address and starts. The error says which address is in use, and what to do.
   static Result<std::unique_ptr<WebServer>> start(const WebServerOptions& options, Files files, Callbacks callbacks);
-  virtual ~WebServer() = default;  // disconnects everybody and joins the thread
+  virtual ~WebServer() = default;  // disconnects all clients and joins the thread
 
-  virtual std::string address() const = 0;  // to open in a browser, with the token if there is one
+  virtual std::string address() const = 0;  // to open in a browser; contains the token if there is one
   virtual std::uint16_t port() const = 0;
   virtual std::size_t clients() const = 0;
 
-  // The newest frame for every client; one that has not taken the last gets this one instead.
+  // Sends the newest frame to every client. It replaces an older frame that has not been sent yet.
   virtual void publish(Bytes frame) = 0;
-  // Text that must arrive, for one client or (client 0) for all.
+  // Sends a text that must arrive, to one client or (client 0) to all.
   virtual void send(ClientId client, Bytes text) = 0;
-  // Greets everybody again: there is another scene.
+  // Sends the greeting to all clients again, after a change of scene.
   virtual void greet_all() = 0;
 };
 

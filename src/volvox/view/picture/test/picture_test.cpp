@@ -88,8 +88,8 @@ TEST_F(PictureTest, DrawsABoxInItsColourWhereItIs) {
   EXPECT_GT(difference(middle, corner), 150);
 }
 
-// The nearest face stands 4.5 m from the eye and hides the rest: its edge of 1 m is seen under the
-// angle whose half has the tangent 0.5 / 4.5.
+// The nearest face is 4.5 m from the eye and hides the rest. Half of the angle of its 1 m edge has the
+// tangent 0.5 / 4.5.
 TEST_F(PictureTest, TheSilhouetteOfABoxHasTheSizeOfItsProjection) {
   model::SceneBuilder builder;
   builder.add_obstacle(model::Box{{1, 1, 1}}, {}, 0, {}, {0.1, 0.1, 0.1, 1});
@@ -122,7 +122,8 @@ TEST_F(PictureTest, EdgesAreSmoothWithSamplesAndWithout) {
   }
 }
 
-// Against what an edge covers of every pixel: half as far off as the jagged one, or three quarters where it is steep.
+// Compared with the exact coverage of every pixel, the error is at most half of that of the jagged edge, or three
+// quarters of it for a steep edge.
 TEST(SmoothEdges, ComeCloseToWhatIsCovered) {
   for (const auto& [slope, left] : {std::pair{0.05, 0.5}, {0.14, 0.5}, {0.3, 0.5}, {0.7, 0.75}}) {
     for (const bool upright : {false, true}) {
@@ -133,9 +134,9 @@ TEST(SmoothEdges, ComeCloseToWhatIsCovered) {
         for (int x = 0; x < size; ++x) {
           const double along = upright ? y : x, across = upright ? x : y;
           const double height = 30 + slope * along - across;  // of the edge above the pixel's middle
-          const std::size_t i = static_cast<std::size_t>(y * size + x);
+          const int i = y * size + x;
           covered[i] = clamp(0.5 + height, 0, 1);
-          for (std::size_t c = 0; c < 3; ++c) image.pixels[3 * i + c] = height > 0 ? 230 : 40;
+          for (int c = 0; c < 3; ++c) image.pixels[3 * i + c] = height > 0 ? 230 : 40;
         }
       const auto error = [&] {
         double sum = 0;
@@ -163,9 +164,7 @@ TEST_F(PictureTest, ABoxThrowsAShadowAwayFromTheSun) {
   above.sun = {-1, 0, 1};  // the shadow reaches 1 m to +x of the box, which ends at 0.5
   const Image image = draw(above);
   const double metre = 120 / std::tan(above.field_of_view / 2) / 12;
-  const auto at = [&](double x, double y) {
-    return image.at(160 + static_cast<int>(x * metre), 120 - static_cast<int>(y * metre));
-  };
+  const auto at = [&](double x, double y) { return image.at(160 + truncated(x * metre), 120 - truncated(y * metre)); };
   const int lit = brightness(at(-1.0, 0)), shaded = brightness(at(1.0, 0)), beyond = brightness(at(1.75, 0));
   EXPECT_LT(shaded, lit - 100);
   EXPECT_NEAR(beyond, lit, 12);
@@ -180,7 +179,7 @@ TEST_F(PictureTest, TheGridHasALineEveryMetreAndEveryTenth) {
   stage(builder, settings);
   const Image image = draw(from({0.5, 0, 2}, {0.5, 0, 0}));  // the picture shows -0.2 to 1.2 m in x
   const double metre = 120 / std::tan(Camera{}.field_of_view / 2) / 2;
-  const int row = 120 - static_cast<int>(0.05 * metre);  // between two lines that run along x
+  const int row = 120 - truncated(0.05 * metre);  // between two lines that run along x
   std::vector<int> lines;
   for (int x = 1; x < 319; ++x)
     if (brightness(image.at(x, row)) < brightness(image.at(x - 1, row)) &&
@@ -191,10 +190,10 @@ TEST_F(PictureTest, TheGridHasALineEveryMetreAndEveryTenth) {
   const auto darkest = [&](double x) {
     int dark = 1000;
     for (int d = -1; d <= 1; ++d)
-      dark = std::min(dark, brightness(image.at(160 + static_cast<int>(std::lround((x - 0.5) * metre)) + d, row)));
+      dark = std::min(dark, brightness(image.at(160 + narrow<int>(std::lround((x - 0.5) * metre)) + d, row)));
     return dark;
   };
-  EXPECT_LT(darkest(0), darkest(0.3) - 20);  // a line of a metre is darker than one of a tenth
+  EXPECT_LT(darkest(0), darkest(0.3) - 20);  // lines every 1 m are darker than lines every 0.1 m
   EXPECT_LT(darkest(1), darkest(0.7) - 20);
 }
 
@@ -207,8 +206,8 @@ TEST_F(PictureTest, EarlierFramesArePalerAndStandBehind) {
   earlier.links[0].position = {0, -1, 0};
   const Image image = draw(from({6, 0, 0}), std::span(&earlier, 1));
   const double metre = 120 / std::tan(Camera{}.field_of_view / 2) / 6;
-  const Rgba now = image.at(160, 120), before = image.at(160 - static_cast<int>(metre), 120),
-             nothing = image.at(160 + static_cast<int>(metre), 120);
+  const Rgba now = image.at(160, 120), before = image.at(160 - truncated(metre), 120),
+             nothing = image.at(160 + truncated(metre), 120);
   EXPECT_GT(brightness(before), brightness(now) + 150);
   EXPECT_LT(brightness(before), brightness(nothing) - 40);
 }
@@ -266,7 +265,7 @@ TEST_F(PictureTest, SensorRaysAreLinesFromWhereTheyStartToWhereTheyHit) {
   EXPECT_NEAR(length, 2 * 120 / std::tan(Camera{}.field_of_view / 2) / 6, 3);
 }
 
-// A ring is as large as it says, and is seen in front of what stands before it.
+// A ring has its radius, and is drawn in front of all bodies.
 TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
   model::SceneBuilder builder;
   builder.add_obstacle(model::Box{{4, 4, 0.1}}, {{0, 0, 0.5}, {}});
@@ -283,14 +282,13 @@ TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
   for (int x = 0; x < 320; ++x)
     if (difference(drawn.at(x, 120), empty.at(x, 120)) > 30) left = std::min(left, x), right = std::max(right, x);
   EXPECT_NEAR(right - left, 2 * 120 / std::tan(Camera{}.field_of_view / 2) / 6, 5);
-  // Of an antenna that fell silent, the paler the longer ago.
+  // After the transmission the ring becomes paler with time.
   const auto strength = [&](float age) {
     frame.traffic.rings[0].age = age;
     EXPECT_TRUE(engine->show(frame).ok());
     const Image image = draw(above);
     int most = 0;
-    for (int x = 0; x < 320; ++x)
-      most = std::max(most, static_cast<int>(difference(image.at(x, 120), empty.at(x, 120))));
+    for (int x = 0; x < 320; ++x) most = std::max(most, difference(image.at(x, 120), empty.at(x, 120)));
     return most;
   };
   const int live = strength(0), recent = strength(0.05f), old = strength(0.1f);
@@ -302,7 +300,7 @@ TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
   EXPECT_EQ(draw(above).pixels, empty.pixels);
 }
 
-// What the ray caster gives a mind and what the render engine shows a person is the same scene.
+// The ray caster (the camera of a mind) and the render engine (the picture for a person) must agree.
 TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
   model::SceneBuilder builder;
   builder.set_gravity({});
@@ -329,12 +327,11 @@ TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
   int both = 0, either = 0;
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 64; ++x) {
-      const bool sensed = percept.depth[static_cast<std::size_t>(64 * y + x)] < 9,
-                 seen = brightness(image.at(x, y)) < 550;
+      const bool sensed = percept.depth[64 * y + x] < 9, seen = brightness(image.at(x, y)) < 550;
       both += sensed && seen, either += sensed || seen;
     }
   EXPECT_GT(either, 200);
-  EXPECT_GE(static_cast<double>(both) / either, 0.9);
+  EXPECT_GE(both, 0.9 * either);
 }
 
 TEST_F(PictureTest, DrawingChangesNothingAndTwiceIsTheSame) {
@@ -355,7 +352,7 @@ TEST_F(PictureTest, BadInputIsRefusedWithAReason) {
   Camera wide = from({1, 0, 0});
   wide.field_of_view = 4;
   EXPECT_FALSE(engine->image(wide).ok());
-  EXPECT_TRUE(engine->image(from({0, 0, 0})).ok());  // eye and target in one point: drawn, if of little use
+  EXPECT_TRUE(engine->image(from({0, 0, 0})).ok());  // the eye is at the target: no error
   const RenderEngineRegistry engines = built_in_render_engines();
   EXPECT_FALSE(engines.find("pictur").ok());
   const auto factory = engines.find("picture");
@@ -419,7 +416,7 @@ TEST(ImageFile, IsWrittenWholeOrRefused) {
   EXPECT_FALSE(write_image(image, folder).ok());
   EXPECT_FALSE(check_image_file(folder / "no" / "a.png").ok());
   EXPECT_TRUE(check_image_file(folder / "new.png").ok());
-  EXPECT_FALSE(std::filesystem::exists(folder / "new.png"));  // asking leaves nothing behind
+  EXPECT_FALSE(std::filesystem::exists(folder / "new.png"));  // the check leaves no file behind
   std::filesystem::remove_all(folder);
 }
 

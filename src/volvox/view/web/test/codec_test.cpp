@@ -63,7 +63,7 @@ TEST(Codec, AFrameHasItsPlaces) {
   frame.links[1].position = {1, 2, 3};
   frame.docks.resize(3);
   frame.docks[2] = {DockView::engaged, 0.5f};
-  frame.docks[0].load = 7;  // more than it bears: shown as all
+  frame.docks[0].load = 7;  // above its strength: shown as 255
   frame.traffic = {{{4, 5}}, {{1, 2, 3, 40}}};
   const std::string bytes = encode_frame(frame);
   ASSERT_EQ(bytes.substr(0, 4), "VXF1");
@@ -77,16 +77,16 @@ TEST(Codec, AFrameHasItsPlaces) {
   EXPECT_EQ(at(24, 0.0), 0.5);
   EXPECT_EQ(at(32, 0.0), 7);
   EXPECT_EQ(at(40 + 28 + 8, 0.0f), 3);
-  EXPECT_EQ(static_cast<std::uint8_t>(bytes[96 + 2]), DockView::engaged);
-  EXPECT_EQ(static_cast<std::uint8_t>(bytes[96 + 3]), 255);
-  EXPECT_EQ(static_cast<std::uint8_t>(bytes[96 + 5]), 127);
+  EXPECT_EQ(at(96 + 2, std::uint8_t{}), DockView::engaged);
+  EXPECT_EQ(at(96 + 3, std::uint8_t{}), 255);
+  EXPECT_EQ(at(96 + 5, std::uint8_t{}), 127);
   EXPECT_EQ(at(104 + 4, std::uint32_t{}), 5u);
   EXPECT_EQ(at(112, std::uint32_t{}), 1u);
   EXPECT_EQ(at(112 + 4 + 12, 0.0f), 40);
   EXPECT_EQ(bytes.size(), 132u);
 }
 
-// The ring ends where the frame is just decoded.
+// The radius of a ring is the distance at which a radio frame can just be decoded.
 TEST(Traffic, RingsReachAsFarAsARadioIsHeard) {
   model::Radio radio;
   radio.receive_threshold = 1e-9;
@@ -94,7 +94,7 @@ TEST(Traffic, RingsReachAsFarAsARadioIsHeard) {
   EXPECT_NEAR(radio.power * net::Friis(2.4e9).gain({}, {range, 0, 0}), radio.receive_threshold, 1e-18);
 }
 
-// The engine is chosen by name, like any other, and shows what it is given.
+// The engine is chosen by name, like any other.
 TEST(WebEngine, IsARenderEngine) {
   if (!std::filesystem::exists(bundle_folder() / "index.html"))
     GTEST_SKIP() << "the viewer has not been built: npm --prefix web ci && npm --prefix web run build";

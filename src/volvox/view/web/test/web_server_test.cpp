@@ -18,7 +18,7 @@
 namespace volvox::view {
 namespace {
 
-// A client of the plainest kind: bytes in, bytes out. It can do what no browser would.
+// A client on a bare socket, which can also send what no browser would send.
 class Socket {
  public:
   explicit Socket(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -38,11 +38,11 @@ class Socket {
     for (std::size_t sent = 0; sent < bytes.size();) {
       const ssize_t n = ::send(descriptor_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
       if (n <= 0) return false;
-      sent += static_cast<std::size_t>(n);
+      sent += n;
     }
     return true;
   }
-  // Until the text is in what came, or the other side closes, or five seconds have passed.
+  // Waits until the text has been received, the other side closes, or five seconds have passed.
   std::string read_until(const std::string& text) {
     while (received_.find(text) == std::string::npos && read_some()) {}
     return received_;
@@ -67,7 +67,7 @@ class Socket {
       closed_ = n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
       return false;
     }
-    received_.append(bytes, static_cast<std::size_t>(n));
+    received_.append(bytes, n);
     return true;
   }
   int descriptor_;
@@ -75,18 +75,16 @@ class Socket {
   std::string received_;
 };
 
-// A frame of a WebSocket, masked as a client must.
+// A WebSocket frame, masked as the standard demands of clients.
 std::string websocket_frame(const std::string& payload, int opcode = 1) {
   std::string frame;
-  frame += static_cast<char>(0x80 | opcode);
-  if (payload.size() < 126) frame += static_cast<char>(0x80 | payload.size());
-  else if (payload.size() < 65536) {
-    frame += static_cast<char>(0x80 | 126);
-    for (int shift = 8; shift >= 0; shift -= 8) frame += static_cast<char>(payload.size() >> shift);
-  } else {
-    frame += static_cast<char>(0x80 | 127);
-    for (int shift = 56; shift >= 0; shift -= 8)
-      frame += static_cast<char>(static_cast<std::uint64_t>(payload.size()) >> shift);
+  const auto put = [&](std::uint64_t low_byte) { frame += static_cast<char>(low_byte); };
+  const std::uint64_t size = payload.size();
+  put(0x80 | opcode);
+  if (size < 126) put(0x80 | size);
+  else {
+    put(0x80 | (size < 65536 ? 126 : 127));
+    for (int shift = size < 65536 ? 8 : 56; shift >= 0; shift -= 8) put(size >> shift);
   }
   return frame + std::string(4, '\0') + payload;  // a mask of zeros
 }
@@ -164,7 +162,7 @@ TEST_F(WebServerTest, ServesItsBundleAndNothingElse) {
 
 TEST_F(WebServerTest, OtherSitesAreRefused) {
   serve();
-  // A page of another site that opens a socket to us, and a name of another site that points here.
+  // A page of another site that opens a socket to us, and a name of another site that points to this machine.
   for (const auto& [origin, as] : {std::pair<std::string, std::string>{"http://evil.example", ""},
                                    {"null", ""},
                                    {"http://evil.example", "evil.example"},
@@ -214,7 +212,7 @@ TEST_F(WebServerTest, GarbageNeitherCrashesNorStays) {
         std::string(50, '\0'), "GET / HTTP/1.1\r\n" + std::string(20'000, 'h') + ": 1\r\n\r\n"}) {
     Socket socket(server_->port());
     socket.send(garbage);
-    // What could still become a request is waited for; the rest is closed at once.
+    // The server waits for the rest of an incomplete request, and closes an invalid one at once.
     const bool hopeless = garbage.size() > 60 || garbage.find("HTTP/9") != std::string::npos;
     EXPECT_TRUE(!hopeless || socket.closed());
   }
@@ -222,7 +220,7 @@ TEST_F(WebServerTest, GarbageNeitherCrashesNorStays) {
   binary->send(websocket_frame("\x01\x02\x03", 2));
   EXPECT_TRUE(binary->closed());
   auto broken = join();
-  broken->send(std::string(64, static_cast<char>(0xff)));
+  broken->send(std::string(64, '\xff'));
   EXPECT_TRUE(broken->closed());
   auto large = join();
   large->send(websocket_frame(std::string(200'000, 'a')));
@@ -255,7 +253,7 @@ TEST_F(WebServerTest, NoMoreThanAFewMayWatch) {
   EXPECT_EQ(server_->clients(), 2u);
 }
 
-// One who does not read keeps nobody waiting, and gets the newest frame when it does.
+// A client that does not read delays no other client, and gets the newest frame when it reads again.
 TEST_F(WebServerTest, ASlowClientGetsTheNewestFrameOnly) {
   serve();
   auto slow = join(), fast = join();
@@ -266,7 +264,7 @@ TEST_F(WebServerTest, ASlowClientGetsTheNewestFrameOnly) {
     const std::string frame = fast->take(10 + large.size() + 4);
     ASSERT_EQ(frame.substr(frame.size() - 4), std::to_string(1000 + i)) << "who reads gets every one";
   }
-  // Of 200 MB the slow one finds what was on its way, and then the last.
+  // Of 200 MB the slow client receives what was already sent, and then the last frame.
   std::size_t frames = 0;
   std::string last;
   while (last != "1199") {
@@ -297,17 +295,17 @@ TEST(Playback, RunsPausesAndSteps) {
   Playback playback;
   using Clock = Playback::Clock;
   playback.play(0);
-  EXPECT_LE(playback.due(0), Clock::now());
-  EXPECT_GT(playback.due(10), Clock::now());
+  EXPECT_LE(playback.schedule(0), Clock::now());
+  EXPECT_GT(playback.schedule(10), Clock::now());
   playback.pause();
-  EXPECT_EQ(playback.due(0), Clock::time_point::max());
+  EXPECT_EQ(playback.schedule(0), Clock::time_point::max());
   playback.step(2);
-  EXPECT_LE(playback.due(100), Clock::now());
-  playback.ran_a_tick(), playback.ran_a_tick();
-  EXPECT_EQ(playback.due(100), Clock::time_point::max());
+  EXPECT_LE(playback.schedule(100), Clock::now());
+  playback.count_tick(), playback.count_tick();
+  EXPECT_EQ(playback.schedule(100), Clock::time_point::max());
   playback.play(100);
   playback.set_speed(0, 100);
-  EXPECT_LE(playback.due(1e6), Clock::now());
+  EXPECT_LE(playback.schedule(1e6), Clock::now());
   playback.set_speed(1e-9, 0);
   EXPECT_EQ(playback.speed(), Playback::slowest);
 }
