@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "volvox/base/index.h"
+
 namespace volvox {
 
 void CellGrid::fill(std::span<const Vec3> points, double size, Order order) {
@@ -15,12 +17,12 @@ void CellGrid::fill(std::span<const Vec3> points, double size, Order order) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const CellKey key = volvox::cell_of(points[i], size);
     std::uint64_t slot = hash(key) & mask;
-    while (slots_[slot] >= 0 && cells_[static_cast<std::size_t>(slots_[slot])].key != key) slot = (slot + 1) & mask;
+    while (slots_[slot] >= 0 && cells_[slots_[slot]].key != key) slot = (slot + 1) & mask;
     if (slots_[slot] < 0) {
-      slots_[slot] = static_cast<std::int32_t>(cells_.size());
+      slots_[slot] = narrow<std::int32_t>(cells_.size());
       cells_.push_back({key, 0, 0});
     }
-    of_point_[i] = static_cast<std::uint32_t>(slots_[slot]);
+    of_point_[i] = slots_[slot];
     ++cells_[of_point_[i]].count;
   }
   if (order == Order::by_key) sort_cells();
@@ -50,7 +52,7 @@ void CellGrid::sort_cells() {
   }
   for (std::uint32_t& cell : of_point_) cell = place[cell];
   for (std::int32_t& slot : slots_)
-    if (slot >= 0) slot = static_cast<std::int32_t>(place[static_cast<std::size_t>(slot)]);
+    if (slot >= 0) slot = place[slot];
 }
 
 std::size_t CellGrid::memory_bytes() const {

@@ -1,5 +1,5 @@
-// Which points are near a place: cells of a fixed size that hold points, found by a hash of where they are.
-// Memory grows with the points, never with the space between them. Looking changes nothing: several threads may.
+// Neighbour search: a spatial hash of points in cubic cells (m). Memory grows with the number of points, not with
+// their extent. Queries are const and thread-safe. Deterministic.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct CellKey {
 };
 
 inline CellKey cell_of(const Vec3& point, double size) {
-  // Points may lie far out; what is beyond the numbers that a key has, or is none, is held at its ends.
+  // Limits distant points and NaN to the range of a key.
   constexpr double end = 1e9;
   const auto number = [&](double x) {
     const double cell = std::floor(x / size);
@@ -63,7 +63,7 @@ class CellGrid {
       return false;
     });
   }
-  // visit(point number, squared distance) for all points within a radius.
+  // Calls visit(point index, squared distance) for all points within a radius.
   template <class Visit>
   void near(const Vec3& center, double radius, const Visit& visit) const {
     any_near(center, radius, [&](std::uint32_t i, double d) {
@@ -111,9 +111,8 @@ class CellGrid {
 
  private:
   static std::uint64_t hash(const CellKey& key) {
-    const std::uint64_t h = static_cast<std::uint32_t>(key.x) * 0x9E3779B97F4A7C15ull ^
-                            static_cast<std::uint32_t>(key.y) * 0xC2B2AE3D27D4EB4Full ^
-                            static_cast<std::uint32_t>(key.z) * 0x165667B19E3779F9ull;
+    const std::uint32_t x = key.x, y = key.y, z = key.z;
+    const std::uint64_t h = x * 0x9E3779B97F4A7C15ull ^ y * 0xC2B2AE3D27D4EB4Full ^ z * 0x165667B19E3779F9ull;
     return h ^ h >> 29;
   }
   // Whether fits(slot) is true of any point in these cells but for one; it is asked until it is.

@@ -28,27 +28,26 @@ inline Isa isa() { return detail::isa_in_use; }
 
 }  // namespace volvox
 
-// Inlined into each version of a loop: what a loop calls must become part of it, or it would not be compiled for its set.
+// Inlined into each version of a loop: what a loop calls must become part of it, or it would not be compiled for its
+// set.
 #define VOLVOX_KERNEL inline __attribute__((always_inline))
 
 // VOLVOX_FOR_EACH_ISA(double, sum, (const double* x, int count), (x, count)) { ... }
 // defines `double sum(const double* x, int count)`, whose body is compiled once for each set.
 #if defined(__x86_64__) && defined(__GNUC__)
-#  define VOLVOX_FOR_EACH_ISA(result, function, parameters, arguments)                                         \
-    static VOLVOX_KERNEL result function##_body parameters;                                                    \
-    static result function##_sse2 parameters { return function##_body arguments; }                             \
-    __attribute__((target("avx2"))) static result function##_avx2 parameters {                                 \
-      return function##_body arguments;                                                                        \
-    }                                                                                                          \
-    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))) static result function##_avx512     \
-        parameters {                                                                                           \
-      return function##_body arguments;                                                                        \
-    }                                                                                                          \
-    result function parameters {                                                                               \
-      if (::volvox::isa() == ::volvox::Isa::avx2) return function##_avx2 arguments;                            \
-      if (::volvox::isa() == ::volvox::Isa::avx512) return function##_avx512 arguments;                        \
-      return function##_sse2 arguments;                                                                        \
-    }                                                                                                          \
+#  define VOLVOX_FOR_EACH_ISA(result, function, parameters, arguments)                                             \
+    static VOLVOX_KERNEL result function##_body parameters;                                                        \
+    static result function##_sse2 parameters { return function##_body arguments; }                                 \
+    __attribute__((target("avx2"))) static result function##_avx2 parameters { return function##_body arguments; } \
+    __attribute__((                                                                                                \
+        target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))) static result function##_avx512 parameters {       \
+      return function##_body arguments;                                                                            \
+    }                                                                                                              \
+    result function parameters {                                                                                   \
+      if (::volvox::isa() == ::volvox::Isa::avx2) return function##_avx2 arguments;                                \
+      if (::volvox::isa() == ::volvox::Isa::avx512) return function##_avx512 arguments;                            \
+      return function##_sse2 arguments;                                                                            \
+    }                                                                                                              \
     result function##_body parameters
 #else
 #  define VOLVOX_FOR_EACH_ISA(result, function, parameters, arguments) result function parameters

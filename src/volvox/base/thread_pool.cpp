@@ -8,11 +8,11 @@
 namespace volvox {
 namespace {
 
-// Several ranges a thread, so that one that has little to do takes from one that has much.
+// Several chunks per thread, so that threads with little work take chunks of the others.
 constexpr std::size_t chunks_a_thread = 8;
 
-// Loops follow each other closely in a step, and waking a thread takes as long as a short
-// loop: whoever waits looks for this long before it sleeps.
+// A waiting thread spins for this number of iterations before it sleeps: loops follow each other closely in a step,
+// and waking a thread takes as long as a short loop.
 constexpr int patience = 1500;
 
 void pause() {
@@ -23,8 +23,8 @@ void pause() {
 #endif
 }
 
-// What next_chunk_ holds: of which job, how many chunks that has, and which of them is next. Whoever
-// has counted it up by one owns that chunk, and with it the right to look at the job.
+// The fields of next_chunk_: the generation of the job, its number of chunks, and the next chunk. A thread that
+// increments it owns that chunk, and only then may it read job_.
 constexpr int chunk_bits = 16;
 constexpr std::size_t chunk_mask = (std::size_t{1} << chunk_bits) - 1;
 
@@ -73,7 +73,7 @@ void ThreadPool::run_ranges(std::size_t count, std::size_t grain,
   VOLVOX_ASSERT(job_.chunks > 1 && job_.chunks < chunk_mask && job_.chunks <= count);
   ++generation_;
   if (asleep_ > 0) {
-    { const std::lock_guard lock(mutex_); }  // whoever counted itself asleep waits by now
+    { const std::lock_guard lock(mutex_); }  // every worker counted in asleep_ waits now
     wake_.notify_all();
   }
   take_chunks();
@@ -82,8 +82,8 @@ void ThreadPool::run_ranges(std::size_t count, std::size_t grain,
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-// A worker that wakes when all chunks are taken takes none, and nobody has waited for it: on a
-// machine with other things to do the caller alone may be done before another thread gets a turn.
+// A worker that wakes after all chunks are taken does nothing, and the caller does not wait for it: on a busy machine
+// the caller alone may finish the loop before another thread runs.
 void ThreadPool::take_chunks() {
   for (std::size_t ticket = next_chunk_; next_of(ticket) < chunks_of(ticket);) {
     if (!next_chunk_.compare_exchange_weak(ticket, ticket + 1)) continue;
@@ -128,7 +128,7 @@ void ThreadPool::work() {
     await_work(seen);
     if (stop_) return;
     seen = generation_;
-    ++running_;  // before it takes a chunk: whoever finds none running finds none taken
+    ++running_;  // before it takes a chunk: if running_ is 0, no worker has a chunk
     take_chunks();
     if (--running_ == 0 && caller_asleep_) {
       { const std::lock_guard lock(mutex_); }

@@ -1,4 +1,4 @@
-// A fixed set of threads for loops whose iterations do not touch each other.
+// A fixed set of threads for loops with independent iterations. One thread may start loops.
 #pragma once
 
 #include <atomic>
@@ -10,17 +10,19 @@
 #include <thread>
 #include <vector>
 
+#include "volvox/base/index.h"
+
 namespace volvox {
 
 class ThreadPool {
  public:
-  // `threads` counts the calling thread too: 1 starts none.
+  // `threads` includes the calling thread: 1 starts no other thread.
   explicit ThreadPool(int threads = 1);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  int threads() const { return narrow<int>(workers_.size()) + 1; }
 
  private:
   template <class Work>
@@ -42,24 +44,24 @@ class ThreadPool {
   };
 
   std::vector<std::thread> workers_;
-  Job job_;  // written while nobody works
+  Job job_;  // written only while no worker is running
   std::atomic<std::size_t> next_chunk_{0};
   std::atomic<std::size_t> generation_{0};  // of the job
-  std::atomic<std::size_t> running_{0};     // workers that are not done with it
-  std::atomic<std::size_t> asleep_{0};      // workers
+  std::atomic<std::size_t> running_{0};     // workers that may still have a chunk of it
+  std::atomic<std::size_t> asleep_{0};      // sleeping workers
   std::atomic<bool> caller_asleep_{false};
   std::atomic<bool> stop_{false};
-  // Only those who sleep, and those who wake them, need it; and failures.
+  // Protects sleeping and waking, and failure_.
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::exception_ptr failure_;
   std::size_t failed_chunk_ = 0;
 };
 
-// Calls work(i) once for every i below `count`, over the threads (null: on the caller's alone); returns when all
-// are done. Iterations must not touch each other's data: who does which, and when, depends on the number of
-// threads and on chance, and a result must not. Fewer than `grain` iterations a thread are not worth waking it.
-// An exception that `work` throws is thrown again here; of several, one of the lowest range of iterations.
+// Calls work(i) once for every i below `count` on the threads (null: on the calling thread) and returns when all calls
+// are done. Iterations must be independent: their order and their threads are not deterministic, but results must be.
+// A thread gets at least `grain` iterations. An exception of `work` is thrown again here; of several, one from the
+// lowest range of iterations.
 template <class Work>
 void parallel_for(ThreadPool* threads, std::size_t count, std::size_t grain, const Work& work) {
   const auto range = [&](std::size_t begin, std::size_t end) {
@@ -69,7 +71,7 @@ void parallel_for(ThreadPool* threads, std::size_t count, std::size_t grain, con
   else range(0, count);
 }
 
-// For iterations that look for the greatest of something: raises what all have found so far.
+// Atomic maximum, for iterations that search for the largest value.
 template <class T>
 void raise_to(std::atomic<T>& greatest, T value) {
   for (T now = greatest; now < value && !greatest.compare_exchange_weak(now, value);) {}

@@ -1,6 +1,6 @@
-// Union-find: which things hang together, as connections between them become known one by one.
+// Union-find (disjoint sets): connected components from connections that are added one by one.
 // The root of a set is its lowest number, so that results do not depend on the order of joining.
-// Not thread-safe: looking up a root shortens the way to it.
+// Not thread-safe: finding a root compresses the path to it.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,14 @@
 
 namespace volvox {
 
-// The two functions work on parents wherever they are kept: parent(i) is a reference to the parent of i,
-// a root is its own.
+// For parents in any storage: parent(i) returns a reference to the parent of i; a root is its own parent.
 template <class Index, class Parent>
 Index find_root(Index i, const Parent& parent) {
   while (parent(i) != i) i = parent(i) = parent(parent(i));
   return i;
 }
 
-// False: they hung together already.
+// False if both were in the same set.
 template <class Index, class Parent>
 bool join_sets(Index a, Index b, const Parent& parent) {
   a = find_root(a, parent), b = find_root(b, parent);
@@ -27,19 +26,19 @@ bool join_sets(Index a, Index b, const Parent& parent) {
   return a != b;
 }
 
-// Over the numbers below a count.
+// Of the numbers 0 .. count - 1.
 class UnionFind {
  public:
   explicit UnionFind(std::size_t count = 0) { reset(count); }
 
-  // Everything on its own again. Memory is reused.
+  // Makes every number a set of its own. Memory is reused.
   void reset(std::size_t count) {
     parent_.resize(count);
     std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
   }
   std::uint32_t root(std::uint32_t i) { return find_root(i, Parent{parent_}); }
-  bool join(std::uint32_t a, std::uint32_t b) { return join_sets(a, b, Parent{parent_}); }  // false: they were joined
-  // By number: the root of its set.
+  bool join(std::uint32_t a, std::uint32_t b) { return join_sets(a, b, Parent{parent_}); }  // false if already joined
+  // The root of each number.
   std::vector<std::uint32_t> roots() {
     for (std::uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = root(i);
     return parent_;

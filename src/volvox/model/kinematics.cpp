@@ -16,8 +16,8 @@ Pose motion(const Chain::Joint& joint, double position) {
   return joint.revolute ? Pose{{}, Quat::axis_angle({0, 0, 1}, moved)} : Pose{{0, 0, moved}, {}};
 }
 
-// The joints on the way from one link to another, through the tree of joints; empty and false: there is none.
-bool find_way(const ModuleModel& model, int from, int to, int came_by, std::vector<int>& way) {
+// Appends the joints on the path from one link to another through the tree of joints; false if there is no path.
+bool append_path(const ModuleModel& model, int from, int to, int came_by, std::vector<int>& way) {
   VOLVOX_ASSERT(from >= 0 && to >= 0 && static_cast<std::size_t>(std::max(from, to)) < model.links.size());
   if (from == to) return true;
   for (int j = 0; j < std::ssize(model.joints); ++j) {

@@ -165,16 +165,16 @@ class MeetingDocks {
     const std::vector<Pose> links = forward_kinematics(*placement.model, placement.positions);
     for (int d = 0; d < std::ssize(placement.model->docks); ++d) {
       const Dock& dock = placement.model->docks[d];
-      const Pose pose = placement.pose * links[static_cast<std::size_t>(dock.link)] * dock.pose;
+      const Pose pose = placement.pose * links[dock.link] * dock.pose;
       positions_.push_back(pose.position);
-      entries_.push_back({index, static_cast<int>(d), &dock, pose, false});
+      entries_.push_back({index, d, &dock, pose, false});
     }
   }
 
-  std::vector<Pair> find() {
+  std::vector<Pair> pair_up() {
     const CellGrid grid(positions_, 2 * connection_tolerance_m);
     std::vector<Pair> pairs;
-    for (Entry& entry : entries_) find_partner(entry, grid, pairs);
+    for (Entry& entry : entries_) pair_up(entry, grid, pairs);
     std::sort(pairs.begin(), pairs.end(),
               [](const Pair& a, const Pair& b) { return std::tie(a.a, a.dock_a) < std::tie(b.a, b.dock_a); });
     return pairs;
@@ -188,7 +188,7 @@ class MeetingDocks {
     bool taken;
   };
 
-  void find_partner(Entry& entry, const CellGrid& grid, std::vector<Pair>& pairs) {
+  void pair_up(Entry& entry, const CellGrid& grid, std::vector<Pair>& pairs) {
     if (entry.taken) return;
     // A little farther than the tolerance: turn_between decides.
     grid.any_near(entry.pose.position, 1.01 * connection_tolerance_m, [&](std::uint32_t i, double) {

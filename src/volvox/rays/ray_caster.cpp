@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "volvox/base/check.h"
+#include "volvox/base/isa.h"
 #include "volvox/rays/mesh_rays.h"
 #include "volvox/rays/ray_shapes.h"
 

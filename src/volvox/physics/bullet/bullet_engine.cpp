@@ -78,7 +78,6 @@ class BulletEngine final : public SceneEngine {
 
   StepStatus advance(Time begin, Time end) override;
 
-
   void archive(Archive& ar) override {
     keep_contacts();
     scene_.archive(ar);

@@ -83,7 +83,6 @@ class MujocoEngine final : public SceneEngine {
     return status;
   }
 
-
   // The model is made anew from the scene, in the run that goes on and in the restored one.
   void archive(Archive& ar) override {
     scene_.archive(ar);

@@ -84,7 +84,6 @@ class OdeEngine final : public SceneEngine {
     return problem_with_state(scene_);
   }
 
-
   // ODE's anchors and lists cannot be saved: a new world with the same bodies and joints in
   // the order of their ids starts afresh in the run that goes on and in the restored one.
   void archive(Archive& ar) override {
