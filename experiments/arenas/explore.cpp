@@ -36,8 +36,8 @@ std::size_t part_of(const scan::TriangleMesh& mesh, const scan::Triangle& triang
   return middle.z < -1e-6 ? 1 : middle.z > 1e-6 ? 2 : 0;
 }
 
-// Where the camera was when it looked, by the rays of its pixels: the robot has moved on since.
-Pose place_of_camera(std::span<const mind::Ray> pixels) {
+// The camera pose when the picture was taken, from the rays of its pixels. The robot has moved since.
+Pose camera_pose(std::span<const mind::Ray> pixels) {
   const mind::Ray &upper_left = pixels.front(), &upper_right = pixels[width - 1], &lower_right = pixels.back();
   const Vec3 ahead = normalized(upper_left.direction + lower_right.direction),
              left = normalized(upper_left.direction - upper_right.direction);

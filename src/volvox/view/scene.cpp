@@ -215,7 +215,8 @@ void capture_rays(const mind::Minds& minds, Frame& frame) {
   for (std::size_t i = 0; i < minds.rays().size(); ++i) {
     const mind::Ray& ray = minds.rays()[i];
     const mind::RayHit& hit = minds.ray_hits()[i];
-    frame.rays.push_back({point(ray.origin), point(ray.origin + ray.direction * (hit.hit() ? hit.distance : ray.range)),
+    frame.rays.push_back({to_floats(ray.origin),
+                          to_floats(ray.origin + ray.direction * (hit.hit() ? hit.distance : ray.range)),
                           ray.ignore_owner - 1, hit.hit()});
   }
 }

@@ -70,8 +70,8 @@ std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, 
     for (int i = 0; i < 3; ++i) ribbons.add(stations[i] - view.target, stations[i + 1] - view.target, thick, said);
   }
   for (const record::Traffic::Ring& ring : frame.traffic.rings) {
-    const Vec3 antenna = point(ring.x, ring.y, ring.z) - view.target;
-    const double range = static_cast<double>(ring.radius), age = static_cast<double>(ring.age);
+    const Vec3 antenna = Vec3{ring.x, ring.y, ring.z} - view.target;
+    const double range = ring.radius, age = ring.age;
     ribbons.add_circle(antenna, range, thick, faded_by_age(heard, age));
     // The range of most radios exceeds the picture, so small rings mark the sender.
     for (const double part : {0.012, 0.022, 0.032})

@@ -131,7 +131,7 @@ void ViewedRun::turn() {
 
 void ViewedRun::step() {
   const StepStatus status = run_->step();
-  playback_.ran_a_tick();
+  playback_.count_tick();
   const mind::Minds& minds = run_->simulation().minds();
   if (viewer_.watched()) {
     traffic_.look(run_->simulation());
