@@ -42,7 +42,7 @@ double Snake::synchrony(const sim::Simulation& simulation, bool& all_know) const
     cosines += volvox::cos(belief->phase);
     sines += volvox::sin(belief->phase);
   }
-  return length(real, imaginary) / static_cast<double>(simulation.minds().size());
+  return length(cosines, sines) / real(simulation.minds().size());
 }
 
 void Snake::observe(const sim::Simulation& simulation) {
