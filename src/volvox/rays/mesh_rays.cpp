@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/base/isa.h"
 #include "volvox/rays/ray_shapes.h"
 
@@ -22,6 +23,7 @@ using Node = MeshRays::Node;
 using Quad = MeshRays::Quad;
 using Floats = float __attribute__((vector_size(16)));
 
+VOLVOX_KERNEL float to_float(double x) { return static_cast<float>(x); }
 VOLVOX_KERNEL Floats all_four(float value) { return Floats{} + value; }
 VOLVOX_KERNEL Floats lower(const Floats& a, const Floats& b) { return a < b ? a : b; }
 VOLVOX_KERNEL Floats higher(const Floats& a, const Floats& b) { return a > b ? a : b; }
@@ -30,7 +32,7 @@ VOLVOX_KERNEL Floats higher(const Floats& a, const Floats& b) { return a > b ? a
 VOLVOX_KERNEL unsigned not_above(const Floats& a, const Floats& b) {
   const auto lanes = a <= b;
 #if defined(__SSE__)
-  return static_cast<unsigned>(__builtin_ia32_movmskps(reinterpret_cast<Floats>(lanes)));
+  return __builtin_ia32_movmskps(reinterpret_cast<Floats>(lanes));
 #else
   unsigned bits = 0;
   for (int i = 0; i < 4; ++i) bits |= lanes[i] != 0 ? 1u << i : 0u;
@@ -49,10 +51,10 @@ struct Walk {
   void begin(const MeshRays::LocalRay& exact, MeshHit& hit, std::uint32_t root, const Vec3& from, double skipped_length,
              double margin) {
     for (int i = 0; i < 3; ++i) {
-      auto direction = static_cast<float>(exact.direction[i]);
+      auto direction = to_float(exact.direction[i]);
       // Along a side of the box: no infinities, and nowhere off the line by more than the blur.
       if (std::fabs(direction) < 1e-18f) direction = direction < 0 ? -1e-18f : 1e-18f;
-      origin[i] = all_four(static_cast<float>(from[i]));
+      origin[i] = all_four(to_float(from[i]));
       inverse[i] = all_four(1 / direction);
       near_side[i] = direction < 0 ? 1 : 0;
     }
@@ -62,7 +64,7 @@ struct Walk {
     shorten(exact.range);
   }
   // A little farther than the range, so that what lies at the same distance is still looked at.
-  VOLVOX_KERNEL void shorten(double to) { range = to, reach = static_cast<float>(to - skipped + slack); }
+  VOLVOX_KERNEL void shorten(double to) { range = to, reach = to_float(to - skipped + slack); }
 
   Floats origin[3], inverse[3];  // of the direction; the same four times
   int near_side[3];              // of a box, as the ray comes
@@ -180,9 +182,9 @@ VOLVOX_FOR_EACH_ISA(void, walk_in_turn, (Walk * walks, int count, const Node* no
 }
 
 // Embree's builder hands places in the tree around as pointers, and null would be a failure.
-void* as_pointer(std::uint32_t place) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place) + 1); }
+void* as_pointer(std::uint32_t place) { return reinterpret_cast<void*>(std::uintptr_t{place} + 1); }
 std::uint32_t as_place(const void* pointer) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) - 1);
+  return narrow<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) - 1);
 }
 
 }  // namespace
@@ -203,10 +205,10 @@ void MeshRays::build(RTCDevice device) {
     for (std::size_t t = 0; t < triangles; ++t) {
       model::Bounds box;
       for (const std::uint32_t corner : mesh_->triangles[t]) box.add(mesh_->vertices[corner] - centre_);
-      boxes[t] = {static_cast<float>(box.low.x - margin),  static_cast<float>(box.low.y - margin),
-                  static_cast<float>(box.low.z - margin),  0,
-                  static_cast<float>(box.high.x + margin), static_cast<float>(box.high.y + margin),
-                  static_cast<float>(box.high.z + margin), static_cast<unsigned>(t)};
+      boxes[t] = {to_float(box.low.x - margin),  to_float(box.low.y - margin),
+                  to_float(box.low.z - margin),  0,
+                  to_float(box.high.x + margin), to_float(box.high.y + margin),
+                  to_float(box.high.z + margin), narrow<unsigned>(t)};
     }
     nodes_.clear(), quads_.clear();
   };
@@ -227,7 +229,7 @@ void MeshRays::build(RTCDevice device) {
       for (int i = 0; i < 4; ++i)
         axis[0][i] = infinite, axis[1][i] = -infinite;  // where there is no child, nothing enters
     nodes.push_back(node);
-    return as_pointer(static_cast<std::uint32_t>(nodes.size() - 1));
+    return as_pointer(narrow<std::uint32_t>(nodes.size() - 1));
   };
   arguments.setNodeBounds = [](void* place, const RTCBounds** bounds, unsigned count, void* mesh) {
     Node& node = static_cast<MeshRays*>(mesh)->nodes_[as_place(place)];
@@ -272,7 +274,7 @@ std::uint32_t MeshRays::add_quad(std::span<const std::uint32_t> triangles) {
       quad.a[axis][i] = a[axis], quad.ab[axis][i] = ab[axis], quad.ac[axis][i] = ac[axis];
     quad.triangle[i] = number;
   }
-  return static_cast<std::uint32_t>(quads_.size() - 1);
+  return narrow<std::uint32_t>(quads_.size() - 1);
 }
 
 void MeshRays::cast(const LocalRay* rays, MeshHit* hits, int count) const {

@@ -1,4 +1,5 @@
 #include "volvox/record/mcap.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 #include <zstd.h>
@@ -39,7 +40,7 @@ class Crc {
  public:
   explicit Crc(std::uint32_t before = 0) : value_(~before) {}  // goes on where another's value() stood
   void add(std::string_view bytes) {
-    for (const char c : bytes) value_ = table()[(value_ ^ static_cast<std::uint8_t>(c)) & 0xff] ^ (value_ >> 8);
+    for (const char c : bytes) value_ = table()[(value_ ^ c) & 0xff] ^ (value_ >> 8);
   }
   std::uint32_t value() const { return ~value_; }
 
@@ -75,8 +76,9 @@ class Fields {
     bytes_.append(bytes, sizeof(T));
     return *this;
   }
+  Fields& size(std::uint64_t bytes) { return number(bytes); }
   Fields& text(std::string_view value) {
-    number(static_cast<std::uint32_t>(value.size()));
+    number(narrow<std::uint32_t>(value.size()));
     bytes_ += value;
     return *this;
   }
@@ -96,7 +98,7 @@ class Fields {
 };
 
 std::string record(std::uint8_t opcode, std::string_view content) {
-  return Fields().number(opcode).number(static_cast<std::uint64_t>(content.size())).raw(content).bytes();
+  return Fields().number(opcode).size(content.size()).raw(content).bytes();
 }
 
 std::string schema_record(const McapSchema& s) {
@@ -174,7 +176,7 @@ McapWriter::~McapWriter() {
 }
 
 std::uint16_t McapWriter::add_schema(const std::string& name, const std::string& encoding, const std::string& data) {
-  schemas_.push_back({static_cast<std::uint16_t>(schemas_.size() + 1), name, encoding, data});
+  schemas_.push_back({narrow<std::uint16_t>(schemas_.size() + 1), name, encoding, data});
   Chunk between;
   between.bytes = schema_record(schemas_.back());
   between.opcode = Opcode::schema;
@@ -184,7 +186,7 @@ std::uint16_t McapWriter::add_schema(const std::string& name, const std::string&
 
 std::uint16_t McapWriter::add_channel(std::uint16_t schema, const std::string& topic,
                                       const std::string& message_encoding, const Metadata& metadata) {
-  channels_.push_back({static_cast<std::uint16_t>(channels_.size()), schema, topic, message_encoding, metadata});
+  channels_.push_back({narrow<std::uint16_t>(channels_.size()), schema, topic, message_encoding, metadata});
   Chunk between;
   between.bytes = channel_record(channels_.back());
   between.opcode = Opcode::channel;
@@ -291,19 +293,15 @@ void McapWriter::work() {
 }
 
 void McapWriter::put(std::string_view bytes) {
-  file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file_.write(bytes.data(), bytes.size());
   position_ += bytes.size();
   sum_ = crc_of(bytes, sum_);
 }
 
 void McapWriter::write_between(const Chunk& between) {
   if (between.index_opcode != 0)
-    indexes_[between.index_opcode] +=
-        record(between.index_opcode, Fields()
-                                         .number(position_)
-                                         .number(static_cast<std::uint64_t>(between.bytes.size()))
-                                         .raw(between.index_tail)
-                                         .bytes());
+    indexes_[between.index_opcode] += record(
+        between.index_opcode, Fields().number(position_).size(between.bytes.size()).raw(between.index_tail).bytes());
   attachments_ += between.opcode == Opcode::attachment;
   metadata_ += between.opcode == Opcode::metadata;
   put(between.bytes);
@@ -324,12 +322,12 @@ void McapWriter::write_chunk(const Chunk& c) {
   const std::string head = Fields()
                                .number(c.begin_time)
                                .number(c.end_time)
-                               .number(static_cast<std::uint64_t>(c.bytes.size()))
+                               .size(c.bytes.size())
                                .number(std::uint32_t{0})
                                .text("zstd")
-                               .number(static_cast<std::uint64_t>(size))
+                               .size(size)
                                .bytes();
-  put(Fields().number(std::uint8_t{Opcode::chunk}).number(static_cast<std::uint64_t>(head.size() + size)).bytes());
+  put(Fields().number(std::uint8_t{Opcode::chunk}).size(head.size() + size).bytes());
   put(head);
   put(compressed);
   const std::uint64_t length = position_ - offset;
@@ -350,8 +348,8 @@ void McapWriter::write_chunk(const Chunk& c) {
                                                                    .text(offsets.bytes())
                                                                    .number(position_ - index_begin)
                                                                    .text("zstd")
-                                                                   .number(static_cast<std::uint64_t>(size))
-                                                                   .number(static_cast<std::uint64_t>(c.bytes.size()))
+                                                                   .size(size)
+                                                                   .size(c.bytes.size())
                                                                    .bytes());
   ++chunks_;
 }
@@ -368,8 +366,8 @@ std::string McapWriter::summary(std::uint64_t begins_at) const {
   }
   groups[Opcode::statistics] = record(Opcode::statistics, Fields()
                                                               .number(messages)
-                                                              .number(static_cast<std::uint16_t>(schemas_.size()))
-                                                              .number(static_cast<std::uint32_t>(channels_.size()))
+                                                              .number(narrow<std::uint16_t>(schemas_.size()))
+                                                              .number(narrow<std::uint32_t>(channels_.size()))
                                                               .number(attachments_)
                                                               .number(metadata_)
                                                               .number(chunks_)
@@ -379,11 +377,8 @@ std::string McapWriter::summary(std::uint64_t begins_at) const {
                                                               .bytes());
   std::string bytes, offsets;
   for (const auto& [opcode, records] : groups) {
-    offsets += record(Opcode::summary_offset, Fields()
-                                                  .number(opcode)
-                                                  .number(begins_at + bytes.size())
-                                                  .number(static_cast<std::uint64_t>(records.size()))
-                                                  .bytes());
+    offsets += record(Opcode::summary_offset,
+                      Fields().number(opcode).number(begins_at + bytes.size()).size(records.size()).bytes());
     bytes += records;
   }
   const std::uint64_t offsets_at = begins_at + bytes.size();
@@ -450,15 +445,15 @@ Result<std::string> McapReader::read_at(std::uint64_t offset, std::uint64_t leng
   if (length > largest_chunk || offset + length > size_) return damaged("a record is longer than the file");
   std::string bytes(length, '\0');
   file_.clear();
-  file_.seekg(static_cast<std::streamoff>(offset));
-  file_.read(bytes.data(), static_cast<std::streamsize>(length));
+  file_.seekg(offset);
+  file_.read(bytes.data(), length);
   if (!file_) return damaged("it cannot be read");
   return bytes;
 }
 
 Result<void> McapReader::scan() {
   file_.seekg(0, std::ios::end);
-  size_ = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file_.tellg()));
+  size_ = std::max<std::streamoff>(0, file_.tellg());
   auto begin = read_at(0, std::min<std::uint64_t>(size_, magic.size()));
   if (!begin.ok() || *begin != magic)
     return Diagnostic{path_.string(), 0, "this is not an MCAP file", "give a file that volvox run --record wrote"};

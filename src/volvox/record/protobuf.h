@@ -41,11 +41,13 @@ struct MessageType {
 // A FileDescriptorSet with all of the types, in which every reader looks up what it needs.
 std::string descriptor_set(const std::vector<MessageType>& types);
 
+inline char low_byte(std::uint64_t value) { return static_cast<char>(value); }
+
 class Writer {
  public:
   void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
+    for (; value >= 0x80; value >>= 7) bytes_ += low_byte(value | 0x80);
+    bytes_ += low_byte(value);
   }
   void integer(int field, std::uint64_t value) { tag(field, 0), varint(value); }
   void real(int field, double value) { tag(field, 1), fixed(value); }
@@ -66,7 +68,7 @@ class Writer {
   void clear() { bytes_.clear(); }
 
  private:
-  void tag(int field, int wire) { varint(static_cast<std::uint64_t>(field << 3 | wire)); }
+  void tag(int field, int wire) { varint(field << 3 | wire); }
   template <class T>
   void fixed(T value) {
     char raw[sizeof value];

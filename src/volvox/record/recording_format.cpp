@@ -1,5 +1,6 @@
 #include "volvox/record/recording_format.h"
 
+#include "volvox/base/index.h"
 #include "volvox/sim/run_report.h"
 
 namespace volvox::record::format {
@@ -78,7 +79,7 @@ const std::vector<protobuf::MessageType>& types() {
     for (protobuf::MessageType& type : list)
       if (type.name == "Metrics")
         for (std::size_t i = 0; i < sim::TimePoint::names.size(); ++i)
-          type.fields.push_back(one(sim::TimePoint::names[i], static_cast<int>(i) + 1, Type::real));
+          type.fields.push_back(one(sim::TimePoint::names[i], narrow<int>(i) + 1, Type::real));
     return list;
   }();
   return all;
