@@ -150,7 +150,7 @@ TEST_P(Docking, ring_of_docks_settles) {
     JointDesc dock;
     dock.type = JointType::dock;
     dock.latch_time = 0.3;
-    dock.a = bodies[static_cast<std::size_t>(i)], dock.b = bodies[static_cast<std::size_t>((i + 1) % count)];
+    dock.a = bodies[i], dock.b = bodies[(i + 1) % count];
     dock.frame_a = {{0.055, 0, 0}, Quat::axis_angle({0, 0, 1}, pi / count)};
     dock.frame_b = {{-0.055, 0, 0}, Quat::axis_angle({0, 0, 1}, -pi / count)};
     docks.push_back(dock);

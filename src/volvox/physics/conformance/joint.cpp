@@ -1,6 +1,7 @@
 // Joints: they leave free what they should, hold the rest, keep their limits and rub as told.
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/conformance/suite.h"
 
 namespace volvox::physics::conformance {
@@ -56,7 +57,7 @@ TEST_P(Conformance, pendulum_has_the_right_period) {
       last = now;
     });
     ASSERT_GE(crossings.size(), 3u);
-    const double period = (crossings.back() - crossings.front()) / static_cast<double>(crossings.size() - 1);
+    const double period = (crossings.back() - crossings.front()) / real(crossings.size() - 1);
     const double expected = pendulum_period(inertia, mass, length, g, swing);
     EXPECT_NEAR(period, expected, tolerance("period") * expected) << "swing " << swing;
     EXPECT_LT(1 - std::cos(most), (1 - std::cos(swing)) * (1 + tolerance("swing_energy"))) << "it gains energy";

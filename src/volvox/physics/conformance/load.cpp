@@ -1,6 +1,7 @@
 // What joints pass on: breakage reads it, so it must agree with statics in size and in sign.
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/conformance/suite.h"
 
 namespace volvox::physics::conformance {
@@ -44,7 +45,7 @@ TEST_P(Loads, hanging_chain_carries_the_weight_below_every_link) {
   const Chain chain = add_chain(10, JointType::ball, down, 0.2, 0.1);
   run(3);
   for (std::size_t i = 0; i < chain.joints.size(); ++i) {
-    const double below = 0.2 * g * static_cast<double>(chain.joints.size() - i);
+    const double below = 0.2 * g * real(chain.joints.size() - i);
     // In frame_a's axes x points down: the force on b points up.
     EXPECT_NEAR(load(chain.joints[i]).force.x, -below, tolerance("load") * below) << "link " << i;
     EXPECT_NEAR(load(chain.joints[i]).force.z, 0, tolerance("load") * below);
@@ -58,7 +59,7 @@ TEST_P(Loads, cantilever_bears_its_shear_and_its_moment) {
   const Chain beam = add_chain(4, JointType::fixed, {}, mass, size);
   run(3);
   for (std::size_t i = 0; i < beam.joints.size(); ++i) {
-    const double count = static_cast<double>(beam.joints.size() - i);
+    const double count = real(beam.joints.size() - i);
     const double weight = mass * g * count, moment = weight * count * size / 2;
     const Wrench w = load(beam.joints[i]);
     EXPECT_NEAR(w.force.z, weight, tolerance("load") * weight) << "joint " << i;

@@ -1,6 +1,7 @@
 // Every shape comes to rest where it should: on a plane, a mesh, a height field, on others.
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/conformance/suite.h"
 
 namespace volvox::physics::conformance {
@@ -79,7 +80,7 @@ class Resting : public Conformance {
     std::vector<BodyId> bodies;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       Solid solid{cases[i].shape, 0.5};
-      solid.pose = {{-5 + 1.03 * static_cast<double>(i), 0.13, level + cases[i].height + 0.01}, cases[i].rotation};
+      solid.pose = {{-5 + 1.03 * real(i), 0.13, level + cases[i].height + 0.01}, cases[i].rotation};
       bodies.push_back(add(solid));
     }
     run(3);
@@ -129,7 +130,7 @@ TEST_P(Resting, stack_stands) {
   for (int i = 0; i < 6; ++i) boxes.push_back(add({model::Box{{0.1, 0.1, 0.1}}, 0.5, {{0, 0, 0.05 + 0.1 * i}, {}}}));
   run(4);
   for (int i = 0; i < 6; ++i) {
-    const Vec3 p = pose(boxes[static_cast<std::size_t>(i)]).position;
+    const Vec3 p = pose(boxes[i]).position;
     EXPECT_NEAR(p.z, 0.05 + 0.1 * i, 2e-3);
     EXPECT_LT(std::hypot(p.x, p.y), 2e-3);
   }

@@ -167,8 +167,7 @@ TEST_P(State, snapshot_of_another_scene_is_refused) {
   second->archive(loaded);
   EXPECT_FALSE(loaded.ok());
   build(*second);
-  const std::vector<std::byte> half(saved.bytes().begin(),
-                                    saved.bytes().begin() + static_cast<long>(saved.bytes().size() / 2));
+  const std::vector<std::byte> half(saved.bytes().begin(), saved.bytes().begin() + saved.bytes().size() / 2);
   LoadArchive cut(half);
   second->archive(cut);
   EXPECT_FALSE(cut.ok());

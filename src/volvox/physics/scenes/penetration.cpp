@@ -5,6 +5,7 @@
 #include <map>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/model/hull_faces.h"
 
 namespace volvox::physics::scenes {
@@ -27,8 +28,7 @@ void add_faces_and_edges(ConvexPart& part) {
   for (const model::HullFace& face : faces) {
     add_direction(part.normals, face.normal, false);
     for (int i = 0; i < 3 && part.edges.size() <= most_edges; ++i) {
-      const auto [a, b] =
-          std::minmax(face.corners[static_cast<std::size_t>(i)], face.corners[static_cast<std::size_t>((i + 1) % 3)]);
+      const auto [a, b] = std::minmax(face.corners[i], face.corners[(i + 1) % 3]);
       const auto [other, first] = face_of_edge.emplace(std::pair{a, b}, face.normal);
       // An edge between two triangles of one flat face is none.
       if (!first && dot(other->second, face.normal) < same_direction)
@@ -70,7 +70,7 @@ ConvexPart convex_part(const model::Collider& collider) {
   }
   for (Vec3& point : part.points) {
     point = collider.pose * point;
-    part.centre += point / static_cast<double>(part.points.size());
+    part.centre += point / real(part.points.size());
   }
   add_faces_and_edges(part);
   return part;
@@ -172,12 +172,12 @@ double below_field(const ConvexPart& part, const Pose& pose, const model::Height
   const auto index = [](double x, double size, double step, std::uint32_t count) {
     return clamp((x + size / 2) / step, 0, count - 1);
   };
-  for (auto row = static_cast<std::uint32_t>(std::ceil(index(bounds.low.y, field.size_y, dy, field.rows)));
+  for (auto row = truncated<std::uint32_t>(std::ceil(index(bounds.low.y, field.size_y, dy, field.rows)));
        row <= index(bounds.high.y, field.size_y, dy, field.rows); ++row) {
-    for (auto column = static_cast<std::uint32_t>(std::ceil(index(bounds.low.x, field.size_x, dx, field.columns)));
+    for (auto column = truncated<std::uint32_t>(std::ceil(index(bounds.low.x, field.size_x, dx, field.columns)));
          column <= index(bounds.high.x, field.size_x, dx, field.columns); ++column) {
       const Vec3 summit = local.inverse() * Vec3{column * dx - field.size_x / 2, row * dy - field.size_y / 2,
-                                                 field.heights[static_cast<std::size_t>(row) * field.columns + column]};
+                                                 field.heights[std::size_t{row} * field.columns + column]};
       double inside = 1e300;
       for (const Vec3& n : part.normals) inside = std::min(inside, -lowest_along(part.points, -n) - dot(n, summit));
       depth = std::max(depth, inside);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/physics/scenes/robots.h"
 
@@ -21,7 +22,7 @@ double towards(double angle, double target, double target_speed = 0) {
 }
 
 double alternate(const SceneJoint& joint, double time, double angle, double) {
-  const bool odd = ((static_cast<int>(std::floor(time)) + joint.module + joint.axis) & 1) != 0;
+  const bool odd = ((truncated(std::floor(time)) + joint.module + joint.axis) & 1) != 0;
   return towards(angle, odd ? 0.5 : -0.5);
 }
 
@@ -83,7 +84,7 @@ std::size_t add_snake(BenchScene& scene, const RobotParts& parts, const Pose& st
   return first;
 }
 
-int square_side(int count) { return static_cast<int>(std::ceil(std::sqrt(count))); }
+int square_side(int count) { return truncated(std::ceil(std::sqrt(count))); }
 
 Quat random_attitude(RandomStream& random) {
   return normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
@@ -213,13 +214,13 @@ BenchScene lattice(int modules, std::uint64_t) {
   int side = 1;  // the cube root, rounded
   while ((side + 0.5) * (side + 0.5) * (side + 0.5) < modules) ++side;
   const std::size_t first = scene.bodies.size();
-  const auto body = [&](int x, int y, int z) { return first + static_cast<std::size_t>(x + side * (y + side * z)); };
+  const auto body = [&](int x, int y, int z) { return first + x + side * (y + side * z); };
   for (int z = 0; z < side; ++z)
     for (int y = 0; y < side; ++y)
       for (int x = 0; x < side; ++x) add_solid(scene, cube, {{x * edge, y * edge, 0.01 + (z + 0.5) * edge}, {}}, mass);
   const auto dock = [&](std::size_t a, std::size_t b) {
     const Vec3 from = scene.bodies[a].pose.position, to = scene.bodies[b].pose.position;
-    add_dock(scene, a, b, (from + to) * 0.5, normalized(to - from), static_cast<int>(b - first));
+    add_dock(scene, a, b, (from + to) * 0.5, normalized(to - from), narrow<int>(b - first));
   };
   for (int z = 0; z < side; ++z) {
     for (int y = 0; y < side; ++y) {
@@ -249,10 +250,10 @@ BenchScene wall_hit_by_spheres(int modules, std::uint64_t seed) {
     const std::size_t first = add_snake(scene, parts, {{-0.5 * (columns - 1) * superbot_length, 0, z}, {}}, count, m);
     std::vector<std::size_t> bodies;
     for (int i = 0; i < count; ++i) {
-      bodies.push_back(first + static_cast<std::size_t>(4 * i));
+      bodies.push_back(first + 4 * i);
       if (row == 0) continue;
       const Vec3 at = scene.bodies[bodies.back()].pose.position - Vec3{0, 0, superbot_width / 2};
-      add_dock(scene, below[static_cast<std::size_t>(i)], bodies.back(), at, {0, 0, 1}, m + i);
+      add_dock(scene, below[i], bodies.back(), at, {0, 0, 1}, m + i);
     }
     below = std::move(bodies);
     m += count;
