@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/stop_on_signal.h"
@@ -166,7 +167,7 @@ void measure_once(Row& row, const BenchScene& scene, const physics::scenes::Meas
                              // It watches the limit itself between ticks; this is for one that hangs in a tick.
                              2 * options.limit + 10, &stop);
   if (stop) return;  // it did not fail
-  row.rss_mb = std::max(row.rss_mb, static_cast<double>(outcome.peak_memory_bytes) / (1 << 20));
+  row.rss_mb = std::max(row.rss_mb, real(outcome.peak_memory_bytes) / (1 << 20));
   row.failure = outcome.failure;
   if (!row.failure.empty()) return;
   row.measured = ordered_json::parse(outcome.text);
@@ -354,8 +355,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   {
     std::size_t runs = 0;
     for (const EngineChoice& engine : plan->engines) runs += engine.uses_threads ? plan->threads.size() : 1;
-    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() *
-                          static_cast<std::size_t>(arguments.repeats));
+    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() * arguments.repeats);
     for (const auto& info : plan->scenes)
       for (const int size : plan->sizes)
         for (Row& row : run_scene(info, size, *plan, arguments, library, stop.requested(), progress))

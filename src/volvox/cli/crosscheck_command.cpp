@@ -9,6 +9,7 @@
 #include <set>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
@@ -78,7 +79,7 @@ constexpr History histories[] = {
     {"Kinetic energy", "energy (J)", "the kinetic energy", " J", negligible_J,
      [](const sim::TimePoint& p) { return p.kinetic_energy; }},
     {"Docked connections", "number", "the number of connections", "", negligible_otherwise,
-     [](const sim::TimePoint& p) { return static_cast<double>(p.connections); }},
+     [](const sim::TimePoint& p) { return real(p.connections); }},
 };
 
 std::string history_plots(const std::vector<sim::RunReport>& reports) {

@@ -1,4 +1,5 @@
 #include "volvox/cli/film.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +57,7 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
   studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
   studio.scene = std::make_shared<const view::Scene>(view::Scene::of(world));
   studio.width = size->width, studio.height = size->height;
-  studio.aspect = static_cast<double>(size->width) / size->height;
+  studio.aspect = real(size->width) / size->height;
   if (auto ready = studio.use_renderer_of(0); !ready.ok()) return ready.error();
   return studio;
 }
@@ -136,7 +137,7 @@ Result<void> Film::take(const sim::Simulation& simulation) {
 void Film::observe(const sim::Simulation& simulation) {
   if (arguments_.messages) traffic_.look(simulation);
   // A tick longer than a frame is shown for several.
-  while (status_.ok() && simulation.now().seconds() - begin_ >= static_cast<double>(taken_) / frames_per_second - 1e-9)
+  while (status_.ok() && simulation.now().seconds() - begin_ >= real(taken_) / frames_per_second - 1e-9)
     status_ = take(simulation);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
@@ -175,7 +176,7 @@ int info_robot(const std::string& name, const sim::Library& library) {
   rows = {{"dock", "on", "gender", "kind", "turns", "axial N", "shear N", "bending Nm", "torsion Nm"}};
   const char* const genders[] = {"male", "female", "both"};
   for (const model::Dock& dock : robot.docks)
-    rows.push_back({dock.name, robot.links[dock.link].name, genders[static_cast<int>(dock.gender)], dock.kind,
+    rows.push_back({dock.name, robot.links[dock.link].name, genders[number_of(dock.gender)], dock.kind,
                     dock.symmetry == 0 ? "any" : std::to_string(dock.symmetry), limit(dock.strength.axial),
                     limit(dock.strength.shear), limit(dock.strength.bending), limit(dock.strength.torsion)});
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
@@ -186,7 +187,7 @@ int info_robot(const std::string& name, const sim::Library& library) {
   for (const model::Wire& wire : robot.wires) {
     const auto [queue, largest] = sizes(wire.queue, wire.largest_payload);
     rows.push_back(
-        {robot.docks[static_cast<std::size_t>(wire.dock)].name, "wire", limit(wire.bit_rate),
+        {robot.docks[wire.dock].name, "wire", limit(wire.bit_rate),
          wire.timing == model::WireTiming::delayed ? fmt::format("delayed, {} B a tick", wire.capacity) : "live", queue,
          largest});
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
@@ -228,7 +229,7 @@ int locate(const ScanArguments& a) {
     double sum = 0, most = 0, turn = 0;
     for (const auto& [distance, angle] : *errors)
       sum += distance, most = std::max(most, distance), turn = std::max(turn, angle);
-    json["error_mean_mm"] = 1e3 * sum / static_cast<double>(errors->size());
+    json["error_mean_mm"] = 1e3 * sum / real(errors->size());
     json["error_max_mm"] = 1e3 * most;
     json["error_max_deg"] = degrees(turn);
   }

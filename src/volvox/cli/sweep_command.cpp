@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/file_lock.h"
@@ -55,10 +56,8 @@ class SweepProgress {
     if (quiet_) return;
     const double wall = platform::monotonic_seconds() - begin_;
     const std::size_t here = finished - done_before_;
-    const double part = static_cast<double>(finished) / static_cast<double>(std::max<std::size_t>(1, total_));
-    const std::string left =
-        here > 0 ? rough_duration(wall * static_cast<double>(total_ - finished) / static_cast<double>(here)) + " left"
-                 : "...";
+    const double part = real(finished) / real(std::max<std::size_t>(1, total_));
+    const std::string left = here > 0 ? rough_duration(wall * real(total_ - finished) / real(here)) + " left" : "...";
     const std::string words = fmt::format("{} of {} runs{}, {}", finished, total_,
                                           failed > 0 ? fmt::format(" ({} failed)", failed) : "", left);
     if (terminal_) {
@@ -169,9 +168,8 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   if (found > 0 && !quiet)
     log.info(fmt::format("{} of {} runs are there already, from before", found, plan->runs.size()));
   const std::size_t jobs = arguments.jobs > 0
-                               ? static_cast<std::size_t>(arguments.jobs)
-                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() /
-                                                              static_cast<std::size_t>(arguments.run.threads));
+                               ? arguments.jobs
+                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);
   const bool whole = run_all(pending, *plan, parent, jobs, library, quiet);
 
   const auto table = write_file(*folder / "sweep.csv", sweep_csv(*plan));

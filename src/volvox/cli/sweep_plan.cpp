@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/sweep.h"
 
 namespace volvox::cli {
@@ -39,8 +40,7 @@ Result<std::vector<std::string>> parse_range(const std::string& text) {
                  "ask for at least two, or write KEY=VALUE");
   std::vector<std::string> values;
   for (std::size_t i = 0; i < count; ++i) {
-    const double value =
-        count == 1 ? *low : *low + (*high - *low) * static_cast<double>(i) / static_cast<double>(count - 1);
+    const double value = count == 1 ? *low : *low + (*high - *low) * real(i) / real(count - 1);
     // 0.1 + 2 * 0.1 is meant to be 0.3; what is left of the digits is rounding.
     values.push_back(fmt::format("{:.12g}", value));
   }
@@ -170,7 +170,7 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
 
   SweepPlan plan;
   plan.experiment = located->name;
-  std::size_t count = static_cast<std::size_t>(arguments.seeds);
+  std::size_t count = arguments.seeds;
   for (const std::string& text : arguments.vary) {
     auto varied = parse_varied(text);
     if (!varied.ok()) return varied.error();
@@ -183,15 +183,15 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
     plan.varied.push_back(std::move(*varied));
   }
 
-  const int digits = static_cast<int>(std::to_string(count).size());
+  const int digits = narrow<int>(std::to_string(count).size());
   for (std::size_t i = 0; i < count; ++i) {
     RunArguments run_arguments = arguments.run;
-    const std::size_t seed_index = i % static_cast<std::size_t>(arguments.seeds);
+    const std::size_t seed_index = i % arguments.seeds;
     run_arguments.seed += seed_index;
     SweepRun run;
     run.values.resize(plan.varied.size());
     run.folder = fmt::format("{:0{}}", i + 1, std::max(3, digits));
-    std::size_t rest = i / static_cast<std::size_t>(arguments.seeds);
+    std::size_t rest = i / arguments.seeds;
     for (std::size_t k = plan.varied.size(); k-- > 0;) {
       run.values[k] = plan.varied[k].values[rest % plan.varied[k].values.size()];
       rest /= plan.varied[k].values.size();

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
@@ -20,7 +21,7 @@ namespace {
 Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& arguments) {
   view::ViewerOptions options;
   options.server.host = arguments.host;
-  options.server.port = static_cast<std::uint16_t>(arguments.port);
+  options.server.port = narrow<std::uint16_t>(arguments.port);
   options.open_browser = !arguments.no_browser;
   auto viewer = view::Viewer::start(options);
   // Always, even if everything else is quiet: without the address nobody can look.
