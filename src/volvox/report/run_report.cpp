@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "volvox/base/hash.h"
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/report/chart.h"
 #include "volvox/report/page.h"
