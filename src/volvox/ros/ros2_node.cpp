@@ -2,6 +2,7 @@
 
 #include <dds/dds.h>
 #include <fmt/format.h>
+#include <volvox/base/index.h>
 
 #include <algorithm>
 #include <cctype>
@@ -22,14 +23,14 @@ using Transform = geometry_msgs_msg_dds__TransformStamped_;
 std::string wire_topic(const std::string& topic) { return "rt" + topic; }
 
 Time to_ros(std::int64_t ns) {
-  return {static_cast<std::int32_t>(ns / 1'000'000'000), static_cast<std::uint32_t>(ns % 1'000'000'000)};
+  return {narrow<std::int32_t>(ns / 1'000'000'000), narrow<std::uint32_t>(ns % 1'000'000'000)};
 }
 geometry_msgs_msg_dds__Vector3_ to_ros(const Node::Vector& v) { return {v.x, v.y, v.z}; }
 // Writing only reads: what is not const in C is left alone.
 char* to_ros(const std::string& text) { return const_cast<char*>(text.c_str()); }
 template <class Sequence, class T>
 Sequence sequence_of(const std::vector<T>& elements) {
-  const auto length = static_cast<std::uint32_t>(elements.size());
+  const auto length = narrow<std::uint32_t>(elements.size());
   return {length, length, const_cast<T*>(elements.data()), false};
 }
 
@@ -135,7 +136,7 @@ class Ros2Node final : public Node {
       case Shape::text: break;
     }
     topics_.push_back({writer(topic, *type), frame});
-    return static_cast<int>(topics_.size()) - 1;
+    return narrow<int>(topics_.size()) - 1;
   }
   bool is_heard(int topic) const override {
     dds_publication_matched_status_t matched;
@@ -198,7 +199,7 @@ class Ros2Node final : public Node {
     return required(dds_create_writer(participant_, topic_entity(topic, type), quality.get(), nullptr),
                     "writer of " + topic);
   }
-  const Topic& at(int topic) const { return topics_[static_cast<std::size_t>(topic)]; }
+  const Topic& at(int topic) const { return topics_[topic]; }
   Header header(int topic, std::int64_t now_ns) const { return {to_ros(now_ns), to_ros(at(topic).frame)}; }
 
   dds_entity_t domain_, participant_;  // no domain: CYCLONEDDS_URI has made it
@@ -242,12 +243,12 @@ Result<std::unique_ptr<Node>> start_ros2_node(const Ros2Setup& setup) {
   };
   dds_entity_t domain = 0;
   if (std::getenv("CYCLONEDDS_URI") == nullptr) {
-    domain = dds_create_domain(static_cast<dds_domainid_t>(setup.domain), configuration(setup.interface).c_str());
+    domain = dds_create_domain(setup.domain, configuration(setup.interface).c_str());
     if (domain < 0) return failed(domain);
   }
   dds_qos_t* named = dds_create_qos();
   dds_qset_entity_name(named, setup.name.c_str());
-  const dds_entity_t participant = dds_create_participant(static_cast<dds_domainid_t>(setup.domain), named, nullptr);
+  const dds_entity_t participant = dds_create_participant(setup.domain, named, nullptr);
   dds_delete_qos(named);
   if (participant < 0) {
     if (domain > 0) dds_delete(domain);
