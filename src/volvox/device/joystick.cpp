@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/input_device.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/targets.h"
@@ -23,10 +24,8 @@ class Joystick final : public mind::Extension {
         device_file_(setup.parameters.text("device", "")),
         dead_zone_(setup.parameters.number("dead_zone", 0.02, 0, 0.9)),
         force_text_(setup.parameters.text("force", "")) {
-    for (int i = 0; i < most_axes; ++i)
-      axes_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("axis{}", i), "");
-    for (int i = 0; i < most_buttons; ++i)
-      buttons_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("button{}", i), "");
+    for (int i = 0; i < most_axes; ++i) axes_[i].text = setup.parameters.text(fmt::format("axis{}", i), "");
+    for (int i = 0; i < most_buttons; ++i) buttons_[i].text = setup.parameters.text(fmt::format("button{}", i), "");
   }
 
   Result<void> init() override {
@@ -53,9 +52,9 @@ class Joystick final : public mind::Extension {
       const auto event = device_->next();
       if (!event) break;
       if (event->kind == platform::InputDevice::Event::axis && event->number < most_axes)
-        axes_[static_cast<std::size_t>(event->number)].value = of_axis(event->number, event->value);
+        axes_[event->number].value = of_axis(event->number, event->value);
       if (event->kind == platform::InputDevice::Event::button && event->number < most_buttons)
-        buttons_[static_cast<std::size_t>(event->number)].value = event->value != 0;
+        buttons_[event->number].value = event->value != 0;
     }
     for (Control& control : axes_) tell(control, simulation);
     for (Control& control : buttons_) tell(control, simulation);
@@ -83,8 +82,7 @@ class Joystick final : public mind::Extension {
   // From -1 to 1, with nothing in the middle.
   double of_axis(int axis, std::int32_t value) const {
     const auto range = device_->range(axis);
-    const double part =
-        std::clamp((2.0 * value - range.low - range.high) / (static_cast<double>(range.high) - range.low), -1.0, 1.0);
+    const double part = std::clamp((2.0 * value - range.low - range.high) / (real(range.high) - range.low), -1.0, 1.0);
     const double beyond = std::fabs(part) - dead_zone_;
     return beyond <= 0 ? 0 : std::copysign(beyond / (1 - dead_zone_), part);
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/serial_port.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/lines.h"
@@ -51,7 +52,7 @@ class Serial final : public mind::Extension {
   Result<void> init() override {
     if (device_.empty()) return Error("no device is given", "add device=\"/dev/ttyUSB0\"");
     if (replay_) return {};
-    auto opened = platform::SerialPort::open(device_, static_cast<int>(baud_));
+    auto opened = platform::SerialPort::open(device_, narrow<int>(baud_));
     if (!opened.ok()) return opened.error();
     port_ = std::move(*opened);
     return {};
@@ -79,8 +80,8 @@ class Serial final : public mind::Extension {
 
   void add_metrics(sim::Metrics& metrics) const override {
     if (replay_) return;
-    metrics.set("serial_bad_lines", static_cast<double>(senseless_ + reader_.bad()), "that made no sense");
-    metrics.set("serial_dropped", static_cast<double>(dropped_), "reports for which the line was too slow");
+    metrics.set("serial_bad_lines", real(senseless_ + reader_.bad()), "that made no sense");
+    metrics.set("serial_dropped", real(dropped_), "reports for which the line was too slow");
   }
 
  private:

@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/udp_socket.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/lines.h"
@@ -58,7 +59,7 @@ class Udp final : public mind::Extension {
   void shutdown() override { socket_.reset(); }
 
   void add_metrics(sim::Metrics& metrics) const override {
-    if (!replay_) metrics.set("udp_bad_lines", static_cast<double>(senseless_), "that made no sense");
+    if (!replay_) metrics.set("udp_bad_lines", real(senseless_), "that made no sense");
   }
 
  private:
