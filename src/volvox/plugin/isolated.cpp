@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/mind/transfer.h"
@@ -138,8 +139,7 @@ mind::BehaviorFactory IsolatedLibrary::behavior_factory(const Known& known) {
           "plugin '{}': it looks at other modules, which are not there in another process; run it without --isolate",
           self->facts_.name));
     self->names_.push_back(known.name);
-    return std::make_unique<IsolatedBehavior>(self, static_cast<std::uint32_t>(self->names_.size() - 1),
-                                              known.lists_state);
+    return std::make_unique<IsolatedBehavior>(self, narrow<std::uint32_t>(self->names_.size() - 1), known.lists_state);
   };
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/mind/camera.h"
@@ -104,7 +105,7 @@ mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
           fmt::format("plugin '{}' ({}): its sensor '{}' {}", self->facts_.name, self->file_.string(), type, what));
     };
     self->sensors_.push_back({sensor, parameters, 0});
-    const auto number = static_cast<std::uint32_t>(self->sensors_.size() - 1);
+    const auto number = narrow<std::uint32_t>(self->sensors_.size() - 1);
     const platform::ChildOutcome outcome = platform::run_in_child(
         [&]() -> std::string {
           try {
@@ -155,12 +156,12 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
   std::vector<double> rest{world.last_advance()};
   for (std::uint32_t dock = 0; dock < world.docks(); ++dock) {
     const world::DockStatus& status = world.dock_status(dock);
-    rest.push_back(static_cast<int>(status.phase) + 4 * status.enabled + 8 * status.broken);
+    rest.push_back(real(number_of(status.phase)) + 4 * status.enabled + 8 * status.broken);
     rest.push_back(world.graph().partner(dock));
   }
   for (std::uint32_t placement = 0; placement < world.placements(); ++placement) {
     const auto color = world.color(placement);
-    if (color) rest.insert(rest.end(), {static_cast<double>(placement), color->r, color->g, color->b, color->a});
+    if (color) rest.insert(rest.end(), {real(placement), color->r, color->g, color->b, color->a});
   }
   return changed(std::span<const double>(rest), others) || any;
 }

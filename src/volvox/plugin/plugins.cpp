@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/plugin/guards.h"
@@ -195,7 +196,7 @@ void Plugins::add_metrics(sim::Metrics& metrics) const {
     const auto library = weak.lock();
     if (!library) continue;
     const sim::TimeDistribution times = library->round_trips();
-    calls += static_cast<double>(times.count());
+    calls += real(times.count());
     disabled += library->disabled().empty() ? 0 : 1;
     median = std::max(median, times.quantile(0.5));
     p99 = std::max(p99, times.quantile(0.99));
