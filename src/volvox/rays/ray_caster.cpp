@@ -18,7 +18,7 @@ namespace volvox::rays {
 namespace {
 
 constexpr int packet = MeshRays::packet;
-// A height field of more triangles than this is walked cell by cell instead of sorted.
+// A height field of more triangles than this gets no tree; rays traverse its cells instead.
 constexpr std::size_t most_field_triangles = 1'000'000;
 
 float to_float(double x) { return static_cast<float>(x); }
@@ -39,7 +39,7 @@ model::Mesh triangles_of(const model::HeightFieldData& field) {
   return mesh;
 }
 
-// With a margin for what single precision does to a ray on its way to it.
+// The margin covers the rounding of rays to single precision.
 RTCBounds outer(const model::Bounds& box) {
   double margin = 0;
   for (int i = 0; i < 3; ++i) margin = std::max({margin, std::fabs(box.low[i]), std::fabs(box.high[i])});
@@ -54,7 +54,7 @@ RTCBounds outer(const model::Bounds& box) {
 }  // namespace
 
 struct RayCaster::Scene {
-  // What can be hit: a collider of a body.
+  // A collider of a body.
   struct Part {
     std::uint32_t body = 0, collider = 0;
     const MeshRays* mesh = nullptr;  // null: in closed form
@@ -64,18 +64,18 @@ struct RayCaster::Scene {
     Vec3 turn(const Vec3& v) const { return {dot(axes[0], v), dot(axes[1], v), dot(axes[2], v)}; }
     Vec3 turn_back(const Vec3& v) const { return axes[0] * v.x + axes[1] * v.y + axes[2] * v.z; }
   };
-  // Parts in one tree of boxes.
+  // The parts in one tree of bounding boxes.
   struct Tree {
     explicit Tree(const Scene& owner) : scene(owner) {}
     const Scene& scene;
     std::vector<Part> parts;
     RTCScene boxes = nullptr;
     RTCGeometry geometry = nullptr;
-    std::atomic<bool> changed{false};  // several bodies may be placed at once
+    std::atomic<bool> changed{false};  // several threads may place bodies
   };
-  // A packet on its way: the exact rays and the best hits so far, by Embree's ray id.
+  // A packet being cast: the exact rays and their best hits so far, by Embree's ray id.
   struct Flight {
-    RTCIntersectContext context;  // first: Embree hands back its address
+    RTCIntersectContext context;  // must be first: Embree passes its address to the callback
     const Ray* rays = nullptr;
     Hit* hits = nullptr;
     double* ranges = nullptr;
@@ -130,7 +130,7 @@ const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
   return rays.get();
 }
 
-// Where a part is, now that its body is where it is.
+// Computes the frame and the box of a part from the pose of its body.
 void RayCaster::Scene::put(Part& part) const {
   VOLVOX_ASSERT(part.body < bodies.size());
   const Body& body = bodies[part.body];
@@ -168,7 +168,7 @@ void RayCaster::Scene::sort(Tree& tree, RTCBuildQuality quality) {
   rtcCommitScene(tree.boxes);
 }
 
-// Embree: the box of a part lies on the way of some rays of a packet.
+// Embree's callback: some rays of a packet enter the box of a part.
 void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
   const Tree& tree = *static_cast<const Tree*>(args->geometryUserPtr);
   const Part& part = tree.parts[args->primID];
@@ -211,7 +211,7 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
     if (!hits[i].hit() || !tree.scene.better(flight, numbers[i], hits[i].distance, part.body)) continue;
     flight.hits[numbers[i]] = hits[i];
     flight.ranges[numbers[i]] = hits[i].distance;
-    // A little more, so that what lies at the same distance is still looked at.
+    // A little more, so that other parts at the same distance are still tested.
     RTCRayN_tfar(rays, args->N, lanes[i]) =
         std::min(RTCRayN_tfar(rays, args->N, lanes[i]), to_float(hits[i].distance * (1 + 1e-6) + 1e-6));
     RTCHitN_geomID(embree_hits, args->N, lanes[i]) = args->geomID;
@@ -337,7 +337,7 @@ void RayCaster::update() {
   scene_->sort(scene_->moving, RTC_BUILD_QUALITY_LOW);
 }
 
-// Neighbouring rays of one sensor go together: they see much the same.
+// Neighbouring rays of one sensor share a packet: they enter much the same boxes.
 void RayCaster::cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool* threads) const {
   VOLVOX_CHECK(rays.size() == hits.size(), "every ray has a hit");
   VOLVOX_CHECK(!scene_->still.changed && !scene_->moving.changed, "update() comes before cast()");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view magic{"\x89MCAP0\r\n", 8};
 constexpr std::size_t record_head = 9;               // opcode and length
-constexpr std::size_t waiting_chunks = 4;            // more make the recording run wait
+constexpr std::size_t waiting_chunks = 4;            // with more, the run waits
 constexpr std::uint64_t largest_chunk = 1ull << 30;  // a file that claims more is damaged
 constexpr int compression_level = 1;
 
@@ -38,7 +38,7 @@ enum Opcode : std::uint8_t {
 // CRC-32 of zlib and PNG, which MCAP uses too.
 class Crc {
  public:
-  explicit Crc(std::uint32_t before = 0) : value_(~before) {}  // goes on where another's value() stood
+  explicit Crc(std::uint32_t before = 0) : value_(~before) {}  // continues from an earlier value()
   void add(std::string_view bytes) {
     for (const char c : bytes) value_ = table()[(value_ ^ c) & 0xff] ^ (value_ >> 8);
   }
@@ -110,7 +110,7 @@ std::string channel_record(const McapChannel& c) {
                 Fields().number(c.id).number(c.schema).text(c.topic).text(c.message_encoding).map(c.metadata).bytes());
 }
 
-// Reads fields; once one does not fit, all that follow are empty and ok() is false.
+// Reads fields. After one that does not fit, all further fields are empty and ok() is false.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
@@ -282,7 +282,7 @@ void McapWriter::work() {
     room_.notify_one();
     if (chunk.opcode != 0) write_between(chunk);
     else write_chunk(chunk);
-    // Out of our own buffer: what is killed now leaves a file that ends with a whole chunk.
+    // Flushed, so that the file of a killed process ends with a whole chunk.
     file_.flush();
     failed_ = failed_ || !file_;
     if (chunk.opcode != 0) continue;
@@ -317,8 +317,8 @@ void McapWriter::write_chunk(const Chunk& c) {
     return;
   }
   compressed.resize(size);
-  // The sum over the bytes is left out (0), as the format allows: zstd's frame would show most
-  // damage, and the sum would cost as much as compressing.
+  // No checksum of the bytes (0), as the format allows: zstd detects most damage, and the checksum would cost as much
+  // as the compression.
   const std::string head = Fields()
                                .number(c.begin_time)
                                .number(c.end_time)
@@ -383,7 +383,7 @@ std::string McapWriter::summary(std::uint64_t begins_at) const {
   }
   const std::uint64_t offsets_at = begins_at + bytes.size();
   bytes += offsets;
-  // The sum covers the summary and the footer up to the sum itself.
+  // The checksum covers the summary and the footer up to the checksum itself.
   bytes += Fields()
                .number(std::uint8_t{Opcode::footer})
                .number(std::uint64_t{20})
@@ -464,7 +464,7 @@ Result<void> McapReader::scan() {
     FieldReader fields(*head);
     const auto opcode = fields.number<std::uint8_t>();
     const auto length = fields.number<std::uint64_t>();
-    if (length > size_ - offset - record_head) break;  // cut off in the middle of this one
+    if (length > size_ - offset - record_head) break;  // truncated within this record
     if (opcode == Opcode::data_end) {
       complete_ = true;
       data_end_ = offset;
@@ -530,11 +530,11 @@ bool McapReader::take_record(std::uint8_t opcode, std::uint64_t offset, std::uin
   return fields.ok();
 }
 
-// Messages are checked as they are read; this is for the rest.
+// Messages are checked when they are read; this checks the rest.
 Result<void> McapReader::check() {
   for (const auto& [name, place] : attachments_)
     if (auto read = attachment(name); !read.ok()) return read.error();
-  if (!complete_) return {};  // a run that was killed leaves no sums and no index
+  if (!complete_) return {};  // a killed run has no checksums and no index
   std::uint32_t sum = 0;
   constexpr std::uint64_t piece = 1 << 20;
   for (std::uint64_t offset = 0; offset < data_end_; offset += piece) {
@@ -547,7 +547,7 @@ Result<void> McapReader::check() {
   const auto expected = FieldReader(*data_end).number<std::uint32_t>();
   if (expected != 0 && expected != sum) return damaged("the sum of its data is wrong");
 
-  // The index and the footer, whose last field sums up both.
+  // The index and the footer; the last field of the footer is the checksum of both.
   constexpr std::uint64_t footer = record_head + 20;
   const std::uint64_t begin = data_end_ + record_head + 4;
   if (size_ < begin + footer + magic.size()) return damaged("its index is cut off");
@@ -591,7 +591,7 @@ Result<void> McapReader::read_chunk(const McapChunk& c, const std::function<void
   if (!fields.ok()) return damaged("a chunk is too short");
   std::string content;
   if (compression == "zstd") {
-    // Before memory is taken for it: a damaged size may be anything.
+    // Checked before allocating: a damaged size may be any number.
     if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != c.uncompressed_size)
       return damaged(fmt::format("the chunk at byte {} is not of the size that it claims", c.offset));
     content.resize(c.uncompressed_size);

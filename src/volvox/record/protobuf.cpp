@@ -6,7 +6,7 @@ namespace volvox::record::protobuf {
 
 std::string descriptor_set(const std::vector<MessageType>& types) {
   Writer set;
-  for (const MessageType& type : types) {  // one file a type, each after those that it uses
+  for (const MessageType& type : types) {  // one file for each type, after the types that it uses
     Writer message;
     message.text(1, type.name);
     Writer file;

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t full_chunk = 4 << 20;  // bytes
 constexpr double longest_chunk = 1;          // s of wall time
-// Of minds, a tick: a few modules go in every time, a thousand take their turns. Text is slow to make.
+// The limit of minds in a tick: of many modules only some are recorded in each tick, in turn, because text is slow.
 constexpr std::size_t most_of_minds = 4 << 10;  // bytes
 
-// Numbers of a fixed width, so that a template can be filled in place: a varint may be longer
-// than it need be.
+// Numbers of fixed width, so that a template can be filled in place: the format allows a varint that is longer than
+// necessary.
 void put_padded_varint(char* at, std::uint64_t value) {
   for (int i = 0; i < 4; ++i, value >>= 7) at[i] = protobuf::low_byte((value & 0x7f) | 0x80);
   at[4] = protobuf::low_byte(value & 0x7f);
@@ -106,7 +106,7 @@ Result<std::shared_ptr<Recorder>> Recorder::start(sim::Run& run, const fs::path&
   return recorder;
 }
 
-// Who is who: the ticks hold numbers.
+// The names of links, joints and docks: ticks hold indices only.
 std::string Recorder::names(const sim::Simulation& simulation) const {
   const world::World& world = simulation.world();
   nlohmann::json json;
@@ -193,7 +193,7 @@ void Recorder::record_state(const sim::Simulation& simulation) {
 }
 
 void Recorder::record_transforms(const world::World& world, bool all) {
-  std::string* transforms = nullptr;  // of this tick, once one has moved
+  std::string* transforms = nullptr;  // the message of this tick; null while no link has moved
   for (std::uint32_t l = 0; l < links_.size(); ++l) {
     LinkTemplate& link = links_[l];
     const Pose pose = world.link_pose(l);
@@ -207,7 +207,7 @@ void Recorder::record_transforms(const world::World& world, bool all) {
     *transforms += link.bytes;
     char* bytes = transforms->data() + begin;
     put_timestamp(bytes + link.time_at, now_);
-    // Rounded to floats, which compress to half: what must be exact is in the hashes.
+    // Rounded to floats, which compress to half the size; the hashes hold the exact state.
     for (std::size_t i = 0; i < 3; ++i) put_real(bytes + link.translation_at + 9 * i + 1, now[i]);
     for (std::size_t i = 0; i < 4; ++i) put_real(bytes + link.rotation_at + 9 * i + 1, now[3 + i]);
   }

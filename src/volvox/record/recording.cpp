@@ -78,7 +78,7 @@ Result<void> Recording::read_description() {
     topics_[channel.id] = channel.topic;
   }
   if (reader_->chunks().empty()) return {};
-  // Ticks are numbered in their messages; those at the two ends say which ones there are.
+  // Messages carry the number of their tick; the first and the last give the range.
   const auto ends = [&](const McapChunk& chunk, bool last) -> Result<std::int64_t> {
     std::optional<std::int64_t> tick;
     auto read = reader_->read_chunk(chunk, [&](const McapMessage& message) {
@@ -97,7 +97,7 @@ Result<void> Recording::read_description() {
 }
 
 Result<void> Recording::load(std::size_t chunk) {
-  if (chunk != chunk_ + 1 || next_ < stored_.size()) {  // who reads on, and to the end, knows what came before
+  if (chunk != chunk_ + 1 || next_ < stored_.size()) {  // not read on from the end of the chunk before
     minds_.clear();
     minds_from_ = chunk;
   }
@@ -140,7 +140,7 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   return &state_;
 }
 
-// Of many modules each has its turn once in many chunks; back to the beginning would take too long.
+// Of many modules each is recorded once in many chunks; searching back to the beginning would take too long.
 Result<const RecordedMind*> Recording::mind(std::uint32_t agent) {
   constexpr std::size_t farthest = 64;  // chunks
   for (std::size_t read = 0; !minds_.contains(agent) && minds_from_ > 0 && read < farthest; ++read) {

@@ -49,7 +49,7 @@ Result<sim::RunOptions> options_of(Recording& recording) {
 
 namespace {
 
-// The first number of the body that the recording has and that is not the same now.
+// The first number of the module's links and joints that differs from the recording.
 std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                          const std::string& module, std::string& field) {
   constexpr const char* coordinates[7] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
@@ -266,7 +266,7 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     }
     for (std::size_t i = 0; i < now.joints.size(); ++i)
       joints.row(time, names.joints[i], now.joints[i].position, now.joints[i].velocity, now.joints[i].torque);
-    for (std::size_t i = 0; i < now.docks.size(); ++i) {  // those that have changed
+    for (std::size_t i = 0; i < now.docks.size(); ++i) {  // docks that changed
       const RecordedTick::Dock& d = now.docks[i];
       if (!last_docks.empty() && last_docks[i].flags == d.flags && last_docks[i].partner == d.partner &&
           last_docks[i].load == d.load)

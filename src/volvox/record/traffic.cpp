@@ -9,7 +9,7 @@
 namespace volvox::record {
 namespace {
 
-constexpr std::size_t most_arrivals = 20'000;  // between two looks; nobody could see them all
+constexpr std::size_t most_arrivals = 20'000;  // between two calls of take(); a viewer could not show more
 
 double frequency_of(const world::World& world, const std::string& channel) {
   const auto& channels = world.model().channels;
