@@ -30,7 +30,7 @@ struct Measured {
   double ticks_per_second() const { return wall > 0 ? real(ticks) / wall : 0; }
 };
 
-// Runs a scene for about so many seconds of wall time, after a few ticks to warm up.
+// Runs a scene for about this many seconds of wall time, after a few warm-up ticks.
 Result<Measured> measure(const sim::RunOptions& options, double seconds, const sim::Library& library, Log& log) {
   auto run = sim::Run::prepare(options, library, log);
   if (!run.ok()) return run.error();
@@ -71,7 +71,7 @@ nlohmann::ordered_json to_json(const Measured& m) {
   return json;
 }
 
-// Whether the number of modules of a scene can be chosen. What is wrong with it shows later.
+// Whether the number of modules of a scene can be chosen. Errors of the scene are reported later.
 bool has_modules(const std::string& scene, const sim::Library& library) {
   const auto located = sim::locate_experiment(scene, library);
   if (!located.ok()) return false;

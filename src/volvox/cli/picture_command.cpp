@@ -17,11 +17,11 @@ namespace volvox::cli {
 
 namespace {
 
-constexpr double fine = 4;  // a picture has the time for what a video has not
+constexpr double fine = 4;  // a single picture has time for more detail than a video
 
-constexpr double said_for = 0.1;  // s: how long what was said is shown
+constexpr double said_for = 0.1;  // s for which a message stays visible
 
-// Runs to a time; true if it got there. `watch` then knows what was on its way shortly before.
+// Runs to a time; true if it was reached. `watch` then holds the traffic shortly before it.
 bool run_to(sim::Run& run, double time, record::TrafficWatch& watch) {
   while (run.simulation().now().seconds() < time - 1e-9) {
     if (!run.step().ok()) return false;

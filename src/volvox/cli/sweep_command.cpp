@@ -21,8 +21,7 @@ namespace volvox::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// In the run's own process. A run that is cut off leaves a folder of another name: what has the
-// run's name is whole.
+// Runs in the child process. It writes into a folder of another name, which gets the run's name when it is complete.
 std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Library& library) {
   const fs::path final_folder = parent / run.folder, folder = parent / (run.folder + ".unfinished");
   fs::remove_all(folder);
@@ -84,7 +83,7 @@ struct RunningRun {
   std::unique_ptr<platform::ChildProcess> process;
 };
 
-// False: it was stopped on request, and its children with it.
+// False: stopped on request, with its child processes.
 bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& parent, std::size_t jobs,
              const sim::Library& library, bool quiet) {
   const StopOnSignal stop;
@@ -104,7 +103,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
       ++finished, ++failed;
     }
     progress.show(finished, failed, running.size());
-    if (stop.requested()) return false;  // which ends those that run
+    if (stop.requested()) return false;  // this ends the running children
     std::vector<const platform::ChildProcess*> waiting;
     for (const RunningRun& r : running) waiting.push_back(r.process.get());
     platform::ChildProcess::wait_for_any(waiting, 1);
@@ -154,7 +153,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
                                         : make_next_run_folder("sweep_" + plan->experiment);
   if (!folder.ok()) return complain(folder.error());
   if (auto claimed = claim_folder(*folder, *plan); !claimed.ok()) return complain(claimed.error());
-  // Two sweeps at once would do each run twice, and each in the other's way.
+  // Two sweeps in one folder at the same time would do each run twice and disturb each other.
   const auto lock = platform::FileLock::take(*folder / "sweep.json", 2);
   if (!lock.ok()) return complain(lock.error());
 

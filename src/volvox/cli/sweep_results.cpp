@@ -17,7 +17,7 @@ namespace volvox::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// Student's t at 97.5 %: a table where the series below is not yet good to a part in a thousand.
+// Student's t at 97.5 %: a table for few degrees of freedom, where the error of the series is above 0.1 %.
 double student_t(std::size_t degrees_of_freedom) {
   constexpr double table[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469};
   if (degrees_of_freedom <= std::size(table)) return table[degrees_of_freedom - 1];
@@ -25,7 +25,7 @@ double student_t(std::size_t degrees_of_freedom) {
   return z + (std::pow(z, 3) + z) / (4 * n) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * n * n);
 }
 
-// All metrics of all runs, in the order in which they are first met.
+// The metrics of all runs, in the order of their first occurrence.
 std::vector<std::string> metric_names(const SweepPlan& plan) {
   std::vector<std::string> names;
   std::set<std::string> known;
@@ -35,7 +35,7 @@ std::vector<std::string> metric_names(const SweepPlan& plan) {
   return names;
 }
 
-// Those with something to see.
+// The metrics that are worth a plot.
 std::vector<std::string> changing_metrics(const SweepPlan& plan) {
   std::vector<std::string> names;
   for (const std::string& name : metric_names(plan)) {
@@ -57,7 +57,7 @@ Estimate estimate_of(const SweepPlan& plan, const std::string& metric, Wanted&& 
   return estimate(values);
 }
 
-// The other keys' values beside the one on the axis: a curve each, unless they are too many.
+// The values of the other keys, not on the axis: one curve each, unless there are too many.
 std::vector<std::vector<std::string>> curves_beside(const SweepPlan& plan, std::size_t axis) {
   std::vector<std::vector<std::string>> curves;
   for (const SweepRun& run : plan.runs) {
@@ -76,7 +76,7 @@ report::Panel panel_of(const SweepPlan& plan, std::size_t axis, const std::strin
   if (!varied.numbers) panel.x.names = varied.values;
   for (const std::vector<std::string>& others : curves_beside(plan, axis)) {
     report::Curve curve{.label = "", .points = {}, .marks = true};
-    curve.join = varied.numbers ? report::Join::lines : report::Join::nothing;  // nothing lies between two words
+    curve.join = varied.numbers ? report::Join::lines : report::Join::nothing;  // there is nothing between two words
     curve.spread = varied.numbers ? report::Spread::band : report::Spread::bars;
     for (std::size_t k = 0, o = 0; k < plan.varied.size() && !others.empty(); ++k)
       if (k != axis)

@@ -61,7 +61,7 @@ void ProgressBar::show(const sim::Progress& p) {
         fmt::format("{}: {:.0f} %, {:.1f} s simulated, {} left\n", label_, 100 * part, p.sim_time, rough_duration(left))
             .c_str(),
         stderr);
-    next_line_ = p.wall_time * 2;  // ever more sparse
+    next_line_ = p.wall_time * 2;  // less and less often
   }
 }
 
