@@ -46,7 +46,7 @@ class Joystick final : public mind::Extension {
     if (!force_text_.empty()) force_ = required(Source::find(force_text_, simulation));
   }
 
-  // Of each control only the last value counts: the tick is the same for all.
+  // Only the last value of each control counts, because all events belong to the same tick.
   void before_tick(sim::Simulation& simulation) override {
     for (int count = 0; count < most_events; ++count) {
       const auto event = device_->next();
@@ -79,7 +79,7 @@ class Joystick final : public mind::Extension {
     return std::move(*found);
   }
 
-  // From -1 to 1, with nothing in the middle.
+  // From -1 to 1, with a dead zone in the middle.
   double of_axis(int axis, std::int32_t value) const {
     const auto range = device_->range(axis);
     const double part = std::clamp((2.0 * value - range.low - range.high) / (real(range.high) - range.low), -1.0, 1.0);

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t most_bytes = 65'536;  // of one tick
 constexpr std::size_t longest_line = 1024;
-constexpr std::size_t most_waiting = 16'384;  // bytes that the line has not taken yet
+constexpr std::size_t most_waiting = 16'384;  // bytes in the output queue
 
-// Lines out of bytes as they come: a line may be cut into pieces, and anything may lie between two.
+// Splits a stream of bytes into lines: a line may arrive in pieces, and there may be noise between two lines.
 class LineReader {
  public:
-  // The next whole line out of the front of `bytes`; none: they are used up.
+  // Takes the next whole line from the front of `bytes`; none: all bytes are used.
   std::optional<std::string> next(std::string_view& bytes) {
     while (!bytes.empty()) {
       const char c = bytes.front();
@@ -37,7 +37,7 @@ class LineReader {
 
  private:
   std::string line_;
-  bool good_ = true;      // so far: neither too long nor with bytes that are no text
+  bool good_ = true;      // so far neither too long nor with bytes that are not text
   std::int64_t bad_ = 0;  // lines
 };
 
@@ -68,7 +68,7 @@ class Serial final : public mind::Extension {
       else ++senseless_;
   }
 
-  // A line that is slower than the run, or where nobody listens, gets fewer reports, each of them whole.
+  // A line that is slower than the run, or has no reader, gets fewer reports, but each is complete.
   void after_tick(const sim::Simulation& simulation) override {
     const std::string text = telling_.lines(simulation);
     if (waiting_.size() + text.size() <= most_waiting) waiting_ += text;

@@ -13,7 +13,7 @@
 namespace volvox::device {
 namespace {
 
-// "module.name factor" taken apart. Names of percepts may hold dots, those of modules here may not.
+// Splits "module.name factor". Names of percepts may contain dots, names of modules here may not.
 struct Words {
   std::string module, name;
   double scale = 1;

@@ -41,7 +41,7 @@ class Udp final : public mind::Extension {
     for (int count = 0; count < most_datagrams; ++count) {
       const auto datagram = socket_->receive();
       if (!datagram) break;
-      if (to_text_.empty()) to_ = datagram->from;  // who speaks to us hears of us
+      if (to_text_.empty()) to_ = datagram->from;  // without a given address, reports go to the last sender
       std::istringstream lines(datagram->bytes);
       int number = 0;
       for (std::string line; number < most_lines && std::getline(lines, line); ++number)

@@ -106,13 +106,13 @@ Result<LoadedPlugin> load_plugin(const fs::path& file) {
 
 namespace {
 
-// All that it offers, or all but its behaviours and sensors.
+// Adds all that it offers, or all but its behaviours and sensors.
 void add_to(const LoadedPlugin& loaded, bool isolated, sim::Library& into, view::RenderEngineRegistry& renderers,
             Log& log) {
   const Registrations& offered = *loaded.offered;
   const Guard guard{fmt::format("plugin '{}' ({})", loaded.facts.name, loaded.facts.file.string()), loaded.library};
   const PluginFacts& facts = loaded.facts;
-  // The factories are the plugin's own code: whoever holds one holds its library.
+  // A factory is code of the plugin, so it must own its library.
   if (!isolated)
     add_guarded(offered.behaviors, into.minds.behaviors, "behavior", facts, log,
                 [&](const auto& make, const std::string&) { return guard.behavior(make); });

@@ -11,7 +11,7 @@
 namespace volvox::report {
 namespace {
 
-// Curves that were given no colour differ by their dashes too: charts are printed in grey.
+// Curves without a given colour also differ in their dashes, because charts may be printed in grey.
 struct Style {
   std::string_view color, dash;
 };
@@ -29,7 +29,7 @@ Stroke stroke_of(const Curve& curve, std::size_t place) {
   return {curve.color, 1.8, curve.dashed ? "6 4" : ""};
 }
 
-// From values to px, along one side of a panel.
+// Maps values to px along one axis of a panel.
 class Scale {
  public:
   explicit Scale(const Axis& axis) : axis_(axis) {
@@ -73,7 +73,7 @@ class Scale {
     return begin_ + (end_ - begin_) * ((axis_.log ? std::log10(value) : value) - low_) / (high_ - low_);
   }
 
-  // Where the axis is marked, and with what.
+  // The positions of the ticks and their labels.
   std::vector<std::pair<double, std::string>> ticks(int count) const {
     std::vector<std::pair<double, std::string>> all;
     if (!axis_.names.empty()) {
@@ -162,7 +162,7 @@ void draw_curve(Svg& svg, const Curve& curve, const Scales& s, const Stroke& str
     if (!s.x.shows(p.x) || !s.y.shows(p.y)) continue;
     const double x = s.x.at(p.x), y = s.y.at(p.y);
     if (curve.marks || curve.join == Join::nothing) svg.circle(x, y, 3, stroke.color);
-    // What is nearer than a quarter of a pixel cannot be seen, but makes files large.
+    // Points closer than a quarter of a pixel cannot be distinguished, but make files large.
     if (!points.empty() && &p != &curve.points.back() && std::hypot(x - last_x, y - last_y) < 0.25) continue;
     if (!points.empty() && curve.join == Join::steps) add(x, last_y);
     add(x, y);
@@ -209,7 +209,7 @@ void draw_panel(Svg& svg, const Panel& panel, Scales s, double left, double top,
   }
 }
 
-// A line and its name for each curve: in a row above the panels where there is room, else in a column beside them.
+// A line and a label for each curve: in a row above the panels if there is room, otherwise in a column beside them.
 class Legend {
  public:
   Legend(const std::vector<Panel>& panels, double row) {
@@ -273,7 +273,7 @@ std::string svg(const Chart& chart, bool inside_html) {
   const double width = chart.panel_width > 0 ? chart.panel_width : several ? 310 : 480;
   const double height = chart.panel_height > 0 ? chart.panel_height : several ? 150 : 300;
   const std::size_t columns = several ? 2 : 1, rows = (chart.panels.size() + columns - 1) / columns;
-  // Numbers and words at the left of every panel have the same room, so that frames stand in line.
+  // Labels at the left of every panel have the same width, so that the frames are aligned.
   double numbers = 0, words = 0;
   std::vector<Scales> scales;
   for (const Panel& panel : chart.panels) {
@@ -312,7 +312,7 @@ std::string svg(const BarChart& chart) {
     for (const double value : group.values) scale.add(value);
   scale.finish(0.05);
   scale.place(left, left + width);
-  // The first style is that of what the series are compared with.
+  // The first series is the one to compare with, and has its own style.
   const auto fill = [](std::size_t series) { return styles[(series + 1) % styles.size()].color; };
   const double group_height = bar * real(chart.series.size()) + gap;
   const double height = group_height * real(std::max<std::size_t>(chart.groups.size(), 1));
@@ -336,7 +336,7 @@ std::string svg(const BarChart& chart) {
     const double y = top + group_height * real(g);
     out.text(left - 10, y + bar * real(chart.series.size()) / 2 + 4, chart.groups[g].name, {11, "end"});
     for (std::size_t s = 0; s < chart.groups[g].values.size(); ++s) {
-      const double length = scale.at(chart.groups[g].values[s]) - left;  // a hair where there is nothing
+      const double length = scale.at(chart.groups[g].values[s]) - left;  // a value of 0 is drawn as a thin line
       out.rect(left, y + bar * real(s), std::max(0.8, length), bar - 1, fill(s));
     }
   }
@@ -354,10 +354,10 @@ std::string svg(const BoardChart& chart) {
   for (const BoardChart::Board& board : chart.boards)
     for (const BoardChart::Cell& cell : board.cells)
       columns = std::max(columns, cell.x + 1), rows = std::max(rows, cell.y + 1);
-  constexpr double gap = 26, top = 44, widest = 1200;  // what a page holds
+  constexpr double gap = 26, top = 44, widest = 1200;  // the width of a page
   const std::size_t across = std::clamp<std::size_t>(chart.boards.size(), 1, 3);
   const std::size_t down = (chart.boards.size() + across - 1) / across;
-  // Cells are drawn as large as they fit; where they are tiny they overlap, so that they are seen at all.
+  // Cells are as large as possible; tiny cells overlap, so that they stay visible.
   const double pitch = std::min(11.0, ((widest - gap) / real(across) - gap) / columns);
   const bool tiny = pitch < 4;
   const double radius = tiny ? 1.6 : 5.0 * pitch / 11, core = radius * (tiny ? 2 : 1);

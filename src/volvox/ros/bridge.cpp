@@ -1,4 +1,4 @@
-// What the node hears waits until the boundary of the next tick and enters there as an input.
+// Messages that the node receives wait until the boundary of the next tick and enter there as inputs.
 #include "volvox/ros/bridge.h"
 
 #include <volvox/base/index.h>
@@ -75,10 +75,10 @@ class Bridge final : public mind::Extension {
     int number = 0;
     Node::Shape shape{};
     std::size_t agent = 0, percept = 0;
-    std::size_t turning = 0;  // of an imu: the gyroscope, beside the accelerometer
+    std::size_t turning = 0;  // of an IMU: the index of the gyroscope's percept
     mind::ScanGeometry scan;
   };
-  struct Mount {  // a sensor whose axes are not its link's has a frame of its own
+  struct Mount {  // the frame of a sensor whose axes differ from its link's
     std::string frame;
     std::uint32_t link;
     Pose pose;
@@ -96,7 +96,7 @@ class Bridge final : public mind::Extension {
     return found - agent.percepts().begin();
   }
 
-  // The frame in which it measures.
+  // The frame of the sensor's measurements.
   std::string frame_of(const mind::Agent& agent, const model::Sensor& sensor, const world::World& world) {
     const std::uint32_t placement = agent.placement();
     if (sensor.pose == Pose{}) return agent.name() + "/" + world.module_model(placement).links[sensor.link].name;
@@ -124,7 +124,7 @@ class Bridge final : public mind::Extension {
     sensors_.push_back(topic);
   }
 
-  // The first accelerometer and gyroscope that sit together are an inertial measurement unit.
+  // The first accelerometer and gyroscope with the same mounting form an inertial measurement unit.
   void advertise_imu(const std::string& place, std::size_t index, const sim::Simulation& simulation) {
     const mind::Agent& agent = simulation.minds().agent(index);
     const model::ModuleModel& model = simulation.world().module_model(agent.placement());
@@ -200,7 +200,7 @@ class Bridge final : public mind::Extension {
   double rate_, next_ = 0;  // Hz, and s of simulated time
   StartNode start_;
   std::unique_ptr<Node> node_;
-  std::vector<Command> commands_;  // by the number under which they are heard
+  std::vector<Command> commands_;  // by the number of the subscription
   std::vector<SensorTopic> sensors_;
   std::vector<Mount> mounts_;
 };

@@ -129,7 +129,7 @@ class Ros1Node final : public Node {
     sensor_msgs::Imu message;
     message.header = header(topic, now_ns);
     message.orientation.w = 1;
-    message.orientation_covariance[0] = -1;  // so the message says that it knows no orientation
+    message.orientation_covariance[0] = -1;  // by the message's definition: no orientation
     message.angular_velocity = to_ros(angular_velocity);
     message.linear_acceleration = to_ros(linear_acceleration);
     at(topic).publisher.publish(message);

@@ -19,14 +19,14 @@ using Header = std_msgs_msg_dds__Header_;
 using Float64 = std_msgs_msg_dds__Float64_;
 using Transform = geometry_msgs_msg_dds__TransformStamped_;
 
-// "/arm/range" is "rt/arm/range" on the wire.
+// ROS 2 calls the topic "/arm/range" "rt/arm/range" in DDS.
 std::string wire_topic(const std::string& topic) { return "rt" + topic; }
 
 Time to_ros(std::int64_t ns) {
   return {narrow<std::int32_t>(ns / 1'000'000'000), narrow<std::uint32_t>(ns % 1'000'000'000)};
 }
 geometry_msgs_msg_dds__Vector3_ to_ros(const Node::Vector& v) { return {v.x, v.y, v.z}; }
-// Writing only reads: what is not const in C is left alone.
+// DDS only reads what it writes, but its C structs have no const.
 char* to_ros(const std::string& text) { return const_cast<char*>(text.c_str()); }
 template <class Sequence, class T>
 Sequence sequence_of(const std::vector<T>& elements) {
@@ -34,9 +34,8 @@ Sequence sequence_of(const std::vector<T>& elements) {
   return {length, length, const_cast<T*>(elements.data()), false};
 }
 
-// What nodes of ROS 2 ask for by default: reliable, volatile, the last so many, as plain CDR. A
-// reader that wants less (best effort, as those of /clock and of sensors) is served too. The run
-// waits for nobody: who cannot keep up loses messages.
+// The default quality of service of ROS 2: reliable, volatile, keep last, plain CDR. Readers that ask for less (best
+// effort, as for /clock and sensors) match it, too. The run never waits: slow readers lose messages.
 class Quality {
  public:
   explicit Quality(int depth) {
@@ -169,7 +168,7 @@ class Ros2Node final : public Node {
     sensor_msgs_msg_dds__Imu_ message{};
     message.header = header(topic, now_ns);
     message.orientation.w = 1;
-    message.orientation_covariance[0] = -1;  // so the message says that it knows no orientation
+    message.orientation_covariance[0] = -1;  // by the message's definition: no orientation
     message.angular_velocity = to_ros(angular_velocity);
     message.linear_acceleration = to_ros(linear_acceleration);
     dds_write(at(topic).writer, &message);
@@ -180,7 +179,7 @@ class Ros2Node final : public Node {
   }
 
  private:
-  static constexpr int deep = 10;  // messages that are kept for who is slow
+  static constexpr int deep = 10;  // messages kept for slow readers
   struct Topic {
     dds_entity_t writer;
     std::string frame;
@@ -208,8 +207,8 @@ class Ros2Node final : public Node {
   std::vector<Topic> topics_;
 };
 
-// On the loopback address nobody else can hear us, and others on it are found without multicast,
-// which it often lacks: each takes one of the first ports, and all of them are told.
+// The loopback interface often has no multicast, so participants there are found by unicast: each uses one of the first
+// ports, and all these ports are listed as peers.
 std::string configuration(const std::string& interface) {
   const bool loopback = interface == "lo" || interface.rfind("127.", 0) == 0;
   const bool address = !interface.empty() && std::isdigit(static_cast<unsigned char>(interface.front())) != 0;

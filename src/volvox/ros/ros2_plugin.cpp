@@ -1,4 +1,4 @@
-// ROS 2 on the wire, a plugin.
+// The plugin for ROS 2.
 #include <volvox/base/index.h>
 
 #include <charconv>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// ROS_DOMAIN_ID, as all nodes of ROS 2 read it; -1, which is refused, where it is no number.
+// ROS_DOMAIN_ID, as all nodes of ROS 2 read it; -1, which is refused, if it is not a number.
 int usual_domain() {
   const char* given = std::getenv("ROS_DOMAIN_ID");
   const std::string_view text = given == nullptr || *given == 0 ? "0" : given;
