@@ -1,4 +1,4 @@
-// What joints pass on: breakage reads it, so it must agree with statics in size and in sign.
+// The loads of joints: breakage uses them, so they must agree with statics in magnitude and sign.
 #include <cmath>
 
 #include "volvox/base/index.h"
@@ -71,7 +71,7 @@ TEST_P(Loads, cantilever_bears_its_shear_and_its_moment) {
   }
 }
 
-// The same beam, read in axes that are turned and at a point that is not the bodies' own.
+// The same beam, measured in rotated axes and at a point away from the bodies' origins.
 TEST_P(Loads, are_given_in_the_axes_and_at_the_origin_of_frame_a) {
   VOLVOX_NEEDS_MOTION();
   const BodyId body = add({model::Box{{0.2, 0.1, 0.1}}, 2, {{0.5, 0, 0}, {}}});
@@ -119,7 +119,7 @@ TEST_P(Loads, swinging_weight_pulls_harder_at_the_bottom) {
   EXPECT_NEAR(most, 3 * g, 0.05 * 3 * g);  // m g + m v^2 / l with v^2 = 2 g l
 }
 
-// The long arms of modular robots: every dock is bent by all that hangs on it.
+// The long arms of modular robots: every dock bears the bending moment of all modules beyond it.
 TEST_P(Loads, chain_of_twenty_docks_stays_straight) {
   VOLVOX_NEEDS_MOTION();
   const Chain arm = add_chain(20, JointType::dock, {}, 0.1, 0.05);

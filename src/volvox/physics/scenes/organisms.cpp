@@ -64,7 +64,7 @@ class Growth {
   Growth(std::size_t size, bool loops, RandomStream& random) : random_(random) {
     organism_.loops = loops;
     take({{0, 0, 0}, {1, 0, 0}, {0, 0, 1}});
-    // A place may have no room: another is tried.
+    // A place may be occupied: then another is tried.
     for (int tries = 0; organism_.modules.size() < size && tries < 2000; ++tries) grow();
     if (loops) close_loops();
     for (const auto& [cell, module] : taken_) organism_.cells.push_back(cell);
@@ -78,8 +78,8 @@ class Growth {
     organism_.modules.push_back(m);
   }
 
-  // A new module's dock closes on a free dock of a module that is there. Organisms stay low (two
-  // cubes), as things that lie on the ground do.
+  // Docks a new module to a free dock of the organism. Organisms are at most two cubes high, because they lie on the
+  // ground.
   void grow() {
     const auto host_number = narrow<int>(random_.below(organism_.modules.size()));
     const GridDock host = docks_of(host_number, organism_.modules[host_number])[random_.below(6)];
@@ -99,7 +99,7 @@ class Growth {
   }
 
   void close_loops() {
-    std::map<std::pair<Cell, Cell>, GridDock> open;  // by where they are and where they face
+    std::map<std::pair<Cell, Cell>, GridDock> open;  // by cell and direction
     for (std::size_t m = 0; m < organism_.modules.size(); ++m) {
       for (const GridDock& dock : docks_of(narrow<int>(m), organism_.modules[m])) {
         const auto other = open.find({dock.cell + dock.faces, -dock.faces});
@@ -156,8 +156,8 @@ std::shared_ptr<const model::HeightFieldData> hills(double size, RandomStream& r
   return field;
 }
 
-// Lets organisms down, one after the other, until a ball about one of their cubes would touch the
-// ground or a ball of those that are there: none overlap, and when all fall the rest, they touch.
+// Lowers organisms one after the other until a ball around one of their cubes would touch the ground or a ball of
+// another organism: none overlap at the start, and they touch soon after they start to fall.
 class Letdown {
  public:
   Letdown(const model::HeightFieldData& ground) : ground_(ground) {}
@@ -183,7 +183,7 @@ class Letdown {
   }
 
  private:
-  static constexpr double radius = 0.0735;  // of a ball about a cube of half a SuperBot
+  static constexpr double radius = 0.0735;  // m, of a ball around a cube of half a SuperBot
   const model::HeightFieldData& ground_;
   std::vector<Vec3> balls_;
 };
@@ -193,7 +193,7 @@ class Letdown {
 BenchScene random_organisms(int modules, std::uint64_t seed) {
   BenchScene scene;
   scene.motor_torque = 6.4;
-  // Room for somewhat less than all of them: they lie on each other in places.
+  // The area is too small for all of them side by side, so that some lie on others.
   const double side = std::max(0.5, 0.12 * std::sqrt(modules));
   RandomStream random(seed, 0, "organisms");
   const auto ground = hills(side + 4, random);
@@ -210,7 +210,7 @@ BenchScene random_organisms(int modules, std::uint64_t seed) {
           m);
     for (std::size_t i = 0; i < organism.modules.size(); ++i) {
       phases.push_back(random.uniform(0, 2 * pi));
-      // Joints of a loop work against each other: they swing less.
+      // Joints in a loop act against each other, so they swing less.
       swings.push_back(organism.docks.size() >= organism.modules.size() ? 0.02 : 0.3);
     }
     m += narrow<int>(organism.modules.size());

@@ -8,7 +8,7 @@
 namespace volvox::physics::scenes {
 namespace {
 
-// Centres of the four bodies of a SuperBot along x, and where its three joints are.
+// Centres of the four bodies of a SuperBot, and positions of its three joints, along x, m.
 constexpr double body_x[4] = {-0.063, -0.021, 0.021, 0.063};
 constexpr double joint_x[3] = {-0.042, 0, 0.042};
 
@@ -120,7 +120,7 @@ std::size_t add_superbot(BenchScene& scene, const RobotParts& parts, const Pose&
                                    box_moments(mass, {0.042, 0.084, 0.084}), parts.superbot[link]));
   const Vec3 axes[3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
   for (int i = 0; i < 3; ++i) {
-    // In the module's own frame: the same to the bit in every module, as from a file.
+    // In the module's frame, so that the bits are equal in every module, as from a file.
     const Quat axis = Quat::between({0, 0, 1}, axes[i]);
     SceneJoint joint = joint_between(first + i, {{joint_x[i] - body_x[i], 0, 0}, axis}, first + i + 1,
                                      {{joint_x[i] - body_x[i + 1], 0, 0}, axis}, JointType::revolute);

@@ -27,7 +27,7 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / real(values.size());
 }
 
-// Extra time of the ticks with events, by their place in the cycle of four.
+// The extra time of ticks with events, by their position in the cycle of four.
 class EventCost {
  public:
   void add(std::int64_t tick, double seconds, int events) {
@@ -35,7 +35,7 @@ class EventCost {
     cycle_[place] = seconds;
     if (place % 2 == 0) events_[place / 2] = events;
     begun_ = begun_ || place == 0;
-    if (place != 3 || !begun_) return;  // counts whole cycles
+    if (place != 3 || !begun_) return;  // only whole cycles count
     for (const std::size_t i : {0u, 1u})
       if (events_[i] > 0) costs_[i].push_back((cycle_[2 * i] - cycle_[2 * i + 1]) / events_[i]);
   }
@@ -89,7 +89,7 @@ int SceneRun::change_docks() {
   if (scene_.events.count == 0 || docks_.empty()) return 0;
   if (ticks_ % 4 == 0) {
     const std::size_t count = std::min<std::size_t>(scene_.events.count, docks_.size());
-    // A stride that meets docks all over the scene, and each in the end.
+    // A stride that spreads the docks over the scene and reaches each in the end.
     const std::size_t stride = std::max<std::size_t>(1, truncated<std::size_t>(0.382 * real(docks_.size())));
     while (undocked_.size() < count) {
       next_dock_ = (next_dock_ + stride) % docks_.size();
@@ -202,7 +202,7 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
     m.failure = status.what;
     if (!counts || !status.ok()) continue;
     times.push_back(1e3 * taken);
-    // What an event costs is little beside what a busy machine takes: time of the processor.
+    // CPU time, because an event costs little compared with the noise of wall time on a busy machine.
     events.add(tick, cpu_taken, changes);
     run.look(m.worst);
     if (times.size() % ticks_between_contact_looks != 1) continue;
