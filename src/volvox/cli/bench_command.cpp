@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
@@ -24,12 +25,12 @@ struct Measured {
   double memory_per_module = 0;  // bytes, the engine's own apart
   std::string failure;
 
-  double per_tick_ms(double seconds) const { return ticks > 0 ? 1e3 * seconds / static_cast<double>(ticks) : 0; }
+  double per_tick_ms(double seconds) const { return ticks > 0 ? 1e3 * seconds / real(ticks) : 0; }
   double overhead_ms() const { return per_tick_ms(wall - phases.of(sim::Phase::move)); }
-  double ticks_per_second() const { return wall > 0 ? static_cast<double>(ticks) / wall : 0; }
+  double ticks_per_second() const { return wall > 0 ? real(ticks) / wall : 0; }
 };
 
-// Runs a scene for about so many seconds of wall time, after a few ticks to warm up.
+// Runs a scene for about this many seconds of wall time, after a few warm-up ticks.
 Result<Measured> measure(const sim::RunOptions& options, double seconds, const sim::Library& library, Log& log) {
   auto run = sim::Run::prepare(options, library, log);
   if (!run.ok()) return run.error();
@@ -50,8 +51,7 @@ Result<Measured> measure(const sim::RunOptions& options, double seconds, const s
   m.engine = options.engine;
   m.modules = r.report().modules;
   m.load = r.report().load_time;
-  if (m.modules > 0)
-    m.memory_per_module = static_cast<double>(r.report().memory_bytes) / static_cast<double>(m.modules);
+  if (m.modules > 0) m.memory_per_module = real(r.report().memory_bytes) / real(m.modules);
   return m;
 }
 
@@ -71,7 +71,7 @@ nlohmann::ordered_json to_json(const Measured& m) {
   return json;
 }
 
-// Whether the number of modules of a scene can be chosen. What is wrong with it shows later.
+// Whether the number of modules of a scene can be chosen. Errors of the scene are reported later.
 bool has_modules(const std::string& scene, const sim::Library& library) {
   const auto located = sim::locate_experiment(scene, library);
   if (!located.ok()) return false;

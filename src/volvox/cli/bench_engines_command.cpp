@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/stop_on_signal.h"
@@ -22,7 +23,7 @@ using nlohmann::ordered_json;
 using physics::scenes::BenchScene;
 using physics::scenes::Measurement;
 
-// "bullet@1/60": an engine, and the longest substep that it is told to take.
+// "bullet@1/60": an engine and its max_substep.
 struct EngineChoice {
   std::string text, name;
   double substep = physics::EngineSettings{}.max_substep;
@@ -32,16 +33,16 @@ struct EngineChoice {
 struct Plan {
   std::vector<physics::scenes::SceneInfo> scenes;
   std::vector<EngineChoice> engines;
-  std::vector<int> sizes, threads;  // of sizes, 0 is the scene's own
+  std::vector<int> sizes, threads;  // size 0: the default of the scene
 };
 
-// A row of the comparison. What was not measured is null.
+// A row of the comparison. Values that were not measured are null.
 struct Row {
   std::string scene;
   const EngineChoice* engine = nullptr;
   int modules = 0, threads = 1;
   std::string failure;
-  ordered_json measured = ordered_json::object();  // of the last repeat that went well
+  ordered_json measured = ordered_json::object();  // of the last successful repeat
   std::vector<double> ms;                          // of each repeat
   double rss_mb = 0;
 
@@ -106,7 +107,7 @@ Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Librar
   plan.sizes = sizes->empty() ? std::vector<int>{0} : *sizes;
   plan.threads = threads->empty() ? std::vector<int>{1} : *threads;
   for (const std::string& name : scene_names) {
-    for (const int size : plan.sizes)  // those that cannot be made are told before anything runs
+    for (const int size : plan.sizes)  // bad sizes are reported before anything runs
       if (const auto scene = physics::scenes::make_scene(name, size, arguments.seed); !scene.ok()) return scene.error();
     for (const auto& info : physics::scenes::all_scenes())
       if (info.name == name) plan.scenes.push_back(info);
@@ -163,10 +164,10 @@ void measure_once(Row& row, const BenchScene& scene, const physics::scenes::Meas
                   const sim::Library& library, const std::atomic<bool>& stop) {
   const auto outcome =
       platform::run_in_child([&] { return to_json(measure(scene, library.engines, row.engine->name, options)).dump(); },
-                             // It watches the limit itself between ticks; this is for one that hangs in a tick.
+                             // The child checks the limit between ticks; this ends one that hangs in a tick.
                              2 * options.limit + 10, &stop);
-  if (stop) return;  // it did not fail
-  row.rss_mb = std::max(row.rss_mb, static_cast<double>(outcome.peak_memory_bytes) / (1 << 20));
+  if (stop) return;  // stopped, not failed
+  row.rss_mb = std::max(row.rss_mb, real(outcome.peak_memory_bytes) / (1 << 20));
   row.failure = outcome.failure;
   if (!row.failure.empty()) return;
   row.measured = ordered_json::parse(outcome.text);
@@ -202,8 +203,8 @@ class ProgressLine {
   bool terminal_;
 };
 
-// All engines of one scene in turn, so often as is asked for: a slow minute of the machine then
-// meets each of them. Once `stop` is true, what was measured until then.
+// Repeats all engines of one scene in turn, so that a slow minute of the machine affects each of them. When `stop`
+// becomes true, returns what was measured until then.
 std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, const Plan& plan,
                            const BenchEnginesArguments& arguments, const sim::Library& library,
                            const std::atomic<bool>& stop, ProgressLine& progress) {
@@ -237,7 +238,7 @@ std::vector<Row> run_scene(const physics::scenes::SceneInfo& info, int size, con
   return rows;
 }
 
-// How often a row's time goes into that of each bullet of its scene, by bullet's name as chosen.
+// The speed of a row relative to each bullet row of its scene, by the name of that row.
 std::vector<std::pair<std::string, double>> times_faster(const Row& row, const std::vector<Row>& rows) {
   std::vector<std::pair<std::string, double>> times;
   for (const Row& other : rows) {
@@ -283,7 +284,7 @@ ordered_json to_json(const Row& row, const std::vector<Row>& rows) {
 std::string cell(const ordered_json& value, int digits = 3) {
   if (!value.is_number()) return "-";
   const double x = value.get<double>();
-  // What is below any engine's claim is nothing; and no exponents among figures to be compared.
+  // Values below the accuracy of every engine are shown as 0; no exponents, so that figures can be compared.
   if (std::fabs(x) < 1e-4) return "0";
   return x >= 1000 ? fmt::format("{:.0f}", x) : number(x, digits);
 }
@@ -354,8 +355,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   {
     std::size_t runs = 0;
     for (const EngineChoice& engine : plan->engines) runs += engine.uses_threads ? plan->threads.size() : 1;
-    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() *
-                          static_cast<std::size_t>(arguments.repeats));
+    ProgressLine progress(runs * plan->scenes.size() * plan->sizes.size() * arguments.repeats);
     for (const auto& info : plan->scenes)
       for (const int size : plan->sizes)
         for (Row& row : run_scene(info, size, *plan, arguments, library, stop.requested(), progress))
@@ -382,7 +382,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   } else {
     print_table(rows, *plan, arguments);
   }
-  // A peer that cannot do a scene is a result of the comparison; that none could is not.
+  // An engine that fails in a scene is a result of the comparison; if all fail it is an error.
   return ours_failed || failures == rows.size() || stop.requested() ? run_failed : done;
 }
 

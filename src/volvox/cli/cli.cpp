@@ -97,7 +97,7 @@ LogLevel log_level(bool quiet) {
   return quiet ? LogLevel::warning : LogLevel::info;
 }
 
-// The names that a shell completes, one a line.
+// The names for completion in a shell, one per line.
 int print_names(const std::string& what, const sim::Library& library) {
   const bool all = what.empty();
   if (all || what == "experiments")
@@ -150,7 +150,7 @@ void add_viewer(CLI::App& command, ViewerArguments& viewer) {
   command.add_flag("--no-browser", viewer.no_browser, "print the address only");
 }
 
-// What prepares a run: the same for all commands that make one.
+// The options of a run, shared by all commands that make one.
 void add_run_options(CLI::App& command, RunArguments& run) {
   command.add_option("experiment", run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")
       ->required();
@@ -177,7 +177,7 @@ void add_run_options(CLI::App& command, RunArguments& run) {
       ->check(whole_number(1, 1024));
   command.add_option("--set", run.set, "change a parameter (volvox info EXPERIMENT lists them); may be repeated")
       ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);  // or it would swallow an experiment that comes after it
+      ->allow_extra_args(false);  // otherwise it would take the experiment after it as a value
   command
       .add_option("--plugin", run.plugins,
                   "load this plugin too: a file, or a name to look for along VOLVOX_PLUGIN_PATH; may be repeated")
@@ -487,7 +487,7 @@ std::vector<std::string> subcommand_names(const CLI::App& command) {
   return names;
 }
 
-// What stands where a command needs a subcommand, and is none; empty: nothing does.
+// The word in place of a missing subcommand; empty: there is none.
 std::string unknown_subcommand(const CLI::App& command) {
   if (command.get_parent() == nullptr || command.get_require_subcommand_min() == 0 ||
       !command.get_subcommands().empty())
@@ -523,7 +523,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     const std::string first = argv[1];
     const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
     const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
-    std::string command;  // with its subcommand, as far as it was understood
+    std::string command;  // with its subcommand, as far as it was parsed
     const CLI::App* understood = &app;
     while (!understood->get_subcommands().empty())
       understood = understood->get_subcommands().front(), command += understood->get_name() + " ";
@@ -546,7 +546,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
       },
       log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
-  // A replay isolates them as its recording says, and so loads them itself.
+  // A replay loads plugins itself, because its recording says whether they are isolated.
   if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
   if (app.got_subcommand("run")) return run_command(a.run, library, log);
   if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
@@ -574,10 +574,10 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
 }  // namespace
 
 int main(int argc, char** argv, sim::Library& library) {
-  // Users' experiments run in here too: whatever they throw ends the run, with a message.
+  // Users' experiments run here, too: any exception of theirs ends the run with a message.
   try {
     const int status = parse_and_run(argc, argv, library);
-    // What the buffer still holds may not find room any more.
+    // Writing the rest of the buffer may fail, because the disk is full.
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
     std::fputs("volvox: the output could not be written\n  fix: see whether the disk is full\n", stderr);
     return status == done ? run_failed : status;

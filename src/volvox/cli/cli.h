@@ -1,5 +1,5 @@
-// The volvox command. A user's own program becomes one by adding to the library and calling
-// this: int main(int argc, char** argv) { auto library = volvox::cli::standard_library();
+// The volvox command. A user's program becomes one by adding to the library and calling
+// main: int main(int argc, char** argv) { auto library = volvox::cli::standard_library();
 //   library.minds.behaviors.add("mine", ...); return volvox::cli::main(argc, argv, library); }
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace volvox::cli {
 
-// Everything that comes with Volvox.
+// All behaviors, experiments, engines and sensors of Volvox.
 sim::Library standard_library();
 
 // Exit status: 0 done; 1 the run failed; 2 bad input.

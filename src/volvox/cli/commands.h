@@ -1,4 +1,4 @@
-// One function a subcommand; each returns the exit status.
+// The subcommands: one function for each, which returns the exit status; and the helpers that they share.
 #pragma once
 
 #include <filesystem>
@@ -22,14 +22,14 @@ namespace volvox::cli {
 
 inline constexpr int done = 0, run_failed = 1, bad_input = 2;
 
-// Where the viewer is served.
+// The address of the viewer.
 struct ViewerArguments {
   std::string host = "127.0.0.1";
   int port = 0;
   bool no_browser = false;
 };
 
-// How pictures and videos are drawn. No camera: the experiment's own.
+// Settings of pictures and videos. No camera: the experiment's own.
 struct ViewArguments {
   std::string renderer = "picture", camera, size = "1280x720", docks = "state";
   bool rays = false, messages = false;
@@ -39,7 +39,7 @@ struct RunArguments {
   std::string experiment, engine;
   std::optional<std::string> dt, substep, out, save, restore;
   std::optional<double> duration;
-  // As given; "true": without a value; empty: not at all.
+  // The text of the option; "true": given without a value; empty: not given.
   std::string real_time, isolate;
   std::uint64_t seed = 1;
   int threads = 1;
@@ -50,20 +50,20 @@ struct RunArguments {
   std::optional<std::string> video, pcap;
   ViewArguments view;
 };
-// s that a plugin may take for a call; none: it runs in this process, or the number is bad.
+// The time limit of a call to a plugin, s; none: it runs in this process, or the number is bad.
 std::optional<double> seconds_of_isolation(const RunArguments& arguments);
 // The plugins of VOLVOX_PLUGIN_PATH, for all runs of this command.
 void load_users_plugins(std::optional<double> isolate, sim::Library& library, Log& log);
-// What prepares a run, out of what was asked for.
+// The options of a run, from the arguments.
 Result<sim::RunOptions> run_options(const RunArguments& arguments);
 int run_command(const RunArguments& arguments, sim::Library& library, Log& log);
 
-// `volvox sweep`: an experiment over values and seeds, a process a run.
+// `volvox sweep`: an experiment over values and seeds, each run in its own process.
 struct SweepArguments {
-  RunArguments run;  // its seed is the first one
+  RunArguments run;  // its seed is the first seed
   std::vector<std::string> vary;
   int seeds = 1;
-  int jobs = 0;  // 0: as many as the machine has threads for
+  int jobs = 0;  // 0: as many as the machine's hardware threads allow
 };
 int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log);
 
@@ -71,7 +71,7 @@ struct PictureArguments {
   RunArguments run;
   std::string file;
   double at = 0;   // s
-  int strobe = 1;  // instants in one picture
+  int strobe = 1;  // number of instants in one picture
 };
 int picture_command(const PictureArguments& arguments, sim::Library& library, Log& log);
 
@@ -88,14 +88,14 @@ int view_recording(record::Recording& recording, const ReplayArguments& argument
 // `volvox view FILE.sdf`: a robot alone.
 int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
 void print_results(const sim::RunReport& report, const std::string& folder);
-// Asked for before anything is run or written: without its page there is nothing to look at.
+// Checked before anything is run or written: the viewer needs its page.
 Result<void> viewer_is_built();
 // Records the run into this file, with the scene that a recording needs to be shown again.
 Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const std::filesystem::path& file);
-// All that a run leaves in its folder: what Run::write does, report.html, and the end of its recording (null: it has
-// none).
+// Writes all results of a run into its folder: the files of Run::write, report.html, and the end of the recording
+// (null: none).
 Result<void> write_results(sim::Run& run, record::Recorder* recorder, const std::filesystem::path& folder);
-// What was asked for beside the run itself could not be had: what was written of it so far says that it failed.
+// Marks the results written so far as failed, because something that was asked for besides the run could not be made.
 void write_failure(sim::Run& run, const std::filesystem::path& folder, const std::string& why);
 
 int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log);
@@ -124,7 +124,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
 struct BenchEnginesArguments {
   std::string scenes = "S1,S2,S3,S4,pile,heap", n, threads = "1";
   std::optional<std::string> engines;
-  std::optional<double> seconds;  // simulated; otherwise the scene's own
+  std::optional<double> seconds;  // simulated; none: the default of the scene
   double limit = 300;             // s of wall time for one engine in one scene
   int repeats = 1;
   std::uint64_t seed = 1;
@@ -137,7 +137,7 @@ struct CrosscheckArguments {
   std::optional<std::string> engines, out;
   std::optional<double> duration;
   std::uint64_t seed = 1;
-  double tolerance = 0.1;  // a metric that differs by more is called a disagreement
+  double tolerance = 0.1;  // relative difference of a metric above which engines disagree
   std::vector<std::string> set;
   bool json = false;
 };
@@ -156,12 +156,12 @@ struct NetArguments {
 };
 int net_flood_command(const NetArguments& arguments);
 
-// `volvox scan ...`: arenas from laser data. One of its subcommands, with what was given to it.
+// `volvox scan ...`: arenas from laser data. The subcommand and its arguments.
 struct ScanArguments {
   std::string input, second, output, truth, path, cloud, method = "gsrm";
   std::vector<std::string> scans;
   std::uint64_t seed = 1;
-  std::optional<std::uint64_t> scan_seed;  // of simulate; otherwise the seed
+  std::optional<std::uint64_t> scan_seed;  // of simulate; none: the seed
   double length = 4, width = 3, height = 0.6, noise = -1, shake = 0.01, drift = 0.02, cell = 0, density = 5000;
   int boxes = 3, least = 0;
   bool no_pit = false, raw = false, no_filter = false, placed = false, json = false, quiet = false;
@@ -175,24 +175,23 @@ int scan_command(const CLI::App& scan, const ScanArguments& arguments, sim::Libr
 int new_command(const std::string& kind, const std::string& name, const std::string& folder);
 int completion_command(const std::string& shell);
 
-// Those of Volvox and of the plugins that are loaded.
+// Of Volvox and of the loaded plugins.
 view::RenderEngineRegistry render_engines(const sim::Library& library);
 
-// Prints an error as everybody expects it, and returns the exit status of bad input.
+// Prints an error in the usual form and returns the exit status of bad input.
 int complain(const Error& error);
 
-// "a,b,c" as its parts.
+// Splits "a,b,c".
 std::vector<std::string> split_list(const std::string& list);
 
-// What --engines names; nothing where it was not given. A list that names none is a mistake, and no wish for the
-// default.
+// The engines of --engines; nothing if the option is absent. An empty list is an error, not the default.
 Result<std::vector<std::string>> engines_named(const std::optional<std::string>& list);
 
-// runs/remod3d_snake/001, 002, ...: makes the first that is free. Making it claims it: runs
-// that go on at the same time never write into one folder.
+// Makes the first free folder of runs/remod3d_snake/001, 002, ... The atomic mkdir reserves it: runs at the same time
+// never share a folder.
 Result<std::filesystem::path> make_next_run_folder(std::string experiment);
 
-// A number within bounds, and nothing else.
+// Parses a number within bounds; other characters are an error.
 std::optional<double> parse_number(const std::string& text, double low, double high);
 
 // KEY=VALUE pairs.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
@@ -20,8 +21,8 @@ namespace volvox::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// Differences that no experiment sees: a dock that is off by 1e-4 mm on one engine and by 1e-13
-// on another is closed on both, and rounding alone moves a centre of mass by 1e-11 m.
+// Differences that do not matter: a dock with a gap of 1e-4 mm on one engine and 1e-13 mm on another is closed on both,
+// and rounding alone moves a centre of mass by 1e-11 m.
 constexpr double negligible_m = 1e-5, negligible_J = 1e-6, negligible_otherwise = 1e-6;
 
 double negligible(const std::string& metric) {
@@ -36,8 +37,8 @@ double negligible(const std::string& metric) {
   return negligible_otherwise;
 }
 
-// How far a figure is from the reference, as a part of the larger of the two. All the way, where only
-// one of them was measured: what never happened on one engine has happened on the other.
+// The difference of a figure from the reference, relative to the larger of the two. It is 1 if only one of them was
+// measured: something happened on one engine only.
 double disagreement(const std::string& metric, double value, double reference) {
   if (!std::isfinite(value) || !std::isfinite(reference))
     return std::isfinite(value) == std::isfinite(reference) ? 0 : 1;
@@ -60,7 +61,7 @@ Result<void> write_histories(const fs::path& file, const std::vector<sim::RunRep
   return {};
 }
 
-// What is drawn over time, and judged over time.
+// The quantities that are drawn and compared over time.
 struct History {
   const char *title, *axis, *words, *unit;
   double negligible;
@@ -78,14 +79,14 @@ constexpr History histories[] = {
     {"Kinetic energy", "energy (J)", "the kinetic energy", " J", negligible_J,
      [](const sim::TimePoint& p) { return p.kinetic_energy; }},
     {"Docked connections", "number", "the number of connections", "", negligible_otherwise,
-     [](const sim::TimePoint& p) { return static_cast<double>(p.connections); }},
+     [](const sim::TimePoint& p) { return real(p.connections); }},
 };
 
 std::string history_plots(const std::vector<sim::RunReport>& reports) {
   std::vector<report::Panel> panels;
   for (const History& history : histories) {
     report::Panel panel{history.title, {"time (s)"}, {history.axis}};
-    bool changes = false;  // what is the same everywhere and always needs no picture
+    bool changes = false;  // a quantity that is constant and equal on all engines gets no plot
     for (const sim::RunReport& run : reports) {
       report::Curve curve{run.engine, {}};
       for (const sim::TimePoint& p : run.history) {
@@ -121,7 +122,7 @@ std::string disagreement_plot(const std::vector<sim::RunReport>& reports, double
   return svg(chart);
 }
 
-// How a figure stands to the reference: "48 % less", "950 times as much".
+// A figure relative to the reference, in words: "48 % less", "950 times as much".
 std::string compared(double value, double reference) {
   if (reference == 0) return "not 0";
   const double ratio = value / reference;
@@ -154,8 +155,8 @@ std::string metric_finding(const sim::Metric& metric, const std::vector<sim::Run
       near.empty() ? "" : fmt::format("; {} agree{}", fmt::join(near, " and "), near.size() == 1 ? "s" : ""));
 }
 
-// When the history of each engine first leaves that of the reference by more than the tolerance,
-// as a part of the range over which the reference moves.
+// The time at which the history of each engine first differs from the reference by more than the tolerance, relative to
+// the range of the reference.
 std::string history_finding(const History& history, const std::vector<sim::RunReport>& reports, double tolerance) {
   const sim::RunReport& reference = reports.front();
   double low = 1e300, high = -1e300;
@@ -289,7 +290,7 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
       (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); });
     }
     reports.push_back((*run)->report());
-    // An engine that could not finish is a disagreement of its own; the others go on.
+    // An engine that fails counts as a disagreement; the other engines still run.
     if (reports.back().status != "done") log.warning(fmt::format("{}: {}", engine, reports.back().failure));
   }
   const std::vector<std::string> found = findings(reports, arguments.tolerance);

@@ -1,4 +1,5 @@
 #include "volvox/cli/film.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 
@@ -52,11 +53,11 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
                                                  {"detail", fmt::format("{}", detail)},
                                                  {"docks", arguments.docks},
                                                  {"rays", arguments.rays ? "true" : "false"}};
-  if (arguments.messages) settings["messages"] = "true";  // engines of plugins may not know of it
+  if (arguments.messages) settings["messages"] = "true";  // plugins' engines may not know this setting
   studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
   studio.scene = std::make_shared<const view::Scene>(view::Scene::of(world));
   studio.width = size->width, studio.height = size->height;
-  studio.aspect = static_cast<double>(size->width) / size->height;
+  studio.aspect = real(size->width) / size->height;
   if (auto ready = studio.use_renderer_of(0); !ready.ok()) return ready.error();
   return studio;
 }
@@ -70,7 +71,7 @@ Result<void> Studio::use_renderer_of(double time) {
   auto made = (**factory)(settings);
   if (!made.ok()) return made.error();
   if (auto loaded = (*made)->load(scene); !loaded.ok()) return loaded;
-  engine = std::move(*made);  // the old one goes when the new one is ready
+  engine = std::move(*made);  // the old engine is destroyed after the new one is ready
   current = wanted;
   return {};
 }
@@ -98,16 +99,16 @@ Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewAr
 
 Film::~Film() = default;
 
-// Turns to where the modules are as a calm hand would, and steps back when they spread.
+// Smoothly follows the modules, and moves back when they spread.
 Result<view::Camera> Film::follow(const sim::Simulation& simulation) {
   auto wanted =
       view::parse_camera(arguments_.camera, studio_.subject(frame_), studio_.aspect, simulation.world(), frame_);
   const bool by_direction = arguments_.camera.find_first_of(",.") == std::string::npos;
   if (!wanted.ok() || taken_ == 0 || !by_direction) return wanted;
-  constexpr double part = 1 - 0.96;  // a frame: two thirds of the way in nearly a second
+  constexpr double part = 1 - 0.96;  // per frame: two thirds of the way in nearly a second
   const Vec3 out = normalized(wanted->eye - wanted->target);
   const double before = length(camera_.eye - camera_.target), now = length(wanted->eye - wanted->target);
-  // But not so calmly that they leave the picture: they fill 0.9 of it, and 0.92 * 0.97 is 0.9.
+  // But fast enough that they stay in the picture: they fill 0.9 of it, and 0.92 * 0.97 is 0.9.
   const double distance = std::max(before + part * std::max(now - before, 0.0), 0.97 * now);
   const Vec3 behind = (camera_.target - wanted->target) * (1 - part);
   const double farthest = 0.08 * std::tan(wanted->field_of_view / 2) * now;
@@ -135,8 +136,8 @@ Result<void> Film::take(const sim::Simulation& simulation) {
 
 void Film::observe(const sim::Simulation& simulation) {
   if (arguments_.messages) traffic_.look(simulation);
-  // A tick longer than a frame is shown for several.
-  while (status_.ok() && simulation.now().seconds() - begin_ >= static_cast<double>(taken_) / frames_per_second - 1e-9)
+  // A tick longer than a frame gives several frames.
+  while (status_.ok() && simulation.now().seconds() - begin_ >= real(taken_) / frames_per_second - 1e-9)
     status_ = take(simulation);
 }
 

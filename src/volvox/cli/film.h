@@ -13,22 +13,22 @@ class VideoWriter;
 
 namespace volvox::cli {
 
-// From a time on (s, simulated), this render engine.
+// Change to this render engine at a simulated time, s.
 struct RendererChange {
   double from = 0;
   std::string name;
 };
-// "picture", or "picture,fog@2.5": another one from 2.5 s on. Every name must be there.
+// Parses "picture", or "picture,fog@2.5": another engine from 2.5 s on. Every name must be registered.
 Result<std::vector<RendererChange>> parse_renderers(const std::string& text, const view::RenderEngineRegistry& engines);
 
-// A render engine that makes images, with the scene of the world in it; it can be exchanged for
-// another by name while the run goes on. `detail`: see view::picture::PictureSettings.
+// A render engine with the scene of the world. It can be replaced by another, by name, during the run. `detail`: see
+// view::picture::PictureSettings.
 struct Studio {
   static Result<Studio> create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
                                const world::World& world, double detail);
 
   std::vector<RendererChange> renderers;  // in the order of their times; the first from the start
-  // The one whose time it is; it gets the scene when it takes over.
+  // Changes to the engine of this time, if it is another; the new engine gets the scene.
   Result<void> use_renderer_of(double time);
 
   view::RenderEngineRegistry engines{"render engine"};
@@ -39,19 +39,19 @@ struct Studio {
   double aspect = 1;
   int width = 0, height = 0;
 
-  // Around the modules or, where there are none, around all.
+  // Around the modules or, if there are none, around everything.
   model::Bounds subject(const view::Frame& frame) const;
 };
 
-// Films a run: 30 frames a second of simulated time. A camera that was given by a direction follows
-// the modules; one that was given by points stays.
+// Films a run: 30 frames per second of simulated time. A camera given by a direction follows the modules; a camera
+// given by points does not move.
 class Film {
  public:
   static Result<std::unique_ptr<Film>> create(const std::string& file, const ViewArguments& arguments,
                                               const view::RenderEngineRegistry& engines, sim::Simulation& simulation);
   ~Film();
 
-  // Takes a frame if it is time. The first failure ends the film, not the run.
+  // Takes a frame if one is due. The first failure ends the film, not the run.
   void observe(const sim::Simulation& simulation);
   Result<void> finish();
 

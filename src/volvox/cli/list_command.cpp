@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
@@ -17,7 +18,7 @@ namespace {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;  // name, one line about it
 
-// The world's own comment would be long; its parameters say more.
+// Not the comment of the world, which would be long; its parameters say more.
 std::string describe_experiment(const sim::Located& located, const sim::Library& library) {
   if (located.registered) return library.experiments.description(located.name);
   return located.file.filename().string();
@@ -51,7 +52,7 @@ Rows engines(const sim::Library& library) {
   return rows;
 }
 
-// Those along the path, also the broken ones: who misses a plugin looks here.
+// All plugins on the path, also broken ones: a user looks here for a missing plugin.
 Rows plugins(const sim::Library& library) {
   Rows rows;
   if (auto* host = dynamic_cast<plugin::Plugins*>(library.plugins.get()))
@@ -80,7 +81,7 @@ void print_indented(const std::string& text) {
   }
 }
 
-// "one; another" as a line each.
+// Splits "one; another" into lines.
 void print_limits(const std::string& limits) {
   if (limits.empty()) return;
   print_indented("what it cannot do:");
@@ -109,13 +110,13 @@ int info_engines(const std::vector<std::string>& names, const sim::Library& libr
   return done;
 }
 
-// The name of a type and, of one with fields, what it looks like: "DockState  {enabled: false, ...}".
+// The name of a type and, for a type with fields, an example: "DockState  {enabled: false, ...}".
 std::vector<std::string> name_and_shape(const std::string& name, const TypeInfo& type) {
   const std::string shape = Value::of(type).describe();
   return {name, type.name, shape.starts_with('{') ? shape : ""};
 }
 
-// What the mind of a robot has to work with.
+// The percepts, actions and outlets of a robot's mind.
 Result<void> print_percepts_and_actions(const std::shared_ptr<const model::ModuleModel>& robot,
                                         const sim::Library& library) {
   const auto anatomy = mind::Anatomy::make(robot, library.minds);
@@ -131,7 +132,7 @@ Result<void> print_percepts_and_actions(const std::shared_ptr<const model::Modul
   return {};
 }
 
-// By the name that it has for itself, or by its file.
+// Finds a robot by its name or by its file.
 std::optional<int> info_plugin(const std::string& thing, const sim::Library& library) {
   auto* host = dynamic_cast<plugin::Plugins*>(library.plugins.get());
   if (host == nullptr) return std::nullopt;
@@ -175,7 +176,7 @@ int info_robot(const std::string& name, const sim::Library& library) {
   rows = {{"dock", "on", "gender", "kind", "turns", "axial N", "shear N", "bending Nm", "torsion Nm"}};
   const char* const genders[] = {"male", "female", "both"};
   for (const model::Dock& dock : robot.docks)
-    rows.push_back({dock.name, robot.links[dock.link].name, genders[static_cast<int>(dock.gender)], dock.kind,
+    rows.push_back({dock.name, robot.links[dock.link].name, genders[number_of(dock.gender)], dock.kind,
                     dock.symmetry == 0 ? "any" : std::to_string(dock.symmetry), limit(dock.strength.axial),
                     limit(dock.strength.shear), limit(dock.strength.bending), limit(dock.strength.torsion)});
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
@@ -186,7 +187,7 @@ int info_robot(const std::string& name, const sim::Library& library) {
   for (const model::Wire& wire : robot.wires) {
     const auto [queue, largest] = sizes(wire.queue, wire.largest_payload);
     rows.push_back(
-        {robot.docks[static_cast<std::size_t>(wire.dock)].name, "wire", limit(wire.bit_rate),
+        {robot.docks[wire.dock].name, "wire", limit(wire.bit_rate),
          wire.timing == model::WireTiming::delayed ? fmt::format("delayed, {} B a tick", wire.capacity) : "live", queue,
          largest});
   }
@@ -228,7 +229,7 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
     rows.push_back({p.name, p.value, range, p.description});
   }
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
-  // A parameter without a default is one that the user must think about: there is no value to try.
+  // A parameter without a default must be chosen by the user: there is no value to try.
   const std::string setting =
       parameters->empty() ? ""
                           : fmt::format(" --set {}={}", parameters->front().name,

@@ -38,7 +38,7 @@ int net_flood_command(const NetArguments& arguments) {
   if (arguments.range && options.mode == net::FloodMode::wired) say_it_does_nothing("--range", *mode);
   if (arguments.window && options.mode == net::FloodMode::wired) say_it_does_nothing("--window", *mode);
 
-  // Asked before the flood, which may take long.
+  // Checked before the flood, which may take long.
   if (!arguments.pcap.empty() && !std::ofstream(arguments.pcap, std::ios::binary | std::ios::app))
     return complain(
         Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 
@@ -190,13 +191,17 @@ standard place, add -DCMAKE_PREFIX_PATH=WHERE to the first line):
     ./build/@name@ run @target@
 )";
 
+bool is_lower_case(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+char upper_case(char c) { return is_lower_case(c) ? narrow<char>(c - 'a' + 'A') : c; }
+
 std::string fill(std::string text, const std::string& kind, const std::string& name, const std::string& target) {
   std::string type = name;
-  type[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(type[0])));
+  type[0] = upper_case(type[0]);
   for (std::size_t i = 0; i + 1 < type.size(); ++i)
     if (type[i] == '_') {
       type.erase(i, 1);
-      type[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(type[i])));
+      type[i] = upper_case(type[i]);
     }
   const std::pair<std::string, std::string> words[] = {
       {"@ground@\n", ground_template}, {"@name@", name}, {"@Name@", type}, {"@kind@", kind}, {"@target@", target}};
@@ -207,10 +212,9 @@ std::string fill(std::string text, const std::string& kind, const std::string& n
 }
 
 bool good_name(const std::string& name) {
-  if (name.empty() || !std::islower(static_cast<unsigned char>(name[0]))) return false;
+  if (name.empty() || !is_lower_case(name[0])) return false;
   for (const char c : name)
-    if (!std::islower(static_cast<unsigned char>(c)) && !std::isdigit(static_cast<unsigned char>(c)) && c != '_')
-      return false;
+    if (!is_lower_case(c) && !is_digit(c) && c != '_') return false;
   // CMake keeps some names for targets of its own.
   for (const char* taken : {"volvox", "test", "all", "install", "clean", "help", "package"})
     if (name == taken) return false;

@@ -1,4 +1,4 @@
-// What numbers options take.
+// Checks of the numbers that options accept.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ inline CLI::Validator between(double low, double high) {
       "");
 }
 
-// CLI11 would take -1, and what is too large, for the largest number there is.
+// CLI11 would read -1, and numbers that are too large, as the largest number.
 inline CLI::Validator whole_number(std::uint64_t low = 0, std::uint64_t high = UINT64_MAX) {
   return CLI::Validator(
       [low, high](std::string& text) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
 #include "volvox/cli/terminal.h"
@@ -16,11 +17,11 @@ namespace volvox::cli {
 
 namespace {
 
-constexpr double fine = 4;  // a picture has the time for what a video has not
+constexpr double fine = 4;  // a single picture has time for more detail than a video
 
-constexpr double said_for = 0.1;  // s: how long what was said is shown
+constexpr double said_for = 0.1;  // s for which a message stays visible
 
-// Runs to a time; true if it got there. `watch` then knows what was on its way shortly before.
+// Runs to a time; true if it was reached. `watch` then holds the traffic shortly before it.
 bool run_to(sim::Run& run, double time, record::TrafficWatch& watch) {
   while (run.simulation().now().seconds() < time - 1e-9) {
     if (!run.step().ok()) return false;
@@ -47,12 +48,12 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   auto studio = Studio::create(arguments.run.view, render_engines(library), run.simulation().world(), fine);
   if (!studio.ok()) return complain(studio.error());
 
-  std::vector<view::Frame> frames(static_cast<std::size_t>(arguments.strobe));
+  std::vector<view::Frame> frames(arguments.strobe);
   model::Bounds box;
   record::TrafficWatch watch;
   if (arguments.run.view.messages) record::TrafficWatch::prepare(run.simulation());
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    const double part = frames.size() == 1 ? 1 : static_cast<double>(i) / static_cast<double>(frames.size() - 1);
+    const double part = frames.size() == 1 ? 1 : real(i) / real(frames.size() - 1);
     if (!run_to(run, begin + (arguments.at - begin) * part, watch)) {
       std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), run.report().failure).c_str(), stderr);
       return run_failed;
@@ -64,9 +65,8 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   if (arguments.run.view.rays) view::capture_rays(run.simulation().minds(), last);
   if (arguments.run.view.messages) {
     last.traffic = watch.take(run.simulation());
-    std::erase_if(last.traffic.rings, [](const record::Traffic::Ring& ring) {
-      return static_cast<double>(ring.age) > said_for;
-    });  // ticks may be long
+    std::erase_if(last.traffic.rings,
+                  [](const record::Traffic::Ring& ring) { return ring.age > said_for; });  // ticks may be long
   }
   const auto camera = view::parse_camera(arguments.run.view.camera.empty() ? run.camera() : arguments.run.view.camera,
                                          box, studio->aspect, run.simulation().world(), last);

@@ -18,7 +18,7 @@ void say_if_cut_off(const record::Recording& recording, Log& log) {
 }
 
 int verify(record::Recording& recording, const ReplayArguments& arguments, sim::Library& library, Log& log) {
-  Log silent;  // the agents' lines were seen when it was recorded
+  Log silent;  // the log of the agents was shown when the run was recorded
   const StopOnSignal stop;
   Result<record::Verification> verified = [&] {
     ProgressBar bar("verifying", arguments.quiet || arguments.json);

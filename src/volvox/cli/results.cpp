@@ -1,4 +1,4 @@
-// What a run leaves in its folder, whoever ran it.
+// Writes the results of a run into its folder, for all commands.
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/report/run_report.h"
@@ -20,7 +20,7 @@ Result<void> write_results(sim::Run& run, record::Recorder* recorder, const fs::
   auto written = run.write(folder);
   if (written.ok()) written = write_file(folder / "report.html", report::report_html(run.report(), folder));
   if (recorder == nullptr) return written;
-  const auto finished = recorder->finish({{"summary", run.report().json()}});  // whatever became of the rest
+  const auto finished = recorder->finish({{"summary", run.report().json()}});  // even if the rest failed
   return written.ok() ? finished : written;
 }
 

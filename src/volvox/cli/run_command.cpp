@@ -35,8 +35,7 @@ Result<fs::path> make_next_run_folder(std::string experiment) {
 
 namespace {
 
-// Where the results will go. Asked for before the run: a run of hours must not end without a
-// place to write to.
+// The folder of the results. Made before the run: a run of hours must not end with a folder that cannot be written.
 Result<fs::path> make_output_folder(const RunArguments& arguments, const std::string& experiment) {
   if (arguments.save && !std::ofstream(*arguments.save, std::ios::binary | std::ios::app))
     return Diagnostic{*arguments.save, 0, "the snapshot cannot be written", "give --save a path that can be written"};
@@ -44,13 +43,13 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
   return fs::path(*arguments.out);
 }
 
-// What an earlier run left in the folder must not be taken for this one's.
+// Removes the files of an earlier run from the folder, so that they are not taken for results of this one.
 void clear_results(const fs::path& folder) {
   std::error_code error;
   for (const char* old : {record::format::file_name, "report.html", "metrics.csv"}) fs::remove(folder / old, error);
 }
 
-// All frames of a run, tick by tick; without what receivers made of them, which no capture shows.
+// Captures all frames of a run, tick by tick, without receptions, which a capture does not show.
 class Capture {
  public:
   void observe(const sim::Simulation& simulation) {
@@ -160,7 +159,7 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   if (!settings.ok()) return settings.error();
   options.settings = std::move(*settings);
   for (const std::string& plugin : arguments.plugins) {
-    // A file is named as the user sees it, also when the run is replayed from elsewhere.
+    // The path as the user gave it, also in a replay from another folder.
     std::error_code error;
     options.plugins.push_back(fs::is_regular_file(plugin, error) ? fs::absolute(plugin).string() : plugin);
   }
@@ -184,7 +183,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (!folder.ok()) return complain(folder.error());
   if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
   clear_results(*folder);
-  // The files may lie in the folder, so it was made first; it must not say "running" for ever.
+  // The files may be in the folder, so it was made first; on failure its status must not stay "running".
   const auto refuse = [&](const Error& error) {
     write_failure(**run, *folder, error.text());
     return complain(error);
@@ -206,7 +205,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     (*run)->simulation().minds().keep_frames(true);
     (*run)->add_onlooker([&](const sim::Simulation& simulation) { capture.observe(simulation); });
   }
-  std::shared_ptr<record::Recorder> recorder;  // null: it is not recorded
+  std::shared_ptr<record::Recorder> recorder;  // null: not recorded
   if (arguments.record) {
     auto started = start_recording(**run, *folder / record::format::file_name);
     if (!started.ok()) return refuse(started.error());

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
@@ -29,8 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// How far long work has come, on standard error: a line that is overwritten on a terminal, sparse
-// lines elsewhere.
+// Progress of long work on standard error: one line that is overwritten on a terminal, a few lines otherwise.
 class WorkProgress {
  public:
   WorkProgress(std::string label, bool quiet)
@@ -75,7 +75,7 @@ bool is_log(const std::string& file) {
   return fs::path(file).extension() == ".log" || fs::path(file).extension() == ".carmen";
 }
 
-// Only by its ending is a log known when it is read again.
+// The extension of the file is the only mark of a log when it is read again.
 Result<void> check_log_name(const fs::path& file) {
   if (!is_log(file.string()))
     return Diagnostic{file.string(), 0, "the name does not end as that of a scan log",
@@ -110,7 +110,7 @@ void note_standing_odometry(const ScanArguments& arguments, const std::string& f
                                 file, log.forward.size()));
 }
 
-// A cloud from a cloud file, or from a scan log, which is located first if it is not.
+// Reads a cloud from a cloud file, or from a scan log; a log without poses is located first.
 Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string& file) {
   if (is_log(file)) {
     auto log = read_log(file);
@@ -183,7 +183,7 @@ int simulate(const ScanArguments& a) {
   return done;
 }
 
-// How far a located path is from the true one, as `simulate --path` wrote it.
+// The error of a located path against the true path that `simulate --path` wrote.
 Result<std::vector<std::array<double, 2>>> path_errors(const scan::ScanLog& log, const std::string& file) {
   const auto bytes = scan::read_bytes(file);
   if (!bytes.ok()) return bytes.error();
@@ -228,7 +228,7 @@ int locate(const ScanArguments& a) {
     double sum = 0, most = 0, turn = 0;
     for (const auto& [distance, angle] : *errors)
       sum += distance, most = std::max(most, distance), turn = std::max(turn, angle);
-    json["error_mean_mm"] = 1e3 * sum / static_cast<double>(errors->size());
+    json["error_mean_mm"] = 1e3 * sum / real(errors->size());
     json["error_max_mm"] = 1e3 * most;
     json["error_max_deg"] = degrees(turn);
   }

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM, as something to look at between two ticks.
+// Makes Ctrl-C and SIGTERM a flag that is read between two ticks.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,8 @@
 
 namespace volvox::cli {
 
-// While it lives, Ctrl-C and SIGTERM end the run at the next tick, with its results written; a
-// second one ends the program at once.
+// During its lifetime Ctrl-C and SIGTERM end the run at the next tick and its results are written; a second signal ends
+// the program at once.
 class StopOnSignal {
  public:
   StopOnSignal() {
@@ -26,7 +26,7 @@ class StopOnSignal {
   const std::atomic<bool>& requested() const { return flag(); }
 
  private:
-  static std::atomic<bool>& flag() {  // a signal handler knows no object
+  static std::atomic<bool>& flag() {  // static: a signal handler has no object
     static std::atomic<bool> requested = false;
     return requested;
   }

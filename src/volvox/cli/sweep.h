@@ -1,4 +1,4 @@
-// What `volvox sweep` plans and finds: runs over values and seeds, and what they say together.
+// The plan and the results of `volvox sweep`: runs over values and seeds, and their statistics.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace volvox::cli {
 struct Varied {
   std::string key;
   std::vector<std::string> values;
-  bool numbers = true;  // all of them are; words otherwise
+  bool numbers = true;  // all values are numbers; false: words
 };
 Result<Varied> parse_varied(const std::string& text);
 
@@ -26,7 +26,7 @@ struct SweepRun {
   std::string folder;               // its name in the sweep's folder
   sim::RunOptions options;
 
-  // What came out; status is "waiting" until then.
+  // The outcome; status is "waiting" until the run has ended.
   std::string status = "waiting", failure, state_hash;
   double sim_time = 0, wall_time = 0;  // s
   std::vector<std::pair<std::string, double>> metrics;
@@ -37,16 +37,16 @@ struct SweepRun {
 struct SweepPlan {
   std::string experiment;  // by its name
   std::vector<Varied> varied;
-  std::vector<SweepRun> runs;  // the last key changes before the first, and the seed before both
-  std::string identity;        // JSON: all that a run's result depends on
+  std::vector<SweepRun> runs;  // the seed varies fastest, then the last key
+  std::string identity;        // JSON: everything on which a run's result depends
 };
-// Everything that can be wrong is told here, before anything runs or is written.
+// Reports every mistake in the arguments, before anything is run or written.
 Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library& library);
 
-// The folder is this sweep's from here on, or was already; one of another sweep is refused.
+// Makes the folder belong to this sweep; the folder of another sweep is refused.
 Result<void> claim_folder(const std::filesystem::path& folder, const SweepPlan& plan);
 
-// Takes what a finished run has left. False: there is no complete, matching summary.json.
+// Reads the results of a finished run. False: there is no complete, matching summary.json.
 bool read_outcome(const std::filesystem::path& folder, SweepRun& run);
 
 // A mean with the half width of its 95 % confidence interval, by Student's t. None: one value alone.
@@ -57,14 +57,14 @@ struct Estimate {
 };
 Estimate estimate(const std::vector<double>& values);
 
-// Whether the runs of each setting that were done, several of them, have the same metrics: their seeds
-// change nothing. What is measured in wall time never is the same, and does not count.
+// Whether the finished runs of each setting, at least two, have the same metrics although their seeds differ. Metrics
+// of wall time always differ and are not compared.
 bool seeds_change_nothing(const SweepPlan& plan);
 
 std::string sweep_csv(const SweepPlan& plan);
-// Means over the seeds of each setting, for people.
+// Means over the seeds of each setting, as text.
 std::string sweep_table(const SweepPlan& plan);
-// by_KEY.svg with all metrics that change, and plots/METRIC_by_KEY.svg with each; gives their names.
+// Writes by_KEY.svg with all metrics that change, and plots/METRIC_by_KEY.svg for each; returns their names.
 Result<std::vector<std::string>> write_plots(const std::filesystem::path& folder, const SweepPlan& plan);
 
 }  // namespace volvox::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/file_lock.h"
@@ -20,8 +21,7 @@ namespace volvox::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// In the run's own process. A run that is cut off leaves a folder of another name: what has the
-// run's name is whole.
+// Runs in the child process. It writes into a folder of another name, which gets the run's name when it is complete.
 std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Library& library) {
   const fs::path final_folder = parent / run.folder, folder = parent / (run.folder + ".unfinished");
   fs::remove_all(folder);
@@ -55,10 +55,8 @@ class SweepProgress {
     if (quiet_) return;
     const double wall = platform::monotonic_seconds() - begin_;
     const std::size_t here = finished - done_before_;
-    const double part = static_cast<double>(finished) / static_cast<double>(std::max<std::size_t>(1, total_));
-    const std::string left =
-        here > 0 ? rough_duration(wall * static_cast<double>(total_ - finished) / static_cast<double>(here)) + " left"
-                 : "...";
+    const double part = real(finished) / real(std::max<std::size_t>(1, total_));
+    const std::string left = here > 0 ? rough_duration(wall * real(total_ - finished) / real(here)) + " left" : "...";
     const std::string words = fmt::format("{} of {} runs{}, {}", finished, total_,
                                           failed > 0 ? fmt::format(" ({} failed)", failed) : "", left);
     if (terminal_) {
@@ -85,7 +83,7 @@ struct RunningRun {
   std::unique_ptr<platform::ChildProcess> process;
 };
 
-// False: it was stopped on request, and its children with it.
+// False: stopped on request, with its child processes.
 bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& parent, std::size_t jobs,
              const sim::Library& library, bool quiet) {
   const StopOnSignal stop;
@@ -105,7 +103,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
       ++finished, ++failed;
     }
     progress.show(finished, failed, running.size());
-    if (stop.requested()) return false;  // which ends those that run
+    if (stop.requested()) return false;  // this ends the running children
     std::vector<const platform::ChildProcess*> waiting;
     for (const RunningRun& r : running) waiting.push_back(r.process.get());
     platform::ChildProcess::wait_for_any(waiting, 1);
@@ -155,7 +153,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
                                         : make_next_run_folder("sweep_" + plan->experiment);
   if (!folder.ok()) return complain(folder.error());
   if (auto claimed = claim_folder(*folder, *plan); !claimed.ok()) return complain(claimed.error());
-  // Two sweeps at once would do each run twice, and each in the other's way.
+  // Two sweeps in one folder at the same time would do each run twice and disturb each other.
   const auto lock = platform::FileLock::take(*folder / "sweep.json", 2);
   if (!lock.ok()) return complain(lock.error());
 
@@ -169,9 +167,8 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   if (found > 0 && !quiet)
     log.info(fmt::format("{} of {} runs are there already, from before", found, plan->runs.size()));
   const std::size_t jobs = arguments.jobs > 0
-                               ? static_cast<std::size_t>(arguments.jobs)
-                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() /
-                                                              static_cast<std::size_t>(arguments.run.threads));
+                               ? arguments.jobs
+                               : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);
   const bool whole = run_all(pending, *plan, parent, jobs, library, quiet);
 
   const auto table = write_file(*folder / "sweep.csv", sweep_csv(*plan));

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/sweep.h"
 
 namespace volvox::cli {
@@ -22,7 +23,7 @@ std::optional<double> to_number(const std::string& text) {
   return value;
 }
 
-// A:B:N as N values at equal distances, both ends among them.
+// A:B:N: N values at equal distances, including both ends.
 Result<std::vector<std::string>> parse_range(const std::string& text) {
   const Error bad(
       fmt::format("'{}' is not a range A:B:N", text),
@@ -39,9 +40,8 @@ Result<std::vector<std::string>> parse_range(const std::string& text) {
                  "ask for at least two, or write KEY=VALUE");
   std::vector<std::string> values;
   for (std::size_t i = 0; i < count; ++i) {
-    const double value =
-        count == 1 ? *low : *low + (*high - *low) * static_cast<double>(i) / static_cast<double>(count - 1);
-    // 0.1 + 2 * 0.1 is meant to be 0.3; what is left of the digits is rounding.
+    const double value = count == 1 ? *low : *low + (*high - *low) * real(i) / real(count - 1);
+    // 0.1 + 2 * 0.1 shall be 0.3: further digits are rounding errors.
     values.push_back(fmt::format("{:.12g}", value));
   }
   return values;
@@ -67,7 +67,7 @@ Result<void> apply(RunArguments& run, const std::string& key, const std::string&
   return {};
 }
 
-// A part of a file's name that says what the run is.
+// A text as a part of a file name.
 std::string file_name_of(const std::string& text) {
   std::string name;
   for (const char c : text.substr(0, 40))
@@ -95,8 +95,8 @@ ordered_json identity(const SweepArguments& arguments, const std::string& experi
   return json;
 }
 
-// Reads the world of each value once, the others at their first: what an experiment refuses is
-// told before anything runs.
+// Reads the world once for each value, with the first value of the other keys: values that an experiment refuses are
+// reported before anything runs.
 Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, const sim::Library& library) {
   std::map<std::string, std::string> declared;
   auto parameters = sim::make_experiment(located, library)->parameters(located.folder);
@@ -170,7 +170,7 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
 
   SweepPlan plan;
   plan.experiment = located->name;
-  std::size_t count = static_cast<std::size_t>(arguments.seeds);
+  std::size_t count = arguments.seeds;
   for (const std::string& text : arguments.vary) {
     auto varied = parse_varied(text);
     if (!varied.ok()) return varied.error();
@@ -183,15 +183,15 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
     plan.varied.push_back(std::move(*varied));
   }
 
-  const int digits = static_cast<int>(std::to_string(count).size());
+  const int digits = narrow<int>(std::to_string(count).size());
   for (std::size_t i = 0; i < count; ++i) {
     RunArguments run_arguments = arguments.run;
-    const std::size_t seed_index = i % static_cast<std::size_t>(arguments.seeds);
+    const std::size_t seed_index = i % arguments.seeds;
     run_arguments.seed += seed_index;
     SweepRun run;
     run.values.resize(plan.varied.size());
     run.folder = fmt::format("{:0{}}", i + 1, std::max(3, digits));
-    std::size_t rest = i / static_cast<std::size_t>(arguments.seeds);
+    std::size_t rest = i / arguments.seeds;
     for (std::size_t k = plan.varied.size(); k-- > 0;) {
       run.values[k] = plan.varied[k].values[rest % plan.varied[k].values.size()];
       rest /= plan.varied[k].values.size();
@@ -243,7 +243,7 @@ Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
 bool read_outcome(const fs::path& folder, SweepRun& run) {
   std::ifstream in(folder / "summary.json");
   const ordered_json json = ordered_json::parse(in, nullptr, false);
-  // Only a run that ended by itself leaves all of these.
+  // Only a run that ended regularly has all of these.
   for (const char* key :
        {"seed", "status", "state_hash", "sim_time_s", "wall_time_s", "metrics", "settings", "memory_bytes"})
     if (!json.is_object() || !json.contains(key)) return false;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/sweep.h"
 #include "volvox/cli/terminal.h"
@@ -16,15 +17,15 @@ namespace volvox::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// Student's t at 97.5 %: a table where the series below is not yet good to a part in a thousand.
+// Student's t at 97.5 %: a table for few degrees of freedom, where the error of the series is above 0.1 %.
 double student_t(std::size_t degrees_of_freedom) {
   constexpr double table[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469};
   if (degrees_of_freedom <= std::size(table)) return table[degrees_of_freedom - 1];
-  const double z = 1.959964, n = static_cast<double>(degrees_of_freedom);
+  const double z = 1.959964, n = real(degrees_of_freedom);
   return z + (std::pow(z, 3) + z) / (4 * n) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * n * n);
 }
 
-// All metrics of all runs, in the order in which they are first met.
+// The metrics of all runs, in the order of their first occurrence.
 std::vector<std::string> metric_names(const SweepPlan& plan) {
   std::vector<std::string> names;
   std::set<std::string> known;
@@ -34,7 +35,7 @@ std::vector<std::string> metric_names(const SweepPlan& plan) {
   return names;
 }
 
-// Those with something to see.
+// The metrics that are worth a plot.
 std::vector<std::string> changing_metrics(const SweepPlan& plan) {
   std::vector<std::string> names;
   for (const std::string& name : metric_names(plan)) {
@@ -56,12 +57,12 @@ Estimate estimate_of(const SweepPlan& plan, const std::string& metric, Wanted&& 
   return estimate(values);
 }
 
-// The other keys' values beside the one on the axis: a curve each, unless they are too many.
+// The values of the other keys, not on the axis: one curve each, unless there are too many.
 std::vector<std::vector<std::string>> curves_beside(const SweepPlan& plan, std::size_t axis) {
   std::vector<std::vector<std::string>> curves;
   for (const SweepRun& run : plan.runs) {
     std::vector<std::string> others = run.values;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));
+    others.erase(others.begin() + axis);
     if (std::find(curves.begin(), curves.end(), others) == curves.end()) curves.push_back(std::move(others));
   }
   constexpr std::size_t most_curves = 6;
@@ -75,7 +76,7 @@ report::Panel panel_of(const SweepPlan& plan, std::size_t axis, const std::strin
   if (!varied.numbers) panel.x.names = varied.values;
   for (const std::vector<std::string>& others : curves_beside(plan, axis)) {
     report::Curve curve{.label = "", .points = {}, .marks = true};
-    curve.join = varied.numbers ? report::Join::lines : report::Join::nothing;  // nothing lies between two words
+    curve.join = varied.numbers ? report::Join::lines : report::Join::nothing;  // there is nothing between two words
     curve.spread = varied.numbers ? report::Spread::band : report::Spread::bars;
     for (std::size_t k = 0, o = 0; k < plan.varied.size() && !others.empty(); ++k)
       if (k != axis)
@@ -83,13 +84,13 @@ report::Panel panel_of(const SweepPlan& plan, std::size_t axis, const std::strin
     for (std::size_t i = 0; i < varied.values.size(); ++i) {
       const Estimate e = estimate_of(plan, metric, [&](const SweepRun& run) {
         std::vector<std::string> rest = run.values;
-        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
+        rest.erase(rest.begin() + axis);
         return run.values[axis] == varied.values[i] && (others.empty() || rest == others);
       });
       if (e.count == 0) continue;
       const double half = e.half_width.value_or(0);
-      curve.points.push_back({varied.numbers ? std::stod(varied.values[i]) : static_cast<double>(i), e.mean,
-                              e.mean - half, e.mean + half});
+      curve.points.push_back(
+          {varied.numbers ? std::stod(varied.values[i]) : real(i), e.mean, e.mean - half, e.mean + half});
     }
     panel.curves.push_back(std::move(curve));
   }
@@ -101,11 +102,11 @@ report::Panel panel_of(const SweepPlan& plan, std::size_t axis, const std::strin
 Estimate estimate(const std::vector<double>& values) {
   Estimate e;
   e.count = values.size();
-  for (const double value : values) e.mean += value / static_cast<double>(values.size());
+  for (const double value : values) e.mean += value / real(values.size());
   if (values.size() < 2) return e;
   double squares = 0;
   for (const double value : values) squares += (value - e.mean) * (value - e.mean);
-  const double n = static_cast<double>(values.size());
+  const double n = real(values.size());
   e.half_width = student_t(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
   return e;
 }
@@ -190,8 +191,8 @@ Result<std::vector<std::string>> write_plots(const fs::path& folder, const Sweep
   std::error_code error;
   fs::create_directories(folder / "plots", error);
   const std::vector<std::string> names = changing_metrics(plan);
-  const std::size_t done_runs = static_cast<std::size_t>(
-      std::count_if(plan.runs.begin(), plan.runs.end(), [](const SweepRun& run) { return run.status == "done"; }));
+  const std::size_t done_runs =
+      std::count_if(plan.runs.begin(), plan.runs.end(), [](const SweepRun& run) { return run.status == "done"; });
   bool good = !error;
   for (std::size_t k = 0; k < plan.varied.size() && !names.empty(); ++k) {
     const std::string title = fmt::format("{}: {} runs, means with 95 % confidence", plan.experiment, done_runs);

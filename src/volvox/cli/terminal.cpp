@@ -1,4 +1,5 @@
 #include "volvox/cli/terminal.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ std::string rough_duration(double seconds) {
 }
 
 std::string bar_text(double part) {
-  const int width = 28, full = static_cast<int>(part * width);
+  const int width = 28, full = truncated(part * width);
   std::string bar;
   for (int i = 0; i < width; ++i) bar += i < full ? "━" : "─";
   return bar;
@@ -45,7 +46,7 @@ ProgressBar::ProgressBar(std::string label, bool quiet)
 
 void ProgressBar::show(const sim::Progress& p) {
   if (quiet_ || p.ticks <= 0) return;
-  const double part = static_cast<double>(p.tick) / static_cast<double>(p.ticks);
+  const double part = real(p.tick) / real(p.ticks);
   const double left = part > 0 ? p.wall_time * (1 - part) / part : 0;
   const double factor = p.wall_time > 0 ? p.sim_time / p.wall_time : 0;
   if (terminal_) {
@@ -60,7 +61,7 @@ void ProgressBar::show(const sim::Progress& p) {
         fmt::format("{}: {:.0f} %, {:.1f} s simulated, {} left\n", label_, 100 * part, p.sim_time, rough_duration(left))
             .c_str(),
         stderr);
-    next_line_ = p.wall_time * 2;  // ever more sparse
+    next_line_ = p.wall_time * 2;  // less and less often
   }
 }
 

@@ -1,5 +1,4 @@
-// How things look on a terminal: colour where it is wanted, a progress bar on standard error,
-// sparse lines where there is no terminal.
+// Output for a terminal: colour, and a progress bar on standard error; without a terminal, a few plain lines.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ std::string bold(const std::string& text);
 std::string dim(const std::string& text);
 std::string red(const std::string& text);
 
-// "━━━━━────": how much of something is done, from 0 to 1.
+// "━━━━━────" for a share from 0 to 1.
 std::string bar_text(double part);
 // "12 s", "3 min"
 std::string rough_duration(double seconds);

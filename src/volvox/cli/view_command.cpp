@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
@@ -20,10 +21,10 @@ namespace {
 Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& arguments) {
   view::ViewerOptions options;
   options.server.host = arguments.host;
-  options.server.port = static_cast<std::uint16_t>(arguments.port);
+  options.server.port = narrow<std::uint16_t>(arguments.port);
   options.open_browser = !arguments.no_browser;
   auto viewer = view::Viewer::start(options);
-  // Always, even if everything else is quiet: without the address nobody can look.
+  // Printed even with --quiet: the user needs the address.
   if (viewer.ok())
     std::fputs(fmt::format("volvox: the viewer is at {}  (Ctrl-C ends it)\n", (*viewer)->address()).c_str(), stderr);
   return viewer;
@@ -54,7 +55,7 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
   auto viewer = start_viewer(arguments.viewer);
   if (!viewer.ok()) return complain(viewer.error());
   std::optional<Error> not_written;
-  std::map<std::string, std::string> changed;  // by people, since the start
+  std::map<std::string, std::string> changed;  // by users, since the start
   const auto prepare = [&](const std::map<std::string, std::string>& settings) -> Result<std::unique_ptr<sim::Run>> {
     sim::RunOptions again = options;
     for (const auto& [key, value] : changed) again.settings[key] = value;
@@ -85,7 +86,7 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
     std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), report.failure).c_str(), stderr);
     return run_failed;
   }
-  return done;  // people end what they look at by Ctrl-C
+  return done;  // Ctrl-C is the normal end of viewing
 }
 
 int view_recording(record::Recording& recording, const ReplayArguments& arguments) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/input_device.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/targets.h"
@@ -23,10 +24,8 @@ class Joystick final : public mind::Extension {
         device_file_(setup.parameters.text("device", "")),
         dead_zone_(setup.parameters.number("dead_zone", 0.02, 0, 0.9)),
         force_text_(setup.parameters.text("force", "")) {
-    for (int i = 0; i < most_axes; ++i)
-      axes_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("axis{}", i), "");
-    for (int i = 0; i < most_buttons; ++i)
-      buttons_[static_cast<std::size_t>(i)].text = setup.parameters.text(fmt::format("button{}", i), "");
+    for (int i = 0; i < most_axes; ++i) axes_[i].text = setup.parameters.text(fmt::format("axis{}", i), "");
+    for (int i = 0; i < most_buttons; ++i) buttons_[i].text = setup.parameters.text(fmt::format("button{}", i), "");
   }
 
   Result<void> init() override {
@@ -47,15 +46,15 @@ class Joystick final : public mind::Extension {
     if (!force_text_.empty()) force_ = required(Source::find(force_text_, simulation));
   }
 
-  // Of each control only the last value counts: the tick is the same for all.
+  // Only the last value of each control counts, because all events belong to the same tick.
   void before_tick(sim::Simulation& simulation) override {
     for (int count = 0; count < most_events; ++count) {
       const auto event = device_->next();
       if (!event) break;
       if (event->kind == platform::InputDevice::Event::axis && event->number < most_axes)
-        axes_[static_cast<std::size_t>(event->number)].value = of_axis(event->number, event->value);
+        axes_[event->number].value = of_axis(event->number, event->value);
       if (event->kind == platform::InputDevice::Event::button && event->number < most_buttons)
-        buttons_[static_cast<std::size_t>(event->number)].value = event->value != 0;
+        buttons_[event->number].value = event->value != 0;
     }
     for (Control& control : axes_) tell(control, simulation);
     for (Control& control : buttons_) tell(control, simulation);
@@ -80,11 +79,10 @@ class Joystick final : public mind::Extension {
     return std::move(*found);
   }
 
-  // From -1 to 1, with nothing in the middle.
+  // From -1 to 1, with a dead zone in the middle.
   double of_axis(int axis, std::int32_t value) const {
     const auto range = device_->range(axis);
-    const double part =
-        std::clamp((2.0 * value - range.low - range.high) / (static_cast<double>(range.high) - range.low), -1.0, 1.0);
+    const double part = std::clamp((2.0 * value - range.low - range.high) / (real(range.high) - range.low), -1.0, 1.0);
     const double beyond = std::fabs(part) - dead_zone_;
     return beyond <= 0 ? 0 : std::copysign(beyond / (1 - dead_zone_), part);
   }

@@ -1,5 +1,5 @@
-// The text lines that devices speak over UDP and over a serial line: inputs one way, percepts and a
-// force to be felt the other.
+// The text protocol of devices over UDP and serial lines: inputs in one direction, percepts and a force (feedback) in
+// the other.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace volvox::device {
 
-// "joint rover neck 0.5" and its like; none: it makes no sense.
+// Parses lines such as "joint rover neck 0.5"; none: malformed.
 std::optional<sim::Input> parse_line(const std::string& line);
 
-// What is told after a tick.
+// The report that is sent after a tick.
 class Telling {
  public:
   explicit Telling(const Parameters& parameters);  // send="MODULE.PERCEPT ...", force="MODULE.PERCEPT [FACTOR]", every
-  void begin(const sim::Simulation& simulation);   // throws: what is wrong with the names
-  // The lines of this tick; empty: there is nothing to tell.
+  void begin(const sim::Simulation& simulation);   // throws if a name is wrong
+  // The lines of this tick; empty: nothing to report.
   std::string lines(const sim::Simulation& simulation) const;
 
  private:

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/serial_port.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/lines.h"
@@ -10,12 +11,12 @@ namespace {
 
 constexpr std::size_t most_bytes = 65'536;  // of one tick
 constexpr std::size_t longest_line = 1024;
-constexpr std::size_t most_waiting = 16'384;  // bytes that the line has not taken yet
+constexpr std::size_t most_waiting = 16'384;  // bytes in the output queue
 
-// Lines out of bytes as they come: a line may be cut into pieces, and anything may lie between two.
+// Splits a stream of bytes into lines: a line may arrive in pieces, and there may be noise between two lines.
 class LineReader {
  public:
-  // The next whole line out of the front of `bytes`; none: they are used up.
+  // Takes the next whole line from the front of `bytes`; none: all bytes are used.
   std::optional<std::string> next(std::string_view& bytes) {
     while (!bytes.empty()) {
       const char c = bytes.front();
@@ -36,7 +37,7 @@ class LineReader {
 
  private:
   std::string line_;
-  bool good_ = true;      // so far: neither too long nor with bytes that are no text
+  bool good_ = true;      // so far neither too long nor with bytes that are not text
   std::int64_t bad_ = 0;  // lines
 };
 
@@ -51,7 +52,7 @@ class Serial final : public mind::Extension {
   Result<void> init() override {
     if (device_.empty()) return Error("no device is given", "add device=\"/dev/ttyUSB0\"");
     if (replay_) return {};
-    auto opened = platform::SerialPort::open(device_, static_cast<int>(baud_));
+    auto opened = platform::SerialPort::open(device_, narrow<int>(baud_));
     if (!opened.ok()) return opened.error();
     port_ = std::move(*opened);
     return {};
@@ -67,7 +68,7 @@ class Serial final : public mind::Extension {
       else ++senseless_;
   }
 
-  // A line that is slower than the run, or where nobody listens, gets fewer reports, each of them whole.
+  // A line that is slower than the run, or has no reader, gets fewer reports, but each is complete.
   void after_tick(const sim::Simulation& simulation) override {
     const std::string text = telling_.lines(simulation);
     if (waiting_.size() + text.size() <= most_waiting) waiting_ += text;
@@ -79,8 +80,8 @@ class Serial final : public mind::Extension {
 
   void add_metrics(sim::Metrics& metrics) const override {
     if (replay_) return;
-    metrics.set("serial_bad_lines", static_cast<double>(senseless_ + reader_.bad()), "that made no sense");
-    metrics.set("serial_dropped", static_cast<double>(dropped_), "reports for which the line was too slow");
+    metrics.set("serial_bad_lines", real(senseless_ + reader_.bad()), "that made no sense");
+    metrics.set("serial_dropped", real(dropped_), "reports for which the line was too slow");
   }
 
  private:

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+
+#include "volvox/base/index.h"
 
 namespace volvox::device {
 namespace {
 
-// "module.name factor" taken apart. Names of percepts may hold dots, those of modules here may not.
+// Splits "module.name factor". Names of percepts may contain dots, names of modules here may not.
 struct Words {
   std::string module, name;
   double scale = 1;
@@ -63,8 +66,7 @@ Result<Target> Target::find(const std::string& text, const sim::Simulation& simu
     return Error(fmt::format("module '{}' has neither a sensor of type external nor a motor named '{}'", words->module,
                              words->name),
                  fmt::format("choose one of: {}", fmt::join(there, ", ")));
-  return Target{found - there.begin() < static_cast<std::ptrdiff_t>(percepts), words->module, words->name,
-                words->scale};
+  return Target{std::cmp_less(found - there.begin(), percepts), words->module, words->name, words->scale};
 }
 
 Result<Source> Source::find(const std::string& text, const sim::Simulation& simulation) {
@@ -77,8 +79,7 @@ Result<Source> Source::find(const std::string& text, const sim::Simulation& simu
   if (found == percepts.end())
     return Error(fmt::format("module '{}' has no percept '{}'", words->module, words->name),
                  fmt::format("choose one of: {}", fmt::join(percepts, ", ")));
-  return Source{*agent, static_cast<std::size_t>(found - percepts.begin()), words->module + "." + words->name,
-                words->scale};
+  return Source{*agent, narrow<std::size_t>(found - percepts.begin()), words->module + "." + words->name, words->scale};
 }
 
 double Source::number(const sim::Simulation& simulation) const {

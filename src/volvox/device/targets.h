@@ -1,4 +1,4 @@
-// What a value from outside goes to, and what a value for outside is read from, by name.
+// Names of the targets of values from outside, and of the sources of values for outside.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace volvox::device {
 
-// "rover.stick_x": a sensor of type external, or the motor of a joint; the error says what there is.
+// "rover.stick_x": a sensor of type external, or the motor of a joint; the error lists the choices.
 struct Target {
-  bool percept = false;  // or a joint
+  bool percept = false;  // false: a joint
   std::string module, name;
   double scale = 1;
 

@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/udp_socket.h"
 #include "volvox/device/devices.h"
 #include "volvox/device/lines.h"
@@ -40,7 +41,7 @@ class Udp final : public mind::Extension {
     for (int count = 0; count < most_datagrams; ++count) {
       const auto datagram = socket_->receive();
       if (!datagram) break;
-      if (to_text_.empty()) to_ = datagram->from;  // who speaks to us hears of us
+      if (to_text_.empty()) to_ = datagram->from;  // without a given address, reports go to the last sender
       std::istringstream lines(datagram->bytes);
       int number = 0;
       for (std::string line; number < most_lines && std::getline(lines, line); ++number)
@@ -58,7 +59,7 @@ class Udp final : public mind::Extension {
   void shutdown() override { socket_.reset(); }
 
   void add_metrics(sim::Metrics& metrics) const override {
-    if (!replay_) metrics.set("udp_bad_lines", static_cast<double>(senseless_), "that made no sense");
+    if (!replay_) metrics.set("udp_bad_lines", real(senseless_), "that made no sense");
   }
 
  private:

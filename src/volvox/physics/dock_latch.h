@@ -1,5 +1,5 @@
-// How a dock closes: the pose that frame_b has in frame_a is led from where it was captured
-// to the identity, at a constant rate.
+// How a dock closes: the pose of frame_b in frame_a moves from the pose at capture to the identity, at a constant rate.
+// SI units; in the axes of frame_a.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace volvox::physics {
 
 class DockLatch {
  public:
-  // A gap this small is closed: it is rounding, not distance.
+  // A smaller gap is rounding, and counts as closed.
   static constexpr double closed_gap = 1e-6;    // m
   static constexpr double closed_angle = 1e-6;  // rad
-  // A dock turns no faster than its pull speed at this lever.
+  // Limits the angular speed to the pull speed at this lever.
   static constexpr double lever = 0.1;  // m
 
   DockLatch() = default;
@@ -27,9 +27,9 @@ class DockLatch {
   }
 
   bool closed() const { return open_ <= 0; }
-  // Where frame_b should be in frame_a now.
+  // The target pose of frame_b in frame_a now.
   Pose target() const { return {offset_ * open_, from_rotation_vector(turn_ * open_)}; }
-  // How fast it should move there over the next `step` seconds, in frame_a's axes.
+  // The target velocity over the next `step` seconds, in frame_a's axes.
   Twist rate(double step) const {
     const double closing = (open_ - after(step)) / step;
     return {-offset_ * closing, -turn_ * closing};
@@ -45,7 +45,7 @@ class DockLatch {
   }
 
  private:
-  // The last sliver goes with the step that reaches it: rounding must not cost another step.
+  // A rest within rounding belongs to this step, so that rounding does not cost another step.
   double after(double step) const {
     const double left = duration_ > 0 ? open_ - step / duration_ : 0;
     return left < 1e-9 ? 0 : left;

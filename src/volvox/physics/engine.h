@@ -47,7 +47,7 @@ struct BodyDesc {
   bool gravity = true;
   // If `quiet`, bodies of one owner (a module) do not collide with each other. Bodies that a joint or a dock connects
   // never collide.
-  std::uint32_t owner = 0;  // 0: nobody
+  std::uint32_t owner = 0;  // 0: none
   bool quiet = false;
 };
 
@@ -71,7 +71,7 @@ struct JointDesc {
 
 enum class Control : std::uint8_t { off, position, velocity, torque };
 
-// What a motor is told. torque = clamp(kd (v - qdot), +-max_torque), where v is the target in
+// The command of a motor. torque = clamp(kd (v - qdot), +-max_torque), where v is the target in
 // velocity control and clamp(kp / kd (target - q), +-max_velocity) in position control (read
 // at every substep); in torque control the torque is the target, clamped.
 struct MotorCommand {
@@ -102,20 +102,20 @@ struct EngineInfo {
   std::string settings;       // iterations, precision, substeps: what a comparison must state
   bool moves = true;          // false: engine `none`
   bool exact_restore = true;  // false: caches are not in a snapshot ("restore: cold")
-  std::string limits;         // what it cannot do, for `volvox info engines`
-  // Of that, what the conformance suite leaves out for it, by these words and no others:
+  std::string limits;         // features that it lacks, for `volvox info engines`
+  // The limits that make the conformance suite skip tests; only these words are known:
   // "meshes" (triangle meshes are refused), "restitution" (nothing bounces as told).
   std::vector<std::string> cannot{};
-  bool uses_threads = true;  // false: EngineSettings::threads is not looked at
+  bool uses_threads = true;  // false: ignores EngineSettings::threads
 };
 
 struct EngineSettings {
   Vec3 gravity{0, 0, -9.81};
-  double max_substep = 1.0 / 240;  // s; a tick is cut into the fewest equal parts no longer
+  double max_substep = 1.0 / 240;  // s; a tick is divided into the fewest equal substeps that are not longer
   ThreadPool* threads = nullptr;   // may be null
 };
 
-// What crosses the interface in a step. Slots of removed ids are stale.
+// The state and the commands that are exchanged in a step. Slots of removed ids are stale.
 struct StateArrays {
   // By body index.
   std::vector<Pose> poses;        // of the link's frame
@@ -133,9 +133,9 @@ class Engine {
   virtual ~Engine() = default;
   virtual const EngineInfo& info() const = 0;
 
-  // The scene. Shapes that an engine cannot hold (a mesh on a dynamic body) are an error.
+  // The scene. Shapes that an engine does not support (a mesh on a dynamic body) are an error.
   virtual Result<BodyId> add_body(const BodyDesc& desc) = 0;
-  virtual void remove_body(BodyId id) = 0;  // its joints go with it
+  virtual void remove_body(BodyId id) = 0;  // removes its joints, too
   virtual JointId add_joint(const JointDesc& desc) = 0;
   virtual void remove_joint(JointId id) = 0;
   virtual void set_body(BodyId id, const Pose& pose, const Twist& velocity) = 0;
@@ -156,14 +156,14 @@ class Engine {
   std::span<const Pose> poses() const { return state_->poses; }             // by body index, the link's frame
   std::span<const Twist> velocities() const { return state_->velocities; }  // by body index, at the centre of mass
   std::span<const JointState> joints() const { return state_->joints; }     // by joint index
-  // By joint index: what the joint passes on to b, mean over the last tick, in frame_a's axes
+  // By joint index: the wrench that the joint applies to b, mean over the last tick, in frame_a's axes
   // at frame_a's origin. For a hanging load below b, force points up. Motors are included.
   std::span<const Wrench> loads() const { return state_->loads; }
   // By joint index: 0 while a dock still latches, 1 once it is closed.
   std::span<const std::uint8_t> latched() const { return state_->latched; }
   virtual bool has(JointId id) const = 0;
 
-  // Where bodies touched in the last substep. Collected when somebody asks, not in every advance.
+  // Where bodies touched in the last substep. Collected by this call, not in every advance.
   virtual void contacts(std::vector<Contact>& out) const = 0;
 
   // Snapshot: everything that the next steps depend on. The bodies must have been made by the
@@ -182,7 +182,7 @@ class Engine {
 
 using EngineFactory = std::function<std::unique_ptr<Engine>(const EngineSettings&)>;
 
-// What is taken where nobody says otherwise.
+// The engine of a run that names none.
 inline constexpr const char* default_engine = "native";
 
 // The engines by name; plugins add to it.

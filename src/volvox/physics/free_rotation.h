@@ -1,4 +1,4 @@
-// How a free body turns, for engines whose own integrator loses angular momentum.
+// The rotation of a free body, for engines whose integrator does not conserve angular momentum. World axes, SI units.
 #pragma once
 
 #include "volvox/base/math.h"
@@ -10,8 +10,8 @@ struct Spin {
   Vec3 velocity;
 };
 
-// Turns a free body for one step by the implicit midpoint rule, with its angular momentum
-// held fixed in space: exact in momentum, second order in energy, stable at any speed.
+// Rotates a free body for one step by the implicit midpoint rule with constant angular momentum: exact in momentum,
+// second order in energy, stable at any speed.
 inline Spin turned(const Spin& spin, const Vec3& moments, double step) {
   const auto divide = [](const Vec3& a, const Vec3& b) { return Vec3{a.x / b.x, a.y / b.y, a.z / b.z}; };
   const Vec3 momentum = spin.rotation * multiply(moments, spin.rotation.conjugate() * spin.velocity);

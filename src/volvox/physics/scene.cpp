@@ -9,6 +9,7 @@
 #include "volvox/base/check.h"
 
 #include "volvox/base/archive_plain.h"
+#include "volvox/base/index.h"
 
 namespace volvox::physics {
 
@@ -62,7 +63,7 @@ void Scene::remove(BodyId id) {
   VOLVOX_CHECK(joints_of[id.index].empty(), "a body was removed before its joints");
   std::erase_if(contacts, [&](const Contact& c) { return c.a == id || c.b == id; });
   body_ids.give_back(id);
-  bodies[id.index] = {};  // lets go of the geometry
+  bodies[id.index] = {};  // releases the geometry
   forces[id.index] = {};
 }
 
@@ -132,7 +133,7 @@ namespace {
 template <class Archive>
 void archive_desc(Archive& ar, JointDesc& desc) {
   ar("type", desc.type), ar("a", desc.a), ar("b", desc.b);
-  if (ar.hashing()) return;  // the rest never changes, and what connects what tells joints apart
+  if (ar.hashing()) return;  // the rest never changes; joints differ in what they connect
   ar("frame_a", desc.frame_a), ar("frame_b", desc.frame_b);
   ar("lower", desc.lower), ar("upper", desc.upper), ar("damping", desc.damping), ar("friction", desc.friction);
   ar("latch_time", desc.latch_time), ar("pull_speed", desc.pull_speed);
@@ -140,7 +141,7 @@ void archive_desc(Archive& ar, JointDesc& desc) {
 
 }  // namespace
 
-// Joints come and go in a run (docks), so they are part of what is saved; bodies do not.
+// Joints are added and removed in a run (docks), so a snapshot contains them; bodies are not.
 void Scene::archive_topology(Archive& ar) {
   if (!ar.loading()) {
     ar("body_ids", body_ids);
@@ -160,7 +161,7 @@ void Scene::archive_topology(Archive& ar) {
   motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
   latched.resize(joints_saved), latches.resize(joints_saved);
   archive_plain(ar, joint_descs, [](auto& fields, JointDesc& desc) { archive_desc(fields, desc); });
-  if (ar.hashing()) return;  // which joints a body has follows from those; the lists lie all over memory
+  if (ar.hashing()) return;  // the lists of joints by body follow from those, and are slow to read
   if (!ar.loading()) {       // as a list of lists of indices, without making one
     detail::archive_size(ar, joints_of.size());
     for (auto& joints_of_body : joints_of) {
@@ -322,7 +323,7 @@ bool in_order(const Engine& engine) {
 int substep_count(double tick, double max_substep) {
   VOLVOX_ASSERT(tick > 0 && max_substep > 0);
   // A tick is a whole number of nanoseconds: 1/60 s may be a nanosecond over four times 1/240.
-  return std::max(1, static_cast<int>(std::ceil((tick - 2e-9) / max_substep)));
+  return std::max(1, truncated(std::ceil((tick - 2e-9) / max_substep)));
 }
 
 }  // namespace volvox::physics

@@ -1,5 +1,5 @@
-// What every engine keeps: the descriptions it was given, and the arrays of its interface.
-// An engine holds one Scene, moves what is in it, and adds only what is its own.
+// The data that every engine needs: the descriptions of bodies and joints, and the arrays of the interface (units and
+// frames as in engine.h). An engine owns one Scene, moves its bodies, and adds the data of its own method.
 #pragma once
 
 #include <optional>
@@ -29,23 +29,22 @@ struct Scene : StateArrays {
   void remove(BodyId id);  // its joints must have been removed
   void remove(JointId id);
 
-  // The rule for all engines: whether two bodies may collide. One moves freely, no quiet owner has both, no joint
-  // connects them.
+  // The rule for all engines: two bodies may collide if at least one is dynamic, they do not belong to the same quiet
+  // owner, and no joint connects them.
   bool may_touch(std::size_t a, std::size_t b) const;
   bool moves(BodyId id) const { return id.valid() && bodies[id.index].motion == Motion::dynamic; }
   // The pose of a joint's frame_b in its frame_a.
   Pose relative_pose(std::size_t joint) const;
-  // Position and velocity of a joint from the poses and velocities of its bodies; the turn is
-  // the one nearest to the position it had.
+  // Position and velocity of a joint from the poses and velocities of its bodies. The angle is unwrapped: it is the one
+  // nearest to the position before.
   void measure_joint(std::size_t joint);
 
-  // Every field that the next step depends on, joints included. The bodies must be the same: a
-  // snapshot of others is refused.
+  // Every field that the next step depends on, joints included. A snapshot of other bodies is refused.
   void archive(Archive& ar);
   void archive_topology(Archive& ar);
 };
 
-// What engines that hold a Scene have in common.
+// The common part of all engines that own a Scene.
 class SceneEngine : public Engine {
  public:
   const EngineInfo& info() const final { return info_; }
@@ -61,7 +60,7 @@ class SceneEngine : public Engine {
   // Replaces `out` by the contacts of the last substep.
   virtual void read_contacts(std::vector<Contact>& out) const = 0;
   void contacts_changed() { contacts_kept_ = false; }  // by an advance
-  // Before the next advance, wherever what read_contacts() looks at is changed from outside or saved.
+  // Called before a change from outside, or a snapshot, makes the input of read_contacts() invalid.
   void keep_contacts() {
     if (!contacts_kept_) read_contacts(scene_.contacts);
     contacts_kept_ = true;
@@ -74,13 +73,13 @@ class SceneEngine : public Engine {
   bool contacts_kept_ = true;
 };
 
-// Bodies of one owner that are both quiet do not collide with each other. For whatever has an owner and is quiet.
+// Two quiet bodies of the same owner do not collide. For any types with `owner` and `quiet`.
 template <class A, class B>
 bool quiet_together(const A& a, const B& b) {
   return a.quiet && b.quiet && a.owner != 0 && a.owner == b.owner;
 }
 
-// What no engine can hold: a mass of zero, a mesh that moves, a hull with three points.
+// Descriptions that no engine supports: a mass of zero, a mesh that moves, a hull with three points.
 std::optional<Error> problem_with(const BodyDesc& desc);
 
 // The first command or force that is not a number, if there is one.
@@ -88,13 +87,13 @@ StepStatus problem_with_inputs(const Scene& scene);
 // The first body that is not a number, runs away (1e4 m/s) or has left the world (1e6 m).
 StepStatus problem_with_state(const Scene& scene);
 
-// For checks: every array of an engine has its length, and poses are finite with rotations of length 1.
+// For assertions: every array of an engine has its length, and poses are finite with unit quaternions.
 bool in_order(const Engine& engine);
 
 // The fewest equal parts of a tick that are no longer than max_substep.
 int substep_count(double tick, double max_substep);
 
-// The angle of a rotation about z, on the turn nearest to `previous`.
+// The angle of a rotation about z, unwrapped: the one nearest to `previous`.
 double unwrapped_angle(const Quat& rotation, double previous);
 
 }  // namespace volvox::physics

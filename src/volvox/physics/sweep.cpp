@@ -47,7 +47,7 @@ Vec3 Sweep::hold_before_obstacles(const Scene& scene, std::size_t body, const Ve
   return met ? from + direction * std::max(0.0, free - margin) : to;
 }
 
-// Along a ray, to another body; negative: not within the range.
+// The distance along a ray to another body; negative: none within the range.
 double Sweep::distance_to(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& direction,
                           double range) const {
   const Pose& pose = scene.poses[body];

@@ -1,5 +1,5 @@
-// How far a body may go within a substep, for engines that look where bodies are and not where they go: a fast one
-// would otherwise pass through a wall.
+// Limits the motion of a body within a substep, for engines whose collision detection sees the poses of bodies and not
+// their motion: a fast body would otherwise pass through a wall. World frame, metres.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ class Sweep {
   void add(std::size_t body, const BodyDesc& desc);
   void remove(std::size_t body) { shapes_[body] = nullptr; }
 
-  // Where a body's centre of mass may go from `from`: to `to`, unless that is more than half its thickness away and
-  // something that it may touch is in between.
+  // The position that the centre of mass may reach from `from`: it is `to`, unless that is farther than half the body's
+  // thickness and something that the body may touch is in between.
   Vec3 hold_before_obstacles(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& to) const;
 
  private:

@@ -19,8 +19,8 @@ std::unique_ptr<T> required(std::unique_ptr<T> made, const Guard& guard) {
   return made;
 }
 
-// In all of these the guard, which holds the library, is declared before what the library made, and
-// so outlives it.
+// In all of these classes the guard, which owns the library, is declared before the object of the library, and so
+// outlives it.
 
 class GuardedBehavior final : public mind::Behavior {
  public:
@@ -250,8 +250,8 @@ physics::EngineFactory Guard::engine(const physics::EngineFactory& make, const s
   };
 }
 
-// Extensions are asked for by their own type, so they are not wrapped; the deleter of what is made
-// here would outlive nothing: the run's registries hold the library longer than its extensions.
+// Extensions are looked up by their own type, so they are not wrapped. They need no deleter that holds the library: the
+// run's registries hold it longer than the extensions.
 sim::ExtensionFactory Guard::extension(const sim::ExtensionFactory& make) const {
   return
       [*this, make](const sim::ExtensionSetup& setup) { return required(watched([&] { return make(setup); }), *this); };

@@ -1,6 +1,6 @@
-// What stands between a plugin and the loop: every object that a plugin makes is wrapped, so that
-// what it throws, and numbers that are none, are reported with the plugin's name, and so that its
-// library stays in memory as long as the object does.
+// Guards between a plugin and the loop: every object of a plugin is wrapped, so that its exceptions and NaNs are
+// reported with the plugin's name, and so that its library stays in memory as long as the object exists. Threads as the
+// object.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace volvox::plugin {
 
-// Something that a plugin did wrong; the text names it.
+// An error of a plugin; the text names the plugin.
 class PluginError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 struct Guard {
-  std::string plugin;  // as it is named in messages
+  std::string plugin;  // its name in messages
   std::shared_ptr<platform::SharedLibrary> library;
 
   mind::BehaviorFactory behavior(const mind::BehaviorFactory& make) const;
@@ -29,7 +29,7 @@ struct Guard {
   physics::EngineFactory engine(const physics::EngineFactory& make, const std::string& name) const;
   sim::ExtensionFactory extension(const sim::ExtensionFactory& make) const;
 
-  // A factory whose products need no guard of their own.
+  // For a factory whose products need no wrapper.
   template <class Result, class... Arguments>
   std::function<Result(Arguments...)> plain(const std::function<Result(Arguments...)>& make) const {
     return [*this, make](Arguments... arguments) {
@@ -37,7 +37,7 @@ struct Guard {
     };
   }
 
-  // Runs the plugin's code; what it throws comes out with its name.
+  // Calls the plugin's code; adds the plugin's name to its exceptions.
   template <class Call>
   auto watched(Call&& call) const {
     try {

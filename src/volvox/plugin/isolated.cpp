@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/mind/transfer.h"
@@ -14,10 +15,10 @@ namespace volvox::plugin {
 namespace {
 
 using nlohmann::json;
-constexpr std::size_t capacity = 64 << 20;  // bytes of one call; memory that is not used costs nothing
-constexpr double listing_limit = 10;        // s, to load a library and ask it
+constexpr std::size_t capacity = 64 << 20;  // bytes of one call; unused memory costs nothing
+constexpr double listing_limit = 10;        // s, to load a library and list it
 
-// In a process of its own: what there is, without any of it coming here.
+// Lists what a library offers in another process, so that none of its code is loaded here.
 std::string list_offers(const std::filesystem::path& file) {
   auto loaded = load_plugin(file);
   if (!loaded.ok()) return json{{"error", loaded.error().text()}}.dump();
@@ -31,7 +32,7 @@ std::string list_offers(const std::filesystem::path& file) {
     try {
       made = (**loaded->offered->behaviors.find(name))();
     } catch (...) {
-      // It will fail again when it is wanted, and then its module can be named.
+      // It will fail again when it is used, and then the error can name its module.
     }
     listed["behaviors"].push_back({{"name", name},
                                    {"description", loaded->offered->behaviors.description(name)},
@@ -46,7 +47,7 @@ std::string list_offers(const std::filesystem::path& file) {
 
 }  // namespace
 
-// In this process, in the place of a behaviour that runs in the other.
+// The proxy, in this process, of a behaviour that runs in the companion.
 class IsolatedBehavior final : public mind::Behavior {
  public:
   IsolatedBehavior(std::shared_ptr<IsolatedLibrary> library, std::uint32_t number, bool lists_state)
@@ -81,7 +82,7 @@ class IsolatedBehavior final : public mind::Behavior {
   }
   double period() const override { return reply_.period; }
   bool lists_state() const override { return lists_state_; }
-  // The same bytes as those of a behaviour that is not isolated: the same hash, the same snapshot.
+  // The same bytes as of a behaviour that is not isolated: the same hash and the same snapshot.
   void archive_state(Archive& ar) override {
     if (ar.loading())
       return ar.fail("a behavior of an isolated plugin takes no snapshot in; restore it without --isolate");
@@ -138,8 +139,7 @@ mind::BehaviorFactory IsolatedLibrary::behavior_factory(const Known& known) {
           "plugin '{}': it looks at other modules, which are not there in another process; run it without --isolate",
           self->facts_.name));
     self->names_.push_back(known.name);
-    return std::make_unique<IsolatedBehavior>(self, static_cast<std::uint32_t>(self->names_.size() - 1),
-                                              known.lists_state);
+    return std::make_unique<IsolatedBehavior>(self, narrow<std::uint32_t>(self->names_.size() - 1), known.lists_state);
   };
 }
 
@@ -157,7 +157,7 @@ void IsolatedLibrary::disable(const std::string& how, const std::string& where) 
 }
 
 std::optional<std::span<const std::byte>> IsolatedLibrary::exchange(const SaveArchive& ar, const std::string& where) {
-  // Made at the first call: by then all agents and sensors are there, and so they are in the companion.
+  // Forked at the first call: by then all agents and sensors exist, so the companion has them, too.
   if (!companion_) {
     auto started =
         platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); }, capacity);
@@ -176,7 +176,7 @@ void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Ag
   const std::int64_t begin = platform::monotonic_ns();
   const std::string where = fmt::format("behavior '{}' of module '{}'", names_[behavior], agent.name());
   SaveArchive ar;
-  auto address = reinterpret_cast<std::uintptr_t>(&agent);  // the same there: it is a copy of this process
+  auto address = reinterpret_cast<std::uintptr_t>(&agent);  // valid there, too: the companion is a copy of this process
   std::vector<std::byte> rest = more;
   ar("operation", operation);
   ar("behavior", behavior);

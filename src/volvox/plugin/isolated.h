@@ -1,8 +1,7 @@
-// The behaviours and sensors of a plugin in a process of their own. The library is loaded there and
-// nowhere else; in this process each behaviour is a stand-in that sends its agent over, lets the real
-// one run, and takes the agent back, and each sensor one that sends what has changed in the world and
-// takes the reading. Same results, at the cost of a round trip; what crashes or hangs is that process,
-// and the run goes on without the plugin.
+// Runs the behaviours and sensors of a plugin in a separate process, the companion, which alone loads the library. In
+// this process each behaviour is a proxy that sends its agent, lets the real behaviour run, and receives the agent
+// back; each sensor is a proxy that sends the changes of the world and receives the reading. The results are the same,
+// at the cost of a round trip. If the companion crashes or hangs, the run continues without the plugin.
 #pragma once
 
 #include <filesystem>
@@ -22,14 +21,14 @@ namespace volvox::plugin {
 
 class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
  public:
-  // Asks the library, in a process that ends at once, what it offers. `limit`: s, for one call.
+  // Lists what the library offers, in a short-lived process. `limit`: s, for one call.
   static Result<std::shared_ptr<IsolatedLibrary>> create(const std::filesystem::path& file, double limit, Log& log);
 
   const PluginFacts& facts() const { return facts_; }
-  // Their stand-ins.
+  // Factories of the proxies.
   void add_to(mind::Registries& minds);
 
-  // What a call cost, and why there are no more (empty: it still runs).
+  // The durations of the calls, and why the plugin was disabled (empty: it still runs).
   sim::TimeDistribution round_trips() const;
   const std::string& disabled() const { return disabled_; }
   bool took_too_long() const { return companion_ && companion_->took_too_long(); }
@@ -47,7 +46,7 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
     double period = 0;
     mind::Behavior::OnBoard on_board;
     std::vector<std::byte> state;    // of the behaviour
-    std::vector<std::string> asked;  // parameters that it looked at
+    std::vector<std::string> asked;  // parameters that it has read
 
     template <class Archive>
     void archive(Archive& ar) {
@@ -56,19 +55,19 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
       ar("state", state), ar("asked", asked);
     }
   };
-  struct SensorMade {  // all that it was made from, for it to be made again in the companion
+  struct SensorMade {  // the arguments of its factory, to make it again in the companion
     model::Sensor model;
     Parameters parameters;
     double neighbor_range = 0;
   };
-  // What a sensor can see in a world, as it was when it was last sent over.
+  // The parts of a world that a sensor can read, as last sent to the companion.
   struct Seen {
     std::vector<Pose> poses;
     std::vector<Twist> velocities, last_velocities;
     std::vector<physics::JointState> joints;
     std::vector<Wrench> loads;
     std::vector<double> others;              // docks, colours, the length of the last advance
-    bool update(const world::World& world);  // whether anything has changed
+    bool update(const world::World& world);  // true: something has changed
   };
 
   IsolatedLibrary(std::filesystem::path file, double limit, Log& log)
@@ -103,7 +102,7 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   std::vector<std::pair<std::string, std::string>> known_sensors_;  // and their descriptions
   std::vector<std::string> names_;                                  // of the behaviours that were made, by number
   std::vector<SensorMade> sensors_;                                 // that were made, by number
-  mutable std::mutex mutex_;  // one call at a time: behaviours run in several threads
+  mutable std::mutex mutex_;  // one call at a time: behaviours run on several threads
   std::unique_ptr<platform::Companion> companion_;
   std::string disabled_;
   sim::TimeDistribution round_trips_;
@@ -114,7 +113,7 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   std::vector<std::unique_ptr<mind::Behavior>> running_;
   std::vector<std::unique_ptr<mind::Sensor>> sensing_;
   exchange::Neighborhood neighborhood_;
-  bool neighborhood_stale_ = true;  // the world has changed since
+  bool neighborhood_stale_ = true;  // the world has changed since it was computed
 };
 
 }  // namespace volvox::plugin

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/mind/camera.h"
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 constexpr double making_limit = 10;  // s, to load a library and make one sensor
 
-// A percept's type must be known in the run's own process, where no code of the plugin is.
+// The type of a percept must be known in the run's process, which has no code of the plugin.
 const TypeInfo* known_type(std::uint64_t key) {
   static const std::array known = {&type_of<bool>(),
                                    &type_of<int>(),
@@ -47,7 +48,7 @@ const TypeInfo* known_type(std::uint64_t key) {
   return nullptr;
 }
 
-// Plain structures as they lie in memory: both ends are one program.
+// Plain structs, copied byte by byte: both processes are the same program.
 template <class T>
 void archive_bytes(Archive& ar, std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T));
@@ -68,7 +69,7 @@ bool changed(std::span<const T> now, std::vector<T>& before) {
 
 }  // namespace
 
-// In this process, in the place of a sensor that reads in the other.
+// The proxy, in this process, of a sensor that runs in the companion.
 class IsolatedSensor final : public mind::Sensor {
  public:
   struct Facts {
@@ -95,7 +96,7 @@ class IsolatedSensor final : public mind::Sensor {
   Facts facts_;
 };
 
-// The sensor is made in a process that ends at once, which tells what the loop must know of it.
+// The sensor is made in a short-lived process, which returns what the loop must know about it.
 mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
   return [self = shared_from_this(), type](const model::Sensor& sensor,
                                            const Parameters& parameters) -> std::unique_ptr<mind::Sensor> {
@@ -104,7 +105,7 @@ mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
           fmt::format("plugin '{}' ({}): its sensor '{}' {}", self->facts_.name, self->file_.string(), type, what));
     };
     self->sensors_.push_back({sensor, parameters, 0});
-    const auto number = static_cast<std::uint32_t>(self->sensors_.size() - 1);
+    const auto number = narrow<std::uint32_t>(self->sensors_.size() - 1);
     const platform::ChildOutcome outcome = platform::run_in_child(
         [&]() -> std::string {
           try {
@@ -155,12 +156,12 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
   std::vector<double> rest{world.last_advance()};
   for (std::uint32_t dock = 0; dock < world.docks(); ++dock) {
     const world::DockStatus& status = world.dock_status(dock);
-    rest.push_back(static_cast<int>(status.phase) + 4 * status.enabled + 8 * status.broken);
+    rest.push_back(real(number_of(status.phase)) + 4 * status.enabled + 8 * status.broken);
     rest.push_back(world.graph().partner(dock));
   }
   for (std::uint32_t placement = 0; placement < world.placements(); ++placement) {
     const auto color = world.color(placement);
-    if (color) rest.insert(rest.end(), {static_cast<double>(placement), color->r, color->g, color->b, color->a});
+    if (color) rest.insert(rest.end(), {real(placement), color->r, color->g, color->b, color->a});
   }
   return changed(std::span<const double>(rest), others) || any;
 }
@@ -171,10 +172,11 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   if (!disabled_.empty()) return;
   const std::int64_t begin = platform::monotonic_ns();
   SaveArchive ar;
-  auto world = reinterpret_cast<std::uintptr_t>(&context.world);  // the same there: it is a copy of this process
+  auto world =
+      reinterpret_cast<std::uintptr_t>(&context.world);  // valid there, too: the companion is a copy of this process
   auto module = context.module;
   double dt = context.dt;
-  bool moved = companion_ != nullptr;  // at the first call the copy is new
+  bool moved = companion_ != nullptr;  // at the first call the companion's copy is up to date
   const bool differs = seen_.update(context.world);
   moved = moved && differs;
   std::vector<mind::RayHit> hits(context.hits.begin(), context.hits.end());
@@ -241,7 +243,7 @@ void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveAr
     throw PluginError(
         fmt::format("plugin '{}': the world could not be sent to its process: {}", facts_.name, ar.failure()));
   const mind::Sensor& sensor = sensor_here(number);
-  // The world may have come with a sensor before this one that does not look around.
+  // The world may have been sent by an earlier sensor that does not use the neighbourhood.
   neighborhood_stale_ = neighborhood_stale_ || moved;
   if (neighborhood && neighborhood_stale_) {
     double range = 0;
@@ -249,7 +251,7 @@ void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveAr
     neighborhood_.update(world, range);
     neighborhood_stale_ = false;
   }
-  // What others send is not here: the network's frames are in the run's own process.
+  // Messages of others are not available: the frames of the network are in the run's process.
   const mind::SenseContext context{world,  module,  dt, hits,
                                    forces, nullptr, 0,  neighborhood ? &neighborhood_ : nullptr};
   if (operation == Operation::rays) {

@@ -1,11 +1,11 @@
-// All that a plugin includes. In one of its source files:
+// The only header that a plugin needs. In one of its source files:
 //
 //   #include <volvox/plugin/plugin.h>
 //   VOLVOX_PLUGIN("patrol", "walks along fences") {
 //     plugin.behaviors.add("patrol", [] { return std::make_unique<Patrol>(); }, "along the nearest fence");
 //   }
 //
-// What it throws is caught and reported with its name. docs/plugins.md says how to build one.
+// Exceptions are caught and reported with the plugin's name. docs/plugins.md says how to build a plugin.
 #pragma once
 
 #include <cstdio>
@@ -20,7 +20,7 @@
 
 namespace volvox::plugin {
 
-// What a plugin fills. Names that there are already are replaced by its own, with a warning.
+// The registries that a plugin fills. A name that already exists is replaced, with a warning.
 struct Registrations {
   mind::BehaviorRegistry behaviors{"behavior"};
   mind::SensorRegistry sensors{"sensor type"};
@@ -33,8 +33,8 @@ struct Registrations {
   Registry<sim::ExperimentFactory> experiments{"experiment"};
 };
 
-// What must be the same in Volvox and in a plugin: the compiler, its standard library, and how large
-// the classes are that cross. Each side compiles its own.
+// What must be equal in Volvox and in a plugin (ABI): the compiler, its standard library, and the sizes of the shared
+// classes. Each side compiles its own text.
 inline std::string build_id() {
   std::uint64_t layout = 0;
   for (const std::size_t size :
@@ -58,7 +58,7 @@ inline std::string build_id() {
   return compiler + ", " + library + ", layout " + text;
 }
 
-// The shim around a plugin's own code: no exception crosses the C function.
+// Wraps the plugin's code: no exception leaves the C function.
 inline int add_all(void (*fill)(Registrations&), void* registrations, char* error, std::size_t error_size) {
   try {
     fill(*static_cast<Registrations*>(registrations));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/paths.h"
 #include "volvox/plugin/guards.h"
@@ -105,13 +106,13 @@ Result<LoadedPlugin> load_plugin(const fs::path& file) {
 
 namespace {
 
-// All that it offers, or all but its behaviours and sensors.
+// Adds all that it offers, or all but its behaviours and sensors.
 void add_to(const LoadedPlugin& loaded, bool isolated, sim::Library& into, view::RenderEngineRegistry& renderers,
             Log& log) {
   const Registrations& offered = *loaded.offered;
   const Guard guard{fmt::format("plugin '{}' ({})", loaded.facts.name, loaded.facts.file.string()), loaded.library};
   const PluginFacts& facts = loaded.facts;
-  // The factories are the plugin's own code: whoever holds one holds its library.
+  // A factory is code of the plugin, so it must own its library.
   if (!isolated)
     add_guarded(offered.behaviors, into.minds.behaviors, "behavior", facts, log,
                 [&](const auto& make, const std::string&) { return guard.behavior(make); });
@@ -195,7 +196,7 @@ void Plugins::add_metrics(sim::Metrics& metrics) const {
     const auto library = weak.lock();
     if (!library) continue;
     const sim::TimeDistribution times = library->round_trips();
-    calls += static_cast<double>(times.count());
+    calls += real(times.count());
     disabled += library->disabled().empty() ? 0 : 1;
     median = std::max(median, times.quantile(0.5));
     p99 = std::max(p99, times.quantile(0.99));

@@ -1,5 +1,5 @@
-// Finds shared libraries, asks them what they were built for, and adds what they offer to the
-// registries of a run. Every factory, and so every run, keeps the library in memory that it is from.
+// Finds the shared libraries of plugins, checks their ABI, and adds what they offer to the registries of a run. Every
+// factory owns a share of its library, so the library stays in memory as long as a run uses it.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace volvox::plugin {
 
-// What a plugin says of itself, and offers.
+// The description of a plugin and the names that it offers.
 struct PluginFacts {
   std::string name, description, build;
   std::filesystem::path file;
@@ -32,12 +32,12 @@ class Plugins final : public sim::PluginHost {
   std::vector<std::string> warnings() const override { return said_of_users_; }
   bool clock_decided() const override;
 
-  // All that lie in the folders of VOLVOX_PLUGIN_PATH. One that is broken is warned of and left out.
+  // Loads all plugins in the folders of VOLVOX_PLUGIN_PATH. A broken plugin causes a warning and is left out.
   void load_users(std::optional<double> isolate, sim::Library& into, Log& log);
-  // Every plugin along the path, loadable or not: the error says what is wrong with it.
+  // Every plugin on the path, loadable or not; the error says why not.
   std::vector<std::pair<std::filesystem::path, Result<PluginFacts>>> find_all();
 
-  // Those of Volvox and those of the plugins loaded so far.
+  // Of Volvox and of the plugins loaded so far.
   const view::RenderEngineRegistry& renderers() const { return renderers_; }
   view::RenderEngineRegistry& renderers() { return renderers_; }
 
@@ -52,13 +52,13 @@ class Plugins final : public sim::PluginHost {
   std::vector<std::weak_ptr<IsolatedLibrary>> isolated_;
 };
 
-// The file of a plugin by the name that a world gives it: a path, or a name to be looked for beside
-// the world's file and along platform::plugin_path(). "mine" finds libmine.so too.
+// Finds the file of a plugin by its name in a world: a path, or a name that is searched for beside the world's file and
+// on platform::plugin_path(). "mine" finds libmine.so, too.
 Result<std::filesystem::path> find_plugin(const model::PluginSpec& plugin);
 
-// A library that is loaded, and what it offers.
+// A loaded library and what it offers.
 struct LoadedPlugin {
-  std::shared_ptr<platform::SharedLibrary> library;  // freed after what was made from the registrations
+  std::shared_ptr<platform::SharedLibrary> library;  // must outlive everything made from the registrations
   std::shared_ptr<Registrations> offered;
   PluginFacts facts;
 };

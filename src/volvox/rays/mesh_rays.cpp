@@ -6,14 +6,15 @@
 #include <utility>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/base/isa.h"
 #include "volvox/rays/ray_shapes.h"
 
 namespace volvox::rays {
 namespace {
 
-// What single precision may do to a ray near the mesh, as a part of the mesh's radius: a few
-// roundings of 2^-24. Boxes are larger by this, so that none is passed by that should not be.
+// The error of single precision near the mesh, relative to the mesh's radius: a few roundings of 2^-24. Boxes are
+// larger by this, so that no ray misses a box that it should enter.
 constexpr double blur = 4e-6;
 constexpr int deepest = 40;  // levels of a tree
 constexpr std::uint32_t nowhere = ~0u;
@@ -22,6 +23,7 @@ using Node = MeshRays::Node;
 using Quad = MeshRays::Quad;
 using Floats = float __attribute__((vector_size(16)));
 
+VOLVOX_KERNEL float to_float(double x) { return static_cast<float>(x); }
 VOLVOX_KERNEL Floats all_four(float value) { return Floats{} + value; }
 VOLVOX_KERNEL Floats lower(const Floats& a, const Floats& b) { return a < b ? a : b; }
 VOLVOX_KERNEL Floats higher(const Floats& a, const Floats& b) { return a > b ? a : b; }
@@ -30,7 +32,7 @@ VOLVOX_KERNEL Floats higher(const Floats& a, const Floats& b) { return a > b ? a
 VOLVOX_KERNEL unsigned not_above(const Floats& a, const Floats& b) {
   const auto lanes = a <= b;
 #if defined(__SSE__)
-  return static_cast<unsigned>(__builtin_ia32_movmskps(reinterpret_cast<Floats>(lanes)));
+  return __builtin_ia32_movmskps(reinterpret_cast<Floats>(lanes));
 #else
   unsigned bits = 0;
   for (int i = 0; i < 4; ++i) bits |= lanes[i] != 0 ? 1u << i : 0u;
@@ -38,21 +40,21 @@ VOLVOX_KERNEL unsigned not_above(const Floats& a, const Floats& b) {
 #endif
 }
 
-// A ray on its way down the tree: where it goes next, and what waits until it comes back.
+// The traversal of the tree by one ray: its next node and the stack of nodes to visit later.
 struct Walk {
   struct Waiting {
     float distance;  // to its box
     std::uint32_t place;
   };
 
-  Walk() {}  // begin() fills what is used; the rest of the stack stays as it is
+  Walk() {}  // begin() sets what is used; the stack is not initialised
   void begin(const MeshRays::LocalRay& exact, MeshHit& hit, std::uint32_t root, const Vec3& from, double skipped_length,
              double margin) {
     for (int i = 0; i < 3; ++i) {
-      auto direction = static_cast<float>(exact.direction[i]);
-      // Along a side of the box: no infinities, and nowhere off the line by more than the blur.
+      auto direction = to_float(exact.direction[i]);
+      // Parallel to a side of the box: avoids infinities, and stays within the blur of the line.
       if (std::fabs(direction) < 1e-18f) direction = direction < 0 ? -1e-18f : 1e-18f;
-      origin[i] = all_four(static_cast<float>(from[i]));
+      origin[i] = all_four(to_float(from[i]));
       inverse[i] = all_four(1 / direction);
       near_side[i] = direction < 0 ? 1 : 0;
     }
@@ -61,12 +63,12 @@ struct Walk {
     skipped = skipped_length, slack = margin;
     shorten(exact.range);
   }
-  // A little farther than the range, so that what lies at the same distance is still looked at.
-  VOLVOX_KERNEL void shorten(double to) { range = to, reach = static_cast<float>(to - skipped + slack); }
+  // A little farther than the range, so that other triangles at the same distance are still tested.
+  VOLVOX_KERNEL void shorten(double to) { range = to, reach = to_float(to - skipped + slack); }
 
   Floats origin[3], inverse[3];  // of the direction; the same four times
   int near_side[3];              // of a box, as the ray comes
-  float reach;                   // how far boxes count
+  float reach;                   // boxes farther than this are skipped
   std::uint32_t place;
   int waiting;
   double range, skipped, slack;  // to the best hit; how far ahead of the origin the walk begins
@@ -75,7 +77,7 @@ struct Walk {
   Waiting stack[3 * (deepest + 2)];  // the nearest on top
 };
 
-// On to the nearest child on the ray's way; the others wait.
+// Goes to the nearest child that the ray enters and pushes the others.
 VOLVOX_KERNEL void enter(Walk& walk, const Node& node) {
   VOLVOX_ASSERT(walk.waiting <= 3 * (deepest + 1));
   Floats near[3], far[3];
@@ -108,8 +110,8 @@ VOLVOX_KERNEL void enter(Walk& walk, const Node& node) {
   walk.place = nearest.place;
 }
 
-// The nearest of a quad's triangles on the ray's way, by meet_triangle in lockstep; the first
-// of those at one distance. Infinitely far: none.
+// The nearest triangle of a quad that the ray hits, by meet_triangle on four lanes; of several at the same distance the
+// first. An infinite distance: none.
 struct Nearest {
   double distance;
   int place;
@@ -148,7 +150,7 @@ VOLVOX_KERNEL void try_triangles(Walk& walk, const Quad& quad) {
   walk.shorten(nearest.distance);
 }
 
-// To what waits; false: nothing within reach does.
+// Pops the next node within reach; false: there is none.
 VOLVOX_KERNEL bool come_back(Walk& walk) {
   while (walk.waiting > 0) {
     const Walk::Waiting next = walk.stack[--walk.waiting];
@@ -162,8 +164,8 @@ VOLVOX_KERNEL void fetch_early(const void* begin, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(begin) + i);
 }
 
-// Every ray takes one step in turn, so that what it needs for its next is on its way from memory
-// while the others take theirs: on a million triangles that halves the time.
+// Every ray takes one step in turn, so that memory for its next step is fetched while the other rays take theirs: on a
+// million triangles this halves the time.
 VOLVOX_FOR_EACH_ISA(void, walk_in_turn, (Walk * walks, int count, const Node* nodes, const Quad* quads),
                     (walks, count, nodes, quads)) {
   Walk* going[MeshRays::packet];
@@ -179,10 +181,10 @@ VOLVOX_FOR_EACH_ISA(void, walk_in_turn, (Walk * walks, int count, const Node* no
   }
 }
 
-// Embree's builder hands places in the tree around as pointers, and null would be a failure.
-void* as_pointer(std::uint32_t place) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place) + 1); }
+// Embree's builder passes nodes as pointers, and null means failure: the pointer is the index plus one.
+void* as_pointer(std::uint32_t place) { return reinterpret_cast<void*>(std::uintptr_t{place} + 1); }
 std::uint32_t as_place(const void* pointer) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) - 1);
+  return narrow<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer) - 1);
 }
 
 }  // namespace
@@ -203,10 +205,10 @@ void MeshRays::build(RTCDevice device) {
     for (std::size_t t = 0; t < triangles; ++t) {
       model::Bounds box;
       for (const std::uint32_t corner : mesh_->triangles[t]) box.add(mesh_->vertices[corner] - centre_);
-      boxes[t] = {static_cast<float>(box.low.x - margin),  static_cast<float>(box.low.y - margin),
-                  static_cast<float>(box.low.z - margin),  0,
-                  static_cast<float>(box.high.x + margin), static_cast<float>(box.high.y + margin),
-                  static_cast<float>(box.high.z + margin), static_cast<unsigned>(t)};
+      boxes[t] = {to_float(box.low.x - margin),  to_float(box.low.y - margin),
+                  to_float(box.low.z - margin),  0,
+                  to_float(box.high.x + margin), to_float(box.high.y + margin),
+                  to_float(box.high.z + margin), narrow<unsigned>(t)};
     }
     nodes_.clear(), quads_.clear();
   };
@@ -225,9 +227,9 @@ void MeshRays::build(RTCDevice device) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     for (auto& axis : node.sides)
       for (int i = 0; i < 4; ++i)
-        axis[0][i] = infinite, axis[1][i] = -infinite;  // where there is no child, nothing enters
+        axis[0][i] = infinite, axis[1][i] = -infinite;  // no ray enters a box of a missing child
     nodes.push_back(node);
-    return as_pointer(static_cast<std::uint32_t>(nodes.size() - 1));
+    return as_pointer(narrow<std::uint32_t>(nodes.size() - 1));
   };
   arguments.setNodeBounds = [](void* place, const RTCBounds** bounds, unsigned count, void* mesh) {
     Node& node = static_cast<MeshRays*>(mesh)->nodes_[as_place(place)];
@@ -244,10 +246,10 @@ void MeshRays::build(RTCDevice device) {
   arguments.createLeaf = [](RTCThreadLocalAllocator, const RTCBuildPrimitive* leaf, std::size_t count, void* mesh) {
     std::uint32_t numbers[4];
     for (std::size_t i = 0; i < count; ++i) numbers[i] = leaf[i].primID;
-    std::sort(numbers, numbers + count);  // so that the first is the one with the lowest number
+    std::sort(numbers, numbers + count);  // of equal distances the lowest number wins
     return as_pointer(static_cast<MeshRays*>(mesh)->add_quad({numbers, count}) | quad_bit);
   };
-  // The good tree; where triangles lie so unevenly that it would become too deep, the even one.
+  // Medium quality first; if triangles are so uneven that this tree becomes too deep, low quality, which is balanced.
   const void* root = nullptr;
   for (const RTCBuildQuality quality : {RTC_BUILD_QUALITY_MEDIUM, RTC_BUILD_QUALITY_LOW}) {
     if (root != nullptr) break;
@@ -265,14 +267,14 @@ std::uint32_t MeshRays::add_quad(std::span<const std::uint32_t> triangles) {
   VOLVOX_ASSERT(!triangles.empty() && triangles.size() <= 4);
   Quad& quad = quads_.emplace_back();
   for (std::size_t i = 0; i < 4; ++i) {
-    const std::uint32_t number = triangles[i < triangles.size() ? i : 0];  // the first again, where there are fewer
+    const std::uint32_t number = triangles[i < triangles.size() ? i : 0];  // fewer than four: the first fills up
     const auto& [j, k, l] = mesh_->triangles[number];
     const Vec3 a = mesh_->vertices[j], ab = mesh_->vertices[k] - a, ac = mesh_->vertices[l] - a;
     for (int axis = 0; axis < 3; ++axis)
       quad.a[axis][i] = a[axis], quad.ab[axis][i] = ab[axis], quad.ac[axis][i] = ac[axis];
     quad.triangle[i] = number;
   }
-  return static_cast<std::uint32_t>(quads_.size() - 1);
+  return narrow<std::uint32_t>(quads_.size() - 1);
 }
 
 void MeshRays::cast(const LocalRay* rays, MeshHit* hits, int count) const {
@@ -282,7 +284,7 @@ void MeshRays::cast(const LocalRay* rays, MeshHit* hits, int count) const {
   for (int i = 0; i < count; ++i) {
     hits[i] = {};
     if (quads_.empty()) continue;
-    // From far away, the walk begins near the mesh, where floats are fine enough.
+    // A ray from far away starts near the mesh, where floats are precise enough.
     const Vec3 away = rays[i].origin - centre_;
     const double skipped = std::max(0.0, length(away) - 2 * radius_);
     walks[walking].begin(rays[i], hits[i], root_, away + rays[i].direction * skipped, skipped, blur * radius_);

@@ -1,9 +1,9 @@
-// Rays against one triangle mesh: Embree sorts boxes around up to four triangles each into a tree
-// once; rays walk down the tree here, several in turn, and try the triangles in double arithmetic.
-// Boxes only save work: which triangle is hit, and where, does not depend on them, nor on the
-// processor or on how rays are packed together. It is the nearest, of two at one distance the first.
-// (Embree's own triangles are single precision: at the rim of an obstacle another processor may
-// miss what this one hits.) Internal to rays/; docs/decisions/0080 has the reasons and the figures.
+// Casts rays against one triangle mesh. Embree builds the tree of bounding boxes once, with up to four triangles in a
+// leaf; the traversal is here, several rays in turn, and tests triangles in double precision. The result depends
+// neither on the boxes nor on the processor nor on which rays share a packet: it is the nearest triangle, and of two at
+// the same distance the one with the lower number. (Embree's own triangle test is in single precision: at the edge of
+// an obstacle one processor may miss what another hits.) Internal to rays/; docs/decisions/0080 has the reasons and the
+// figures.
 #pragma once
 
 #include <embree3/rtcore.h>
@@ -28,8 +28,8 @@ class MeshRays {
 
   MeshRays(RTCDevice device, model::Mesh mesh);
 
-  // Rays in the mesh's frame, up to `packet` at once; directions are unit vectors. The nearest hit
-  // of each no farther than its range, from both sides.
+  // Casts up to `packet` rays in the mesh's frame; directions are unit vectors. Finds the nearest hit of each within
+  // its range, from both sides.
   struct LocalRay {
     Vec3 origin, direction;
     double range = 0;
@@ -42,7 +42,7 @@ class MeshRays {
     std::uint32_t triangle[4];
   };
   // The boxes of up to four children, two cache lines: their low and high sides by axis, from the
-  // mesh's centre. A child is the place of a node, or of a quad where `quad_bit` is set.
+  // mesh's centre. A child is the index of a node, or of a quad if `quad_bit` is set.
   struct alignas(64) Node {
     float sides[3][2][4];
     std::uint32_t child[4];
@@ -51,13 +51,13 @@ class MeshRays {
 
  private:
   void build(RTCDevice device);
-  std::uint32_t add_quad(std::span<const std::uint32_t> triangles);  // in order; its place
+  std::uint32_t add_quad(std::span<const std::uint32_t> triangles);  // sorted; returns the index
 
   model::Mesh mesh_;
   std::vector<Node> nodes_;
   std::vector<Quad> quads_;
   std::uint32_t root_ = 0;  // a node or a quad
-  Vec3 centre_;             // boxes count from here: floats are finest near zero
+  Vec3 centre_;             // the origin of the boxes: floats are most precise near zero
   double radius_ = 0;
 };
 

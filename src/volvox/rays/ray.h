@@ -1,4 +1,4 @@
-// A ray, and what it hits: the types of everybody who asks for rays or casts them.
+// A ray and its hit, in the world frame, in metres. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace volvox::rays {
 
-// It sees solids from outside only: a ray that starts inside a shape, or below a plane, passes out of it unseen. Meshes
-// and height fields are seen from both sides.
+// A ray hits solids from outside only: a ray that starts inside a solid, or below a plane, does not hit its surface on
+// the way out. It hits meshes and height fields from both sides.
 struct Ray {
   Vec3 origin;
   Vec3 direction;                  // unit
   double range = 100;              // m
-  std::uint32_t ignore_owner = 0;  // 0: ignores nothing
+  std::uint32_t ignore_owner = 0;  // bodies of this owner are not hit; 0: none is ignored
 };
 
 struct Hit {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/base/isa.h"
 #include "volvox/rays/mesh_rays.h"
 #include "volvox/rays/ray_shapes.h"
@@ -17,8 +18,10 @@ namespace volvox::rays {
 namespace {
 
 constexpr int packet = MeshRays::packet;
-// A height field of more triangles than this is walked cell by cell instead of sorted.
+// A height field of more triangles than this gets no tree; rays traverse its cells instead.
 constexpr std::size_t most_field_triangles = 1'000'000;
+
+float to_float(double x) { return static_cast<float>(x); }
 
 model::Mesh triangles_of(const model::HeightFieldData& field) {
   auto mesh = std::make_shared<model::MeshData>();
@@ -26,7 +29,7 @@ model::Mesh triangles_of(const model::HeightFieldData& field) {
   for (std::uint32_t row = 0; row < field.rows; ++row)
     for (std::uint32_t column = 0; column < field.columns; ++column)
       mesh->vertices.push_back({column * cell_x - field.size_x / 2, row * cell_y - field.size_y / 2,
-                                field.heights[static_cast<std::size_t>(row) * field.columns + column]});
+                                field.heights[std::size_t{row} * field.columns + column]});
   for (std::uint32_t row = 0; row + 1 < field.rows; ++row)
     for (std::uint32_t column = 0; column + 1 < field.columns; ++column) {
       const std::uint32_t a = row * field.columns + column, b = a + 1, c = b + field.columns, d = a + field.columns;
@@ -36,22 +39,22 @@ model::Mesh triangles_of(const model::HeightFieldData& field) {
   return mesh;
 }
 
-// With a margin for what single precision does to a ray on its way to it.
+// The margin covers the rounding of rays to single precision.
 RTCBounds outer(const model::Bounds& box) {
   double margin = 0;
   for (int i = 0; i < 3; ++i) margin = std::max({margin, std::fabs(box.low[i]), std::fabs(box.high[i])});
   margin = 1e-4 + 1e-6 * margin;
   RTCBounds out{};
-  out.lower_x = static_cast<float>(box.low.x - margin), out.upper_x = static_cast<float>(box.high.x + margin);
-  out.lower_y = static_cast<float>(box.low.y - margin), out.upper_y = static_cast<float>(box.high.y + margin);
-  out.lower_z = static_cast<float>(box.low.z - margin), out.upper_z = static_cast<float>(box.high.z + margin);
+  out.lower_x = to_float(box.low.x - margin), out.upper_x = to_float(box.high.x + margin);
+  out.lower_y = to_float(box.low.y - margin), out.upper_y = to_float(box.high.y + margin);
+  out.lower_z = to_float(box.low.z - margin), out.upper_z = to_float(box.high.z + margin);
   return out;
 }
 
 }  // namespace
 
 struct RayCaster::Scene {
-  // What can be hit: a collider of a body.
+  // A collider of a body.
   struct Part {
     std::uint32_t body = 0, collider = 0;
     const MeshRays* mesh = nullptr;  // null: in closed form
@@ -61,18 +64,18 @@ struct RayCaster::Scene {
     Vec3 turn(const Vec3& v) const { return {dot(axes[0], v), dot(axes[1], v), dot(axes[2], v)}; }
     Vec3 turn_back(const Vec3& v) const { return axes[0] * v.x + axes[1] * v.y + axes[2] * v.z; }
   };
-  // Parts in one tree of boxes.
+  // The parts in one tree of bounding boxes.
   struct Tree {
     explicit Tree(const Scene& owner) : scene(owner) {}
     const Scene& scene;
     std::vector<Part> parts;
     RTCScene boxes = nullptr;
     RTCGeometry geometry = nullptr;
-    std::atomic<bool> changed{false};  // several bodies may be placed at once
+    std::atomic<bool> changed{false};  // several threads may place bodies
   };
-  // A packet on its way: the exact rays and the best hits so far, by Embree's ray id.
+  // A packet being cast: the exact rays and their best hits so far, by Embree's ray id.
   struct Flight {
-    RTCIntersectContext context;  // first: Embree hands back its address
+    RTCIntersectContext context;  // must be first: Embree passes its address to the callback
     const Ray* rays = nullptr;
     Hit* hits = nullptr;
     double* ranges = nullptr;
@@ -127,7 +130,7 @@ const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
   return rays.get();
 }
 
-// Where a part is, now that its body is where it is.
+// Computes the frame and the box of a part from the pose of its body.
 void RayCaster::Scene::put(Part& part) const {
   VOLVOX_ASSERT(part.body < bodies.size());
   const Body& body = bodies[part.body];
@@ -160,12 +163,12 @@ void RayCaster::Scene::sort(Tree& tree, RTCBuildQuality quality) {
     rtcSetGeometryIntersectFunction(tree.geometry, hit_part);
     rtcAttachGeometry(tree.boxes, tree.geometry);
   }
-  rtcSetGeometryUserPrimitiveCount(tree.geometry, static_cast<unsigned>(tree.parts.size()));
+  rtcSetGeometryUserPrimitiveCount(tree.geometry, narrow<unsigned>(tree.parts.size()));
   rtcCommitGeometry(tree.geometry);
   rtcCommitScene(tree.boxes);
 }
 
-// Embree: the box of a part lies on the way of some rays of a packet.
+// Embree's callback: some rays of a packet enter the box of a part.
 void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
   const Tree& tree = *static_cast<const Tree*>(args->geometryUserPtr);
   const Part& part = tree.parts[args->primID];
@@ -208,9 +211,9 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
     if (!hits[i].hit() || !tree.scene.better(flight, numbers[i], hits[i].distance, part.body)) continue;
     flight.hits[numbers[i]] = hits[i];
     flight.ranges[numbers[i]] = hits[i].distance;
-    // A little more, so that what lies at the same distance is still looked at.
+    // A little more, so that other parts at the same distance are still tested.
     RTCRayN_tfar(rays, args->N, lanes[i]) =
-        std::min(RTCRayN_tfar(rays, args->N, lanes[i]), static_cast<float>(hits[i].distance * (1 + 1e-6) + 1e-6));
+        std::min(RTCRayN_tfar(rays, args->N, lanes[i]), to_float(hits[i].distance * (1 + 1e-6) + 1e-6));
     RTCHitN_geomID(embree_hits, args->N, lanes[i]) = args->geomID;
   }
 }
@@ -223,7 +226,7 @@ void RayCaster::Scene::cast_planes(Flight& flight, int count) const {
       if (owner != 0 && owner == ray.ignore_owner) continue;
       const ShapeHit found = shapes[part.body]->cast(part.collider, part.turn(ray.origin - part.origin),
                                                      part.turn(ray.direction), flight.ranges[i]);
-      if (found.distance < 0 || !better(flight, static_cast<unsigned>(i), found.distance, part.body)) continue;
+      if (found.distance < 0 || !better(flight, i, found.distance, part.body)) continue;
       flight.hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
       flight.ranges[i] = found.distance;
     }
@@ -240,15 +243,15 @@ void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
     if (tree->parts.empty()) continue;
     if (count == 1) {
       RTCRayHit query;
-      query.ray = {static_cast<float>(rays->origin.x),
-                   static_cast<float>(rays->origin.y),
-                   static_cast<float>(rays->origin.z),
+      query.ray = {to_float(rays->origin.x),
+                   to_float(rays->origin.y),
+                   to_float(rays->origin.z),
                    0,
-                   static_cast<float>(rays->direction.x),
-                   static_cast<float>(rays->direction.y),
-                   static_cast<float>(rays->direction.z),
+                   to_float(rays->direction.x),
+                   to_float(rays->direction.y),
+                   to_float(rays->direction.z),
                    0,
-                   static_cast<float>(ranges[0] * (1 + 1e-6) + 1e-6),
+                   to_float(ranges[0] * (1 + 1e-6) + 1e-6),
                    0xffffffffu,
                    0,
                    0};
@@ -261,17 +264,17 @@ void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
     for (int i = 0; i < packet; ++i) {
       const int k = i < count ? i : 0;
       valid[i] = i < count ? -1 : 0;
-      query.ray.org_x[i] = static_cast<float>(rays[k].origin.x);
-      query.ray.org_y[i] = static_cast<float>(rays[k].origin.y);
-      query.ray.org_z[i] = static_cast<float>(rays[k].origin.z);
-      query.ray.dir_x[i] = static_cast<float>(rays[k].direction.x);
-      query.ray.dir_y[i] = static_cast<float>(rays[k].direction.y);
-      query.ray.dir_z[i] = static_cast<float>(rays[k].direction.z);
+      query.ray.org_x[i] = to_float(rays[k].origin.x);
+      query.ray.org_y[i] = to_float(rays[k].origin.y);
+      query.ray.org_z[i] = to_float(rays[k].origin.z);
+      query.ray.dir_x[i] = to_float(rays[k].direction.x);
+      query.ray.dir_y[i] = to_float(rays[k].direction.y);
+      query.ray.dir_z[i] = to_float(rays[k].direction.z);
       query.ray.tnear[i] = 0;
-      query.ray.tfar[i] = static_cast<float>(ranges[k] * (1 + 1e-6) + 1e-6);
+      query.ray.tfar[i] = to_float(ranges[k] * (1 + 1e-6) + 1e-6);
       query.ray.time[i] = 0;
       query.ray.mask[i] = 0xffffffffu;
-      query.ray.id[i] = static_cast<unsigned>(k);
+      query.ray.id[i] = k;
       query.ray.flags[i] = 0;
       query.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
     }
@@ -293,7 +296,7 @@ std::uint32_t RayCaster::add(const Body& body) {
   VOLVOX_ASSERT(finite(body.pose));
   VOLVOX_ASSERT(scene_->shapes.size() == scene_->bodies.size() && scene_->parts_of.size() == scene_->bodies.size());
   Scene& s = *scene_;
-  const auto number = static_cast<std::uint32_t>(s.bodies.size());
+  const auto number = narrow<std::uint32_t>(s.bodies.size());
   s.bodies.push_back(body);
   s.shapes.emplace_back();
   s.parts_of.emplace_back();
@@ -305,7 +308,7 @@ std::uint32_t RayCaster::add(const Body& body) {
   for (std::uint32_t c = 0; c < body.geometry->colliders.size(); ++c) {
     Scene::Part part{number, c, s.mesh_of(body.geometry->colliders[c].shape), {}, {}, {}};
     const bool plane = std::holds_alternative<model::Plane>(body.geometry->colliders[c].shape);
-    if (!plane) s.parts_of[number].push_back(static_cast<std::uint32_t>(tree.parts.size()));
+    if (!plane) s.parts_of[number].push_back(narrow<std::uint32_t>(tree.parts.size()));
     s.put(part);
     (plane ? s.planes : tree.parts).push_back(part);
   }
@@ -334,7 +337,7 @@ void RayCaster::update() {
   scene_->sort(scene_->moving, RTC_BUILD_QUALITY_LOW);
 }
 
-// Neighbouring rays of one sensor go together: they see much the same.
+// Neighbouring rays of one sensor share a packet: they enter much the same boxes.
 void RayCaster::cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool* threads) const {
   VOLVOX_CHECK(rays.size() == hits.size(), "every ray has a hit");
   VOLVOX_CHECK(!scene_->still.changed && !scene_->moving.changed, "update() comes before cast()");
@@ -342,10 +345,10 @@ void RayCaster::cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool*
   first.reserve(rays.size() / packet + 2);
   for (std::size_t i = 0; i < rays.size(); ++i)
     if (i == 0 || i - first.back() == packet || !(rays[i].origin == rays[i - 1].origin))
-      first.push_back(static_cast<std::uint32_t>(i));
-  first.push_back(static_cast<std::uint32_t>(rays.size()));
+      first.push_back(narrow<std::uint32_t>(i));
+  first.push_back(narrow<std::uint32_t>(rays.size()));
   parallel_for(threads, first.size() - 1, 64, [&](std::size_t p) {
-    scene_->cast(&rays[first[p]], &hits[first[p]], static_cast<int>(first[p + 1] - first[p]));
+    scene_->cast(&rays[first[p]], &hits[first[p]], narrow<int>(first[p + 1] - first[p]));
   });
 }
 

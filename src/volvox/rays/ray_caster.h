@@ -1,11 +1,11 @@
-// One ray caster for sensors, cameras and radios: all rays of a tick in one batch, through everything that
-// is there, arenas of a million triangles and moving modules alike. A tree of boxes (Embree) finds
-// what a ray may hit; solids are then hit in closed form (ray_shapes.h), meshes and height
-// fields by their triangles, in double precision.
+// The ray caster of sensors, cameras and radios: it casts all rays of a tick in one batch, against arenas of a million
+// triangles as well as moving modules. Poses and rays are in the world frame, in metres. A tree of bounding boxes
+// (Embree) finds the candidates; the exact hit is computed in double precision, for solids in closed form
+// (ray_shapes.h), for meshes and height fields by their triangles.
 //
-// Deterministic: the same hits at any number of threads and on any x86-64 processor. Of two things
-// at the same distance the one that was added first is hit. cast() may run on several threads, and so may
-// place() for different bodies; add and update may not.
+// Deterministic: the same hits at any number of threads and on any x86-64 processor. Of two bodies at the same distance
+// the one that was added first is hit. Several threads may call cast(), and place() for different bodies; add() and
+// update() are for one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace volvox::rays {
 class RayCaster {
  public:
   RayCaster();
-  explicit RayCaster(model::Mesh mesh);  // of one mesh that stays where it is, ready to cast
+  explicit RayCaster(model::Mesh mesh);  // of one mesh that does not move, ready to cast
   ~RayCaster();
   RayCaster(const RayCaster&) = delete;
   RayCaster& operator=(const RayCaster&) = delete;
@@ -29,15 +29,16 @@ class RayCaster {
   struct Body {
     std::shared_ptr<const model::Geometry> geometry;  // null: cannot be hit
     Pose pose;
-    std::uint32_t owner = 0;  // 0: nobody
-    bool moves = false;       // what does not move is sorted once, and well
+    std::uint32_t owner = 0;  // 0: none
+    bool moves = false;       // the tree of bodies that do not move is built once, with high quality
   };
   // Bodies are numbered in the order in which they are added.
   std::uint32_t add(const Body& body);
-  // Everything added must be in place before update(), and update() come before cast().
+  // Call update() after the last add() or place() and before cast().
   void place(std::uint32_t body, const Pose& pose);
   void update();
-  // Goes up with every update() that found something new or moved: with the same number, the same rays hit the same.
+  // Increases with every update() after which something was new or had moved: while it is the same, equal rays have
+  // equal hits.
   std::uint64_t version() const;
 
   void cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool* threads = nullptr) const;

@@ -1,4 +1,5 @@
 #include "volvox/rays/ray_shapes.h"
+#include "volvox/base/index.h"
 
 #include <algorithm>
 #include <cmath>
@@ -182,9 +183,7 @@ class FieldWalk {
   }
 
  private:
-  static int cell(double place, std::uint32_t samples) {
-    return static_cast<int>(clamp(std::floor(place), 0, samples - 2.0));
-  }
+  static int cell(double place, std::uint32_t samples) { return truncated(clamp(std::floor(place), 0, samples - 2.0)); }
   // How far along the ray the next border of the cell lies.
   static double border(double origin, double direction, int index, double cell) {
     if (direction == 0) return std::numeric_limits<double>::infinity();
@@ -192,7 +191,7 @@ class FieldWalk {
   }
   Vec3 corner(int column, int row) const {
     return {column * cell_x_ - field_.size_x / 2, row * cell_y_ - field_.size_y / 2,
-            field_.heights[static_cast<std::size_t>(row) * field_.columns + static_cast<std::size_t>(column)]};
+            field_.heights[std::size_t{field_.columns} * row + column]};
   }
   ShapeHit cast_cell(int column, int row) const {
     const Vec3 a = corner(column, row), b = corner(column + 1, row);

@@ -1,5 +1,6 @@
-// Rays against the shapes of one link, in closed form: for the ray caster, and for engines that must know what a fast
-// body meets within a substep. What a ray sees is in ray.h; the normals of meshes and height fields face the ray.
+// Casts rays against the shapes of one link, in closed form: for the ray caster, and for engines that must know what a
+// fast body hits within a substep. Everything is in the link's frame, in metres; directions are unit vectors. ray.h
+// says from which side shapes are hit. Const calls may run on several threads.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ struct ShapeHit {
 // there (a's is 1 - u - v). Not finite if the ray runs along the plane.
 struct TriangleMeeting {
   double distance, u, v;
-  // Neighbours share their edges: a hair of overlap leaves no crack between them.
+  // Neighbouring triangles share an edge; a small overlap lets no ray pass between them.
   static constexpr double slack = 1e-12;
   bool inside() const { return u >= -slack && v >= -slack && u + v <= 1 + slack; }
 };
@@ -29,7 +30,7 @@ inline TriangleMeeting meet_triangle(const Vec3& a, const Vec3& ab, const Vec3& 
   return {dot(ac, q) / determinant, dot(s, p) / determinant, dot(d, q) / determinant};
 }
 
-// The colliders of a link, ready to be hit.
+// The colliders of a link, prepared for casting.
 class RayGeometry {
  public:
   explicit RayGeometry(std::shared_ptr<const model::Geometry> geometry);

@@ -1,4 +1,5 @@
 #include "volvox/record/mcap.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 #include <zstd.h>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::string_view magic{"\x89MCAP0\r\n", 8};
 constexpr std::size_t record_head = 9;               // opcode and length
-constexpr std::size_t waiting_chunks = 4;            // more make the recording run wait
+constexpr std::size_t waiting_chunks = 4;            // with more, the run waits
 constexpr std::uint64_t largest_chunk = 1ull << 30;  // a file that claims more is damaged
 constexpr int compression_level = 1;
 
@@ -37,9 +38,9 @@ enum Opcode : std::uint8_t {
 // CRC-32 of zlib and PNG, which MCAP uses too.
 class Crc {
  public:
-  explicit Crc(std::uint32_t before = 0) : value_(~before) {}  // goes on where another's value() stood
+  explicit Crc(std::uint32_t before = 0) : value_(~before) {}  // continues from an earlier value()
   void add(std::string_view bytes) {
-    for (const char c : bytes) value_ = table()[(value_ ^ static_cast<std::uint8_t>(c)) & 0xff] ^ (value_ >> 8);
+    for (const char c : bytes) value_ = table()[(value_ ^ c) & 0xff] ^ (value_ >> 8);
   }
   std::uint32_t value() const { return ~value_; }
 
@@ -75,8 +76,9 @@ class Fields {
     bytes_.append(bytes, sizeof(T));
     return *this;
   }
+  Fields& size(std::uint64_t bytes) { return number(bytes); }
   Fields& text(std::string_view value) {
-    number(static_cast<std::uint32_t>(value.size()));
+    number(narrow<std::uint32_t>(value.size()));
     bytes_ += value;
     return *this;
   }
@@ -96,7 +98,7 @@ class Fields {
 };
 
 std::string record(std::uint8_t opcode, std::string_view content) {
-  return Fields().number(opcode).number(static_cast<std::uint64_t>(content.size())).raw(content).bytes();
+  return Fields().number(opcode).size(content.size()).raw(content).bytes();
 }
 
 std::string schema_record(const McapSchema& s) {
@@ -108,7 +110,7 @@ std::string channel_record(const McapChannel& c) {
                 Fields().number(c.id).number(c.schema).text(c.topic).text(c.message_encoding).map(c.metadata).bytes());
 }
 
-// Reads fields; once one does not fit, all that follow are empty and ok() is false.
+// Reads fields. After one that does not fit, all further fields are empty and ok() is false.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
@@ -174,7 +176,7 @@ McapWriter::~McapWriter() {
 }
 
 std::uint16_t McapWriter::add_schema(const std::string& name, const std::string& encoding, const std::string& data) {
-  schemas_.push_back({static_cast<std::uint16_t>(schemas_.size() + 1), name, encoding, data});
+  schemas_.push_back({narrow<std::uint16_t>(schemas_.size() + 1), name, encoding, data});
   Chunk between;
   between.bytes = schema_record(schemas_.back());
   between.opcode = Opcode::schema;
@@ -184,7 +186,7 @@ std::uint16_t McapWriter::add_schema(const std::string& name, const std::string&
 
 std::uint16_t McapWriter::add_channel(std::uint16_t schema, const std::string& topic,
                                       const std::string& message_encoding, const Metadata& metadata) {
-  channels_.push_back({static_cast<std::uint16_t>(channels_.size()), schema, topic, message_encoding, metadata});
+  channels_.push_back({narrow<std::uint16_t>(channels_.size()), schema, topic, message_encoding, metadata});
   Chunk between;
   between.bytes = channel_record(channels_.back());
   between.opcode = Opcode::channel;
@@ -280,7 +282,7 @@ void McapWriter::work() {
     room_.notify_one();
     if (chunk.opcode != 0) write_between(chunk);
     else write_chunk(chunk);
-    // Out of our own buffer: what is killed now leaves a file that ends with a whole chunk.
+    // Flushed, so that the file of a killed process ends with a whole chunk.
     file_.flush();
     failed_ = failed_ || !file_;
     if (chunk.opcode != 0) continue;
@@ -291,19 +293,15 @@ void McapWriter::work() {
 }
 
 void McapWriter::put(std::string_view bytes) {
-  file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file_.write(bytes.data(), bytes.size());
   position_ += bytes.size();
   sum_ = crc_of(bytes, sum_);
 }
 
 void McapWriter::write_between(const Chunk& between) {
   if (between.index_opcode != 0)
-    indexes_[between.index_opcode] +=
-        record(between.index_opcode, Fields()
-                                         .number(position_)
-                                         .number(static_cast<std::uint64_t>(between.bytes.size()))
-                                         .raw(between.index_tail)
-                                         .bytes());
+    indexes_[between.index_opcode] += record(
+        between.index_opcode, Fields().number(position_).size(between.bytes.size()).raw(between.index_tail).bytes());
   attachments_ += between.opcode == Opcode::attachment;
   metadata_ += between.opcode == Opcode::metadata;
   put(between.bytes);
@@ -319,17 +317,17 @@ void McapWriter::write_chunk(const Chunk& c) {
     return;
   }
   compressed.resize(size);
-  // The sum over the bytes is left out (0), as the format allows: zstd's frame would show most
-  // damage, and the sum would cost as much as compressing.
+  // No checksum of the bytes (0), as the format allows: zstd detects most damage, and the checksum would cost as much
+  // as the compression.
   const std::string head = Fields()
                                .number(c.begin_time)
                                .number(c.end_time)
-                               .number(static_cast<std::uint64_t>(c.bytes.size()))
+                               .size(c.bytes.size())
                                .number(std::uint32_t{0})
                                .text("zstd")
-                               .number(static_cast<std::uint64_t>(size))
+                               .size(size)
                                .bytes();
-  put(Fields().number(std::uint8_t{Opcode::chunk}).number(static_cast<std::uint64_t>(head.size() + size)).bytes());
+  put(Fields().number(std::uint8_t{Opcode::chunk}).size(head.size() + size).bytes());
   put(head);
   put(compressed);
   const std::uint64_t length = position_ - offset;
@@ -350,8 +348,8 @@ void McapWriter::write_chunk(const Chunk& c) {
                                                                    .text(offsets.bytes())
                                                                    .number(position_ - index_begin)
                                                                    .text("zstd")
-                                                                   .number(static_cast<std::uint64_t>(size))
-                                                                   .number(static_cast<std::uint64_t>(c.bytes.size()))
+                                                                   .size(size)
+                                                                   .size(c.bytes.size())
                                                                    .bytes());
   ++chunks_;
 }
@@ -368,8 +366,8 @@ std::string McapWriter::summary(std::uint64_t begins_at) const {
   }
   groups[Opcode::statistics] = record(Opcode::statistics, Fields()
                                                               .number(messages)
-                                                              .number(static_cast<std::uint16_t>(schemas_.size()))
-                                                              .number(static_cast<std::uint32_t>(channels_.size()))
+                                                              .number(narrow<std::uint16_t>(schemas_.size()))
+                                                              .number(narrow<std::uint32_t>(channels_.size()))
                                                               .number(attachments_)
                                                               .number(metadata_)
                                                               .number(chunks_)
@@ -379,16 +377,13 @@ std::string McapWriter::summary(std::uint64_t begins_at) const {
                                                               .bytes());
   std::string bytes, offsets;
   for (const auto& [opcode, records] : groups) {
-    offsets += record(Opcode::summary_offset, Fields()
-                                                  .number(opcode)
-                                                  .number(begins_at + bytes.size())
-                                                  .number(static_cast<std::uint64_t>(records.size()))
-                                                  .bytes());
+    offsets += record(Opcode::summary_offset,
+                      Fields().number(opcode).number(begins_at + bytes.size()).size(records.size()).bytes());
     bytes += records;
   }
   const std::uint64_t offsets_at = begins_at + bytes.size();
   bytes += offsets;
-  // The sum covers the summary and the footer up to the sum itself.
+  // The checksum covers the summary and the footer up to the checksum itself.
   bytes += Fields()
                .number(std::uint8_t{Opcode::footer})
                .number(std::uint64_t{20})
@@ -450,15 +445,15 @@ Result<std::string> McapReader::read_at(std::uint64_t offset, std::uint64_t leng
   if (length > largest_chunk || offset + length > size_) return damaged("a record is longer than the file");
   std::string bytes(length, '\0');
   file_.clear();
-  file_.seekg(static_cast<std::streamoff>(offset));
-  file_.read(bytes.data(), static_cast<std::streamsize>(length));
+  file_.seekg(offset);
+  file_.read(bytes.data(), length);
   if (!file_) return damaged("it cannot be read");
   return bytes;
 }
 
 Result<void> McapReader::scan() {
   file_.seekg(0, std::ios::end);
-  size_ = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file_.tellg()));
+  size_ = std::max<std::streamoff>(0, file_.tellg());
   auto begin = read_at(0, std::min<std::uint64_t>(size_, magic.size()));
   if (!begin.ok() || *begin != magic)
     return Diagnostic{path_.string(), 0, "this is not an MCAP file", "give a file that volvox run --record wrote"};
@@ -469,7 +464,7 @@ Result<void> McapReader::scan() {
     FieldReader fields(*head);
     const auto opcode = fields.number<std::uint8_t>();
     const auto length = fields.number<std::uint64_t>();
-    if (length > size_ - offset - record_head) break;  // cut off in the middle of this one
+    if (length > size_ - offset - record_head) break;  // truncated within this record
     if (opcode == Opcode::data_end) {
       complete_ = true;
       data_end_ = offset;
@@ -535,11 +530,11 @@ bool McapReader::take_record(std::uint8_t opcode, std::uint64_t offset, std::uin
   return fields.ok();
 }
 
-// Messages are checked as they are read; this is for the rest.
+// Messages are checked when they are read; this checks the rest.
 Result<void> McapReader::check() {
   for (const auto& [name, place] : attachments_)
     if (auto read = attachment(name); !read.ok()) return read.error();
-  if (!complete_) return {};  // a run that was killed leaves no sums and no index
+  if (!complete_) return {};  // a killed run has no checksums and no index
   std::uint32_t sum = 0;
   constexpr std::uint64_t piece = 1 << 20;
   for (std::uint64_t offset = 0; offset < data_end_; offset += piece) {
@@ -552,7 +547,7 @@ Result<void> McapReader::check() {
   const auto expected = FieldReader(*data_end).number<std::uint32_t>();
   if (expected != 0 && expected != sum) return damaged("the sum of its data is wrong");
 
-  // The index and the footer, whose last field sums up both.
+  // The index and the footer; the last field of the footer is the checksum of both.
   constexpr std::uint64_t footer = record_head + 20;
   const std::uint64_t begin = data_end_ + record_head + 4;
   if (size_ < begin + footer + magic.size()) return damaged("its index is cut off");
@@ -596,7 +591,7 @@ Result<void> McapReader::read_chunk(const McapChunk& c, const std::function<void
   if (!fields.ok()) return damaged("a chunk is too short");
   std::string content;
   if (compression == "zstd") {
-    // Before memory is taken for it: a damaged size may be anything.
+    // Checked before allocating: a damaged size may be any number.
     if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != c.uncompressed_size)
       return damaged(fmt::format("the chunk at byte {} is not of the size that it claims", c.offset));
     content.resize(c.uncompressed_size);

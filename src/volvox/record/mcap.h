@@ -1,8 +1,8 @@
-// MCAP, the container of robot logs (https://mcap.dev/spec), written and read by ourselves: a
-// few record kinds, little-endian, in chunks compressed by zstd. Knows nothing of robots.
+// Writes and reads MCAP, the container format of robot logs (https://mcap.dev/spec): the record kinds that recordings
+// need, little-endian, in chunks compressed by zstd. Times are in nanoseconds. Knows nothing of robots.
 //
-// What has been handed over as a chunk is in the file before the next chunk is begun, so that
-// a file whose writer was killed can be read up to its last whole chunk.
+// A chunk is flushed to the file before the next one is written, so that the file of a killed process can be read up to
+// its last whole chunk.
 #pragma once
 
 #include <condition_variable>
@@ -52,11 +52,11 @@ struct McapChunk {
   std::uint64_t uncompressed_size = 0;
 };
 
-// Compresses and writes on a thread of its own: who records waits only if the disk is so slow
-// that several chunks are waiting.
+// Compresses and writes on its own thread; the caller waits only if the disk is so slow that several chunks are queued.
+// One thread calls it.
 class McapWriter {
  public:
-  // An error names the file. A file that is there is overwritten.
+  // An error names the file. An existing file is overwritten.
   static Result<std::unique_ptr<McapWriter>> create(const std::filesystem::path& file, const std::string& library);
   ~McapWriter();  // closes
 
@@ -66,18 +66,18 @@ class McapWriter {
                             const Metadata& metadata = {});
 
   void write(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, std::span<const char> data);
-  // The same for what is large: appended to where it will be written from, up to `end`.
+  // The same without a copy, for large messages: append the data to the returned string, then call end().
   std::string& begin(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time);
   void end();
   void add_metadata(const std::string& name, const Metadata& metadata);
   void add_attachment(const std::string& name, const std::string& media_type, std::string data);
 
-  // Ends the chunk, so that all that was written so far reaches the file.
+  // Ends the chunk, so that everything written so far reaches the file.
   void flush();
   bool chunk_is_empty() const { return chunk_.bytes.empty(); }
   std::size_t chunk_size() const { return chunk_.bytes.size(); }
 
-  // The index, the end of the file. An error is that of any write before.
+  // Writes the index and the footer. Reports the error of any earlier write, too.
   Result<void> close();
 
  private:
@@ -88,7 +88,7 @@ class McapWriter {
     std::string bytes;
     std::uint64_t begin_time = ~0ull, end_time = 0;
     std::map<std::uint16_t, std::vector<IndexEntry>> index;
-    // Otherwise a record that stands between chunks, and the rest of its entry in the summary.
+    // Otherwise a record between chunks, and the rest of its entry in the summary.
     std::uint8_t opcode = 0, index_opcode = 0;
     std::string index_tail;
   };
@@ -101,7 +101,7 @@ class McapWriter {
   void put(std::string_view bytes);
   std::string summary(std::uint64_t begins_at) const;
 
-  // The worker's, until it has ended.
+  // Used by the worker thread only, until it has ended.
   std::ofstream file_;
   std::filesystem::path path_;
   std::uint64_t position_ = 0;
@@ -120,26 +120,26 @@ class McapWriter {
   std::mutex mutex_;  // guards the queue
   std::condition_variable wake_, room_;
   std::deque<Chunk> queue_;
-  std::vector<std::string> spare_;  // memory of chunks that were written: fresh pages cost more than filling them
+  std::vector<std::string> spare_;  // buffers of written chunks, to reuse: new pages cost more than filling them
   bool closing_ = false, closed_ = false;
   std::thread worker_;
 };
 
-// Opens what McapWriter or anyone else wrote with chunks of zstd or none, walking from record to
-// record up to the last whole one: a file without its end takes no other way than a whole one.
+// Opens an MCAP file of any writer, with chunks compressed by zstd or not compressed. It reads record by record up to
+// the last whole one and does not use the index, so a truncated file needs no special case. For one thread.
 class McapReader {
  public:
   static Result<std::unique_ptr<McapReader>> open(const std::filesystem::path& file);
 
-  bool complete() const { return complete_; }  // it was closed properly
+  bool complete() const { return complete_; }  // false: the writer was killed before close()
   const std::vector<McapSchema>& schemas() const { return schemas_; }
   const std::vector<McapChannel>& channels() const { return channels_; }
   const McapChannel* channel(const std::string& topic) const;
   const std::vector<McapChunk>& chunks() const { return chunks_; }  // by time
   const std::map<std::string, Metadata>& metadata() const { return metadata_; }
-  // Read when asked for; empty if there is none of this name.
+  // Reads it from the file; empty if there is none of this name.
   Result<std::optional<std::string>> attachment(const std::string& name);
-  // Whether attachments, metadata and index are as they were written.
+  // Verifies the checksums of attachments, metadata and index.
   Result<void> check();
 
   // Calls visit for every message of a chunk, in the order in which they were written.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t messages_shown = 8;  // of a mailbox
 constexpr std::size_t brief = 1500;        // characters
 
-// One JSON object: members one after another.
+// Writes one JSON object, member by member.
 class ObjectText {
  public:
   explicit ObjectText(std::string& out) : out_(out) { out_ += '{'; }
@@ -32,7 +32,7 @@ class ObjectText {
 };
 
 void describe(std::string& out, const mind::Agent& agent, std::set<std::size_t>* too_long) {
-  // Nothing is made that was too long before.
+  // A value that was too long before is skipped.
   const auto add = [&](ObjectText& object, const std::string& name, std::size_t place, const auto& make) {
     if (too_long != nullptr && too_long->contains(place)) return;
     const std::string text = make();

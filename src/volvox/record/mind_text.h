@@ -1,4 +1,5 @@
-// What is in a module's mind, as text: percepts, actions, model and mailbox, for viewers and recordings.
+// The content of a module's mind as text (percepts, actions, model and mailbox), for viewers and recordings. Only
+// reads; the agent must not be stepped meanwhile.
 #pragma once
 
 #include <set>
@@ -12,8 +13,8 @@ namespace volvox::record {
 // model, mailbox[] (the first few), waiting (how many there are).
 void describe_mind(std::string& out, const mind::Agent& agent);
 
-// The same without what is long, such as images: its place (of a percept, or after the last of them
-// the model) is kept in `too_long`, so that it is not made again only to be thrown away.
+// The same without values that are long, such as images. The indices of these (of a percept; the number of percepts
+// stands for the model) are kept in `too_long`, so that their text is not made again in later calls.
 void describe_mind_briefly(std::string& out, const mind::Agent& agent, std::set<std::size_t>& too_long);
 
 }  // namespace volvox::record

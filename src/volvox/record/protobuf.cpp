@@ -1,10 +1,12 @@
 #include "volvox/record/protobuf.h"
 
+#include "volvox/base/index.h"
+
 namespace volvox::record::protobuf {
 
 std::string descriptor_set(const std::vector<MessageType>& types) {
   Writer set;
-  for (const MessageType& type : types) {  // one file a type, each after those that it uses
+  for (const MessageType& type : types) {  // one file for each type, after the types that it uses
     Writer message;
     message.text(1, type.name);
     Writer file;
@@ -13,9 +15,9 @@ std::string descriptor_set(const std::vector<MessageType>& types) {
     for (const Field& field : type.fields) {
       Writer description;
       description.text(1, field.name);
-      description.integer(3, static_cast<std::uint64_t>(field.number));
+      description.integer(3, field.number);
       description.integer(4, field.repeated ? 3 : 1);
-      description.integer(5, static_cast<std::uint64_t>(field.type));
+      description.integer(5, number_of(field.type));
       if (!field.message_type.empty()) description.text(6, field.message_type);
       message.message(2, description);
     }
@@ -39,7 +41,7 @@ std::string descriptor_set(const std::vector<MessageType>& types) {
 bool Reader::take_varint(std::uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-    const auto byte = static_cast<std::uint8_t>(rest_.front());
+    const std::uint8_t byte = rest_.front();
     rest_.remove_prefix(1);
     value |= std::uint64_t{byte & 0x7fu} << shift;
     if (byte < 0x80) return true;

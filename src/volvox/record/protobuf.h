@@ -1,5 +1,5 @@
-// The wire format of protocol buffers, as much as recordings need: fields written by hand, and
-// schemas (a FileDescriptorSet) made from a table, so that any MCAP reader can decode them.
+// The part of the protocol buffers wire format that recordings need: writes and reads fields, and makes schemas (a
+// FileDescriptorSet) from a table, so that any MCAP reader can decode the messages. No dependency on protobuf.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,16 @@ struct MessageType {
   std::string full_name() const { return package + "." + name; }
 };
 
-// A FileDescriptorSet with all of the types, in which every reader looks up what it needs.
+// A FileDescriptorSet with all of the types.
 std::string descriptor_set(const std::vector<MessageType>& types);
+
+inline char low_byte(std::uint64_t value) { return static_cast<char>(value); }
 
 class Writer {
  public:
   void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
+    for (; value >= 0x80; value >>= 7) bytes_ += low_byte(value | 0x80);
+    bytes_ += low_byte(value);
   }
   void integer(int field, std::uint64_t value) { tag(field, 0), varint(value); }
   void real(int field, double value) { tag(field, 1), fixed(value); }
@@ -66,7 +68,7 @@ class Writer {
   void clear() { bytes_.clear(); }
 
  private:
-  void tag(int field, int wire) { varint(static_cast<std::uint64_t>(field << 3 | wire)); }
+  void tag(int field, int wire) { varint(field << 3 | wire); }
   template <class T>
   void fixed(T value) {
     char raw[sizeof value];
@@ -76,12 +78,13 @@ class Writer {
   std::string bytes_;
 };
 
-// Walks over the fields of a message: while (reader.next()) switch (reader.field()) ...
+// Iterates over the fields of a message: while (reader.next()) switch (reader.field()) ... Views into the bytes, which
+// must outlive it.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
   explicit Reader(std::span<const char> bytes) : rest_(bytes.data(), bytes.size()) {}
-  bool next();  // false at the end, or where the bytes make no sense (then ok() is false)
+  bool next();  // false at the end, or if the bytes are malformed (then ok() is false)
   bool ok() const { return ok_; }
   int field() const { return field_; }
   std::uint64_t integer() const { return value_; }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/record/mind_text.h"
 #include "volvox/record/recording_format.h"
@@ -15,14 +16,14 @@ namespace {
 
 constexpr std::size_t full_chunk = 4 << 20;  // bytes
 constexpr double longest_chunk = 1;          // s of wall time
-// Of minds, a tick: a few modules go in every time, a thousand take their turns. Text is slow to make.
+// The limit of minds in a tick: of many modules only some are recorded in each tick, in turn, because text is slow.
 constexpr std::size_t most_of_minds = 4 << 10;  // bytes
 
-// Numbers of a fixed width, so that a template can be filled in place: a varint may be longer
-// than it need be.
+// Numbers of fixed width, so that a template can be filled in place: the format allows a varint that is longer than
+// necessary.
 void put_padded_varint(char* at, std::uint64_t value) {
-  for (int i = 0; i < 4; ++i, value >>= 7) at[i] = static_cast<char>((value & 0x7f) | 0x80);
-  at[4] = static_cast<char>(value & 0x7f);
+  for (int i = 0; i < 4; ++i, value >>= 7) at[i] = protobuf::low_byte((value & 0x7f) | 0x80);
+  at[4] = protobuf::low_byte(value & 0x7f);
 }
 
 void put_real(char* at, double value) { std::memcpy(at, &value, sizeof value); }
@@ -30,9 +31,9 @@ void put_real(char* at, double value) { std::memcpy(at, &value, sizeof value); }
 constexpr std::size_t timestamp_size = 12;  // two tags, two varints of five bytes
 void put_timestamp(char* at, Time time) {
   at[0] = 1 << 3;
-  put_padded_varint(at + 1, static_cast<std::uint64_t>(time.ns / 1'000'000'000));
+  put_padded_varint(at + 1, time.ns / 1'000'000'000);
   at[6] = 2 << 3;
-  put_padded_varint(at + 7, static_cast<std::uint64_t>(time.ns % 1'000'000'000));
+  put_padded_varint(at + 7, time.ns % 1'000'000'000);
 }
 
 protobuf::Writer timestamp(Time time) {
@@ -105,7 +106,7 @@ Result<std::shared_ptr<Recorder>> Recorder::start(sim::Run& run, const fs::path&
   return recorder;
 }
 
-// Who is who: the ticks hold numbers.
+// The names of links, joints and docks: ticks hold indices only.
 std::string Recorder::names(const sim::Simulation& simulation) const {
   const world::World& world = simulation.world();
   nlohmann::json json;
@@ -158,7 +159,7 @@ void Recorder::prepare(const sim::Simulation& simulation) {
 }
 
 void Recorder::write(const char* topic, const std::string& bytes) {
-  writer_->write(channels_.at(topic), static_cast<std::uint32_t>(tick_), static_cast<std::uint64_t>(now_.ns), bytes);
+  writer_->write(channels_.at(topic), low_word(tick_), now_.ns, bytes);
 }
 
 void Recorder::record(const sim::Simulation& simulation) {
@@ -185,33 +186,30 @@ void Recorder::record_state(const sim::Simulation& simulation) {
   simulation.hash(hash);
   const std::vector<std::uint32_t> sections = hash.sections();
   message_.clear();
-  message_.integer(1, static_cast<std::uint64_t>(tick_));
+  message_.integer(1, tick_);
   message_.fixed64(2, hash.value());
   message_.packed(3, all_of(sections));
   write(format::state, message_.bytes());
 }
 
 void Recorder::record_transforms(const world::World& world, bool all) {
-  std::string* transforms = nullptr;  // of this tick, once one has moved
+  std::string* transforms = nullptr;  // the message of this tick; null while no link has moved
   for (std::uint32_t l = 0; l < links_.size(); ++l) {
     LinkTemplate& link = links_[l];
     const Pose pose = world.link_pose(l);
-    const std::array<float, 7> now = {static_cast<float>(pose.position.x), static_cast<float>(pose.position.y),
-                                      static_cast<float>(pose.position.z), static_cast<float>(pose.rotation.x),
-                                      static_cast<float>(pose.rotation.y), static_cast<float>(pose.rotation.z),
-                                      static_cast<float>(pose.rotation.w)};
+    const std::array<float, 7> now = {to_float(pose.position.x), to_float(pose.position.y), to_float(pose.position.z),
+                                      to_float(pose.rotation.x), to_float(pose.rotation.y), to_float(pose.rotation.z),
+                                      to_float(pose.rotation.w)};
     if (!all && now == link.last) continue;
     link.last = now;
-    if (transforms == nullptr)
-      transforms = &writer_->begin(channels_.at(format::transforms), static_cast<std::uint32_t>(tick_),
-                                   static_cast<std::uint64_t>(now_.ns));
+    if (transforms == nullptr) transforms = &writer_->begin(channels_.at(format::transforms), low_word(tick_), now_.ns);
     const std::size_t begin = transforms->size();
     *transforms += link.bytes;
     char* bytes = transforms->data() + begin;
     put_timestamp(bytes + link.time_at, now_);
-    // Rounded to floats, which compress to half: what must be exact is in the hashes.
-    for (std::size_t i = 0; i < 3; ++i) put_real(bytes + link.translation_at + 9 * i + 1, static_cast<double>(now[i]));
-    for (std::size_t i = 0; i < 4; ++i) put_real(bytes + link.rotation_at + 9 * i + 1, static_cast<double>(now[3 + i]));
+    // Rounded to floats, which compress to half the size; the hashes hold the exact state.
+    for (std::size_t i = 0; i < 3; ++i) put_real(bytes + link.translation_at + 9 * i + 1, now[i]);
+    for (std::size_t i = 0; i < 4; ++i) put_real(bytes + link.rotation_at + 9 * i + 1, now[3 + i]);
   }
   if (transforms != nullptr) writer_->end();
 }
@@ -221,9 +219,9 @@ void Recorder::record_joints(const world::World& world) {
   for (std::uint32_t p = 0; p < world.placements(); ++p)
     for (std::uint32_t j = 0; j < world.module_model(p).joints.size(); ++j) {
       const physics::JointState state = world.joint_state(world.part(p).first_joint + j);
-      positions_.push_back(static_cast<float>(state.position));
-      velocities_.push_back(static_cast<float>(state.velocity));
-      torques_.push_back(static_cast<float>(state.torque));
+      positions_.push_back(to_float(state.position));
+      velocities_.push_back(to_float(state.velocity));
+      torques_.push_back(to_float(state.torque));
     }
   if (positions_.empty()) return;
   message_.clear();
@@ -241,7 +239,7 @@ void Recorder::record_docks(const world::World& world, bool all) {
                    world.graph().partner(d), 0};
     if (status.phase != world::DockPhase::free) {
       now.flags |= status.phase == world::DockPhase::engaged ? format::engaged : format::latching;
-      now.load = static_cast<float>(world.dock_load(d).utilisation(world.dock_model(d).strength));
+      now.load = to_float(world.dock_load(d).utilisation(world.dock_model(d).strength));
     }
     if (!all && now == docks_[d]) continue;
     docks_[d] = now;
@@ -264,9 +262,9 @@ void Recorder::record_messages(const mind::Minds& minds) {
   column_a_.clear(), column_b_.clear(), column_c_.clear(), column_d_.clear(), column_e_.clear();
   for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
     column_a_.push_back(arrival.agent);
-    column_b_.push_back(static_cast<std::uint32_t>(arrival.outlet));
-    column_d_.push_back(static_cast<std::uint64_t>(arrival.sent.ns));
-    column_e_.push_back(static_cast<std::uint64_t>(arrival.arrived.ns));
+    column_b_.push_back(arrival.outlet);
+    column_d_.push_back(arrival.sent.ns);
+    column_e_.push_back(arrival.arrived.ns);
     column_c_.push_back(arrival.bytes);
   }
   message_.clear();

@@ -1,8 +1,8 @@
-// Writes a run into an MCAP file, tick by tick: what moved, joints, docks, messages, minds, log lines,
-// inputs, and the hash of the whole state with its sections. The state itself is only read.
+// Records a run in an MCAP file, tick by tick: poses of links that moved, joints, docks, messages, minds, log lines,
+// inputs, and the hash of the whole state with its sections. SI units, world frame. Only reads the simulation.
 //
-// A chunk begins with the poses and docks of everything; the ticks after it hold what has
-// changed. Chunks end after 4 MB or a second, so that a killed run loses at most its last second.
+// The first tick of a chunk holds all poses and docks, the following ticks only those that changed. Chunks end after
+// 4 MB or a second, so that a killed run loses at most its last second.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ namespace volvox::record {
 
 class Recorder {
  public:
-  // Records a run from here on, before its first step: joins its publish phase and takes its samples. finish() remains
-  // for the caller, once the run has ended.
+  // Call it before the first step: from then on the recorder is part of the publish phase and takes the samples of the
+  // run. The caller calls finish() once the run has ended.
   static Result<std::shared_ptr<Recorder>> start(sim::Run& run, const std::filesystem::path& file);
   // `description` is what a replay needs to run the experiment again.
   static Result<std::unique_ptr<Recorder>> create(const std::filesystem::path& file, const Metadata& description,
@@ -35,9 +35,9 @@ class Recorder {
   void attach(const std::string& name, const std::string& media_type, std::string data) {
     writer_->add_attachment(name, media_type, std::move(data));
   }
-  void record(const sim::Simulation& simulation);  // the state that the simulation is in now
+  void record(const sim::Simulation& simulation);  // its current state
   void record_metrics(Time now, std::int64_t tick, const sim::TimePoint& point);
-  Result<void> finish(const Metadata& results);  // the file is whole afterwards
+  Result<void> finish(const Metadata& results);  // afterwards the file is complete
 
  private:
   explicit Recorder(std::unique_ptr<McapWriter> writer) : writer_(std::move(writer)) {}
@@ -75,10 +75,10 @@ class Recorder {
   std::vector<DockRecord> docks_;
 
   TrafficWatch traffic_;
-  std::size_t next_mind_ = 0;                    // whose turn it is
+  std::size_t next_mind_ = 0;                    // the agent that is recorded next
   std::vector<std::set<std::size_t>> too_long_;  // by agent: see describe_mind_briefly
 
-  // Scratch of a tick.
+  // Buffers that are reused in every tick.
   std::string mind_;
   std::vector<double> positions_, velocities_, torques_;
   std::vector<std::uint32_t> column_a_, column_b_, column_c_;

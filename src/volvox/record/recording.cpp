@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/index.h"
 #include "volvox/record/protobuf.h"
 #include "volvox/record/recording_format.h"
 #include "volvox/sim/run_report.h"
@@ -76,7 +78,7 @@ Result<void> Recording::read_description() {
     topics_[channel.id] = channel.topic;
   }
   if (reader_->chunks().empty()) return {};
-  // Ticks are numbered in their messages; those at the two ends say which ones there are.
+  // Messages carry the number of their tick; the first and the last give the range.
   const auto ends = [&](const McapChunk& chunk, bool last) -> Result<std::int64_t> {
     std::optional<std::int64_t> tick;
     auto read = reader_->read_chunk(chunk, [&](const McapMessage& message) {
@@ -95,7 +97,7 @@ Result<void> Recording::read_description() {
 }
 
 Result<void> Recording::load(std::size_t chunk) {
-  if (chunk != chunk_ + 1 || next_ < stored_.size()) {  // who reads on, and to the end, knows what came before
+  if (chunk != chunk_ + 1 || next_ < stored_.size()) {  // not read on from the end of the chunk before
     minds_.clear();
     minds_from_ = chunk;
   }
@@ -117,7 +119,7 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   if (tick < first_tick_ || tick > last_tick_)
     return Error(fmt::format("the recording holds ticks {} to {}, not {}", first_tick_, last_tick_, tick),
                  "choose one of those");
-  const auto time = static_cast<std::uint64_t>(dt_.start_of(tick).ns);
+  const std::uint64_t time = dt_.start_of(tick).ns;
   const auto& chunks = reader_->chunks();
   std::size_t chunk = 0;
   while (chunk + 1 < chunks.size() && chunks[chunk + 1].begin_time <= time) ++chunk;
@@ -138,7 +140,7 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   return &state_;
 }
 
-// Of many modules each has its turn once in many chunks; back to the beginning would take too long.
+// Of many modules each is recorded once in many chunks; searching back to the beginning would take too long.
 Result<const RecordedMind*> Recording::mind(std::uint32_t agent) {
   constexpr std::size_t farthest = 64;  // chunks
   for (std::size_t read = 0; !minds_.contains(agent) && minds_from_ > 0 && read < farthest; ++read) {
@@ -149,7 +151,7 @@ Result<const RecordedMind*> Recording::mind(std::uint32_t agent) {
       std::uint32_t whose = 0;
       RecordedMind mind{message.sequence, {}};
       while (reader.next()) {
-        if (reader.field() == 1) whose = static_cast<std::uint32_t>(reader.integer());
+        if (reader.field() == 1) whose = low_word(reader.integer());
         if (reader.field() == 2) mind.json = reader.text();
       }
       older[whose] = std::move(mind);
@@ -167,8 +169,7 @@ std::array<double, 4> reals(std::string_view bytes) {
   std::array<double, 4> values{};
   protobuf::Reader reader(bytes);
   while (reader.next())
-    if (reader.field() >= 1 && reader.field() <= 4)
-      values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
+    if (reader.field() >= 1 && reader.field() <= 4) values[reader.field() - 1] = reader.real();
   return values;
 }
 
@@ -193,8 +194,8 @@ Result<void> Recording::take(const McapMessage& message) {
         if (transform.field() == 3) name = transform.text();
         if (transform.field() != 4 && transform.field() != 5) continue;
         const auto values = reals(transform.text());
-        for (std::size_t i = 0; i < 3 && transform.field() == 4; ++i) link.position[i] = static_cast<float>(values[i]);
-        for (std::size_t i = 0; i < 4 && transform.field() == 5; ++i) link.rotation[i] = static_cast<float>(values[i]);
+        for (std::size_t i = 0; i < 3 && transform.field() == 4; ++i) link.position[i] = to_float(values[i]);
+        for (std::size_t i = 0; i < 4 && transform.field() == 5; ++i) link.rotation[i] = to_float(values[i]);
       }
       const auto found = link_of_.find(name);
       if (found != link_of_.end()) state_.links[found->second] = link;
@@ -225,12 +226,12 @@ Result<void> Recording::take(const McapMessage& message) {
     }
   } else if (topic == format::messages) {
     std::array<std::vector<std::uint32_t>, 3> columns;
-    std::array<std::vector<std::uint64_t>, 2> times;
+    std::array<std::vector<std::int64_t>, 2> times;
     while (reader.next()) {
       if (reader.field() == 1) columns[0] = reader.packed<std::uint32_t>();
       if (reader.field() == 2) columns[1] = reader.packed<std::uint32_t>();
-      if (reader.field() == 3) times[0] = reader.packed<std::uint64_t>();
-      if (reader.field() == 4) times[1] = reader.packed<std::uint64_t>();
+      if (reader.field() == 3) times[0] = reader.packed<std::int64_t>();
+      if (reader.field() == 4) times[1] = reader.packed<std::int64_t>();
       if (reader.field() == 5) columns[2] = reader.packed<std::uint32_t>();
     }
     const std::size_t count = columns[0].size();
@@ -238,18 +239,14 @@ Result<void> Recording::take(const McapMessage& message) {
            times[1].size() == count;
     for (std::size_t i = 0; i < count && good; ++i) {
       good = columns[0][i] < names_.agents.size();
-      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i],
-                                 Time{static_cast<std::int64_t>(times[0][i])},
-                                 Time{static_cast<std::int64_t>(times[1][i])}});
+      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{times[0][i]}, Time{times[1][i]}});
     }
   } else if (topic == format::traffic) {
     std::array<std::vector<std::uint32_t>, 2> docks;
     std::array<std::vector<float>, 4> rings;
     while (reader.next()) {
-      if (reader.field() == 1 || reader.field() == 2)
-        docks[static_cast<std::size_t>(reader.field()) - 1] = reader.packed<std::uint32_t>();
-      if (reader.field() >= 3 && reader.field() <= 6)
-        rings[static_cast<std::size_t>(reader.field()) - 3] = reader.packed<float>();
+      if (reader.field() == 1 || reader.field() == 2) docks[reader.field() - 1] = reader.packed<std::uint32_t>();
+      if (reader.field() >= 3 && reader.field() <= 6) rings[reader.field() - 3] = reader.packed<float>();
     }
     good = docks[0].size() == docks[1].size() &&
            std::all_of(rings.begin(), rings.end(), [&](const auto& part) { return part.size() == rings[0].size(); });
@@ -267,7 +264,7 @@ Result<void> Recording::take(const McapMessage& message) {
       if (reader.field() == 2) mind.json = reader.text();
     }
     good = agent < names_.agents.size();
-    if (good) minds_[static_cast<std::uint32_t>(agent)] = std::move(mind);
+    if (good) minds_[narrow<std::uint32_t>(agent)] = std::move(mind);
   } else if (topic == format::log) {
     RecordedTick::LogLine line;
     while (reader.next()) {
@@ -294,8 +291,8 @@ Result<void> Recording::take(const McapMessage& message) {
   } else if (topic == format::metrics) {
     std::vector<double> values(sim::TimePoint::names.size());
     while (reader.next())
-      if (reader.field() >= 1 && static_cast<std::size_t>(reader.field()) <= values.size())
-        values[static_cast<std::size_t>(reader.field()) - 1] = reader.real();
+      if (reader.field() >= 1 && std::cmp_less_equal(reader.field(), values.size()))
+        values[reader.field() - 1] = reader.real();
     state_.metrics = std::move(values);
   }
   if (!good || !reader.ok())

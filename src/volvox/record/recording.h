@@ -1,4 +1,4 @@
-// Reads what a Recorder wrote: the state of any tick, by seeking to its chunk.
+// Reads a recording: the state at any tick, by seeking to its chunk. SI units, world frame. For one thread.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@
 
 namespace volvox::record {
 
-// Who is who, in the world's numbers.
+// Names, by the indices of the world.
 struct RecordedNames {
   std::vector<std::string> modules, links, joints, docks, agents;
-  // Docks, radios and buses of agent i from first_outlet[i]; empty in old recordings.
+  // Docks, radios and buses of agent i begin at first_outlet[i]; empty in old recordings.
   std::vector<std::string> outlets;
   std::vector<std::size_t> first_outlet;
   std::string outlet(std::size_t agent, std::size_t outlet) const;
@@ -62,7 +62,7 @@ struct RecordedTick {
   std::optional<std::vector<double>> metrics;  // sim::TimePoint::names
 };
 
-// What was in a module's mind, when it was its turn to be recorded.
+// The content of a module's mind at the tick in which it was recorded.
 struct RecordedMind {
   std::int64_t tick = 0;
   std::string json;  // see describe_mind
@@ -70,12 +70,12 @@ struct RecordedMind {
 
 class Recording {
  public:
-  // Of a run's folder, or of the file itself.
+  // Takes the folder of a run, or the file itself.
   static Result<std::unique_ptr<Recording>> open(const std::filesystem::path& folder_or_file);
 
   bool complete() const { return reader_->complete(); }  // false: the run was killed
   const std::filesystem::path& file() const { return file_; }
-  // What the run was given ("experiment", "engine", "seed", ...) and, if it ended, what came out.
+  // The settings of the run ("experiment", "engine", "seed", ...) and, if it ended, its results.
   const Metadata& description() const { return description_; }
   const Metadata& results() const { return results_; }
   const RecordedNames& names() const { return names_; }
@@ -83,11 +83,11 @@ class Recording {
   std::int64_t first_tick() const { return first_tick_; }
   std::int64_t last_tick() const { return last_tick_; }
   Result<std::optional<std::string>> attachment(const std::string& name) { return reader_->attachment(name); }
-  Result<void> check() { return reader_->check(); }  // what no tick needs: attachments and index
+  Result<void> check() { return reader_->check(); }  // attachments and index; ticks are checked when read
 
   // The state at a tick; it stays valid until the next call. Fast from one tick to the next.
   Result<const RecordedTick*> tick(std::int64_t tick);
-  // The newest that was recorded up to the tick that was asked for last; null: nothing was.
+  // The last record of the agent up to the tick of the last call of tick(); null: there is none.
   Result<const RecordedMind*> mind(std::uint32_t agent);
 
  private:
@@ -105,7 +105,7 @@ class Recording {
   std::vector<std::string> topics_;               // by channel
   std::map<std::string, std::uint32_t> link_of_;  // by name
 
-  // The chunk that is loaded, and how far it has been applied.
+  // The loaded chunk, and how many of its messages have been applied to the state.
   std::size_t chunk_ = ~std::size_t{0};
   struct Stored {
     std::uint16_t channel;
@@ -115,7 +115,7 @@ class Recording {
   std::vector<Stored> stored_;
   std::size_t next_ = 0;
   RecordedTick state_;
-  // By agent, as new as they are known from the chunks since minds_from_.
+  // By agent: the last records found in the chunks from minds_from_ on.
   std::map<std::uint32_t, RecordedMind> minds_;
   std::size_t minds_from_ = 0;
 };

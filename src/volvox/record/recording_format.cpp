@@ -1,5 +1,6 @@
 #include "volvox/record/recording_format.h"
 
+#include "volvox/base/index.h"
 #include "volvox/sim/run_report.h"
 
 namespace volvox::record::format {
@@ -51,7 +52,7 @@ const std::vector<protobuf::MessageType>& types() {
         {"volvox",
          "Joints",
          {many("position", 1, Type::real), many("velocity", 2, Type::real), many("torque", 3, Type::real)}},
-        // Those docks that have changed, or all of them in the first tick of a chunk.
+        // The docks that changed, or all docks in the first tick of a chunk.
         {"volvox",
          "Docks",
          {many("dock", 1, Type::fixed32), many("flags", 2, Type::fixed32), many("partner", 3, Type::fixed32),
@@ -60,12 +61,12 @@ const std::vector<protobuf::MessageType>& types() {
          "Messages",
          {many("receiver", 1, Type::fixed32), many("dock", 2, Type::fixed32), many("sent_ns", 3, Type::fixed64),
           many("arrived_ns", 4, Type::fixed64), many("bytes", 5, Type::fixed32)}},
-        // What is on its way: from dock to dock, and around antennas that transmit.
+        // Messages being sent: from dock to dock, and around transmitting antennas.
         {"volvox",
          "Traffic",
          {many("from", 1, Type::fixed32), many("to", 2, Type::fixed32), many("x", 3, Type::single),
           many("y", 4, Type::single), many("z", 5, Type::single), many("radius", 6, Type::single)}},
-        // What a module perceives, does and knows, as JSON; of many modules, a few in turn.
+        // Percepts, actions and model of a module, as JSON; of many modules a few in each tick, in turn.
         {"volvox", "Mind", {one("agent", 1, Type::uint32), one("json", 2, Type::text)}},
         {"volvox",
          "Input",
@@ -78,7 +79,7 @@ const std::vector<protobuf::MessageType>& types() {
     for (protobuf::MessageType& type : list)
       if (type.name == "Metrics")
         for (std::size_t i = 0; i < sim::TimePoint::names.size(); ++i)
-          type.fields.push_back(one(sim::TimePoint::names[i], static_cast<int>(i) + 1, Type::real));
+          type.fields.push_back(one(sim::TimePoint::names[i], narrow<int>(i) + 1, Type::real));
     return list;
   }();
   return all;

@@ -1,5 +1,5 @@
-// What recorder and recording agree on: topics, field numbers and schemas. Transforms and log
-// lines have Foxglove's schemas, so that its program and others show them; the rest are ours.
+// The format that recorder and recording share: topics, field numbers and schemas. Transforms and log lines have the
+// schemas of Foxglove, so that Foxglove and other programs show them; the other schemas are our own.
 #pragma once
 
 #include <array>
@@ -7,6 +7,13 @@
 #include <vector>
 
 #include "volvox/record/protobuf.h"
+
+namespace volvox::record {
+
+// Poses, joints and traffic are rounded to floats, which compress to half the size.
+inline float to_float(double x) { return static_cast<float>(x); }
+
+}  // namespace volvox::record
 
 namespace volvox::record::format {
 
@@ -29,9 +36,9 @@ struct Topic {
   std::string type;  // full name of its message type
 };
 const std::vector<Topic>& topics();
-const std::vector<protobuf::MessageType>& types();  // each after those that it uses
+const std::vector<protobuf::MessageType>& types();  // sorted: a type comes after the types that it uses
 
-// Of volvox.Docks, by dock.
+// The flags of a dock in volvox.Docks.
 enum DockFlag : std::uint32_t { enabled = 1, latching = 2, engaged = 4, broken = 8 };
 
 }  // namespace volvox::record::format

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/record/recording_format.h"
 
@@ -48,7 +49,7 @@ Result<sim::RunOptions> options_of(Recording& recording) {
 
 namespace {
 
-// The first number of the body that the recording has and that is not the same now.
+// The first number of the module's links and joints that differs from the recording.
 std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                          const std::string& module, std::string& field) {
   constexpr const char* coordinates[7] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
@@ -61,11 +62,10 @@ std::string find_in_body(const RecordedTick& recorded, const RecordedNames& name
       const double now[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x,
                              pose.rotation.y, pose.rotation.z, pose.rotation.w};
       for (int i = 0; i < 7; ++i) {
-        const float then = i < 3 ? recorded.links[link].position[static_cast<std::size_t>(i)]
-                                 : recorded.links[link].rotation[static_cast<std::size_t>(i) - 3];
-        if (static_cast<float>(now[i]) == then) continue;
+        const float then = i < 3 ? recorded.links[link].position[i] : recorded.links[link].rotation[i - 3];
+        if (to_float(now[i]) == then) continue;
         field = fmt::format("{} {}", names.links[link], coordinates[i]);
-        return fmt::format("{} then, {} now", then, static_cast<float>(now[i]));
+        return fmt::format("{} then, {} now", then, to_float(now[i]));
       }
     }
     for (std::uint32_t j = 0; j < world.module_model(p).joints.size(); ++j) {
@@ -76,7 +76,7 @@ std::string find_in_body(const RecordedTick& recorded, const RecordedNames& name
       for (const auto& [name, a, b] : {std::tuple{"position", then.position, now.position},
                                        {"velocity", then.velocity, now.velocity},
                                        {"torque", then.torque, now.torque}}) {
-        if (a == static_cast<double>(static_cast<float>(b))) continue;
+        if (a == to_float(b)) continue;
         field = fmt::format("{} {}", names.joints[joint], name);
         return fmt::format("{} then, {} now", a, b);
       }
@@ -266,7 +266,7 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     }
     for (std::size_t i = 0; i < now.joints.size(); ++i)
       joints.row(time, names.joints[i], now.joints[i].position, now.joints[i].velocity, now.joints[i].torque);
-    for (std::size_t i = 0; i < now.docks.size(); ++i) {  // those that have changed
+    for (std::size_t i = 0; i < now.docks.size(); ++i) {  // docks that changed
       const RecordedTick::Dock& d = now.docks[i];
       if (!last_docks.empty() && last_docks[i].flags == d.flags && last_docks[i].partner == d.partner &&
           last_docks[i].load == d.load)

@@ -1,5 +1,4 @@
-// What can be done with a recording without a viewer: run it again and compare, or write it out
-// as tables.
+// Uses of a recording without a viewer: running the experiment again to compare it, and exporting tables (CSV).
 #pragma once
 
 #include <atomic>
@@ -17,14 +16,14 @@ Result<sim::RunOptions> options_of(Recording& recording);
 
 struct Verification {
   bool same = true;
-  std::int64_t ticks = 0;  // that were compared
+  std::int64_t ticks = 0;  // compared
   bool stopped = false;    // on request, before the end
   std::int64_t tick = 0;   // the first that differs
   double time = 0;         // s
-  std::string module;      // empty: it is nobody's own
+  std::string module;      // empty: the difference belongs to no module
   std::string field;       // "links and joints: s3.head x", "percepts", ...
-  std::string detail;      // recorded and new value, where the recording has it
-  std::size_t parts = 0;   // of the state that differ in that tick
+  std::string detail;      // recorded and new value, if the recording has it
+  std::size_t parts = 0;   // number of parts of the state that differ in that tick
 };
 
 // Runs the experiment again with the recorded inputs and compares the hash of every tick.
@@ -33,7 +32,7 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
                             const std::atomic<bool>* stop = nullptr);
 
 // Writes links.csv, joints.csv, docks.csv, messages.csv, log.csv, inputs.csv, metrics.csv and
-// state.csv into the folder; the names of those that were written come back.
+// state.csv into the folder; returns the names of the files written.
 Result<std::vector<std::string>> export_csv(Recording& recording, const std::filesystem::path& folder);
 
 }  // namespace volvox::record

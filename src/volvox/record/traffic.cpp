@@ -4,11 +4,12 @@
 #include <cmath>
 
 #include "volvox/net/power.h"
+#include "volvox/record/recording_format.h"
 
 namespace volvox::record {
 namespace {
 
-constexpr std::size_t most_arrivals = 20'000;  // between two looks; nobody could see them all
+constexpr std::size_t most_arrivals = 20'000;  // between two calls of take(); a viewer could not show more
 
 double frequency_of(const world::World& world, const std::string& channel) {
   const auto& channels = world.model().channels;
@@ -34,8 +35,7 @@ void TrafficWatch::look(const sim::Simulation& simulation) {
   const mind::Minds& minds = simulation.minds();
   for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
     if (arrived_.size() >= most_arrivals) break;
-    const std::uint32_t placement = minds.agent(arrival.agent).placement(),
-                        outlet = static_cast<std::uint32_t>(arrival.outlet);
+    const std::uint32_t placement = minds.agent(arrival.agent).placement(), outlet = arrival.outlet;
     if (outlet >= world.module_model(placement).docks.size()) continue;  // by bus or radio
     const std::uint32_t to = world.part(placement).first_dock + outlet;
     const std::uint32_t from = world.graph().partner(to);
@@ -68,9 +68,10 @@ Traffic TrafficWatch::take(const sim::Simulation& simulation) {
     const exchange::Exchange::Owner owner = exchange->owner(interface);
     const std::uint32_t placement = simulation.minds().agent(owner.agent).placement();
     const model::ModuleModel& module = world.module_model(placement);
-    const std::size_t outlet = static_cast<std::size_t>(owner.outlet), docks = module.docks.size();
+    const std::uint32_t outlet = owner.outlet;
+    const std::size_t docks = module.docks.size();
     if (outlet < docks) {
-      const std::uint32_t from = world.part(placement).first_dock + static_cast<std::uint32_t>(outlet);
+      const std::uint32_t from = world.part(placement).first_dock + outlet;
       const std::uint32_t to = world.graph().partner(from);
       if (to != world::nobody) traffic.wires.emplace_back(from, to);
     } else if (outlet < docks + module.radios.size()) {
@@ -78,8 +79,7 @@ Traffic TrafficWatch::take(const sim::Simulation& simulation) {
       const Vec3 at = exchange->network().position({interface, 0});
       const double range = free_space_range(radio, frequency_of(world, radio.channel));
       const double age = sending_.contains(interface) ? 0 : std::max(0.0, (simulation.now() - last_heard).seconds());
-      traffic.rings.push_back({static_cast<float>(at.x), static_cast<float>(at.y), static_cast<float>(at.z),
-                               static_cast<float>(range), static_cast<float>(age)});
+      traffic.rings.push_back({to_float(at.x), to_float(at.y), to_float(at.z), to_float(range), to_float(age)});
     }
   }
   sent_.clear();

@@ -1,5 +1,5 @@
-// What is being said at a moment, for those who look on: messages on wires as pairs of docks, and
-// frames on the air as rings around their antennas. Only reads.
+// The communication at a moment, for viewers: messages on wires as pairs of docks, and radio frames as rings around the
+// antennas. Only reads the simulation. World frame, metres and seconds.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace volvox::record {
 
 struct Traffic {
   struct Ring {
-    float x = 0, y = 0, z = 0, radius = 0;  // m: around an antenna that transmits, as far as it is heard
-    float age = 0;                          // s since it fell silent; 0: on the air. Recordings keep none
+    float x = 0, y = 0, z = 0, radius = 0;  // m, around a transmitting antenna, up to its range
+    float age = 0;                          // s since the end of the frame; 0: still transmitting. Not recorded
   };
   std::vector<std::pair<std::uint32_t, std::uint32_t>> wires;  // from dock to dock: on its way, or just arrived
   std::vector<Ring> rings;
@@ -24,19 +24,19 @@ struct Traffic {
 
 class TrafficWatch {
  public:
-  // Asks the minds to keep what is looked at here.
+  // Makes the minds keep the arrivals and frames that look() needs.
   static void prepare(sim::Simulation& simulation);
   void look(const sim::Simulation& simulation);  // after every tick
-  // All since the last time this was asked, however short.
+  // All traffic since the last call, however short.
   Traffic take(const sim::Simulation& simulation);
 
  private:
   std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_;
-  std::set<std::uint32_t> sending_;     // interfaces, now
-  std::map<std::uint32_t, Time> sent_;  // and since the last time, with when they were last heard
+  std::set<std::uint32_t> sending_;     // interfaces that transmit now
+  std::map<std::uint32_t, Time> sent_;  // since the last take(): when each last transmitted
 };
 
-// How far a radio is heard in free space: the radius of its rings.
+// The range of a radio in free space, m: the radius of its rings.
 double free_space_range(const model::Radio& radio, double frequency_hz);
 
 }  // namespace volvox::record

@@ -1,4 +1,5 @@
 #include "volvox/report/chart.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@
 namespace volvox::report {
 namespace {
 
-// Curves that were given no colour differ by their dashes too: charts are printed in grey.
+// Curves without a given colour also differ in their dashes, because charts may be printed in grey.
 struct Style {
   std::string_view color, dash;
 };
@@ -28,13 +29,13 @@ Stroke stroke_of(const Curve& curve, std::size_t place) {
   return {curve.color, 1.8, curve.dashed ? "6 4" : ""};
 }
 
-// From values to px, along one side of a panel.
+// Maps values to px along one axis of a panel.
 class Scale {
  public:
   explicit Scale(const Axis& axis) : axis_(axis) {
     if (axis.from) add(*axis.from);
     if (axis.to) add(*axis.to);
-    if (!axis.names.empty()) add(-0.5), add(static_cast<double>(axis.names.size()) - 0.5);
+    if (!axis.names.empty()) add(-0.5), add(real(axis.names.size()) - 0.5);
   }
 
   void add(double value) {
@@ -72,11 +73,11 @@ class Scale {
     return begin_ + (end_ - begin_) * ((axis_.log ? std::log10(value) : value) - low_) / (high_ - low_);
   }
 
-  // Where the axis is marked, and with what.
+  // The positions of the ticks and their labels.
   std::vector<std::pair<double, std::string>> ticks(int count) const {
     std::vector<std::pair<double, std::string>> all;
     if (!axis_.names.empty()) {
-      for (std::size_t i = 0; i < axis_.names.size(); ++i) all.emplace_back(static_cast<double>(i), axis_.names[i]);
+      for (std::size_t i = 0; i < axis_.names.size(); ++i) all.emplace_back(real(i), axis_.names[i]);
     } else if (axis_.log) {
       for (double power = low_; power <= high_; ++power)
         all.emplace_back(std::pow(10, power), fmt::format("{:g}", std::pow(10, power)));
@@ -93,7 +94,7 @@ class Scale {
   static std::string tick_text(double value, double step) {
     if (std::fabs(value) < 1e-9 * step) value = 0;
     if (value != 0 && (std::fabs(value) >= 1e6 || step < 1e-4)) return fmt::format("{:.3g}", value);
-    return fmt::format("{:.{}f}", value, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))));
+    return fmt::format("{:.{}f}", value, std::max(0, truncated(std::ceil(-std::log10(step) - 1e-9))));
   }
 
   const Axis& axis_;
@@ -119,7 +120,7 @@ Scales scales_of(const Panel& panel) {
   return s;
 }
 
-int y_ticks(double height) { return std::max(4, static_cast<int>(height / 50)); }
+int y_ticks(double height) { return std::max(4, truncated(height / 50)); }
 
 void draw_axes(Svg& svg, const Panel& panel, const Scales& s, double left, double top, double width, double height,
                double label_x) {
@@ -127,7 +128,7 @@ void draw_axes(Svg& svg, const Panel& panel, const Scales& s, double left, doubl
     svg.line(left, s.y.at(value), left + width, s.y.at(value), {color::grid});
     svg.text(left - 7, s.y.at(value) + 4, words, {11, "end"});
   }
-  for (const auto& [value, words] : s.x.ticks(static_cast<int>(width / 60))) {
+  for (const auto& [value, words] : s.x.ticks(truncated(width / 60))) {
     if (panel.x.names.empty()) svg.line(s.x.at(value), top, s.x.at(value), top + height, {color::grid});
     svg.line(s.x.at(value), top + height, s.x.at(value), top + height + 4);
     svg.text(s.x.at(value), top + height + 17, words, {11, "middle"});
@@ -161,7 +162,7 @@ void draw_curve(Svg& svg, const Curve& curve, const Scales& s, const Stroke& str
     if (!s.x.shows(p.x) || !s.y.shows(p.y)) continue;
     const double x = s.x.at(p.x), y = s.y.at(p.y);
     if (curve.marks || curve.join == Join::nothing) svg.circle(x, y, 3, stroke.color);
-    // What is nearer than a quarter of a pixel cannot be seen, but makes files large.
+    // Points closer than a quarter of a pixel cannot be distinguished, but make files large.
     if (!points.empty() && &p != &curve.points.back() && std::hypot(x - last_x, y - last_y) < 0.25) continue;
     if (!points.empty() && curve.join == Join::steps) add(x, last_y);
     add(x, y);
@@ -197,9 +198,9 @@ void draw_panel(Svg& svg, const Panel& panel, Scales s, double left, double top,
   }
   s.x.place(left, left + width), s.y.place(top + height, top);
   draw_axes(svg, panel, s, left, top, width, height, label_x);
-  const double slot = width / static_cast<double>(std::max<std::size_t>(panel.boxes.size(), 1));
+  const double slot = width / real(std::max<std::size_t>(panel.boxes.size(), 1));
   for (std::size_t i = 0; i < panel.boxes.size(); ++i)
-    draw_box(svg, panel.boxes[i], s, s.x.at(static_cast<double>(i)), std::min(0.28 * slot, 26.0));
+    draw_box(svg, panel.boxes[i], s, s.x.at(real(i)), std::min(0.28 * slot, 26.0));
   for (std::size_t i = 0; i < panel.curves.size(); ++i)
     draw_curve(svg, panel.curves[i], s, stroke_of(panel.curves[i], i));
   for (const Mark& mark : panel.marks) {
@@ -208,7 +209,7 @@ void draw_panel(Svg& svg, const Panel& panel, Scales s, double left, double top,
   }
 }
 
-// A line and its name for each curve: in a row above the panels where there is room, else in a column beside them.
+// A line and a label for each curve: in a row above the panels if there is room, otherwise in a column beside them.
 class Legend {
  public:
   Legend(const std::vector<Panel>& panels, double row) {
@@ -272,7 +273,7 @@ std::string svg(const Chart& chart, bool inside_html) {
   const double width = chart.panel_width > 0 ? chart.panel_width : several ? 310 : 480;
   const double height = chart.panel_height > 0 ? chart.panel_height : several ? 150 : 300;
   const std::size_t columns = several ? 2 : 1, rows = (chart.panels.size() + columns - 1) / columns;
-  // Numbers and words at the left of every panel have the same room, so that frames stand in line.
+  // Labels at the left of every panel have the same width, so that the frames are aligned.
   double numbers = 0, words = 0;
   std::vector<Scales> scales;
   for (const Panel& panel : chart.panels) {
@@ -288,15 +289,15 @@ std::string svg(const Chart& chart, bool inside_html) {
   Svg out;
   out.text(left, 27, chart.title, {title_size, "start", true});
   for (std::size_t p = 0; p < chart.panels.size(); ++p) {
-    const double x = step_x * static_cast<double>(p % columns), y = step_y * static_cast<double>(p / columns);
+    const double x = step_x * real(p % columns), y = step_y * real(p / columns);
     draw_panel(out, chart.panels[p], scales[p], left + x, top + head + y, width, height, x + 14 + 5);
   }
   if (legend.beside() > 0) legend.draw(out, left + width + 18, top + head + 12);
   else legend.draw(out, left, 52);
-  const double end = top + step_y * static_cast<double>(rows) - 12;
+  const double end = top + step_y * real(rows) - 12;
   out.text(left, end + 14, chart.note, {note_size, "start", false, color::faint_ink});
   const double whole =
-      std::max({step_x * static_cast<double>(columns) + legend.beside(), left + legend.row() + 10,
+      std::max({step_x * real(columns) + legend.beside(), left + legend.row() + 10,
                 left + 1.1 * text_width(chart.title, title_size), left + text_width(chart.note, note_size)});
   return out.document(whole, end + (chart.note.empty() ? 0 : 24), chart.title, inside_html);
 }
@@ -311,10 +312,10 @@ std::string svg(const BarChart& chart) {
     for (const double value : group.values) scale.add(value);
   scale.finish(0.05);
   scale.place(left, left + width);
-  // The first style is that of what the series are compared with.
+  // The first series is the one to compare with, and has its own style.
   const auto fill = [](std::size_t series) { return styles[(series + 1) % styles.size()].color; };
-  const double group_height = bar * static_cast<double>(chart.series.size()) + gap;
-  const double height = group_height * static_cast<double>(std::max<std::size_t>(chart.groups.size(), 1));
+  const double group_height = bar * real(chart.series.size()) + gap;
+  const double height = group_height * real(std::max<std::size_t>(chart.groups.size(), 1));
   Svg out;
   out.text(left, 27, chart.title, {title_size, "start", true});
   double x = left;
@@ -332,11 +333,11 @@ std::string svg(const BarChart& chart) {
     out.text(scale.at(value), top + height + 17, words, {11, "middle"});
   }
   for (std::size_t g = 0; g < chart.groups.size(); ++g) {
-    const double y = top + group_height * static_cast<double>(g);
-    out.text(left - 10, y + bar * static_cast<double>(chart.series.size()) / 2 + 4, chart.groups[g].name, {11, "end"});
+    const double y = top + group_height * real(g);
+    out.text(left - 10, y + bar * real(chart.series.size()) / 2 + 4, chart.groups[g].name, {11, "end"});
     for (std::size_t s = 0; s < chart.groups[g].values.size(); ++s) {
-      const double length = scale.at(chart.groups[g].values[s]) - left;  // a hair where there is nothing
-      out.rect(left, y + bar * static_cast<double>(s), std::max(0.8, length), bar - 1, fill(s));
+      const double length = scale.at(chart.groups[g].values[s]) - left;  // a value of 0 is drawn as a thin line
+      out.rect(left, y + bar * real(s), std::max(0.8, length), bar - 1, fill(s));
     }
   }
   out.line(scale.at(chart.mark.value), top - 8, scale.at(chart.mark.value), top + height, dashed);
@@ -353,11 +354,11 @@ std::string svg(const BoardChart& chart) {
   for (const BoardChart::Board& board : chart.boards)
     for (const BoardChart::Cell& cell : board.cells)
       columns = std::max(columns, cell.x + 1), rows = std::max(rows, cell.y + 1);
-  constexpr double gap = 26, top = 44, widest = 1200;  // what a page holds
+  constexpr double gap = 26, top = 44, widest = 1200;  // the width of a page
   const std::size_t across = std::clamp<std::size_t>(chart.boards.size(), 1, 3);
   const std::size_t down = (chart.boards.size() + across - 1) / across;
-  // Cells are drawn as large as they fit; where they are tiny they overlap, so that they are seen at all.
-  const double pitch = std::min(11.0, ((widest - gap) / static_cast<double>(across) - gap) / columns);
+  // Cells are as large as possible; tiny cells overlap, so that they stay visible.
+  const double pitch = std::min(11.0, ((widest - gap) / real(across) - gap) / columns);
   const bool tiny = pitch < 4;
   const double radius = tiny ? 1.6 : 5.0 * pitch / 11, core = radius * (tiny ? 2 : 1);
   const double width = pitch * columns + gap, height = pitch * rows + 18 + gap;
@@ -365,7 +366,7 @@ std::string svg(const BoardChart& chart) {
   Svg out;
   out.text(gap, 27, chart.title, {title_size, "start", true});
   for (std::size_t b = 0; b < chart.boards.size(); ++b) {
-    const double x = gap + width * static_cast<double>(b % across), y = top + height * static_cast<double>(b / across);
+    const double x = gap + width * real(b % across), y = top + height * real(b / across);
     out.text(x, y + 10, chart.boards[b].caption);
     for (const BoardChart::Cell& cell : chart.boards[b].cells) {
       const double cx = x + pitch * (cell.x + 0.5), cy = y + 18 + pitch * (rows - cell.y - 0.5);
@@ -374,11 +375,10 @@ std::string svg(const BoardChart& chart) {
       if (cell.core > 0) out.circle(cx, cy, cell.core * core, color::black);
     }
   }
-  const double end = top + height * static_cast<double>(down);
+  const double end = top + height * real(down);
   out.text(gap, end, chart.note, {note_size, "start", false, color::faint_ink});
-  return out.document(
-      std::max(gap + width * static_cast<double>(across), gap + 1.1 * text_width(chart.title, title_size)), end + 14,
-      chart.title, false);
+  return out.document(std::max(gap + width * real(across), gap + 1.1 * text_width(chart.title, title_size)), end + 14,
+                      chart.title, false);
 }
 
 Chart time_boxes(const std::string& title, const std::string& x_label, std::vector<sim::Box> boxes, Mark mark) {
@@ -388,7 +388,7 @@ Chart time_boxes(const std::string& title, const std::string& x_label, std::vect
     for (double* value : {&box.low, &box.q1, &box.median, &box.q3, &box.high}) *value *= 1e3;
     for (double& value : box.outliers) value *= 1e3;
   }
-  const double width = 44 * static_cast<double>(boxes.size());
+  const double width = 44 * real(boxes.size());
   panel.boxes = std::move(boxes);
   panel.marks = {{1e3 * mark.value, std::move(mark.label)}};
   return {title, {std::move(panel)}, "", std::max(420.0, width), 230};

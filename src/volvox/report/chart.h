@@ -14,7 +14,7 @@ namespace volvox::report {
 
 struct Point {
   double x = 0, y = 0;
-  // How far the value is spread around y; not a number: not known.
+  // The spread around y; NaN: not known.
   double low = std::numeric_limits<double>::quiet_NaN(), high = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -23,9 +23,9 @@ enum class Spread { bars, band };
 
 // Points that are not finite are left out.
 struct Curve {
-  std::string label;  // in the legend; empty: it needs none
+  std::string label;  // in the legend; empty: not listed
   std::vector<Point> points;
-  std::string color = {};  // "#0072b2"; empty: by its place in the panel, and so are its dashes
+  std::string color = {};  // "#0072b2"; empty: colour and dashes by its index in the panel
   bool dashed = false;
   Join join = Join::lines;
   bool marks = false;
@@ -34,9 +34,9 @@ struct Curve {
 
 struct Axis {
   std::string label;                         // with its unit: "time (s)"
-  bool log = false;                          // whole powers of ten; what is not positive is left out
-  std::optional<double> from = {}, to = {};  // it begins exactly there; it reaches at least so far
-  std::vector<std::string> names = {};       // words instead of numbers: a value is an index into them
+  bool log = false;                          // whole powers of ten; values that are not positive are left out
+  std::optional<double> from = {}, to = {};  // the axis begins exactly at `from` and reaches at least `to`
+  std::vector<std::string> names = {};       // words instead of numbers: a value is an index of a word
 };
 
 // A dashed line across the panel.
@@ -51,18 +51,18 @@ struct Panel {
   std::vector<Curve> curves = {};
   std::vector<sim::Box> boxes = {};  // side by side, in the units of y; their labels are the names of x
   std::vector<Mark> marks = {};      // at a y
-  bool same_scale = false;           // a metre is as long in y as in x
+  bool same_scale = false;           // one unit has the same length in x and y
 };
 
-// Several panels stand in two columns under one legend: the curves of all of them have the same labels.
+// Several panels form two columns under one legend: the curves of all panels have the same labels.
 struct Chart {
   std::string title;
   std::vector<Panel> panels;
   std::string note = {};                     // a line below
-  double panel_width = 0, panel_height = 0;  // px inside of the axes; 0: as fits a page
+  double panel_width = 0, panel_height = 0;  // px inside the axes; 0: fits a page
 };
 
-// Horizontal bars, one group a row.
+// Horizontal bars, one group per row.
 struct BarChart {
   struct Group {
     std::string name;
@@ -78,8 +78,8 @@ struct BarChart {
 struct BoardChart {
   struct Cell {
     double x = 0, y = 0;     // in cells, from 0
-    std::string color = {};  // empty: nothing is known of it
-    double core = 0;         // the radius of a black dot in it, as a part of its own
+    std::string color = {};  // empty: unknown
+    double core = 0;         // the radius of a black dot, relative to the cell's
   };
   struct Board {
     std::string caption;
@@ -93,8 +93,8 @@ std::string svg(const Chart& chart, bool inside_html = false);
 std::string svg(const BarChart& chart);
 std::string svg(const BoardChart& chart);
 
-// How times are distributed: boxes given in s, drawn in ms on a logarithmic axis, because outliers lie a hundred
-// medians away. The mark is in s too.
+// A distribution of times: boxes and the mark are given in s and drawn in ms, on a logarithmic axis, because outliers
+// are a hundred times the median.
 Chart time_boxes(const std::string& title, const std::string& x_label, std::vector<sim::Box> boxes, Mark mark);
 
 // The multiples of 1, 2 or 5 times a power of ten that divide a range into about `count` parts.

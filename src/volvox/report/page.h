@@ -1,4 +1,4 @@
-// Web pages that need nothing but themselves: no scripts, no files beside them, nothing of a network.
+// Self-contained web pages: no scripts, no other files, no network.
 #pragma once
 
 #include <string>

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "volvox/base/hash.h"
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 #include "volvox/report/chart.h"
 #include "volvox/report/page.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::uintmax_t most_picture_bytes = 20 << 20;  // of all pictures together
 
-// As the terminal has it: counts with all their digits.
+// As on the terminal: counts with all their digits.
 std::string number(double value) {
   if (!std::isfinite(value)) return "–";
   return std::fabs(value) < 1e15 && value == std::round(value) ? fmt::format("{:.0f}", value)
@@ -64,7 +65,7 @@ std::string plots(const sim::RunReport& report) {
     panel.same_scale = same_scale;
     out += "<figure>" + svg(Chart{title, {std::move(panel)}, "", 370, 170}, true) + "</figure>\n";
   };
-  // What never changes is no plot: a run over a network alone moves nothing.
+  // A constant quantity gets no plot: in a run of a network alone nothing moves.
   if (changes(x) || changes(y))
     add("Path of the centre of mass, from above", "x (m)", "y (m)", {curve("", y, x)}, true);
   if (changes(x) || changes(y) || changes(z))
@@ -120,7 +121,7 @@ const char* media_type(const fs::path& picture) {
   return ending == ".png" ? "png" : ending == ".svg" ? "svg+xml" : "jpeg";
 }
 
-// What the experiment drew, and what people put beside it.
+// The pictures of the experiment, and those that users put into the folder.
 std::string pictures(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;

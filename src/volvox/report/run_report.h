@@ -1,5 +1,5 @@
-// report.html: what a run came to, for people. One file: plots are SVG inside of it, pictures of the
-// folder are taken in, and nothing is asked of a network.
+// report.html: the results of a run for human readers, in one self-contained file: plots are inline SVG, pictures of
+// the folder are embedded, and no network is needed.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace volvox::report {
 
-// Pictures (PNG, JPEG, SVG) that lie in the folder are shown too, in the order of their names.
+// Shows the pictures (PNG, JPEG, SVG) of the folder, too, in the order of their names.
 std::string report_html(const sim::RunReport& report, const std::filesystem::path& folder);
 
 }  // namespace volvox::report

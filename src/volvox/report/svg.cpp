@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "volvox/base/index.h"
 #include "volvox/base/text.h"
 
 namespace volvox::report {
@@ -76,7 +77,7 @@ std::string Svg::document(double width, double height, std::string_view title, b
 
 double text_width(std::string_view words, double size) {
   const auto letters = std::count_if(words.begin(), words.end(), [](char c) { return (c & 0xC0) != 0x80; });
-  return 0.6 * size * static_cast<double>(letters);
+  return 0.6 * size * real(letters);
 }
 
 }  // namespace volvox::report

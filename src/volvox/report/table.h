@@ -1,4 +1,4 @@
-// Tables for people: the first row is the heading; numbers stand at the right.
+// Tables for human readers: the first row is the heading; numbers are right-aligned.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace volvox::report {
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string text_table(const Rows& rows);      // columns padded to their widest cell
-std::string markdown_table(const Rows& rows);  // as GitHub has it
+std::string markdown_table(const Rows& rows);  // in GitHub's syntax
 std::string html_table(const Rows& rows);      // an empty heading: none
 
 }  // namespace volvox::report

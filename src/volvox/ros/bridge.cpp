@@ -1,6 +1,7 @@
-// What the node hears waits until the boundary of the next tick and enters there as an input.
+// Messages that the node receives wait until the boundary of the next tick and enter there as inputs.
 #include "volvox/ros/bridge.h"
 
+#include <volvox/base/index.h>
 #include <volvox/mind/range_sensors.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@ std::string topic_name(std::string name) {
   return name;
 }
 
+float to_float(double x) { return static_cast<float>(x); }
 Node::Vector plain(const Vec3& v) { return {v.x, v.y, v.z}; }
 
 class Bridge final : public mind::Extension {
@@ -53,8 +55,7 @@ class Bridge final : public mind::Extension {
   }
 
   void before_tick(sim::Simulation& simulation) override {
-    for (const Node::Heard& heard : node_->take_heard())
-      simulation.give(commands_[static_cast<std::size_t>(heard.number)](heard.value));
+    for (const Node::Heard& heard : node_->take_heard()) simulation.give(commands_[heard.number](heard.value));
   }
 
   void after_tick(const sim::Simulation& simulation) override {
@@ -74,10 +75,10 @@ class Bridge final : public mind::Extension {
     int number = 0;
     Node::Shape shape{};
     std::size_t agent = 0, percept = 0;
-    std::size_t turning = 0;  // of an imu: the gyroscope, beside the accelerometer
+    std::size_t turning = 0;  // of an IMU: the index of the gyroscope's percept
     mind::ScanGeometry scan;
   };
-  struct Mount {  // a sensor whose axes are not its link's has a frame of its own
+  struct Mount {  // the frame of a sensor whose axes differ from its link's
     std::string frame;
     std::uint32_t link;
     Pose pose;
@@ -85,25 +86,23 @@ class Bridge final : public mind::Extension {
 
   using Command = std::function<sim::Input(double)>;
   void listen(const std::string& topic, Command command) {
-    node_->listen(topic, static_cast<int>(commands_.size()));
+    node_->listen(topic, narrow<int>(commands_.size()));
     commands_.push_back(std::move(command));
   }
 
   static std::optional<std::size_t> percept_of(const mind::Agent& agent, const std::string& sensor) {
     const auto found = std::find(agent.percepts().begin(), agent.percepts().end(), sensor);
     if (found == agent.percepts().end()) return std::nullopt;
-    return static_cast<std::size_t>(found - agent.percepts().begin());
+    return found - agent.percepts().begin();
   }
 
-  // The frame in which it measures.
+  // The frame of the sensor's measurements.
   std::string frame_of(const mind::Agent& agent, const model::Sensor& sensor, const world::World& world) {
     const std::uint32_t placement = agent.placement();
-    if (sensor.pose == Pose{})
-      return agent.name() + "/" + world.module_model(placement).links[static_cast<std::size_t>(sensor.link)].name;
+    if (sensor.pose == Pose{}) return agent.name() + "/" + world.module_model(placement).links[sensor.link].name;
     const std::string frame = agent.name() + "/" + sensor.name;
     if (std::none_of(mounts_.begin(), mounts_.end(), [&](const Mount& mount) { return mount.frame == frame; }))
-      mounts_.push_back(
-          {frame, world.part(placement).first_link + static_cast<std::uint32_t>(sensor.link), sensor.pose});
+      mounts_.push_back({frame, world.part(placement).first_link + sensor.link, sensor.pose});
     return frame;
   }
 
@@ -125,7 +124,7 @@ class Bridge final : public mind::Extension {
     sensors_.push_back(topic);
   }
 
-  // The first accelerometer and gyroscope that sit together are an inertial measurement unit.
+  // The first accelerometer and gyroscope with the same mounting form an inertial measurement unit.
   void advertise_imu(const std::string& place, std::size_t index, const sim::Simulation& simulation) {
     const mind::Agent& agent = simulation.minds().agent(index);
     const model::ModuleModel& model = simulation.world().module_model(agent.placement());
@@ -189,11 +188,11 @@ class Bridge final : public mind::Extension {
   }
 
   static Node::Scan scanned(const mind::ScanGeometry& geometry, const std::vector<double>& distances) {
-    const auto half = static_cast<float>(geometry.field_of_view / 2);
-    Node::Scan scan{-half, half, 0, static_cast<float>(geometry.min_range), static_cast<float>(geometry.max_range), {}};
-    if (distances.size() > 1) scan.angle_increment = 2 * half / static_cast<float>(distances.size() - 1);
+    const float half = to_float(geometry.field_of_view / 2);
+    Node::Scan scan{-half, half, 0, to_float(geometry.min_range), to_float(geometry.max_range), {}};
+    if (distances.size() > 1) scan.angle_increment = 2 * half / to_float(real(distances.size() - 1));
     else scan.angle_min = scan.angle_max = 0;
-    for (const double distance : distances) scan.ranges.push_back(static_cast<float>(distance));
+    for (const double distance : distances) scan.ranges.push_back(to_float(distance));
     return scan;
   }
 
@@ -201,7 +200,7 @@ class Bridge final : public mind::Extension {
   double rate_, next_ = 0;  // Hz, and s of simulated time
   StartNode start_;
   std::unique_ptr<Node> node_;
-  std::vector<Command> commands_;  // by the number under which they are heard
+  std::vector<Command> commands_;  // by the number of the subscription
   std::vector<SensorTopic> sensors_;
   std::vector<Mount> mounts_;
 };

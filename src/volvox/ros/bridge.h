@@ -1,5 +1,4 @@
-// What a run publishes to ROS and what it takes from there, whichever ROS it is: a node says it in
-// the words of its own.
+// Connects a run with ROS 1 or ROS 2: publishes its state and takes commands. The node hides which ROS it is.
 #pragma once
 
 #include <volvox/plugin/plugin.h>
@@ -11,10 +10,10 @@
 
 namespace volvox::ros {
 
-// Joins the network of ROS.
+// Starts the node of ROS.
 using StartNode = std::function<Result<std::unique_ptr<Node>>()>;
 
-// `rate` of the setup's parameters: Hz of simulated time.
+// The parameter `rate` is in Hz of simulated time.
 std::unique_ptr<mind::Extension> make_bridge(const sim::ExtensionSetup& setup, StartNode start);
 
 }  // namespace volvox::ros

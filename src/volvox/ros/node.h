@@ -1,5 +1,5 @@
-// A node of ROS 1 or ROS 2 as the bridge needs it, plain: the headers of ROS 1 are C++17, ours are
-// C++20, and this one is both. It knows nothing of Volvox.
+// The interface of a node of ROS 1 or ROS 2 for the bridge. It uses plain types only, because the headers of ROS 1 need
+// C++17 and those of Volvox C++20; this one compiles as both. SI units, rad.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ class Node {
  public:
   virtual ~Node() = default;
 
-  // Float64 on that topic ("/arm/neck/command") is heard under this number.
+  // Subscribes to Float64 messages of a topic ("/arm/neck/command"); they are reported with this number.
   virtual void listen(const std::string& topic, int number) = 0;
   struct Heard {
     int number;
     double value;
   };
-  virtual std::vector<Heard> take_heard() = 0;  // since it was last asked, in order
-  virtual bool ok() const = 0;                  // false: it was shut down from outside
+  virtual std::vector<Heard> take_heard() = 0;  // since the last call, in order of arrival
+  virtual bool ok() const = 0;                  // false: ROS has shut it down
 
   struct Vector {
     double x, y, z;
@@ -28,7 +28,7 @@ class Node {
     std::string name;
     double position, velocity, effort;
   };
-  struct Frame {  // in the world's
+  struct Frame {  // in the world frame
     std::string name;
     Vector position;
     double rotation_xyzw[4];
@@ -44,7 +44,7 @@ class Node {
   };
   enum class Shape { number, vector, scan, imu, text };
   virtual int advertise(const std::string& topic, Shape shape, const std::string& frame) = 0;
-  virtual bool is_heard(int topic) const = 0;  // somebody listens
+  virtual bool is_heard(int topic) const = 0;  // there is a subscriber
   virtual void publish_number(int topic, double value) = 0;
   virtual void publish_vector(int topic, std::int64_t now_ns, const Vector& vector) = 0;
   virtual void publish_scan(int topic, std::int64_t now_ns, const Scan& scan) = 0;
@@ -53,6 +53,6 @@ class Node {
   virtual void publish_text(int topic, const std::string& text) = 0;
 };
 
-constexpr std::size_t most_heard = 10'000;  // between two ticks; who sends more is not heard
+constexpr std::size_t most_heard = 10'000;  // between two ticks; further messages are dropped
 
 }  // namespace volvox::ros

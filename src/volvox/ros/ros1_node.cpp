@@ -17,7 +17,7 @@ namespace {
 
 ::ros::Time to_ros(std::int64_t ns) {
   ::ros::Time stamp;
-  stamp.fromNSec(static_cast<std::uint64_t>(ns));
+  stamp.fromNSec(ns);
   return stamp;
 }
 geometry_msgs::Vector3 to_ros(const Node::Vector& v) {
@@ -129,7 +129,7 @@ class Ros1Node final : public Node {
     sensor_msgs::Imu message;
     message.header = header(topic, now_ns);
     message.orientation.w = 1;
-    message.orientation_covariance[0] = -1;  // so the message says that it knows no orientation
+    message.orientation_covariance[0] = -1;  // by the message's definition: no orientation
     message.angular_velocity = to_ros(angular_velocity);
     message.linear_acceleration = to_ros(linear_acceleration);
     at(topic).publisher.publish(message);
@@ -151,7 +151,7 @@ class Ros1Node final : public Node {
     header.frame_id = at(topic).frame;
     return header;
   }
-  const Topic& at(int topic) const { return topics_[static_cast<std::size_t>(topic)]; }
+  const Topic& at(int topic) const { return topics_[topic]; }
 
   ::ros::NodeHandle node_;
   ::ros::Publisher clock_, joints_, frames_;

@@ -1,4 +1,4 @@
-// A node of ROS 1, through roscpp. C++17 too, as node.h.
+// A node of ROS 1, through roscpp. Compiles as C++17, like node.h.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace volvox::ros {
 
-// Null, and why: no master answers. Its spinner has a thread of its own.
+// Null, with the reason: no master answers. Its spinner has its own thread.
 std::unique_ptr<Node> start_ros1_node(const std::string& name, std::string& why);
 
 }  // namespace volvox::ros

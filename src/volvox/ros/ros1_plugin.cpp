@@ -1,4 +1,4 @@
-// The ROS 1 extension (seed 003's), a plugin.
+// The plugin for ROS 1 (seed 003).
 #include "volvox/ros/bridge.h"
 #include "volvox/ros/ros1_node.h"
 

@@ -2,6 +2,7 @@
 
 #include <dds/dds.h>
 #include <fmt/format.h>
+#include <volvox/base/index.h>
 
 #include <algorithm>
 #include <cctype>
@@ -18,24 +19,23 @@ using Header = std_msgs_msg_dds__Header_;
 using Float64 = std_msgs_msg_dds__Float64_;
 using Transform = geometry_msgs_msg_dds__TransformStamped_;
 
-// "/arm/range" is "rt/arm/range" on the wire.
+// ROS 2 calls the topic "/arm/range" "rt/arm/range" in DDS.
 std::string wire_topic(const std::string& topic) { return "rt" + topic; }
 
 Time to_ros(std::int64_t ns) {
-  return {static_cast<std::int32_t>(ns / 1'000'000'000), static_cast<std::uint32_t>(ns % 1'000'000'000)};
+  return {narrow<std::int32_t>(ns / 1'000'000'000), narrow<std::uint32_t>(ns % 1'000'000'000)};
 }
 geometry_msgs_msg_dds__Vector3_ to_ros(const Node::Vector& v) { return {v.x, v.y, v.z}; }
-// Writing only reads: what is not const in C is left alone.
+// DDS only reads what it writes, but its C structs have no const.
 char* to_ros(const std::string& text) { return const_cast<char*>(text.c_str()); }
 template <class Sequence, class T>
 Sequence sequence_of(const std::vector<T>& elements) {
-  const auto length = static_cast<std::uint32_t>(elements.size());
+  const auto length = narrow<std::uint32_t>(elements.size());
   return {length, length, const_cast<T*>(elements.data()), false};
 }
 
-// What nodes of ROS 2 ask for by default: reliable, volatile, the last so many, as plain CDR. A
-// reader that wants less (best effort, as those of /clock and of sensors) is served too. The run
-// waits for nobody: who cannot keep up loses messages.
+// The default quality of service of ROS 2: reliable, volatile, keep last, plain CDR. Readers that ask for less (best
+// effort, as for /clock and sensors) match it, too. The run never waits: slow readers lose messages.
 class Quality {
  public:
   explicit Quality(int depth) {
@@ -135,7 +135,7 @@ class Ros2Node final : public Node {
       case Shape::text: break;
     }
     topics_.push_back({writer(topic, *type), frame});
-    return static_cast<int>(topics_.size()) - 1;
+    return narrow<int>(topics_.size()) - 1;
   }
   bool is_heard(int topic) const override {
     dds_publication_matched_status_t matched;
@@ -168,7 +168,7 @@ class Ros2Node final : public Node {
     sensor_msgs_msg_dds__Imu_ message{};
     message.header = header(topic, now_ns);
     message.orientation.w = 1;
-    message.orientation_covariance[0] = -1;  // so the message says that it knows no orientation
+    message.orientation_covariance[0] = -1;  // by the message's definition: no orientation
     message.angular_velocity = to_ros(angular_velocity);
     message.linear_acceleration = to_ros(linear_acceleration);
     dds_write(at(topic).writer, &message);
@@ -179,7 +179,7 @@ class Ros2Node final : public Node {
   }
 
  private:
-  static constexpr int deep = 10;  // messages that are kept for who is slow
+  static constexpr int deep = 10;  // messages kept for slow readers
   struct Topic {
     dds_entity_t writer;
     std::string frame;
@@ -198,7 +198,7 @@ class Ros2Node final : public Node {
     return required(dds_create_writer(participant_, topic_entity(topic, type), quality.get(), nullptr),
                     "writer of " + topic);
   }
-  const Topic& at(int topic) const { return topics_[static_cast<std::size_t>(topic)]; }
+  const Topic& at(int topic) const { return topics_[topic]; }
   Header header(int topic, std::int64_t now_ns) const { return {to_ros(now_ns), to_ros(at(topic).frame)}; }
 
   dds_entity_t domain_, participant_;  // no domain: CYCLONEDDS_URI has made it
@@ -207,8 +207,8 @@ class Ros2Node final : public Node {
   std::vector<Topic> topics_;
 };
 
-// On the loopback address nobody else can hear us, and others on it are found without multicast,
-// which it often lacks: each takes one of the first ports, and all of them are told.
+// The loopback interface often has no multicast, so participants there are found by unicast: each uses one of the first
+// ports, and all these ports are listed as peers.
 std::string configuration(const std::string& interface) {
   const bool loopback = interface == "lo" || interface.rfind("127.", 0) == 0;
   const bool address = !interface.empty() && std::isdigit(static_cast<unsigned char>(interface.front())) != 0;
@@ -242,12 +242,12 @@ Result<std::unique_ptr<Node>> start_ros2_node(const Ros2Setup& setup) {
   };
   dds_entity_t domain = 0;
   if (std::getenv("CYCLONEDDS_URI") == nullptr) {
-    domain = dds_create_domain(static_cast<dds_domainid_t>(setup.domain), configuration(setup.interface).c_str());
+    domain = dds_create_domain(setup.domain, configuration(setup.interface).c_str());
     if (domain < 0) return failed(domain);
   }
   dds_qos_t* named = dds_create_qos();
   dds_qset_entity_name(named, setup.name.c_str());
-  const dds_entity_t participant = dds_create_participant(static_cast<dds_domainid_t>(setup.domain), named, nullptr);
+  const dds_entity_t participant = dds_create_participant(setup.domain, named, nullptr);
   dds_delete_qos(named);
   if (participant < 0) {
     if (domain > 0) dds_delete(domain);

@@ -1,5 +1,5 @@
-// A node of ROS 2 on the wire: its topics, types and qualities of service over DDS (CycloneDDS),
-// without any library of ROS.
+// A node of ROS 2 at the wire level: its topics, types and quality of service over DDS (CycloneDDS), without the
+// libraries of ROS.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace volvox::ros {
 struct Ros2Setup {
   std::string name;       // of the participant
   int domain = 0;         // ROS_DOMAIN_ID
-  std::string interface;  // a name or an address; "any": those that DDS chooses
+  std::string interface;  // a name or an address; "any": DDS chooses
 };
 Result<std::unique_ptr<Node>> start_ros2_node(const Ros2Setup& setup);
 

@@ -1,4 +1,6 @@
-// ROS 2 on the wire, a plugin.
+// The plugin for ROS 2.
+#include <volvox/base/index.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -8,7 +10,7 @@
 
 namespace {
 
-// ROS_DOMAIN_ID, as all nodes of ROS 2 read it; -1, which is refused, where it is no number.
+// ROS_DOMAIN_ID, as all nodes of ROS 2 read it; -1, which is refused, if it is not a number.
 int usual_domain() {
   const char* given = std::getenv("ROS_DOMAIN_ID");
   const std::string_view text = given == nullptr || *given == 0 ? "0" : given;
@@ -23,7 +25,7 @@ VOLVOX_PLUGIN("ros2", "ROS 2 on the wire, by CycloneDDS: /clock, /joint_states, 
   using namespace volvox;
   const auto make = [](const sim::ExtensionSetup& setup) {
     const Parameters& p = setup.parameters;
-    const ros::Ros2Setup node{p.text("node", "volvox"), static_cast<int>(p.integer("domain", usual_domain(), 0, 232)),
+    const ros::Ros2Setup node{p.text("node", "volvox"), narrow<int>(p.integer("domain", usual_domain(), 0, 232)),
                               p.text("interface", "127.0.0.1")};
     return ros::make_bridge(setup, [node] { return ros::start_ros2_node(node); });
   };

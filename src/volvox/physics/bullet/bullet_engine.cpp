@@ -114,7 +114,7 @@ class BulletEngine final : public SceneEngine {
   double max_substep_;
   double step_ = 1;  // s, the last substep's length
   ShapeCache shapes_;
-  btRigidBody ground_;  // what joints to the world hold on to
+  btRigidBody ground_;  // the other body of joints to the world
   std::unique_ptr<WorldParts> parts_;
   std::vector<std::unique_ptr<BodyMark>> marks_;
   std::vector<std::unique_ptr<btRigidBody>> bodies_;  // by body index
@@ -133,9 +133,9 @@ void BulletEngine::clear() {
   }
 }
 
-// A new world with the same bodies and joints in the order of their ids: whatever Bullet
-// keeps between steps (contacts, their impulses, the order of its lists) starts afresh, so a
-// run that goes on after a snapshot and one that is restored from it have the same bits.
+// Makes a new world with the same bodies and joints in the order of their ids. It has none of Bullet's caches
+// (contacts, their impulses, the order of its lists), so a run that continues after a snapshot and a run that is
+// restored from it have the same bits.
 void BulletEngine::rebuild() {
   clear();
   std::vector<std::array<double, Joint::slots>> impulses(joints_.size());
@@ -203,8 +203,8 @@ void BulletEngine::place(std::size_t index) {
   if (body.isInWorld()) parts_->world.updateSingleAabb(&body);
 }
 
-// Bullet stops looking at a pair that a joint connects, but would go on to push it apart
-// with the contacts that it had.
+// Bullet does not update the contacts of a pair that a joint connects, but would still push the bodies apart with the
+// contacts that they had.
 void BulletEngine::forget_contacts(btRigidBody& a, btRigidBody& b) {
   if (!a.getBroadphaseProxy() || !b.getBroadphaseProxy()) return;
   btOverlappingPairCache* pairs = parts_->broadphase.getOverlappingPairCache();
@@ -276,7 +276,7 @@ void BulletEngine::read_contacts(std::vector<Contact>& out) const {
     for (int j = 0; j < manifold.getNumContacts(); ++j) {
       const btManifoldPoint& point = manifold.getContactPoint(j);
       const double force = point.getAppliedImpulse() / step_;
-      // Those that are only near are Bullet's business.
+      // Bullet also keeps contacts of bodies that are near and do not touch.
       if (force <= 0 && point.getDistance() > 0) continue;
       out.push_back({a.id, b.id, from_bullet((point.m_positionWorldOnA + point.m_positionWorldOnB) / 2),
                      from_bullet(point.m_normalWorldOnB), -point.getDistance(), force});

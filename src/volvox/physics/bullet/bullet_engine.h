@@ -1,5 +1,5 @@
-// Engine `bullet`: Debian's Bullet 3 in double precision, with joints, docks, free rotation
-// and contacts with planes of our own (README.md says why).
+// Engine `bullet`: Debian's Bullet 3 in double precision. Joints, docks, free rotation and contacts with planes are our
+// own code (the README says why).
 #pragma once
 
 #include <memory>

@@ -8,7 +8,7 @@
 namespace volvox::physics::bullet {
 namespace {
 
-// The share of an error that a substep takes back. More converges sooner and shakes more.
+// The share of an error that a substep corrects. A larger share converges sooner and shakes more.
 constexpr double error_reduction = 0.3;
 
 }  // namespace
@@ -31,7 +31,7 @@ void Joint::prepare(double step, double position, const MotorCommand& motor, Doc
   switch (desc_.type) {
     case JointType::revolute: {
       add_offset_rows(offset, {}, {}, 3);
-      // How far b's axis has tipped from a's, about a's x and y.
+      // The angles between b's axis and a's, about a's x and y.
       const Vec3 tip = cross({0, 0, 1}, turn * Vec3{0, 0, 1});
       const double back = -error_reduction / step_;
       add({.axis = a_.rotation * Vec3{1, 0, 0}, .angular = true, .target = back * tip.x, .slot = 3});
@@ -68,8 +68,8 @@ void Joint::prepare(double step, double position, const MotorCommand& motor, Doc
 }
 
 void Joint::add(const Row& row) {
-  rows_[static_cast<std::size_t>(row_count_++)] = row;
-  row_used_[static_cast<std::size_t>(row.slot)] = true;
+  rows_[row_count_++] = row;
+  row_used_[row.slot] = true;
 }
 
 void Joint::add_offset_rows(const Vec3& offset, const Vec3& wanted, const Vec3& rate, int count) {
@@ -94,7 +94,7 @@ void Joint::add_fixed_turn(const Quat& turn, const Quat& wanted, const Vec3& rat
 void Joint::add_free_axis(const Row& axis, double position, const MotorCommand& motor) {
   add_motor(axis, position, motor);
   add_friction(axis, friction_slot, damping_slot);
-  // A limit may be reached within the step: the row lets the joint come up to it, no farther.
+  // A limit may be reached within the step: the row lets the joint reach it, but not pass it.
   const auto correction = [&](double gap) { return gap > 0 ? error_reduction * gap / step_ : gap / step_; };
   if (desc_.lower > -1e200) {
     Row row = axis;
@@ -152,7 +152,7 @@ Wrench Joint::impulse_on_b() const {
   Vec3 force, torque;  // the force acts at the origin of frame_b
   for (int i = 0; i < row_count_; ++i) {
     const Row& r = row(i);
-    (r.angular ? torque : force) += r.axis * impulses_[static_cast<std::size_t>(r.slot)];
+    (r.angular ? torque : force) += r.axis * impulses_[r.slot];
   }
   const Quat to_a = a_.rotation.conjugate();
   return {to_a * force, to_a * (torque + cross(b_.position - a_.position, force))};

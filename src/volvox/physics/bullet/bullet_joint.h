@@ -23,7 +23,7 @@ struct Row {
   double target = 0;                     // m/s or rad/s of b relative to a
   double lower = -1e300, upper = 1e300;  // impulse
   double softness = 0;                   // 0: rigid
-  int slot = 0;                          // which of the joint's impulses it is
+  int slot = 0;                          // index of its impulse in the joint
 };
 
 class Joint final : public btTypedConstraint {
@@ -39,13 +39,13 @@ class Joint final : public btTypedConstraint {
   void prepare(double step, double position, const MotorCommand& motor, DockLatch& latch);
 
   int row_count() const { return row_count_; }
-  const Row& row(int i) const { return rows_[static_cast<std::size_t>(i)]; }
-  double& impulse(int slot) { return impulses_[static_cast<std::size_t>(slot)]; }
-  // Those of the last substep: where the next one starts from.
+  const Row& row(int i) const { return rows_[i]; }
+  double& impulse(int slot) { return impulses_[slot]; }
+  // The impulses of the last substep, from which the next one starts (warm start).
   std::array<double, slots>& impulses() { return impulses_; }
 
   double motor_impulse() const { return row_used_[motor_slot] ? impulses_[motor_slot] : 0; }
-  // The impulse that b got from the rows of the last substep, in frame_a's axes at its origin.
+  // The impulse of the last substep's rows on b, in frame_a's axes at its origin.
   Wrench impulse_on_b() const;
 
   // The unwrapped position that the bodies have now.
@@ -57,7 +57,7 @@ class Joint final : public btTypedConstraint {
   btScalar getParam(int, int) const override { return 0; }
 
  private:
-  // Slots 0 to 2 are linear, 3 to 5 angular; what acts on the free axes comes after.
+  // Slots 0 to 2 are linear, 3 to 5 angular; the rows on free axes follow.
   static constexpr int motor_slot = 6, lower_slot = 7, upper_slot = 8, friction_slot = 9, damping_slot = 10;
 
   void add(const Row& row);

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "volvox/base/index.h"
 #include "volvox/model/hull_faces.h"
 #include "volvox/physics/bullet/convert.h"
 
 namespace volvox::physics::bullet {
 namespace {
 
-// Bullet rounds convex shapes by a margin and needs a little of it. Boxes and cylinders keep
-// it inside their size; a hull grows by it where it meets anything but a plane or a polyhedron.
+// Bullet rounds convex shapes by a margin and needs a small one. Boxes and cylinders have it inside their size; a hull
+// grows by it in contacts with anything but a plane or a polyhedron.
 constexpr double hull_margin = 1e-4;  // m
 
 double rounding(double smallest_half) { return std::min(1e-3, 0.05 * smallest_half); }
@@ -72,10 +73,10 @@ class ShapeMaker {
   }
   btCollisionShape* make_one(const model::Mesh& m) {
     btIndexedMesh part;
-    part.m_numTriangles = static_cast<int>(m->triangles.size());
+    part.m_numTriangles = narrow<int>(m->triangles.size());
     part.m_triangleIndexBase = reinterpret_cast<const unsigned char*>(m->triangles.data());
     part.m_triangleIndexStride = sizeof(m->triangles[0]);
-    part.m_numVertices = static_cast<int>(m->vertices.size());
+    part.m_numVertices = narrow<int>(m->vertices.size());
     part.m_vertexBase = reinterpret_cast<const unsigned char*>(m->vertices.data());
     part.m_vertexStride = sizeof(Vec3);
     part.m_vertexType = PHY_DOUBLE;
@@ -88,11 +89,11 @@ class ShapeMaker {
   }
   btCollisionShape* make_one(const model::HeightField& f) {
     const auto [low, high] = std::minmax_element(f->heights.begin(), f->heights.end());
-    auto* field = keep(std::make_unique<btHeightfieldTerrainShape>(
-        static_cast<int>(f->columns), static_cast<int>(f->rows), f->heights.data(), *low, *high, 2, true));
+    auto* field =
+        keep(std::make_unique<btHeightfieldTerrainShape>(f->columns, f->rows, f->heights.data(), *low, *high, 2, true));
     field->setLocalScaling({f->size_x / (f->columns - 1), f->size_y / (f->rows - 1), 1.0});
     field->setMargin(0);
-    // Bullet puts its origin half way between the lowest and the highest sample.
+    // Bullet's origin is half way between the lowest and the highest sample.
     offset_.position = {0, 0, (double{*low} + double{*high}) / 2};
     body_.surface = true;
     return field;
@@ -102,7 +103,7 @@ class ShapeMaker {
   Pose offset_;
 };
 
-// Bounds that the contact distances and sweeps need; infinite shapes have none.
+// Bounds for contact distances and sweeps; infinite shapes have none.
 void measure(BodyShape& body) {
   btVector3 low, high, centre;
   body.shape->getAabb(btTransform::getIdentity(), low, high);
@@ -123,8 +124,7 @@ void measure(BodyShape& body) {
 
 const BodyShape* ShapeCache::shape_of(const BodyDesc& desc) {
   const bool lone = desc.geometry && desc.geometry->colliders.size() == 1;
-  // A lone collider of a body that never moves needs no compound around it: planes, meshes
-  // and height fields keep their fast paths.
+  // A single collider of a fixed body needs no compound: planes, meshes and height fields keep their fast paths.
   const Pose frame = desc.motion == Motion::fixed && lone ? desc.geometry->colliders[0].pose : desc.inertial;
   auto& made = shapes_[desc.geometry.get()];
   for (const auto& shape : made) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "volvox/model/shape.h"
@@ -12,24 +13,24 @@
 
 namespace volvox::physics::bullet {
 
-// All that one body collides with.
+// The collision shapes of one body.
 struct BodyShape {
   std::shared_ptr<const model::Geometry> geometry;  // kept alive; null: touches nothing
   Pose frame;  // of Bullet's body, in the link's frame: the centre of mass and principal axes
   btCollisionShape* shape = nullptr;
   std::vector<model::Material> materials;  // by collider
-  bool surface = false;                    // a mesh or a height field: without an inside, so swept against
-  double radius = 0;                       // about the body's origin, bounds how fast its surface turns
-  double core = 0;                         // a sphere about the body's origin that is certainly inside its extent
-  double contact_distance = 0;             // contacts live up to this distance, m
-  double farthest_contact = 0;             // and of a fast body up to this
+  bool surface = false;         // a mesh or a height field; it has no inside, so fast bodies are swept against it
+  double radius = 0;            // about the body's origin, m; bounds the speed of its surface
+  double core = 0;              // a sphere about the body's origin that is certainly inside its extent
+  double contact_distance = 0;  // contacts are kept up to this distance, m
+  double farthest_contact = 0;  // the same for a fast body, m
 
   const model::Material& material(int child) const {
-    const bool known = child >= 0 && static_cast<std::size_t>(child) < materials.size();
-    return materials[known && shape->isCompound() ? static_cast<std::size_t>(child) : 0];
+    const bool known = child >= 0 && std::cmp_less(child, materials.size());
+    return materials[known && shape->isCompound() ? child : 0];
   }
 
-  // What Bullet needs to live as long as the shape.
+  // Owned here because Bullet only points to them.
   std::vector<std::unique_ptr<btCollisionShape>> parts;
   std::vector<std::unique_ptr<btTriangleIndexVertexArray>> meshes;
   std::vector<std::vector<float>> heights;

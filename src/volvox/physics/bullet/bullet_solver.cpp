@@ -8,12 +8,12 @@
 namespace volvox::physics::bullet {
 namespace {
 
-// Slower impacts do not bounce: below it, gravity's own speed in a step looks like one.
+// Slower impacts do not bounce: the speed that gravity adds in a step would look like an impact.
 constexpr double slowest_bounce = 0.1;  // m/s
-// Overlaps (of what was placed so, mostly) are pushed out no faster than this.
+// The limit of the speed at which overlaps are pushed out (mostly overlaps of the initial placement).
 constexpr double fastest_push = 0.3;  // m/s
-// How much of a joint's last impulses the next step starts from, as Bullet does for contacts.
-// The whole of them blows long arms up, which sequential impulses never bring to rest.
+// The share of a joint's last impulses with which the next step starts, as Bullet does for contacts. With all of them
+// long arms become unstable, because sequential impulses never converge on them.
 constexpr double warm_start_share = 0.85;
 const model::Material& material(const btCollisionObject* body, int child) {
   return mark_of(body).shape->material(child);
@@ -38,8 +38,8 @@ void each_joint_row(btConstraintArray& rows, Visit&& visit) {
 void Solver::convertJoints(btTypedConstraint** constraints, int count, const btContactSolverInfo& info) {
   btSequentialImpulseConstraintSolver::convertJoints(constraints, count, info);
   each_joint_row(m_tmpSolverNonContactConstraintPool, [&](Joint& joint, const Row& ours, btSolverConstraint& row) {
-    // impulse = (target - velocity) / softness, taken at the end of the step: the row answers
-    // as if the bodies were lighter by that much.
+    // impulse = (target - velocity) / softness, with the velocity at the end of the step: softness adds to the inverse
+    // mass of the row.
     const double answer = 1 / row.m_jacDiagABInv, soft = answer + ours.softness;
     row.m_rhs *= answer / soft;
     row.m_cfm = ours.softness / soft;
@@ -63,7 +63,7 @@ void Solver::convertContacts(btPersistentManifold** manifolds, int count, const 
       const model::Material &of_a = material(a, point.m_index0), &of_b = material(b, point.m_index1);
       point.m_combinedFriction = std::sqrt(of_a.friction * of_b.friction);
       point.m_combinedRestitution = std::max(of_a.restitution, of_b.restitution);
-      // One point for both, so that friction keeps angular momentum.
+      // The same point on both bodies, so that friction conserves angular momentum.
       const btVector3 middle = (point.m_positionWorldOnA + point.m_positionWorldOnB) / 2;
       point.m_positionWorldOnA = point.m_positionWorldOnB = middle;
     }
@@ -75,9 +75,8 @@ void Solver::convertContacts(btPersistentManifold** manifolds, int count, const 
   }
 }
 
-// Restitution: Bullet takes the distance still to go off the speed after a bounce, and the
-// bounce is lost. Here a contact that is reached within the step bounces with the speed and
-// the energy that it has there.
+// Restitution: Bullet subtracts the remaining distance from the speed after a bounce, which loses the bounce. Here a
+// contact that closes within the step bounces with the speed and the energy that it has at that time.
 void Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& info) {
   const btSolverBody &a = m_tmpSolverBodyPool[row.m_solverBodyIdA], &b = m_tmpSolverBodyPool[row.m_solverBodyIdB];
   const auto& point = *static_cast<const btManifoldPoint*>(row.m_originalContactPoint);
@@ -97,13 +96,13 @@ void Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& 
   if (speed > -slowest_bounce || !reached) return;
   const double acceleration = gained / step;
   const double impact = speed * speed - 2 * acceleration * gap;
-  // The bounce is drawn forward to the start of the step, (1 + e) gap above where it belongs.
+  // The bounce is applied at the start of the step, (1 + e) gap too high.
   const double after = std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap));
   row.m_rhs = (after - speed - gained) * row.m_jacDiagABInv;
 }
 
 btScalar Solver::solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int count, const btContactSolverInfo& info) {
-  // Rows that were not there have no impulse.
+  // Slots without a row in this step have no impulse.
   each_joint_row(m_tmpSolverNonContactConstraintPool,
                  [](Joint& joint, const Row&, btSolverConstraint&) { joint.impulses().fill(0); });
   each_joint_row(m_tmpSolverNonContactConstraintPool, [](Joint& joint, const Row& ours, btSolverConstraint& row) {

@@ -1,7 +1,7 @@
-// Bullet's sequential impulses, with these parts our own:
+// Bullet's sequential impulses, with these changes:
 //   joints      rows may be soft (motors, friction), and start from the impulses of the last step
 //   contacts    friction and restitution by collider, restitution at the time of impact,
-//               overlaps pushed out no faster than a walk
+//               a limited speed at which overlaps are pushed out
 #pragma once
 
 #include <btBulletDynamicsCommon.h>
@@ -13,7 +13,7 @@ namespace volvox::physics::bullet {
 
 constexpr int solver_iterations = 50;
 
-// What a body's user pointer points to.
+// The target of a body's user pointer.
 struct BodyMark {
   BodyId id;
   std::uint32_t owner = 0;

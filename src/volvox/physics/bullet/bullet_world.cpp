@@ -17,8 +17,8 @@ double Dispatcher::reach(const btCollisionObject* a, const btCollisionObject* b)
   };
   const btVector3 relative = btRigidBody::upcast(a)->getLinearVelocity() - btRigidBody::upcast(b)->getLinearVelocity();
   const double motion = step_ * (relative.length() + turning(a, shape_a) + turning(b, shape_b));
-  // Bullet takes contacts within this distance of each other for one: no farther than leaves
-  // a patch its corners. World::free_share stops what is faster.
+  // Bullet merges contacts within this distance of each other: it must be small enough to keep the corners of a patch.
+  // World::free_share stops faster bodies.
   return std::max(calm, std::min({motion, shape_a.farthest_contact, shape_b.farthest_contact}));
 }
 
@@ -36,13 +36,22 @@ void Dispatcher::begin_substep(double step) {
   }
 }
 
+namespace {
+
+const btCollisionObject* object_of(const btBroadphaseProxy& proxy) {
+  return static_cast<const btCollisionObject*>(proxy.m_clientObject);
+}
+
+}  // namespace
+
 bool OwnerFilter::needBroadphaseCollision(btBroadphaseProxy* a, btBroadphaseProxy* b) const {
   if ((a->m_collisionFilterGroup & b->m_collisionFilterMask) == 0) return false;
   if ((b->m_collisionFilterGroup & a->m_collisionFilterMask) == 0) return false;
-  const BodyMark& x = mark_of(static_cast<const btCollisionObject*>(a->m_clientObject));
-  const BodyMark& y = mark_of(static_cast<const btCollisionObject*>(b->m_clientObject));
+  const BodyMark& x = mark_of(object_of(*a));
+  const BodyMark& y = mark_of(object_of(*b));
   if (!x.shape->geometry || !y.shape->geometry) return false;
-  return !quiet_together(x, y);  // of Scene::may_touch the rest is Bullet's: joints come and go while it keeps the pair
+  return !quiet_together(
+      x, y);  // Bullet itself checks the rest of Scene::may_touch: joints change while it keeps the pair
 }
 
 void World::predictUnconstraintMotion(btScalar step) {
@@ -65,7 +74,7 @@ struct SweepCallback : btCollisionWorld::ConvexResultCallback {
   SweepCallback(const btRigidBody& moving, const btVector3& along) : body(moving), motion(along) {}
 
   bool needsCollision(btBroadphaseProxy* proxy) const override {
-    const auto* other = static_cast<const btCollisionObject*>(proxy->m_clientObject);
+    const btCollisionObject* other = object_of(*proxy);
     if (other == &body) return false;
     return OwnerFilter().needBroadphaseCollision(const_cast<btBroadphaseProxy*>(body.getBroadphaseProxy()), proxy) &&
            body.checkCollideWith(other) && other->checkCollideWith(&body);

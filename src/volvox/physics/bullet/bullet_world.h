@@ -1,6 +1,6 @@
-// Bullet's world, with the parts replaced that our physics needs exact:
+// Bullet's world, with these parts replaced because we need them exact:
 //   solver      see bullet_solver.h
-//   dispatcher  contacts that are seen a whole step ahead, so that nothing tunnels
+//   dispatcher  makes contacts a whole step ahead, so that nothing tunnels
 //   world       free rotation that keeps angular momentum, kinematic bodies that follow
 //               their velocity, sweeps against meshes
 #pragma once
@@ -37,15 +37,15 @@ class World final : public btDiscreteDynamicsWorld {
 
  protected:
   void predictUnconstraintMotion(btScalar step) override;
-  void createPredictiveContacts(btScalar) override {}  // the dispatcher's reach does that
+  void createPredictiveContacts(btScalar) override {}  // done by the contact distance of the dispatcher
   void integrateTransforms(btScalar step) override;
-  void saveKinematicState(btScalar) override {}  // theirs is the velocity that was set
+  void saveKinematicState(btScalar) override {}  // a kinematic body keeps the velocity that was set
 
  private:
   double free_share(const btRigidBody& body, const btVector3& motion) const;
 };
 
-// Everything that one world of Bullet is made of, in the order it must be destroyed in.
+// The objects of one Bullet world; the order of members is the reverse of the order of destruction.
 struct WorldParts {
   explicit WorldParts(const Vec3& gravity);
 

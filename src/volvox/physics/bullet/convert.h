@@ -1,4 +1,4 @@
-// Between our vectors and Bullet's.
+// Conversions between our vectors and Bullet's.
 #pragma once
 
 #include <LinearMath/btTransform.h>

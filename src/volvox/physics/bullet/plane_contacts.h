@@ -1,12 +1,12 @@
-// Contacts of a convex shape with an infinite plane: all corners that are near, in one step
-// and exactly. Bullet's own finds one point a step and builds a patch up over several.
+// Contacts of a convex shape with an infinite plane: finds all near corners in one step, exactly. Bullet's own
+// algorithm finds one point in a step and needs several steps for a patch.
 #pragma once
 
 #include <btBulletCollisionCommon.h>
 
 namespace volvox::physics::bullet {
 
-// Makes the dispatcher use it for every convex shape.
+// Registers it with the dispatcher for every convex shape.
 class PlaneContacts {
  public:
   void install(btCollisionDispatcher& dispatcher);

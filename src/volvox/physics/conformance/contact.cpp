@@ -6,7 +6,7 @@
 namespace volvox::physics::conformance {
 namespace {
 
-// A plane that falls towards +x by an angle, through the origin.
+// A plane through the origin that slopes down towards +x by an angle.
 Pose incline(double slope) { return {{}, Quat::axis_angle({0, 1, 0}, slope)}; }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_P(Conformance, sliding_block_stops_where_it_should) {
   add_ground(0.4);
   Solid block{model::Box{{0.3, 0.3, 0.04}}};
   block.pose.position = {0, 0, 0.02};
-  block.velocity.linear = {2 * std::cos(0.7), 2 * std::sin(0.7), 0};  // no axis of anything
+  block.velocity.linear = {2 * std::cos(0.7), 2 * std::sin(0.7), 0};  // not along an axis
   block.material.friction = 0.4;
   const BodyId body = add(block);
   run(2);
@@ -62,7 +62,7 @@ TEST_P(Conformance, ball_bounces_to_the_right_height) {
   VOLVOX_NEEDS_MOTION();
   VOLVOX_NEEDS("restitution");
   for (const double restitution : {0.4, 0.8}) {
-    for (const double drop : {0.93, 1.0, 1.07}) {  // so that no luck with the step's phase counts
+    for (const double drop : {0.93, 1.0, 1.07}) {  // so that the result does not depend on the phase of the step
       make_engine({});
       add_ground(0.5, restitution);
       Solid ball{model::Sphere{0.1}};
@@ -229,7 +229,7 @@ TEST_P(Conformance, owners_and_joints_keep_bodies_from_colliding) {
   EXPECT_GT(gap(loud), 0.18);
   EXPECT_GT(gap(strangers), 0.18);
   EXPECT_GT(gap(nobody), 0.18);
-  engine().remove_joint(joint);  // and now they do
+  engine().remove_joint(joint);  // now they collide
   run(1);
   EXPECT_GT(gap(jointed), 0.18);
 }

@@ -1,4 +1,4 @@
-// Docks: they pull two bodies together without giving or taking momentum.
+// Docks pull two bodies together and conserve momentum.
 #include <cmath>
 
 #include "volvox/physics/conformance/suite.h"
@@ -41,9 +41,9 @@ TEST_P(Docking, keeps_momentum_and_never_raises_energy) {
     const Totals before = totals({dock.a, dock.b});
     const JointId id = engine().add_joint(dock);
     EXPECT_FALSE(engine().latched()[id.index]);
-    // Scales, for the run that starts from rest: the momentum of the pull itself.
+    // The scales for the run that starts from rest: the momentum of the pull.
     const double scale = before.scale + 1.5 * 0.2, angular_scale = before.angular_scale + 1.5 * 0.2 * 0.4;
-    // The pull: both bodies at most at the closing speed, and turning at the closing rate.
+    // During the pull both bodies move at most at the closing speed and rotate at the closing rate.
     const double mu = 1.5 * 0.6 / 2.1;
     const double closing = gap / 0.25, turning = 0.14 / 0.25;
     const double pull = mu * closing * closing / 2 +
@@ -77,7 +77,7 @@ TEST_P(Docking, wide_gap_takes_longer_at_the_pull_speed) {
     if (closed_at == 0) fastest = std::max(fastest, length(v));
   });
   EXPECT_NEAR(closed_at, 1.0, 0.02);
-  EXPECT_LT(fastest, 0.1 * 1.5);  // at the centres of mass, which the pull also turns
+  EXPECT_LT(fastest, 0.1 * 1.5);  // of the centres of mass; the pull also rotates the bodies
   EXPECT_LT(length(relative(dock).position), tolerance("dock_gap_m"));
 }
 
@@ -134,7 +134,7 @@ TEST_P(Docking, undocking_lets_go) {
   EXPECT_GT(length(relative(dock).position), 0.1);
 }
 
-// A ring cannot close exactly: the docks share the error, and nothing shakes.
+// A ring cannot close exactly: the docks share the error without shaking.
 TEST_P(Docking, ring_of_docks_settles) {
   VOLVOX_NEEDS_MOTION();
   constexpr int count = 6;
@@ -150,7 +150,7 @@ TEST_P(Docking, ring_of_docks_settles) {
     JointDesc dock;
     dock.type = JointType::dock;
     dock.latch_time = 0.3;
-    dock.a = bodies[static_cast<std::size_t>(i)], dock.b = bodies[static_cast<std::size_t>((i + 1) % count)];
+    dock.a = bodies[i], dock.b = bodies[(i + 1) % count];
     dock.frame_a = {{0.055, 0, 0}, Quat::axis_angle({0, 0, 1}, pi / count)};
     dock.frame_b = {{-0.055, 0, 0}, Quat::axis_angle({0, 0, 1}, -pi / count)};
     docks.push_back(dock);

@@ -1,4 +1,4 @@
-// Bodies that nothing touches: gravity, forces, free rotation.
+// Bodies without contacts: gravity, forces, free rotation.
 #include <cmath>
 
 #include "volvox/physics/conformance/suite.h"
@@ -19,7 +19,7 @@ TEST_P(Conformance, projectile) {
   VOLVOX_NEEDS_MOTION();
   const BodyId ball = add({model::Sphere{0.05}, 0.3, {{0, 0, 1}, {}}, {{3, -1, 4}, {}}});
   run(0.8);
-  EXPECT_NEAR(pose(ball).position.x, 2.4, 1e-7);  // the tick's nanoseconds
+  EXPECT_NEAR(pose(ball).position.x, 2.4, 1e-7);  // a tick is rounded to nanoseconds
   EXPECT_NEAR(pose(ball).position.y, -0.8, 1e-7);
   EXPECT_NEAR(pose(ball).position.z, 1 + 3.2 - g * 0.32, tolerance("fall_position_m"));
 }
@@ -70,7 +70,7 @@ TEST_P(Conformance, spinning_body_keeps_its_angular_momentum) {
   EXPECT_NEAR(after.kinetic, before.kinetic, tolerance("spin_energy") * before.kinetic);
 }
 
-// A body that spins about its middle axis turns over, again and again (Dzhanibekov, tennis racket).
+// A body that spins about its intermediate axis flips periodically (Dzhanibekov effect, tennis racket theorem).
 TEST_P(Conformance, tennis_racket_flips) {
   VOLVOX_NEEDS_MOTION();
   make_engine({.gravity = {}});

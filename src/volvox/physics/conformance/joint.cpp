@@ -1,6 +1,7 @@
-// Joints: they leave free what they should, hold the rest, keep their limits and rub as told.
+// Joints: free axes, constrained axes, limits, damping and friction.
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/conformance/suite.h"
 
 namespace volvox::physics::conformance {
@@ -17,13 +18,13 @@ JointDesc pendulum_joint(BodyId bob, double length) {
   return joint;
 }
 
-// Where the bob is when the hinge stands at an angle.
+// The pose of the bob at an angle of the hinge.
 Pose pendulum_pose(double length, double angle) {
   const Quat q = Quat::axis_angle({0, 1, 0}, angle);
   return {q * Vec3{0, 0, -length}, q};
 }
 
-// The period of a pendulum of any swing, by the arithmetic-geometric mean.
+// The period of a pendulum of any amplitude, by the arithmetic-geometric mean.
 double pendulum_period(double inertia, double mass, double length, double g, double swing) {
   double a = 1, b = std::cos(swing / 2);
   for (int i = 0; i < 30; ++i) {
@@ -56,7 +57,7 @@ TEST_P(Conformance, pendulum_has_the_right_period) {
       last = now;
     });
     ASSERT_GE(crossings.size(), 3u);
-    const double period = (crossings.back() - crossings.front()) / static_cast<double>(crossings.size() - 1);
+    const double period = (crossings.back() - crossings.front()) / real(crossings.size() - 1);
     const double expected = pendulum_period(inertia, mass, length, g, swing);
     EXPECT_NEAR(period, expected, tolerance("period") * expected) << "swing " << swing;
     EXPECT_LT(1 - std::cos(most), (1 - std::cos(swing)) * (1 + tolerance("swing_energy"))) << "it gains energy";
@@ -99,7 +100,7 @@ TEST_P(Conformance, fixed_joint_is_rigid) {
   weld.b = add({model::Box{{0.1, 0.1, 0.1}}, 0.5, place, {{1, 0, 5}, {3, 2, 1}}});
   engine().add_joint(weld);
   run(2, [&](double t) {
-    if (t < 0.1) return;  // the two do not start as one rigid body would move
+    if (t < 0.1) return;  // the initial velocities are not those of one rigid body
     EXPECT_LT(length(relative(weld).position), tolerance("swing_gap_m"));
     EXPECT_LT(angle(relative(weld).rotation), 5e-3);
   });
@@ -126,7 +127,7 @@ TEST_P(Conformance, prismatic_joint_slides_only_along_its_axis) {
 class Flywheel : public Conformance {
  protected:
   static constexpr double inertia = 0.02;
-  // A wheel on a hinge to the world, without gravity, its axis askew.
+  // A wheel on a hinge to the world, without gravity; its axis is not along a world axis.
   JointId add_wheel(JointDesc joint, double speed = 0) {
     make_engine({.gravity = {}});
     BodyDesc wheel = describe({model::Cylinder{0.2, 0.05}, 1});
@@ -162,7 +163,7 @@ TEST_P(Flywheel, coulomb_friction_slows_it_evenly_and_holds_it) {
   EXPECT_NEAR(joint(hinge).position, 10, 10 * 0.01);  // v^2 / 2a
   const double held = joint(hinge).position;
   for (int i = 0; i < 60; ++i) {
-    engine().motors()[hinge.index] = {Control::torque, 0.09};  // less than friction bears
+    engine().motors()[hinge.index] = {Control::torque, 0.09};  // less than the friction
     tick();
   }
   EXPECT_NEAR(joint(hinge).position, held, 1e-4);

@@ -1,6 +1,7 @@
-// What joints pass on: breakage reads it, so it must agree with statics in size and in sign.
+// The loads of joints: breakage uses them, so they must agree with statics in magnitude and sign.
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/conformance/suite.h"
 
 namespace volvox::physics::conformance {
@@ -44,7 +45,7 @@ TEST_P(Loads, hanging_chain_carries_the_weight_below_every_link) {
   const Chain chain = add_chain(10, JointType::ball, down, 0.2, 0.1);
   run(3);
   for (std::size_t i = 0; i < chain.joints.size(); ++i) {
-    const double below = 0.2 * g * static_cast<double>(chain.joints.size() - i);
+    const double below = 0.2 * g * real(chain.joints.size() - i);
     // In frame_a's axes x points down: the force on b points up.
     EXPECT_NEAR(load(chain.joints[i]).force.x, -below, tolerance("load") * below) << "link " << i;
     EXPECT_NEAR(load(chain.joints[i]).force.z, 0, tolerance("load") * below);
@@ -58,7 +59,7 @@ TEST_P(Loads, cantilever_bears_its_shear_and_its_moment) {
   const Chain beam = add_chain(4, JointType::fixed, {}, mass, size);
   run(3);
   for (std::size_t i = 0; i < beam.joints.size(); ++i) {
-    const double count = static_cast<double>(beam.joints.size() - i);
+    const double count = real(beam.joints.size() - i);
     const double weight = mass * g * count, moment = weight * count * size / 2;
     const Wrench w = load(beam.joints[i]);
     EXPECT_NEAR(w.force.z, weight, tolerance("load") * weight) << "joint " << i;
@@ -70,7 +71,7 @@ TEST_P(Loads, cantilever_bears_its_shear_and_its_moment) {
   }
 }
 
-// The same beam, read in axes that are turned and at a point that is not the bodies' own.
+// The same beam, measured in rotated axes and at a point away from the bodies' origins.
 TEST_P(Loads, are_given_in_the_axes_and_at_the_origin_of_frame_a) {
   VOLVOX_NEEDS_MOTION();
   const BodyId body = add({model::Box{{0.2, 0.1, 0.1}}, 2, {{0.5, 0, 0}, {}}});
@@ -118,7 +119,7 @@ TEST_P(Loads, swinging_weight_pulls_harder_at_the_bottom) {
   EXPECT_NEAR(most, 3 * g, 0.05 * 3 * g);  // m g + m v^2 / l with v^2 = 2 g l
 }
 
-// The long arms of modular robots: every dock is bent by all that hangs on it.
+// The long arms of modular robots: every dock bears the bending moment of all modules beyond it.
 TEST_P(Loads, chain_of_twenty_docks_stays_straight) {
   VOLVOX_NEEDS_MOTION();
   const Chain arm = add_chain(20, JointType::dock, {}, 0.1, 0.05);

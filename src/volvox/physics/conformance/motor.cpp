@@ -116,7 +116,7 @@ TEST_P(MotorTest, off_is_off) {
   EXPECT_EQ(state().torque, 0);
 }
 
-// Between two free bodies the motor's torque acts on both: their momentum stays nothing.
+// Between two free bodies the motor's torque acts on both: their total angular momentum stays zero.
 TEST_P(MotorTest, motor_reacts_on_both_bodies) {
   VOLVOX_NEEDS_MOTION();
   make_engine({.gravity = {}});
@@ -147,7 +147,7 @@ TEST_P(MotorTest, prismatic_motor_sags_under_a_weight_as_its_spring_says) {
   EXPECT_NEAR(joint(id).torque, 2 * g, 2 * g * tolerance("load"));
 }
 
-// A joint of a robot: two links on the floor, geared by a motor that is strong enough.
+// A joint of a robot: two links on the floor, and a motor that is strong enough to move them.
 TEST_P(MotorTest, motor_lifts_a_link_against_gravity) {
   VOLVOX_NEEDS_MOTION();
   make_engine({});
@@ -163,8 +163,8 @@ TEST_P(MotorTest, motor_lifts_a_link_against_gravity) {
   EXPECT_NEAR(joint(id).torque, 0.5 * g * 0.1 * std::cos(1.0), 0.02 * g * 0.05);
 }
 
-// A stiff motor at its torque limit on a light body: taken as a constant torque over a whole
-// substep it would throw the body past its target and back, ever faster.
+// A stiff motor at its torque limit on a light body: a torque that is constant over a whole substep would make the body
+// oscillate about its target with growing amplitude.
 TEST_P(Conformance, a_stiff_motor_at_its_torque_limit_does_not_chatter) {
   VOLVOX_NEEDS_MOTION();
   make_engine({.gravity = {}});

@@ -1,6 +1,7 @@
-// Every shape comes to rest where it should: on a plane, a mesh, a height field, on others.
+// Every shape comes to rest at the right height: on a plane, a mesh, a height field, and on other bodies.
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/conformance/suite.h"
 
 namespace volvox::physics::conformance {
@@ -16,7 +17,7 @@ struct RestingCase {
 
 std::vector<RestingCase> resting_cases() {
   const Quat lying = Quat::axis_angle({0, 1, 0}, pi / 2);
-  // A round hull with flat ends, as a robot's link has.
+  // A round hull with flat ends, like a robot's link.
   std::vector<Vec3> drum;
   for (int i = 0; i < 24; ++i) {
     const double a = 2 * pi * i / 24;
@@ -43,7 +44,7 @@ std::shared_ptr<model::HeightFieldData> make_field(double level) {
   auto field = std::make_shared<model::HeightFieldData>();
   field->columns = 21, field->rows = 31;
   field->size_x = 20, field->size_y = 3;
-  // Flat where things lie, with walls about, so that its middle is not at zero.
+  // Flat where bodies rest, with walls around, so that the middle of its height range is not at zero.
   for (std::uint32_t r = 0; r < field->rows; ++r) {
     for (std::uint32_t c = 0; c < field->columns; ++c) {
       field->heights.push_back(static_cast<float>(r == 0 || r + 1 == field->rows ? level + 0.7 : level));
@@ -72,14 +73,14 @@ std::shared_ptr<model::MeshData> make_mesh_floor(double level) {
 
 class Resting : public Conformance {
  protected:
-  // Drops one of each shape from a little above the floor and looks where it comes to rest.
+  // Drops one of each shape from a little above the floor and checks the height at rest.
   void drop_all(const Solid& floor, double level, double allowed) {
     add(floor);
     const auto cases = resting_cases();
     std::vector<BodyId> bodies;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       Solid solid{cases[i].shape, 0.5};
-      solid.pose = {{-5 + 1.03 * static_cast<double>(i), 0.13, level + cases[i].height + 0.01}, cases[i].rotation};
+      solid.pose = {{-5 + 1.03 * real(i), 0.13, level + cases[i].height + 0.01}, cases[i].rotation};
       bodies.push_back(add(solid));
     }
     run(3);
@@ -129,7 +130,7 @@ TEST_P(Resting, stack_stands) {
   for (int i = 0; i < 6; ++i) boxes.push_back(add({model::Box{{0.1, 0.1, 0.1}}, 0.5, {{0, 0, 0.05 + 0.1 * i}, {}}}));
   run(4);
   for (int i = 0; i < 6; ++i) {
-    const Vec3 p = pose(boxes[static_cast<std::size_t>(i)]).position;
+    const Vec3 p = pose(boxes[i]).position;
     EXPECT_NEAR(p.z, 0.05 + 0.1 * i, 2e-3);
     EXPECT_LT(std::hypot(p.x, p.y), 2e-3);
   }

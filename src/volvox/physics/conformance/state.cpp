@@ -84,7 +84,7 @@ TEST_P(State, restored_run_goes_on_with_the_same_bits) {
     SaveArchive saved;
     first->archive(saved);
     EXPECT_EQ(hash_of(*first), hash) << "saving changed the state";
-    run(*second, 0, 11);  // whatever it did before must not matter
+    run(*second, 0, 11);  // its history must not matter
     LoadArchive loaded(saved.bytes());
     second->archive(loaded);
     ASSERT_TRUE(loaded.ok()) << loaded.failure();
@@ -97,7 +97,7 @@ TEST_P(State, restored_run_goes_on_with_the_same_bits) {
   }
 }
 
-// Docks form and let go while a run goes on; a snapshot brings its own.
+// Docks are made and removed during a run; loading a snapshot restores its docks.
 TEST_P(State, restore_brings_joints_that_came_and_forgets_those_that_went) {
   const auto other = new_engine({});
   const auto begin = [&](Engine& e) {
@@ -148,7 +148,7 @@ TEST_P(State, hashing_changes_nothing) {
 }
 
 TEST_P(State, an_exact_restore_does_not_disturb_the_run_it_saves) {
-  if (!engine().info().exact_restore) return;  // "restore: cold", and says so
+  if (!engine().info().exact_restore) return;  // "restore: cold"
   const auto first = new_engine({}), second = new_engine({});
   build(*first), build(*second);
   run(*first, 0, 50), run(*second, 0, 50);
@@ -167,8 +167,7 @@ TEST_P(State, snapshot_of_another_scene_is_refused) {
   second->archive(loaded);
   EXPECT_FALSE(loaded.ok());
   build(*second);
-  const std::vector<std::byte> half(saved.bytes().begin(),
-                                    saved.bytes().begin() + static_cast<long>(saved.bytes().size() / 2));
+  const std::vector<std::byte> half(saved.bytes().begin(), saved.bytes().begin() + saved.bytes().size() / 2);
   LoadArchive cut(half);
   second->archive(cut);
   EXPECT_FALSE(cut.ok());
@@ -200,7 +199,7 @@ TEST_P(State, bodies_and_joints_come_and_go_while_it_runs) {
     joints.push_back(engine().add_joint(joint));
     Conformance::run(0.1);
     if (round % 3 == 2) {
-      engine().remove_body(bodies[bodies.size() - 2]);  // its joint goes with it
+      engine().remove_body(bodies[bodies.size() - 2]);  // also removes its joint
       bodies.erase(bodies.end() - 2);
       joints.pop_back();
     } else if (round % 3 == 1) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
+
 namespace volvox::physics::conformance {
 
 VOLVOX_FOR_EVERY_ENGINE(Conformance);
@@ -116,7 +118,7 @@ StepStatus Conformance::tick() {
 }
 
 void Conformance::run(double seconds, const std::function<void(double)>& each) {
-  const int count = static_cast<int>(std::lround(seconds * 60));
+  const int count = narrow<int>(std::lround(seconds * 60));
   for (int i = 0; i < count; ++i) {
     const StepStatus status = tick();
     ASSERT_TRUE(status.ok()) << status.what;

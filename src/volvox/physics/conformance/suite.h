@@ -1,7 +1,6 @@
-// The conformance suite: scenes with a known outcome, against the interface alone, for every
-// engine in the registry. An engine that does not move things (EngineInfo::moves) skips the
-// scenes that are about motion, and one that says what it cannot do (EngineInfo::cannot) those
-// about that; a scene that is skipped for any other reason is a failure.
+// The conformance suite: scenes with a known result, for every engine in the registry, through the interface only. An
+// engine without motion (EngineInfo::moves) skips the scenes about motion, and an engine skips the scenes about
+// features that it lacks (EngineInfo::cannot); a scene that is skipped for another reason counts as a failure.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -72,22 +71,21 @@ class Conformance : public testing::TestWithParam<std::string> {
 
  private:
   std::unique_ptr<Engine> engine_;
-  bool left_out_ = false;  // for what the engine says it cannot do
+  bool left_out_ = false;  // because of EngineInfo::cannot
   std::vector<BodyDesc> descs_;
   std::int64_t ticks_ = 0;
 };
 
-// Runs a fixture's scenes for every engine. A new engine takes part by being registered: the
-// registry is the only list there is.
+// Runs a fixture's scenes for every engine of the registry, so a new engine takes part as soon as it is registered.
 #define VOLVOX_FOR_EVERY_ENGINE(Fixture)                                                    \
   INSTANTIATE_TEST_SUITE_P(Engines, Fixture, testing::ValuesIn(built_in_engines().names()), \
                            [](const auto& engine) { return engine.param; })
 
-// First line of a scene that is about motion.
+// First line of a scene about motion.
 #define VOLVOX_NEEDS_MOTION() \
   if (!moves()) GTEST_SKIP() << "engine " << GetParam() << ": " << engine().info().limits
 
-// First line of a scene that is about what some engine says it cannot do.
+// First line of a scene about a feature that some engines lack.
 #define VOLVOX_NEEDS(what)                                              \
   if (!can(what)) {                                                     \
     leave_out();                                                        \

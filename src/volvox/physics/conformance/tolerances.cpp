@@ -49,7 +49,7 @@ struct Exception {
   std::string_view reason;
 };
 
-// An engine that cannot reach a figure is listed here with what it was measured to reach.
+// An engine that does not reach a tolerance is listed here with its measured value.
 constexpr Exception exceptions[] = {
     {"mujoco", "rest_speed", 0.03, 0.0176,
      "a hull's or a height field's contacts change from step to step, and soft ones never quite settle"},

@@ -1,4 +1,4 @@
-// What every engine must reach: one table for all, and the exceptions with their reasons.
+// The tolerances of the suite: one table for all engines, and the exceptions with their reasons.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace volvox::physics::conformance {
 
-// The tolerance that an engine is held to; aborts on a name that is not in the table.
+// The tolerance for an engine; aborts if the name is not in the table.
 double tolerance(const std::string& engine, std::string_view name);
 
 }  // namespace volvox::physics::conformance

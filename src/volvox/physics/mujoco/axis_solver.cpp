@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 
 namespace volvox::physics::mujoco {
@@ -13,7 +14,7 @@ constexpr double converged = 1e-10;  // m/s or rad/s
 
 }  // namespace
 
-// Trees do not see each other: one solution with the mass matrix answers for one dof of each.
+// Trees are independent: one solve with the mass matrix gives the response to one dof of each tree.
 void AxisSolver::read_response(const mjModel* model, mjData* data, const std::vector<AxisRow>& rows) {
   trees_.clear();
   place_.resize(rows.size());
@@ -25,30 +26,29 @@ void AxisSolver::read_response(const mjModel* model, mjData* data, const std::ve
     Tree& tree = trees_.back();
     ++tree.count;
     if (tree.dofs.empty() || tree.dofs.back() != rows[i].dof) tree.dofs.push_back(rows[i].dof);
-    place_[i] = static_cast<int>(tree.dofs.size()) - 1;
+    place_[i] = narrow<int>(tree.dofs.size()) - 1;
   }
   std::size_t most = 0;
   for (Tree& tree : trees_) {
     most = std::max(most, tree.dofs.size());
     tree.response.assign(tree.dofs.size() * tree.dofs.size(), 0);
   }
-  const std::size_t size = static_cast<std::size_t>(model->nv);
+  const std::size_t size = model->nv;
   unit_.assign(size, 0), answer_.assign(size, 0);
   for (std::size_t k = 0; k < most; ++k) {
     std::fill(unit_.begin(), unit_.end(), 0);
     for (const Tree& tree : trees_) {
-      if (k < tree.dofs.size()) unit_[static_cast<std::size_t>(tree.dofs[k])] = 1;
+      if (k < tree.dofs.size()) unit_[tree.dofs[k]] = 1;
     }
     mj_solveM(model, data, answer_.data(), unit_.data(), 1);
     for (Tree& tree : trees_) {
       const std::size_t n = tree.dofs.size();
-      for (std::size_t i = 0; k < n && i < n; ++i)
-        tree.response[i * n + k] = answer_[static_cast<std::size_t>(tree.dofs[i])];
+      for (std::size_t i = 0; k < n && i < n; ++i) tree.response[i * n + k] = answer_[tree.dofs[i]];
     }
   }
 }
 
-// Rows come sorted by dof, so those of a tree stand together.
+// Rows are sorted by dof, so the rows of a tree are contiguous.
 void AxisSolver::solve(const mjModel* model, mjData* data, double step, const std::vector<double>& velocity,
                        std::vector<AxisRow>& rows) {
   if (rows.empty()) return;
@@ -57,7 +57,7 @@ void AxisSolver::solve(const mjModel* model, mjData* data, double step, const st
   for (const Tree& tree : trees_) {
     const std::size_t n = tree.dofs.size();
     speed.resize(n);
-    for (std::size_t i = 0; i < n; ++i) speed[i] = velocity[static_cast<std::size_t>(tree.dofs[i])];
+    for (std::size_t i = 0; i < n; ++i) speed[i] = velocity[tree.dofs[i]];
     const auto push = [&](std::size_t at, double force) {
       for (std::size_t i = 0; i < n; ++i) speed[i] += step * tree.response[i * n + at] * force;
     };
@@ -65,7 +65,7 @@ void AxisSolver::solve(const mjModel* model, mjData* data, double step, const st
       double change = 0;
       for (std::size_t r = tree.first; r < tree.first + tree.count; ++r) {
         AxisRow& row = rows[r];
-        const std::size_t at = static_cast<std::size_t>(place_[r]);
+        const std::size_t at = place_[r];
         const double answer = step * tree.response[at * n + at];
         const double wanted = row.force + (row.target - speed[at] - row.softness * row.force) / (answer + row.softness);
         const double force = clamp(wanted, row.lower, row.upper);

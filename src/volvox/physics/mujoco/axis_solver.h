@@ -14,13 +14,13 @@ struct AxisRow {
   int dof = 0;
   double target = 0, softness = 0;
   double lower = -1e300, upper = 1e300;
-  double force = 0;  // before: what acts already; after: the answer
+  double force = 0;  // in: the force that acts already; out: the solution
 };
 
 class AxisSolver {
  public:
-  // Finds the rows' forces and changes qfrc_applied by as much. `velocity`: by dof, what the
-  // velocities would be at the end of the substep with the forces that act already.
+  // Solves for the forces of the rows and adds their change to qfrc_applied. `velocity`: by dof, at the end of the
+  // substep with the forces that act already.
   void solve(const mjModel* model, mjData* data, double step, const std::vector<double>& velocity,
              std::vector<AxisRow>& rows);
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "volvox/base/index.h"
+
 namespace volvox::physics::mujoco {
 namespace {
 
-// Motors, limits and free axes need a place in a tree; what is rigid can close a loop.
+// Joints with motors, limits or free axes must be in a tree; rigid joints can close a loop.
 int rank(JointType type) {
   switch (type) {
     case JointType::prismatic: return 0;
@@ -21,28 +23,28 @@ int rank(JointType type) {
 }  // namespace
 
 Forest::Forest(const Scene& scene) {
-  const std::size_t count = scene.bodies.size();
+  const int count = narrow<int>(scene.bodies.size());
   parent.assign(count, world), joint.assign(count, -1), reversed.assign(count, 0);
   children.resize(count), edges_.resize(count), placed_.assign(count, 0);
   take_joints(scene);
-  const auto alone = [&](std::size_t i) { return scene.body_ids.alive_index(i) && !placed_[i]; };
-  // What does not move, and what is led, comes first: the others hang on it.
-  for (std::size_t i = 0; i < count; ++i) {
-    if (alone(i) && scene.bodies[i].motion != Motion::dynamic) grow(scene, static_cast<int>(i));
+  const auto alone = [&](int i) { return scene.body_ids.alive_index(i) && !placed_[i]; };
+  // Fixed and kinematic bodies become roots first: other bodies hang on them.
+  for (int i = 0; i < count; ++i) {
+    if (alone(i) && scene.bodies[i].motion != Motion::dynamic) grow(scene, i);
   }
-  for (std::size_t i = 0; i < count; ++i) {  // and on the world itself
+  for (int i = 0; i < count; ++i) {  // and on the world itself
     for (const Edge& edge : edges_[i]) {
       if (edge.other != world || !alone(i)) continue;
       joint[i] = edge.joint;
-      grow(scene, static_cast<int>(i));
+      grow(scene, i);
     }
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (alone(i)) grow(scene, middle_of_tree(static_cast<int>(i)));
+  for (int i = 0; i < count; ++i) {
+    if (alone(i)) grow(scene, middle_of_tree(i));
   }
 }
 
-// Kruskal: the world and all that does not move is one node.
+// Kruskal's algorithm; the world and all bodies that are not dynamic are one node.
 void Forest::take_joints(const Scene& scene) {
   const std::size_t count = scene.bodies.size();
   std::vector<std::size_t> group(count + 1);
@@ -55,16 +57,14 @@ void Forest::take_joints(const Scene& scene) {
     if (scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::dynamic) group[find(i)] = find(count);
   }
   std::vector<int> order;
-  for (std::size_t i = 0; i < scene.joint_descs.size(); ++i) {
+  for (int i = 0; i < narrow<int>(scene.joint_descs.size()); ++i) {
     if (!scene.joint_ids.alive_index(i)) continue;
-    if (scene.joint_descs[i].type != JointType::dock || scene.latches[i].closed()) order.push_back(static_cast<int>(i));
+    if (scene.joint_descs[i].type != JointType::dock || scene.latches[i].closed()) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
-    return rank(scene.joint_descs[static_cast<std::size_t>(x)].type) <
-           rank(scene.joint_descs[static_cast<std::size_t>(y)].type);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int x, int y) { return rank(scene.joint_descs[x].type) < rank(scene.joint_descs[y].type); });
   for (const int index : order) {
-    const JointDesc& desc = scene.joint_descs[static_cast<std::size_t>(index)];
+    const JointDesc& desc = scene.joint_descs[index];
     const std::size_t a = desc.a.valid() ? find(desc.a.index) : find(count), b = find(desc.b.index);
     if (a == b) {
       const bool still = !scene.moves(desc.a) && !scene.moves(desc.b);
@@ -72,7 +72,7 @@ void Forest::take_joints(const Scene& scene) {
       continue;
     }
     group[b] = a;
-    const int to_a = desc.a.valid() ? static_cast<int>(desc.a.index) : world, to_b = static_cast<int>(desc.b.index);
+    const int to_a = desc.a.valid() ? narrow<int>(desc.a.index) : world, to_b = narrow<int>(desc.b.index);
     edges_[desc.b.index].push_back({to_a, index, false});
     if (to_a != world) edges_[desc.a.index].push_back({to_b, index, true});
   }
@@ -80,35 +80,35 @@ void Forest::take_joints(const Scene& scene) {
 
 void Forest::grow(const Scene& scene, int root) {
   roots.push_back(root);
-  placed_[static_cast<std::size_t>(root)] = 1;
+  placed_[root] = 1;
   std::vector<int> open{root};
   for (std::size_t at = 0; at < open.size(); ++at) {
     const int body = open[at];
-    for (const Edge& edge : edges_[static_cast<std::size_t>(body)]) {
-      if (edge.other == world || edge.joint == joint[static_cast<std::size_t>(body)]) continue;
-      const std::size_t other = static_cast<std::size_t>(edge.other);
+    for (const Edge& edge : edges_[body]) {
+      if (edge.other == world || edge.joint == joint[body]) continue;
+      const std::size_t other = edge.other;
       if (scene.bodies[other].motion != Motion::dynamic) continue;  // a root of its own
       placed_[other] = 1;
       parent[other] = body;
       joint[other] = edge.joint;
       reversed[other] = !edge.towards_b;
-      children[static_cast<std::size_t>(body)].push_back(edge.other);
+      children[body].push_back(edge.other);
       open.push_back(edge.other);
     }
   }
 }
 
-// Half way along the longest path: MuJoCo's reader nests bodies no deeper than it must.
+// Half way along the longest path, so that bodies are nested as little as possible: MuJoCo's reader has a limit.
 int Forest::middle_of_tree(int start) const {
   std::vector<int> before(edges_.size(), -2);
   const auto farthest = [&](int from) {
     std::fill(before.begin(), before.end(), -2);
     std::vector<int> open{from};
-    before[static_cast<std::size_t>(from)] = -1;
+    before[from] = -1;
     for (std::size_t at = 0; at < open.size(); ++at) {
-      for (const Edge& edge : edges_[static_cast<std::size_t>(open[at])]) {
-        if (edge.other == world || before[static_cast<std::size_t>(edge.other)] != -2) continue;
-        before[static_cast<std::size_t>(edge.other)] = open[at];
+      for (const Edge& edge : edges_[open[at]]) {
+        if (edge.other == world || before[edge.other] != -2) continue;
+        before[edge.other] = open[at];
         open.push_back(edge.other);
       }
     }
@@ -116,7 +116,7 @@ int Forest::middle_of_tree(int start) const {
   };
   const int end = farthest(farthest(start));
   std::vector<int> path;
-  for (int body = end; body != -1; body = before[static_cast<std::size_t>(body)]) path.push_back(body);
+  for (int body = end; body != -1; body = before[body]) path.push_back(body);
   return path[path.size() / 2];
 }
 

@@ -1,5 +1,5 @@
-// The kinematic trees of a scene: MuJoCo moves bodies by the joints that hold them to a parent.
-// Joints that close a loop are left over, and so are docks that are still open.
+// The kinematic trees of a scene: in MuJoCo a body moves relative to its parent, by their joint. Joints that close a
+// loop are not in a tree, nor are docks that are still open.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ struct Forest {
   std::vector<std::uint8_t> reversed;  // the body is the joint's a
   std::vector<std::vector<int>> children;
   std::vector<int> roots;  // children of the world
-  std::vector<int> loops;  // joints that hold, and are in no tree
+  std::vector<int> loops;  // joints that close a loop
 
  private:
   void take_joints(const Scene& scene);

@@ -17,8 +17,8 @@ class Writer {
   Writer(const Scene& scene, const Forest& forest) : scene_(scene), forest_(forest) {}
 
   std::string write(std::uint64_t contacts) {
-    for (const int root : forest_.roots) write_body(static_cast<std::size_t>(root));
-    for (const int joint : forest_.loops) write_loop(static_cast<std::size_t>(joint));
+    for (const int root : forest_.roots) write_body(root);
+    for (const int joint : forest_.loops) write_loop(joint);
     return fmt::format(
         "<mujoco><compiler angle=\"radian\" balanceinertia=\"true\" boundmass=\"1e-12\" boundinertia=\"1e-15\"/>"
         "<size nconmax=\"{}\" njmax=\"{}\"/>"
@@ -43,7 +43,7 @@ class Writer {
       bodies_ += fmt::format("<inertial pos=\"0 0 0\" mass=\"{:.17g}\" diaginertia=\"{}\"/>", mass, text(moments));
     }
     for (std::size_t c = 0; desc.geometry && c < desc.geometry->colliders.size(); ++c) write_geom(index, c);
-    for (const int child : forest_.children[index]) write_body(static_cast<std::size_t>(child));
+    for (const int child : forest_.children[index]) write_body(child);
     bodies_ += "</body>";
   }
 
@@ -52,7 +52,7 @@ class Writer {
       bodies_ += "<freejoint/>";
       return;
     }
-    const std::size_t joint = static_cast<std::size_t>(forest_.joint[index]);
+    const std::size_t joint = forest_.joint[index];
     const JointDesc& desc = scene_.joint_descs[joint];
     const Pose at =
         body_frame(scene_.bodies[index]).inverse() * (forest_.reversed[index] ? desc.frame_a : desc.frame_b);
@@ -149,11 +149,10 @@ Pose rest_pose(const Scene& scene, const Forest& forest, std::size_t body) {
   const int index = forest.joint[body], parent = forest.parent[body];
   const Pose frame = body_frame(scene.bodies[body]);
   if (index < 0) return scene.poses[body] * frame;
-  const JointDesc& desc = scene.joint_descs[static_cast<std::size_t>(index)];
+  const JointDesc& desc = scene.joint_descs[index];
   const Pose in_parent =
       forest.reversed[body] ? desc.frame_b * desc.frame_a.inverse() : desc.frame_a * desc.frame_b.inverse();
-  const Pose pose =
-      (parent < 0 ? Pose{} : body_frame(scene.bodies[static_cast<std::size_t>(parent)]).inverse()) * in_parent * frame;
+  const Pose pose = (parent < 0 ? Pose{} : body_frame(scene.bodies[parent]).inverse()) * in_parent * frame;
   return {pose.position, normalized(pose.rotation)};
 }
 

@@ -8,10 +8,10 @@
 
 namespace volvox::physics::mujoco {
 
-// A kinematic body moves freely, and is so heavy that nothing pushes it.
+// A kinematic body is a free body in MuJoCo, so heavy that nothing can push it.
 constexpr double kinematic_mass = 1e6;  // kg
 
-// MuJoCo's frame of a body in the link's.
+// MuJoCo's frame of a body, in the link's frame.
 Pose body_frame(const BodyDesc& desc);
 // The pose of a body's frame in its parent's when their joint stands at zero (in the world, for roots
 // without a joint, where it is now).

@@ -1,10 +1,11 @@
-// Making a model of a scene, and reading the scene back from it.
+// Makes a MuJoCo model of a scene, and reads the state back into the scene.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/mujoco/mujoco_world.h"
 
 namespace volvox::physics::mujoco {
@@ -15,8 +16,8 @@ Quat quat(const mjtNum* q) { return {q[0], q[1], q[2], q[3]}; }
 void put(mjtNum* to, const Vec3& v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
 void put(mjtNum* to, const Quat& q) { to[0] = q.w, to[1] = q.x, to[2] = q.y, to[3] = q.z; }
 
-// What MuJoCo will not take, in words for those who never saw its XML. It tells the name of the
-// element, which is ours: b7, or g7_0 and f7_0 for the shapes of body 7.
+// MuJoCo's error in words for users who do not know its XML. MuJoCo names the element by our name: b7, or g7_0 and f7_0
+// for the shapes of body 7.
 StepStatus refusal(const std::string& problem, const Scene& scene) {
   if (problem.starts_with("XML parse error 18"))  // of its parser: elements nested too deep
     return {BodyId{},
@@ -29,7 +30,7 @@ StepStatus refusal(const std::string& problem, const Scene& scene) {
   if (begin != std::string::npos &&
       std::from_chars(problem.data() + begin + 1, problem.data() + problem.size(), index).ec == std::errc{} &&
       index < scene.bodies.size())
-    status.body = BodyId{static_cast<std::uint32_t>(index), 0};
+    status.body = BodyId{narrow<std::uint32_t>(index), 0};
   std::string reason = problem.substr(0, problem.find('\n'));
   for (const std::string_view prefix : {"XML Error: ", "XML parse error: ", "Error: "})
     if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
@@ -43,7 +44,7 @@ StepStatus refusal(const std::string& problem, const Scene& scene) {
 }  // namespace
 
 StepStatus World::build() {
-  // MuJoCo would print what it warns of, and write it into a file beside.
+  // By default MuJoCo prints warnings and writes them to a file.
   mju_user_warning = [](const char*) {};
   forest_ = std::make_unique<Forest>(scene_);
   room_ = std::max<std::uint64_t>(room_, 64 + 2 * scene_.bodies.size());
@@ -51,7 +52,7 @@ StepStatus World::build() {
   auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
   constexpr const char* name = "scene.xml";
-  mj_makeEmptyFileVFS(files.get(), name, static_cast<int>(xml.size()));
+  mj_makeEmptyFileVFS(files.get(), name, narrow<int>(xml.size()));
   std::memcpy(files->filedata[mj_findFileVFS(files.get(), name)], xml.data(), xml.size());
   char problem[500] = "";
   model_.reset(mj_loadXML(name, files.get(), problem, sizeof problem));
@@ -72,19 +73,19 @@ StepStatus World::build() {
 
 void World::index_model() {
   body_ids_.assign(scene_.bodies.size(), 0);
-  colliders_.assign(static_cast<std::size_t>(model_->ngeom), {});
+  colliders_.assign(model_->ngeom, {});
   axes_.clear();
   for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
     if (!scene_.body_ids.alive_index(i)) continue;
     const BodyDesc& desc = scene_.bodies[i];
     body_ids_[i] = mj_name2id(model_.get(), mjOBJ_BODY, body_name(i).c_str());
-    // As given, where the reader has rounded or balanced them.
+    // The exact values: MuJoCo's reader rounds or balances them.
     if (desc.motion == Motion::dynamic) put(model_->body_inertia + 3 * id(i), desc.moments);
     for (std::size_t c = 0; desc.geometry && c < desc.geometry->colliders.size(); ++c) {
-      colliders_[static_cast<std::size_t>(mj_name2id(model_.get(), mjOBJ_GEOM, geom_name(i, c).c_str()))] = {i, c};
+      colliders_[mj_name2id(model_.get(), mjOBJ_GEOM, geom_name(i, c).c_str())] = {i, c};
     }
     if (forest_->joint[i] < 0) continue;
-    const std::size_t joint = static_cast<std::size_t>(forest_->joint[i]);
+    const std::size_t joint = forest_->joint[i];
     const int number = mj_name2id(model_.get(), mjOBJ_JOINT, joint_name(joint).c_str());
     if (number < 0) continue;
     const int dofs = scene_.joint_descs[joint].type == JointType::ball ? 3 : 1;
@@ -92,13 +93,13 @@ void World::index_model() {
   }
   trees_.clear();
   for (const int root : forest_->roots) {
-    const std::size_t first = static_cast<std::size_t>(root);
+    const std::size_t first = root;
     if (scene_.bodies[first].motion != Motion::dynamic || forest_->joint[first] >= 0 ||
         forest_->children[first].empty())
       continue;
     std::vector<std::size_t>& tree = trees_.emplace_back(1, first);
     for (std::size_t at = 0; at < tree.size(); ++at) {
-      for (const int child : forest_->children[tree[at]]) tree.push_back(static_cast<std::size_t>(child));
+      for (const int child : forest_->children[tree[at]]) tree.push_back(child);
     }
   }
   std::sort(axes_.begin(), axes_.end(), [](const Axis& x, const Axis& y) { return x.dof < y.dof; });
@@ -124,7 +125,7 @@ Pose World::frame_pose(std::size_t body) const {
   return {vec(data_->xpos + 3 * id(body)), quat(data_->xquat + 4 * id(body))};
 }
 
-// The state of the trees from the scene's poses: those of the roots, and the joints' positions.
+// Sets the state of the trees from the scene: the poses of the roots and the positions of the joints.
 void World::place_bodies() {
   placed_ = true;
   for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
@@ -140,7 +141,7 @@ void World::place_bodies() {
   }
   for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
     if (!scene_.body_ids.alive_index(i) || forest_->joint[i] < 0) continue;
-    const std::size_t joint = static_cast<std::size_t>(forest_->joint[i]);
+    const std::size_t joint = forest_->joint[i];
     const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& x) { return x.joint == joint; });
     if (axis == axes_.end()) continue;
     if (axis->dofs == 1) {
@@ -148,10 +149,7 @@ void World::place_bodies() {
       continue;
     }
     const int parent = forest_->parent[i];
-    const Quat from = parent < 0 ? Quat{}
-                                 : (scene_.poses[static_cast<std::size_t>(parent)] *
-                                    body_frame(scene_.bodies[static_cast<std::size_t>(parent)]))
-                                       .rotation;
+    const Quat from = parent < 0 ? Quat{} : (scene_.poses[parent] * body_frame(scene_.bodies[parent])).rotation;
     const Quat now = (scene_.poses[i] * body_frame(scene_.bodies[i])).rotation;
     put(data_->qpos + axis->place,
         normalized(rest_pose(scene_, *forest_, i).rotation.conjugate() * (from.conjugate() * now)));
@@ -163,10 +161,10 @@ void World::place_bodies() {
   project_velocities();
 }
 
-// The velocities of the trees that have the momentum of the bodies: M qvel = sum J^T m v. What
-// a joint or a closed dock does not let happen is lost, as in an impact without a bounce.
+// Sets the velocities of the trees so that momentum is conserved: M qvel = sum J^T m v. Motion against a joint or a
+// closed dock is lost, as in an impact without restitution.
 void World::project_velocities() {
-  const std::size_t size = static_cast<std::size_t>(model_->nv);
+  const std::size_t size = model_->nv;
   std::vector<double> momentum(size, 0), linear(3 * size), angular(3 * size);
   for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
     if (!scene_.body_ids.alive_index(i) || scene_.bodies[i].motion == Motion::fixed) continue;
@@ -177,7 +175,7 @@ void World::project_velocities() {
     const Vec3 spin = axes * multiply(vec(model_->body_inertia + 3 * id(i)), axes.conjugate() * v.angular);
     for (std::size_t k = 0; k < size; ++k) {
       for (int r = 0; r < 3; ++r) {
-        const std::size_t at = static_cast<std::size_t>(r) * size + k;
+        const std::size_t at = r * size + k;
         momentum[k] += linear[at] * push[r] + angular[at] * spin[r];
       }
     }
@@ -201,9 +199,9 @@ void World::read_bodies() {
   }
 }
 
-// MuJoCo gives what a parent passes on to its child, about the centre of mass of the tree.
+// MuJoCo gives the wrench of a parent on its child, about the centre of mass of the tree.
 Wrench World::load_of_tree_joint(std::size_t body) const {
-  const JointDesc& desc = scene_.joint_descs[static_cast<std::size_t>(forest_->joint[body])];
+  const JointDesc& desc = scene_.joint_descs[forest_->joint[body]];
   const mjtNum* passed = data_->cfrc_int + 6 * id(body);
   const Vec3 centre = vec(data_->subtree_com + 3 * model_->body_rootid[id(body)]);
   const Pose a = desc.a.valid()
@@ -219,16 +217,16 @@ void World::read_loads(double step) {
   mj_rnePostConstraint(model_.get(), data_.get());
   for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
     if (!scene_.body_ids.alive_index(i) || forest_->joint[i] < 0) continue;
-    loads_[static_cast<std::size_t>(forest_->joint[i])] += load_of_tree_joint(i) * step;
+    loads_[forest_->joint[i]] += load_of_tree_joint(i) * step;
   }
   for (std::size_t i = 0; i < scene_.joint_descs.size(); ++i) {
     if (!scene_.joint_ids.alive_index(i)) continue;
-    if (row_of_motor_[i] >= 0) motor_impulses_[i] += rows_[static_cast<std::size_t>(row_of_motor_[i])].force * step;
+    if (row_of_motor_[i] >= 0) motor_impulses_[i] += rows_[row_of_motor_[i]].force * step;
     loads_[i] += pulls_[i] * step;
   }
-  // Of a joint that closes a loop the force alone: its first three rows.
+  // For a joint that closes a loop only the force is known: its first three rows.
   for (const int joint : forest_->loops) {
-    const std::size_t index = static_cast<std::size_t>(joint);
+    const std::size_t index = joint;
     const int number = mj_name2id(model_.get(), mjOBJ_EQUALITY, equality_name(index, 0).c_str());
     for (int row = 0; row < data_->ne; ++row) {
       if (data_->efc_id[row] != number) continue;
@@ -248,8 +246,7 @@ void World::read_contacts() {
     mjtNum force[6];
     mj_contactForce(model_.get(), data_.get(), i, force);
     if (force[0] <= 0 && contact.dist > 0) continue;
-    const std::size_t a = colliders_[static_cast<std::size_t>(contact.geom2)].body,
-                      b = colliders_[static_cast<std::size_t>(contact.geom1)].body;
+    const std::size_t a = colliders_[contact.geom2].body, b = colliders_[contact.geom1].body;
     scene_.contacts.push_back(
         {scene_.body_ids.at(a), scene_.body_ids.at(b), vec(contact.pos), vec(contact.frame), -contact.dist, force[0]});
   }

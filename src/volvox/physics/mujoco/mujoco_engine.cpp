@@ -83,7 +83,7 @@ class MujocoEngine final : public SceneEngine {
     return status;
   }
 
-  // The model is made anew from the scene, in the run that goes on and in the restored one.
+  // Both the run that continues and the restored run make a new model from the scene.
   void archive(Archive& ar) override {
     scene_.archive(ar);
     world_.archive(ar);
@@ -91,7 +91,7 @@ class MujocoEngine final : public SceneEngine {
   }
 
  private:
-  // They are read in the last substep: MuJoCo's own go with the model where a dock closes.
+  // Read in the last substep, because the closing of a dock replaces the model and its contacts.
   void read_contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
 
   double max_substep_;

@@ -1,4 +1,4 @@
-// Engine `mujoco`: Debian's MuJoCo, its trees, its soft contacts and its Newton solver.
+// Engine `mujoco`: Debian's MuJoCo with its kinematic trees, soft contacts and Newton solver.
 #pragma once
 
 #include <memory>

@@ -4,17 +4,18 @@
 #include <array>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/free_rotation.h"
 
 namespace volvox::physics::mujoco {
 namespace {
 
-// The share of an error that a substep takes back: of docks that latch, of limits.
+// The share of an error that a substep corrects, at latching docks and at limits.
 constexpr double error_reduction = 0.3;
 
 Vec3 vec(const mjtNum* v) { return {v[0], v[1], v[2]}; }
 
-// What a wrench at a point does to a free body in a unit of time.
+// The change of velocity of a free body by a wrench at a point, per unit of time.
 Twist answer(const BodyDesc& desc, const Pose& frame, const Vec3& arm, const Vec3& force, const Vec3& torque) {
   if (desc.motion != Motion::dynamic) return {};
   const Vec3 local = frame.rotation.conjugate() * (torque + cross(arm, force));
@@ -70,7 +71,7 @@ StepStatus World::substep(double step, bool last) {
   if (ran_out_of_room()) {
     room_ *= 2;
     change_topology();
-    return substep(step, last);  // from the start, with more room: nothing has moved yet
+    return substep(step, last);  // again, with more room: nothing has moved yet
   }
   mj_transmission(model_.get(), data_.get());
   mj_projectConstraint(model_.get(), data_.get());
@@ -118,8 +119,7 @@ void World::apply_forces() {
     if (led || !scene_.bodies[i].gravity) apply(i, scene_.gravity * -model_->body_mass[id(i)], {}, centre);
     if (!led) apply(i, scene_.forces[i].force, scene_.forces[i].torque, centre);
     if (!free_and_alone(i)) continue;
-    // Takes MuJoCo's gyroscopic torque off: turn_free_body does what it does, and keeps the
-    // angular momentum.
+    // Removes MuJoCo's gyroscopic torque: turn_free_body does the same and conserves angular momentum.
     const int dof = dof_of(i) + 3;
     const Vec3 spin = vec(data_->qvel + dof), gyro = cross(spin, multiply(scene_.bodies[i].moments, spin));
     for (int k = 0; k < 3; ++k) data_->qfrc_applied[dof + k] += gyro[k];
@@ -138,9 +138,8 @@ void World::pull_docks(double step) {
   }
 }
 
-// Leads a dock that latches by equal and opposite forces at one point: what two free bodies
-// would need to reach the latch's speed. Where they are held by others they need more, and get
-// it in the substeps that follow.
+// Moves a latching dock by equal and opposite forces at one point: the forces that two free bodies would need to reach
+// the latch's speed. Bodies that others hold need more force and get it in the following substeps.
 void World::pull_dock(std::size_t joint, double step) {
   const JointDesc& desc = scene_.joint_descs[joint];
   const std::size_t b = desc.b.index;
@@ -163,27 +162,23 @@ void World::pull_dock(std::size_t joint, double step) {
       (vb.angular - va.angular);
 
   std::array<std::array<double, 7>, 6> system{};
-  for (std::size_t c = 0; c < 6; ++c) {
+  for (int c = 0; c < 6; ++c) {
     Vec3 force, torque;
-    (c < 3 ? force : torque)[static_cast<int>(c % 3)] = 1;
+    (c < 3 ? force : torque)[c % 3] = 1;
     Twist moved = answer(scene_.bodies[b], frame_pose(b), point - frame_pose(b).position, force, torque);
     if (desc.a.valid()) {
       const std::size_t a = desc.a.index;
       const Twist other = answer(scene_.bodies[a], frame_pose(a), point - frame_pose(a).position, force, torque);
       moved.linear += other.linear, moved.angular += other.angular;
     }
-    for (int r = 0; r < 3; ++r)
-      system[static_cast<std::size_t>(r)][c] = moved.linear[r],
-      system[static_cast<std::size_t>(3 + r)][c] = moved.angular[r];
+    for (int r = 0; r < 3; ++r) system[r][c] = moved.linear[r], system[3 + r][c] = moved.angular[r];
   }
-  for (int r = 0; r < 3; ++r)
-    system[static_cast<std::size_t>(r)][6] = linear[r] / step,
-    system[static_cast<std::size_t>(3 + r)][6] = angular[r] / step;
+  for (int r = 0; r < 3; ++r) system[r][6] = linear[r] / step, system[3 + r][6] = angular[r] / step;
   const std::array<double, 6> found = solve_six(system);
-  // Each of several docks on a body pulls as if it were alone.
+  // Each of several docks on a body is computed as if it were alone, so each gets a share.
   const std::size_t most =
       std::max(scene_.joints_of[b].size(), desc.a.valid() ? scene_.joints_of[desc.a.index].size() : 1);
-  const double share = 1 / static_cast<double>(most);
+  const double share = 1 / real(most);
   const Vec3 force = Vec3{found[0], found[1], found[2]} * share, torque = Vec3{found[3], found[4], found[5]} * share;
   apply(b, force, torque, point);
   if (desc.a.valid() && scene_.bodies[desc.a.index].motion != Motion::fixed)
@@ -197,8 +192,7 @@ void World::edit_contacts() {
   int kept = 0;
   for (int i = 0; i < data_->ncon; ++i) {
     mjContact contact = data_->contact[i];
-    const Collider &x = colliders_[static_cast<std::size_t>(contact.geom1)],
-                   &y = colliders_[static_cast<std::size_t>(contact.geom2)];
+    const Collider &x = colliders_[contact.geom1], &y = colliders_[contact.geom2];
     if (!scene_.may_touch(x.body, y.body)) continue;
     const double friction = std::sqrt(scene_.bodies[x.body].geometry->colliders[x.index].material.friction *
                                       scene_.bodies[y.body].geometry->colliders[y.index].material.friction);
@@ -215,10 +209,10 @@ void World::set_rows(double step) {
 }
 
 void World::add_row(AxisRow row, std::size_t joint, int slot) {
-  const std::size_t at = row_slots * joint + static_cast<std::size_t>(slot);
+  const std::size_t at = row_slots * joint + slot;
   row.force = clamp(kept_[at], row.lower, row.upper);
   rows_.push_back(row);
-  slots_.push_back(static_cast<int>(at));
+  slots_.push_back(narrow<int>(at));
 }
 
 void World::add_axis_rows(const Axis& axis, double step) {
@@ -253,11 +247,11 @@ void World::add_motor_row(AxisRow row, std::size_t joint, double step) {
   }
   if (!(kd > 0)) return;
   row.softness = 1 / kd;
-  row_of_motor_[joint] = static_cast<int>(rows_.size());
+  row_of_motor_[joint] = narrow<int>(rows_.size());
   add_row(row, joint, 0);
 }
 
-// A limit is a row before it is reached: it lets through what is still to go in this substep.
+// A limit has a row before it is reached: the row lets the joint move up to it in this substep.
 void World::add_limit_row(AxisRow row, std::size_t joint, double step) {
   const JointDesc& desc = scene_.joint_descs[joint];
   const double position = scene_.joints[joint].position, above = desc.upper - position, below = position - desc.lower;
@@ -270,8 +264,7 @@ void World::add_limit_row(AxisRow row, std::size_t joint, double step) {
   add_row(row, joint, 1);
 }
 
-// Contacts are solved with the axes as they pushed last, the axes against those contacts, and
-// the contacts again.
+// Solves the contacts with the last forces of the axes, then the axes with these contacts, then the contacts again.
 void World::solve_forces(double step) {
   set_rows(step);
   for (const AxisRow& row : rows_) data_->qfrc_applied[row.dof] += row.force;
@@ -282,12 +275,12 @@ void World::solve_forces(double step) {
   };
   solve_contacts();
   if (rows_.empty()) return;
-  velocity_.resize(static_cast<std::size_t>(model_->nv));
-  for (int i = 0; i < model_->nv; ++i) velocity_[static_cast<std::size_t>(i)] = data_->qvel[i] + step * data_->qacc[i];
+  velocity_.resize(model_->nv);
+  for (int i = 0; i < model_->nv; ++i) velocity_[i] = data_->qvel[i] + step * data_->qacc[i];
   solver_.solve(model_.get(), data_.get(), step, velocity_, rows_);
   solve_contacts();
   std::fill(kept_.begin(), kept_.end(), 0);
-  for (std::size_t i = 0; i < rows_.size(); ++i) kept_[static_cast<std::size_t>(slots_[i])] = rows_[i].force;
+  for (std::size_t i = 0; i < rows_.size(); ++i) kept_[slots_[i]] = rows_[i].force;
 }
 
 void World::integrate(double step) {
@@ -302,7 +295,7 @@ void World::integrate(double step) {
       for (int k = 0; k < 3; ++k) to[k] = held[k];
     }
     if (scene_.bodies[i].motion != Motion::kinematic) continue;
-    // Led: whatever MuJoCo made of it, it goes where its velocity leads.
+    // Kinematic: it follows its velocity, whatever MuJoCo computed.
     const Twist& v = scene_.velocities[i];
     const Quat turned_to = normalized(from_rotation_vector(v.angular * step) * before.rotation);
     const Vec3 to = before.position + v.linear * step, spin = turned_to.conjugate() * v.angular;
@@ -348,15 +341,14 @@ World::Momentum World::pushed(const std::vector<std::size_t>& tree) const {
   return sum;
 }
 
-// Whether nothing touches a tree: contacts would show in the six axes of its free root.
+// Whether a tree is in no contact: contacts would appear in the six axes of its free root.
 bool World::floats(const std::vector<std::size_t>& tree) const {
   const mjtNum* held = data_->qfrc_constraint + dof_of(tree[0]);
   return std::all_of(held, held + 6, [](mjtNum force) { return std::fabs(force) < 1e-9; });
 }
 
-// MuJoCo's step is of first order in a tree's own coordinates and lets momentum drift. What is
-// missing is given back as a motion of the whole tree; no joint feels it. Not where it touches
-// something: a contact would take it for a push, and answer.
+// MuJoCo's step is of first order in joint coordinates, so momentum drifts. The missing momentum is added as a motion
+// of the whole tree, which does not load its joints. Not for a tree in contact: the contact would act against it.
 void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& wanted) {
   const Momentum now = momentum_of(tree);
   double mass = 0;
@@ -371,9 +363,8 @@ void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& 
     for (const std::size_t i : tree) {
       const Pose frame = frame_pose(i);
       const Vec3 arm = frame.position - centre;
-      columns[static_cast<std::size_t>(c)] +=
-          frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * axis) +
-          cross(arm, cross(axis, arm)) * scene_.bodies[i].mass;
+      columns[c] += frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * axis) +
+                    cross(arm, cross(axis, arm)) * scene_.bodies[i].mass;
     }
   }
   const Vec3 linear = (wanted.linear - now.linear) / mass;

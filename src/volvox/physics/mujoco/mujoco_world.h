@@ -1,6 +1,6 @@
-// A scene as a model of MuJoCo, moved by substeps. MuJoCo's topology is fixed when a model is
-// made: bodies, joints and docks that come or go make a new one before the next substep, with
-// the poses as they are and the velocities that keep the momentum.
+// A scene as a MuJoCo model, advanced by substeps. The topology of a MuJoCo model is fixed: after bodies, joints or
+// docks were added or removed, a new model is made before the next substep, with the same poses, and with velocities
+// that conserve momentum.
 #pragma once
 
 #include <mujoco/mujoco.h>
@@ -25,8 +25,8 @@ class World {
   void archive(Archive& ar) { ar("room", room_); }
 
   void begin_tick();
-  // Poses and velocities of the scene follow every substep, its contacts the last. Not ok: MuJoCo took no model of
-  // it, or a number was lost.
+  // Updates poses and velocities of the scene, and in the last substep its contacts. Not ok: MuJoCo refused the model,
+  // or a number is not finite.
   StepStatus substep(double step, bool last);
   void end_tick(double tick);
 
@@ -93,7 +93,7 @@ class World {
   std::vector<int> body_ids_;                    // MuJoCo's, by body index; 0: none
   std::vector<Collider> colliders_;              // by MuJoCo's geom
   std::vector<Axis> axes_;                       // sorted by dof
-  std::vector<std::vector<std::size_t>> trees_;  // of several bodies, that hang on nothing; roots first
+  std::vector<std::vector<std::size_t>> trees_;  // free trees of several bodies; roots first
   AxisSolver solver_;
   std::vector<AxisRow> rows_;
   std::vector<int> row_of_motor_;  // by joint index; -1: none

@@ -1,5 +1,5 @@
-// Engine `none`: keeps everything and moves nothing but what set_body places. For network
-// studies and lattices, where the bodies' places matter and their motion does not.
+// Engine `none`: holds bodies and joints and moves only what set_body places. For network studies and lattices, where
+// the positions of bodies matter and their dynamics do not.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Between our types and ODE's arrays.
+// Conversions between our types and ODE's arrays.
 #pragma once
 
 #include <ode/ode.h>
@@ -19,7 +19,7 @@ inline void place(dBodyID body, const Pose& pose) {
   dBodySetPosition(body, pose.position.x, pose.position.y, pose.position.z);
   dBodySetQuaternion(body, q);
 }
-// Of a geom that belongs to no body.
+// For a geom without a body.
 inline void place(dGeomID geom, const Pose& pose) {
   const dQuaternion q{pose.rotation.w, pose.rotation.x, pose.rotation.y, pose.rotation.z};
   dGeomSetPosition(geom, pose.position.x, pose.position.y, pose.position.z);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int most_asked = 32;  // contacts of a pair of geoms
 constexpr std::size_t most_kept = 4;
-// How far a hull is tipped to find the other corners that it lies on, and how far off they may be.
+// The angle by which a hull is tilted to find further contacts, and the largest gap of these.
 constexpr double tip_angle = 0.02, tip_gap = 1e-3;  // rad, m
 constexpr double corner_reach = 0.005;              // m
 
@@ -23,9 +23,10 @@ ContactFinder::~ContactFinder() { dGeomDestroy(ray_); }
 
 void ContactFinder::near_callback(void* self, dGeomID first, dGeomID second) {
   ContactFinder& finder = *static_cast<ContactFinder*>(self);
-  const Mark &a = *static_cast<const Mark*>(dGeomGetData(first)), &b = *static_cast<const Mark*>(dGeomGetData(second));
+  const auto mark_of = [](dGeomID geom) -> const Mark& { return *static_cast<const Mark*>(dGeomGetData(geom)); };
+  const Mark &a = mark_of(first), &b = mark_of(second);
   if (!finder.scene_.may_touch(a.body, b.body)) return;
-  // The one that moves freely comes first.
+  // The dynamic body comes first.
   const bool in_order = finder.scene_.bodies[a.body].motion == Motion::dynamic &&
                         (a.body < b.body || finder.scene_.bodies[b.body].motion != Motion::dynamic);
   finder.pairs_.push_back(in_order ? Pair{a.body, a.collider, b.body, b.collider}
@@ -49,10 +50,10 @@ void ContactFinder::collide(const Pair& pair, std::vector<ContactCandidate>& out
   const Vec3 centre = from_ode(dBodyGetPosition(bodies_[pair.a].body));
   found_.clear();
   for (int i = 0; i < count; ++i) {
-    const dContactGeom& touch = touches[static_cast<std::size_t>(i)];
+    const dContactGeom& touch = touches[i];
     const Vec3 normal = from_ode(touch.normal);
     if (length_squared(normal) < 0.5 || !finite(normal)) continue;
-    // A hull meets a sheet's front and its back at once: the side that its body is on counts.
+    // A hull touches the front and the back of a mesh at once: the side on which its body is counts.
     if (sheet && dot(normal, centre - from_ode(touch.pos)) < 0) continue;
     found_.push_back({from_ode(touch.pos), normal, touch.depth});
   }
@@ -64,8 +65,8 @@ void ContactFinder::collide(const Pair& pair, std::vector<ContactCandidate>& out
   keep(pair, out);
 }
 
-// The corners of a hull that lie on a surface where it touches one: ODE finds points of single
-// triangles, others in every step, and the hull would never come to rest on them.
+// The corners of a hull that lie on a surface. ODE finds points of single triangles, different ones in every step, on
+// which the hull would never come to rest.
 void ContactFinder::add_corners(const ColliderShape& shape, dGeomID geom, dGeomID surface) {
   const Touch known =
       *std::max_element(found_.begin(), found_.end(), [](const Touch& x, const Touch& y) { return x.depth < y.depth; });
@@ -87,8 +88,7 @@ void ContactFinder::add_corners(const ColliderShape& shape, dGeomID geom, dGeomI
   if (any && found_.size() < 3) found_.push_back(known);
 }
 
-// Tips a hull about its middle to four sides, finds where it touches then, and takes the point
-// back to where it is before tipping.
+// Tilts a hull about its middle to four sides, finds its contact there, and maps the point back to the pose before.
 void ContactFinder::tip(const ColliderShape& shape, dGeomID geom, dGeomID other, bool first) {
   const Touch known = found_[0];
   const Pose now = pose_of(geom);
@@ -102,7 +102,7 @@ void ContactFinder::tip(const ColliderShape& shape, dGeomID geom, dGeomID other,
     if (count == 0 || dot(from_ode(touch.normal), known.normal) < 0.9) continue;
     const Vec3 tipped = from_ode(touch.pos);
     const Vec3 point = now.position + turn.conjugate() * (tipped - now.position);
-    // Tipping moved the point into the other by this much.
+    // The tilt moved the point into the other body by this distance.
     const double sunk = dot(point - tipped, known.normal) * (first ? 1 : -1);
     const double depth = touch.depth - sunk;
     if (depth < -tip_gap) continue;
@@ -112,8 +112,8 @@ void ContactFinder::tip(const ColliderShape& shape, dGeomID geom, dGeomID other,
   }
 }
 
-// The deepest, the farthest from it, the farthest from their line, and the farthest on the
-// other side of it.
+// Chooses the deepest contact, the farthest from it, the farthest from the line of both, and the farthest on the other
+// side of that line.
 void ContactFinder::keep(const Pair& pair, std::vector<ContactCandidate>& out) {
   if (found_.empty()) return;
   std::array<std::size_t, most_kept> chosen{};
@@ -123,9 +123,7 @@ void ContactFinder::keep(const Pair& pair, std::vector<ContactCandidate>& out) {
     for (std::size_t i = 1; i < found_.size(); ++i) {
       if (measure(found_[i]) > measure(found_[best])) best = i;
     }
-    if (std::find(chosen.begin(), chosen.begin() + static_cast<long>(count), best) ==
-        chosen.begin() + static_cast<long>(count))
-      chosen[count++] = best;
+    if (std::find(chosen.begin(), chosen.begin() + count, best) == chosen.begin() + count) chosen[count++] = best;
     return best;
   };
   if (found_.size() <= most_kept) {
@@ -194,7 +192,7 @@ void plane_points(const ColliderShape& shape, const Vec3& down, std::vector<std:
       out.push_back({multiply(b->size / 2, {i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.}), 0});
   }
   if (const auto* c = std::get_if<model::Cylinder>(&shape.shape)) {
-    // On each rim the lowest point, and where a disc lies nearly flat three more that it stands on.
+    // The lowest point of each rim, and three more of a disc that is nearly flat.
     Vec3 low{down.x, down.y, 0};
     const bool flat = length(low) < 0.3;
     low = length(low) > 1e-9 ? normalized(low) : Vec3{1, 0, 0};

@@ -1,10 +1,9 @@
-// Where bodies touch: ODE's geoms and colliders, and three things of ours on top.
-//   planes   all corners that are near, also those that will touch within the substep; ODE
-//            takes the first few corners of a hull that lie below, whichever they are, and
-//            what has sunk in whole it lets fall
-//   hulls    ODE finds one contact where two lie flat on each other; more are found by tipping
-//            one of them a little, and on meshes by a ray at each corner
-//   filters  bodies of one quiet owner, and bodies that a joint connects, do not touch
+// Finds the contacts of bodies with ODE's geoms and colliders, and three additions of our own:
+//   planes   all near corners, also those that will touch within the substep. ODE takes an arbitrary few of the corners
+//            below the plane, and lets a body fall that is completely below it
+//   hulls    ODE finds one contact between two flat faces; we find more by tilting one of the hulls a little, and on
+//            meshes by a ray at each corner
+//   filters  bodies of one quiet owner, and bodies that a joint connects, do not collide
 #pragma once
 
 #include <ode/ode.h>
@@ -18,7 +17,7 @@
 namespace volvox::physics::ode {
 
 struct OdeBody {
-  dBodyID body = nullptr;  // of a fixed body: only what joints hold on to
+  dBodyID body = nullptr;  // of a fixed body: used by its joints only
   const BodyShape* shape = nullptr;
   std::vector<dGeomID> geoms;  // by collider; null for planes
 };
@@ -32,7 +31,7 @@ struct ContactCandidate {
 
 class ContactFinder {
  public:
-  // What a geom's data pointer points to.
+  // The target of a geom's data pointer.
   struct Mark {
     std::size_t body, collider;
   };
@@ -42,7 +41,7 @@ class ContactFinder {
   ContactFinder(const ContactFinder&) = delete;
   ContactFinder& operator=(const ContactFinder&) = delete;
 
-  // All contacts of the next substep, in an order that depends on the bodies' ids alone.
+  // All contacts of the next substep. Deterministic: their order depends on the ids of the bodies only.
   void find(dSpaceID space, double step, std::vector<ContactCandidate>& out);
 
  private:
@@ -74,8 +73,8 @@ class ContactFinder {
   std::vector<std::pair<Vec3, double>> points_;
 };
 
-// The points of a convex shape that may touch a plane, in the shape's frame, with how far it is
-// rounded there. `down` is a unit vector.
+// The points of a convex shape that may touch a plane, in the shape's frame, each with the radius of the shape's
+// rounding there. `down` is a unit vector.
 void plane_points(const ColliderShape& shape, const Vec3& down, std::vector<std::pair<Vec3, double>>& out);
 
 }  // namespace volvox::physics::ode

@@ -77,15 +77,15 @@ class OdeEngine final : public SceneEngine {
     contacts_changed();
     world_->begin_tick();
     for (int i = 0; i < count; ++i) {
-      if (!world_->substep(tick / count)) break;  // ODE must not see what is not a number
+      if (!world_->substep(tick / count)) break;  // ODE must not get a NaN
     }
     world_->end_tick(tick);
     std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
     return problem_with_state(scene_);
   }
 
-  // ODE's anchors and lists cannot be saved: a new world with the same bodies and joints in
-  // the order of their ids starts afresh in the run that goes on and in the restored one.
+  // ODE's anchors and lists cannot be saved: both the run that continues and the restored run make a new world with the
+  // same bodies and joints in the order of their ids.
   void archive(Archive& ar) override {
     keep_contacts();
     scene_.archive(ar);

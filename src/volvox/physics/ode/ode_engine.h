@@ -1,4 +1,4 @@
-// Engine `ode`: Debian's Open Dynamics Engine, its QuickStep solver and its colliders.
+// Engine `ode`: Debian's Open Dynamics Engine with its QuickStep solver and its colliders.
 #pragma once
 
 #include <memory>

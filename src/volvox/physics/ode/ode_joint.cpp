@@ -61,8 +61,7 @@ void Joint::make_holder(dWorldID world) {
   }
   dJointAttach(holder_, b_, a_);
   dJointSetFeedback(holder_, &held_);
-  // ODE reads anchors, axes and offsets off the bodies: b stands where the frames coincide
-  // while it does.
+  // ODE computes anchors, axes and offsets from the poses of the bodies: meanwhile b is where the frames coincide.
   const Pose now = pose_of(b_);
   place(b_, a_pose() * frame_b_.inverse());
   set_holder();
@@ -144,9 +143,9 @@ double Joint::speed() const {
   return dot(axes_.rotation * Vec3{0, 0, 1}, velocity_at(b_, point) - (a_ ? velocity_at(a_, point) : Vec3{}));
 }
 
-// A limit is a row before it is reached: it lets through what is still to go in this substep.
-// ODE pushes back by stop_erp / step times the overshoot, so a stop that is already passed by
-// that distance, with stop_erp = -1, is that row.
+// A limit has a row before it is reached: the row lets the joint move up to it in this substep. ODE corrects a stop by
+// stop_erp / step times the overshoot, so a stop that is passed by the remaining distance, with stop_erp = -1, is that
+// row.
 void Joint::set_limits(double position, double speed) {
   const double reach = 0.05 + 4 * step_ * std::fabs(speed);
   const double above = desc_.upper - position, below = position - desc_.lower;
@@ -155,7 +154,7 @@ void Joint::set_limits(double position, double speed) {
   const double share = gap > 0 ? -1 : error_reduction;
   const auto set = [&](dJointID joint, auto set_parameter, double now) {
     set_parameter(joint, dParamStopERP, share);
-    // The test wants the stop at or beyond: the distance is |gap| whichever side it lies.
+    // ODE tests whether the stop is reached or passed: the distance is |gap| on either side.
     set_parameter(joint, dParamLoStop, low ? now + std::fabs(gap) : -dInfinity);
     set_parameter(joint, dParamHiStop, high ? now - std::fabs(gap) : dInfinity);
   };
@@ -165,8 +164,8 @@ void Joint::set_limits(double position, double speed) {
   set(limit_.joint, dJointSetAMotorParam, 0);
 }
 
-// ODE's linear motors act half way between the two centres of mass (on b's own, if a is the
-// world): what frame_b's origin should do, told for there.
+// ODE's linear motors act half way between the two centres of mass (at b's, if a is the world): converts the velocity
+// of frame_b's origin to that point.
 void Joint::pull(DockLatch& latch) {
   if (latch.closed()) {
     for (int i = 0; i < 3; ++i) pull_.set(i, 0, 0, 0), turn_.set(i, 0, 0, 0);

@@ -1,8 +1,8 @@
-// Every kind of joint, made of ODE's: one that holds what is held, and motors on the free axes
-// for drive, friction, damping and limits. A motor row of ODE with CFM = 1 / kd and FMax is
-// exactly torque = clamp(kd (v - qdot), +-FMax), taken at the end of the substep. While a dock
-// latches, motors on all six axes pull it: ODE's fixed joint acts on a where b should be, not
-// where it is, and would give angular momentum away.
+// Every kind of joint, made of ODE's joints: one for the constrained axes, and motors on the free axes for drive,
+// friction, damping and limits. A motor row of ODE with CFM = 1 / kd and FMax is exactly
+// torque = clamp(kd (v - qdot), +-FMax), with qdot at the end of the substep. While a dock latches, motors on all six
+// axes pull it: ODE's fixed joint acts on a at the point where b should be, not where it is, and would not conserve
+// angular momentum.
 #pragma once
 
 #include <ode/ode.h>
@@ -14,7 +14,7 @@
 
 namespace volvox::physics::ode {
 
-// The share of an error that a substep takes back.
+// The share of an error that a substep corrects.
 constexpr double error_reduction = 0.4;
 
 class Joint {
@@ -36,7 +36,7 @@ class Joint {
   double position_after(double previous) const;
 
  private:
-  // A joint of ODE's that drives the free axes: rotary or along a line.
+  // An ODE joint that drives the free axes, angular or linear.
   struct Drive {
     dJointID joint = nullptr;
     bool linear = false;
@@ -65,7 +65,7 @@ class Joint {
   dJointID holder_ = nullptr;
   dJointFeedback held_{};
   Drive motor_, friction_, damping_, limit_;
-  Drive pull_, turn_;  // of a dock that latches
+  Drive pull_, turn_;  // of a latching dock
   std::array<Drive*, 6> drives() { return {&motor_, &friction_, &damping_, &limit_, &pull_, &turn_}; }
 };
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/model/hull_faces.h"
 
 namespace volvox::physics::ode {
 namespace {
 
-// The triangles of a hull that lie in one plane, as one polygon: from its corners in order a
-// flat side gets all its contacts. Returns the corners, counter-clockwise seen from outside.
+// Merges the triangles of a hull in one plane into a polygon, from whose ordered corners ODE finds all contacts of a
+// flat side. Returns the corners, counter-clockwise seen from outside.
 std::vector<unsigned int> polygon_of(const std::vector<model::HullFace>& faces, std::size_t first,
                                      std::vector<bool>& used, const std::vector<Vec3>& points) {
   std::vector<unsigned int> corners;
@@ -22,7 +23,7 @@ std::vector<unsigned int> polygon_of(const std::vector<model::HullFace>& faces, 
     }
   }
   Vec3 middle;
-  for (const unsigned int c : corners) middle += points[c] / static_cast<double>(corners.size());
+  for (const unsigned int c : corners) middle += points[c] / real(corners.size());
   const Vec3 u = perpendicular(faces[first].normal), v = cross(faces[first].normal, u);
   std::vector<std::pair<double, unsigned int>> order;
   for (const unsigned int c : corners) {
@@ -30,7 +31,7 @@ std::vector<unsigned int> polygon_of(const std::vector<model::HullFace>& faces, 
   }
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < order.size(); ++i) corners[i] = order[i].second;
-  // ODE tells which way it winds from the first three: they must not lie in a line.
+  // ODE takes the orientation from the first three corners: they must not be collinear.
   const auto bend = [&](std::size_t i) {
     const auto corner = [&](std::size_t k) { return points[corners[(i + k) % corners.size()]]; };
     return dot(faces[first].normal, cross(corner(1) - corner(0), corner(2) - corner(1)));
@@ -39,7 +40,7 @@ std::vector<unsigned int> polygon_of(const std::vector<model::HullFace>& faces, 
   for (std::size_t i = 1; i < corners.size(); ++i) {
     if (bend(i) > bend(start)) start = i;
   }
-  std::rotate(corners.begin(), corners.begin() + static_cast<long>(start), corners.end());
+  std::rotate(corners.begin(), corners.begin() + start, corners.end());
   return corners;
 }
 
@@ -51,12 +52,12 @@ void make_hull(ColliderShape& out, const model::HullData& hull) {
   for (const model::HullFace& face : faces) {
     for (const std::uint32_t c : face.corners) {
       if (number[c] != ~0u) continue;
-      number[c] = static_cast<unsigned int>(out.points.size());
+      number[c] = narrow<unsigned int>(out.points.size());
       out.points.push_back(hull.points[c]);
       inside += hull.points[c];
     }
   }
-  inside = inside / std::max(1.0, static_cast<double>(out.points.size()));
+  inside = inside / std::max(1.0, real(out.points.size()));
   for (Vec3& p : out.points) p -= inside;
   out.pose = out.pose * Pose{inside, {}};
   std::vector<bool> used(faces.size(), false);
@@ -65,7 +66,7 @@ void make_hull(ColliderShape& out, const model::HullData& hull) {
     const std::vector<unsigned int> corners = polygon_of(faces, i, used, hull.points);
     const Vec3& n = faces[i].normal;
     out.planes.insert(out.planes.end(), {n.x, n.y, n.z, faces[i].offset - dot(n, inside)});
-    out.polygons.push_back(static_cast<unsigned int>(corners.size()));
+    out.polygons.push_back(narrow<unsigned int>(corners.size()));
     for (const unsigned int c : corners) out.polygons.push_back(number[c]);
   }
   out.one_contact = true;
@@ -77,22 +78,21 @@ void add_triangle(ColliderShape& out, dTriIndex a, dTriIndex b, dTriIndex c) {
 
 void build_mesh(ColliderShape& out) {
   out.mesh = dGeomTriMeshDataCreate();
-  dGeomTriMeshDataBuildDouble(out.mesh, out.vertices.data(), 3 * sizeof(dReal),
-                              static_cast<int>(out.vertices.size() / 3), out.indices.data(),
-                              static_cast<int>(out.indices.size()), 3 * sizeof(dTriIndex));
-  // Hulls need to know which edges stick out.
+  dGeomTriMeshDataBuildDouble(out.mesh, out.vertices.data(), 3 * sizeof(dReal), narrow<int>(out.vertices.size() / 3),
+                              out.indices.data(), narrow<int>(out.indices.size()), 3 * sizeof(dTriIndex));
+  // Collisions with hulls need to know the convex edges.
   dGeomTriMeshDataPreprocess2(out.mesh, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, nullptr);
 }
 
-// ODE's triangles stop things from one side only, ours from both: a mesh is two geoms, front
-// and back. In one, ODE would take the back's contacts for doubles of the front's.
+// ODE's triangles collide from one side only, ours from both: a mesh is two geoms, front and back. In a single geom ODE
+// would merge the contacts of the back with those of the front.
 void make_mesh(ColliderShape& out, const model::MeshData& mesh, bool back) {
   for (const Vec3& v : mesh.vertices) out.vertices.insert(out.vertices.end(), {v.x, v.y, v.z});
   for (const auto& t : mesh.triangles) add_triangle(out, t[0], t[back ? 2 : 1], t[back ? 1 : 2]);
   build_mesh(out);
 }
 
-// ODE's own height field cuts its cells along the other diagonal.
+// Not ODE's own height field, which splits its cells along the other diagonal.
 void make_field(ColliderShape& out, const model::HeightFieldData& field) {
   for (std::uint32_t r = 0; r < field.rows; ++r) {
     for (std::uint32_t c = 0; c < field.columns; ++c) {
@@ -140,8 +140,8 @@ dGeomID ColliderShape::make_geom(dSpaceID space) const {
   if (mesh) return dCreateTriMesh(space, mesh, nullptr, nullptr, nullptr);
   if (points.empty()) return nullptr;
   static_assert(sizeof(Vec3) == 3 * sizeof(dReal));
-  return dCreateConvex(space, planes.data(), static_cast<unsigned int>(planes.size() / 4), &points[0].x,
-                       static_cast<unsigned int>(points.size()), polygons.data());
+  return dCreateConvex(space, planes.data(), narrow<unsigned int>(planes.size() / 4), &points[0].x,
+                       narrow<unsigned int>(points.size()), polygons.data());
 }
 
 const BodyShape* ShapeCache::shape_of(const BodyDesc& desc) {

@@ -1,5 +1,5 @@
-// The colliders of a link as ODE's geoms need them: hulls with faces about a point inside,
-// meshes and height fields as triangles. Shared by every body with the same geometry.
+// The colliders of a link in the form of ODE's geoms: hulls with faces and an origin inside, meshes and height fields
+// as triangles. Shared by all bodies with the same geometry.
 #pragma once
 
 #include <ode/ode.h>
@@ -24,7 +24,7 @@ struct ColliderShape {
   model::Shape shape;
   model::Material material;
   Pose pose;                 // of the geom in the link's frame: a hull's origin lies inside it
-  bool one_contact = false;  // ODE finds one contact only where this one lies flat on another
+  bool one_contact = false;  // ODE finds only one contact between a face of this and another face
   double size = 0;           // half the diagonal of its bounds
   // A hull, in the geom's frame.
   std::vector<Vec3> points;
@@ -34,7 +34,7 @@ struct ColliderShape {
   std::vector<dReal> vertices;
   std::vector<dTriIndex> indices;
   dTriMeshDataID mesh = nullptr;
-  // Of a hull: moved about to find more contacts.
+  // Of a hull: tilted to find more contacts.
   dGeomID scratch = nullptr;
 };
 
@@ -45,7 +45,7 @@ struct BodyShape {
 
 class ShapeCache {
  public:
-  const BodyShape* shape_of(const BodyDesc& desc);  // null where it has no geometry
+  const BodyShape* shape_of(const BodyDesc& desc);  // null: no geometry
 
  private:
   std::map<const model::Geometry*, std::unique_ptr<BodyShape>> shapes_;  // for look-up only

@@ -9,19 +9,19 @@
 namespace volvox::physics::ode {
 namespace {
 
-// Slower impacts do not bounce: below it, gravity's own speed in a step looks like one.
+// Slower impacts do not bounce: the speed that gravity adds in a step would look like an impact.
 constexpr double slowest_bounce = 0.1;  // m/s
-// Overlaps (of what was placed so, mostly) are pushed out no faster than this.
+// The limit of the speed at which overlaps are pushed out (mostly overlaps of the initial placement).
 constexpr double fastest_push = 0.3;  // m/s
 constexpr double contact_reduction = 0.2;
-// ODE sees what overlaps only: what lies on something keeps this much of it, or it would lose
-// its contact in every other step.
+// ODE finds contacts of overlapping bodies only: a resting body keeps this overlap, or it would lose its contact in
+// every other step.
 constexpr double surface_layer = 5e-5;  // m
 
 bool start_ode() {
   static const bool started = [] {
     dInitODE2(0);
-    // Libraries do not print; what goes wrong shows in the state, which is checked.
+    // A library does not print; errors show in the state, which is checked.
     dSetMessageHandler([](int, const char*, va_list) {});
     return true;
   }();
@@ -93,7 +93,7 @@ void World::add_geoms(std::size_t index) {
     if (!geom) continue;
     marks_[index].push_back(std::make_unique<ContactFinder::Mark>(ContactFinder::Mark{index, c}));
     dGeomSetData(geom, marks_[index].back().get());
-    if (scene_.bodies[index].motion == Motion::fixed) continue;  // stands alone: joins no island
+    if (scene_.bodies[index].motion == Motion::fixed) continue;  // not part of an island
     const Pose place = to_body * collider.pose;
     const dQuaternion turn{place.rotation.w, place.rotation.x, place.rotation.y, place.rotation.z};
     dGeomSetBody(geom, body.body);
@@ -134,7 +134,7 @@ void World::add_joint(std::size_t index) {
 }
 
 void World::begin_tick() {
-  // Colliders keep buffers by thread, and the caller may be another than last time.
+  // ODE's colliders have buffers by thread, and the calling thread may be a new one.
   dAllocateODEDataForThread(dAllocateMaskAll);
   dWorldSetGravity(world_, scene_.gravity.x, scene_.gravity.y, scene_.gravity.z);
   joints_.resize(scene_.joint_descs.size());
@@ -197,8 +197,8 @@ void World::add_contacts(double step) {
   }
 }
 
-// ODE's friction is a pyramid: it is exact along its first direction, so that is where the
-// bodies slide, or would slide if nothing held them.
+// ODE's friction is a pyramid, exact along its first direction only: this is the direction in which the bodies slide,
+// or would slide without friction.
 dContact World::contact_row(const ContactCandidate& c, double step) const {
   const auto velocity_of = [&](std::size_t index) {
     const dBodyID body = bodies_[index].body;
@@ -224,8 +224,8 @@ dContact World::contact_row(const ContactCandidate& c, double step) const {
   return row;
 }
 
-// The speed along the normal that a contact must reach at least: what closes a gap within the
-// substep, takes back some of an overlap, or is left after a bounce.
+// The least speed along the normal after the substep: it closes a gap, corrects a part of an overlap, or is the speed
+// after a bounce.
 double World::normal_speed(const ContactCandidate& c, const Vec3& velocity, const Vec3& acceleration,
                            double step) const {
   const double gap = std::max(0.0, -c.depth);
@@ -234,8 +234,8 @@ double World::normal_speed(const ContactCandidate& c, const Vec3& velocity, cons
   const double speed = dot(c.normal, velocity), pull = dot(c.normal, acceleration);
   const bool reached = gap + (speed + pull * step) * step <= 0;
   if (c.restitution <= 0 || speed > -slowest_bounce || !reached) return rest;
-  // It bounces with the speed and the energy that it has where it meets. The bounce is drawn
-  // forward to the start of the step, (1 + e) gap above where it belongs.
+  // It bounces with the speed and the energy that it has at the impact. The bounce is applied at the start of the step,
+  // (1 + e) gap too high.
   const double e = c.restitution, impact = speed * speed - 2 * pull * gap;
   return std::max(rest, std::sqrt(std::max(0.0, e * e * impact + 2 * pull * (1 + e) * gap)));
 }

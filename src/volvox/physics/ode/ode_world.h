@@ -1,7 +1,6 @@
-// One world of ODE with the bodies, joints and contacts of a scene, moved by substeps.
-// Our own, because ODE's loses what our robots need: free rotation that keeps angular momentum,
-// restitution and friction per contact, and fast bodies that are held before what they would
-// jump through.
+// An ODE world with the bodies, joints and contacts of a scene, advanced by substeps. Where ODE is not exact enough we
+// have our own code: free rotation that conserves angular momentum, restitution and friction by contact, and a stop for
+// fast bodies before anything that they would pass through.
 #pragma once
 
 #include <ode/ode.h>
@@ -15,7 +14,7 @@
 
 namespace volvox::physics::ode {
 
-// Sweeps of QuickStep in a substep. More do little for long chains and cost as much again.
+// Iterations of QuickStep in a substep. More of them help long chains little, and cost in proportion.
 constexpr int solver_iterations = 100;
 
 class World {
@@ -32,7 +31,7 @@ class World {
   void remove_joint(std::size_t index) { joints_[index].reset(); }
 
   void begin_tick();
-  // Poses and velocities of the scene follow every substep. False: a number was lost.
+  // Updates poses and velocities of the scene. False: a number is not finite.
   bool substep(double step);
   void end_tick(double tick);
   // Of the last substep.
@@ -51,7 +50,7 @@ class World {
   Scene& scene_;
   ShapeCache& shapes_;
   const Sweep& sweep_;
-  bool started_;  // ODE itself, before anything of it is made
+  bool started_;  // initialises ODE before any of its objects
   dWorldID world_;
   dSpaceID space_;
   dJointGroupID contact_joints_;

@@ -1,5 +1,5 @@
-// What a scene of the comparison is: bodies, joints and how the joints are driven, against the
-// engine interface alone, so that every engine runs the same thing.
+// A scene of the comparison of engines: bodies, joints and the drive of the joints. It uses the engine interface only,
+// so that every engine runs the same scene. Units and frames as in engine.h.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ struct SceneJoint {
   int axis = 0;  // 0 yaw, 1 roll, 2 pitch of a SuperBot
 };
 
-// The speed (rad/s) that a joint at `angle` is told at a time, for a tick of so many seconds.
+// The commanded speed (rad/s) of a joint at `angle`, at a time, for a tick of the given length (s).
 using Drive = std::function<double(const SceneJoint& joint, double time, double angle, double tick)>;
 
-// Docks that let go and close again while the scene runs: in a cycle of four ticks the first
-// opens `count` docks, the third closes them, and the other two have no events to compare with.
+// Docks that open and close again during the run: in a cycle of four ticks the first tick opens `count` docks, the
+// third closes them, and the other two have no events, for comparison.
 struct DockEvents {
   int count = 0;  // 0: none
 };
@@ -30,13 +30,13 @@ struct BenchScene {
   int modules = 0;
   std::vector<BodyDesc> bodies;  // the ground and walls too
   std::vector<SceneJoint> joints;
-  Drive drive;  // of every revolute joint; empty: there is none
+  Drive drive;  // of every revolute joint; empty: none
   double friction = 0.8;
   double motor_gain = 200;  // N m s / rad
   double motor_torque = 0;  // N m, the limit
-  double settle = 1;        // s after which times and quality count
-  // Where nothing is driven, engines that let things sleep would be timed asleep: a force of
-  // 1e-9 N on every body keeps them awake.
+  double settle = 1;        // s before times and quality are measured
+  // Without drives, engines would put bodies to sleep and be timed asleep: a force of 1e-9 N on every body keeps them
+  // awake.
   bool keep_awake = false;
   DockEvents events;
 };

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/physics/scenes/robots.h"
 #include "volvox/physics/scenes/scenes.h"
@@ -63,7 +64,7 @@ class Growth {
   Growth(std::size_t size, bool loops, RandomStream& random) : random_(random) {
     organism_.loops = loops;
     take({{0, 0, 0}, {1, 0, 0}, {0, 0, 1}});
-    // A place may have no room: another is tried.
+    // A place may be occupied: then another is tried.
     for (int tries = 0; organism_.modules.size() < size && tries < 2000; ++tries) grow();
     if (loops) close_loops();
     for (const auto& [cell, module] : taken_) organism_.cells.push_back(cell);
@@ -72,24 +73,23 @@ class Growth {
 
  private:
   void take(const GridModule& m) {
-    const int number = static_cast<int>(organism_.modules.size());
+    const int number = narrow<int>(organism_.modules.size());
     taken_[m.back] = taken_[m.front()] = number;
     organism_.modules.push_back(m);
   }
 
-  // A new module's dock closes on a free dock of a module that is there. Organisms stay low (two
-  // cubes), as things that lie on the ground do.
+  // Docks a new module to a free dock of the organism. Organisms are at most two cubes high, because they lie on the
+  // ground.
   void grow() {
-    const auto host_number = static_cast<int>(random_.below(organism_.modules.size()));
-    const GridDock host =
-        docks_of(host_number, organism_.modules[static_cast<std::size_t>(host_number)])[random_.below(6)];
+    const auto host_number = narrow<int>(random_.below(organism_.modules.size()));
+    const GridDock host = docks_of(host_number, organism_.modules[host_number])[random_.below(6)];
     const Cell at = host.cell + host.faces;
     GridModule guest{at, directions[random_.below(6)], directions[random_.below(6)]};
     if (guest.up == guest.ahead || guest.up == -guest.ahead) return;
     if (random_.chance(0.5)) guest.back = at - guest.ahead;  // it docks with its front half
     for (const Cell& cell : {guest.back, guest.front()})
       if (taken_.contains(cell) || cell.z < 0 || cell.z > 1) return;
-    for (const GridDock& dock : docks_of(static_cast<int>(organism_.modules.size()), guest)) {
+    for (const GridDock& dock : docks_of(narrow<int>(organism_.modules.size()), guest)) {
       if (dock.cell != at || dock.faces != -host.faces) continue;
       organism_.docks.emplace_back(host, dock);
       closed_.insert({host.cell, host.faces});
@@ -99,9 +99,9 @@ class Growth {
   }
 
   void close_loops() {
-    std::map<std::pair<Cell, Cell>, GridDock> open;  // by where they are and where they face
+    std::map<std::pair<Cell, Cell>, GridDock> open;  // by cell and direction
     for (std::size_t m = 0; m < organism_.modules.size(); ++m) {
-      for (const GridDock& dock : docks_of(static_cast<int>(m), organism_.modules[m])) {
+      for (const GridDock& dock : docks_of(narrow<int>(m), organism_.modules[m])) {
         const auto other = open.find({dock.cell + dock.faces, -dock.faces});
         const bool docked =
             closed_.contains({dock.cell, dock.faces}) || closed_.contains({dock.cell + dock.faces, -dock.faces});
@@ -125,12 +125,10 @@ void build(BenchScene& scene, const RobotParts& parts, const Organism& organism,
     const GridModule& module = organism.modules[m];
     const Pose at{(module.back.centre() + module.front().centre()) * 0.5,
                   Quat::from_axes(vector(module.ahead), vector(module.up))};
-    bodies.push_back(add_superbot(scene, parts, pose * at, first_module + static_cast<int>(m)));
+    bodies.push_back(add_superbot(scene, parts, pose * at, first_module + narrow<int>(m)));
   }
   for (const auto& [a, b] : organism.docks) {
-    const auto body = [&](const GridDock& dock) {
-      return bodies[static_cast<std::size_t>(dock.module)] + static_cast<std::size_t>(dock.link);
-    };
+    const auto body = [&](const GridDock& dock) { return bodies[dock.module] + dock.link; };
     const Vec3 point = a.cell.centre() + vector(a.faces) * (superbot_width / 2);
     add_dock(scene, body(a), body(b), pose * point, pose.rotation * vector(a.faces), first_module + b.module);
   }
@@ -138,7 +136,7 @@ void build(BenchScene& scene, const RobotParts& parts, const Organism& organism,
 
 std::shared_ptr<const model::HeightFieldData> hills(double size, RandomStream& random) {
   auto field = std::make_shared<model::HeightFieldData>();
-  field->columns = field->rows = static_cast<std::uint32_t>(std::ceil(size / 0.1)) + 1;
+  field->columns = field->rows = truncated<std::uint32_t>(std::ceil(size / 0.1)) + 1;
   field->size_x = field->size_y = 0.1 * (field->columns - 1);
   struct Wave {
     double x, y, phase, height;
@@ -158,8 +156,8 @@ std::shared_ptr<const model::HeightFieldData> hills(double size, RandomStream& r
   return field;
 }
 
-// Lets organisms down, one after the other, until a ball about one of their cubes would touch the
-// ground or a ball of those that are there: none overlap, and when all fall the rest, they touch.
+// Lowers organisms one after the other until a ball around one of their cubes would touch the ground or a ball of
+// another organism: none overlap at the start, and they touch soon after they start to fall.
 class Letdown {
  public:
   Letdown(const model::HeightFieldData& ground) : ground_(ground) {}
@@ -185,7 +183,7 @@ class Letdown {
   }
 
  private:
-  static constexpr double radius = 0.0735;  // of a ball about a cube of half a SuperBot
+  static constexpr double radius = 0.0735;  // m, of a ball around a cube of half a SuperBot
   const model::HeightFieldData& ground_;
   std::vector<Vec3> balls_;
 };
@@ -195,7 +193,7 @@ class Letdown {
 BenchScene random_organisms(int modules, std::uint64_t seed) {
   BenchScene scene;
   scene.motor_torque = 6.4;
-  // Room for somewhat less than all of them: they lie on each other in places.
+  // The area is too small for all of them side by side, so that some lie on others.
   const double side = std::max(0.5, 0.12 * std::sqrt(modules));
   RandomStream random(seed, 0, "organisms");
   const auto ground = hills(side + 4, random);
@@ -204,7 +202,7 @@ BenchScene random_organisms(int modules, std::uint64_t seed) {
   Letdown letdown(*ground);
   std::vector<double> phases, swings;  // by module
   for (int m = 0; m < modules;) {
-    const auto size = std::min<std::size_t>(1 + random.below(20), static_cast<std::size_t>(modules - m));
+    const auto size = std::min<std::size_t>(1 + random.below(20), modules - m);
     const bool loops = random.chance(0.6);
     const Organism organism = Growth(size, loops, random).take_organism();
     const Vec3 at{random.uniform(-0.5, 0.5) * side, random.uniform(-0.5, 0.5) * side, 0};
@@ -212,13 +210,13 @@ BenchScene random_organisms(int modules, std::uint64_t seed) {
           m);
     for (std::size_t i = 0; i < organism.modules.size(); ++i) {
       phases.push_back(random.uniform(0, 2 * pi));
-      // Joints of a loop work against each other: they swing less.
+      // Joints in a loop act against each other, so they swing less.
       swings.push_back(organism.docks.size() >= organism.modules.size() ? 0.02 : 0.3);
     }
-    m += static_cast<int>(organism.modules.size());
+    m += narrow<int>(organism.modules.size());
   }
   scene.drive = [phases, swings](const SceneJoint& joint, double time, double angle, double) {
-    const auto m = static_cast<std::size_t>(joint.module);
+    const auto m = joint.module;
     const double turn = pi * time + phases[m] + joint.axis, ramp = std::min(1.0, time);
     return clamp(ramp * swings[m] * pi * volvox::cos(turn) + 6 * (ramp * swings[m] * volvox::sin(turn) - angle), -3, 3);
   };

@@ -5,13 +5,14 @@
 #include <map>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/model/hull_faces.h"
 
 namespace volvox::physics::scenes {
 namespace {
 
-constexpr double same_direction = 1 - 1e-9;  // of the cosine between them
-constexpr std::size_t most_edges = 64;       // directions of them: a hemisphere of 276 points has hundreds
+constexpr double same_direction = 1 - 1e-9;  // cosine of the angle between them
+constexpr std::size_t most_edges = 64;       // directions of edges; a hemisphere of 276 points has hundreds
 
 void add_direction(std::vector<Vec3>& directions, const Vec3& direction, bool either_way) {
   const auto same = [&](const Vec3& d) {
@@ -27,10 +28,9 @@ void add_faces_and_edges(ConvexPart& part) {
   for (const model::HullFace& face : faces) {
     add_direction(part.normals, face.normal, false);
     for (int i = 0; i < 3 && part.edges.size() <= most_edges; ++i) {
-      const auto [a, b] =
-          std::minmax(face.corners[static_cast<std::size_t>(i)], face.corners[static_cast<std::size_t>((i + 1) % 3)]);
+      const auto [a, b] = std::minmax(face.corners[i], face.corners[(i + 1) % 3]);
       const auto [other, first] = face_of_edge.emplace(std::pair{a, b}, face.normal);
-      // An edge between two triangles of one flat face is none.
+      // An edge between two triangles of one flat face is not an edge of the solid.
       if (!first && dot(other->second, face.normal) < same_direction)
         add_direction(part.edges, normalized(part.points[b] - part.points[a]), true);
     }
@@ -70,7 +70,7 @@ ConvexPart convex_part(const model::Collider& collider) {
   }
   for (Vec3& point : part.points) {
     point = collider.pose * point;
-    part.centre += point / static_cast<double>(part.points.size());
+    part.centre += point / real(part.points.size());
   }
   add_faces_and_edges(part);
   return part;
@@ -111,18 +111,18 @@ class Overlap {
   }
 
  private:
-  // How far b must go along d to be clear of a.
+  // The distance that b must move along d to be separated from a.
   double way_out(const Vec3& d) const { return -lowest_along(a_.points, -d) - lowest_along(points_b_, d) + radii_; }
 
   bool look(const Vec3& d) {
-    if (best_ < 0) return false;  // they are apart: no need to know more
+    if (best_ < 0) return false;  // they are separated
     const double depth = way_out(d);
     if (depth >= best_) return false;
     best_ = depth, along_ = d;
     return true;
   }
 
-  // Steps to either side, ever smaller.
+  // Refines the direction by smaller and smaller steps.
   void refine() {
     for (double step = 0.1; step > 1e-4 && best_ >= 0;) {
       const Vec3 u = perpendicular(along_), v = cross(along_, u);
@@ -155,8 +155,8 @@ bool meet(const model::Bounds& a, const model::Bounds& b) {
          b.low.z < a.high.z;
 }
 
-// The deepest corner below a height field, straight down (never less than the shortest way out);
-// and the highest sample of the field inside the part, where it rests on a summit.
+// The depth of the deepest corner below a height field, measured vertically (an upper bound of the penetration), and of
+// the highest sample of the field inside the part, for a part that rests on a summit.
 double below_field(const ConvexPart& part, const Pose& pose, const model::HeightFieldData& field,
                    const Pose& field_pose) {
   const Pose local = field_pose.inverse() * pose;
@@ -172,12 +172,12 @@ double below_field(const ConvexPart& part, const Pose& pose, const model::Height
   const auto index = [](double x, double size, double step, std::uint32_t count) {
     return clamp((x + size / 2) / step, 0, count - 1);
   };
-  for (auto row = static_cast<std::uint32_t>(std::ceil(index(bounds.low.y, field.size_y, dy, field.rows)));
+  for (auto row = truncated<std::uint32_t>(std::ceil(index(bounds.low.y, field.size_y, dy, field.rows)));
        row <= index(bounds.high.y, field.size_y, dy, field.rows); ++row) {
-    for (auto column = static_cast<std::uint32_t>(std::ceil(index(bounds.low.x, field.size_x, dx, field.columns)));
+    for (auto column = truncated<std::uint32_t>(std::ceil(index(bounds.low.x, field.size_x, dx, field.columns)));
          column <= index(bounds.high.x, field.size_x, dx, field.columns); ++column) {
       const Vec3 summit = local.inverse() * Vec3{column * dx - field.size_x / 2, row * dy - field.size_y / 2,
-                                                 field.heights[static_cast<std::size_t>(row) * field.columns + column]};
+                                                 field.heights[std::size_t{row} * field.columns + column]};
       double inside = 1e300;
       for (const Vec3& n : part.normals) inside = std::min(inside, -lowest_along(part.points, -n) - dot(n, summit));
       depth = std::max(depth, inside);

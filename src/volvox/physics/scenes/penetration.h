@@ -1,5 +1,5 @@
-// How deep bodies of a scene lie in each other and in the ground, from their poses alone: what an
-// engine says of its own contacts plays no part.
+// Measures how deep the bodies of a scene penetrate each other and the ground, in metres, from their poses alone and
+// not from the contacts that an engine reports.
 #pragma once
 
 #include <span>
@@ -10,27 +10,27 @@
 
 namespace volvox::physics::scenes {
 
-// A sphere, box, capsule or hull as the points that it is the convex hull of, grown by a radius.
+// A sphere, box, capsule or hull as the convex hull of points, grown by a radius.
 struct ConvexPart {
   std::vector<Vec3> points;  // in the link's frame
   double radius = 0;
   std::vector<Vec3> normals;  // of its faces
-  std::vector<Vec3> edges;    // their directions; none where there are too many to try all pairs
+  std::vector<Vec3> edges;    // their directions; empty if there are too many to test all pairs
   Vec3 centre;
 };
 
-// The shortest way out of each other: positive where two parts overlap, negative where they do
-// not. Tries the normals of all faces and of all pairs of edges, which is exact for polyhedra; for
-// round parts, and those with more edges than can be tried, directions all around, the best of
-// them refined, so that the true depth is never more. Stops at the first that parts them.
+// The penetration depth of two parts: positive if they overlap, negative if not (separating axis test). It tests the
+// normals of all faces and of all pairs of edges, which is exact for polyhedra. For round parts, and parts with too
+// many edges, it tests directions all around and refines the best, which gives an upper bound of the depth. It stops at
+// the first direction that separates them.
 double overlap(const ConvexPart& a, const Pose& pose_a, const ConvexPart& b, const Pose& pose_b);
 
 class PenetrationMeter {
  public:
   explicit PenetrationMeter(const BenchScene& scene);  // which must outlive it
-  PenetrationMeter(PenetrationMeter&&) = default;      // a copy would point into what it was copied from
+  PenetrationMeter(PenetrationMeter&&) = default;      // no copies: they would point into the original
 
-  // m, the deepest of all; 0 where nothing overlaps. Poses by body of the scene.
+  // The largest depth, m; 0: nothing overlaps. Poses by body of the scene.
   double deepest(std::span<const Pose> poses) const;
 
  private:

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <variant>
 
+#include "volvox/base/index.h"
+
 namespace volvox::physics::scenes {
 namespace {
 
-// Centres of the four bodies of a SuperBot along x, and where its three joints are.
+// Centres of the four bodies of a SuperBot, and positions of its three joints, along x, m.
 constexpr double body_x[4] = {-0.063, -0.021, 0.021, 0.063};
 constexpr double joint_x[3] = {-0.042, 0, 0.042};
 
@@ -84,8 +86,8 @@ Vec3 box_moments(double mass, const Vec3& size) {
 SceneJoint joint_between(std::size_t a, const Pose& frame_a, std::size_t b, const Pose& frame_b, JointType type) {
   SceneJoint joint;
   joint.desc.type = type;
-  joint.desc.a = {static_cast<std::uint32_t>(a), 0};
-  joint.desc.b = {static_cast<std::uint32_t>(b), 0};
+  joint.desc.a = {narrow<std::uint32_t>(a), 0};
+  joint.desc.b = {narrow<std::uint32_t>(b), 0};
   joint.desc.frame_a = frame_a;
   joint.desc.frame_b = frame_b;
   return joint;
@@ -98,7 +100,7 @@ BodyDesc link_of(int module, const Pose& pose, double mass, const Vec3& moments,
   body.mass = mass;
   body.moments = moments;
   body.geometry = std::move(geometry);
-  body.owner = static_cast<std::uint32_t>(module + 1);
+  body.owner = module + 1;
   body.quiet = true;
   return body;
 }
@@ -117,13 +119,13 @@ std::size_t add_superbot(BenchScene& scene, const RobotParts& parts, const Pose&
     scene.bodies.push_back(link_of(module, pose * Pose{{body_x[link], 0, 0}, {}}, mass,
                                    box_moments(mass, {0.042, 0.084, 0.084}), parts.superbot[link]));
   const Vec3 axes[3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
-  for (std::size_t i = 0; i < 3; ++i) {
-    // In the module's own frame: the same to the bit in every module, as from a file.
+  for (int i = 0; i < 3; ++i) {
+    // In the module's frame, so that the bits are equal in every module, as from a file.
     const Quat axis = Quat::between({0, 0, 1}, axes[i]);
     SceneJoint joint = joint_between(first + i, {{joint_x[i] - body_x[i], 0, 0}, axis}, first + i + 1,
                                      {{joint_x[i] - body_x[i + 1], 0, 0}, axis}, JointType::revolute);
     joint.desc.lower = -pi / 2, joint.desc.upper = pi / 2;
-    joint.module = module, joint.axis = static_cast<int>(i);
+    joint.module = module, joint.axis = i;
     scene.joints.push_back(joint);
   }
   return first;

@@ -7,7 +7,7 @@
 namespace volvox::physics::scenes {
 
 inline constexpr double superbot_length = 0.168;
-inline constexpr double superbot_width = 0.084;  // its two halves are cubes of this
+inline constexpr double superbot_width = 0.084;  // m; its two halves are cubes of this size
 
 // Links whose geometry is shared by all modules of a scene.
 struct RobotParts {
@@ -25,7 +25,7 @@ std::size_t add_solid(BenchScene& scene, std::shared_ptr<const model::Geometry> 
                       double mass);
 void add_fixed(BenchScene& scene, const model::Shape& shape, const Pose& pose);
 
-// A dock, closed as the bodies lie, at a point of the world.
+// A dock at a point of the world, closed at the current poses of the bodies.
 void add_dock(BenchScene& scene, std::size_t a, std::size_t b, const Vec3& point, const Vec3& axis, int module);
 
 std::shared_ptr<const model::Geometry> geometry_of(model::Shape shape, const model::Material& material);

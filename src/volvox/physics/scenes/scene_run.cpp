@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 
 namespace volvox::physics::scenes {
@@ -17,24 +18,24 @@ constexpr int ticks_between_contact_looks = 10;
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  const auto middle = values.begin() + values.size() / 2;
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
 double mean(const std::vector<double>& values) {
-  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / real(values.size());
 }
 
-// Extra time of the ticks with events, by their place in the cycle of four.
+// The extra time of ticks with events, by their position in the cycle of four.
 class EventCost {
  public:
   void add(std::int64_t tick, double seconds, int events) {
-    const auto place = static_cast<std::size_t>(tick % 4);
+    const auto place = tick % 4;
     cycle_[place] = seconds;
     if (place % 2 == 0) events_[place / 2] = events;
     begun_ = begun_ || place == 0;
-    if (place != 3 || !begun_) return;  // counts whole cycles
+    if (place != 3 || !begun_) return;  // only whole cycles count
     for (const std::size_t i : {0u, 1u})
       if (events_[i] > 0) costs_[i].push_back((cycle_[2 * i] - cycle_[2 * i + 1]) / events_[i]);
   }
@@ -87,10 +88,9 @@ void SceneRun::command() {
 int SceneRun::change_docks() {
   if (scene_.events.count == 0 || docks_.empty()) return 0;
   if (ticks_ % 4 == 0) {
-    const std::size_t count = std::min(static_cast<std::size_t>(scene_.events.count), docks_.size());
-    // A stride that meets docks all over the scene, and each in the end.
-    const std::size_t stride =
-        std::max<std::size_t>(1, static_cast<std::size_t>(0.382 * static_cast<double>(docks_.size())));
+    const std::size_t count = std::min<std::size_t>(scene_.events.count, docks_.size());
+    // A stride that spreads the docks over the scene and reaches each in the end.
+    const std::size_t stride = std::max<std::size_t>(1, truncated<std::size_t>(0.382 * real(docks_.size())));
     while (undocked_.size() < count) {
       next_dock_ = (next_dock_ + stride) % docks_.size();
       while (!joints_[docks_[next_dock_]].valid()) next_dock_ = (next_dock_ + 1) % docks_.size();
@@ -99,7 +99,7 @@ int SceneRun::change_docks() {
       joints_[dock] = {};
       undocked_.push_back(dock);
     }
-    return static_cast<int>(count);
+    return narrow<int>(count);
   }
   if (ticks_ % 4 != 2) return 0;
   for (const std::size_t dock : undocked_) {
@@ -107,7 +107,7 @@ int SceneRun::change_docks() {
     desc.a = bodies_[desc.a.index], desc.b = bodies_[desc.b.index];
     joints_[dock] = engine_.add_joint(desc);
   }
-  const int closed = static_cast<int>(undocked_.size());
+  const int closed = narrow<int>(undocked_.size());
   undocked_.clear();
   return closed;
 }
@@ -202,23 +202,23 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
     m.failure = status.what;
     if (!counts || !status.ok()) continue;
     times.push_back(1e3 * taken);
-    // What an event costs is little beside what a busy machine takes: time of the processor.
+    // CPU time, because an event costs little compared with the noise of wall time on a busy machine.
     events.add(tick, cpu_taken, changes);
     run.look(m.worst);
     if (times.size() % ticks_between_contact_looks != 1) continue;
     run.look_at_contacts(m.worst);
     (*engine)->contacts(contacts);
-    contact_counts.push_back(static_cast<double>(contacts.size()));
+    contact_counts.push_back(real(contacts.size()));
   }
   if (times.empty() && m.failure.empty())
     m.failure = fmt::format("within {:.3g} s it came to {:.2f} s of the {:.2f} s in which the scene settles",
                             options.limit, run.time(), m.settle);
   m.simulated = run.time();
-  m.ticks = static_cast<int>(times.size());
+  m.ticks = narrow<int>(times.size());
   m.ms_median = median(times);
   m.ms_mean = mean(times);
   m.ms_min = times.empty() ? 0 : *std::min_element(times.begin(), times.end());
-  m.cpu_ms_mean = times.empty() ? 0 : 1e3 * cpu / static_cast<double>(times.size());
+  m.cpu_ms_mean = times.empty() ? 0 : 1e3 * cpu / real(times.size());
   m.contacts = mean(contact_counts);
   const Vec3 moved = run.centre_of_mass() - start;
   m.travel_m = length(moved.x, moved.y);

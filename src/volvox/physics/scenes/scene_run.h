@@ -1,4 +1,4 @@
-// A scene in an engine, run tick by tick; and what is measured of it.
+// Runs a scene in an engine, tick by tick, and measures it.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace volvox::physics::scenes {
 
-// How far the state is from what it should be: the worst of all moments looked at.
+// Errors of the state: the worst over all measured instants.
 struct Quality {
   double hinge_mm = 0, hinge_deg = 0;  // the gap and the tilt of a hinge
   double dock_mm = 0, dock_deg = 0;    // of a closed dock
@@ -21,17 +21,17 @@ struct Quality {
 
 class SceneRun {
  public:
-  // An engine that cannot hold a shape of the scene is an error. The scene must outlive the run.
+  // An error if the engine does not support a shape of the scene. The scene must outlive the run.
   static Result<SceneRun> create(const BenchScene& scene, Engine& engine, TickLength tick);
 
   void command();      // motors and forces for the next tick
-  int change_docks();  // this tick's docking events; returns how many
+  int change_docks();  // the docking events of this tick; returns their number
   StepStatus step();
   double time() const { return now().seconds(); }
   std::int64_t ticks() const { return ticks_; }
 
-  void look(Quality& worst) const;              // at joints and heights
-  void look_at_contacts(Quality& worst) const;  // at penetration: slower
+  void look(Quality& worst) const;              // errors of joints, and heights
+  void look_at_contacts(Quality& worst) const;  // penetration; slower
   Vec3 centre_of_mass() const;
 
  private:
@@ -54,28 +54,27 @@ class SceneRun {
 struct MeasureOptions {
   double substep = 1.0 / 240;
   double seconds = 3;    // to simulate
-  double limit = 1e300;  // s of wall time: a run that takes longer ends early
+  double limit = 1e300;  // s of wall time, after which the run ends early
   int threads = 1;
   std::uint64_t seed = 1;
 };
 
 struct Measurement {
-  std::string failure;   // empty: it ran to the end, or to the limit
+  std::string failure;   // empty: the run reached its end or the limit
   std::string settings;  // of the engine
   Quality worst;
-  double settle = 0;                                               // s of the scene that do not count
+  double settle = 0;                                               // s at the start that are not measured
   double simulated = 0;                                            // s
-  int ticks = 0;                                                   // that count
+  int ticks = 0;                                                   // measured
   double ms_median = 0, ms_min = 0, ms_mean = 0, cpu_ms_mean = 0;  // of a tick
   double contacts = 0;                                             // mean
   double travel_m = 0;                                             // of the centre of mass, along the ground
   std::uint64_t state_hash = 0;
-  // What a docking event costs, calls and following step together, above a step without; of the
-  // processor's time.
+  // The cost of a docking event in CPU time: its calls and the following step, minus a step without events.
   std::optional<double> undock_us, dock_us;
 };
 
-// Runs the scene in a new engine. Times are wall time; the engine is alone in its process.
+// Runs the scene in a new engine. Times are wall time; nothing else should run in the process.
 Measurement measure(const BenchScene& scene, const EngineRegistry& engines, const std::string& engine,
                     const MeasureOptions& options);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/base/random.h"
 #include "volvox/physics/scenes/robots.h"
 
@@ -15,13 +16,13 @@ constexpr double superbot_torque = 6.4, atron_torque = 3.0;  // N m
 constexpr double snake_height = 0.047;                       // of its axis above the ground, at the start
 constexpr int snake_of_heap = 50, ring = 6, wall_rows = 5;   // modules
 
-// A speed that leads a joint to its target, with the target's own speed fed forward.
+// The speed that moves a joint to its target, with the target's speed as feed-forward.
 double towards(double angle, double target, double target_speed = 0) {
   return clamp(target_speed + 6 * (target - angle), -3, 3);
 }
 
 double alternate(const SceneJoint& joint, double time, double angle, double) {
-  const bool odd = ((static_cast<int>(std::floor(time)) + joint.module + joint.axis) & 1) != 0;
+  const bool odd = ((truncated(std::floor(time)) + joint.module + joint.axis) & 1) != 0;
   return towards(angle, odd ? 0.5 : -0.5);
 }
 
@@ -41,8 +42,8 @@ double snake_wave(const SceneJoint& joint, double time, double angle, double tic
   return towards(angle, now, (snake_angle(joint, time + tick) - now) / tick);
 }
 
-// A ring that is a regular polygon at rest and an oval whose long axis travels around it: where
-// the oval leans forward, it rolls. The second harmonic keeps the ring closed to first order.
+// A rolling ring: a regular polygon at rest, then an oval whose long axis travels around the ring, so that it leans
+// forward and rolls. The second harmonic keeps the ring closed to first order.
 double track_angle(const SceneJoint& joint, double time) {
   if (joint.axis != 2) return 0;
   const double ramp = std::min(1.0, time), phase = 2 * pi * joint.module / ring - 1.2 * time + 0.9;
@@ -83,7 +84,7 @@ std::size_t add_snake(BenchScene& scene, const RobotParts& parts, const Pose& st
   return first;
 }
 
-int square_side(int count) { return static_cast<int>(std::ceil(std::sqrt(count))); }
+int square_side(int count) { return truncated(std::ceil(std::sqrt(count))); }
 
 Quat random_attitude(RandomStream& random) {
   return normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
@@ -187,7 +188,7 @@ BenchScene rolling_tracks(int modules, std::uint64_t) {
     std::vector<std::size_t> bodies;
     for (int i = 0; i < ring; ++i) {
       const std::size_t body = add_superbot(scene, parts, at, m + i);
-      // What is ahead of the corner is bent up: the module's last link and all that follow.
+      // The parts ahead of the corner are bent up: the module's last link and all further modules.
       const Pose bent = at * Pose{{corner, 0, 0}, Quat::axis_angle({0, 1, 0}, -turn)} * Pose{{-corner, 0, 0}, {}};
       scene.bodies[body + 3].pose = bent * at.inverse() * scene.bodies[body + 3].pose;
       if (i > 0)
@@ -203,7 +204,7 @@ BenchScene rolling_tracks(int modules, std::uint64_t) {
   return scene;
 }
 
-// Cubes, each docked to all its neighbours: far more docks than a tree needs.
+// Cubes, each docked to all its neighbours: many more docks than a tree has.
 BenchScene lattice(int modules, std::uint64_t) {
   constexpr double edge = 0.1, mass = 0.5;
   BenchScene scene = empty_scene(0, {});
@@ -213,13 +214,13 @@ BenchScene lattice(int modules, std::uint64_t) {
   int side = 1;  // the cube root, rounded
   while ((side + 0.5) * (side + 0.5) * (side + 0.5) < modules) ++side;
   const std::size_t first = scene.bodies.size();
-  const auto body = [&](int x, int y, int z) { return first + static_cast<std::size_t>(x + side * (y + side * z)); };
+  const auto body = [&](int x, int y, int z) { return first + x + side * (y + side * z); };
   for (int z = 0; z < side; ++z)
     for (int y = 0; y < side; ++y)
       for (int x = 0; x < side; ++x) add_solid(scene, cube, {{x * edge, y * edge, 0.01 + (z + 0.5) * edge}, {}}, mass);
   const auto dock = [&](std::size_t a, std::size_t b) {
     const Vec3 from = scene.bodies[a].pose.position, to = scene.bodies[b].pose.position;
-    add_dock(scene, a, b, (from + to) * 0.5, normalized(to - from), static_cast<int>(b - first));
+    add_dock(scene, a, b, (from + to) * 0.5, normalized(to - from), narrow<int>(b - first));
   };
   for (int z = 0; z < side; ++z) {
     for (int y = 0; y < side; ++y) {
@@ -238,7 +239,7 @@ BenchScene lattice(int modules, std::uint64_t) {
 BenchScene wall_hit_by_spheres(int modules, std::uint64_t seed) {
   constexpr double radius = 0.05, mass = 0.5, speed = 5;
   BenchScene scene = empty_scene(superbot_torque, hold);
-  scene.settle = 0.1;  // before the first one arrives
+  scene.settle = 0.1;  // before the first sphere arrives
   add_ground(scene);
   const RobotParts parts(scene.friction);
   const int rows = std::min(wall_rows, modules), columns = (modules + rows - 1) / rows;
@@ -249,10 +250,10 @@ BenchScene wall_hit_by_spheres(int modules, std::uint64_t seed) {
     const std::size_t first = add_snake(scene, parts, {{-0.5 * (columns - 1) * superbot_length, 0, z}, {}}, count, m);
     std::vector<std::size_t> bodies;
     for (int i = 0; i < count; ++i) {
-      bodies.push_back(first + static_cast<std::size_t>(4 * i));
+      bodies.push_back(first + 4 * i);
       if (row == 0) continue;
       const Vec3 at = scene.bodies[bodies.back()].pose.position - Vec3{0, 0, superbot_width / 2};
-      add_dock(scene, below[static_cast<std::size_t>(i)], bodies.back(), at, {0, 0, 1}, m + i);
+      add_dock(scene, below[i], bodies.back(), at, {0, 0, 1}, m + i);
     }
     below = std::move(bodies);
     m += count;
@@ -265,13 +266,12 @@ BenchScene wall_hit_by_spheres(int modules, std::uint64_t seed) {
                   random.uniform(0.1, 0.1 + superbot_width * (rows - 1))};
     const std::size_t body = add_solid(scene, ball, {at, {}}, mass);
     scene.bodies[body].velocity.linear = {0, speed, 0};
-    scene.bodies[body].gravity = false;  // so that every one meets the wall where it was aimed
+    scene.bodies[body].gravity = false;  // so that every sphere hits the wall where it was aimed
   }
   return scene;
 }
 
-// A straight snake that floats at rest, so that steps differ by the event alone: one dock at a
-// time opens and closes.
+// A straight snake that floats at rest, so that steps differ only by the event: one dock at a time opens and closes.
 BenchScene docking_snake(int modules, std::uint64_t) {
   BenchScene scene = empty_scene(superbot_torque, hold);
   scene.keep_awake = true;
@@ -282,7 +282,7 @@ BenchScene docking_snake(int modules, std::uint64_t) {
   return scene;
 }
 
-// Pairs of docked SuperBots: a tenth of them lets go, and docks again, in every cycle of events.
+// Pairs of docked SuperBots: a tenth of them undocks and docks again in every cycle of events.
 BenchScene docking_pairs(int modules, std::uint64_t) {
   BenchScene scene = empty_scene(superbot_torque, hold);
   scene.keep_awake = true;

@@ -13,14 +13,14 @@ namespace volvox::physics::scenes {
 struct SceneInfo {
   std::string name;
   std::string description;  // one line
-  int modules;              // what the scene is defined with
-  int fewest;               // below, it is not the same thing any more
+  int modules;              // number of modules by definition
+  int fewest;               // fewer modules would be another scene
   double seconds;           // simulated, by default
 };
 
 const std::vector<SceneInfo>& all_scenes();
 
-// An error if there is no such scene, or if it cannot have so few modules. 0: as defined.
+// An error if there is no such scene, or if there are too few modules. 0 modules: as defined.
 Result<BenchScene> make_scene(const std::string& name, int modules, std::uint64_t seed);
 
 // S4, in organisms.cpp: random organisms of 1 to 20 SuperBots, some with loops, dropped beside

@@ -1,4 +1,5 @@
 #include "volvox/rays/ray_caster.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -97,12 +98,12 @@ std::vector<Ray> some_rays(RandomStream& random, int count) {
     // Fans, and single ones in between.
     const Vec3 origin = i % 16 < 12 && i % 16 > 0 ? rays.back().origin : any_place(random, 4);
     rays.push_back(
-        {origin, any_direction(random), random.uniform(1, 12), i % 5 == 0 ? static_cast<std::uint32_t>(1 + i % 7) : 0});
+        {origin, any_direction(random), random.uniform(1, 12), narrow<std::uint32_t>(i % 5 == 0 ? 1 + i % 7 : 0)});
   }
   return rays;
 }
 
-void expect_same(const Hit& hit, const Hit& other, double tolerance, int i) {
+void expect_same(const Hit& hit, const Hit& other, double tolerance, std::size_t i) {
   ASSERT_EQ(hit.hit(), other.hit()) << "ray " << i;
   if (!hit.hit()) return;
   EXPECT_NEAR(hit.distance, other.distance, tolerance) << "ray " << i;
@@ -120,7 +121,7 @@ TEST(RayCaster, hits_every_shape_where_the_closed_forms_do) {
   caster.cast(rays, hits);
   int hit = 0;
   for (std::size_t i = 0; i < rays.size(); ++i) {
-    expect_same(hits[i], all.cast(rays[i]), 1e-9, static_cast<int>(i));
+    expect_same(hits[i], all.cast(rays[i]), 1e-9, i);
     hit += hits[i].hit();
   }
   EXPECT_GT(hit, 1000);
@@ -141,7 +142,7 @@ TEST(RayCaster, follows_what_moves) {
     const std::vector<Ray> rays = some_rays(random, 400);
     std::vector<Hit> hits(rays.size());
     caster.cast(rays, hits);
-    for (std::size_t i = 0; i < rays.size(); ++i) expect_same(hits[i], all.cast(rays[i]), 1e-9, static_cast<int>(i));
+    for (std::size_t i = 0; i < rays.size(); ++i) expect_same(hits[i], all.cast(rays[i]), 1e-9, i);
   }
 }
 
@@ -220,7 +221,7 @@ TEST(RayCaster, meshes_of_any_kind_are_hit) {
     auto mesh = std::make_shared<model::MeshData>();
     for (int i = 0; i < count; ++i) {
       const auto [place, size] = place_and_size(i);
-      const auto first = static_cast<std::uint32_t>(mesh->vertices.size());
+      const auto first = narrow<std::uint32_t>(mesh->vertices.size());
       for (int corner = 0; corner < 3; ++corner) mesh->vertices.push_back(place + any_place(random, size));
       mesh->triangles.push_back({first, first + 1, first + 2});
     }
@@ -239,15 +240,14 @@ TEST(RayCaster, meshes_of_any_kind_are_hit) {
     fill(caster, all);
     std::vector<Ray> rays = some_rays(random, 64);
     for (Ray& ray : rays) {  // at some triangle
-      const auto& [a, b, c] =
-          mesh->triangles[static_cast<std::size_t>(random.uniform() * static_cast<double>(mesh->triangles.size()))];
+      const auto& [a, b, c] = mesh->triangles[truncated<std::size_t>(random.uniform() * real(mesh->triangles.size()))];
       const Vec3 target = (mesh->vertices[a] + mesh->vertices[b] + mesh->vertices[c]) / 3;
       ray.direction = normalized(all.bodies[0].pose * target - ray.origin);
     }
     std::vector<Hit> hits(rays.size());
     caster.cast(rays, hits);
     for (std::size_t i = 0; i < rays.size(); ++i) {
-      expect_same(hits[i], all.cast(rays[i]), 1e-9, static_cast<int>(i));
+      expect_same(hits[i], all.cast(rays[i]), 1e-9, i);
       hit += hits[i].hit();
       EXPECT_TRUE(mesh != copies || !hits[i].hit() || hits[i].triangle == 0) << "of several at one distance the first";
     }

@@ -104,7 +104,7 @@ TEST_F(RecordingTest, HoldsEveryTick) {
     auto tick = recording->tick(t);
     ASSERT_TRUE(tick.ok()) << tick.error().text();
     EXPECT_EQ((*tick)->tick, t);
-    EXPECT_TRUE(t == 0 || (*tick)->hash == hashes_[static_cast<std::size_t>(t) - 1]) << t;
+    EXPECT_TRUE(t == 0 || (*tick)->hash == hashes_[t - 1]) << t;
     arrivals += (*tick)->arrivals.size();
     samples += (*tick)->metrics.has_value();
   }
@@ -112,7 +112,7 @@ TEST_F(RecordingTest, HoldsEveryTick) {
   EXPECT_GE(samples, 20u);
   EXPECT_EQ((*recording->tick(60))->hash, report.state_hash);
   for (std::size_t l = 0; l < poses_.size(); ++l)
-    EXPECT_EQ((*recording->tick(60))->links[l].position[2], static_cast<float>(poses_[l].position.z))
+    EXPECT_EQ((*recording->tick(60))->links[l].position[2], to_float(poses_[l].position.z))
         << recording->names().links[l];
   // Back, and forth again.
   EXPECT_EQ((*recording->tick(3))->hash, hashes_[2]);
@@ -132,7 +132,7 @@ TEST_F(RecordingTest, MindsAreFoundWhereverOneLooks) {
         const mind::Agent& last = run.simulation().minds().agent(23);
         const auto names = last.percepts();
         const auto pitch = std::find(names.begin(), names.end(), "pitch.angle");
-        angles.push_back(*last.percept_value(static_cast<std::size_t>(pitch - names.begin())).get<double>());
+        angles.push_back(*last.percept_value(pitch - names.begin()).get<double>());
       },
       options);
   auto recording = open();
@@ -149,7 +149,7 @@ TEST_F(RecordingTest, MindsAreFoundWhereverOneLooks) {
       EXPECT_GT((*mind)->tick, t - 20) << agent;
       const auto json = nlohmann::json::parse((*mind)->json);
       if (agent == 23) {
-        EXPECT_EQ(json["percepts"]["pitch.angle"], angles[static_cast<std::size_t>((*mind)->tick)]);
+        EXPECT_EQ(json["percepts"]["pitch.angle"], angles[(*mind)->tick]);
       }
       EXPECT_TRUE(json["actions"].contains("pitch") || (*mind)->tick == 0) << (*mind)->json;
     }

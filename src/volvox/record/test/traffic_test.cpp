@@ -38,7 +38,7 @@ TEST(Traffic, IsSeenAndRecorded) {
   ASSERT_TRUE(recording.ok()) << recording.error().text();
   std::size_t wires = 0, rings = 0;
   for (std::size_t t = 0; t < seen.size(); ++t) {
-    const auto tick = (*recording)->tick(static_cast<std::int64_t>(t));
+    const auto tick = (*recording)->tick(t);
     ASSERT_TRUE(tick.ok()) << tick.error().text();
     EXPECT_EQ((*tick)->traffic.wires, seen[t].wires) << t;
     ASSERT_EQ((*tick)->traffic.rings.size(), seen[t].rings.size()) << t;

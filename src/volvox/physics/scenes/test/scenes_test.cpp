@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "volvox/base/index.h"
 #include "volvox/physics/scenes/scene_run.h"
 #include "volvox/physics/scenes/scenes.h"
 
@@ -60,7 +61,7 @@ TEST(Scenes, OrganismsAreOfAllSizesAndSomeHaveLoops) {
   // Modules that docks connect, by the least number of them.
   std::vector<int> group(1000), size(1000, 0), docks(1000, 0);
   for (int i = 0; i < 1000; ++i) group[i] = i;
-  const auto module_of = [&](BodyId body) { return static_cast<int>(scene->bodies[body.index].owner) - 1; };
+  const auto module_of = [&](BodyId body) { return narrow<int>(scene->bodies[body.index].owner) - 1; };
   const std::function<int(int)> find = [&](int m) { return group[m] == m ? m : group[m] = find(group[m]); };
   for (const SceneJoint& joint : scene->joints)
     if (joint.desc.type == JointType::dock) group[find(module_of(joint.desc.a))] = find(module_of(joint.desc.b));
