@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/world/world.h"
 
 namespace volvox::world {
@@ -140,12 +141,12 @@ void World::record_load(std::uint32_t carrier, double dt) {
   LoadWindow& window = windows_[carrier];
   if (window.impulses.empty()) {
     const double ticks = std::round(dock_models_[carrier]->load_time / dt);
-    window.impulses.assign(static_cast<std::size_t>(clamp(ticks, 1, 10'000)), {});
-    window.span = dt * static_cast<double>(window.impulses.size());
+    window.impulses.assign(truncated<std::size_t>(clamp(ticks, 1, 10'000)), {});
+    window.span = dt * real(window.impulses.size());
   }
   window.impulses[window.next] = engine_->loads()[docks_[carrier].joint.index] * dt;
   VOLVOX_ASSERT(finite(window.impulses[window.next].force) && finite(window.impulses[window.next].torque));
-  window.next = (window.next + 1) % static_cast<std::uint32_t>(window.impulses.size());
+  window.next = (window.next + 1) % narrow<std::uint32_t>(window.impulses.size());
 }
 
 DockLoad World::dock_load(std::uint32_t dock) const {

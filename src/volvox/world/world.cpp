@@ -6,6 +6,7 @@
 
 #include "volvox/base/archive_plain.h"
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/physics/scene.h"
 
 namespace volvox::world {
@@ -43,8 +44,8 @@ Result<void> World::add_placement(std::uint32_t p) {
   VOLVOX_ASSERT(model_->placements[p].model != nullptr);
   const model::Placement& placement = model_->placements[p];
   const model::ModuleModel& module = *placement.model;
-  const Part part{static_cast<std::uint32_t>(bodies_.size()), static_cast<std::uint32_t>(joints_.size()),
-                  static_cast<std::uint32_t>(dock_models_.size())};
+  const Part part{narrow<std::uint32_t>(bodies_.size()), narrow<std::uint32_t>(joints_.size()),
+                  narrow<std::uint32_t>(dock_models_.size())};
   parts_.push_back(part);
 
   const std::vector<Pose> link_poses = model::forward_kinematics(module, placement.positions);
@@ -75,7 +76,7 @@ Result<void> World::add_placement(std::uint32_t p) {
       return error;
     }
     if (link_of_body_.size() <= id->index) link_of_body_.resize(id->index + 1, nobody);
-    link_of_body_[id->index] = static_cast<std::uint32_t>(bodies_.size());
+    link_of_body_[id->index] = narrow<std::uint32_t>(bodies_.size());
     bodies_.push_back(*id);
     link_models_.push_back(&link);
     placement_of_link_.push_back(p);
@@ -107,7 +108,7 @@ Result<void> World::add_placement(std::uint32_t p) {
 
   for (const model::Dock& dock : module.docks) {
     dock_models_.push_back(&dock);
-    dock_links_.push_back(part.first_link + static_cast<std::uint32_t>(dock.link));
+    dock_links_.push_back(part.first_link + dock.link);
     docks_.emplace_back().enabled = dock.enabled;
     largest_capture_ = std::max(largest_capture_, dock.capture_distance);
   }
@@ -116,9 +117,9 @@ Result<void> World::add_placement(std::uint32_t p) {
 
 void World::add_initial_connections() {
   for (const model::Connection& c : model_->connections) {
-    VOLVOX_ASSERT(static_cast<std::size_t>(std::max(c.a, c.b)) < parts_.size() && c.a != c.b);
-    const std::uint32_t a = parts_[c.a].first_dock + static_cast<std::uint32_t>(c.dock_a);
-    const std::uint32_t b = parts_[c.b].first_dock + static_cast<std::uint32_t>(c.dock_b);
+    VOLVOX_ASSERT(std::cmp_less(std::max(c.a, c.b), parts_.size()) && c.a != c.b);
+    const std::uint32_t a = parts_[c.a].first_dock + c.dock_a;
+    const std::uint32_t b = parts_[c.b].first_dock + c.dock_b;
     // Engaged docks are enabled, whatever the model says of free ones: a disabled dock would
     // let go in the first tick.
     docks_[a].enabled = docks_[b].enabled = true;
@@ -134,7 +135,7 @@ std::size_t World::organism_count() const {
   std::vector<std::uint32_t> seen;
   for (const std::uint32_t module : modules_) seen.push_back(organism[module]);
   std::sort(seen.begin(), seen.end());
-  return static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
+  return std::unique(seen.begin(), seen.end()) - seen.begin();
 }
 
 std::uint32_t World::placement_of_body(physics::BodyId body) const {
