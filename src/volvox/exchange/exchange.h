@@ -66,7 +66,7 @@ class Exchange final : private net::Listener {
   };
   Owner owner(std::uint32_t interface) const { return owners_[interface]; }
   net::InterfaceId interface(std::uint32_t agent, int outlet) const {
-    return interfaces_[first_outlet_[agent] + static_cast<std::size_t>(outlet)];
+    return interfaces_[first_outlet_[agent] + outlet];
   }
   // The network's events of the last tick, if they are kept. Never part of the state.
   void keep_frames(bool keep);

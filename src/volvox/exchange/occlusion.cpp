@@ -1,4 +1,5 @@
 #include "volvox/exchange/occlusion.h"
+#include "volvox/base/index.h"
 
 namespace volvox::exchange {
 namespace {
@@ -26,7 +27,7 @@ class Dimmed final : public net::Propagation {
 
 void Occlusion::add(std::uint32_t number, std::uint32_t placement) {
   if (place_.size() <= number) place_.resize(number + 1, nowhere);
-  place_[number] = static_cast<std::uint32_t>(placements_.size());
+  place_[number] = narrow<std::uint32_t>(placements_.size());
   placements_.push_back(placement);
 }
 
