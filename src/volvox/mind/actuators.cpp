@@ -12,8 +12,7 @@ class JointMotor final : public Actuator {
   const TypeInfo& type() const override { return type_of<JointCommand>(); }
   void apply(const ActContext& c, const Value& command) const override {
     const JointCommand& joint = *command.get<JointCommand>();
-    c.world.command(c.world.part(c.module).first_joint + static_cast<std::uint32_t>(joint_), joint.control,
-                    joint.target);
+    c.world.command(c.world.part(c.module).first_joint + joint_, joint.control, joint.target);
   }
 
  private:
@@ -25,7 +24,7 @@ class DockLatch final : public Actuator {
   explicit DockLatch(int dock) : dock_(dock) {}
   const TypeInfo& type() const override { return type_of<bool>(); }
   void apply(const ActContext& c, const Value& command) const override {
-    c.world.enable_dock(c.world.part(c.module).first_dock + static_cast<std::uint32_t>(dock_), *command.get<bool>());
+    c.world.enable_dock(c.world.part(c.module).first_dock + dock_, *command.get<bool>());
   }
 
  private:
@@ -39,9 +38,7 @@ class MountedActuator : public Actuator {
   bool on_board() const override { return true; }
 
  protected:
-  std::uint32_t link(const ActContext& c) const {
-    return c.world.part(c.module).first_link + static_cast<std::uint32_t>(link_);
-  }
+  std::uint32_t link(const ActContext& c) const { return c.world.part(c.module).first_link + link_; }
   // From the centre of mass to the mount, and the mount's rotation, in world axes.
   struct Mount {
     Vec3 arm;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/exchange/message.h"
 #include "volvox/mind/anatomy.h"
 
@@ -64,9 +65,8 @@ class Agent {
   }
   template <class T>
   const T& percept(Percept<T> handle) const {
-    const T* value = handle.index >= 0 && static_cast<std::size_t>(handle.index) < percepts_.size()
-                         ? percepts_[static_cast<std::size_t>(handle.index)].template get<T>()
-                         : nullptr;
+    const T* value =
+        handle.index >= 0 && handle.index < std::ssize(percepts_) ? percepts_[handle.index].template get<T>() : nullptr;
     if (value == nullptr) throw AgentError("it used a percept handle that it did not get from find_percept");
     return *value;
   }
@@ -97,12 +97,11 @@ class Agent {
   }
   template <class T>
   void act(Action<T> handle, const T& command) {
-    T* slot = handle.index >= 0 && static_cast<std::size_t>(handle.index) < actions_.size()
-                  ? actions_[static_cast<std::size_t>(handle.index)].template get<T>()
-                  : nullptr;
+    T* slot =
+        handle.index >= 0 && handle.index < std::ssize(actions_) ? actions_[handle.index].template get<T>() : nullptr;
     if (slot == nullptr) throw AgentError("it used an action handle that it did not get from find_action");
     *slot = command;
-    action_set_[static_cast<std::size_t>(handle.index)] = 1;
+    action_set_[handle.index] = 1;
   }
   const std::vector<std::string>& actions() const { return anatomy_->action_names; }
 
@@ -115,7 +114,7 @@ class Agent {
   }
   template <class T>
   void broadcast(const T& content, const SendOptions& options = {}) {  // at all docks
-    for (std::size_t d = 0; d < docks().size(); ++d) put(static_cast<int>(d), Payload::of(content), options);
+    for (std::size_t d = 0; d < docks().size(); ++d) put(narrow<int>(d), Payload::of(content), options);
   }
   // As the master of a serial bus: asks a slave for the first message that it has to send.
   void poll(std::string_view bus, int slave) { outbox_.push_back({outlet_index(bus), {}, {.to = slave}, true}); }
@@ -132,9 +131,7 @@ class Agent {
   // has opened is lost.
   void open(MailboxNumber mailbox);
   // Where a message came in: agent.send(agent.where(message), ...) answers it.
-  const std::string& where(const Message& message) const {
-    return anatomy_->outlet_names[static_cast<std::size_t>(message.outlet)];
-  }
+  const std::string& where(const Message& message) const { return anatomy_->outlet_names[message.outlet]; }
   // What is to be known of an interface.
   const LinkState& link(std::string_view outlet) const { return percept<LinkState>(std::string(outlet) + ".link"); }
   const Signal& signal(std::string_view radio) const { return percept<Signal>(std::string(radio) + ".signal"); }
@@ -177,7 +174,7 @@ class Agent {
     return parameters().integer(name, fallback);
   }
   int parameter(const std::string& name, int fallback) const {
-    return static_cast<int>(parameters().integer(name, fallback, INT32_MIN, INT32_MAX));
+    return narrow<int>(parameters().integer(name, fallback, INT32_MIN, INT32_MAX));
   }
   bool parameter(const std::string& name, bool fallback) const { return parameters().flag(name, fallback); }
   std::string parameter(const std::string& name, const char* fallback) const {
@@ -296,7 +293,7 @@ class Agent {
   void watch(const Agent& of, std::string_view name, Callback callback) {
     const Percept<T> percept = of.find_percept<T>(name);
     observations_.push_back(
-        {&of, static_cast<std::size_t>(percept.index), running_,
+        {&of, narrow<std::size_t>(percept.index), running_,
          [callback = std::move(callback)](const Value& value) { callback(*value.template get<T>()); }});
   }
   Extension* find_extension(std::string_view name) const;

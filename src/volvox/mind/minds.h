@@ -151,9 +151,9 @@ class Minds : private exchange::Receiver {
   void each_behavior(std::size_t i, const char* doing, Call&& call);
   MessageFate disturb(std::size_t i, Outgoing& out);
   void send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out);
-  void send_on_network(std::size_t i, Outgoing& out);
-  void answer(std::size_t i);
-  void hand_over(std::size_t i, Message message);
+  void send_on_network(std::uint32_t i, Outgoing& out);
+  void answer(std::uint32_t i);
+  void hand_over(std::uint32_t i, Message message);
   void received(std::uint32_t agent, Message message) override;
   void sent(std::uint32_t agent, const SendReport& report) override;
   StepStatus failed(std::size_t i, std::string what) const;

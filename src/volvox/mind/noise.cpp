@@ -1,4 +1,5 @@
 #include "volvox/mind/noise.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 
@@ -107,7 +108,7 @@ class Dropout final : public Noise {
 class Delay final : public Noise {
  public:
   Delay(int ticks, const TypeInfo* type) : ticks_(ticks) {
-    if (type != nullptr) line_.resize(static_cast<std::size_t>(ticks), Value::of(*type));
+    if (type != nullptr) line_.resize(ticks, Value::of(*type));
   }
   bool acts_on_messages() const override { return true; }
   void apply(Value& value, RandomStream&) override {
@@ -116,7 +117,7 @@ class Delay final : public Noise {
       for (Value& old : line_) old = value;
       seen_ = true;
     }
-    std::swap(value, line_[static_cast<std::size_t>(next_)]);
+    std::swap(value, line_[next_]);
     next_ = (next_ + 1) % ticks_;
   }
   void apply(Payload&, MessageFate& fate, RandomStream&) override { fate.delay_ticks += ticks_; }
@@ -145,7 +146,7 @@ class Corrupt final : public Noise {
   void apply(Payload& payload, MessageFate&, RandomStream& random) override {
     if (payload.size() == 0 || !random.chance(probability_)) return;
     const std::uint64_t bit = random.below(payload.size() * 8);
-    payload.bytes()[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+    payload.bytes()[bit / 8] ^= std::byte{1} << (bit % 8);
   }
   VOLVOX_STATE()
 
@@ -197,7 +198,7 @@ NoiseRegistry built_in_noise() {
   registry.add(
       "delay",
       [](const Parameters& p, const TypeInfo* type) -> std::unique_ptr<Noise> {
-        return std::make_unique<Delay>(static_cast<int>(p.integer("ticks", 1, 0, 100'000)), type);
+        return std::make_unique<Delay>(narrow<int>(p.integer("ticks", 1, 0, 100'000)), type);
       },
       "comes so many ticks later: ticks");
   registry.add(

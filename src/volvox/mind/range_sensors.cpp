@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/mind/typed_sensor.h"
 
 namespace volvox::mind {
@@ -17,8 +18,8 @@ Vec3 towards(double bearing, double elevation) {
 class Fan {
  public:
   Fan(const Parameters& p, int rays, double field_of_view, double max_range)
-      : rays_(static_cast<int>(p.integer("rays", rays, 1, 100'000))),
-        rows_(static_cast<int>(p.integer("rows", 1, 1, std::max<std::int64_t>(1, 100'000 / std::max(1, rays_))))),
+      : rays_(narrow<int>(p.integer("rays", rays, 1, 100'000))),
+        rows_(narrow<int>(p.integer("rows", 1, 1, std::max<std::int64_t>(1, 100'000 / std::max(1, rays_))))),
         field_of_view_(p.number("field_of_view", field_of_view, 0, 2 * pi)),
         vertical_field_of_view_(p.number("vertical_field_of_view", 0, 0, pi)),
         max_range_(p.number("max_range", max_range, 1e-6, 1e6)) {}
@@ -39,7 +40,7 @@ class Fan {
 
  private:
   static double spread(double angle, int i, int count) {
-    return count == 1 ? 0 : angle * (static_cast<double>(i) / (count - 1) - 0.5);
+    return count == 1 ? 0 : angle * (real(i) / (count - 1) - 0.5);
   }
   int rays_, rows_;
   double field_of_view_, vertical_field_of_view_, max_range_;
@@ -125,7 +126,7 @@ class Laser final : public RaySensor<std::vector<double>> {
         const double bearing = fan.bearing(ray), elevation = fan.elevation(row);
         directions_.push_back(towards(bearing, elevation));
         for (std::size_t i = 1; i < spots_; ++i) {
-          const double off = ring * divergence / 2, around = 2 * pi * static_cast<double>(i) / 6;
+          const double off = ring * divergence / 2, around = 2 * pi * real(i) / 6;
           directions_.push_back(towards(bearing + off * volvox::cos(around), elevation + off * volvox::sin(around)));
         }
       }
@@ -151,7 +152,7 @@ class ProximitySensor final : public RaySensor<Proximity> {
  public:
   ProximitySensor(const model::Sensor& sensor, const Parameters& p)
       : RaySensor(sensor, p.number("max_range", 0.3, 1e-6, 1e6)), full_range_(p.number("full_range", 0.01, 1e-6, 1e6)) {
-    directions_ = cone(p.number("cone", radians(30), 0, pi), static_cast<int>(p.integer("rings", 2, 0, 50)));
+    directions_ = cone(p.number("cone", radians(30), 0, pi), narrow<int>(p.integer("rings", 2, 0, 50)));
   }
   void measure(const SenseContext& c, Proximity& reading) const override {
     reading = {false, range_, 0};
@@ -162,8 +163,8 @@ class ProximitySensor final : public RaySensor<Proximity> {
       reading.seen = true;
       reading.distance = std::min(reading.distance, hit.distance);
       const double fall = full_range_ / std::max(hit.distance, full_range_);
-      reading.strength += std::max(0.0, -dot(hit.normal, turned * directions_[i])) * fall * fall /
-                          static_cast<double>(directions_.size());
+      reading.strength +=
+          std::max(0.0, -dot(hit.normal, turned * directions_[i])) * fall * fall / real(directions_.size());
     }
   }
 
@@ -179,7 +180,7 @@ class Sonar final : public RaySensor<double> {
       : RaySensor(sensor, p.number("max_range", 3, 1e-6, 1e6)),
         min_range_(p.number("min_range", 0, 0, 1e6)),
         least_cosine_(volvox::cos(p.number("largest_incidence", pi / 2, 0, pi / 2))) {
-    directions_ = cone(p.number("cone", radians(30), 0, pi), static_cast<int>(p.integer("rings", 4, 0, 50)));
+    directions_ = cone(p.number("cone", radians(30), 0, pi), narrow<int>(p.integer("rings", 4, 0, 50)));
   }
   void measure(const SenseContext& c, double& reading) const override {
     reading = range_;

@@ -112,7 +112,7 @@ class RolePlayer final : public Behavior {
     }
   };
 
-  const Role& role() const { return book_->roles[static_cast<std::size_t>(role_)]; }
+  const Role& role() const { return book_->roles[role_]; }
   void look(Agent& agent);
   void listen(Agent& agent);
   void select(Agent& agent);

@@ -68,9 +68,9 @@ struct SenseContext {
   std::uint32_t agent = 0;                               // the module's number among those with a mind
   const exchange::Neighborhood* neighborhood = nullptr;  // null unless some sensor asks
 
-  std::uint32_t link(int index) const { return world.part(module).first_link + static_cast<std::uint32_t>(index); }
-  std::uint32_t joint(int index) const { return world.part(module).first_joint + static_cast<std::uint32_t>(index); }
-  std::uint32_t dock(int index) const { return world.part(module).first_dock + static_cast<std::uint32_t>(index); }
+  std::uint32_t link(int index) const { return world.part(module).first_link + index; }
+  std::uint32_t joint(int index) const { return world.part(module).first_joint + index; }
+  std::uint32_t dock(int index) const { return world.part(module).first_dock + index; }
 };
 
 class Sensor {

@@ -152,9 +152,7 @@ class ContactSensor final : public MountedSensor<Contact> {
 class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
  public:
   NeighborSensor(const model::Sensor& sensor, const Parameters& p)
-      : MountedSensor(sensor),
-        max_range_(p.number("max_range", 2, 1e-6, 1e6)),
-        most_(static_cast<std::size_t>(p.integer("count", 8, 1, 1000))) {}
+      : MountedSensor(sensor), max_range_(p.number("max_range", 2, 1e-6, 1e6)), most_(p.integer("count", 8, 1, 1000)) {}
   double neighbor_range() const override { return max_range_; }
   void measure(const SenseContext& c, std::vector<Vec3>& reading) const override {
     const Pose mounted = mount(c);

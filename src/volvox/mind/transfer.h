@@ -14,7 +14,7 @@ class AgentTransfer {
     ar("dt", agent.dt_);
     std::uint64_t running = agent.running_;
     ar("running", running);
-    if (ar.loading() && running < agent.programs_.size()) agent.running_ = static_cast<std::size_t>(running);
+    if (ar.loading() && running < agent.programs_.size()) agent.running_ = running;
     ar("log", agent.log_);
   }
   // The parameters of the behaviour that runs.
