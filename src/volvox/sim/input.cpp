@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "volvox/base/index.h"
 #include "volvox/sim/simulation.h"
 
 namespace volvox::sim {
@@ -60,7 +61,7 @@ struct ToRecord {
 template <class Named>
 int find(const std::vector<Named>& list, const std::string& name) {
   for (std::size_t i = 0; i < list.size(); ++i)
-    if (list[i].name == name) return static_cast<int>(i);
+    if (list[i].name == name) return narrow<int>(i);
   return -1;
 }
 
@@ -102,10 +103,8 @@ class Apply {
     if (!placement.ok()) return placement.error();
     const model::ModuleModel& module = world_.module_model(*placement);
     const int joint = find(module.joints, input.joint);
-    if (joint < 0 || !module.joints[static_cast<std::size_t>(joint)].motor)
-      return no_such(input.module, "motor", input.joint);
-    world_.command(world_.part(*placement).first_joint + static_cast<std::uint32_t>(joint), physics::Control::position,
-                   input.position);
+    if (joint < 0 || !module.joints[joint].motor) return no_such(input.module, "motor", input.joint);
+    world_.command(world_.part(*placement).first_joint + joint, physics::Control::position, input.position);
     return {};
   }
 
@@ -114,7 +113,7 @@ class Apply {
     if (!placement.ok()) return placement.error();
     const int dock = find(world_.module_model(*placement).docks, input.dock);
     if (dock < 0) return no_such(input.module, "dock", input.dock);
-    world_.enable_dock(world_.part(*placement).first_dock + static_cast<std::uint32_t>(dock), input.enabled);
+    world_.enable_dock(world_.part(*placement).first_dock + dock, input.enabled);
     return {};
   }
 
@@ -124,7 +123,7 @@ class Apply {
     if (!placement.ok()) return placement.error();
     const int link = input.link.empty() ? 0 : find(world_.module_model(*placement).links, input.link);
     if (link < 0) return no_such(input.module, "link", input.link);
-    world_.push(world_.part(*placement).first_link + static_cast<std::uint32_t>(link), Wrench{input.force, {}});
+    world_.push(world_.part(*placement).first_link + link, Wrench{input.force, {}});
     return {};
   }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/base/text.h"
@@ -105,7 +106,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.threads = options.threads;
   report_.modules = simulation_->world().modules().size();
   report_.settings = settings;
-  sample_every_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(0.05 / shared->run.dt.seconds())));
+  sample_every_ = std::max<std::int64_t>(1, std::llround(0.05 / shared->run.dt.seconds()));
   start_centre_ = world::centre_of_mass(simulation_->world());
   if (auto begun = begin_hooks(); !begun.ok()) return begun;
   const bool restores = options.restore_from || options.restore_bytes;
@@ -222,7 +223,7 @@ Result<void> Run::save(const fs::path& file) {
   bytes.resize(bytes.size() + sizeof seal);
   std::memcpy(bytes.data() + bytes.size() - sizeof seal, &seal, sizeof seal);
   std::ofstream out(file, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   out.flush();
   if (!out) return Diagnostic{file.string(), 0, "the snapshot cannot be written", "give a path that can be written"};
   return {};
@@ -344,11 +345,11 @@ void Run::end() {
   };
   if (report_.metrics.find("distance_m") == nullptr)
     add("moved_m", length(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
-  add("organisms", static_cast<double>(world.organism_count()), "robots: connected components of modules");
-  add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
-  add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
-  add("docks_released", static_cast<double>(world.docks_released()), "during the run");
-  add("docks_broken", static_cast<double>(world.docks_broken()), "during the run");
+  add("organisms", real(world.organism_count()), "robots: connected components of modules");
+  add("docks_engaged", real(world.graph().connections()), "at the end");
+  add("docks_formed", real(world.docks_formed()), "during the run");
+  add("docks_released", real(world.docks_released()), "during the run");
+  add("docks_broken", real(world.docks_broken()), "during the run");
   if (world.graph().connections() > 0 || world.docks_broken() + world.docks_released() > 0) {
     const std::string where = loads_.where(world);
     add("dock_axial_max_N", loads_.highest().axial, "the highest pull on any dock in any tick");
@@ -360,23 +361,22 @@ void Run::end() {
       add("dock_load_max", loads_.utilisation(), ("against its strength, 1 breaks it: " + where).c_str());
   }
   const mind::NetworkCounters& network = simulation_->minds().network();
-  add("messages_sent", static_cast<double>(network.sent), "");
-  add("messages_lost", static_cast<double>(network.lost), "also those sent to a dock where nobody was");
+  add("messages_sent", real(network.sent), "");
+  add("messages_lost", real(network.lost), "also those sent to a dock where nobody was");
   if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
-    add("frames_sent", static_cast<double>(frames.transmissions), "started on a wire, bus or antenna");
-    add("frames_received", static_cast<double>(frames.deliveries), "");
-    add("frames_collided", static_cast<double>(frames.collisions), "at a receiver: one frame may collide at many");
-    add("frames_weak", static_cast<double>(frames.weak), "above a receiver's noise, too weak to decode");
-    add("frames_aborted", static_cast<double>(frames.transmit_aborts), "their receiver was or began transmitting");
-    add("frames_cut", static_cast<double>(frames.unplugged + frames.switched_off),
-        "their link was gone, or went under them");
-    add("frames_dropped", static_cast<double>(frames.queue_drops), "no room to wait");
+    add("frames_sent", real(frames.transmissions), "started on a wire, bus or antenna");
+    add("frames_received", real(frames.deliveries), "");
+    add("frames_collided", real(frames.collisions), "at a receiver: one frame may collide at many");
+    add("frames_weak", real(frames.weak), "above a receiver's noise, too weak to decode");
+    add("frames_aborted", real(frames.transmit_aborts), "their receiver was or began transmitting");
+    add("frames_cut", real(frames.unplugged + frames.switched_off), "their link was gone, or went under them");
+    add("frames_dropped", real(frames.queue_drops), "no room to wait");
   }
   if (report_.pacing) {
     add("tick_median_ms", report_.pacing->tick_times.quantile(0.5) * 1e3, "what a tick took");
     add("tick_p99_ms", report_.pacing->tick_times.quantile(0.99) * 1e3, "what 99 of 100 ticks took at most");
-    add("late_ticks", static_cast<double>(report_.pacing->late_ticks), "ended after their deadline");
+    add("late_ticks", real(report_.pacing->late_ticks), "ended after their deadline");
     add("drift_s", report_.pacing->drift, "behind real time at the end");
   }
   if (library_.plugins) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 #include "volvox/base/time.h"
 #include "volvox/sim/metrics.h"
@@ -27,13 +28,8 @@ struct TimePoint {
   static constexpr std::array<const char*, 7> names = {"centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J",
                                                        "lift_m",     "organisms",  "connections"};
   std::array<double, 7> values() const {  // in their order
-    return {centre_of_mass.x,
-            centre_of_mass.y,
-            centre_of_mass.z,
-            kinetic_energy,
-            lift,
-            static_cast<double>(organisms),
-            static_cast<double>(connections)};
+    return {centre_of_mass.x, centre_of_mass.y, centre_of_mass.z, kinetic_energy, lift,
+            real(organisms),  real(connections)};
   }
 };
 

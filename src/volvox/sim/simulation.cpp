@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 
 namespace volvox::sim {
@@ -95,9 +96,9 @@ void Simulation::timed(Phase phase, Time begin, Time end, StepStatus& status, Wo
   if (!status.ok()) return;
   const double started = platform::monotonic_seconds();
   status = guarded({}, work);
-  phase_times_.seconds[static_cast<std::size_t>(phase)] += platform::monotonic_seconds() - started;
+  phase_times_.seconds[number_of(phase)] += platform::monotonic_seconds() - started;
   if (status.ok()) return;
-  status.phase = phase_names[static_cast<std::size_t>(phase)];
+  status.phase = phase_names[number_of(phase)];
   status.time = phase < Phase::move ? begin : end;
 }
 
@@ -114,7 +115,7 @@ StepStatus Simulation::take_inputs() {
     else inputs_.push_back(std::move(input));
   }
   waiting_inputs_.clear();
-  inputs_so_far_ += static_cast<std::int64_t>(inputs_.size());
+  inputs_so_far_ += std::ssize(inputs_);
   return {};
 }
 
