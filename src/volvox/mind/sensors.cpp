@@ -96,7 +96,7 @@ class SignalSensor final : public TypedSensor<Signal> {
   int outlet_;
 };
 
-// Specific force, as a real one measures: +9.81 upwards when at rest.
+// The specific force, as a real accelerometer measures it: 9.81 m/s^2 upwards at rest on the ground.
 class Accelerometer final : public MountedSensor<Vec3> {
  public:
   using MountedSensor::MountedSensor;
@@ -148,7 +148,7 @@ class ContactSensor final : public MountedSensor<Contact> {
   }
 };
 
-// Where the nearest other modules are, in the mount's frame, the nearest first.
+// The positions of the nearest other modules, in the mount's frame, the nearest first.
 class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
  public:
   NeighborSensor(const model::Sensor& sensor, const Parameters& p)
@@ -175,11 +175,7 @@ SensorFactory plain() {
   };
 }
 
-}  // namespace
-
-namespace {
-
-// What a person or a device outside says: an input of kind "percept" writes it, and it stays.
+// A reading from outside the simulation: an input of kind "percept" writes it, and it stays until the next one.
 class ExternalSensor final : public TypedSensor<double> {
  public:
   void measure(const SenseContext&, double&) const override {}
