@@ -95,7 +95,7 @@ Result<std::unique_ptr<net::Propagation>> propagation_of(const model::Channel& c
   return law;
 }
 
-// What the network says is wrong, and where it was written.
+// An error of the network, with the file and line of the description.
 Error at(const std::string& file, int line, const std::string& what, const Error& error) {
   Error located;
   for (const Diagnostic& d : error.diagnostics()) located.add({file, line, what + ": " + d.what, d.fix});
@@ -259,14 +259,14 @@ void Exchange::begin_tick(const world::World& world) {
   network_.begin_tick();
   for (const Antenna& antenna : antennas_) {
     const Vec3 position = world.link_pose(antenna.link) * antenna.place;
-    // The engine lets no body become infinite, so that no position can be refused.
+    // The engine stops at positions that are not finite, so the network accepts all of them.
     if (!(network_.position(antenna.id) == position))
       VOLVOX_CHECK(network_.move_radio(antenna.id, position).ok(), "a radio that cannot be moved");
   }
 }
 
 void Exchange::all_sent(const world::World& world, Sight& sight) {
-  if (network_.quiet()) return;  // nothing will be on the air in this tick
+  if (network_.quiet()) return;  // no frame will be sent in this tick
   const auto occluded = [](const ChannelUse& channel) { return channel.occlusion != nullptr; };
   if (std::any_of(channels_.begin(), channels_.end(), occluded)) sight.update(world);
   for (const ChannelUse& channel : channels_) {
@@ -368,7 +368,7 @@ void Exchange::send_finished(net::Network&, const net::SendReport& report) {
 
 // --- links -------------------------------------------------------------------------------------
 
-// The wire at the other end of an engaged dock, if both talk in the same manner.
+// The wire at the other end of an engaged dock, if both have the same timing.
 net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
   VOLVOX_ASSERT(dock < partners_.size() && wire_of_dock_.size() == partners_.size());
   VOLVOX_ASSERT(wire_of_dock_[dock] < wires_.size());
@@ -386,7 +386,7 @@ void Exchange::update_links(const world::World& world) {
   if (looked_ && seen_ == partners_) return;
   looked_ = true;
   partners_.swap(seen_);
-  // First all that let go, then all that meet: a dock may change its partner in one tick.
+  // All disconnections come first, then all connections: a dock may change its partner in one tick.
   for (const DockWire& wire : wires_)
     if (network_.peer(wire.id).valid() && network_.peer(wire.id) != wanted_peer(wire.dock))
       VOLVOX_CHECK(network_.unplug(wire.id).ok(), "a wire that cannot be unplugged");
@@ -398,8 +398,8 @@ void Exchange::update_links(const world::World& world) {
   for (BusUse& use : buses_) update_buses(world, use);
 }
 
-// Which ports hang together. An organism keeps the bus on which most of its ports already are, so
-// that docking and undocking disturb as few frames as can be.
+// Assigns ports to buses. An organism keeps the bus that most of its ports already use, so that docking and undocking
+// disturb as few frames as possible.
 void Exchange::update_buses(const world::World& world, BusUse& use) {
   VOLVOX_ASSERT(use.placements.size() == use.ports.size() && use.masters.size() == use.ports.size());
   VOLVOX_ASSERT(!use.buses.empty());
@@ -412,7 +412,7 @@ void Exchange::update_buses(const world::World& world, BusUse& use) {
     organism[p] = organisms.emplace(key, organisms.size()).first->second;
   }
 
-  // How many ports of an organism are on a bus: the largest numbers choose first.
+  // The number of ports of an organism on a bus: the largest numbers choose first.
   std::map<std::pair<std::size_t, std::size_t>, int> on;  // (organism, bus)
   for (std::size_t p = 0; p < ports; ++p) {
     const auto now = std::find(use.buses.begin(), use.buses.end(), network_.bus_of(use.ports[p]));
@@ -449,7 +449,7 @@ void Exchange::update_buses(const world::World& world, BusUse& use) {
   }
 }
 
-// By placement: the lowest number among those that hang together by engaged docks.
+// By placement: the lowest number among the placements that engaged docks connect.
 std::vector<std::uint32_t> Exchange::components(const world::World& world) const {
   UnionFind joined(world.placements());
   for (std::uint32_t d = 0; d < partners_.size(); ++d)
@@ -457,7 +457,7 @@ std::vector<std::uint32_t> Exchange::components(const world::World& world) const
   return joined.roots();
 }
 
-// --- what can be known -------------------------------------------------------------------------
+// --- percepts ----------------------------------------------------------------------------------
 
 LinkState Exchange::link(std::uint32_t agent, int outlet) const {
   VOLVOX_ASSERT(carries(agent, outlet));
@@ -539,7 +539,7 @@ void Exchange::keep_frames(bool keep) {
 void Exchange::archive(Archive& ar) {
   network_.archive(ar);
   for (Tally& tally : tallies_) tally.archive(ar);
-  if (ar.loading()) looked_ = false, partners_.clear();  // looked at again: what is plugged came with the snapshot
+  if (ar.loading()) looked_ = false, partners_.clear();  // the network's links came with the snapshot
 }
 
 std::size_t Exchange::memory_bytes() const {
