@@ -31,7 +31,7 @@ class DockLatch final : public Actuator {
   int dock_;
 };
 
-// Pushes and turns a link at a point of it.
+// Applies a force and a torque to a link at the mount.
 class MountedActuator : public Actuator {
  public:
   explicit MountedActuator(const model::Actuator& actuator) : link_(actuator.link), pose_(actuator.pose) {}
@@ -76,8 +76,8 @@ class Thruster final : public MountedActuator {
 };
 
 // A propeller about the z axis of its mount, by the map from its speed to its force and torque
-// (seed 003, section 3.1): thrust and drag grow with the square of the speed; what comes in along
-// the axis takes thrust away; what comes in from the side is resisted by the blades.
+// (seed 003, section 3.1): thrust and drag grow with the square of the speed; inflow along the axis reduces the thrust;
+// inflow from the side causes a drag of the blades.
 class Rotor final : public MountedActuator {
  public:
   Rotor(const model::Actuator& actuator, const Parameters& p)

@@ -56,7 +56,7 @@ void Agent::put(int outlet, Payload payload, const SendOptions& options) {
   outbox_.push_back({outlet, std::move(payload), options});
 }
 
-// The oldest of this behaviour's messages that is wanted.
+// Takes the oldest of this behaviour's messages that `wanted` accepts.
 template <class Wanted>
 std::optional<Message> Agent::take(Wanted&& wanted) {
   const auto it = std::find_if(mailbox_.begin(), mailbox_.end(), [&](const Message& m) {

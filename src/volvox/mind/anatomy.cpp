@@ -17,7 +17,7 @@ Result<std::shared_ptr<const Anatomy>> Anatomy::make(std::shared_ptr<const model
   for (std::size_t o = 0; o < anatomy->outlet_names.size(); ++o)
     anatomy->outlets.emplace(anatomy->outlet_names[o], narrow<int>(o));
 
-  // Noise on something that does not exist would otherwise never be missed.
+  // Without this check a misspelt name in <noise> would go unnoticed.
   const auto check = [&](const auto& noise, const NameIndex& names, const char* kind) -> Result<void> {
     for (const auto& [name, chain] : noise) {
       if (names.contains(name) || (name == "*" && &names == &anatomy->outlets)) continue;

@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::int64_t max_side = 1024, max_pixels = 640 * 480;
 
-// The same light wherever the camera is, so that a thing is known again by its colour.
+// The light does not depend on the camera, so that an object can be recognised by its colour.
 const Vec3 sun = normalized(Vec3{-0.42, -0.48, 0.77});
 constexpr double in_the_dark = 0.45;
 constexpr std::uint8_t sky[3] = {205, 217, 231};
 
-// A link has one colour to a camera, that of its first visual: what a ray hits is a collider.
+// Rays hit colliders, which have no colour; a link therefore has the colour of its first visual.
 model::Color color_of(const model::Link& link) {
   return link.visuals.empty() ? model::Color{} : link.visuals.front().color;
 }
@@ -41,8 +41,8 @@ class Camera final : public Sensor {
   const TypeInfo& type() const override { return type_of<CameraImage>(); }
   bool casts_rays() const override { return true; }
 
-  // Rays begin on the plane `near` ahead and end on the one at max_range: depth is measured along
-  // the axis, not along the ray.
+  // Rays begin on the plane at `near` and end on the plane at max_range: depth is measured along the axis, not along
+  // the ray.
   void rays(const SenseContext& c, std::vector<Ray>& out) const override {
     const Pose mount = c.world.link_pose(c.link(link_)) * pose_;
     for (const Vec3& ahead : directions_) {

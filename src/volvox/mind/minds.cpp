@@ -10,7 +10,7 @@
 
 namespace volvox::mind {
 
-// Runs a behaviour's code; what it throws stops the run with a message, not the program.
+// Calls a behaviour. An exception stops the run with a message, not the program.
 template <class Call>
 void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& call) {
   VOLVOX_ASSERT(i < agents_.size());
@@ -111,8 +111,8 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
   return {};
 }
 
-// A controller touches its own agent and the forces and motors of its own module: the order of
-// modules cannot matter.
+// A controller changes only its own agent and the forces and motors of its own module, so the order of modules does not
+// matter.
 std::string Minds::control_one(world::World& world, std::size_t c, Time substep_begin, double step) {
   VOLVOX_ASSERT(c < controllers_.size() && step > 0);
   const Controller& controller = controllers_[c];
@@ -165,7 +165,7 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
   sight_.cast(rays_, hits_, &threads);
 }
 
-// Sums forces by link; -1 where nothing touches.
+// Sums forces by link; -1 for links without contacts.
 void Minds::collect_contacts(const world::World& world) {
   contacts_.clear();
   world.contacts(contacts_);
@@ -230,7 +230,7 @@ StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
     }
     each_behavior(i, "step", [tick_begin](Behavior& b, Agent& a) {
       Agent::Program& program = a.program();
-      // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
+      // Both times are rounded to whole nanoseconds; a period of one tick must not skip a tick.
       if (tick_begin + Time{1} < program.next_step) return;
       if (program.period > 0) {
         const double periods = std::floor(((tick_begin - program.next_step).seconds() + 1e-9) / program.period) + 1;
@@ -257,7 +257,7 @@ StepStatus Minds::send(const world::World& world, std::int64_t tick, double dt) 
   return first_failure();
 }
 
-// What noise does to a message on its way out.
+// Applies the noise of the outlet to a message.
 MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
   VOLVOX_ASSERT(out.outlet >= 0 && out.outlet < std::ssize(agents_[i].anatomy_->outlet_names));
   MessageFate fate;
@@ -270,8 +270,8 @@ MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
   return fate;
 }
 
-// The ideal network: what is sent in a tick to a dock arrives, at the start of the next tick,
-// at the module that was attached when it was sent.
+// Ideal links: a message sent at a dock arrives at the start of the next tick, at the module that was attached when it
+// was sent.
 void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out) {
   VOLVOX_ASSERT(out.outlet >= 0 && out.outlet < std::ssize(world.module_model(agents_[i].placement_).docks));
   VOLVOX_ASSERT(agent_of_placement_.size() == world.placements());
@@ -280,7 +280,7 @@ void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t
   const std::uint32_t dock = world.part(agent.placement_).first_dock + out.outlet;
   const std::uint32_t partner = world.graph().partner(dock);
   const std::uint32_t neighbor = partner == world::nobody ? world::nobody : world.graph().owner(partner);
-  // A dock that is still being pulled together carries nothing yet.
+  // A dock that is still latching does not carry messages.
   const bool closed = world.dock_status(dock).phase == world::DockPhase::engaged;
   if (!closed || agent_of_placement_[neighbor] == world::nobody) {
     ++network_.lost;
@@ -318,8 +318,8 @@ void Minds::send_on_network(std::uint32_t i, Outgoing& out) {
   }
 }
 
-// What a callback has sent leaves at once, where the network carries it; what goes out at an
-// ideal dock waits for the next tick.
+// Messages that a callback has sent leave at once on the discrete-event network; at ideal docks they wait for the next
+// tick.
 void Minds::answer(std::uint32_t i) {
   std::vector<Outgoing>& outbox = agents_[i].outbox_;
   if (!exchange_ || outbox.empty()) return;
@@ -328,7 +328,7 @@ void Minds::answer(std::uint32_t i) {
   std::erase_if(outbox, [&](const Outgoing& out) { return exchange_->carries(i, out.outlet); });
 }
 
-// The command as noise leaves it, in `room` if it has any.
+// The command after its noise; `room` stores it if there is noise.
 const Value& Minds::disturbed(std::size_t i, std::size_t action, Value& room) {
   VOLVOX_ASSERT(action < agents_[i].actions_.size() && agents_[i].action_set_[action]);
   const Value& command = agents_[i].actions_[action];
@@ -359,7 +359,7 @@ StepStatus Minds::act(world::World& world) {
         controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
       if (!agent.action_set_[a]) continue;
-      if (controller && controller->on_board(a)) continue;  // its turn comes with every substep
+      if (controller && controller->on_board(a)) continue;  // control_one applies it at every substep
       try {
         const Value& command = disturbed(i, a, room);
         if (std::string problem = command_problem(i, a, command); !problem.empty())
@@ -373,7 +373,7 @@ StepStatus Minds::act(world::World& world) {
   return {};
 }
 
-// A message has arrived: its behaviour may take it, otherwise it waits to be read.
+// A message has arrived: Behavior::receive may consume it, otherwise it goes into the mailbox.
 void Minds::hand_over(std::uint32_t i, Message message) {
   VOLVOX_ASSERT(i < agents_.size());
   VOLVOX_ASSERT(message.sent <= message.arrived);
@@ -422,7 +422,7 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
     const auto ran = exchange_->run(tick_end);
     if (!ran.ok()) return failed(last_called_, "the network cannot go on: " + ran.error().text());
   }
-  // By receiver, and for one receiver in the order of sending: that is the order they are in.
+  // in_flight_ is sorted: by receiver, and in the order of sending for each receiver.
   std::stable_sort(in_flight_.begin(), in_flight_.end(), [](const InFlight& a, const InFlight& b) {
     return a.due != b.due ? a.due < b.due : a.receiver < b.receiver;
   });
@@ -467,7 +467,7 @@ void Minds::switch_off(std::size_t i) {
   }
 }
 
-// Every behaviour of the module that asked for a parameter of this name is told.
+// Calls tune() of every behaviour of the module that has read a parameter of this name.
 bool Minds::tune(std::size_t i, const std::string& name, const std::string& value) {
   bool tuned = false;
   for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
@@ -490,8 +490,8 @@ bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, 
     program.tuned[name] = value;
     return true;
   }
-  // A refusal leaves no trace: the behaviour is told the old value, for what it takes from
-  // parameters, and whatever it or its module did meanwhile is undone.
+  // A refused value has no effect: tune() is called again with the old value, and the state of the behaviour and its
+  // module is restored.
   agents_[i] = before;
   tell();
   failures_[i].clear();
@@ -518,8 +518,8 @@ std::string Minds::cannot_save() const {
   return {};
 }
 
-// Parameters that were changed before the snapshot. A behaviour may do anything when it is told;
-// what it did to its module then, the snapshot knows already.
+// Calls tune() again for parameters that were changed before the snapshot. Its effects on the agent are undone, because
+// the snapshot already contains them.
 bool Minds::tune_again(std::size_t i) {
   const bool any = std::any_of(agents_[i].programs_.begin(), agents_[i].programs_.end(),
                                [](const Agent::Program& p) { return !p.tuned.empty(); });
@@ -538,10 +538,10 @@ bool Minds::tune_again(std::size_t i) {
 
 namespace {
 
-// What thousands of agents perceive lies all over memory: the next one's is asked for while this
-// one's is hashed.
+// The percepts of thousands of agents are scattered over memory: the next agent's are prefetched while this agent's are
+// hashed.
 template <class T>
-void ask_for(const std::vector<T>& values) {
+void prefetch(const std::vector<T>& values) {
   const auto* bytes = reinterpret_cast<const char*>(values.data());
   for (std::size_t at = 0; at < values.size() * sizeof(T); at += 64) __builtin_prefetch(bytes + at);
 }
@@ -551,7 +551,7 @@ void ask_for(const std::vector<T>& values) {
 void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (i + 1 < agents_.size()) {
-      ask_for(agents_[i + 1].percepts_), ask_for(agents_[i + 1].actions_), ask_for(agents_[i + 1].programs_);
+      prefetch(agents_[i + 1].percepts_), prefetch(agents_[i + 1].actions_), prefetch(agents_[i + 1].programs_);
       for (std::size_t slot = first_slot_[i + 1]; slot < first_slot_[i + 2]; ++slot)
         __builtin_prefetch(slots_[slot].behavior.get());
     }

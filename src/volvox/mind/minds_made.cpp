@@ -1,4 +1,4 @@
-// How the minds of a world are made; what they do is in minds.cpp.
+// Construction of Minds; its phases are in minds.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,8 +109,7 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   for (const auto& [name, specs] : model.percept_noise) {
     const int index = anatomy.percepts.find(name)->second;
     for (const model::Sensor& sensor : model.sensors)
-      if (sensor.name == name &&
-          sensor.type == "external")  // what comes from outside stays until more comes: noise would add up
+      if (sensor.name == name && sensor.type == "external")  // its value stays until the next input: noise would add up
         return Diagnostic{model.file, sensor.line,
                           fmt::format("the percept '{}' comes from outside and takes no noise", name),
                           "leave its <volvox:noise> out"};

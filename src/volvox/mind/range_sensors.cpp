@@ -13,8 +13,7 @@ Vec3 towards(double bearing, double elevation) {
   return {level * volvox::cos(bearing), level * volvox::sin(bearing), volvox::sin(elevation)};
 }
 
-// A fan of rays from right to left in the xy plane of the mount, or several one above the other,
-// the lowest first.
+// A fan of rays from right to left in the xy plane of the mount, or several such rows, the lowest first.
 class Fan {
  public:
   Fan(const Parameters& p, int rays, double field_of_view, double max_range)
@@ -81,7 +80,7 @@ class RaySensor : public MountedSensor<T> {
   double range_;
 };
 
-// Distances in m, one a ray; max_range where there is nothing.
+// Distances in m, one for each ray; max_range if nothing is hit.
 class RangeSensor final : public RaySensor<std::vector<double>> {
  public:
   RangeSensor(const model::Sensor& sensor, const Parameters& p) : RangeSensor(sensor, range_fan(p)) {}
@@ -96,10 +95,9 @@ class RangeSensor final : public RaySensor<std::vector<double>> {
   }
 };
 
-// A laser rangefinder. Its beam widens: seven thin rays of equal share stand for it. Where they meet
-// things at different distances, what comes back runs together (mixed pixels): the reading is the
-// mean of all that lies within `blend` behind the nearest, and lies between the two where there is
-// nothing at all, as Godbaz et al. (2008) describe.
+// A laser rangefinder with a diverging beam, modelled by seven rays of equal weight. If they hit objects at different
+// distances, the reading mixes them (mixed pixels, Godbaz et al. 2008): it is the mean of all hits within `blend`
+// behind the nearest, so it can lie between two objects, where nothing is.
 class Laser final : public RaySensor<std::vector<double>> {
  public:
   Laser(const model::Sensor& sensor, const Parameters& p)
@@ -113,7 +111,7 @@ class Laser final : public RaySensor<std::vector<double>> {
 
  private:
   static constexpr std::size_t spots_of_a_beam = 7;
-  // Where the middles of seven equal parts of a disc lie: one in its centre, six around.
+  // The centres of seven parts of equal area of a disc: one in the middle, six around it.
   static constexpr double ring = 0.76;
 
   Laser(const model::Sensor& sensor, const Fan& fan, double min_range, double divergence, double blend)
@@ -146,8 +144,8 @@ class Laser final : public RaySensor<std::vector<double>> {
   std::size_t spots_;
 };
 
-// Infrared: what comes back of each ray falls with the square of the distance, and with the angle at
-// which it meets the surface (a mat one). All of it comes back from `full_range` or nearer.
+// Infrared: the reflection of each ray falls with the square of the distance and with the cosine of the angle of
+// incidence (a matt surface). It is 1 at `full_range` and nearer.
 class ProximitySensor final : public RaySensor<Proximity> {
  public:
   ProximitySensor(const model::Sensor& sensor, const Parameters& p)
@@ -172,8 +170,8 @@ class ProximitySensor final : public RaySensor<Proximity> {
   double full_range_;
 };
 
-// Sound: the distance of the nearest thing in its cone, in m; max_range if nothing answers. A smooth
-// surface that it meets at more than `largest_incidence` sends the sound elsewhere, unheard.
+// Sonar: the distance (m) of the nearest object in its cone; max_range if there is no echo. A surface that is hit at
+// more than `largest_incidence` reflects the sound away from the sensor.
 class Sonar final : public RaySensor<double> {
  public:
   Sonar(const model::Sensor& sensor, const Parameters& p)
@@ -195,7 +193,7 @@ class Sonar final : public RaySensor<double> {
   double min_range_, least_cosine_;
 };
 
-// An abstract sensor, as seed 000 asks for: not numbers but the features of what is nearest.
+// An abstract sensor, as seed 000 requires: the features of the nearest object instead of distances.
 class ObstacleSensor final : public RaySensor<Obstacle> {
  public:
   ObstacleSensor(const model::Sensor& sensor, const Parameters& p) : ObstacleSensor(sensor, Fan(p, 31, pi / 2, 2)) {}

@@ -96,7 +96,7 @@ void RolePlayer::step(Agent& agent) {
   agent.model<RolePlayed>() = {role().name, std::max(0.0, agent.time() - zero_) / book_->step, changes_, beats_};
 }
 
-// Who is new is told the role; who has left is forgotten.
+// Sends the role to new neighbours and forgets those that have left.
 void RolePlayer::look(Agent& agent) {
   for (std::size_t d = 0; d < docks_.size(); ++d) {
     const bool there = agent.percept(docks_[d]).engaged;
@@ -135,11 +135,10 @@ void RolePlayer::select(Agent& agent) {
   }
 }
 
-// Through the steps that the clock has gone on by since the last tick: signals where t comes to d_i, and
-// over the end of the period.
+// Handles the steps since the last tick: sends signals when t reaches d_i, and begins a new period at its end.
 void RolePlayer::play(Agent& agent) {
   const double now = agent.time();
-  const double early = 0.5 * agent.dt() / book_->step;  // what is due goes out in the nearest tick
+  const double early = 0.5 * agent.dt() / book_->step;  // in steps: signals leave in the tick nearest to their time
   double t = (now - zero_) / book_->step;
   while (t + early >= role().period) {
     pass(agent, role().period - 1);
@@ -151,7 +150,7 @@ void RolePlayer::play(Agent& agent) {
   for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(std::max(t, 0.0)));
 }
 
-// Deals with the whole steps after done_, up to `step`.
+// Handles the whole steps after done_, up to `step`.
 void RolePlayer::pass(Agent& agent, double step) {
   const auto crossed = [&](double at) { return std::ceil(at) > done_ && std::ceil(at) <= step; };
   const std::vector<model::Dock>& docks = agent.docks();
@@ -159,7 +158,7 @@ void RolePlayer::pass(Agent& agent, double step) {
     if (!neighbors_[d].there) continue;
     const auto delay = role().delays.find(docks[d].name);
     const bool beat = delay != role().delays.end();
-    // Where there is no beat, the neighbour still hears once a period what it stands beside.
+    // A neighbour that gets no beat still receives the role once a period.
     if (crossed(beat ? delay->second : 0)) tell(agent, d, beat);
   }
   done_ = std::max(done_, step);
