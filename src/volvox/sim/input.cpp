@@ -13,9 +13,10 @@
 namespace volvox::sim {
 namespace {
 
-constexpr double largest_force = 1e6;  // N; beyond it a slip of the hand would end the run
-constexpr double farthest = 1e6;       // m, and m/s: beyond it numbers lose their millimetres
-constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose"};  // as the variant has them
+constexpr double largest_force = 1e6;  // N; larger forces by mistake would end the run
+constexpr double farthest = 1e6;       // m and m/s; beyond it numbers lose the precision of a millimetre
+// In the order of the variant.
+constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose"};
 
 std::string pose_text(const PoseInput& input) {
   const auto& [p, q] = input.pose;
@@ -57,7 +58,7 @@ struct ToRecord {
   void operator()(const PoseInput& i) { record.text = pose_text(i); }
 };
 
-// The number of the first of this name; negative: there is none.
+// The index of the first element of this name; negative if there is none.
 template <class Named>
 int find(const std::vector<Named>& list, const std::string& name) {
   for (std::size_t i = 0; i < list.size(); ++i)

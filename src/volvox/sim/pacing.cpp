@@ -11,7 +11,7 @@
 namespace volvox::sim {
 namespace {
 
-constexpr std::int64_t longest_nap_ns = 100'000'000;  // so that a request to stop is seen
+constexpr std::int64_t longest_nap_ns = 100'000'000;  // so that a request to stop is noticed
 
 class MonotonicClock final : public WallClock {
  public:

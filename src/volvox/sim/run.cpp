@@ -20,7 +20,7 @@ namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_warnings = 1000;  // that a report keeps: a run of days may warn every few seconds
+constexpr std::size_t most_warnings = 1000;  // kept in a report: a run of days may warn every few seconds
 
 }  // namespace
 
@@ -64,10 +64,9 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   for (const Diagnostic& warning : warnings) log_.warning(warning.text());
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
-  const bool asked_for_both = options.dt && options.duration;  // then it is not about the file
+  const bool asked_for_both = options.dt && options.duration;  // then the mistake is not in the file
   if (world->run.duration > Time{} &&
-      world->run.dt.start_of(1) >
-          world->run.duration)  // time goes in whole ticks: the run would last longer than it says
+      world->run.dt.start_of(1) > world->run.duration)  // the run would be longer than its duration: ticks are whole
     return Diagnostic{
         asked_for_both ? "" : located->file.string(), asked_for_both ? 0 : world->run.line,
         fmt::format("a tick of {} s is longer than the whole run, {} s", world->run.dt.text(),
@@ -86,7 +85,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
     return unknown;
   }
   const SimulationSettings simulation{engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
-  // The threads of the simulation are made here: they inherit what the loop itself takes while it runs.
+  // The simulation starts its threads here, and they inherit the priority of this thread.
   std::optional<platform::RealTimePriority> priority;
   if (options.real_time) priority.emplace();
   auto made = Simulation::create(shared, simulation, library_.engines, library_.minds, log_);
@@ -132,7 +131,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   return {};
 }
 
-// Plugins, then the extensions that the world asks for, in its order.
+// Loads plugins, then the extensions of the world file in its order.
 Result<void> Run::load_plugins(const model::WorldModel& world) {
   std::vector<model::PluginSpec> wanted;
   for (const std::string& file : options_.plugins) wanted.push_back({file, {}, {}, {}, 0});
@@ -172,7 +171,7 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
   return {};
 }
 
-// What the run adds to every tick of the simulation.
+// The hooks of the run in every tick of the simulation.
 Result<void> Run::begin_hooks() {
   experiment_->begin(*simulation_);
   if (!options_.replay)
@@ -204,7 +203,7 @@ std::uint64_t seal_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// A snapshot of a run: that of its simulation, and what has been measured.
+// A snapshot of a run: that of its simulation, and the measurements so far.
 void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
   ar("simulation", simulation);
   ar("start", start_centre_);
@@ -217,7 +216,7 @@ Result<void> Run::save(const fs::path& file) {
   if (!snapshot.ok()) return snapshot.error();
   SaveArchive ar;
   archive(ar, *snapshot);
-  // A hash at the end: a byte that a disk or a copy has changed must not become a trajectory.
+  // A hash at the end: a damaged file must be refused, not simulated.
   std::vector<std::byte> bytes = ar.take();
   const std::uint64_t seal = seal_of(bytes);
   bytes.resize(bytes.size() + sizeof seal);
@@ -286,9 +285,9 @@ void Run::finish(const std::function<void(const Progress&)>& progress, const std
   end();
 }
 
-// The same run, each tick when it is due.
+// The same run in real time.
 void Run::finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
-  constexpr double between_warnings = 10;  // s on the wall
+  constexpr double between_warnings = 10;  // s of wall time
   const platform::LockedMemory memory;
   const platform::RealTimePriority priority;
   Pacer pacer(simulation_->settings().dt, *options_.real_time);
@@ -338,7 +337,7 @@ void Run::end() {
   experiment_->shutdown(*simulation_, report_.metrics);
   for (const auto& [name, extension] : extensions_.all()) extension->add_metrics(report_.metrics);
 
-  // What every run reports, after what its experiment does.
+  // The metrics of every run, after those of its experiment.
   const Vec3 moved = world::centre_of_mass(world) - start_centre_;
   const auto add = [&](const char* name, double value, const char* note) {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);

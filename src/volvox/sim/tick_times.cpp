@@ -8,14 +8,14 @@
 namespace volvox::sim {
 namespace {
 
-constexpr unsigned digits = 7;  // bits of a time that its bucket tells apart
+constexpr unsigned digits = 7;  // significant bits of a time in its bucket
 constexpr std::size_t bucket_count = (64 - digits) << digits;
 
 }  // namespace
 
 TimeDistribution::TimeDistribution() : buckets_(bucket_count) {}
 
-// Times below 2^8 ns have a bucket each; from there on every octave has 2^7 of them.
+// Times below 2^8 ns have one bucket each; every octave above has 2^7 buckets.
 std::size_t TimeDistribution::bucket_of(std::int64_t ns) {
   const std::uint64_t time = ns;
   const auto width = narrow<unsigned>(std::bit_width(time));
