@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "volvox/base/index.h"
 #include "volvox/base/union_find.h"
 #include "volvox/net/power.h"
 
@@ -94,7 +95,7 @@ Result<std::unique_ptr<net::Propagation>> propagation_of(const model::Channel& c
   return law;
 }
 
-// What the network says is wrong, and where it was written.
+// An error of the network, with the file and line of the description.
 Error at(const std::string& file, int line, const std::string& what, const Error& error) {
   Error located;
   for (const Diagnostic& d : error.diagnostics()) located.add({file, line, what + ": " + d.what, d.fix});
@@ -177,9 +178,9 @@ Result<void> Exchange::add_channels(const world::World& world, const Propagation
 
 void Exchange::add_interface(std::uint32_t agent, int outlet, net::InterfaceId id) {
   VOLVOX_ASSERT(agent < first_outlet_.size() && outlet >= 0);
-  VOLVOX_ASSERT(first_outlet_[agent] + static_cast<std::size_t>(outlet) < interfaces_.size());
+  VOLVOX_ASSERT(first_outlet_[agent] + outlet < interfaces_.size());
   VOLVOX_ASSERT(id.index == owners_.size());
-  interfaces_[first_outlet_[agent] + static_cast<std::size_t>(outlet)] = id;
+  interfaces_[first_outlet_[agent] + outlet] = id;
   owners_.push_back({agent, outlet});
 }
 
@@ -188,27 +189,27 @@ Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent
   const std::uint32_t placement = world.modules()[agent];
   const model::ModuleModel& model = world.module_model(placement);
   const net::NodeId node = network_.add_node();  // its number is the agent's
-  first_outlet_.push_back(static_cast<std::uint32_t>(interfaces_.size()));
+  first_outlet_.push_back(narrow<std::uint32_t>(interfaces_.size()));
   interfaces_.resize(interfaces_.size() + model.docks.size() + model.radios.size() + model.buses.size());
   for (const model::Wire& wire : model.wires) {
     const auto id = network_.add_wire(node, options_of(wire));
     if (!id.ok()) return at(model.file, wire.line, "<volvox:wire>", id.error());
     add_interface(agent, wire.dock, *id);
-    const std::uint32_t dock = world.part(placement).first_dock + static_cast<std::uint32_t>(wire.dock);
-    wire_of_dock_[dock] = static_cast<std::uint32_t>(wires_.size());
+    const std::uint32_t dock = world.part(placement).first_dock + wire.dock;
+    wire_of_dock_[dock] = narrow<std::uint32_t>(wires_.size());
     wires_.push_back({dock, *id, options_of(wire).timing});
   }
-  int outlet = static_cast<int>(model.docks.size());
+  int outlet = narrow<int>(model.docks.size());
   for (const model::Radio& radio : model.radios) {
     const auto channel =
         std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == radio.channel; });
-    const std::uint32_t link = world.part(placement).first_link + static_cast<std::uint32_t>(radio.link);
+    const std::uint32_t link = world.part(placement).first_link + radio.link;
     const auto id =
         network_.add_radio(node, channel->medium, options_of(radio), world.link_pose(link) * radio.pose.position);
     if (!id.ok()) return at(model.file, radio.line, fmt::format("radio '{}'", radio.name), id.error());
     add_interface(agent, outlet++, *id);
     if (channel->occlusion) {
-      channel->occlusion->add(static_cast<std::uint32_t>(antennas_.size()), placement);
+      channel->occlusion->add(narrow<std::uint32_t>(antennas_.size()), placement);
       if (channel->occlusion->radios() > Occlusion::most_radios)
         return Diagnostic{model.file, radio.line,
                           fmt::format("channel '{}' is occluded by bodies and has more than {} radios", radio.channel,
@@ -258,21 +259,21 @@ void Exchange::begin_tick(const world::World& world) {
   network_.begin_tick();
   for (const Antenna& antenna : antennas_) {
     const Vec3 position = world.link_pose(antenna.link) * antenna.place;
-    // The engine lets no body become infinite, so that no position can be refused.
+    // The engine stops at positions that are not finite, so the network accepts all of them.
     if (!(network_.position(antenna.id) == position))
       VOLVOX_CHECK(network_.move_radio(antenna.id, position).ok(), "a radio that cannot be moved");
   }
 }
 
 void Exchange::all_sent(const world::World& world, Sight& sight) {
-  if (network_.quiet()) return;  // nothing will be on the air in this tick
+  if (network_.quiet()) return;  // no frame will be sent in this tick
   const auto occluded = [](const ChannelUse& channel) { return channel.occlusion != nullptr; };
   if (std::any_of(channels_.begin(), channels_.end(), occluded)) sight.update(world);
   for (const ChannelUse& channel : channels_) {
     if (!channel.occlusion) continue;
     std::vector<Vec3> positions;
     for (std::size_t number = 0; number < antennas_.size(); ++number)
-      if (channel.occlusion->has(static_cast<std::uint32_t>(number)))
+      if (channel.occlusion->has(narrow<std::uint32_t>(number)))
         positions.push_back(network_.position(antennas_[number].id));
     channel.occlusion->look(world, sight, positions);
   }
@@ -282,7 +283,7 @@ void Exchange::all_sent(const world::World& world, Sight& sight) {
 Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, int address) const {
   VOLVOX_ASSERT(carries(agent, outlet));
   if (address == everyone) return net::everyone;
-  if (address < 0 || static_cast<std::size_t>(address) >= first_outlet_.size())
+  if (address < 0 || address >= std::ssize(first_outlet_))
     return Error(fmt::format("it sent to the address {}; the modules have the addresses 0 to {}", address,
                              first_outlet_.size() - 1),
                  "use an address() that a module told, or mind::everyone");
@@ -295,7 +296,7 @@ Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, 
         return std::find(use.ports.begin(), use.ports.end(), id) != use.ports.end();
     return true;  // a wire has only its other end
   };
-  for (const net::InterfaceId id : network_.interfaces_of({static_cast<std::uint32_t>(address), 0}))
+  for (const net::InterfaceId id : network_.interfaces_of({narrow<std::uint32_t>(address), 0}))
     if (reaches(id)) return id;
   return Error(
       fmt::format("it sent to the address {}, but that module has no {} there", address, name(network_.kind(from))),
@@ -346,7 +347,7 @@ void Exchange::received(net::Network&, const net::Reception& reception) {
   Message message;
   message.outlet = to.outlet;
   message.mailbox = reception.port & largest_mailbox;
-  if (kind != net::InterfaceKind::wire) message.from = static_cast<int>(owners_[reception.from.index].agent);
+  if (kind != net::InterfaceKind::wire) message.from = narrow<int>(owners_[reception.from.index].agent);
   message.power = reception.power_w;
   message.sent = reception.queued;
   message.arrived = reception.arrived;
@@ -362,12 +363,12 @@ void Exchange::send_finished(net::Network&, const net::SendReport& report) {
   VOLVOX_ASSERT(report.interface.index < owners_.size());
   if (report.fate != net::Fate::sent) ++tallies_[report.interface.index].lost;
   const Owner sender = owners_[report.interface.index];
-  receiver_.sent(sender.agent, {sender.outlet, report.fate, static_cast<int>(report.attempts)});
+  receiver_.sent(sender.agent, {sender.outlet, report.fate, narrow<int>(report.attempts)});
 }
 
 // --- links -------------------------------------------------------------------------------------
 
-// The wire at the other end of an engaged dock, if both talk in the same manner.
+// The wire at the other end of an engaged dock, if both have the same timing.
 net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
   VOLVOX_ASSERT(dock < partners_.size() && wire_of_dock_.size() == partners_.size());
   VOLVOX_ASSERT(wire_of_dock_[dock] < wires_.size());
@@ -385,7 +386,7 @@ void Exchange::update_links(const world::World& world) {
   if (looked_ && seen_ == partners_) return;
   looked_ = true;
   partners_.swap(seen_);
-  // First all that let go, then all that meet: a dock may change its partner in one tick.
+  // All disconnections come first, then all connections: a dock may change its partner in one tick.
   for (const DockWire& wire : wires_)
     if (network_.peer(wire.id).valid() && network_.peer(wire.id) != wanted_peer(wire.dock))
       VOLVOX_CHECK(network_.unplug(wire.id).ok(), "a wire that cannot be unplugged");
@@ -397,8 +398,8 @@ void Exchange::update_links(const world::World& world) {
   for (BusUse& use : buses_) update_buses(world, use);
 }
 
-// Which ports hang together. An organism keeps the bus on which most of its ports already are, so
-// that docking and undocking disturb as few frames as can be.
+// Assigns ports to buses. An organism keeps the bus that most of its ports already use, so that docking and undocking
+// disturb as few frames as possible.
 void Exchange::update_buses(const world::World& world, BusUse& use) {
   VOLVOX_ASSERT(use.placements.size() == use.ports.size() && use.masters.size() == use.ports.size());
   VOLVOX_ASSERT(!use.buses.empty());
@@ -411,15 +412,15 @@ void Exchange::update_buses(const world::World& world, BusUse& use) {
     organism[p] = organisms.emplace(key, organisms.size()).first->second;
   }
 
-  // How many ports of an organism are on a bus: the largest numbers choose first.
+  // The number of ports of an organism on a bus: the largest numbers choose first.
   std::map<std::pair<std::size_t, std::size_t>, int> on;  // (organism, bus)
   for (std::size_t p = 0; p < ports; ++p) {
     const auto now = std::find(use.buses.begin(), use.buses.end(), network_.bus_of(use.ports[p]));
-    if (now != use.buses.end()) ++on[{organism[p], static_cast<std::size_t>(now - use.buses.begin())}];
+    if (now != use.buses.end()) ++on[{organism[p], narrow<std::size_t>(now - use.buses.begin())}];
   }
   std::vector<std::pair<std::pair<std::size_t, std::size_t>, int>> claims(on.begin(), on.end());
   std::stable_sort(claims.begin(), claims.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  constexpr std::size_t none = SIZE_MAX;
   std::vector<std::size_t> bus_of(organisms.size(), none);
   std::vector<std::uint8_t> taken(use.buses.size());
   for (const auto& [claim, count] : claims) {
@@ -448,7 +449,7 @@ void Exchange::update_buses(const world::World& world, BusUse& use) {
   }
 }
 
-// By placement: the lowest number among those that hang together by engaged docks.
+// By placement: the lowest number among the placements that engaged docks connect.
 std::vector<std::uint32_t> Exchange::components(const world::World& world) const {
   UnionFind joined(world.placements());
   for (std::uint32_t d = 0; d < partners_.size(); ++d)
@@ -456,7 +457,7 @@ std::vector<std::uint32_t> Exchange::components(const world::World& world) const
   return joined.roots();
 }
 
-// --- what can be known -------------------------------------------------------------------------
+// --- percepts ----------------------------------------------------------------------------------
 
 LinkState Exchange::link(std::uint32_t agent, int outlet) const {
   VOLVOX_ASSERT(carries(agent, outlet));
@@ -464,7 +465,7 @@ LinkState Exchange::link(std::uint32_t agent, int outlet) const {
   const Tally& tally = tallies_[id.index];
   LinkState state;
   state.up = network_.kind(id) == net::InterfaceKind::wire ? network_.peer(id).valid() : network_.bus_members(id) > 1;
-  state.queued = static_cast<int>(network_.queued(id));
+  state.queued = narrow<int>(network_.queued(id));
   state.received = tally.received;
   state.lost = tally.lost;
   return state;
@@ -478,7 +479,7 @@ Signal Exchange::signal(std::uint32_t agent, int outlet) const {
   signal.level_dbm = net::dbm(network_.heard_w(id));
   if (tally.last_power > 0) signal.last_dbm = net::dbm(tally.last_power);
   signal.last_from = tally.last_from;
-  signal.queued = static_cast<int>(network_.queued(id));
+  signal.queued = narrow<int>(network_.queued(id));
   signal.received = tally.received;
   signal.lost = tally.lost;
   return signal;
@@ -538,7 +539,7 @@ void Exchange::keep_frames(bool keep) {
 void Exchange::archive(Archive& ar) {
   network_.archive(ar);
   for (Tally& tally : tallies_) tally.archive(ar);
-  if (ar.loading()) looked_ = false, partners_.clear();  // looked at again: what is plugged came with the snapshot
+  if (ar.loading()) looked_ = false, partners_.clear();  // the network's links came with the snapshot
 }
 
 std::size_t Exchange::memory_bytes() const {

@@ -1,8 +1,9 @@
-// Joins the modules' wires, radios and buses to the discrete-event network: positions and links
-// come from the world, frames become messages. There is none unless some module declares an
-// interface; docks without a wire are the ideal network's.
+// Connects the modules' wires, radios and buses to the discrete-event network (net/): positions and links come from the
+// world, received frames become messages. It exists only if a module declares an interface; messages at docks without a
+// wire are sent by Minds, over ideal links.
 //
-// Serial by definition. Within a tick positions and links stay as they were at its start.
+// Runs in one thread, event by event, so it is deterministic. Within a tick, positions and links stay as they were at
+// its beginning. Const functions may be called from several threads.
 #pragma once
 
 #include <functional>
@@ -21,12 +22,12 @@
 
 namespace volvox::exchange {
 
-// Laws by which radio waves lose power, beside our own: the frequency (Hz) of the channel and its
-// further attributes make one.
+// Further models of radio propagation. The factory gets the frequency (Hz) of the channel and its other attributes.
 using PropagationFactory = std::function<std::unique_ptr<net::Propagation>(double frequency, const Parameters&)>;
 using PropagationRegistry = Registry<PropagationFactory>;
 
-// Whoever has the modules' minds. Called by run() alone, at the exact time (network().now()), and may send.
+// Receives the messages for the modules (mind::Minds does). Only run() calls it, at the exact simulated time
+// (network().now()); it may call send().
 class Receiver {
  public:
   virtual void received(std::uint32_t agent, Message message) = 0;
@@ -38,27 +39,27 @@ class Receiver {
 
 class Exchange final : private net::Listener {
  public:
-  // Null if no module has an interface. Bad values come back with the file and line of the
-  // element that gave them. The receiver must outlive the exchange.
+  // Null if no module has an interface. Errors name the file and line of the SDF element. The receiver must outlive the
+  // exchange.
   static Result<std::unique_ptr<Exchange>> create(const world::World& world, const PropagationRegistry& laws,
                                                   std::uint64_t seed, Receiver& receiver);
 
-  // Whether what goes out there is the network's; otherwise it is the ideal network's.
+  // Whether messages at this outlet cross the discrete-event network; otherwise the outlet is an ideal dock.
   bool carries(std::uint32_t agent, int outlet) const { return interface(agent, outlet).valid(); }
 
   // The phases.
   void begin_tick(const world::World& world);
-  // Accepted, or lost and counted; an error is a mistake of the sender's. `at`: not before then.
+  // True: accepted. False: lost and counted. An error: a mistake of the sender. The frame starts at `at` or later.
   Result<bool> send(std::uint32_t agent, const Outgoing& message, Time at);
-  void all_sent(const world::World& world, Sight& sight);  // of this tick's start
+  void all_sent(const world::World& world, Sight& sight);  // computes the occlusion for this tick
   Result<void> run(Time tick_end) { return network_.run(tick_end); }
-  void update_links(const world::World& world);  // what let go cuts its frames
+  void update_links(const world::World& world);  // a dock that has let go cuts its frames
 
-  // What modules can know.
+  // The percepts of an interface.
   LinkState link(std::uint32_t agent, int outlet) const;
   Signal signal(std::uint32_t agent, int outlet) const;
 
-  // For those who look on: recorders, viewers, experiments, tests.
+  // For recorders, viewers, experiments and tests.
   const net::Network& network() const { return network_; }
   struct Owner {
     std::uint32_t agent = 0;
@@ -66,13 +67,13 @@ class Exchange final : private net::Listener {
   };
   Owner owner(std::uint32_t interface) const { return owners_[interface]; }
   net::InterfaceId interface(std::uint32_t agent, int outlet) const {
-    return interfaces_[first_outlet_[agent] + static_cast<std::size_t>(outlet)];
+    return interfaces_[first_outlet_[agent] + outlet];
   }
-  // The network's events of the last tick, if they are kept. Never part of the state.
+  // The network's events of the last tick, if they are kept. They are not part of the state.
   void keep_frames(bool keep);
   const net::FrameLog& frames() const { return frames_; }
 
-  // Things that are allowed but hardly meant.
+  // Settings that are allowed but probably mistakes.
   std::vector<std::string> warnings(const world::World& world) const;
 
   void archive(Archive& ar);
@@ -116,7 +117,7 @@ class Exchange final : private net::Listener {
   struct ChannelUse {
     std::string name;
     net::MediumId medium;
-    std::shared_ptr<Occlusion> occlusion;  // null: nothing is in the way
+    std::shared_ptr<Occlusion> occlusion;  // null: no occlusion
   };
   struct BusUse {  // of one name
     model::Bus options;
@@ -124,7 +125,7 @@ class Exchange final : private net::Listener {
     std::vector<net::BusId> buses;          // as many as there are ports: the most that may be needed
     std::vector<net::InterfaceId> ports;    // in the order of modules
     std::vector<std::uint32_t> placements;  // of the ports
-    std::vector<std::uint8_t> masters;      // whether a port would be master
+    std::vector<std::uint8_t> masters;      // whether a port can be master
   };
 
   void update_buses(const world::World& world, BusUse& use);
@@ -141,9 +142,9 @@ class Exchange final : private net::Listener {
   std::vector<BusUse> buses_;
   std::vector<Tally> tallies_;  // by interface
 
-  std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, when links were last looked at
-  bool looked_ = false;                  // whether they were
-  std::vector<std::uint32_t> seen_;      // scratch: partners at this look
+  std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, at the last update of links
+  bool looked_ = false;                  // whether links have been updated yet
+  std::vector<std::uint32_t> seen_;      // scratch: the partners at this update
   net::FrameLog frames_;
 };
 

@@ -1,5 +1,5 @@
-// What modules say to each other. A message goes out at an outlet: a dock, where whoever is
-// attached receives it, or a radio or bus, where all who listen do, or the one it is addressed to.
+// Messages between modules. A message leaves at an outlet: at a dock the attached module receives it; on a radio or bus
+// every listening module does, or only the module that it is addressed to. Times are exact simulated times.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ using MailboxNumber = std::uint16_t;
 inline constexpr MailboxNumber largest_mailbox = 0x7fff;
 inline constexpr int everyone = -1;  // as an address
 
-// A message of this type crosses the network as these bytes and nothing else; every other type
-// travels with a mark of 8 bytes by which the receiver knows it.
+// A message of this type is sent as exactly these bytes. Every other type travels with 8 more bytes, by which the
+// receiver recognises the type.
 using Bytes = std::vector<std::uint8_t>;
 
 struct Message {
-  int outlet = 0;  // of the receiver, where it came in: its docks, then its radios, then its buses
+  int outlet = 0;  // of the receiver: docks are numbered first, then radios, then buses
   MailboxNumber mailbox = 0;
   int from = -1;     // the sender's address, if it came by radio or bus
-  double power = 0;  // W, as received, if it came by radio
+  double power = 0;  // W, received power, if it came by radio
   Time sent, arrived;
   Payload payload;
 
@@ -48,12 +48,12 @@ struct Message {
 // How a message is sent. All members have a default: agent.send("radio", text, {.to = 7}).
 struct SendOptions {
   MailboxNumber mailbox = 0;   // of the receiver
-  int to = everyone;           // an address; docks have only their other end
-  std::uint32_t priority = 0;  // on a CAN bus, its identifier: the lowest wins
-  bool report = false;         // Behavior::sent is called when it has left, not only when it was lost
+  int to = everyone;           // an address; a dock reaches only its other end
+  std::uint32_t priority = 0;  // the identifier on a CAN bus: the lowest wins the arbitration
+  bool report = false;         // call Behavior::sent also when the message has left, not only when it is lost
 };
 
-// What became of a message on the network, as far as its sender can know.
+// The fate of a message on the network, as far as its sender can know.
 using net::Fate;
 struct SendReport {
   int outlet = 0;
@@ -61,12 +61,12 @@ struct SendReport {
   int attempts = 1;
 };
 
-// On its way out of a module.
+// A message in the outbox of a module.
 struct Outgoing {
   int outlet = 0;  // of the sender
   Payload payload;
   SendOptions options{};
-  bool poll = false;  // nothing is sent: a slave of a serial bus is asked for what it has
+  bool poll = false;  // no message: the master of a serial bus asks a slave to send
 
   template <class A>
   void archive(A& ar) {

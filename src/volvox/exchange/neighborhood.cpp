@@ -15,7 +15,7 @@ void Neighborhood::update(const world::World& world, double range) {
 
 void Neighborhood::near(const Vec3& place, double range, std::uint32_t except, std::vector<Near>& out) const {
   out.clear();
-  // A little farther, so that the rounding of a square cannot hide one: the distance decides.
+  // The search radius is slightly larger, so that rounding in the square loses no module; the distance decides.
   grid_.near(place, range * (1 + 1e-9), [&](std::uint32_t i, double distance_squared) {
     const double distance = std::sqrt(distance_squared);
     if (modules_[i] != except && distance <= range) out.push_back({distance, modules_[i], positions_[i]});

@@ -1,5 +1,5 @@
-// Which modules are near a place: the modules of a world sorted into cells, once a tick, for all
-// sensors that ask.
+// Finds the modules near a position. A spatial hash of all modules is built once a tick and shared by all sensors.
+// Positions in m, world frame.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace volvox::exchange {
 
 class Neighborhood {
  public:
-  // Where modules are: the origins of their first links. `range` (m) is the farthest that near()
-  // will be asked for.
+  // The position of a module is the origin of its first link. `range` (m) is the largest range of later calls of
+  // near().
   void update(const world::World& world, double range);
 
   struct Near {
     double distance = 0;       // m
     std::uint32_t module = 0;  // the placement
-    Vec3 position;             // in the world
+    Vec3 position;             // world frame
   };
-  // The modules within the range, but for one, by distance and then by number. Thread-safe.
+  // The modules within the range except one, sorted by distance and then by number. Thread-safe.
   void near(const Vec3& place, double range, std::uint32_t except, std::vector<Near>& out) const;
 
  private:

@@ -1,10 +1,11 @@
 #include "volvox/exchange/occlusion.h"
+#include "volvox/base/index.h"
 
 namespace volvox::exchange {
 namespace {
 
-constexpr double skin = 1e-6;    // m: a ray that goes on starts so far inside what it has hit
-constexpr int most_bodies = 64;  // that a ray passes
+constexpr double skin = 1e-6;    // m: a ray continues this far behind its last hit
+constexpr int most_bodies = 64;  // that a ray can pass through
 
 class Dimmed final : public net::Propagation {
  public:
@@ -26,12 +27,12 @@ class Dimmed final : public net::Propagation {
 
 void Occlusion::add(std::uint32_t number, std::uint32_t placement) {
   if (place_.size() <= number) place_.resize(number + 1, nowhere);
-  place_[number] = static_cast<std::uint32_t>(placements_.size());
+  place_[number] = narrow<std::uint32_t>(placements_.size());
   placements_.push_back(placement);
 }
 
-// From one radio to all after it, in one batch; rays that hit something go on from there in the next. Every body that a
-// ray enters dims it once; the two modules that talk do not count.
+// Casts the rays from one radio to all radios after it in one batch; rays that hit something continue in the next
+// batch. Every body that a ray enters weakens it once, except the two modules that communicate.
 void Occlusion::look_from(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions,
                           std::size_t a) {
   const std::size_t count = placements_.size();

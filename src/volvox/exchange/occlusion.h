@@ -1,5 +1,5 @@
-// What stands between two radios: rays through the world, cast at the start of a tick, because
-// that is where everything is while the network runs through the tick.
+// Obstacles between radios weaken the signal. Rays between the radios are cast at the beginning of a tick, because
+// positions stay the same while the network runs through the tick.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,19 @@
 
 namespace volvox::exchange {
 
-// Of the radios of one channel.
+// The occlusion between the radios of one channel.
 class Occlusion {
  public:
   explicit Occlusion(double passes_body) : passes_body_(passes_body) {}
 
-  static constexpr std::size_t most_radios = 4096;  // the table has their square
+  static constexpr std::size_t most_radios = 4096;  // the table grows with the square
 
   // `number` is the radio's in the network; `placement` the module that carries it.
   void add(std::uint32_t number, std::uint32_t placement);
   bool has(std::uint32_t number) const { return number < place_.size() && place_[number] != nowhere; }
   std::size_t radios() const { return placements_.size(); }
-  // Casts the rays between all pairs, if anything has moved. `sight` shows the world as it is; positions of the radios,
-  // in the order of add.
+  // Casts the rays between all pairs if anything has moved. `sight` must be up to date; `positions` (m, world frame)
+  // are in the order of add().
   void look(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions);
 
   // The fraction of the power that passes between two radios, by their numbers in the network.
@@ -39,10 +39,10 @@ class Occlusion {
   std::vector<std::uint32_t> place_;       // by number
   std::vector<std::uint32_t> placements_;  // in the order of add
   std::vector<double> table_;              // by pair
-  std::vector<Vec3> looked_at_;            // where the radios were then
-  std::uint64_t version_ = 0;              // of what was seen then
+  std::vector<Vec3> looked_at_;            // the positions of the radios at the last look()
+  std::uint64_t version_ = 0;              // of the sight at the last look()
 
-  // Scratch: the rays of one radio that still go on, and how far each has come.
+  // Scratch: the unfinished rays of one radio, and the length that each has covered.
   struct Going {
     std::size_t to = 0;
     double whole = 0, done = 0;  // m
@@ -52,7 +52,7 @@ class Occlusion {
   std::vector<RayHit> hits_;
 };
 
-// Another model, dimmed by what stands between.
+// A propagation model whose power is reduced by the occlusion.
 std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base,
                                          std::shared_ptr<const Occlusion> occlusion);
 

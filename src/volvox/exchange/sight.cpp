@@ -1,5 +1,6 @@
 #include "volvox/exchange/sight.h"
 
+#include "volvox/base/index.h"
 #include "volvox/rays/ray_caster.h"
 
 namespace volvox::exchange {
@@ -23,7 +24,7 @@ void Sight::build(const world::World& world) {
 void Sight::update(const world::World& world, ThreadPool* threads) {
   if (!caster_) build(world);
   parallel_for(threads, world.links(), 128, [&](std::size_t link) {
-    caster_->place(static_cast<std::uint32_t>(link), world.link_pose(static_cast<std::uint32_t>(link)));
+    caster_->place(narrow<std::uint32_t>(link), world.link_pose(narrow<std::uint32_t>(link)));
   });
   caster_->update();
 }

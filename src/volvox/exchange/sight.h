@@ -1,5 +1,6 @@
-// What rays meet in the world, for sensors, cameras and radios: one ray caster over every link, whichever physics
-// engine moves it. Built at the first look; from then on only what has moved is put in place.
+// Ray casting in the world for sensors, cameras and radios: one ray caster over all links, independent of the physics
+// engine. It is built at the first update; later updates move only the links that have moved. Rays are in the world
+// frame, in m.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,11 @@ class Sight {
  public:
   Sight();
   ~Sight();
-  // Puts everything where the world has it. Comes before cast() once the world has moved.
+  // Takes the poses of all links from the world. Must be called before cast() after the world has moved.
   void update(const world::World& world, ThreadPool* threads = nullptr);
-  // The owner that a ray ignores is a placement, plus one. May run on several threads.
+  // The owner that a ray ignores is a placement, plus one. Several threads may cast at once.
   void cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPool* threads = nullptr) const;
-  // As RayCaster::version: the same number, the same hits.
+  // See RayCaster::version: the same number means the same hits.
   std::uint64_t version() const;
 
  private:

@@ -1,4 +1,5 @@
-// Actuators change the world for one module, driven by that module's actions.
+// Actuators carry out the actions of one module in the world. Units are SI. One Actuator object serves all modules of a
+// model, so it has no state of its own.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@ namespace volvox::mind {
 // The action of a joint with a motor.
 struct JointCommand {
   physics::Control control = physics::Control::off;
-  double target = 0;  // rad or m, rad/s or m/s, N m or N
+  double target = 0;  // position: rad or m; velocity: rad/s or m/s; torque: N m or N
 };
 VOLVOX_TYPE(JointCommand, control, target)
 
@@ -31,11 +32,11 @@ struct ActContext {
 class Actuator {
  public:
   virtual ~Actuator() = default;
-  // Whether a controller on board may use it: then apply() touches the forces and motors of its
-  // own module and nothing else, and is called for several modules at once.
+  // Whether Behavior::control may use it. If so, apply() changes only the forces and motors of its own module, because
+  // it is called for several modules at once.
   virtual bool on_board() const { return false; }
   virtual const TypeInfo& type() const = 0;  // of the action
-  // Carries out a command (with its noise already in it). In the act phase serial, in the order
+  // Carries out a command, which already contains its noise. In the act phase it is called in one thread, in the order
   // of modules.
   virtual void apply(const ActContext& context, const Value& command) const = 0;
 };

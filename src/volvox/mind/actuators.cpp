@@ -12,8 +12,7 @@ class JointMotor final : public Actuator {
   const TypeInfo& type() const override { return type_of<JointCommand>(); }
   void apply(const ActContext& c, const Value& command) const override {
     const JointCommand& joint = *command.get<JointCommand>();
-    c.world.command(c.world.part(c.module).first_joint + static_cast<std::uint32_t>(joint_), joint.control,
-                    joint.target);
+    c.world.command(c.world.part(c.module).first_joint + joint_, joint.control, joint.target);
   }
 
  private:
@@ -25,23 +24,21 @@ class DockLatch final : public Actuator {
   explicit DockLatch(int dock) : dock_(dock) {}
   const TypeInfo& type() const override { return type_of<bool>(); }
   void apply(const ActContext& c, const Value& command) const override {
-    c.world.enable_dock(c.world.part(c.module).first_dock + static_cast<std::uint32_t>(dock_), *command.get<bool>());
+    c.world.enable_dock(c.world.part(c.module).first_dock + dock_, *command.get<bool>());
   }
 
  private:
   int dock_;
 };
 
-// Pushes and turns a link at a point of it.
+// Applies a force and a torque to a link at the mount.
 class MountedActuator : public Actuator {
  public:
   explicit MountedActuator(const model::Actuator& actuator) : link_(actuator.link), pose_(actuator.pose) {}
   bool on_board() const override { return true; }
 
  protected:
-  std::uint32_t link(const ActContext& c) const {
-    return c.world.part(c.module).first_link + static_cast<std::uint32_t>(link_);
-  }
+  std::uint32_t link(const ActContext& c) const { return c.world.part(c.module).first_link + link_; }
   // From the centre of mass to the mount, and the mount's rotation, in world axes.
   struct Mount {
     Vec3 arm;
@@ -79,8 +76,8 @@ class Thruster final : public MountedActuator {
 };
 
 // A propeller about the z axis of its mount, by the map from its speed to its force and torque
-// (seed 003, section 3.1): thrust and drag grow with the square of the speed; what comes in along
-// the axis takes thrust away; what comes in from the side is resisted by the blades.
+// (seed 003, section 3.1): thrust and drag grow with the square of the speed; inflow along the axis reduces the thrust;
+// inflow from the side causes a drag of the blades.
 class Rotor final : public MountedActuator {
  public:
   Rotor(const model::Actuator& actuator, const Parameters& p)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 
 namespace volvox::mind {
 namespace {
@@ -34,7 +35,7 @@ void Agent::wrong_type(const char* kind, std::string_view name, const Value& val
 int Agent::owner_of(MailboxNumber mailbox) const {
   if (mailbox == 0) return 0;
   for (const OpenMailbox& open : open_)
-    if (open.number == mailbox) return static_cast<int>(open.program);
+    if (open.number == mailbox) return narrow<int>(open.program);
   return -1;
 }
 
@@ -43,23 +44,23 @@ void Agent::open(MailboxNumber mailbox) {
   if (mailbox > largest_mailbox)
     throw AgentError(fmt::format("it opened mailbox {}; the largest number is {}", mailbox, largest_mailbox));
   const int owner = owner_of(mailbox);
-  if (owner == static_cast<int>(running_)) return;
+  if (owner == narrow<int>(running_)) return;
   if (owner >= 0) throw AgentError(fmt::format("it opened mailbox {}, which is another behavior's", mailbox));
-  open_.push_back({mailbox, static_cast<std::uint32_t>(running_)});
+  open_.push_back({mailbox, narrow<std::uint32_t>(running_)});
 }
 
 void Agent::put(int outlet, Payload payload, const SendOptions& options) {
-  VOLVOX_ASSERT(outlet >= 0 && static_cast<std::size_t>(outlet) < anatomy_->outlet_names.size());
+  VOLVOX_ASSERT(outlet >= 0 && outlet < std::ssize(anatomy_->outlet_names));
   if (options.mailbox > largest_mailbox)
     throw AgentError(fmt::format("it sent to mailbox {}; the largest number is {}", options.mailbox, largest_mailbox));
   outbox_.push_back({outlet, std::move(payload), options});
 }
 
-// The oldest of this behaviour's messages that is wanted.
+// Takes the oldest of this behaviour's messages that `wanted` accepts.
 template <class Wanted>
 std::optional<Message> Agent::take(Wanted&& wanted) {
   const auto it = std::find_if(mailbox_.begin(), mailbox_.end(), [&](const Message& m) {
-    return wanted(m) && owner_of(m.mailbox) == static_cast<int>(running_);
+    return wanted(m) && owner_of(m.mailbox) == narrow<int>(running_);
   });
   if (it == mailbox_.end()) return std::nullopt;
   Message message = std::move(*it);
@@ -81,9 +82,8 @@ std::optional<Message> Agent::read(MailboxNumber mailbox) {
 }
 
 std::size_t Agent::waiting() const {
-  return static_cast<std::size_t>(std::count_if(mailbox_.begin(), mailbox_.end(), [&](const Message& m) {
-    return owner_of(m.mailbox) == static_cast<int>(running_);
-  }));
+  return std::count_if(mailbox_.begin(), mailbox_.end(),
+                       [&](const Message& m) { return owner_of(m.mailbox) == narrow<int>(running_); });
 }
 
 std::map<std::string, std::string> Agent::behavior_parameters() const {

@@ -1,6 +1,8 @@
-// All that a module can know and do: its percepts, actions, docks, mailbox, model of the
-// world, clock and random stream. A behaviour sees nothing else, so that the same behaviour
-// could run on the hardware.
+// Everything that a module can know and do: its percepts, actions, docks, mailbox, model of the world, clock and random
+// stream. A behaviour has access to nothing else, so that the same behaviour could run on the hardware.
+//
+// Units are SI, angles in rad. Minds owns the agents. Behaviours of different modules run in several threads at once;
+// each uses its own agent only. Random numbers must come from random() and times from time(): runs then repeat exactly.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/exchange/message.h"
 #include "volvox/mind/anatomy.h"
 
@@ -28,20 +31,20 @@ using exchange::Outgoing;
 using exchange::SendOptions;
 using exchange::SendReport;
 
-// A behaviour asked for something that its module does not have. The run stops and names the
-// module, the behaviour and what is wrong.
+// A behaviour asked for something that its module does not have. The run stops with an error that names the module, the
+// behaviour and the mistake.
 class AgentError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Where a percept is, found once by name: faster than asking by name in every tick.
+// A handle of a percept: it is faster to find it once in start() than to look its name up in every tick.
 template <class T>
 struct Percept {
   int index = -1;
 };
 
-// And where an action is.
+// A handle of an action, likewise.
 template <class T>
 struct Action {
   int index = -1;
@@ -49,9 +52,9 @@ struct Action {
 
 class Agent {
  public:
-  static constexpr std::size_t mailbox_capacity = 4096;  // the oldest is dropped beyond it
+  static constexpr std::size_t mailbox_capacity = 4096;  // messages; a full mailbox drops its oldest
 
-  // --- What it senses -------------------------------------------------------------------
+  // --- Percepts -------------------------------------------------------------------------
   template <class T>
   const T& percept(std::string_view name) const {
     return percept(find_percept<T>(name));
@@ -64,9 +67,8 @@ class Agent {
   }
   template <class T>
   const T& percept(Percept<T> handle) const {
-    const T* value = handle.index >= 0 && static_cast<std::size_t>(handle.index) < percepts_.size()
-                         ? percepts_[static_cast<std::size_t>(handle.index)].template get<T>()
-                         : nullptr;
+    const T* value =
+        handle.index >= 0 && handle.index < std::ssize(percepts_) ? percepts_[handle.index].template get<T>() : nullptr;
     if (value == nullptr) throw AgentError("it used a percept handle that it did not get from find_percept");
     return *value;
   }
@@ -76,8 +78,8 @@ class Agent {
   const std::vector<std::string>& percepts() const { return anatomy_->percept_names; }
   const std::vector<model::Dock>& docks() const { return anatomy_->model->docks; }
 
-  // --- What it does: commands hold until they are changed ---------------------------------
-  void move_to(std::string_view joint, double position) {
+  // --- Actions: a command holds until it is changed ---------------------------------------
+  void move_to(std::string_view joint, double position) {  // rad or m
     act(joint, JointCommand{physics::Control::position, position});
   }
   void turn(std::string_view joint, double velocity) { act(joint, JointCommand{physics::Control::velocity, velocity}); }
@@ -97,53 +99,50 @@ class Agent {
   }
   template <class T>
   void act(Action<T> handle, const T& command) {
-    T* slot = handle.index >= 0 && static_cast<std::size_t>(handle.index) < actions_.size()
-                  ? actions_[static_cast<std::size_t>(handle.index)].template get<T>()
-                  : nullptr;
+    T* slot =
+        handle.index >= 0 && handle.index < std::ssize(actions_) ? actions_[handle.index].template get<T>() : nullptr;
     if (slot == nullptr) throw AgentError("it used an action handle that it did not get from find_action");
     *slot = command;
-    action_set_[static_cast<std::size_t>(handle.index)] = 1;
+    action_set_[handle.index] = 1;
   }
   const std::vector<std::string>& actions() const { return anatomy_->action_names; }
 
-  // --- What it says and hears ------------------------------------------------------------
-  // An outlet is a dock, a radio or a bus. At a dock whoever is attached hears it, and nobody
-  // if the dock is free; on a radio or bus everyone who listens, or the module it is sent to.
+  // --- Messages --------------------------------------------------------------------------
+  // An outlet is a dock, a radio or a bus. A message sent at a dock reaches the attached module, and is lost if the
+  // dock is free. A message on a radio or bus reaches every listening module, or only the module that it is addressed
+  // to.
   template <class T>
   void send(std::string_view outlet, const T& content, const SendOptions& options = {}) {
     put(outlet_index(outlet), Payload::of(content), options);
   }
   template <class T>
   void broadcast(const T& content, const SendOptions& options = {}) {  // at all docks
-    for (std::size_t d = 0; d < docks().size(); ++d) put(static_cast<int>(d), Payload::of(content), options);
+    for (std::size_t d = 0; d < docks().size(); ++d) put(narrow<int>(d), Payload::of(content), options);
   }
-  // As the master of a serial bus: asks a slave for the first message that it has to send.
+  // As the master of a serial bus: asks a slave for the first message of its queue.
   void poll(std::string_view bus, int slave) { outbox_.push_back({outlet_index(bus), {}, {.to = slave}, true}); }
-  int address() const { return address_; }  // by which radios and buses reach this module
+  int address() const { return address_; }  // of this module on radios and buses
 
-  // The oldest message in the mailboxes of this behaviour, or the oldest that came in at an
-  // outlet or for a mailbox; reading consumes it.
+  // Takes the oldest message out of this behaviour's mailboxes: of all of them, of those that came in at one outlet, or
+  // of one mailbox.
   std::optional<Message> read();
   std::optional<Message> read(std::string_view outlet);
   std::optional<Message> read(MailboxNumber mailbox);
   std::size_t waiting() const;
-  // From here on messages for that mailbox are this behaviour's: its receive is called with them.
-  // Mailbox 0 is always that of the module's first behaviour; what is for a mailbox that nobody
-  // has opened is lost.
+  // From now on this behaviour receives the messages for that mailbox. Mailbox 0 always belongs to the module's first
+  // behaviour. A message for a mailbox that no behaviour has opened is lost.
   void open(MailboxNumber mailbox);
-  // Where a message came in: agent.send(agent.where(message), ...) answers it.
-  const std::string& where(const Message& message) const {
-    return anatomy_->outlet_names[static_cast<std::size_t>(message.outlet)];
-  }
-  // What is to be known of an interface.
+  // The outlet at which a message came in: agent.send(agent.where(message), ...) answers it.
+  const std::string& where(const Message& message) const { return anatomy_->outlet_names[message.outlet]; }
+  // The state of a network interface.
   const LinkState& link(std::string_view outlet) const { return percept<LinkState>(std::string(outlet) + ".link"); }
   const Signal& signal(std::string_view radio) const { return percept<Signal>(std::string(radio) + ".signal"); }
 
-  // --- What it knows -----------------------------------------------------------------------
-  double time() const { return clock_.offset + now_.seconds() * (1 + clock_.drift_ppm * 1e-6); }  // by its own clock
-  double dt() const { return dt_; }
+  // --- Knowledge ---------------------------------------------------------------------------
+  double time() const { return clock_.offset + now_.seconds() * (1 + clock_.drift_ppm * 1e-6); }  // s, own clock
+  double dt() const { return dt_; }  // s, the length of a tick
   RandomStream& random() { return program().random; }
-  // Its model of the world: any type declared by VOLVOX_TYPE, made when first asked for.
+  // The behaviour's model of the world: any type declared by VOLVOX_TYPE. The first call makes it.
   template <class T>
   T& model() {
     if (!program().template unpack<T>())
@@ -151,7 +150,7 @@ class Agent {
     return program().model.template emplace<T>();
   }
   template <class T>
-  const T& model() const {  // for those who look on: of whichever behaviour has it
+  const T& model() const {  // for observers: of the first behaviour that has one of this type
     const T* known = find_model<T>();
     if (known == nullptr) throw AgentError("it has no model of type " + type_name<T>());
     return *known;
@@ -164,7 +163,7 @@ class Agent {
     }
     return nullptr;
   }
-  // Something that serves the whole run, by name: agent.extension<Joystick>("joystick").axis(0).
+  // An extension of the run (mind/extension.h), by name: agent.extension<Joystick>("joystick").axis(0).
   template <class T>
   T& extension(std::string_view name) const {
     T* known = dynamic_cast<T*>(find_extension(name));
@@ -177,28 +176,28 @@ class Agent {
     return parameters().integer(name, fallback);
   }
   int parameter(const std::string& name, int fallback) const {
-    return static_cast<int>(parameters().integer(name, fallback, INT32_MIN, INT32_MAX));
+    return narrow<int>(parameters().integer(name, fallback, INT32_MIN, INT32_MAX));
   }
   bool parameter(const std::string& name, bool fallback) const { return parameters().flag(name, fallback); }
   std::string parameter(const std::string& name, const char* fallback) const {
     return parameters().text(name, fallback);
   }
 
-  // --- For people ----------------------------------------------------------------------------
+  // --- For users -----------------------------------------------------------------------------
   const std::string& name() const { return name_; }
   template <class... Args>
   void log(fmt::format_string<Args...> format, Args&&... args) {
     log_.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // For viewers and recorders: values of any type, to be described. By the names' order.
+  // For viewers and recorders. The index is that of the name in percepts() or actions().
   const Value& percept_value(std::size_t i) const { return percepts_[i]; }
   const Value& action_value(std::size_t i) const { return actions_[i]; }
   bool action_was_set(std::size_t i) const { return action_set_[i] != 0; }
   const std::vector<Message>& mailbox() const { return mailbox_; }
-  // From outside, in the input phase. False: it has no such percept, or it is of another type.
+  // Sets the reading of a sensor of type external, in the input phase. False: there is no such percept.
   bool set_external(std::string_view percept, double value);
-  // The model of the first behaviour that has one, as JSON; empty: none has.
+  // The model of the first behaviour that has one, as JSON; empty if none has.
   std::string describe_model() const {
     for (const Program& p : programs_) {
       if (!p.model.empty()) return p.model.describe();
@@ -212,26 +211,26 @@ class Agent {
     }
     return nothing;
   }
-  // The parameters that its behaviours asked for, which can be tuned; "" where none was given.
-  // Of a name that several behaviours know, the first one's value.
+  // The parameters that the module's behaviours have read and that can be tuned; "" if the world gives no value. If
+  // several behaviours share a name, the value is that of the first.
   std::map<std::string, std::string> behavior_parameters() const;
   const std::vector<std::string>& outlets() const { return anatomy_->outlet_names; }
   std::uint32_t placement() const { return placement_; }
 
-  // --- Who wants to be called (seed 003's SensorCallbacks) -------------------------------------
-  // In start(): from then on callback(const T&) is called with that percept in every tick, noise and
-  // all, once everybody has sensed and before step, whatever the behaviour's period. Nothing is copied.
+  // --- Callbacks for percepts (seed 003's SensorCallbacks) -------------------------------------
+  // To be called in start(). From then on callback(const T&) gets that percept (with its noise, not copied) in every
+  // tick, after all modules have sensed and before step(), whatever the behaviour's period is.
   template <class T, class Callback>
   void observe(std::string_view name, Callback callback) {
     watch<T>(*this, name, std::move(callback));
   }
-  // Of another module: for a behaviour that is declared omniscient.
+  // The same with another module's percept: only for a behaviour whose omniscient() returns true.
   template <class T, class Callback>
   void observe(std::size_t module, std::string_view name, Callback callback) {
     watch<T>(look_at(module), name, std::move(callback));
   }
 
-  // For a behaviour that is declared omniscient: another module's percept in this tick.
+  // Another module's percept in this tick: only for a behaviour whose omniscient() returns true.
   template <class T>
   const T& other(std::size_t module, std::string_view name) const {
     return look_at(module).template percept<T>(name);
@@ -242,19 +241,19 @@ class Agent {
   friend class Minds;
   friend class AgentTransfer;
 
-  // What each behaviour on the module has for itself.
+  // The part of the agent that each behaviour of the module has for itself.
   struct Program {
     Parameters parameters;
-    // Out of a snapshot a model comes as bytes, until somebody says of what type it is.
+    // After a restore the model is kept as bytes until a caller asks for it by its type.
     mutable Value model;
     mutable Payload restored_model;
     RandomStream random;
     bool omniscient = false;
     double period = 0;  // s; 0: every tick
     Time next_step;
-    std::map<std::string, std::string> tuned;  // parameters that were changed while the run went on
+    std::map<std::string, std::string> tuned;  // parameters that were changed during the run
 
-    // False: there are bytes, and they are of another type.
+    // Makes the model from the restored bytes, if there are any. False: they hold another type.
     template <class T>
     bool unpack() const {
       if (restored_model.empty()) return true;
@@ -289,21 +288,21 @@ class Agent {
 
   struct Observation {
     const Agent* of = nullptr;
-    std::size_t percept = 0, program = 0;  // program: whose callback it is
+    std::size_t percept = 0, program = 0;  // program: the behaviour that gets the callback
     std::function<void(const Value&)> call;
   };
   template <class T, class Callback>
   void watch(const Agent& of, std::string_view name, Callback callback) {
     const Percept<T> percept = of.find_percept<T>(name);
     observations_.push_back(
-        {&of, static_cast<std::size_t>(percept.index), running_,
+        {&of, narrow<std::size_t>(percept.index), running_,
          [callback = std::move(callback)](const Value& value) { callback(*value.template get<T>()); }});
   }
   Extension* find_extension(std::string_view name) const;
 
   Program& program() { return programs_[running_]; }
   const Parameters& parameters() const { return programs_[running_].parameters; }
-  // The behaviour whose mailbox that is; negative: nobody's.
+  // The index of the behaviour that has opened the mailbox; -1 if none has.
   int owner_of(MailboxNumber mailbox) const;
   template <class Wanted>
   std::optional<Message> take(Wanted&& wanted);
@@ -345,8 +344,8 @@ class Agent {
   std::vector<Observation> observations_;
   const std::vector<Agent>* everyone_ = nullptr;  // null unless a behaviour is omniscient
   int address_ = 0;
-  std::vector<Program> programs_;  // one for each behaviour, and one if there is none
-  std::size_t running_ = 0;        // the behaviour whose code runs
+  std::vector<Program> programs_;  // one for each behaviour; a module without behaviours has one
+  std::size_t running_ = 0;        // the index of the behaviour that is being called
   model::Clock clock_;
   bool off_ = false;  // its power has failed
   Time now_;
@@ -356,8 +355,8 @@ class Agent {
   std::vector<std::uint8_t> action_set_;
   std::vector<Message> mailbox_;   // of all mailboxes
   std::vector<OpenMailbox> open_;  // beside mailbox 0, which is the first behaviour's
-  std::vector<Outgoing> outbox_;   // what start, receive and end_tick send waits here for the next tick
-  std::int64_t dropped_ = 0;       // messages, because the mailbox was full
+  std::vector<Outgoing> outbox_;   // messages from start, receive and end_tick leave in the next tick
+  std::int64_t dropped_ = 0;       // messages that a full mailbox dropped
   std::vector<std::string> log_;
 };
 

@@ -1,4 +1,5 @@
 #include "volvox/mind/anatomy.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 
@@ -14,9 +15,9 @@ Result<std::shared_ptr<const Anatomy>> Anatomy::make(std::shared_ptr<const model
   if (auto added = anatomy->add_actuators(registries); !added.ok()) return added.error();
   anatomy->outlet_names = anatomy->model->outlet_names();
   for (std::size_t o = 0; o < anatomy->outlet_names.size(); ++o)
-    anatomy->outlets.emplace(anatomy->outlet_names[o], static_cast<int>(o));
+    anatomy->outlets.emplace(anatomy->outlet_names[o], narrow<int>(o));
 
-  // Noise on something that does not exist would otherwise never be missed.
+  // Without this check a misspelt name in <noise> would go unnoticed.
   const auto check = [&](const auto& noise, const NameIndex& names, const char* kind) -> Result<void> {
     for (const auto& [name, chain] : noise) {
       if (names.contains(name) || (name == "*" && &names == &anatomy->outlets)) continue;
@@ -56,7 +57,7 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
   for (std::size_t j = 0; j < model->joints.size(); ++j) {
     const model::Joint& joint = model->joints[j];
     if (joint.type != model::JointType::revolute && joint.type != model::JointType::prismatic) continue;
-    const int index = static_cast<int>(j);
+    const int index = narrow<int>(j);
     if (auto ok = add(joint.name + ".angle", make_joint_angle_sensor(index), 0); !ok.ok()) return ok;
     if (auto ok = add(joint.name + ".velocity", make_joint_velocity_sensor(index), 0); !ok.ok()) return ok;
     if (joint.motor)
@@ -64,14 +65,14 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
   }
   for (std::size_t d = 0; d < model->docks.size(); ++d) {
     const std::string& dock = model->docks[d].name;
-    if (auto ok = add(dock + ".dock", make_dock_state_sensor(static_cast<int>(d)), 0); !ok.ok()) return ok;
-    if (auto ok = add(dock + ".load", make_dock_load_sensor(static_cast<int>(d)), 0); !ok.ok()) return ok;
+    if (auto ok = add(dock + ".dock", make_dock_state_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
+    if (auto ok = add(dock + ".load", make_dock_load_sensor(narrow<int>(d)), 0); !ok.ok()) return ok;
   }
   for (const model::Wire& wire : model->wires) {
-    const std::string& dock = model->docks[static_cast<std::size_t>(wire.dock)].name;
+    const std::string& dock = model->docks[wire.dock].name;
     if (auto ok = add(dock + ".link", make_link_sensor(wire.dock), wire.line); !ok.ok()) return ok;
   }
-  int outlet = static_cast<int>(model->docks.size());
+  int outlet = narrow<int>(model->docks.size());
   for (const model::Radio& radio : model->radios)
     if (auto ok = add(radio.name + ".signal", make_signal_sensor(outlet++), radio.line); !ok.ok()) return ok;
   for (const model::Bus& bus : model->buses)
@@ -94,9 +95,9 @@ Result<void> Anatomy::add_sensors(const Registries& registries) {
 Result<void> Anatomy::add_actuators(const Registries& registries) {
   for (std::size_t j = 0; j < model->joints.size(); ++j)
     if (model->joints[j].motor)
-      if (auto ok = add(model->joints[j].name, make_joint_motor(static_cast<int>(j)), 0); !ok.ok()) return ok;
+      if (auto ok = add(model->joints[j].name, make_joint_motor(narrow<int>(j)), 0); !ok.ok()) return ok;
   for (std::size_t d = 0; d < model->docks.size(); ++d)
-    if (auto ok = add(model->docks[d].name, make_dock_latch(static_cast<int>(d)), 0); !ok.ok()) return ok;
+    if (auto ok = add(model->docks[d].name, make_dock_latch(narrow<int>(d)), 0); !ok.ok()) return ok;
   for (const model::Actuator& actuator : model->actuators) {
     const auto factory = registries.actuators.find(actuator.type, model->file, actuator.line);
     if (!factory.ok()) return factory.error();
@@ -114,7 +115,7 @@ Result<void> Anatomy::add_actuators(const Registries& registries) {
 }
 
 Result<void> Anatomy::add(std::string name, std::unique_ptr<Sensor> sensor, int line) {
-  const int index = static_cast<int>(sensors.size());
+  const int index = narrow<int>(sensors.size());
   if (!percepts.emplace(name, index).second)
     return Diagnostic{model->file, line, fmt::format("'{}' has two percepts named '{}'", model->name, name),
                       "give one of them another name"};
@@ -127,7 +128,7 @@ Result<void> Anatomy::add(std::string name, std::unique_ptr<Sensor> sensor, int 
 }
 
 Result<void> Anatomy::add(std::string name, std::unique_ptr<Actuator> actuator, int line) {
-  const int index = static_cast<int>(actuators.size());
+  const int index = narrow<int>(actuators.size());
   if (!actions.emplace(name, index).second)
     return Diagnostic{model->file, line,
                       fmt::format("'{}' has two actions named '{}' (joints, docks and actuators share their names)",

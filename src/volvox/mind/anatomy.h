@@ -1,5 +1,5 @@
-// What a mind of a given model has to work with: its percepts and actions by name, and the
-// sensors and actuators behind them. Made once for each model and shared by its modules.
+// The percepts and actions of a module model by name, and the sensors and actuators behind them. Made once for each
+// model and shared by its modules; it does not change during a run, so all threads may read it.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class Agent;
 using BehaviorFactory = std::function<std::unique_ptr<Behavior>()>;
 using BehaviorRegistry = Registry<BehaviorFactory>;
 
-// All that can be named in a module's description.
+// The factories of everything that a module's description can name.
 struct Registries {
   SensorRegistry sensors = built_in_sensors();
   ActuatorRegistry actuators = built_in_actuators();
@@ -32,7 +32,7 @@ struct Registries {
   const Extensions* extensions = nullptr;  // of the run; may be null
 };
 
-// Names that can be looked up by string_view without making a string.
+// Indices by name. A lookup by string_view does not make a string.
 struct NameHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
@@ -51,7 +51,7 @@ struct Anatomy {
   NameIndex percepts, actions, outlets;
   std::vector<int> ray_sensors;  // percepts whose sensors cast rays
   bool needs_contacts = false;
-  double neighbor_range = 0;  // m, the farthest that any of its sensors looks for other modules
+  double neighbor_range = 0;  // m, the largest of its sensors
 
  private:
   Result<void> add_sensors(const Registries& registries);

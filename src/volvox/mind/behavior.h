@@ -1,4 +1,4 @@
-// The program that a module runs. It knows only what its Agent tells it.
+// The control program of a module. It senses, acts and communicates only through its Agent.
 #pragma once
 
 #include <memory>
@@ -20,27 +20,27 @@ namespace volvox::mind {
 //     double amplitude_ = 0;
 //   };
 //
-// step and receive are called from several threads at once for different modules; each has
-// its own Behavior object, which must not share anything that changes.
+// Every module has its own Behavior object. Different modules' objects are called from several threads at once, so they
+// must not share data that changes. The same seed gives the same run, at any number of threads.
 class Behavior {
  public:
   virtual ~Behavior() = default;
 
-  virtual void start(Agent&) {}   // once, before the first tick; percepts are there
+  virtual void start(Agent&) {}   // once, before the first tick; percepts can be read
   virtual void step(Agent&) = 0;  // once a tick, or once a period
-  // A message arrived. True takes it; otherwise it waits in the mailbox.
+  // A message has arrived. True consumes it; otherwise it waits in the mailbox.
   virtual bool receive(Agent&, const Message&) { return false; }
-  // A message on the network was lost as far as its sender can know (its link was cut, nobody
-  // acknowledged it), or has left, if it was sent with .report. Live, as receive.
+  // A message on the network was lost as far as its sender can know (the link was cut, no receiver acknowledged it), or
+  // it was sent with .report and has left. Called at the exact time of the event, like receive.
   virtual void sent(Agent&, const SendReport&) {}
-  virtual void end_tick(Agent&) {}  // all messages of the tick are in
-  // A person has changed a parameter while the run goes on: read those that start() has kept.
+  virtual void end_tick(Agent&) {}  // all messages of the tick have arrived
+  // A user has changed a parameter during the run. Read again the parameters that start() has stored.
   virtual void tune(Agent&) {}
 
-  // The part of the program that runs on the module's own microcontroller, at every physics
-  // substep: the percepts named here are read anew, with their noise, control() is called, and
-  // the actions named here are carried out for the length of the substep. Asked once, after
-  // start(); no actions: there is no such part. control() runs in parallel like step.
+  // The inner control loop, which runs on the module's own microcontroller at every physics substep: the percepts named
+  // here are read again, with their noise; control() is called; the actions named here are applied during the substep.
+  // on_board() is called once, after start(); without actions there is no inner loop. control() runs in parallel like
+  // step().
   struct OnBoard {
     std::vector<std::string> percepts, actions;
   };
@@ -48,9 +48,9 @@ class Behavior {
   virtual void control(Agent&, double /*step: s*/) {}
 
   virtual double period() const { return 0; }        // s between steps; 0: every tick
-  virtual bool omniscient() const { return false; }  // may look at other modules' percepts
+  virtual bool omniscient() const { return false; }  // true: may read other modules' percepts
 
-  // Snapshot: VOLVOX_STATE(members...) gives both; without it the run cannot be saved.
+  // For snapshots: VOLVOX_STATE(members...) defines both functions; without it the run cannot be saved.
   virtual bool lists_state() const { return false; }
   virtual void archive_state(Archive&) {}
 };

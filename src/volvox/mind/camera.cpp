@@ -1,4 +1,5 @@
 #include "volvox/mind/camera.h"
+#include "volvox/base/index.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +9,12 @@ namespace {
 
 constexpr std::int64_t max_side = 1024, max_pixels = 640 * 480;
 
-// The same light wherever the camera is, so that a thing is known again by its colour.
+// The light does not depend on the camera, so that an object can be recognised by its colour.
 const Vec3 sun = normalized(Vec3{-0.42, -0.48, 0.77});
 constexpr double in_the_dark = 0.45;
 constexpr std::uint8_t sky[3] = {205, 217, 231};
 
-// A link has one colour to a camera, that of its first visual: what a ray hits is a collider.
+// Rays hit colliders, which have no colour; a link therefore has the colour of its first visual.
 model::Color color_of(const model::Link& link) {
   return link.visuals.empty() ? model::Color{} : link.visuals.front().color;
 }
@@ -31,9 +32,8 @@ class Camera final : public Sensor {
     const double tangent = volvox::sin(half) / volvox::cos(half);
     for (std::int64_t row = 0; row < height_; ++row)
       for (std::int64_t column = 0; column < width_; ++column) {
-        const double right = (static_cast<double>(2 * column + 1 - width_) / static_cast<double>(width_)) * tangent;
-        const double down =
-            (static_cast<double>(2 * row + 1 - height_) / static_cast<double>(width_)) * tangent;  // pixels are square
+        const double right = (real(2 * column + 1 - width_) / real(width_)) * tangent;
+        const double down = (real(2 * row + 1 - height_) / real(width_)) * tangent;  // pixels are square
         directions_.push_back(normalized(Vec3{1, -right, -down}));
       }
   }
@@ -41,8 +41,8 @@ class Camera final : public Sensor {
   const TypeInfo& type() const override { return type_of<CameraImage>(); }
   bool casts_rays() const override { return true; }
 
-  // Rays begin on the plane `near` ahead and end on the one at max_range: depth is measured along
-  // the axis, not along the ray.
+  // Rays begin on the plane at `near` and end on the plane at max_range: depth is measured along the axis, not along
+  // the ray.
   void rays(const SenseContext& c, std::vector<Ray>& out) const override {
     const Pose mount = c.world.link_pose(c.link(link_)) * pose_;
     for (const Vec3& ahead : directions_) {
@@ -54,8 +54,8 @@ class Camera final : public Sensor {
 
   void read(const SenseContext& c, Value& reading) const override {
     CameraImage& image = *reading.get<CameraImage>();
-    image.width = static_cast<std::int32_t>(width_);
-    image.height = static_cast<std::int32_t>(height_);
+    image.width = narrow<std::int32_t>(width_);
+    image.height = narrow<std::int32_t>(height_);
     image.rgb.resize(3 * directions_.size());
     image.depth.resize(directions_.size());
     for (std::size_t i = 0; i < directions_.size(); ++i) {
@@ -69,8 +69,7 @@ class Camera final : public Sensor {
       const double light = in_the_dark + (1 - in_the_dark) * std::max(0.0, dot(hit.normal, sun));
       for (int k = 0; k < 3; ++k) {
         const double part = k == 0 ? color.r : k == 1 ? color.g : color.b;
-        image.rgb[3 * i + static_cast<std::size_t>(k)] =
-            static_cast<std::uint8_t>(255 * clamp(part * light, 0, 1) + 0.5);
+        image.rgb[3 * i + k] = truncated<std::uint8_t>(255 * clamp(part * light, 0, 1) + 0.5);
       }
     }
   }

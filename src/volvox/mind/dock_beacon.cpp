@@ -3,7 +3,7 @@
 namespace volvox::mind {
 namespace {
 
-constexpr double least_opposition = 0.3;  // cosine: docks that look more aside than this do not see each other
+constexpr double least_opposition = 0.3;  // cosine of the largest angle at which two docks see each other
 
 class Beacon final : public Sensor {
  public:

@@ -1,4 +1,4 @@
-// What a dock sees of the nearest free one, as docks with infrared emitters and detectors around them do.
+// A sensor that detects the nearest free dock, like docks with infrared emitters and detectors around them.
 #pragma once
 
 #include "volvox/mind/sensor.h"
@@ -13,7 +13,7 @@ struct DockBeacon {
 };
 VOLVOX_TYPE(DockBeacon, seen, position, facing)
 
-// Mounted where a dock is, x out of the module. Parameters: max_range in m (0.3), field_of_view in rad (3.0). Nothing
+// Mounted at a dock; x points out of the module. Parameters: max_range in m (0.3), field_of_view in rad (3.0). Nothing
 // hides a dock from another: within its range, modules do not fit between two docks that face each other.
 std::unique_ptr<Sensor> make_dock_beacon(const model::Sensor& sensor, const Parameters& parameters);
 

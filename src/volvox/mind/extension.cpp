@@ -24,7 +24,7 @@ void Extensions::shut_down() {
     try {
       all_.back().second->shutdown();
     } catch (...) {
-      // The run is over, and there is nobody left to tell; the others must still be shut down.
+      // The run is over, so the error cannot be reported; the other extensions must still be shut down.
     }
     all_.pop_back();
   }

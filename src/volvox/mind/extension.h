@@ -1,7 +1,6 @@
-// What lives around a run and serves all of it (seed 003's SimulationExtension): a bridge to other
-// software, a device, a log. First in, last out: it is there before the engine is made, and until the
-// engine is gone. A behaviour can ask for one by name, see Agent::extension. What it reads outside becomes inputs at
-// the boundary of a tick, and what it sends out it reads from a finished tick.
+// An extension serves the whole run (seed 003's SimulationExtension): a bridge to other software, a device, a log. It
+// is made before the engine and shut down after it. Behaviours get it by name with Agent::extension. Data from outside
+// becomes inputs at the boundary of a tick; data for the outside is read from a finished tick.
 #pragma once
 
 #include <map>
@@ -22,17 +21,17 @@ namespace volvox::mind {
 class Extension {
  public:
   virtual ~Extension() = default;
-  // Before engines are made and configured. After an error nothing else is called.
+  // Called before the engine is made. After an error no other function is called.
   virtual Result<void> init() { return {}; }
-  // After the engine has gone; extensions that came later have been shut down before. Must not throw.
+  // Called after the engine was destroyed, in reverse order of the extensions. Must not throw.
   virtual void shutdown() {}
 
-  // The hooks of the loop, called in the loop's thread; not when a recording is replayed. What they throw ends the run.
-  virtual void begin(const sim::Simulation&) {}  // the simulation stands at its first tick
-  // The input phase: Simulation::give() takes what came from outside. Nothing else may be changed.
+  // Hooks of the loop, called in its thread, but not when a recording is replayed. An exception ends the run.
+  virtual void begin(const sim::Simulation&) {}  // before the first tick
+  // The input phase: hand inputs to Simulation::give(). Nothing else may be changed.
   virtual void before_tick(sim::Simulation&) {}
-  virtual void after_tick(const sim::Simulation&) {}  // the publish phase: look, and send out
-  // The run is over: what it has to say of how it went.
+  virtual void after_tick(const sim::Simulation&) {}  // the publish phase: read the state and send it out
+  // The run is over: add the extension's metrics.
   virtual void add_metrics(sim::Metrics&) const {}
 };
 
@@ -44,16 +43,16 @@ class Extensions {
   Extensions(const Extensions&) = delete;
   Extensions& operator=(const Extensions&) = delete;
 
-  // Calls init. An extension that fails in it is not kept.
+  // Calls init. An extension whose init fails is not kept.
   Result<void> add(const std::string& name, std::unique_ptr<Extension> extension);
   void shut_down();  // all, the last one first; each is freed after its shutdown
 
-  Extension* find(std::string_view name) const;  // null: there is none
+  Extension* find(std::string_view name) const;  // null if there is none
   std::vector<std::string> names() const;
   const std::vector<std::pair<std::string, std::unique_ptr<Extension>>>& all() const { return all_; }
 
  private:
-  std::vector<std::pair<std::string, std::unique_ptr<Extension>>> all_;  // in the order in which they came
+  std::vector<std::pair<std::string, std::unique_ptr<Extension>>> all_;  // in the order in which they were added
 };
 
 }  // namespace volvox::mind

@@ -6,10 +6,11 @@
 #include <cmath>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 
 namespace volvox::mind {
 
-// Runs a behaviour's code; what it throws stops the run with a message, not the program.
+// Calls a behaviour. An exception stops the run with a message, not the program.
 template <class Call>
 void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& call) {
   VOLVOX_ASSERT(i < agents_.size());
@@ -89,7 +90,7 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
     if (found == anatomy.percepts.end())
       return wrong(fmt::format("reads '{}' on board, which the module does not have", name),
                    "give the module that sensor");
-    const auto percept = static_cast<std::size_t>(found->second);
+    const std::size_t percept = found->second;
     if (!anatomy.sensors[percept]->on_board())
       return wrong(fmt::format("reads '{}' on board, which is read once a tick only", name), "read it in step()");
     controller.percepts.push_back(percept);
@@ -101,28 +102,28 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
     if (found == anatomy.actions.end())
       return wrong(fmt::format("commands '{}' on board, which the module does not have", name),
                    "give the module that actuator");
-    if (!anatomy.actuators[static_cast<std::size_t>(found->second)]->on_board())
+    if (!anatomy.actuators[found->second]->on_board())
       return wrong(fmt::format("commands '{}' on board, which acts once a tick only", name), "command it in step()");
-    controller.actions.push_back(static_cast<std::size_t>(found->second));
+    controller.actions.push_back(found->second);
   }
-  controller_of_[i] = static_cast<std::int32_t>(controllers_.size());
+  controller_of_[i] = narrow<std::int32_t>(controllers_.size());
   controllers_.push_back(std::move(controller));
   return {};
 }
 
-// A controller touches its own agent and the forces and motors of its own module: the order of
-// modules cannot matter.
+// A controller changes only its own agent and the forces and motors of its own module, so the order of modules does not
+// matter.
 std::string Minds::control_one(world::World& world, std::size_t c, Time substep_begin, double step) {
   VOLVOX_ASSERT(c < controllers_.size() && step > 0);
   const Controller& controller = controllers_[c];
   const std::size_t i = controller.agent;
   Agent& agent = agents_[i];
   const Anatomy& anatomy = *agent.anatomy_;
-  const SenseContext context{world, agent.placement_, step, {}, {}, exchange_.get(), static_cast<std::uint32_t>(i)};
+  const SenseContext context{world, agent.placement_, step, {}, {}, exchange_.get(), narrow<std::uint32_t>(i)};
   for (const std::size_t p : controller.percepts) anatomy.sensors[p]->read(context, agent.percepts_[p]);
   for (const std::size_t k : controller.noises) {
     NoiseSlot& noise = noises_[i].percepts[k];
-    noise.chain.apply(agent.percepts_[static_cast<std::size_t>(noise.index)]);
+    noise.chain.apply(agent.percepts_[noise.index]);
   }
   agent.now_ = substep_begin;
   guarded(i, controller.slot, "control", [step](Behavior& b, Agent& a) { b.control(a, step); });
@@ -149,13 +150,12 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
   rays_.clear();
   ray_spans_.clear();
   first_ray_span_.assign(agents_.size() + 1, 0);
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const std::uint32_t i : indices(agents_)) {
     first_ray_span_[i] = ray_spans_.size();
     const Anatomy& anatomy = *agents_[i].anatomy_;
     for (const int percept : anatomy.ray_sensors) {
       const std::size_t first = rays_.size();
-      anatomy.sensors[percept]->rays(
-          {world, agents_[i].placement_, dt, {}, {}, exchange_.get(), static_cast<std::uint32_t>(i)}, rays_);
+      anatomy.sensors[percept]->rays({world, agents_[i].placement_, dt, {}, {}, exchange_.get(), i}, rays_);
       ray_spans_.push_back({percept, first, rays_.size() - first});
     }
   }
@@ -165,7 +165,7 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
   sight_.cast(rays_, hits_, &threads);
 }
 
-// Sums forces by link; -1 where nothing touches.
+// Sums forces by link; -1 for links without contacts.
 void Minds::collect_contacts(const world::World& world) {
   contacts_.clear();
   world.contacts(contacts_);
@@ -191,17 +191,17 @@ void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
                        {},
                        contact_forces_,
                        exchange_.get(),
-                       static_cast<std::uint32_t>(i),
+                       narrow<std::uint32_t>(i),
                        neighbor_range_ > 0 ? &neighborhood_ : nullptr};
   std::size_t span = casts_rays_ ? first_ray_span_[i] : 0;
   for (std::size_t p = 0; p < anatomy.sensors.size(); ++p) {
-    if (casts_rays_ && span < first_ray_span_[i + 1] && ray_spans_[span].percept == static_cast<int>(p)) {
+    if (casts_rays_ && span < first_ray_span_[i + 1] && ray_spans_[span].percept == narrow<int>(p)) {
       context.hits = std::span(hits_).subspan(ray_spans_[span].first, ray_spans_[span].count);
       ++span;
     }
     anatomy.sensors[p]->read(context, agent.percepts_[p]);
   }
-  for (NoiseSlot& slot : noises_[i].percepts) slot.chain.apply(agent.percepts_[static_cast<std::size_t>(slot.index)]);
+  for (NoiseSlot& slot : noises_[i].percepts) slot.chain.apply(agent.percepts_[slot.index]);
 }
 
 StepStatus Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
@@ -230,7 +230,7 @@ StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
     }
     each_behavior(i, "step", [tick_begin](Behavior& b, Agent& a) {
       Agent::Program& program = a.program();
-      // Both are rounded to whole nanoseconds: a period of one tick must not miss one.
+      // Both times are rounded to whole nanoseconds; a period of one tick must not skip a tick.
       if (tick_begin + Time{1} < program.next_step) return;
       if (program.period > 0) {
         const double periods = std::floor(((tick_begin - program.next_step).seconds() + 1e-9) / program.period) + 1;
@@ -245,10 +245,10 @@ StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
 StepStatus Minds::send(const world::World& world, std::int64_t tick, double dt) {
   dt_ = dt;
   if (exchange_) exchange_->begin_tick(world);
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const std::uint32_t i : indices(agents_)) {
     Agent& agent = agents_[i];
     for (Outgoing& out : agent.outbox_) {
-      if (exchange_ && exchange_->carries(static_cast<std::uint32_t>(i), out.outlet)) send_on_network(i, out);
+      if (exchange_ && exchange_->carries(i, out.outlet)) send_on_network(i, out);
       else send_ideal(world, tick, i, out);
     }
     agent.outbox_.clear();
@@ -257,9 +257,9 @@ StepStatus Minds::send(const world::World& world, std::int64_t tick, double dt) 
   return first_failure();
 }
 
-// What noise does to a message on its way out.
+// Applies the noise of the outlet to a message.
 MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
-  VOLVOX_ASSERT(out.outlet >= 0 && static_cast<std::size_t>(out.outlet) < agents_[i].anatomy_->outlet_names.size());
+  VOLVOX_ASSERT(out.outlet >= 0 && out.outlet < std::ssize(agents_[i].anatomy_->outlet_names));
   MessageFate fate;
   for (NoiseSlot& slot : noises_[i].messages) {
     if (slot.index != out.outlet) continue;
@@ -270,18 +270,17 @@ MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
   return fate;
 }
 
-// The ideal network: what is sent in a tick to a dock arrives, at the start of the next tick,
-// at the module that was attached when it was sent.
+// Ideal links: a message sent at a dock arrives at the start of the next tick, at the module that was attached when it
+// was sent.
 void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out) {
-  VOLVOX_ASSERT(out.outlet >= 0 &&
-                static_cast<std::size_t>(out.outlet) < world.module_model(agents_[i].placement_).docks.size());
+  VOLVOX_ASSERT(out.outlet >= 0 && out.outlet < std::ssize(world.module_model(agents_[i].placement_).docks));
   VOLVOX_ASSERT(agent_of_placement_.size() == world.placements());
   const Agent& agent = agents_[i];
   ++network_.sent;
-  const std::uint32_t dock = world.part(agent.placement_).first_dock + static_cast<std::uint32_t>(out.outlet);
+  const std::uint32_t dock = world.part(agent.placement_).first_dock + out.outlet;
   const std::uint32_t partner = world.graph().partner(dock);
   const std::uint32_t neighbor = partner == world::nobody ? world::nobody : world.graph().owner(partner);
-  // A dock that is still being pulled together carries nothing yet.
+  // A dock that is still latching does not carry messages.
   const bool closed = world.dock_status(dock).phase == world::DockPhase::engaged;
   if (!closed || agent_of_placement_[neighbor] == world::nobody) {
     ++network_.lost;
@@ -293,15 +292,15 @@ void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t
     return;
   }
   Message message;
-  message.outlet = static_cast<int>(partner - world.part(neighbor).first_dock);
+  message.outlet = narrow<int>(partner - world.part(neighbor).first_dock);
   message.mailbox = out.options.mailbox;
   message.sent = agent.now_;
   message.payload = std::move(out.payload);
   in_flight_.push_back({tick + fate.delay_ticks, agent_of_placement_[neighbor], std::move(message)});
 }
 
-void Minds::send_on_network(std::size_t i, Outgoing& out) {
-  VOLVOX_ASSERT(exchange_ && exchange_->carries(static_cast<std::uint32_t>(i), out.outlet));
+void Minds::send_on_network(std::uint32_t i, Outgoing& out) {
+  VOLVOX_ASSERT(exchange_ && exchange_->carries(i, out.outlet));
   ++network_.sent;
   const MessageFate fate = out.poll ? MessageFate{} : disturb(i, out);
   if (fate.lost) {
@@ -309,34 +308,32 @@ void Minds::send_on_network(std::size_t i, Outgoing& out) {
     return;
   }
   const Time at = fate.delay_ticks > 0 ? exchange_->network().now() + Time::seconds(fate.delay_ticks * dt_) : Time{-1};
-  const auto sent = exchange_->send(static_cast<std::uint32_t>(i), out, at);
+  const auto sent = exchange_->send(i, out, at);
   if (!sent.ok()) {
     const Diagnostic& wrong = sent.error().diagnostics().front();
-    failures_[i] =
-        fmt::format("a message at '{}' cannot be sent: {} ({})",
-                    agents_[i].anatomy_->outlet_names[static_cast<std::size_t>(out.outlet)], wrong.what, wrong.fix);
+    failures_[i] = fmt::format("a message at '{}' cannot be sent: {} ({})",
+                               agents_[i].anatomy_->outlet_names[out.outlet], wrong.what, wrong.fix);
   } else if (!*sent) {
     ++network_.lost;
   }
 }
 
-// What a callback has sent leaves at once, where the network carries it; what goes out at an
-// ideal dock waits for the next tick.
-void Minds::answer(std::size_t i) {
+// Messages that a callback has sent leave at once on the discrete-event network; at ideal docks they wait for the next
+// tick.
+void Minds::answer(std::uint32_t i) {
   std::vector<Outgoing>& outbox = agents_[i].outbox_;
   if (!exchange_ || outbox.empty()) return;
   for (Outgoing& out : outbox)
-    if (exchange_->carries(static_cast<std::uint32_t>(i), out.outlet)) send_on_network(i, out);
-  std::erase_if(outbox,
-                [&](const Outgoing& out) { return exchange_->carries(static_cast<std::uint32_t>(i), out.outlet); });
+    if (exchange_->carries(i, out.outlet)) send_on_network(i, out);
+  std::erase_if(outbox, [&](const Outgoing& out) { return exchange_->carries(i, out.outlet); });
 }
 
-// The command as noise leaves it, in `room` if it has any.
+// The command after its noise; `room` stores it if there is noise.
 const Value& Minds::disturbed(std::size_t i, std::size_t action, Value& room) {
   VOLVOX_ASSERT(action < agents_[i].actions_.size() && agents_[i].action_set_[action]);
   const Value& command = agents_[i].actions_[action];
   for (NoiseSlot& noise : noises_[i].actions) {
-    if (noise.index != static_cast<int>(action)) continue;
+    if (noise.index != narrow<int>(action)) continue;
     room = command;
     noise.chain.apply(room);
     return room;
@@ -358,12 +355,11 @@ StepStatus Minds::act(world::World& world) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     const Agent& agent = agents_[i];
     const Anatomy& anatomy = *agent.anatomy_;
-    const Controller* controller = controller_of_.empty() || controller_of_[i] < 0
-                                       ? nullptr
-                                       : &controllers_[static_cast<std::size_t>(controller_of_[i])];
+    const Controller* controller =
+        controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
       if (!agent.action_set_[a]) continue;
-      if (controller && controller->on_board(a)) continue;  // its turn comes with every substep
+      if (controller && controller->on_board(a)) continue;  // control_one applies it at every substep
       try {
         const Value& command = disturbed(i, a, room);
         if (std::string problem = command_problem(i, a, command); !problem.empty())
@@ -377,12 +373,11 @@ StepStatus Minds::act(world::World& world) {
   return {};
 }
 
-// A message has arrived: its behaviour may take it, otherwise it waits to be read.
-void Minds::hand_over(std::size_t i, Message message) {
+// A message has arrived: Behavior::receive may consume it, otherwise it goes into the mailbox.
+void Minds::hand_over(std::uint32_t i, Message message) {
   VOLVOX_ASSERT(i < agents_.size());
   VOLVOX_ASSERT(message.sent <= message.arrived);
-  VOLVOX_ASSERT(message.outlet >= 0 &&
-                static_cast<std::size_t>(message.outlet) < agents_[i].anatomy_->outlet_names.size());
+  VOLVOX_ASSERT(message.outlet >= 0 && message.outlet < std::ssize(agents_[i].anatomy_->outlet_names));
   VOLVOX_ASSERT(agents_[i].mailbox_.size() <= Agent::mailbox_capacity);
   if (!failures_[i].empty()) return;
   Agent& agent = agents_[i];
@@ -394,10 +389,10 @@ void Minds::hand_over(std::size_t i, Message message) {
   }
   ++network_.delivered;
   if (watch_arrivals_)
-    arrivals_.push_back({static_cast<std::uint32_t>(i), message.outlet, message.sent, message.arrived,
-                         static_cast<std::uint32_t>(message.payload.size())});
+    arrivals_.push_back(
+        {i, message.outlet, message.sent, message.arrived, narrow<std::uint32_t>(message.payload.size())});
   bool taken = false;
-  if (const std::size_t slot = first_slot_[i] + static_cast<std::size_t>(owner); slot < first_slot_[i + 1])
+  if (const std::size_t slot = first_slot_[i] + owner; slot < first_slot_[i + 1])
     guarded(i, slot, "receive", [&](Behavior& b, Agent& a) { taken = b.receive(a, message); });
   answer(i);
   if (taken) return;
@@ -427,7 +422,7 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
     const auto ran = exchange_->run(tick_end);
     if (!ran.ok()) return failed(last_called_, "the network cannot go on: " + ran.error().text());
   }
-  // By receiver, and for one receiver in the order of sending: that is the order they are in.
+  // in_flight_ is sorted: by receiver, and in the order of sending for each receiver.
   std::stable_sort(in_flight_.begin(), in_flight_.end(), [](const InFlight& a, const InFlight& b) {
     return a.due != b.due ? a.due < b.due : a.receiver < b.receiver;
   });
@@ -438,9 +433,9 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
     flight.message.arrived = tick_end;
     hand_over(flight.receiver, std::move(flight.message));
   }
-  in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(arrived));
+  in_flight_.erase(in_flight_.begin(), in_flight_.begin() + arrived);
   if (exchange_) exchange_->update_links(world);
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const std::uint32_t i : indices(agents_)) {
     agents_[i].now_ = tick_end;
     each_behavior(i, "end_tick", [](Behavior& b, Agent& a) { b.end_tick(a); });
   }
@@ -449,10 +444,10 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
 
 void Minds::publish_logs(Log& log, Time tick_begin) {
   log_lines_.clear();
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const std::uint32_t i : indices(agents_)) {
     for (std::string& line : agents_[i].log_) {
       log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agents_[i].name_, line));
-      log_lines_.push_back({static_cast<std::uint32_t>(i), std::move(line)});
+      log_lines_.push_back({i, std::move(line)});
     }
     agents_[i].log_.clear();
   }
@@ -472,7 +467,7 @@ void Minds::switch_off(std::size_t i) {
   }
 }
 
-// Every behaviour of the module that asked for a parameter of this name is told.
+// Calls tune() of every behaviour of the module that has read a parameter of this name.
 bool Minds::tune(std::size_t i, const std::string& name, const std::string& value) {
   bool tuned = false;
   for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
@@ -495,8 +490,8 @@ bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, 
     program.tuned[name] = value;
     return true;
   }
-  // A refusal leaves no trace: the behaviour is told the old value, for what it takes from
-  // parameters, and whatever it or its module did meanwhile is undone.
+  // A refused value has no effect: tune() is called again with the old value, and the state of the behaviour and its
+  // module is restored.
   agents_[i] = before;
   tell();
   failures_[i].clear();
@@ -523,8 +518,8 @@ std::string Minds::cannot_save() const {
   return {};
 }
 
-// Parameters that were changed before the snapshot. A behaviour may do anything when it is told;
-// what it did to its module then, the snapshot knows already.
+// Calls tune() again for parameters that were changed before the snapshot. Its effects on the agent are undone, because
+// the snapshot already contains them.
 bool Minds::tune_again(std::size_t i) {
   const bool any = std::any_of(agents_[i].programs_.begin(), agents_[i].programs_.end(),
                                [](const Agent::Program& p) { return !p.tuned.empty(); });
@@ -543,10 +538,10 @@ bool Minds::tune_again(std::size_t i) {
 
 namespace {
 
-// What thousands of agents perceive lies all over memory: the next one's is asked for while this
-// one's is hashed.
+// The percepts of thousands of agents are scattered over memory: the next agent's are prefetched while this agent's are
+// hashed.
 template <class T>
-void ask_for(const std::vector<T>& values) {
+void prefetch(const std::vector<T>& values) {
   const auto* bytes = reinterpret_cast<const char*>(values.data());
   for (std::size_t at = 0; at < values.size() * sizeof(T); at += 64) __builtin_prefetch(bytes + at);
 }
@@ -556,7 +551,7 @@ void ask_for(const std::vector<T>& values) {
 void Minds::archive(Archive& ar) {
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (i + 1 < agents_.size()) {
-      ask_for(agents_[i + 1].percepts_), ask_for(agents_[i + 1].actions_), ask_for(agents_[i + 1].programs_);
+      prefetch(agents_[i + 1].percepts_), prefetch(agents_[i + 1].actions_), prefetch(agents_[i + 1].programs_);
       for (std::size_t slot = first_slot_[i + 1]; slot < first_slot_[i + 2]; ++slot)
         __builtin_prefetch(slots_[slot].behavior.get());
     }
@@ -573,7 +568,7 @@ void Minds::archive(Archive& ar) {
   if (exchange_) exchange_->archive(ar);
   if (!ar.loading() || !ar.ok()) return;
   const auto has_outlet = [&](std::size_t i, int outlet) {
-    return outlet >= 0 && static_cast<std::size_t>(outlet) < agents_[i].anatomy_->outlet_names.size();
+    return outlet >= 0 && outlet < std::ssize(agents_[i].anatomy_->outlet_names);
   };
   bool good = true;
   for (const InFlight& flight : in_flight_)

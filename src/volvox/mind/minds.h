@@ -1,5 +1,6 @@
-// The minds of all modules, and the phases of a tick that are theirs: sense, think, send,
-// act and deliver. The loop (sim/simulation.cpp) calls them in order.
+// The agents and behaviours of all modules, and the phases of a tick that concern them: sense, think, send, act and
+// deliver. Simulation::step calls these in order, from one thread; sense, think and control run in parallel inside,
+// with the same result at any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@
 namespace volvox::mind {
 
 struct NetworkCounters {
-  // Of messages. Lost: no neighbour or link, noise, no room to wait, or nobody opened the mailbox. What collides
-  // or is cut off on its way is among the counters of Exchange::network().
+  // Messages. Lost: no neighbour or link, noise, a full queue, or a mailbox that no behaviour has opened. Frames that
+  // collide or are cut off are counted by Exchange::network().
   std::int64_t sent = 0, delivered = 0, lost = 0;
   template <class A>
   void archive(A& ar) {
@@ -37,7 +38,7 @@ class Minds : private exchange::Receiver {
   static Result<std::unique_ptr<Minds>> create(const world::World& world, const Registries& registries,
                                                std::uint64_t seed);
 
-  // The first sensing and every behaviour's start(), before tick 0.
+  // Senses for the first time and calls start() of every behaviour, before tick 0.
   Result<void> start(const world::World& world, double dt);
 
   // The phases.
@@ -45,59 +46,59 @@ class Minds : private exchange::Receiver {
   StepStatus think(Time tick_begin, double dt, ThreadPool& threads);
   StepStatus send(const world::World& world, std::int64_t tick, double dt);
   StepStatus act(world::World& world);
-  // Within the move phase, at the beginning of every substep: what runs on board.
+  // Behavior::control, at the beginning of every substep of the move phase.
   bool any_on_board() const { return !controllers_.empty(); }
   StepStatus control(world::World& world, Time substep_begin, double step, ThreadPool& threads);
   StepStatus deliver(const world::World& world, Time tick_end, std::int64_t tick);
   void publish_logs(Log& log, Time tick_begin);
 
-  // Changes a parameter of a module's behaviour between two ticks. False: it has none of this
-  // name, or does not take the value; then it keeps the one that it had.
+  // Changes a parameter of a module's behaviour between two ticks. False: there is no parameter of this name, or the
+  // value is refused; the old value then stays.
   bool tune(std::size_t agent, const std::string& parameter, const std::string& value);
 
-  // A module whose power fails, between two ticks: its behaviours stop for good, it says and hears
-  // nothing more, and its motors go limp. Its docks stay as they are.
+  // The module's power fails, between two ticks: its behaviours stop for good, it neither sends nor receives, and its
+  // motors go limp. Its docks stay as they are.
   void switch_off(std::size_t agent);
   bool is_off(std::size_t agent) const { return agents_[agent].off_; }
 
-  // What agents logged and what messages arrived in the last tick, for recorders and viewers.
+  // The log lines and the messages that arrived in the last tick, for recorders and viewers.
   struct LogLine {
     std::uint32_t agent = 0;
     std::string text;
   };
   const std::vector<LogLine>& log_lines() const { return log_lines_; }
   struct Arrival {
-    std::uint32_t agent = 0;  // who received it
-    int outlet = 0;           // of the receiver: where it came in
+    std::uint32_t agent = 0;  // the receiver
+    int outlet = 0;           // of the receiver
     Time sent, arrived;
     std::uint32_t bytes = 0;
   };
-  void watch_arrivals() { watch_arrivals_ = true; }  // they are kept only if somebody watches
+  void watch_arrivals() { watch_arrivals_ = true; }  // arrivals() is empty without it
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
-  // For the test that order does not matter: behaviours run in this order instead.
+  // Behaviours run in this order: for the test that the order does not matter.
   void set_order(std::vector<std::uint32_t> order) { order_ = std::move(order); }
 
   std::size_t size() const { return agents_.size(); }
   const Agent& agent(std::size_t i) const { return agents_[i]; }
   Agent& agent(std::size_t i) { return agents_[i]; }
-  // The first behaviour of a module; null: it has none.
+  // The first behaviour of a module; null if it has none.
   const Behavior* behavior(std::size_t i) const {
     return first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].behavior.get() : nullptr;
   }
   const NetworkCounters& network() const { return network_; }
-  // The discrete-event network; null: no module has an interface to it, and all docks are ideal.
+  // The discrete-event network; null if no module has an interface to it and all docks are ideal.
   const exchange::Exchange* exchange() const { return exchange_.get(); }
-  // Its events of the last tick, for recorders: exchange()->frames().
+  // Keeps the network's events of the last tick, for recorders: exchange()->frames().
   void keep_frames(bool keep) {
     if (exchange_) exchange_->keep_frames(keep);
   }
-  // The rays of all sensors in the last sense phase, for those who look on; an owner to ignore is
-  // the placement that cast it, plus one.
+  // The rays of all sensors in the last sense phase, for viewers. The owner that a ray ignores is the placement that
+  // casts it, plus one.
   std::span<const Ray> rays() const { return rays_; }
   std::span<const RayHit> ray_hits() const { return hits_; }
 
-  // Why a snapshot cannot be taken ("" if it can): a behaviour or noise that lists no state.
+  // Why no snapshot can be taken: a behaviour or noise without VOLVOX_STATE; "" if one can be taken.
   std::string cannot_save() const;
   void archive(Archive& ar);
   std::size_t memory_bytes() const;
@@ -151,9 +152,9 @@ class Minds : private exchange::Receiver {
   void each_behavior(std::size_t i, const char* doing, Call&& call);
   MessageFate disturb(std::size_t i, Outgoing& out);
   void send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out);
-  void send_on_network(std::size_t i, Outgoing& out);
-  void answer(std::size_t i);
-  void hand_over(std::size_t i, Message message);
+  void send_on_network(std::uint32_t i, Outgoing& out);
+  void answer(std::uint32_t i);
+  void hand_over(std::uint32_t i, Message message);
   void received(std::uint32_t agent, Message message) override;
   void sent(std::uint32_t agent, const SendReport& report) override;
   StepStatus failed(std::size_t i, std::string what) const;
@@ -164,9 +165,9 @@ class Minds : private exchange::Receiver {
     std::unique_ptr<Behavior> behavior;
     std::string name;
   };
-  std::vector<Slot> slots_;  // those of agent i from first_slot_[i] to first_slot_[i + 1]
+  std::vector<Slot> slots_;  // of agent i: first_slot_[i] to first_slot_[i + 1]
   std::vector<std::uint32_t> first_slot_;
-  struct Controller {  // the part of a behaviour that runs on board
+  struct Controller {  // the inner control loop of a behaviour (Behavior::on_board)
     std::size_t agent = 0, slot = 0;
     std::vector<std::size_t> percepts, actions;
     std::vector<std::size_t> noises;  // of its percepts
@@ -175,18 +176,18 @@ class Minds : private exchange::Receiver {
     }
   };
   std::vector<Controller> controllers_;      // by agent, at most one each
-  std::vector<std::int32_t> controller_of_;  // by agent; negative: none. Empty: nobody has one
+  std::vector<std::int32_t> controller_of_;  // by agent; negative: none. Empty: no agent has one
   std::vector<Noises> noises_;
   std::vector<std::string> failures_;  // by agent, of this tick
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> agent_of_placement_;
   bool needs_contacts_ = false, casts_rays_ = false;
-  double neighbor_range_ = 0;  // m; 0: nobody looks for neighbours
+  double neighbor_range_ = 0;  // m; 0: no sensor looks for neighbours
 
   std::vector<InFlight> in_flight_;  // sorted by arrival, receiver and sending order
   NetworkCounters network_;
   std::unique_ptr<exchange::Exchange> exchange_;
-  std::uint32_t last_called_ = 0;  // the agent whom the network called last
+  std::uint32_t last_called_ = 0;  // the agent that the network called last
   double dt_ = 0;                  // s
 
   bool watch_arrivals_ = false;

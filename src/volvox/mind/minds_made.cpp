@@ -1,9 +1,10 @@
-// How the minds of a world are made; what they do is in minds.cpp.
+// Construction of Minds; its phases are in minds.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "volvox/base/index.h"
 #include "volvox/mind/minds.h"
 
 namespace volvox::mind {
@@ -21,13 +22,13 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
       if (!made.ok()) return made.error();
       anatomy = *made;
     }
-    minds->agent_of_placement_[placement] = static_cast<std::uint32_t>(minds->agents_.size());
+    minds->agent_of_placement_[placement] = narrow<std::uint32_t>(minds->agents_.size());
     minds->agents_.emplace_back();
     minds->agents_.back().anatomy_ = anatomy;
-    minds->first_slot_.push_back(static_cast<std::uint32_t>(minds->slots_.size()));
+    minds->first_slot_.push_back(narrow<std::uint32_t>(minds->slots_.size()));
     if (auto added = minds->add(world, placement, registries, seed); !added.ok()) return added.error();
   }
-  minds->first_slot_.push_back(static_cast<std::uint32_t>(minds->slots_.size()));
+  minds->first_slot_.push_back(narrow<std::uint32_t>(minds->slots_.size()));
   minds->failures_.resize(minds->agents_.size());
   auto exchange = exchange::Exchange::create(world, registries.propagations, seed, *minds);
   if (!exchange.ok()) return exchange.error();
@@ -54,7 +55,7 @@ Result<void> Minds::add(const world::World& world, std::uint32_t placement, cons
   agent.placement_ = placement;
   agent.clock_ =
       placed.clock ? *placed.clock : draw_clock(world.model().clocks, RandomStream(seed, placement, "clock"));
-  agent.address_ = static_cast<int>(agents_.size()) - 1;
+  agent.address_ = narrow<int>(agents_.size()) - 1;
   agent.extensions_ = registries.extensions;
   for (const auto& sensor : anatomy.sensors) agent.percepts_.push_back(Value::of(sensor->type()));
   for (const auto& actuator : anatomy.actuators) agent.actions_.push_back(Value::of(actuator->type()));
@@ -108,8 +109,7 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   for (const auto& [name, specs] : model.percept_noise) {
     const int index = anatomy.percepts.find(name)->second;
     for (const model::Sensor& sensor : model.sensors)
-      if (sensor.name == name &&
-          sensor.type == "external")  // what comes from outside stays until more comes: noise would add up
+      if (sensor.name == name && sensor.type == "external")  // its value stays until the next input: noise would add up
         return Diagnostic{model.file, sensor.line,
                           fmt::format("the percept '{}' comes from outside and takes no noise", name),
                           "leave its <volvox:noise> out"};
@@ -125,7 +125,7 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
     for (std::size_t o = 0; o < anatomy.outlet_names.size(); ++o) {
       const std::string& outlet = anatomy.outlet_names[o];
       if (name != outlet && !(name == "*" && o < model.docks.size())) continue;
-      if (auto ok = add_slot(noises.messages, static_cast<int>(o), specs, nullptr, "message:" + name + ":" + outlet);
+      if (auto ok = add_slot(noises.messages, narrow<int>(o), specs, nullptr, "message:" + name + ":" + outlet);
           !ok.ok())
         return ok;
     }

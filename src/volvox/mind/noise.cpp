@@ -1,4 +1,5 @@
 #include "volvox/mind/noise.h"
+#include "volvox/base/index.h"
 
 #include <fmt/format.h>
 
@@ -19,15 +20,15 @@ class Gaussian final : public Noise {
   double deviation_;
 };
 
-// What a rangefinder adds to a distance: more the farther it is, nothing where it saw nothing, and
-// no reading leaves its range.
+// The noise of a rangefinder: it grows with the distance, is zero if nothing was hit, and keeps readings within the
+// range.
 class Ranging final : public Noise {
  public:
   Ranging(double deviation, double per_metre, double max_range)
       : deviation_(deviation), per_metre_(per_metre), max_range_(max_range) {}
   void apply(Value& value, RandomStream& random) override {
     value.each_number([&](double& x) {
-      const double drawn = random.normal();  // always, so that one ray's luck does not hang on another's sight
+      const double drawn = random.normal();  // also without a hit, so that rays do not affect each other's noise
       if (x < max_range_) x = clamp(x + (deviation_ + per_metre_ * x) * drawn, 0, max_range_);
     });
   }
@@ -49,7 +50,7 @@ class Uniform final : public Noise {
   double range_;
 };
 
-// A constant offset: given, or drawn once for each module and each number.
+// A constant offset: given, or drawn once for each number of each module.
 class Bias final : public Noise {
  public:
   Bias(double value, double deviation) : value_(value), deviation_(deviation) {}
@@ -79,7 +80,7 @@ class Quantise final : public Noise {
   double step_;
 };
 
-// A reading that drops out shows the one before it; a message that drops out is lost.
+// A dropped reading repeats the previous one; a dropped message is lost.
 class Dropout final : public Noise {
  public:
   Dropout(double probability, const TypeInfo* type) : probability_(probability) {
@@ -103,11 +104,11 @@ class Dropout final : public Noise {
   Value last_;
 };
 
-// What was so many ticks ago; before there is such a thing, the first value.
+// The value of `ticks` ticks ago; at the beginning, the first value.
 class Delay final : public Noise {
  public:
   Delay(int ticks, const TypeInfo* type) : ticks_(ticks) {
-    if (type != nullptr) line_.resize(static_cast<std::size_t>(ticks), Value::of(*type));
+    if (type != nullptr) line_.resize(ticks, Value::of(*type));
   }
   bool acts_on_messages() const override { return true; }
   void apply(Value& value, RandomStream&) override {
@@ -116,7 +117,7 @@ class Delay final : public Noise {
       for (Value& old : line_) old = value;
       seen_ = true;
     }
-    std::swap(value, line_[static_cast<std::size_t>(next_)]);
+    std::swap(value, line_[next_]);
     next_ = (next_ + 1) % ticks_;
   }
   void apply(Payload&, MessageFate& fate, RandomStream&) override { fate.delay_ticks += ticks_; }
@@ -125,7 +126,7 @@ class Delay final : public Noise {
   void archive_state(Archive& ar) override {
     ar("seen", seen_);
     ar("next", next_);
-    for (Value& value : line_) value.archive(ar);  // as many as the description says
+    for (Value& value : line_) value.archive(ar);  // the number is given by the description
     if (next_ < 0 || next_ >= std::max(1, ticks_)) ar.fail("a delay line is damaged");
   }
 
@@ -136,7 +137,7 @@ class Delay final : public Noise {
   std::vector<Value> line_;
 };
 
-// Flips one bit of a message now and then.
+// Flips one random bit of a message with a given probability.
 class Corrupt final : public Noise {
  public:
   explicit Corrupt(double probability) : probability_(probability) {}
@@ -145,7 +146,7 @@ class Corrupt final : public Noise {
   void apply(Payload& payload, MessageFate&, RandomStream& random) override {
     if (payload.size() == 0 || !random.chance(probability_)) return;
     const std::uint64_t bit = random.below(payload.size() * 8);
-    payload.bytes()[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+    payload.bytes()[bit / 8] ^= std::byte{1} << (bit % 8);
   }
   VOLVOX_STATE()
 
@@ -197,7 +198,7 @@ NoiseRegistry built_in_noise() {
   registry.add(
       "delay",
       [](const Parameters& p, const TypeInfo* type) -> std::unique_ptr<Noise> {
-        return std::make_unique<Delay>(static_cast<int>(p.integer("ticks", 1, 0, 100'000)), type);
+        return std::make_unique<Delay>(narrow<int>(p.integer("ticks", 1, 0, 100'000)), type);
       },
       "comes so many ticks later: ticks");
   registry.add(

@@ -1,5 +1,6 @@
-// Noise on percepts, actions and messages: small steps that are put in a row. A noise model
-// may change the numbers in a value, hold it back, or lose it; it works on any declared type.
+// Noise on percepts, actions and messages: a chain of noise models. A model may change the numbers in a value, delay it
+// or lose it; it works on any type declared by VOLVOX_TYPE. All random numbers come from the chain's own stream, so
+// that runs repeat exactly.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace volvox::mind {
 
-// What becomes of a message on its way.
+// The effect of noise on a message.
 struct MessageFate {
   bool lost = false;
   int delay_ticks = 0;  // beyond the one tick that every message takes
@@ -23,28 +24,28 @@ class Noise {
  public:
   virtual ~Noise() = default;
 
-  // What it can disturb; elsewhere it is refused before the run.
+  // What it can disturb; any other use is an error before the run.
   virtual bool acts_on_values() const { return true; }
   virtual bool acts_on_messages() const { return false; }
 
-  // Disturbs a reading or a command. Called once a tick; all draws come from `random`.
+  // Disturbs a reading or a command, once a tick. All random numbers must come from `random`.
   virtual void apply(Value&, RandomStream&) {}
   // Disturbs a message.
   virtual void apply(Payload&, MessageFate&, RandomStream&) {}
 
-  // Snapshot: VOLVOX_STATE(members...) in the derived class gives both.
+  // For snapshots: VOLVOX_STATE(members...) in the derived class defines both functions.
   virtual bool lists_state() const = 0;
   virtual void archive_state(Archive& ar) = 0;
 };
 
-// `type` is that of the values to come, or null for messages.
+// `type` is the type of the values, or null for messages.
 using NoiseFactory = std::function<std::unique_ptr<Noise>(const Parameters&, const TypeInfo* type)>;
 using NoiseRegistry = Registry<NoiseFactory>;
 
 // gaussian, ranging, uniform, bias, quantise, dropout, delay, corrupt.
 NoiseRegistry built_in_noise();
 
-// Noise models in a row with the random stream that they share.
+// A chain of noise models and the random stream that they share.
 class NoiseChain {
  public:
   static Result<NoiseChain> make(const model::NoiseChainSpec& specs, const NoiseRegistry& registry,
@@ -58,7 +59,7 @@ class NoiseChain {
     for (auto& noise : steps_) noise->apply(payload, fate, random_);
     return fate;
   }
-  // The first step that a snapshot cannot hold, or null.
+  // The first model without VOLVOX_STATE, which a snapshot cannot hold; null if there is none.
   const Noise* unlisted() const;
 
   template <class A>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/index.h"
 #include "volvox/mind/typed_sensor.h"
 
 namespace volvox::mind {
@@ -12,13 +13,12 @@ Vec3 towards(double bearing, double elevation) {
   return {level * volvox::cos(bearing), level * volvox::sin(bearing), volvox::sin(elevation)};
 }
 
-// A fan of rays from right to left in the xy plane of the mount, or several one above the other,
-// the lowest first.
+// A fan of rays from right to left in the xy plane of the mount, or several such rows, the lowest first.
 class Fan {
  public:
   Fan(const Parameters& p, int rays, double field_of_view, double max_range)
-      : rays_(static_cast<int>(p.integer("rays", rays, 1, 100'000))),
-        rows_(static_cast<int>(p.integer("rows", 1, 1, std::max<std::int64_t>(1, 100'000 / std::max(1, rays_))))),
+      : rays_(narrow<int>(p.integer("rays", rays, 1, 100'000))),
+        rows_(narrow<int>(p.integer("rows", 1, 1, std::max<std::int64_t>(1, 100'000 / std::max(1, rays_))))),
         field_of_view_(p.number("field_of_view", field_of_view, 0, 2 * pi)),
         vertical_field_of_view_(p.number("vertical_field_of_view", 0, 0, pi)),
         max_range_(p.number("max_range", max_range, 1e-6, 1e6)) {}
@@ -39,7 +39,7 @@ class Fan {
 
  private:
   static double spread(double angle, int i, int count) {
-    return count == 1 ? 0 : angle * (static_cast<double>(i) / (count - 1) - 0.5);
+    return count == 1 ? 0 : angle * (real(i) / (count - 1) - 0.5);
   }
   int rays_, rows_;
   double field_of_view_, vertical_field_of_view_, max_range_;
@@ -80,7 +80,7 @@ class RaySensor : public MountedSensor<T> {
   double range_;
 };
 
-// Distances in m, one a ray; max_range where there is nothing.
+// Distances in m, one for each ray; max_range if nothing is hit.
 class RangeSensor final : public RaySensor<std::vector<double>> {
  public:
   RangeSensor(const model::Sensor& sensor, const Parameters& p) : RangeSensor(sensor, range_fan(p)) {}
@@ -95,10 +95,9 @@ class RangeSensor final : public RaySensor<std::vector<double>> {
   }
 };
 
-// A laser rangefinder. Its beam widens: seven thin rays of equal share stand for it. Where they meet
-// things at different distances, what comes back runs together (mixed pixels): the reading is the
-// mean of all that lies within `blend` behind the nearest, and lies between the two where there is
-// nothing at all, as Godbaz et al. (2008) describe.
+// A laser rangefinder with a diverging beam, modelled by seven rays of equal weight. If they hit objects at different
+// distances, the reading mixes them (mixed pixels, Godbaz et al. 2008): it is the mean of all hits within `blend`
+// behind the nearest, so it can lie between two objects, where nothing is.
 class Laser final : public RaySensor<std::vector<double>> {
  public:
   Laser(const model::Sensor& sensor, const Parameters& p)
@@ -112,7 +111,7 @@ class Laser final : public RaySensor<std::vector<double>> {
 
  private:
   static constexpr std::size_t spots_of_a_beam = 7;
-  // Where the middles of seven equal parts of a disc lie: one in its centre, six around.
+  // The centres of seven parts of equal area of a disc: one in the middle, six around it.
   static constexpr double ring = 0.76;
 
   Laser(const model::Sensor& sensor, const Fan& fan, double min_range, double divergence, double blend)
@@ -125,7 +124,7 @@ class Laser final : public RaySensor<std::vector<double>> {
         const double bearing = fan.bearing(ray), elevation = fan.elevation(row);
         directions_.push_back(towards(bearing, elevation));
         for (std::size_t i = 1; i < spots_; ++i) {
-          const double off = ring * divergence / 2, around = 2 * pi * static_cast<double>(i) / 6;
+          const double off = ring * divergence / 2, around = 2 * pi * real(i) / 6;
           directions_.push_back(towards(bearing + off * volvox::cos(around), elevation + off * volvox::sin(around)));
         }
       }
@@ -145,13 +144,13 @@ class Laser final : public RaySensor<std::vector<double>> {
   std::size_t spots_;
 };
 
-// Infrared: what comes back of each ray falls with the square of the distance, and with the angle at
-// which it meets the surface (a mat one). All of it comes back from `full_range` or nearer.
+// Infrared: the reflection of each ray falls with the square of the distance and with the cosine of the angle of
+// incidence (a matt surface). It is 1 at `full_range` and nearer.
 class ProximitySensor final : public RaySensor<Proximity> {
  public:
   ProximitySensor(const model::Sensor& sensor, const Parameters& p)
       : RaySensor(sensor, p.number("max_range", 0.3, 1e-6, 1e6)), full_range_(p.number("full_range", 0.01, 1e-6, 1e6)) {
-    directions_ = cone(p.number("cone", radians(30), 0, pi), static_cast<int>(p.integer("rings", 2, 0, 50)));
+    directions_ = cone(p.number("cone", radians(30), 0, pi), narrow<int>(p.integer("rings", 2, 0, 50)));
   }
   void measure(const SenseContext& c, Proximity& reading) const override {
     reading = {false, range_, 0};
@@ -162,8 +161,8 @@ class ProximitySensor final : public RaySensor<Proximity> {
       reading.seen = true;
       reading.distance = std::min(reading.distance, hit.distance);
       const double fall = full_range_ / std::max(hit.distance, full_range_);
-      reading.strength += std::max(0.0, -dot(hit.normal, turned * directions_[i])) * fall * fall /
-                          static_cast<double>(directions_.size());
+      reading.strength +=
+          std::max(0.0, -dot(hit.normal, turned * directions_[i])) * fall * fall / real(directions_.size());
     }
   }
 
@@ -171,15 +170,15 @@ class ProximitySensor final : public RaySensor<Proximity> {
   double full_range_;
 };
 
-// Sound: the distance of the nearest thing in its cone, in m; max_range if nothing answers. A smooth
-// surface that it meets at more than `largest_incidence` sends the sound elsewhere, unheard.
+// Sonar: the distance (m) of the nearest object in its cone; max_range if there is no echo. A surface that is hit at
+// more than `largest_incidence` reflects the sound away from the sensor.
 class Sonar final : public RaySensor<double> {
  public:
   Sonar(const model::Sensor& sensor, const Parameters& p)
       : RaySensor(sensor, p.number("max_range", 3, 1e-6, 1e6)),
         min_range_(p.number("min_range", 0, 0, 1e6)),
         least_cosine_(volvox::cos(p.number("largest_incidence", pi / 2, 0, pi / 2))) {
-    directions_ = cone(p.number("cone", radians(30), 0, pi), static_cast<int>(p.integer("rings", 4, 0, 50)));
+    directions_ = cone(p.number("cone", radians(30), 0, pi), narrow<int>(p.integer("rings", 4, 0, 50)));
   }
   void measure(const SenseContext& c, double& reading) const override {
     reading = range_;
@@ -194,7 +193,7 @@ class Sonar final : public RaySensor<double> {
   double min_range_, least_cosine_;
 };
 
-// An abstract sensor, as seed 000 asks for: not numbers but the features of what is nearest.
+// An abstract sensor, as seed 000 requires: the features of the nearest object instead of distances.
 class ObstacleSensor final : public RaySensor<Obstacle> {
  public:
   ObstacleSensor(const model::Sensor& sensor, const Parameters& p) : ObstacleSensor(sensor, Fan(p, 31, pi / 2, 2)) {}

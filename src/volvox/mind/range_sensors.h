@@ -1,4 +1,4 @@
-// Sensors that measure by rays: what they see is all through one ray caster (sight.h).
+// Sensors that measure by ray casting, all through one ray caster (exchange/sight.h).
 #pragma once
 
 #include <optional>
@@ -7,22 +7,23 @@
 
 namespace volvox::mind {
 
-// What an infrared proximity sensor tells: light of its own that comes back.
+// The reading of an infrared proximity sensor, which measures the reflection of its own light.
 struct Proximity {
   bool seen = false;
-  double distance = 0;  // m, of the nearest thing in its cone; its range if there is none
+  double distance = 0;  // m, of the nearest object in its cone; its range if there is none
   double strength = 0;  // 0 to 1: the share of the light that comes back
 };
 VOLVOX_TYPE(Proximity, seen, distance, strength)
 
-// How the distances of a range sensor or a laser lie, for those who show or publish them: rows of
-// rays from right to left, the lowest row first.
+// The order of the distances of a range sensor or a laser, for viewers and bridges: rows of rays from right to left,
+// the lowest row first.
 struct ScanGeometry {
   int rows = 1;
   double field_of_view = 0;             // rad
   double min_range = 0, max_range = 0;  // m
 };
-std::optional<ScanGeometry> scan_geometry(const model::Sensor& sensor);  // none: it is neither
+std::optional<ScanGeometry> scan_geometry(
+    const model::Sensor& sensor);  // none: it is neither a range sensor nor a laser
 
 // range, laser, proximity, sonar, obstacle.
 void add_range_sensors(SensorRegistry& registry);

@@ -1,4 +1,5 @@
 #include "volvox/mind/roles.h"
+#include "volvox/base/index.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,7 @@ std::string_view Situation::neighbor_role(std::string_view dock) const {
   for (std::size_t d = 0; d < docks.size(); ++d) {
     if (docks[d].name != dock) continue;
     const int role = player_.neighbors_[d].role;
-    return role < 0 ? std::string_view() : std::string_view(player_.book_->roles[static_cast<std::size_t>(role)].name);
+    return role < 0 ? std::string_view() : std::string_view(player_.book_->roles[role].name);
   }
   throw AgentError(fmt::format("a rule asked for its neighbor at '{}', and it has no such dock", dock));
 }
@@ -26,7 +27,7 @@ double Situation::time_in_role() const { return agent_.time() - player_.since_; 
 
 int RoleBook::role_index(std::string_view name) const {
   for (std::size_t i = 0; i < roles.size(); ++i)
-    if (roles[i].name == name) return static_cast<int>(i);
+    if (roles[i].name == name) return narrow<int>(i);
   return -1;
 }
 
@@ -38,7 +39,7 @@ Result<void> RoleBook::check() const {
   if (!(step > 0 && step < 1e9)) return wrong(fmt::format("a step of {} s", step), "give a positive time");
   for (const Role& role : roles) {
     if (role.name.empty()) return wrong("a role has no name", "name it");
-    if (&role != &roles[static_cast<std::size_t>(role_index(role.name))])
+    if (&role != &roles[role_index(role.name)])
       return wrong(fmt::format("there are two roles '{}'", role.name), "give each its own name");
     if (!(role.period >= 1 && role.period < 1e9))
       return wrong(fmt::format("role '{}' has a period of {} steps", role.name, role.period), "give at least 1");
@@ -74,7 +75,7 @@ void RolePlayer::start(Agent& agent) {
         std::find_if(docks.begin(), docks.end(), [&](const model::Dock& dock) { return dock.name == name; });
     if (at == docks.end())
       throw AgentError(fmt::format("its roles speak of the dock '{}', and it has none of that name", name));
-    return static_cast<std::size_t>(at - docks.begin());
+    return narrow<std::size_t>(at - docks.begin());
   };
   parent_ = dock_named(book_->parent);
   for (const Role& role : book_->roles)
@@ -95,7 +96,7 @@ void RolePlayer::step(Agent& agent) {
   agent.model<RolePlayed>() = {role().name, std::max(0.0, agent.time() - zero_) / book_->step, changes_, beats_};
 }
 
-// Who is new is told the role; who has left is forgotten.
+// Sends the role to new neighbours and forgets those that have left.
 void RolePlayer::look(Agent& agent) {
   for (std::size_t d = 0; d < docks_.size(); ++d) {
     const bool there = agent.percept(docks_[d]).engaged;
@@ -108,10 +109,8 @@ void RolePlayer::look(Agent& agent) {
 void RolePlayer::listen(Agent& agent) {
   while (const auto message = agent.read()) {
     const auto signal = message->as<RoleSignal>();
-    const std::size_t dock = static_cast<std::size_t>(message->outlet);
-    if (!signal || dock >= neighbors_.size() || signal->role < 0 ||
-        signal->role >= static_cast<int>(book_->roles.size()))
-      continue;
+    const std::size_t dock = message->outlet;
+    if (!signal || dock >= neighbors_.size() || signal->role < 0 || signal->role >= std::ssize(book_->roles)) continue;
     neighbors_[dock].role = signal->role;
     if (!signal->beat || dock != parent_) continue;
     zero_ = agent.time();
@@ -136,11 +135,10 @@ void RolePlayer::select(Agent& agent) {
   }
 }
 
-// Through the steps that the clock has gone on by since the last tick: signals where t comes to d_i, and
-// over the end of the period.
+// Handles the steps since the last tick: sends signals when t reaches d_i, and begins a new period at its end.
 void RolePlayer::play(Agent& agent) {
   const double now = agent.time();
-  const double early = 0.5 * agent.dt() / book_->step;  // what is due goes out in the nearest tick
+  const double early = 0.5 * agent.dt() / book_->step;  // in steps: signals leave in the tick nearest to their time
   double t = (now - zero_) / book_->step;
   while (t + early >= role().period) {
     pass(agent, role().period - 1);
@@ -152,7 +150,7 @@ void RolePlayer::play(Agent& agent) {
   for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(std::max(t, 0.0)));
 }
 
-// Deals with the whole steps after done_, up to `step`.
+// Handles the whole steps after done_, up to `step`.
 void RolePlayer::pass(Agent& agent, double step) {
   const auto crossed = [&](double at) { return std::ceil(at) > done_ && std::ceil(at) <= step; };
   const std::vector<model::Dock>& docks = agent.docks();
@@ -160,7 +158,7 @@ void RolePlayer::pass(Agent& agent, double step) {
     if (!neighbors_[d].there) continue;
     const auto delay = role().delays.find(docks[d].name);
     const bool beat = delay != role().delays.end();
-    // Where there is no beat, the neighbour still hears once a period what it stands beside.
+    // A neighbour that gets no beat still receives the role once a period.
     if (crossed(beat ? delay->second : 0)) tell(agent, d, beat);
   }
   done_ = std::max(done_, step);

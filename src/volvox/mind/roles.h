@@ -1,7 +1,7 @@
 // Role-based control (seed 004: Stoy, Shen, Will): every module runs the same program and plays a
-// role. A role says how the module moves over a period and how long after it its children follow;
-// rules say, from what a module sees of itself and its neighbours, when it takes another role. There
-// are no ids and there is nothing global: whoever has no parent leads.
+// role. A role defines the motion of the module over a period and the delay of its children; rules define when the
+// module takes another role, from its own state and that of its neighbours. There are no ids and no global state: a
+// module without a parent leads.
 //
 //   RoleBook book;
 //   book.parent = "s";                                           // all other docks lead to children
@@ -29,19 +29,19 @@ struct Role {
   std::string name;
   double period = 180;                                            // T, in steps
   std::map<std::string, std::function<double(double t)>> motion;  // A(t): by joint, rad (or m) for t in [0, T)
-  std::map<std::string, double> delays;                           // d_i: by dock, in steps, how far a child is behind
+  std::map<std::string, double> delays;                           // d_i: by dock, in steps: the delay of a child
 };
 
 class RolePlayer;
 
-// What a rule may look at: the module and its neighbours, and nothing beyond.
+// The information that a rule may use: the module and its neighbours.
 class Situation {
  public:
   Situation(const Agent& agent, const RolePlayer& player) : agent_(agent), player_(player) {}
   bool connected(std::string_view dock) const { return !neighbor(dock).empty(); }  // C(i)
-  std::string_view neighbor(std::string_view dock) const;       // NC(i): the other's dock there; empty if free
-  std::string_view neighbor_role(std::string_view dock) const;  // NR(i): empty if free or not heard of yet
-  bool is_root() const;                                         // nobody at the parent's dock
+  std::string_view neighbor(std::string_view dock) const;       // NC(i): the neighbour's dock; empty if free
+  std::string_view neighbor_role(std::string_view dock) const;  // NR(i): empty if free or not known yet
+  bool is_root() const;                                         // no module at the parent's dock
   double time_in_role() const;                                  // s, by its own clock
   template <class T>
   const T& percept(std::string_view name) const {
@@ -56,7 +56,7 @@ class Situation {
 // Section 2.2. Of the rules of its role, the first whose condition holds takes the module to `to`; one
 // change a tick.
 struct RoleRule {
-  std::vector<std::string> from;  // empty: from any role but `to`
+  std::vector<std::string> from;  // empty: from any role except `to`
   std::string to;
   std::function<bool(const Situation&)> when;
 };
@@ -68,19 +68,19 @@ struct RoleBook {
   std::vector<RoleRule> rules;
 
   int role_index(std::string_view name) const;  // -1: there is none
-  // Refuses what cannot be played: roles without a name, periods that are not positive, delays beyond
-  // the period, rules that name no role.
+  // Errors: roles without a name, periods that are not positive, delays longer than the period, rules with unknown
+  // roles.
   Result<void> check() const;
 };
 
-// What a module tells a neighbour. A beat comes from the parent when its t is d_i: it makes t zero.
+// A message to a neighbour. The parent sends a beat when its t is d_i; the child then sets its t to zero.
 struct RoleSignal {
-  int role = -1;  // which the sender plays, by its place in the book
+  int role = -1;  // of the sender: an index into RoleBook::roles
   bool beat = false;
 };
 VOLVOX_TYPE(RoleSignal, role, beat)
 
-// The model of a module that plays, for those who look on: it changes nothing in play.
+// The Agent::model of the module, for observers only.
 struct RolePlayed {
   std::string role;
   double t = 0;     // steps
@@ -89,9 +89,9 @@ struct RolePlayed {
 };
 VOLVOX_TYPE(RolePlayed, role, t, changes, beats)
 
-// The behaviour. Figure 1 of the paper, once a tick: listen, send where t has come to d_i, move to
-// A(t). A module was switched on with t = 0 when its own clock showed 0.
-// Parameters: transmits (false: nothing is ever sent, as with its lamps covered).
+// The behaviour: figure 1 of the paper, once a tick: listen, send when t reaches d_i, move to A(t). t was 0 when the
+// module's own clock showed 0.
+// Parameters: transmits (false: it never sends, as if its infrared emitters were covered).
 class RolePlayer final : public Behavior {
  public:
   explicit RolePlayer(std::shared_ptr<const RoleBook> book) : book_(std::move(book)) {}
@@ -104,7 +104,7 @@ class RolePlayer final : public Behavior {
   friend class Situation;
   struct Neighbor {  // at a dock
     bool there = false;
-    int role = -1;  // -1: not heard of yet
+    int role = -1;  // -1: not known yet
     template <class A>
     void archive(A& ar) {
       ar("there", there);
@@ -112,7 +112,7 @@ class RolePlayer final : public Behavior {
     }
   };
 
-  const Role& role() const { return book_->roles[static_cast<std::size_t>(role_)]; }
+  const Role& role() const { return book_->roles[role_]; }
   void look(Agent& agent);
   void listen(Agent& agent);
   void select(Agent& agent);
@@ -128,7 +128,7 @@ class RolePlayer final : public Behavior {
   int role_ = 0;
   double since_ = 0;  // s, by its own clock: when it took the role
   double zero_ = 0;   // s, by its own clock: when t was last 0
-  double done_ = -1;  // the last whole step of this period that has been dealt with
+  double done_ = -1;  // the last whole step of this period that has been handled
   int changes_ = 0, beats_ = 0;
   std::vector<Neighbor> neighbors_;  // by dock
 };

@@ -1,5 +1,6 @@
-// Sensors read the world for one module; what they read becomes a percept of that module.
-// One Sensor object serves all modules of a model: it has no state of its own.
+// Sensors read the world for one module, and the reading becomes a percept of that module. Units are SI. Vectors
+// are in the frame of the sensor's mount; the sensors pose and velocity use world axes. One Sensor object serves all
+// modules of a model, from several threads at once, so it has no state of its own.
 #pragma once
 
 #include <memory>
@@ -24,28 +25,28 @@ using exchange::Ray;
 using exchange::RayHit;
 using exchange::Signal;
 
-// What a dock percept holds ("front.dock").
+// The percept of a dock ("front.dock").
 struct DockState {
   bool enabled = false;
-  bool engaged = false;   // holds another dock, fully closed
-  bool latching = false;  // is being pulled together with another dock
+  bool engaged = false;   // connected to another dock, fully closed
+  bool latching = false;  // another dock is being pulled close
   bool broken = false;
   std::string neighbor;  // the name of the dock at the other end, such as "back"; empty if free
 };
 VOLVOX_TYPE(DockState, enabled, engaged, latching, broken, neighbor)
 
-// What a dock bears ("front.load"), see world::DockLoad.
+// The load of a dock ("front.load"): N, N, N m and N m, see world::DockLoad.
 struct DockLoad {
   double axial = 0, shear = 0, bending = 0, torsion = 0;
 };
 VOLVOX_TYPE(DockLoad, axial, shear, bending, torsion)
 
-// The features of the nearest thing that an obstacle sensor sees.
+// The nearest object that an obstacle sensor sees.
 struct Obstacle {
   bool seen = false;
   double distance = 0;  // m
-  double bearing = 0;   // rad, to the left of where the sensor looks
-  double width = 0;     // rad, the angle over which it is seen
+  double bearing = 0;   // rad, positive to the left of the sensor's axis
+  double width = 0;     // rad, the angle that it covers
   bool moves = false;   // false: part of the arena
   bool is_module = false;
 };
@@ -57,20 +58,20 @@ struct Contact {
 };
 VOLVOX_TYPE(Contact, touching, force)
 
-// What a sensor may look at. The world is as it was when the tick began.
+// The data that a sensor may read. The world is in its state at the beginning of the tick.
 struct SenseContext {
   const world::World& world;
   std::uint32_t module = 0;                              // the placement that senses
   double dt = 0;                                         // s, the length of a tick
-  std::span<const RayHit> hits;                          // of the rays that this sensor asked for
-  std::span<const double> contact_forces;                // N by link; empty unless some sensor asks
+  std::span<const RayHit> hits;                          // of the rays of this sensor
+  std::span<const double> contact_forces;                // N by link; empty unless a sensor needs_contacts()
   const exchange::Exchange* exchange = nullptr;          // null: no module has an interface to the network
-  std::uint32_t agent = 0;                               // the module's number among those with a mind
-  const exchange::Neighborhood* neighborhood = nullptr;  // null unless some sensor asks
+  std::uint32_t agent = 0;                               // the module's index among the modules with a mind
+  const exchange::Neighborhood* neighborhood = nullptr;  // null unless a sensor has a neighbor_range()
 
-  std::uint32_t link(int index) const { return world.part(module).first_link + static_cast<std::uint32_t>(index); }
-  std::uint32_t joint(int index) const { return world.part(module).first_joint + static_cast<std::uint32_t>(index); }
-  std::uint32_t dock(int index) const { return world.part(module).first_dock + static_cast<std::uint32_t>(index); }
+  std::uint32_t link(int index) const { return world.part(module).first_link + index; }
+  std::uint32_t joint(int index) const { return world.part(module).first_joint + index; }
+  std::uint32_t dock(int index) const { return world.part(module).first_dock + index; }
 };
 
 class Sensor {
@@ -78,23 +79,23 @@ class Sensor {
   virtual ~Sensor() = default;
   // The type of the percept.
   virtual const TypeInfo& type() const = 0;
-  // Rays that it needs: all modules' rays are cast in one batch, and come back as hits.
+  // The sensor's rays. The rays of all modules are cast in one batch; read() finds the results in SenseContext::hits.
   virtual bool casts_rays() const { return false; }
   virtual void rays(const SenseContext&, std::vector<Ray>&) const {}
   virtual bool needs_contacts() const { return false; }
-  virtual double neighbor_range() const { return 0; }  // m: how far it looks for other modules
-  // Whether it can be read at every substep too: not if it needs any of the above.
+  virtual double neighbor_range() const { return 0; }  // m, within which it detects other modules
+  // Whether it can also be read at every substep: only if it needs no rays, contacts or neighbours.
   bool on_board() const { return !casts_rays() && !needs_contacts() && neighbor_range() <= 0; }
-  // Writes the reading; `reading` holds a value of type(), the last one. Called from several
-  // threads at once, for different modules.
+  // Writes the reading. `reading` holds the previous value, of type type(). Called from several threads at once, for
+  // different modules.
   virtual void read(const SenseContext& context, Value& reading) const = 0;
 };
 
 using SensorFactory = std::function<std::unique_ptr<Sensor>(const model::Sensor&, const Parameters&)>;
 using SensorRegistry = Registry<SensorFactory>;
 
-// accelerometer, gyroscope, pose, velocity, contact, neighbors, camera and those of range_sensors.h; those of joints
-// and docks need no entry: every module has them.
+// accelerometer, gyroscope, pose, velocity, contact, neighbors, camera and the sensors of range_sensors.h. Sensors of
+// joints and docks need no entry: every module has them.
 SensorRegistry built_in_sensors();
 
 std::unique_ptr<Sensor> make_joint_angle_sensor(int joint);

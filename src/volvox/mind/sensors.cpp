@@ -96,7 +96,7 @@ class SignalSensor final : public TypedSensor<Signal> {
   int outlet_;
 };
 
-// Specific force, as a real one measures: +9.81 upwards when at rest.
+// The specific force, as a real accelerometer measures it: 9.81 m/s^2 upwards at rest on the ground.
 class Accelerometer final : public MountedSensor<Vec3> {
  public:
   using MountedSensor::MountedSensor;
@@ -148,13 +148,11 @@ class ContactSensor final : public MountedSensor<Contact> {
   }
 };
 
-// Where the nearest other modules are, in the mount's frame, the nearest first.
+// The positions of the nearest other modules, in the mount's frame, the nearest first.
 class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
  public:
   NeighborSensor(const model::Sensor& sensor, const Parameters& p)
-      : MountedSensor(sensor),
-        max_range_(p.number("max_range", 2, 1e-6, 1e6)),
-        most_(static_cast<std::size_t>(p.integer("count", 8, 1, 1000))) {}
+      : MountedSensor(sensor), max_range_(p.number("max_range", 2, 1e-6, 1e6)), most_(p.integer("count", 8, 1, 1000)) {}
   double neighbor_range() const override { return max_range_; }
   void measure(const SenseContext& c, std::vector<Vec3>& reading) const override {
     const Pose mounted = mount(c);
@@ -177,11 +175,7 @@ SensorFactory plain() {
   };
 }
 
-}  // namespace
-
-namespace {
-
-// What a person or a device outside says: an input of kind "percept" writes it, and it stays.
+// A reading from outside the simulation: an input of kind "percept" writes it, and it stays until the next one.
 class ExternalSensor final : public TypedSensor<double> {
  public:
   void measure(const SenseContext&, double&) const override {}

@@ -1,4 +1,4 @@
-// What most sensors are made of. Internal to mind/.
+// Base classes of most sensors. Internal to mind/.
 #pragma once
 
 #include "volvox/mind/sensor.h"
@@ -13,7 +13,7 @@ class TypedSensor : public Sensor {
   virtual void measure(const SenseContext& context, T& reading) const = 0;
 };
 
-// Sensors that are mounted somewhere on a link.
+// A sensor that is mounted on a link.
 template <class T>
 class MountedSensor : public TypedSensor<T> {
  public:

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A world that is nothing but its file.
+// An experiment that consists of a world file only.
 class WorldFile final : public Experiment {
  public:
   explicit WorldFile(fs::path file) : file_(std::move(file)) {}
@@ -40,7 +40,7 @@ std::vector<Located> find_experiments(const Library& library) {
   std::map<std::string, Located> found;
   for (const std::string& name : library.experiments.names()) found[name] = {name, {}, {}, true};
   const std::vector<fs::path> path = platform::resource_path();
-  for (auto root = path.rbegin(); root != path.rend(); ++root) {  // the first of the path wins
+  for (auto root = path.rbegin(); root != path.rend(); ++root) {  // the first folder of the path has precedence
     const fs::path experiments = *root / "experiments";
     std::error_code error;
     for (fs::recursive_directory_iterator it(experiments, error), end; !error && it != end; it.increment(error)) {

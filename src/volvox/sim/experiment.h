@@ -1,6 +1,6 @@
-// An experiment sets a world up, watches it run, and says what came out (seed 000's class
-// Experiment with init and shutdown). A folder under experiments/ with a world.sdf is one
-// without any C++; a class adds what SDF cannot say: metrics, scripts, a world built in code.
+// An experiment builds a world, observes the run and reports metrics (seed 000's class Experiment with init and
+// shutdown). A folder under experiments/ with a world.sdf is an experiment without any C++; a class adds what SDF
+// cannot express: metrics, scripts, a world built in code. All functions are called from the thread of the run.
 #pragma once
 
 #include <filesystem>
@@ -19,13 +19,13 @@
 
 namespace volvox::sim {
 
-// What init() has to work with.
+// The input of Experiment::init().
 struct Setup {
   std::filesystem::path folder;                 // of the experiment; may be empty
   std::map<std::string, std::string> settings;  // --set KEY=VALUE, checked against parameters()
   std::uint64_t seed = 1;
   model::ModelLibrary& library;
-  mind::Registries& registries;  // to add behaviours and sensors of its own
+  mind::Registries& registries;  // the experiment may add behaviours and sensors
   std::vector<Diagnostic>& warnings;
 };
 
@@ -33,24 +33,24 @@ class Experiment {
  public:
   virtual ~Experiment() = default;
 
-  // What --set can change. By default, the parameters of world.sdf.
+  // The parameters that --set can change. By default, those of world.sdf.
   virtual Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path& folder) const;
-  // Makes the world. By default, reads world.sdf in the experiment's folder.
+  // Makes the world. By default, it reads world.sdf in the experiment's folder.
   virtual Result<model::WorldModel> init(Setup& setup);
-  // From where a picture or a film of it is taken unless another camera is asked for; as --camera
-  // names it (view/camera.h). For worlds where a look at the modules alone does not show what is done.
+  // The default camera of pictures and films, as --camera names it (view/camera.h). For worlds where a view of the
+  // modules alone does not show the task.
   virtual std::string camera() const { return "corner"; }
-  // The simulation stands at tick 0.
+  // Called before the first tick.
   virtual void begin(const Simulation&) {}
-  // Between two ticks: an experiment's script may act on the run here, as a hand would.
+  // Called between two ticks: the experiment's script may change the run here.
   virtual void before_tick(Simulation&) {}
-  // After every tick; for measuring.
+  // Called after every tick, for measurements.
   virtual void observe(const Simulation&) {}
-  // The run is over: report, and let go of everything.
+  // The run is over: report the metrics and free what refers to the simulation.
   virtual void shutdown(const Simulation&, Metrics&) {}
-  // Files of its own, after shutdown, into the folder of the run's results.
+  // Writes the experiment's own files into the folder of results, after shutdown.
   virtual Result<void> write(const std::filesystem::path& /*folder*/) const { return {}; }
-  // What it has measured so far, so that a restored run reports as if it had never stopped.
+  // The measurements so far, so that a restored run reports the same metrics as one that never stopped.
   virtual void archive_state(Archive&) {}
 };
 
@@ -58,41 +58,41 @@ using ExperimentFactory = std::function<std::unique_ptr<Experiment>()>;
 
 struct Library;
 
-// Loads shared libraries that add to a library of factories (src/volvox/plugin has the one there is).
+// Loads shared libraries that add factories to a Library. Implemented in src/volvox/plugin.
 class PluginHost {
  public:
   virtual ~PluginHost() = default;
-  // Its factories keep the shared library in memory. With `isolate`, its behaviours run in a process
-  // of their own, which may take so many seconds for a call.
+  // The factories of the plugin keep the shared library in memory. With `isolate`, its behaviours run in a process of
+  // their own, and each call may take at most that many seconds.
   virtual Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, Library& into,
                             Log& log) = 0;
-  // What became of its plugins, once a run is over: what isolation cost the runs that are still there; what was
-  // said of plugins that are there for all runs, so that no run's own log has it; and whether an isolated plugin was
-  // disabled for taking too long, which may go otherwise another time.
+  // Called when a run is over: the cost of isolation; the warnings about plugins that all runs share, which no run's
+  // own log contains; and whether an isolated plugin was disabled because it took too long, which depends on the wall
+  // clock.
   virtual void add_metrics(Metrics&) const {}
   virtual std::vector<std::string> warnings() const { return {}; }
   virtual bool clock_decided() const { return false; }
 };
 
-// Everything that can be named on the command line, and that a user's program can add to.
+// Everything that the command line can name. A user's program can add to it.
 struct Library {
   physics::EngineRegistry engines = physics::built_in_engines();
   mind::Registries minds;
   Registry<ExperimentFactory> experiments{"experiment"};
   ExtensionRegistry extensions{"extension"};
-  std::shared_ptr<PluginHost> plugins{};  // null: none can be loaded
+  std::shared_ptr<PluginHost> plugins{};  // null: plugins cannot be loaded
 };
 
-// An experiment as it is found by name or by file.
+// An experiment found by name or by file.
 struct Located {
-  std::string name;              // "remod3d/snake", or the file's
+  std::string name;              // "remod3d/snake", or the name of the file
   std::filesystem::path folder;  // empty if it has none
   std::filesystem::path file;    // its world.sdf, if it has one
-  bool registered = false;       // it has a class
+  bool registered = false;       // it has a C++ class
 };
 
-// The experiments there are: those registered, and the folders under experiments/ along the
-// resource path that hold a world.sdf. Sorted by name.
+// All experiments, sorted by name: the registered ones, and the folders with a world.sdf under experiments/ along the
+// resource path.
 std::vector<Located> find_experiments(const Library& library);
 
 // By name, or by the path of an SDF or URDF file.

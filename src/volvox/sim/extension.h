@@ -1,4 +1,4 @@
-// How the extensions of a run are made (mind/extension.h says what one is).
+// Factories of the extensions of a run (mind/extension.h defines extensions).
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace volvox::sim {
 
-// What an extension is made with. When a recording is replayed nothing outside may be touched: the
-// hooks of the loop are not called then, and init must open nothing.
+// The input of the factory. When a recording is replayed, an extension must not use anything outside: the hooks of the
+// loop are not called then, and init must not open anything.
 struct ExtensionSetup {
   const Parameters& parameters;
   std::filesystem::path folder;  // of the world's file

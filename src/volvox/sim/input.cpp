@@ -7,14 +7,16 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "volvox/base/index.h"
 #include "volvox/sim/simulation.h"
 
 namespace volvox::sim {
 namespace {
 
-constexpr double largest_force = 1e6;  // N; beyond it a slip of the hand would end the run
-constexpr double farthest = 1e6;       // m, and m/s: beyond it numbers lose their millimetres
-constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose"};  // as the variant has them
+constexpr double largest_force = 1e6;  // N; larger forces by mistake would end the run
+constexpr double farthest = 1e6;       // m and m/s; beyond it numbers lose the precision of a millimetre
+// In the order of the variant.
+constexpr const char* kinds[] = {"parameter", "joint", "dock", "push", "percept", "pose"};
 
 std::string pose_text(const PoseInput& input) {
   const auto& [p, q] = input.pose;
@@ -56,11 +58,11 @@ struct ToRecord {
   void operator()(const PoseInput& i) { record.text = pose_text(i); }
 };
 
-// The number of the first of this name; negative: there is none.
+// The index of the first element of this name; negative if there is none.
 template <class Named>
 int find(const std::vector<Named>& list, const std::string& name) {
   for (std::size_t i = 0; i < list.size(); ++i)
-    if (list[i].name == name) return static_cast<int>(i);
+    if (list[i].name == name) return narrow<int>(i);
   return -1;
 }
 
@@ -102,10 +104,8 @@ class Apply {
     if (!placement.ok()) return placement.error();
     const model::ModuleModel& module = world_.module_model(*placement);
     const int joint = find(module.joints, input.joint);
-    if (joint < 0 || !module.joints[static_cast<std::size_t>(joint)].motor)
-      return no_such(input.module, "motor", input.joint);
-    world_.command(world_.part(*placement).first_joint + static_cast<std::uint32_t>(joint), physics::Control::position,
-                   input.position);
+    if (joint < 0 || !module.joints[joint].motor) return no_such(input.module, "motor", input.joint);
+    world_.command(world_.part(*placement).first_joint + joint, physics::Control::position, input.position);
     return {};
   }
 
@@ -114,7 +114,7 @@ class Apply {
     if (!placement.ok()) return placement.error();
     const int dock = find(world_.module_model(*placement).docks, input.dock);
     if (dock < 0) return no_such(input.module, "dock", input.dock);
-    world_.enable_dock(world_.part(*placement).first_dock + static_cast<std::uint32_t>(dock), input.enabled);
+    world_.enable_dock(world_.part(*placement).first_dock + dock, input.enabled);
     return {};
   }
 
@@ -124,7 +124,7 @@ class Apply {
     if (!placement.ok()) return placement.error();
     const int link = input.link.empty() ? 0 : find(world_.module_model(*placement).links, input.link);
     if (link < 0) return no_such(input.module, "link", input.link);
-    world_.push(world_.part(*placement).first_link + static_cast<std::uint32_t>(link), Wrench{input.force, {}});
+    world_.push(world_.part(*placement).first_link + link, Wrench{input.force, {}});
     return {};
   }
 

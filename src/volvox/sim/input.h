@@ -1,6 +1,6 @@
-// What comes from outside while a run goes on: a person at a viewer, a joystick, a socket. It
-// enters at the boundary of a tick, in the order in which it was given, and is recorded there,
-// so that a run with inputs replays.
+// Inputs from outside during a run: from a user at a viewer, a joystick, a socket. They enter at the boundary of a
+// tick, in the order in which they were given, and are recorded there, so that a run with inputs can be replayed
+// exactly.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace volvox::sim {
 
 class Simulation;
 
-// Modules and their parts by name. A behaviour that commands the same joint or dock in this tick has the last word: it
-// is the module's own.
+// Modules and their parts are given by name. If a behaviour commands the same joint or dock in this tick, the
+// behaviour's command counts.
 struct ParameterInput {  // of a behaviour
-  std::string module;    // empty: of all modules that have it
+  std::string module;    // empty: all modules that have this parameter
   std::string parameter, value;
 };
 struct JointInput {  // a motor's position
@@ -30,7 +30,7 @@ struct DockInput {
 };
 struct PushInput {  // a force on a link, for one tick
   std::string module;
-  std::string link;  // empty: the first
+  std::string link;  // empty: the first link
   Vec3 force;        // N, world axes
 };
 struct PerceptInput {  // of a sensor of type external
@@ -46,19 +46,19 @@ using Input = std::variant<ParameterInput, JointInput, DockInput, PushInput, Per
 
 const std::string& module_of(const Input& input);
 
-// The same as recordings, tables and the viewer's wire hold it.
+// The same input as a row: for recordings, tables and the viewer's protocol.
 struct InputRecord {
   std::string kind;  // parameter, joint, dock, push, percept or pose
   std::string module;
   std::string name;  // of the parameter, joint, dock, link or sensor
-  std::string text;  // the parameter's value; a pose: "x y z qx qy qz qw" and, if it is known, "vx vy vz wx wy wz"
-  double value = 0;  // rad or m, 0 and 1 of a dock, or the percept's
+  std::string text;  // the parameter's value; a pose: "x y z qx qy qz qw" and, if known, "vx vy vz wx wy wz"
+  double value = 0;  // rad or m; 0 or 1 for a dock; or the percept's value
   Vec3 force;        // N, world axes
 };
 InputRecord record_of(const Input& input);
 Result<Input> input_of(const InputRecord& record);
 
-// An error says what is wrong with it; then nothing has changed.
+// On an error nothing has changed.
 Result<void> apply_input(const Input& input, Simulation& simulation);
 
 }  // namespace volvox::sim

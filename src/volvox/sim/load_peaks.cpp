@@ -12,7 +12,7 @@ void LoadPeaks::observe(const world::World& world, std::span<const world::DockEv
     if (status.carrier && status.phase == world::DockPhase::engaged)
       take(world, dock, world.graph().partner(dock), world.dock_load(dock), time);
   }
-  for (const world::DockEvent& event : events)  // those that broke bear nothing any more
+  for (const world::DockEvent& event : events)  // docks that broke carry no load any more
     if (event.kind == world::DockEvent::Kind::broken) take(world, event.dock_a, event.dock_b, event.load, time);
 }
 

@@ -1,5 +1,5 @@
-// The highest loads of docks in a run, per axis, and the highest against the docks' strength: what
-// validates a gait (seed 000, section IV.F) before anybody tries it on hardware.
+// The highest loads of docks in a run, per axis and relative to the docks' strength. They validate a gait before it is
+// tried on hardware (seed 000, section IV.F).
 #pragma once
 
 #include <span>
@@ -13,9 +13,9 @@ class LoadPeaks {
  public:
   void observe(const world::World& world, std::span<const world::DockEvent> events, double time);  // after each tick
 
-  const world::DockLoad& highest() const { return highest_; }  // each over all docks and ticks
-  double utilisation() const { return utilisation_; }          // 1 breaks a dock: more, if one did
-  std::string where(const world::World& world) const;          // "s3.front at 4.2 s"; empty: nowhere
+  const world::DockLoad& highest() const { return highest_; }  // N and N m, each over all docks and ticks
+  double utilisation() const { return utilisation_; }          // load / strength; a dock breaks at 1
+  std::string where(const world::World& world) const;          // "s3.front at 4.2 s"; empty: no load yet
 
   template <class A>
   void archive(A& ar) {
@@ -34,7 +34,7 @@ class LoadPeaks {
 
   world::DockLoad highest_;
   double utilisation_ = 0;
-  std::uint32_t dock_ = 0;  // that bore it
+  std::uint32_t dock_ = 0;  // with the highest utilisation
   double time_ = 0;         // s
 };
 

@@ -1,4 +1,4 @@
-// What an experiment reports: named numbers, each with the paper's figure where it gives one.
+// The metrics of an experiment: named numbers, each with the paper's figure if the paper gives one.
 #pragma once
 
 #include <cmath>
@@ -9,11 +9,11 @@
 
 namespace volvox::sim {
 
-// The value of a metric where a run gave nothing to measure: it was too short, or what was to be
-// timed never happened. null in JSON, "-" in tables, left out of means; never 0, -1 or 1e300.
+// The value of a metric that could not be measured: the run was too short, or the event never happened. It is null in
+// JSON, "-" in tables and left out of means; never 0, -1 or 1e300.
 inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 inline double measured_if(bool there_is, double value) { return there_is ? value : not_measured; }
-// Most often: a time, negative while it has not come.
+// Most often used for a time that is negative until the event happens.
 inline double measured_time(double seconds) { return measured_if(seconds >= 0, seconds); }
 inline double mean_of(double sum, double count) { return count > 0 ? sum / count : not_measured; }
 
@@ -21,7 +21,7 @@ struct Metric {
   std::string name;             // with its unit, as in "distance_m"
   double value = 0;             // or not_measured
   std::optional<double> paper;  // the published figure, if there is one
-  std::string note;             // where that figure is from, or what the metric means
+  std::string note;             // the source of that figure, or the meaning of the metric
 };
 
 class Metrics {
@@ -41,7 +41,7 @@ class Metrics {
 
  private:
   void add(Metric metric) {
-    metric.value = measured_if(std::isfinite(metric.value), metric.value + 0.0);  // which makes 0 of -0
+    metric.value = measured_if(std::isfinite(metric.value), metric.value + 0.0);  // + 0.0 turns -0 into 0
     for (Metric& m : metrics_) {
       if (m.name != metric.name) continue;
       m = std::move(metric);

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/real_time.h"
 
 namespace volvox::sim {
 namespace {
 
-constexpr std::int64_t longest_nap_ns = 100'000'000;  // so that a request to stop is seen
+constexpr std::int64_t longest_nap_ns = 100'000'000;  // so that a request to stop is noticed
 
 class MonotonicClock final : public WallClock {
  public:
@@ -38,7 +39,7 @@ void Pacer::start(std::int64_t first_tick) {
 std::int64_t Pacer::due_ns() const {
   const std::int64_t simulated = (dt_.start_of(next_tick_) - dt_.start_of(first_tick_)).ns;
   if (report_.factor == 1) return start_ns_ + simulated;
-  return start_ns_ + static_cast<std::int64_t>(std::llround(static_cast<double>(simulated) / report_.factor));
+  return start_ns_ + std::llround(real(simulated) / report_.factor);
 }
 
 void Pacer::begin_tick() { begin_ns_ = clock_.now_ns(); }
@@ -50,7 +51,7 @@ void Pacer::end_tick() {
   report_.tick_times.add(now - begin_ns_);
   lateness_ns_ = std::max<std::int64_t>(now - due_ns(), 0);
   if (lateness_ns_ > 0) ++report_.late_ticks;
-  report_.drift = static_cast<double>(lateness_ns_) * 1e-9;
+  report_.drift = real(lateness_ns_) * 1e-9;
   report_.worst_lateness = std::max(report_.worst_lateness, report_.drift);
 }
 

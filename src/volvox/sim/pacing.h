@@ -1,7 +1,6 @@
-// Real time: a tick begins when the clock on the wall says so. Deadlines are absolute, so that an
-// error never adds up; a tick that ends after its deadline is late, the next one begins at once,
-// and the backlog is made up for as soon as ticks take less than their length (seed 003, 2.1).
-// Nothing here reaches the state: a paced run has the same bits as any other.
+// Real time: every tick begins at its time on the wall clock. Deadlines are absolute, so that errors do not add up. A
+// tick that ends after its deadline is late; the next one then begins at once, until the run has caught up (seed 003,
+// 2.1). Pacing does not change the state: a paced run has the same bits as any other.
 #pragma once
 
 #include <atomic>
@@ -15,18 +14,18 @@
 namespace volvox::sim {
 
 struct PacingReport {
-  double factor = 1;       // simulated seconds to a second on the wall
-  double tick_length = 0;  // s on the wall
+  double factor = 1;       // simulated s per s of wall time
+  double tick_length = 0;  // s of wall time
   std::int64_t ticks = 0;
-  std::int64_t late_ticks = 0;     // that ended after their deadline
+  std::int64_t late_ticks = 0;     // ticks that ended after their deadline
   double worst_lateness = 0;       // s
-  double drift = 0;                // s by which the end came too late
-  TimeDistribution tick_times;     // what ticks took
-  TimeDistribution wake_delays;    // how late the system woke us for those that were waited for
-  std::string scheduling, memory;  // what the system allowed
+  double drift = 0;                // s by which the last tick ended too late
+  TimeDistribution tick_times;     // durations of ticks
+  TimeDistribution wake_delays;    // how late the system woke the thread, for ticks that were waited for
+  std::string scheduling, memory;  // what the system granted
 };
 
-// The clock on the wall; a test has its own.
+// The wall clock; tests replace it.
 class WallClock {
  public:
   virtual ~WallClock() = default;
@@ -39,20 +38,20 @@ class Pacer {
  public:
   Pacer(TickLength dt, double factor, WallClock& clock = monotonic_clock());
 
-  // The tick of that number begins now; its start is what all deadlines count from.
+  // The tick of that number begins now; all deadlines are relative to this moment.
   void start(std::int64_t first_tick);
   // Around every tick:
   void begin_tick();
   void end_tick();
-  // Until the next tick is due. False: stopped meanwhile.
+  // Waits until the next tick is due. False: it was stopped meanwhile.
   bool wait(const std::atomic<bool>* stop);
 
-  bool late() const { return lateness_ns_ > 0; }  // the last tick was
+  bool late() const { return lateness_ns_ > 0; }  // whether the last tick was late
   const PacingReport& report() const { return report_; }
   PacingReport& report() { return report_; }
 
  private:
-  // By the wall, since start: when the tick of that number is due.
+  // The wall time at which the next tick is due.
   std::int64_t due_ns() const;
 
   TickLength dt_;
@@ -62,7 +61,7 @@ class Pacer {
   PacingReport report_;
 };
 
-// A table and a sentence for people.
+// A table and a sentence for the user.
 std::string pacing_text(const PacingReport& report);
 
 }  // namespace volvox::sim

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "volvox/base/index.h"
+
 namespace volvox::sim {
 
 enum class Phase : std::uint8_t { input, sense, think, send, act, dock, move, break_, deliver, publish, measure };
@@ -20,7 +22,7 @@ struct PhaseTimes {
     for (const double s : seconds) sum += s;
     return sum;
   }
-  double of(Phase phase) const { return seconds[static_cast<std::size_t>(phase)]; }
+  double of(Phase phase) const { return seconds[number_of(phase)]; }
 };
 
 }  // namespace volvox::sim

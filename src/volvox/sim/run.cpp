@@ -10,6 +10,7 @@
 #include <set>
 
 #include "volvox/base/csv.h"
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/base/text.h"
@@ -19,7 +20,7 @@ namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_warnings = 1000;  // that a report keeps: a run of days may warn every few seconds
+constexpr std::size_t most_warnings = 1000;  // kept in a report: a run of days may warn every few seconds
 
 }  // namespace
 
@@ -63,10 +64,9 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   for (const Diagnostic& warning : warnings) log_.warning(warning.text());
   if (options.duration) world->run.duration = Time::seconds(*options.duration);
   if (options.dt) world->run.dt = *options.dt;
-  const bool asked_for_both = options.dt && options.duration;  // then it is not about the file
+  const bool asked_for_both = options.dt && options.duration;  // then the mistake is not in the file
   if (world->run.duration > Time{} &&
-      world->run.dt.start_of(1) >
-          world->run.duration)  // time goes in whole ticks: the run would last longer than it says
+      world->run.dt.start_of(1) > world->run.duration)  // the run would be longer than its duration: ticks are whole
     return Diagnostic{
         asked_for_both ? "" : located->file.string(), asked_for_both ? 0 : world->run.line,
         fmt::format("a tick of {} s is longer than the whole run, {} s", world->run.dt.text(),
@@ -85,7 +85,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
     return unknown;
   }
   const SimulationSettings simulation{engine, options.seed, options.threads, shared->run.dt, shared->run.max_substep};
-  // The threads of the simulation are made here: they inherit what the loop itself takes while it runs.
+  // The simulation starts its threads here, and they inherit the priority of this thread.
   std::optional<platform::RealTimePriority> priority;
   if (options.real_time) priority.emplace();
   auto made = Simulation::create(shared, simulation, library_.engines, library_.minds, log_);
@@ -105,7 +105,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.threads = options.threads;
   report_.modules = simulation_->world().modules().size();
   report_.settings = settings;
-  sample_every_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(0.05 / shared->run.dt.seconds())));
+  sample_every_ = std::max<std::int64_t>(1, std::llround(0.05 / shared->run.dt.seconds()));
   start_centre_ = world::centre_of_mass(simulation_->world());
   if (auto begun = begin_hooks(); !begun.ok()) return begun;
   const bool restores = options.restore_from || options.restore_bytes;
@@ -131,7 +131,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   return {};
 }
 
-// Plugins, then the extensions that the world asks for, in its order.
+// Loads plugins, then the extensions of the world file in its order.
 Result<void> Run::load_plugins(const model::WorldModel& world) {
   std::vector<model::PluginSpec> wanted;
   for (const std::string& file : options_.plugins) wanted.push_back({file, {}, {}, {}, 0});
@@ -171,7 +171,7 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
   return {};
 }
 
-// What the run adds to every tick of the simulation.
+// The hooks of the run in every tick of the simulation.
 Result<void> Run::begin_hooks() {
   experiment_->begin(*simulation_);
   if (!options_.replay)
@@ -203,7 +203,7 @@ std::uint64_t seal_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// A snapshot of a run: that of its simulation, and what has been measured.
+// A snapshot of a run: that of its simulation, and the measurements so far.
 void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
   ar("simulation", simulation);
   ar("start", start_centre_);
@@ -216,13 +216,13 @@ Result<void> Run::save(const fs::path& file) {
   if (!snapshot.ok()) return snapshot.error();
   SaveArchive ar;
   archive(ar, *snapshot);
-  // A hash at the end: a byte that a disk or a copy has changed must not become a trajectory.
+  // A hash at the end: a damaged file must be refused, not simulated.
   std::vector<std::byte> bytes = ar.take();
   const std::uint64_t seal = seal_of(bytes);
   bytes.resize(bytes.size() + sizeof seal);
   std::memcpy(bytes.data() + bytes.size() - sizeof seal, &seal, sizeof seal);
   std::ofstream out(file, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   out.flush();
   if (!out) return Diagnostic{file.string(), 0, "the snapshot cannot be written", "give a path that can be written"};
   return {};
@@ -285,9 +285,9 @@ void Run::finish(const std::function<void(const Progress&)>& progress, const std
   end();
 }
 
-// The same run, each tick when it is due.
+// The same run in real time.
 void Run::finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop) {
-  constexpr double between_warnings = 10;  // s on the wall
+  constexpr double between_warnings = 10;  // s of wall time
   const platform::LockedMemory memory;
   const platform::RealTimePriority priority;
   Pacer pacer(simulation_->settings().dt, *options_.real_time);
@@ -337,18 +337,18 @@ void Run::end() {
   experiment_->shutdown(*simulation_, report_.metrics);
   for (const auto& [name, extension] : extensions_.all()) extension->add_metrics(report_.metrics);
 
-  // What every run reports, after what its experiment does.
+  // The metrics of every run, after those of its experiment.
   const Vec3 moved = world::centre_of_mass(world) - start_centre_;
   const auto add = [&](const char* name, double value, const char* note) {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
   if (report_.metrics.find("distance_m") == nullptr)
     add("moved_m", length(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
-  add("organisms", static_cast<double>(world.organism_count()), "robots: connected components of modules");
-  add("docks_engaged", static_cast<double>(world.graph().connections()), "at the end");
-  add("docks_formed", static_cast<double>(world.docks_formed()), "during the run");
-  add("docks_released", static_cast<double>(world.docks_released()), "during the run");
-  add("docks_broken", static_cast<double>(world.docks_broken()), "during the run");
+  add("organisms", real(world.organism_count()), "robots: connected components of modules");
+  add("docks_engaged", real(world.graph().connections()), "at the end");
+  add("docks_formed", real(world.docks_formed()), "during the run");
+  add("docks_released", real(world.docks_released()), "during the run");
+  add("docks_broken", real(world.docks_broken()), "during the run");
   if (world.graph().connections() > 0 || world.docks_broken() + world.docks_released() > 0) {
     const std::string where = loads_.where(world);
     add("dock_axial_max_N", loads_.highest().axial, "the highest pull on any dock in any tick");
@@ -360,23 +360,22 @@ void Run::end() {
       add("dock_load_max", loads_.utilisation(), ("against its strength, 1 breaks it: " + where).c_str());
   }
   const mind::NetworkCounters& network = simulation_->minds().network();
-  add("messages_sent", static_cast<double>(network.sent), "");
-  add("messages_lost", static_cast<double>(network.lost), "also those sent to a dock where nobody was");
+  add("messages_sent", real(network.sent), "");
+  add("messages_lost", real(network.lost), "also those sent to a dock where nobody was");
   if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
-    add("frames_sent", static_cast<double>(frames.transmissions), "started on a wire, bus or antenna");
-    add("frames_received", static_cast<double>(frames.deliveries), "");
-    add("frames_collided", static_cast<double>(frames.collisions), "at a receiver: one frame may collide at many");
-    add("frames_weak", static_cast<double>(frames.weak), "above a receiver's noise, too weak to decode");
-    add("frames_aborted", static_cast<double>(frames.transmit_aborts), "their receiver was or began transmitting");
-    add("frames_cut", static_cast<double>(frames.unplugged + frames.switched_off),
-        "their link was gone, or went under them");
-    add("frames_dropped", static_cast<double>(frames.queue_drops), "no room to wait");
+    add("frames_sent", real(frames.transmissions), "started on a wire, bus or antenna");
+    add("frames_received", real(frames.deliveries), "");
+    add("frames_collided", real(frames.collisions), "at a receiver: one frame may collide at many");
+    add("frames_weak", real(frames.weak), "above a receiver's noise, too weak to decode");
+    add("frames_aborted", real(frames.transmit_aborts), "their receiver was or began transmitting");
+    add("frames_cut", real(frames.unplugged + frames.switched_off), "their link was gone, or went under them");
+    add("frames_dropped", real(frames.queue_drops), "no room to wait");
   }
   if (report_.pacing) {
     add("tick_median_ms", report_.pacing->tick_times.quantile(0.5) * 1e3, "what a tick took");
     add("tick_p99_ms", report_.pacing->tick_times.quantile(0.99) * 1e3, "what 99 of 100 ticks took at most");
-    add("late_ticks", static_cast<double>(report_.pacing->late_ticks), "ended after their deadline");
+    add("late_ticks", real(report_.pacing->late_ticks), "ended after their deadline");
     add("drift_s", report_.pacing->drift, "behind real time at the end");
   }
   if (library_.plugins) {

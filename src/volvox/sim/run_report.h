@@ -1,4 +1,4 @@
-// What a run has to say, and how it is written down.
+// The results of a run, and their files.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 #include "volvox/base/time.h"
 #include "volvox/sim/metrics.h"
@@ -15,7 +16,7 @@
 
 namespace volvox::sim {
 
-// A sample of what a run looked like at one moment.
+// A sample of the run at one time. SI units.
 struct TimePoint {
   double time = 0;
   Vec3 centre_of_mass;
@@ -27,13 +28,8 @@ struct TimePoint {
   static constexpr std::array<const char*, 7> names = {"centre_x_m", "centre_y_m", "centre_z_m", "kinetic_energy_J",
                                                        "lift_m",     "organisms",  "connections"};
   std::array<double, 7> values() const {  // in their order
-    return {centre_of_mass.x,
-            centre_of_mass.y,
-            centre_of_mass.z,
-            kinetic_energy,
-            lift,
-            static_cast<double>(organisms),
-            static_cast<double>(connections)};
+    return {centre_of_mass.x, centre_of_mass.y, centre_of_mass.z, kinetic_energy, lift,
+            real(organisms),  real(connections)};
   }
 };
 
@@ -45,19 +41,19 @@ struct RunReport {
   std::size_t modules = 0;
   std::int64_t ticks = 0;
   double sim_time = 0, wall_time = 0, load_time = 0;
-  double sim_time_here = 0;     // what was simulated in this process: less, after a restore
+  double sim_time_here = 0;     // s simulated in this process: less than sim_time after a restore
   std::string status = "done";  // or "failed", or "stopped"
   std::string failure;
   std::uint64_t state_hash = 0;
   Metrics metrics;
   PhaseTimes phases;
-  std::vector<std::string> warnings;  // all that was said of it before and while it ran
+  std::vector<std::string> warnings;  // before and during the run
   std::vector<TimePoint> history;
-  std::size_t memory_bytes = 0;  // of world and minds, the engine's own apart
+  std::size_t memory_bytes = 0;  // of world and minds, without the engine
   std::map<std::string, std::string> settings;
-  std::int64_t inputs = 0;             // that came from outside while it ran
-  bool clock_decided = false;          // a plugin that took too long was disabled: the next run may be another
-  std::optional<PacingReport> pacing;  // of a run that kept real time
+  std::int64_t inputs = 0;             // from outside, during the run
+  bool clock_decided = false;          // a plugin that took too long was disabled: the next run may differ
+  std::optional<PacingReport> pacing;  // of a run in real time
 
   double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
   std::string json() const;     // the contract of `volvox run --json`, one object

@@ -4,16 +4,18 @@
 
 #include <type_traits>
 
+#include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 
 namespace volvox::sim {
 namespace {
 
-// Changes when a snapshot of an older version can no longer be read (see CHANGELOG.md).
+// Increased when older snapshots can no longer be read (see CHANGELOG.md).
 constexpr std::uint64_t snapshot_version = 4;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
-// Runs code that may be others' (a hook, an engine of a plugin, a law of propagation); what it throws becomes a status.
+// Calls code that may come from a user (a hook, an engine or a propagation model of a plugin). An exception becomes a
+// status.
 template <class Call>
 StepStatus guarded(const std::string& who, Call&& call) {
   try {
@@ -83,21 +85,21 @@ StepStatus Simulation::step() {
   phase(Phase::move, [&] { return move(begin, end); });
   phase(Phase::break_, [&] { world_->break_docks(dock_events_); });
   phase(Phase::deliver, [&] { return minds_->deliver(*world_, end, tick_); });
-  if (status.ok()) ++tick_;  // what follows only looks
+  if (status.ok()) ++tick_;  // the next phases only read
   phase(Phase::publish, [&] { return publish(begin); });
   phase(Phase::measure, [&] { return measure(); });
   return status;
 }
 
-// One phase; where an earlier one has failed, nothing.
+// Runs and times one phase, unless an earlier one has failed.
 template <class Work>
 void Simulation::timed(Phase phase, Time begin, Time end, StepStatus& status, Work&& work) {
   if (!status.ok()) return;
   const double started = platform::monotonic_seconds();
   status = guarded({}, work);
-  phase_times_.seconds[static_cast<std::size_t>(phase)] += platform::monotonic_seconds() - started;
+  phase_times_.seconds[number_of(phase)] += platform::monotonic_seconds() - started;
   if (status.ok()) return;
-  status.phase = phase_names[static_cast<std::size_t>(phase)];
+  status.phase = phase_names[number_of(phase)];
   status.time = phase < Phase::move ? begin : end;
 }
 
@@ -106,7 +108,7 @@ StepStatus Simulation::take_inputs() {
     if (StepStatus heard = guarded(who, [&] { extension->before_tick(*this); }); !heard.ok()) return heard;
   for (const auto& [who, script] : scripts_)
     if (StepStatus acted = guarded(who, [&] { script(*this); }); !acted.ok()) return acted;
-  dock_events_.clear();  // scripts may still look at those of the last tick
+  dock_events_.clear();  // not earlier: scripts may read those of the last tick
   inputs_.clear();
   for (Input& input : waiting_inputs_) {
     if (auto applied = apply_input(input, *this); !applied.ok())
@@ -114,7 +116,7 @@ StepStatus Simulation::take_inputs() {
     else inputs_.push_back(std::move(input));
   }
   waiting_inputs_.clear();
-  inputs_so_far_ += static_cast<std::int64_t>(inputs_.size());
+  inputs_so_far_ += std::ssize(inputs_);
   return {};
 }
 
@@ -157,8 +159,8 @@ std::uint64_t Simulation::hash() const {
   return ar.value();
 }
 
-// An archive that hashes only reads; the list of fields is the same for all archives. What
-// archive() lists one after another is hashed side by side where there is more than one thread.
+// Hashing only reads, although the list of fields is shared with loading. With more than one thread, the sections that
+// archive() visits one after another are hashed in parallel.
 void Simulation::hash(HashArchive& sections) const {
   auto* self = const_cast<Simulation*>(this);
   HashArchive parts[2] = {HashArchive(sections.names_kept()), HashArchive(sections.names_kept())};
@@ -173,7 +175,7 @@ void Simulation::hash(HashArchive& sections) const {
   for (HashArchive& part : parts) sections.append(part);
 }
 
-// What must agree between the run that was saved and the one that takes the snapshot in.
+// The properties that must agree between the saved and the restoring simulation.
 std::uint64_t Simulation::fingerprint() const {
   Hasher hasher;
   const auto text = [&](const std::string& s) { hasher.add(s.data(), s.size()); };

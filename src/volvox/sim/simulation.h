@@ -1,4 +1,7 @@
-// THE loop: a world, its minds, and one tick after another.
+// The simulation loop: a world, its minds, and one tick after another (docs/step.md).
+//
+// Units are SI. All functions are to be called from one thread; phases use SimulationSettings::threads inside. The same
+// world, settings and inputs give the same bits, at any number of threads (docs/determinism.md).
 #pragma once
 
 #include <functional>
@@ -22,7 +25,7 @@ struct SimulationSettings {
   std::string engine = physics::default_engine;
   std::uint64_t seed = 1;
   int threads = 1;
-  TickLength dt;                   // usually the world's own
+  TickLength dt;                   // usually that of the world file
   double max_substep = 1.0 / 240;  // s
 };
 
@@ -34,44 +37,43 @@ class Simulation {
                                                     const physics::EngineRegistry& engines,
                                                     const mind::Registries& registries, Log& log);
 
-  StepStatus step();  // one tick; one that fails leaves the state as it was when it failed
+  StepStatus step();  // one tick; a failed tick leaves the state as it was at the failure
 
-  // What comes from outside, for the input phase of the next tick. Not thread-safe: who takes it
-  // from another thread hands it over between two ticks.
+  // Queues an input from outside for the input phase of the next tick. Not thread-safe: inputs of other threads must be
+  // handed over between two ticks.
   void give(Input input) { waiting_inputs_.push_back(std::move(input)); }
-  const std::vector<Input>& inputs() const { return inputs_; }  // that entered in the last tick
+  const std::vector<Input>& inputs() const { return inputs_; }  // of the last tick
   std::int64_t inputs_so_far() const { return inputs_so_far_; }
 
-  std::int64_t tick() const { return tick_; }  // the next one to be simulated
+  std::int64_t tick() const { return tick_; }  // the next tick to be simulated
   Time now() const { return settings_.dt.start_of(tick_); }
   const SimulationSettings& settings() const { return settings_; }
   const world::World& world() const { return *world_; }
   const mind::Minds& minds() const { return *minds_; }
-  // For what acts on the run between two ticks (experiment scripts, input from outside).
+  // For code that acts on the run between two ticks (experiment scripts, inputs).
   world::World& world() { return *world_; }
   mind::Minds& minds() { return *minds_; }
-  // What docked and what came apart in the last tick.
+  // The docks that connected or came apart in the last tick.
   const std::vector<world::DockEvent>& dock_events() const { return dock_events_; }
   const PhaseTimes& phase_times() const { return phase_times_; }
 
-  // What takes part in every tick, in the order in which it was added and in the thread of step(). What one throws
-  // ends the tick, and the status names it by `who`.
+  // Hooks, called in every tick in the order in which they were added and in the thread of step(). An exception ends
+  // the tick, and the status names the hook by `who`.
   using Script = std::function<void(Simulation&)>;
   using Observer = std::function<void(const Simulation&)>;
-  // input and publish: hears before the scripts act, and sends out after the observers have looked. It must outlive the
-  // simulation.
+  // Called in the input phase before the scripts, and in the publish phase after the observers. The extension must
+  // outlive the simulation.
   void attach(const std::string& name, mind::Extension& extension);
-  void add_script(Script script, std::string who);             // input: acts on the run, as a hand would
-  void add_observer(Observer observer, std::string who = {});  // publish: looks, must not change anything
-  void add_measure(Observer measure, std::string who = {});    // measure: likewise, once all is published
+  void add_script(Script script, std::string who);             // input phase: may change the run
+  void add_observer(Observer observer, std::string who = {});  // publish phase: reads only
+  void add_measure(Observer measure, std::string who = {});    // measure phase: reads only
 
-  // The hash of everything that the next tick depends on.
+  // The hash of all state that the next tick depends on.
   std::uint64_t hash() const;
   void hash(HashArchive& sections) const;
 
-  // A snapshot, and the way back: restore() wants a simulation made from the same world with
-  // the same settings. Engines whose caches cannot be saved drop them here too, so that the
-  // run which goes on and the run which is restored stay the same bit by bit.
+  // Snapshots. restore() needs a simulation of the same world with the same settings. Engines whose caches cannot be
+  // saved drop them in save() too, so that the continued run and the restored run stay identical bit by bit.
   Result<std::vector<std::byte>> save();
   Result<void> restore(std::span<const std::byte> snapshot);
 

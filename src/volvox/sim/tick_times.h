@@ -1,4 +1,4 @@
-// How times are distributed: as many as there are ticks in a day, in constant memory.
+// The distribution of the times of many ticks (a day's and more), in constant memory.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 
 namespace volvox::sim {
 
-// What a box plot shows. Times in s.
+// The numbers of a box plot. Times in s.
 struct Box {
   std::string label;
   double low = 0, q1 = 0, median = 0, q3 = 0, high = 0;  // low and high: the whiskers
   std::vector<double> outliers;                          // beyond 1.5 times the height of the box
 };
 
-// Counts times in buckets, each at most a 128th of its own time wide. It never allocates once it
-// is made, so that it may be used between two ticks of a run that keeps real time.
+// A histogram of times. Each bucket is at most 1/128 of its time wide. Only the constructor allocates, so that it can
+// be used between two ticks of a run in real time.
 class TimeDistribution {
  public:
   TimeDistribution();
-  void add(std::int64_t ns);  // what is negative counts as 0
+  void add(std::int64_t ns);  // negative times count as 0
 
   std::int64_t count() const { return count_; }
-  // In s; 0 if there is none.
+  // In s; 0 if no time was added.
   double mean() const;
   double shortest() const;
   double longest() const;

@@ -1,4 +1,5 @@
-// Finds the docks that are near each other, in time linear in their number.
+// Finds the pairs of docks that are near each other, in time linear in the number of docks. Positions in m, world
+// frame.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ class DockFinder {
     docks_.clear();
     positions_.clear();
   }
-  // In ascending order of docks.
+  // To be called in ascending order of docks.
   void add(std::uint32_t dock, const Vec3& position) {
     docks_.push_back(dock);
     positions_.push_back(position);
   }
-  // All pairs within `reach`, the nearest first, and by number where the distances are equal.
+  // All pairs within `reach` (m), the nearest first; pairs of equal distance are in the order of their docks.
   const std::vector<Pair>& find(double reach);
 
   std::size_t memory_bytes() const;

@@ -1,4 +1,4 @@
-// Which docks hold which, and the organisms that result. Knows no physics.
+// The graph of connected docks and its connected components, the organisms. Independent of physics.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace volvox::world {
 
 inline constexpr std::uint32_t nobody = 0xffffffffu;
 
-// Docks and modules are numbered 0, 1, ... over the whole world.
+// Docks and modules are numbered 0, 1, ... over the whole world. One thread changes it; several may read.
 class DockGraph {
  public:
   // `owner[d]` is the module (or obstacle) that dock d belongs to.
@@ -23,21 +23,21 @@ class DockGraph {
 
   std::uint32_t partner(std::uint32_t dock) const { return partner_[dock]; }
   std::uint32_t owner(std::uint32_t dock) const { return owner_[dock]; }
-  // The dock's module's neighbour through that dock, or nobody.
+  // The module that is connected through that dock, or nobody.
   std::uint32_t neighbor(std::uint32_t dock) const {
     return partner_[dock] == nobody ? nobody : owner_[partner_[dock]];
   }
   std::size_t docks() const { return partner_.size(); }
   std::size_t connections() const { return connections_; }
 
-  // The organism of each module: the lowest module number in it. As of the last refresh();
-  // reading it changes nothing, so sensors may do so from several threads.
+  // The organism of each module at the last refresh(), identified by its lowest module number. Sensors may read it from
+  // several threads.
   std::span<const std::uint32_t> organisms() const { return organism_; }
   std::size_t organism_count() const { return organism_count_; }
-  // Recomputes the organisms if anything has changed: most ticks change nothing.
+  // Recomputes the organisms if a connection has changed; in most ticks none has.
   void refresh();
 
-  // Whether partners are mutual and in range: a snapshot from outside may not be.
+  // Whether partners are mutual and in range: those of a damaged snapshot may not be.
   bool consistent() const;
 
   template <class A>

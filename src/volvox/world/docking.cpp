@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/world/world.h"
 
 namespace volvox::world {
@@ -94,12 +95,12 @@ void World::finish_latching(std::vector<DockEvent>& events) {
 
 namespace {
 
-// If frame b lies within the capture tolerances of a: its pose in a once the dock is closed.
+// The pose of b in a when the dock is closed, if b lies within the capture tolerances of a.
 std::optional<Pose> closed_pose(const model::Dock& a, const Pose& pose_a, const model::Dock& b, const Pose& pose_b) {
   const double reach = std::min(a.capture_distance, b.capture_distance);
   if (length_squared(pose_b.position - pose_a.position) > reach * reach) return std::nullopt;
   const double widest = std::min(a.capture_angle, b.capture_angle);
-  // With the x axes opposed, what is left between the frames is a turn about x.
+  // With opposed x axes, the remaining difference between the frames is a rotation about x.
   const Quat apart = model::engaged_dock(1, 0).rotation.conjugate() * (pose_a.rotation.conjugate() * pose_b.rotation);
   const double turn = 2 * volvox::atan2(apart.x, apart.w);
   const double step = a.symmetry > 0 ? 2 * pi / a.symmetry : 0;
@@ -121,7 +122,7 @@ void World::capture(std::vector<DockEvent>& events) {
     if (dock.phase != DockPhase::free || !dock.enabled || dock.broken) continue;
     finder_.add(d, poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
   }
-  // The nearest pairs first; a dock that was taken leaves the others waiting.
+  // The nearest pairs come first; pairs whose dock is already taken are skipped.
   for (const DockFinder::Pair& pair : finder_.find(largest_capture_)) {
     if (docks_[pair.a].phase != DockPhase::free || docks_[pair.b].phase != DockPhase::free) continue;
     const model::Dock &a = *dock_models_[pair.a], &b = *dock_models_[pair.b];
@@ -140,12 +141,12 @@ void World::record_load(std::uint32_t carrier, double dt) {
   LoadWindow& window = windows_[carrier];
   if (window.impulses.empty()) {
     const double ticks = std::round(dock_models_[carrier]->load_time / dt);
-    window.impulses.assign(static_cast<std::size_t>(clamp(ticks, 1, 10'000)), {});
-    window.span = dt * static_cast<double>(window.impulses.size());
+    window.impulses.assign(truncated<std::size_t>(clamp(ticks, 1, 10'000)), {});
+    window.span = dt * real(window.impulses.size());
   }
   window.impulses[window.next] = engine_->loads()[docks_[carrier].joint.index] * dt;
   VOLVOX_ASSERT(finite(window.impulses[window.next].force) && finite(window.impulses[window.next].torque));
-  window.next = (window.next + 1) % static_cast<std::uint32_t>(window.impulses.size());
+  window.next = (window.next + 1) % narrow<std::uint32_t>(window.impulses.size());
 }
 
 DockLoad World::dock_load(std::uint32_t dock) const {
@@ -157,7 +158,7 @@ DockLoad World::dock_load(std::uint32_t dock) const {
   Wrench sum;
   for (const Wrench& impulse : window.impulses) sum += impulse;
   const Wrench mean = sum * (1 / window.span);
-  // The partner stands on the carrier's +x side: a force on it towards -x holds it back.
+  // The partner is on the carrier's +x side: a force on it towards -x means that the dock is pulled apart.
   load.axial = -mean.force.x;
   load.shear = length(mean.force.y, mean.force.z);
   load.bending = length(mean.torque.y, mean.torque.z);

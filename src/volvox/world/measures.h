@@ -1,12 +1,12 @@
-// Quantities of the whole world that physics conserves or that experiments report.
+// Quantities of the whole world: what physics conserves and what experiments report. In the world frame, SI units.
 #pragma once
 
 #include "volvox/world/world.h"
 
 namespace volvox::world {
 
-double total_mass(const World& world);    // of what moves
-Vec3 centre_of_mass(const World& world);  // of what moves
+double total_mass(const World& world);    // kg, of all links that can move
+Vec3 centre_of_mass(const World& world);  // m, of all links that can move
 Vec3 centre_of_mass(const World& world, std::uint32_t placement);
 Vec3 momentum(const World& world);                             // kg m/s
 Vec3 angular_momentum(const World& world, const Vec3& about);  // kg m^2/s

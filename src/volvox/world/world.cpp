@@ -6,6 +6,7 @@
 
 #include "volvox/base/archive_plain.h"
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/physics/scene.h"
 
 namespace volvox::world {
@@ -43,8 +44,8 @@ Result<void> World::add_placement(std::uint32_t p) {
   VOLVOX_ASSERT(model_->placements[p].model != nullptr);
   const model::Placement& placement = model_->placements[p];
   const model::ModuleModel& module = *placement.model;
-  const Part part{static_cast<std::uint32_t>(bodies_.size()), static_cast<std::uint32_t>(joints_.size()),
-                  static_cast<std::uint32_t>(dock_models_.size())};
+  const Part part{narrow<std::uint32_t>(bodies_.size()), narrow<std::uint32_t>(joints_.size()),
+                  narrow<std::uint32_t>(dock_models_.size())};
   parts_.push_back(part);
 
   const std::vector<Pose> link_poses = model::forward_kinematics(module, placement.positions);
@@ -75,7 +76,7 @@ Result<void> World::add_placement(std::uint32_t p) {
       return error;
     }
     if (link_of_body_.size() <= id->index) link_of_body_.resize(id->index + 1, nobody);
-    link_of_body_[id->index] = static_cast<std::uint32_t>(bodies_.size());
+    link_of_body_[id->index] = narrow<std::uint32_t>(bodies_.size());
     bodies_.push_back(*id);
     link_models_.push_back(&link);
     placement_of_link_.push_back(p);
@@ -107,7 +108,7 @@ Result<void> World::add_placement(std::uint32_t p) {
 
   for (const model::Dock& dock : module.docks) {
     dock_models_.push_back(&dock);
-    dock_links_.push_back(part.first_link + static_cast<std::uint32_t>(dock.link));
+    dock_links_.push_back(part.first_link + dock.link);
     docks_.emplace_back().enabled = dock.enabled;
     largest_capture_ = std::max(largest_capture_, dock.capture_distance);
   }
@@ -116,11 +117,10 @@ Result<void> World::add_placement(std::uint32_t p) {
 
 void World::add_initial_connections() {
   for (const model::Connection& c : model_->connections) {
-    VOLVOX_ASSERT(static_cast<std::size_t>(std::max(c.a, c.b)) < parts_.size() && c.a != c.b);
-    const std::uint32_t a = parts_[c.a].first_dock + static_cast<std::uint32_t>(c.dock_a);
-    const std::uint32_t b = parts_[c.b].first_dock + static_cast<std::uint32_t>(c.dock_b);
-    // Engaged docks are enabled, whatever the model says of free ones: a disabled dock would
-    // let go in the first tick.
+    VOLVOX_ASSERT(std::cmp_less(std::max(c.a, c.b), parts_.size()) && c.a != c.b);
+    const std::uint32_t a = parts_[c.a].first_dock + c.dock_a;
+    const std::uint32_t b = parts_[c.b].first_dock + c.dock_b;
+    // Engaged docks are enabled even if the model disables free docks: a disabled dock would release in the first tick.
     docks_[a].enabled = docks_[b].enabled = true;
     join(a, b, model::engaged_dock(dock_models_[b]->symmetry, c.turn), 0);
     docks_[a].phase = docks_[b].phase = DockPhase::engaged;
@@ -129,12 +129,12 @@ void World::add_initial_connections() {
 
 std::size_t World::organism_count() const {
   VOLVOX_ASSERT(graph_.organisms().size() == parts_.size());
-  // An obstacle that holds no module is a component too, but no organism.
+  // An obstacle without a connected module is a component of the graph, but not an organism.
   const std::span<const std::uint32_t> organism = graph_.organisms();
   std::vector<std::uint32_t> seen;
   for (const std::uint32_t module : modules_) seen.push_back(organism[module]);
   std::sort(seen.begin(), seen.end());
-  return static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
+  return std::unique(seen.begin(), seen.end()) - seen.begin();
 }
 
 std::uint32_t World::placement_of_body(physics::BodyId body) const {
@@ -168,7 +168,7 @@ void World::command(std::uint32_t joint, physics::Control control, double target
 
 physics::JointId World::hold(std::uint32_t link, const Pose& at, double latch_time, double speed) {
   physics::JointDesc desc;
-  desc.type = physics::JointType::dock;  // what pulls docks together, pulls a link into the hand
+  desc.type = physics::JointType::dock;  // the joint that pulls docks together also pulls a link to a hand
   desc.b = bodies_[link];
   desc.frame_a = at;
   desc.latch_time = latch_time;
@@ -182,8 +182,8 @@ void World::release(physics::JointId hold) {
 
 StepStatus World::move(Time begin, Time end) { return advance(begin, end); }
 
-// Engines cut an advance into substeps of their own; given one substep, they take it whole. So
-// this works for every engine, and costs one detection of contacts a substep instead of a tick.
+// Engines divide an advance into substeps, and an advance of one substep stays whole. So this works for every engine,
+// at the cost of one contact detection per substep instead of per tick.
 StepStatus World::move(Time begin, Time end, double max_substep, const Control& control) {
   const std::span<Wrench> forces = engine_->forces();
   tick_forces_.assign(forces.begin(), forces.end());
@@ -223,8 +223,7 @@ void archive_colors(Archive& ar, std::map<std::uint32_t, model::Color>& colors) 
 
 }  // namespace
 
-// Nothing new, and no engine need name its parts: a hash that knows modules can say which of
-// them differs.
+// This adds no information to the hash: sections by module can show which module differs, for any engine.
 void World::hash_bodies(Archive& ar) {
   VOLVOX_ASSERT(ar.hashing());
   for (std::uint32_t p = 0; p < parts_.size(); ++p) {
@@ -275,7 +274,7 @@ void World::archive(Archive& ar) {
   graph_.refresh();
 }
 
-// Each pair of docks has a joint of the engine to itself.
+// Whether each pair of docks has its own joint in the engine.
 bool World::joints_there() const {
   VOLVOX_ASSERT(docks_.size() == dock_models_.size() && joints_.size() == joint_models_.size());
   std::vector<std::uint32_t> joints;
@@ -292,7 +291,7 @@ bool World::joints_there() const {
   return std::adjacent_find(joints.begin(), joints.end()) == joints.end();
 }
 
-// What a snapshot from outside must keep to before anything is looked up by it.
+// Checks the numbers of a snapshot before they are used as indices: the file may be damaged.
 bool World::consistent() const {
   VOLVOX_ASSERT(windows_.size() == docks_.size() && dock_turns_.size() == docks_.size());
   VOLVOX_ASSERT(link_models_.size() == bodies_.size() && placement_of_link_.size() == bodies_.size());

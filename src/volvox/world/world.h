@@ -1,6 +1,9 @@
-// What is there, now: every placed module and obstacle as bodies in a physics engine, and
-// the docks between them. The description (model::WorldModel) never changes; all that a
-// snapshot must hold is in World.
+// The state of the world: the bodies of every placed module and obstacle in a physics engine, and the docks between
+// them. The description (model::WorldModel) never changes during a run.
+//
+// Units are SI. Poses are those of link frames in the world frame; velocities are those of centres of mass, in world
+// axes (physics/engine.h). The world owns the engine. Const functions may be called from several threads at once; the
+// others by one, unless they say otherwise. The same calls give the same bits.
 #pragma once
 
 #include <functional>
@@ -18,8 +21,8 @@
 
 namespace volvox::world {
 
-// Placements, links, joints and docks are numbered over the whole world, in the order of the
-// description; a placement's own are contiguous and start where `Part` says.
+// Placements, links, joints and docks are numbered over the whole world, in the order of the description. The links,
+// joints and docks of one placement are contiguous and begin with the numbers in its `Part`.
 struct Part {
   std::uint32_t first_link = 0, first_joint = 0, first_dock = 0;
 };
@@ -29,26 +32,26 @@ enum class DockPhase : std::uint8_t { free, latching, engaged };
 struct DockStatus {
   DockPhase phase = DockPhase::free;
   bool enabled = true;
-  bool broken = false;   // it broke, and holds nothing until it is disabled and enabled again
+  bool broken = false;   // it broke, and cannot connect until it is disabled and enabled again
   bool carrier = false;  // of the two docks of a pair, the one whose frame the joint's loads are in
   physics::JointId joint;
 };
 
-// The load of an engaged dock, in its own frame (x out of the module), averaged over its
-// load_time: what the partner passes on to this dock's module.
+// The load that its partner exerts on an engaged dock, in the dock's own frame (x points out of the module), averaged
+// over the dock's load_time.
 struct DockLoad {
   double axial = 0;    // N, positive when pulled apart
   double shear = 0;    // N
   double bending = 0;  // N m
   double torsion = 0;  // N m
-  // The largest of the four, each as a part of the dock's strength: 1 breaks it.
+  // The largest of the four ratios of load to strength; the dock breaks at 1.
   double utilisation(const model::DockStrength& strength) const;
 };
 
 struct DockEvent {
   enum class Kind : std::uint8_t { captured, engaged, released, broken } kind = Kind::captured;
   std::uint32_t dock_a = 0, dock_b = 0;
-  DockLoad load{};  // of a: what broke it, if it broke
+  DockLoad load{};  // of dock_a when it broke; zero for other events
 };
 
 class World {
@@ -67,26 +70,26 @@ class World {
   const Part& part(std::uint32_t placement) const { return parts_[placement]; }
   const model::ModuleModel& module_model(std::uint32_t placement) const { return *model_->placements[placement].model; }
   const std::string& name(std::uint32_t placement) const { return model_->placements[placement].name; }
-  const std::vector<std::uint32_t>& modules() const { return modules_; }  // placements that have a mind
+  const std::vector<std::uint32_t>& modules() const { return modules_; }  // the placements that have a mind
 
-  std::size_t organism_count() const;  // connected components that have a module in them
+  std::size_t organism_count() const;  // connected components with at least one module
 
   // Links.
   std::size_t links() const { return bodies_.size(); }
   physics::BodyId body(std::uint32_t link) const { return bodies_[link]; }
   Pose link_pose(std::uint32_t link) const { return engine_->poses()[bodies_[link].index]; }
   Twist link_velocity(std::uint32_t link) const { return engine_->velocities()[bodies_[link].index]; }
-  // Puts a link somewhere else at once, with a velocity (of its centre of mass): for what is driven from outside.
+  // Moves a link to a pose at once and sets its velocity: for modules that are driven from outside.
   void place_link(std::uint32_t link, const Pose& pose, const Twist& velocity) {
     engine_->set_body(bodies_[link], pose, velocity);
   }
-  // A force and a torque on a link at its centre of mass, in world axes, until the end of the next advance; added
-  // to what others push with. Threads may push different links.
+  // Adds a force and a torque at the link's centre of mass, in world axes, until the end of the next advance. Several
+  // threads may push different links.
   void push(std::uint32_t link, const Wrench& wrench) { engine_->forces()[bodies_[link].index] += wrench; }
-  // Where links touched in the last substep.
+  // The contacts of the last substep.
   void contacts(std::vector<physics::Contact>& out) const { engine_->contacts(out); }
-  // The velocity before the last advance of the engine, and how long that was (s): for accelerometers.
-  // An advance is a tick, or a substep where on-board controllers run.
+  // The velocity before the last advance of the engine, and the length of that advance (s): for accelerometers. An
+  // advance is a tick, or a substep if controllers run on board.
   Twist last_velocity(std::uint32_t link) const { return last_velocities_[link]; }
   double last_advance() const { return last_advance_; }
   const model::Link& link_model(std::uint32_t link) const { return *link_models_[link]; }
@@ -111,33 +114,31 @@ class World {
   DockLoad dock_load(std::uint32_t dock) const;
   void enable_dock(std::uint32_t dock, bool enabled);
 
-  // How far two engaged docks are from where they should be.
+  // The deviation of two engaged docks from their closed pose.
   struct DockError {
     double distance = 0;  // m
     double angle = 0;     // rad
   };
   DockError largest_dock_error() const;  // over all pairs that are fully engaged
 
-  // A hold from outside (world/hand.h): pulls a link to a pose of its frame and keeps it there, by a joint to the
-  // world that takes `latch_time` (s) to close and pulls no faster than `speed` (m/s).
+  // Pulls a link to a pose and keeps it there (world/hand.h), by a joint to the world that takes `latch_time` (s) to
+  // close and pulls no faster than `speed` (m/s).
   physics::JointId hold(std::uint32_t link, const Pose& at, double latch_time, double speed);
-  void release(physics::JointId hold);  // nothing, where it has gone already
+  void release(physics::JointId hold);  // does nothing if the joint no longer exists
   bool arrived(physics::JointId hold) const { return engine_->latched()[hold.index] != 0; }
 
-  // What a module shows (a lamp actuator sets it): viewers draw it in this colour instead of its
-  // own. None: as its model says.
+  // The colour of a module's lamp actuator: viewers draw the module in it. None: the colours of the model.
   void set_color(std::uint32_t placement, const model::Color& color) { colors_[placement] = color; }
   std::optional<model::Color> color(std::uint32_t placement) const {
     const auto found = colors_.find(placement);
     return found == colors_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // The phases of a tick (docs/step.md). Events come in a fixed order.
+  // The phases of a tick (docs/step.md). The order of events is deterministic.
   void update_docks(std::vector<DockEvent>& events);  // dock
   StepStatus move(Time begin, Time end);              // move
-  // The same, substep by substep: `control` is called at the beginning of each with its time and
-  // length (s), and adds forces and commands for this substep alone to those of the tick. If it
-  // fails, the tick ends there with its status.
+  // The same in single substeps. `control` is called at the beginning of each with its time and length (s); its forces
+  // and commands hold for this substep only and add to those of the tick. If it fails, the move ends with its status.
   using Control = std::function<StepStatus(Time begin, double step)>;
   StepStatus move(Time begin, Time end, double max_substep, const Control& control);
   void break_docks(std::vector<DockEvent>& events);  // break
@@ -148,7 +149,7 @@ class World {
 
   // Snapshot and hash.
   void archive(Archive& ar);
-  std::size_t memory_bytes() const;  // of this object, the engine's own apart
+  std::size_t memory_bytes() const;  // without the memory of the engine
 
  private:
   World() = default;
@@ -182,14 +183,14 @@ class World {
   std::vector<std::uint32_t> dock_links_;
   double largest_capture_ = 0;
 
-  // What a snapshot holds.
+  // The state that a snapshot holds.
   std::vector<Twist> last_velocities_;
   double last_advance_ = 1;
   std::vector<DockStatus> docks_;
   DockGraph graph_;
-  std::vector<std::uint32_t> carriers_;  // sorted: one dock of every pair that holds
-  // The impulses of the last ticks, by carrier dock: a window as long as the dock's load_time,
-  // so that what breaks does not depend on the length of a tick.
+  std::vector<std::uint32_t> carriers_;  // sorted: one dock of every connected pair
+  // The impulses of the last ticks, by carrier dock. The window is as long as the dock's load_time, so that breakage
+  // does not depend on the length of a tick.
   struct LoadWindow {
     std::vector<Wrench> impulses;  // N s, N m s, in the carrier's frame
     std::uint32_t next = 0;

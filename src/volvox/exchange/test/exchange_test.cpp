@@ -1,5 +1,6 @@
 // Modules on the discrete-event network without minds: a receiver that tests write.
 #include "volvox/exchange/exchange.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 model::ModuleModel wired() {
   model::ModuleModel model = world::cube();
-  for (int dock = 0; dock < static_cast<int>(model.docks.size()); ++dock) {
+  for (int dock = 0; dock < narrow<int>(model.docks.size()); ++dock) {
     model::Wire wire;
     wire.dock = dock;
     wire.bit_rate = 8000;  // a byte takes 1 ms

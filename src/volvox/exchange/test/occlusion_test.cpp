@@ -1,4 +1,5 @@
 #include "volvox/exchange/occlusion.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ struct Row {
     scene.add(cube, Pose{{0, 3, 0}, {}}, "beside");
     bench = std::make_unique<world::Bench>(scene, TickLength{1, 60}, "none");
     for (std::uint32_t radio = 0; radio < 3; ++radio)
-      occlusion.add(radio, radio == 0 ? 0 : static_cast<std::uint32_t>(between) + radio);
+      occlusion.add(radio, radio == 0 ? 0 : narrow<std::uint32_t>(between) + radio);
     positions = {{0, 0, 0}, {0.5 * (between + 1), 0, 0}, {0, 3, 0}};
   }
   void look() {

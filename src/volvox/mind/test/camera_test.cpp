@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fixture.h"
+#include "volvox/base/index.h"
 #include "volvox/model/reader.h"
 
 namespace volvox::mind {
@@ -30,9 +31,7 @@ class CameraTest : public testing::Test {
   Theatre theatre;
 };
 
-std::size_t pixel(const CameraImage& image, int column, int row) {
-  return static_cast<std::size_t>(row * image.width + column);
-}
+std::size_t pixel(const CameraImage& image, int column, int row) { return row * image.width + column; }
 
 // The wall's front stands 1 m ahead: depth along the axis is 1 m in every pixel that sees it.
 TEST_F(CameraTest, AWallAheadHasOneDepthAndItsColour) {
@@ -46,12 +45,12 @@ TEST_F(CameraTest, AWallAheadHasOneDepthAndItsColour) {
   ASSERT_EQ(image.height, 10);
   ASSERT_EQ(image.depth.size(), 200u);
   ASSERT_EQ(image.rgb.size(), 600u);
-  for (const float depth : image.depth) EXPECT_NEAR(static_cast<double>(depth), 1, 1e-6);
+  for (const float depth : image.depth) EXPECT_NEAR(depth, 1, 1e-6);
   const Vec3 sun = normalized(Vec3{-0.42, -0.48, 0.77});
   const double light = 0.45 + 0.55 * -sun.x;  // the wall faces -x
-  EXPECT_EQ(image.rgb[0], static_cast<int>(255 * 0.8 * light + 0.5));
-  EXPECT_EQ(image.rgb[1], static_cast<int>(255 * 0.4 * light + 0.5));
-  EXPECT_EQ(image.rgb[2], static_cast<int>(255 * 0.2 * light + 0.5));
+  EXPECT_EQ(image.rgb[0], truncated(255 * 0.8 * light + 0.5));
+  EXPECT_EQ(image.rgb[1], truncated(255 * 0.4 * light + 0.5));
+  EXPECT_EQ(image.rgb[2], truncated(255 * 0.2 * light + 0.5));
 }
 
 // On a sphere of radius r whose centre lies d ahead, the ray along the unit vector u hits at
@@ -69,7 +68,7 @@ TEST_F(CameraTest, ASphereHasTheDepthsOfItsEquation) {
     for (int column = 0; column < 31; ++column) {
       const double y = (2 * column + 1 - 31) / 31.0 * tangent, z = (2 * row + 1 - 21) / 31.0 * tangent;
       const double ux = 1 / std::sqrt(1 + y * y + z * z), inside = r * r - d * d * (1 - ux * ux);
-      const double depth = static_cast<double>(image.depth[pixel(image, column, row)]);
+      const double depth = image.depth[pixel(image, column, row)];
       if (std::fabs(inside) < 1e-6) continue;
       EXPECT_NEAR(depth, inside > 0 ? (d * ux - std::sqrt(inside)) * ux : 4, 1e-5) << column << " " << row;
       seen += inside > 0;
@@ -97,7 +96,7 @@ TEST_F(CameraTest, SeesNothingNearerThanNearAndNotItself) {
             Pose{}, "m");
   scene.add_obstacle(model::Box{{0.1, 1, 1}}, {{0.3, 0, 0}, {}});
   scene.add_obstacle(model::Box{{0.1, 9, 9}}, {{2.05, 0, 0}, {}});
-  for (const float depth : look(scene).depth) EXPECT_NEAR(static_cast<double>(depth), 2, 1e-6);
+  for (const float depth : look(scene).depth) EXPECT_NEAR(depth, 2, 1e-6);
 }
 
 TEST_F(CameraTest, IsPartOfTheHashAndComesBackFromASnapshot) {

@@ -1,4 +1,5 @@
 // Buses of organisms and of the world.
+#include "volvox/base/index.h"
 #include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
@@ -38,8 +39,8 @@ TEST(Exchange, TheLowestPriorityNumberGoesFirst) {
   theatre.prepare = [&](Scripted& b) {
     b.on_step = [&](Agent& agent) {
       if (theatre.now == 0 && agent.address() > 0)
-        agent.send("bus", Bytes{static_cast<std::uint8_t>(agent.address())},
-                   {.priority = static_cast<std::uint32_t>(10 - agent.address())});
+        agent.send("bus", Bytes{narrow<std::uint8_t>(agent.address())},
+                   {.priority = narrow<std::uint32_t>(10 - agent.address())});
     };
     b.on_receive = [&](Agent& agent, const Message& message) {
       if (agent.address() == 0) order.push_back(message.from);

@@ -1,5 +1,6 @@
 // Modules that talk over the discrete-event network: what holds for all interfaces.
 #include "volvox/exchange/exchange.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -41,8 +42,8 @@ TEST(Exchange, AnswersComeAndGoWithinATick) {
   theatre.ticks(1);
   ASSERT_EQ(heard.size(), 28u) << "the frame on the way at the tick's end arrived in the next";
   for (std::size_t i = 0; i < heard.size(); ++i)
-    EXPECT_EQ(heard[i], (Heard{i % 2 == 0 ? "m1" : "m0", Time{static_cast<std::int64_t>(i + 1) * packet_ns},
-                               static_cast<std::uint32_t>(i)}));
+    EXPECT_EQ(heard[i], (Heard{i % 2 == 0 ? "m1" : "m0", Time{narrow<std::int64_t>(i + 1) * packet_ns},
+                               narrow<std::uint32_t>(i)}));
 }
 
 // The length of a tick does not change when anything happens.
@@ -66,7 +67,7 @@ TEST(Exchange, TicksDoNotMatter) {
     model.radios[0].window = 30;
     auto scene = spread({0, 3, 7}, model);
     ASSERT_TRUE(theatre.open(scene).ok());
-    theatre.ticks(static_cast<int>(std::ceil(2 / dt.seconds())));
+    theatre.ticks(truncated(std::ceil(2 / dt.seconds())));
   }
   ASSERT_GT(histories[0].size(), 10u);
   EXPECT_EQ(histories[0], histories[1]);

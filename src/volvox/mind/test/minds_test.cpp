@@ -1,4 +1,5 @@
 #include "volvox/mind/minds.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -58,7 +59,7 @@ TEST(Minds, MessagesWaitUntilReadAndAreConsumed) {
   std::vector<int> numbers;
   theatre.prepare = [&](Scripted& b) {
     b.on_step = [&](Agent& agent) {
-      if (agent.name() == "m0" && theatre.now < 3) agent.send("east", Note{static_cast<int>(theatre.now), ""});
+      if (agent.name() == "m0" && theatre.now < 3) agent.send("east", Note{narrow<int>(theatre.now), ""});
       if (agent.name() == "m1" && theatre.now == 6) {
         EXPECT_EQ(agent.waiting(), 3u);
         while (auto m = agent.read()) numbers.push_back(m->as<Note>()->number);
@@ -104,7 +105,7 @@ TEST(Minds, AFullMailboxDropsTheOldest) {
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(50);
   EXPECT_EQ(theatre.minds->agent(1).waiting(), Agent::mailbox_capacity);
-  EXPECT_EQ(theatre.minds->network().lost, 5000 - static_cast<std::int64_t>(Agent::mailbox_capacity));
+  EXPECT_EQ(theatre.minds->network().lost, 5000 - narrow<std::int64_t>(Agent::mailbox_capacity));
 }
 
 TEST(Minds, AFlakyConnectorLosesMessages) {
@@ -130,9 +131,7 @@ TEST(Minds, AFlakyConnectorLosesMessages) {
 TEST(Minds, ModelsAndRandomStreamsAreTheirOwn) {
   Theatre theatre;
   theatre.prepare = [&](Scripted& b) {
-    b.on_step = [](Agent& agent) {
-      agent.model<Memory>().seen.push_back(static_cast<int>(agent.random().below(1000)));
-    };
+    b.on_step = [](Agent& agent) { agent.model<Memory>().seen.push_back(narrow<int>(agent.random().below(1000))); };
   };
   auto scene = chain_of(2);
   ASSERT_TRUE(theatre.open(scene).ok());

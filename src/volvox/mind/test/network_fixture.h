@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "volvox/base/index.h"
 #include "volvox/net/power.h"
 #include "volvox/net/propagation.h"
 
@@ -23,7 +24,7 @@ inline model::ModuleModel wired(double bit_rate = 6000) {
   model::ModuleModel model = actor();
   for (std::size_t d = 0; d < model.docks.size(); ++d) {
     model::Wire wire;
-    wire.dock = static_cast<int>(d);
+    wire.dock = narrow<int>(d);
     wire.bit_rate = bit_rate;
     wire.line = 7;
     model.wires.push_back(wire);

@@ -1,4 +1,5 @@
 #include "volvox/mind/noise.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +82,7 @@ TEST(Noise, ADrawnBiasIsConstant) {
 TEST(Noise, DelayShowsThePast) {
   NoiseChain noise = chain(spec({{"delay", {{"ticks", "3"}}}}), &type_of<double>());
   for (int i = 0; i < 10; ++i) {
-    Value value(static_cast<double>(i));
+    Value value(real(i));
     noise.apply(value);
     EXPECT_EQ(*value.get<double>(), std::max(0, i - 3));
   }
@@ -93,7 +94,7 @@ TEST(Noise, DropoutRepeatsTheLastReading) {
   double last = -1;
   constexpr int n = 5000;
   for (int i = 0; i < n; ++i) {
-    Value value(static_cast<double>(i));
+    Value value(real(i));
     noise.apply(value);
     if (*value.get<double>() == last) {
       ++repeated;
@@ -133,7 +134,7 @@ TEST(Noise, GoesOnAfterRestore) {
   const auto run = [](NoiseChain& noise, int from, int to) {
     std::string seen;
     for (int i = from; i < to; ++i) {
-      Value value(Reading{static_cast<double>(i), {1, 2, 3}, i});
+      Value value(Reading{real(i), {1, 2, 3}, i});
       noise.apply(value);
       seen += value.describe();
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fixture.h"
+#include "volvox/base/index.h"
 
 namespace volvox::mind {
 namespace {
@@ -35,7 +36,7 @@ TEST(OnBoard, RunsAtEverySubstepAndKeepsTime) {
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(3);
   ASSERT_EQ(times.size(), 12u);
-  for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(times[i], static_cast<double>(i) / 240, 1e-8);
+  for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(times[i], real(i) / 240, 1e-8);
 }
 
 // What a controller switches on and off within a tick acts for that long.
@@ -190,9 +191,9 @@ TEST(Neighbors, MissNobody) {
     scene.add(shared, Pose{places.back(), {}}, "m" + std::to_string(i));
   }
   ASSERT_TRUE(theatre.open(scene).ok());
-  Neighborhood neighborhood;
+  exchange::Neighborhood neighborhood;
   neighborhood.update(*theatre.world, 1.5);
-  std::vector<Neighborhood::Near> near;
+  std::vector<exchange::Neighborhood::Near> near;
   for (std::uint32_t i = 0; i < 300; ++i) {
     neighborhood.near(places[i], 1.5, i, near);
     std::size_t expected = 0;

@@ -1,4 +1,5 @@
 #include "volvox/mind/roles.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -58,11 +59,11 @@ TEST(Roles, ChildrenFollowByTheirDelays) {
     double begun = -1;
     for (double last = -1; begun < 0; last = chain.played(0).t) {
       chain.theatre.ticks(1);
-      if (chain.played(0).t < last) begun = static_cast<double>(chain.theatre.now);
+      if (chain.played(0).t < last) begun = real(chain.theatre.now);
     }
     // The root's first period: every module is right delay and a tick after its parent, for good.
     while (!chain.in_step()) chain.theatre.ticks(1);
-    EXPECT_LE(static_cast<double>(chain.theatre.now) - begun, 6 * (delay + 1) + 1) << "seed " << seed;
+    EXPECT_LE(real(chain.theatre.now) - begun, 6 * (delay + 1) + 1) << "seed " << seed;
     for (int tick = 0; tick < 600; ++tick) {
       chain.theatre.ticks(1);
       ASSERT_TRUE(chain.in_step()) << "seed " << seed << ", tick " << chain.theatre.now;
@@ -160,8 +161,7 @@ TEST(Roles, ChangeOnTimeOnAPerceptAndOnNeighbors) {
   EXPECT_EQ(chain.played(0).role, "ripe");
   EXPECT_EQ(chain.played(1).role, "beside ripe");
   EXPECT_EQ(chain.played(2).role, "fresh");
-  chain.theatre.world->enable_dock(
-      chain.theatre.world->part(2).first_dock + static_cast<std::uint32_t>(actor().dock_index("east")), false);
+  chain.theatre.world->enable_dock(chain.theatre.world->part(2).first_dock + actor().dock_index("east"), false);
   chain.theatre.ticks(2);
   EXPECT_EQ(chain.played(2).role, "cut off");
   EXPECT_EQ(chain.played(2).changes, 1);

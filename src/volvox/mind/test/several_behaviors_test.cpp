@@ -1,4 +1,5 @@
 // Several behaviours on one module: mailboxes, models, parameters and what each may see.
+#include "volvox/base/index.h"
 #include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
@@ -17,12 +18,12 @@ class Clerk : public Behavior {
  public:
   void start(Agent& agent) override {
     const int first = agent.parameter("first", 10);
-    for (int box = 1; box <= agent.parameter("boxes", 0); ++box) agent.open(static_cast<MailboxNumber>(first + box));
+    for (int box = 1; box <= agent.parameter("boxes", 0); ++box) agent.open(narrow<MailboxNumber>(first + box));
     spoke_ = !agent.parameter("speaks", false) || agent.name() != "m0";
   }
   void step(Agent& agent) override {
     if (!spoke_)
-      for (const int box : {0, 11, 12, 21, 99}) agent.send("east", 1.0, {.mailbox = static_cast<MailboxNumber>(box)});
+      for (const int box : {0, 11, 12, 21, 99}) agent.send("east", 1.0, {.mailbox = narrow<MailboxNumber>(box)});
     spoke_ = true;
     while (const auto message = agent.read()) agent.model<Sees>().mailboxes.push_back(100 + message->mailbox);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "talkers.h"
+#include "volvox/base/index.h"
 #include "volvox/net/power.h"
 #include "volvox/net/scenarios/flood.h"
 
@@ -55,7 +56,7 @@ TEST(NetworkInTheLoop, RestoringFlippedBitsNeverCrashes) {
   const auto snapshot = *simulation->save();
   for (std::size_t i = 24; i < snapshot.size(); i += 1 + snapshot.size() / 300) {
     auto flipped = snapshot;
-    flipped[i] ^= static_cast<std::byte>(1u << (i % 8));
+    flipped[i] ^= std::byte{1} << (i % 8);
     auto other = stage.simulate(world, 1, 1, "none");
     if (other->restore(flipped).ok())
       for (int tick = 0; tick < 3 && other->step().ok(); ++tick) {}
@@ -110,8 +111,7 @@ TEST(NetworkInTheLoop, AFloodIsTheFloodOfTheNetworkAlone) {
   module->radios.push_back(radio);
   model::SceneBuilder scene("flood");
   for (int i = 0; i < 100; ++i)
-    scene.placement(scene.add(module, Pose{{static_cast<double>(i % 10), static_cast<double>(i / 10), 0}, {}},
-                              "n" + std::to_string(i)));
+    scene.placement(scene.add(module, Pose{{real(i % 10), real(i / 10), 0}, {}}, "n" + std::to_string(i)));
   scene.placement(0).mind = model::Mind{"relay", {{"source", "true"}}, "test", 1};
   auto simulation = stage.simulate(std::make_shared<const model::WorldModel>(*scene.build()), 1, 5, "none");
   while (simulation->now().seconds() < report->sim_time_s + 0.1) advance(*simulation, 1);

@@ -120,7 +120,7 @@ TEST(Simulation, RestoringFlippedBitsNeverCrashes) {
     auto other = stage.simulate(stage.busy_world(), 1, 1, engine);
     for (std::size_t i = 24; i < snapshot.size(); i += 1 + snapshot.size() / 400) {
       auto flipped = snapshot;
-      flipped[i] ^= static_cast<std::byte>(1u << (i % 8));
+      flipped[i] ^= std::byte{1} << (i % 8);
       (void)other->restore(flipped).ok();
     }
   }

@@ -1,6 +1,7 @@
 // A world that talks over wires, radio and bus, for the tests of the network in the loop.
 #pragma once
 
+#include "volvox/base/index.h"
 #include "volvox/sim/test/worlds.h"
 
 namespace volvox::sim {
@@ -13,7 +14,7 @@ class Chatter final : public mind::Behavior {
     if (agent.random().chance(0.2)) agent.send("radio", Gossip{hops_, agent.time()});
     if (agent.random().chance(0.2))
       agent.send("can", Gossip{hops_, agent.time()},
-                 {.mailbox = 3, .priority = static_cast<std::uint32_t>(agent.address())});
+                 {.mailbox = 3, .priority = narrow<std::uint32_t>(agent.address())});
     if (agent.random().chance(0.2)) agent.broadcast(Gossip{hops_, agent.signal("radio").level_dbm});
     if (agent.random().chance(0.05)) agent.disable_dock("front");
     if (agent.random().chance(0.2)) agent.enable_dock("front");
@@ -37,8 +38,7 @@ inline std::shared_ptr<const model::WorldModel> talking_world(Stage& stage) {
   auto world = std::make_shared<model::WorldModel>(*quiet);
   auto talking = std::make_shared<model::ModuleModel>(*quiet->placements[1].model);
   for (std::size_t d = 0; d < talking->docks.size(); ++d)
-    talking->wires.push_back(
-        {.dock = static_cast<int>(d), .bit_rate = 4000 + 1000.0 * static_cast<double>(d % 2), .delay = 1e-4});
+    talking->wires.push_back({.dock = narrow<int>(d), .bit_rate = 4000 + 1000.0 * real(d % 2), .delay = 1e-4});
   model::Radio radio;
   radio.name = "radio";
   radio.bit_rate = 6000;

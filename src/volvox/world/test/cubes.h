@@ -73,8 +73,7 @@ class Bench {
   }
   std::uint32_t dock(const std::string& module, const std::string& name) const {
     for (std::uint32_t p = 0; p < world_->placements(); ++p)
-      if (world_->name(p) == module)
-        return world_->part(p).first_dock + static_cast<std::uint32_t>(world_->module_model(p).dock_index(name));
+      if (world_->name(p) == module) return world_->part(p).first_dock + world_->module_model(p).dock_index(name);
     throw std::runtime_error("no module " + module);
   }
   World& world() { return *world_; }

@@ -1,4 +1,5 @@
 #include "volvox/world/dock_graph.h"
+#include "volvox/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -51,14 +52,14 @@ TEST(DockGraph, OrganismsStayRightUnderChange) {
   constexpr std::uint32_t modules = 30, docks = 4;
   DockGraph graph = graph_of(modules, docks);
   for (int step = 0; step < 2000; ++step) {
-    const auto a = static_cast<std::uint32_t>(random.below(modules * docks));
-    const auto b = static_cast<std::uint32_t>(random.below(modules * docks));
+    const auto a = narrow<std::uint32_t>(random.below(modules * docks));
+    const auto b = narrow<std::uint32_t>(random.below(modules * docks));
     if (graph.partner(a) != nobody) graph.part(a);
     else if (a != b && graph.partner(b) == nobody) graph.join(a, b);
     graph.refresh();
     std::vector<std::uint32_t> root(modules);
     std::iota(root.begin(), root.end(), 0u);
-    for (int pass = 0; pass < static_cast<int>(modules); ++pass)
+    for (int pass = 0; pass < narrow<int>(modules); ++pass)
       for (std::uint32_t d = 0; d < modules * docks; ++d)
         if (graph.partner(d) != nobody) {
           const std::uint32_t low = std::min(root[graph.owner(d)], root[graph.neighbor(d)]);
