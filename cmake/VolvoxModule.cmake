@@ -20,6 +20,9 @@ if(VOLVOX_SANITIZE)
   target_link_options(volvox_flags INTERFACE -fsanitize=${VOLVOX_SANITIZE})
 endif()
 
+# Optimizing the code of tests costs more time than it saves. The libraries that they test are the ones that people run.
+set(test_optimization $<$<CONFIG:Release>:-O1>)
+
 # Headers that nearly every file includes are parsed once: they were most of what a build took. `base` for the lower
 # layers, `sim` for what stands on worlds and minds; tests are programs, which GCC compiles with another flag, so they
 # have their own. Files still include what they use: the preset `dev` builds without this, and would tell.
@@ -33,6 +36,7 @@ function(volvox_precompiled name)
     add_executable(volvox_precompiled_${name}_tests EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled/main.cpp)
     target_precompile_headers(volvox_precompiled_${name}_tests PRIVATE ${ARGN} <gtest/gtest.h>)
     target_link_libraries(volvox_precompiled_${name}_tests PRIVATE GTest::gtest)
+    target_compile_options(volvox_precompiled_${name}_tests PRIVATE ${test_optimization})
     list(APPEND targets volvox_precompiled_${name}_tests)
   endif()
   foreach(target ${targets})
@@ -98,6 +102,7 @@ function(volvox_test name)
   list(FILTER arg_PRECOMPILED INCLUDE REGEX "^(base|sim)$")
   volvox_precompile(${name} base ${arg_PRECOMPILED})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} volvox_flags GTest::gtest GTest::gtest_main)
+  target_compile_options(${name} PRIVATE ${test_optimization})
   # One ctest entry a binary: starting a process a case would cost more than most cases do.
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 600)
