@@ -372,7 +372,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   if (failures > 0)
     log.warning(failures == rows.size() ? "no measurement succeeded"
                                         : fmt::format("{} of {} rows could not be measured", failures, rows.size()));
-  if (stop.requested()) log.warning("interrupted: here is what was measured until then");
+  if (stop.requested()) log.warning("interrupted: these are the measurements until then");
   if (arguments.json) {
     ordered_json results = ordered_json::array();
     for (const Row& row : rows) results.push_back(to_json(row, rows));

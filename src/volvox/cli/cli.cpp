@@ -138,12 +138,10 @@ struct Arguments {
 };
 
 void add_viewer(CLI::App& command, ViewerArguments& viewer) {
-  command
-      .add_option("--host", viewer.host,
-                  "address to serve the viewer on; other than this machine's own asks for a token")
+  command.add_option("--host", viewer.host, "address of the viewer; an address other than localhost requires a token")
       ->capture_default_str()
       ->type_name("ADDRESS");
-  command.add_option("--port", viewer.port, "port to serve the viewer on; 0: any that is free")
+  command.add_option("--port", viewer.port, "port of the viewer; 0: any free port")
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(0, 65535));
@@ -159,11 +157,12 @@ void add_run_options(CLI::App& command, RunArguments& run) {
           "--engine", run.engine,
           "physics engine (volvox list engines); default: the world's own, or " + std::string(physics::default_engine))
       ->type_name("NAME");
-  command.add_option("--duration", run.duration, "seconds to simulate; otherwise the experiment's own")
+  command.add_option("--duration", run.duration, "seconds to simulate (default: as the experiment defines)")
       ->type_name("S")
       ->check(between(0, 1e9));
   command
-      .add_option("--dt", run.dt, "length of a tick in seconds, such as 1/60 or 0.01; otherwise the experiment's own")
+      .add_option("--dt", run.dt,
+                  "length of a tick in seconds, such as 1/60 or 0.01 (default: as the experiment defines)")
       ->type_name("R");
   command.add_option("--substep", run.substep, "longest physics step in seconds, such as 1/480 (default 1/240)")
       ->type_name("S");
@@ -180,35 +179,37 @@ void add_run_options(CLI::App& command, RunArguments& run) {
       ->allow_extra_args(false);  // otherwise it would take the experiment after it as a value
   command
       .add_option("--plugin", run.plugins,
-                  "load this plugin too: a file, or a name to look for along VOLVOX_PLUGIN_PATH; may be repeated")
+                  "also load this plugin: a file, or a name to search for on VOLVOX_PLUGIN_PATH; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
 }
 
 void add_restore(CLI::App& command, RunArguments& run) {
-  command.add_option("--restore", run.restore, "begin where the run that wrote this snapshot ended")->type_name("FILE");
+  command.add_option("--restore", run.restore, "continue from this snapshot of another run")->type_name("FILE");
 }
 
 void add_view_options(CLI::App& command, ViewArguments& view) {
   command
       .add_option("--camera", view.camera,
-                  "from where (default: the experiment's own choice, mostly corner): corner, front, back, left, right, "
-                  "top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, what a camera sees")
+                  "position of the camera (default: as the experiment defines, mostly corner): corner, front, back, "
+                  "left, right, "
+                  "top; a point X,Y,Z or two, X,Y,Z:X,Y,Z (from, at); or MODULE.SENSOR, the view of a camera")
       ->type_name("WHERE");
   command.add_option("--size", view.size, "of the picture in pixels")->capture_default_str()->type_name("WxH");
   command
       .add_option("--docks", view.docks,
                   "how docks are marked: none, state (male blue, female white, engaged green, latching amber, broken "
-                  "red, disabled dark) or load (links blue to red by what their docks bear, gray: nothing)")
+                  "red, disabled dark) or load (links blue to red by the load of their docks, gray: no load)")
       ->capture_default_str()
       ->type_name("HOW");
   command.add_flag("--rays", view.rays, "show the rays of range sensors and cameras");
   command.add_flag(
       "--messages", view.messages,
-      "show messages on wires, and rings around antennas that transmit, paler around those that did in the last 0.1 s");
+      "show messages on wires, and rings around transmitting antennas; antennas that transmitted in the last 0.1 s get "
+      "paler rings");
   command
       .add_option("--renderer", view.renderer,
-                  "render engine (volvox list renderers); picture,other@2.5: another one from 2.5 s on")
+                  "render engine (volvox list renderers); picture,other@2.5: another engine from 2.5 s on")
       ->capture_default_str()
       ->type_name("NAME");
 }
@@ -219,12 +220,11 @@ void add_run(CLI::App& app, Arguments& a) {
   add_run_options(*run, a.run);
   add_restore(*run, a.run);
   run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
-  run->add_flag("--real-time", a.run.real_time,
-                "keep time with the clock on the wall, or run FACTOR times as fast: --real-time=0.5")
+  run->add_flag("--real-time", a.run.real_time, "run in real time, or FACTOR times as fast: --real-time=0.5")
       ->type_name("[=FACTOR]");
   run->add_flag("--isolate", a.run.isolate,
-                "run behaviors and sensors of plugins in processes of their own: one that crashes, or takes longer "
-                "than S seconds (1) for a call, is disabled, and the run goes on")
+                "run behaviors and sensors of plugins in separate processes: a plugin that crashes, or takes longer "
+                "than S seconds (1) for a call, is disabled, and the run continues")
       ->type_name("[=S]");
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
@@ -238,34 +238,34 @@ void add_run(CLI::App& app, Arguments& a) {
   add_view_options(*run, a.run.view);
   run->add_option("--out", a.run.out, "folder for the results")->type_name("DIR");
   run->add_flag("--json", a.run.json, "print one JSON object on standard output and nothing else there");
-  run->add_flag("--quiet", a.run.quiet, "no progress, no table; warnings are still said");
+  run->add_flag("--quiet", a.run.quiet, "no progress, no table; warnings are still printed");
 }
 
 void add_bench_engines(CLI::App& bench, Arguments& a) {
   CLI::App* engines = bench.add_subcommand(
       "engines", "compare physics engines on the scenes S1 to S4, a pile, a heap, ...: time and quality side by side");
   engines->footer(bench_engines_examples);
-  engines->add_option("--scenes", a.bench_engines.scenes, "comma-separated, or 'all' (--list tells what they are)")
+  engines->add_option("--scenes", a.bench_engines.scenes, "comma-separated, or 'all' (--list describes them)")
       ->capture_default_str()
       ->type_name("A,B");
   engines
       ->add_option("--n", a.bench_engines.n,
-                   "modules; several sizes are run one after the other (default: the scene's own)")
+                   "number of modules; several sizes are run one after the other (default: as the scene defines)")
       ->type_name("N[,M]");
   engines
       ->add_option("--engines", a.bench_engines.engines,
-                   "comma-separated, each with its own longest substep if need be: native,bullet@1/60 (default: all "
-                   "that move things)")
+                   "comma-separated, each optionally with its longest substep: native,bullet@1/60 (default: all "
+                   "engines with dynamics)")
       ->type_name("A,B");
-  engines->add_option("--threads", a.bench_engines.threads, "threads to use; several are compared")
+  engines->add_option("--threads", a.bench_engines.threads, "threads to use; several numbers are compared")
       ->capture_default_str()
       ->type_name("N[,M]");
-  engines->add_option("--seconds", a.bench_engines.seconds, "to simulate (default: the scene's own)")
+  engines->add_option("--seconds", a.bench_engines.seconds, "simulated time (default: as the scene defines)")
       ->type_name("S")
       ->check(between(0.05, 3600));
   engines
       ->add_option("--repeats", a.bench_engines.repeats,
-                   "measure everything so often, engines in turn, and take the median")
+                   "number of measurements, with the engines in turn; the median counts")
       ->capture_default_str()
       ->type_name("N")
       ->check(between(1, 100));
@@ -273,20 +273,20 @@ void add_bench_engines(CLI::App& bench, Arguments& a) {
       ->capture_default_str()
       ->type_name("S")
       ->check(between(0.01, 1e6));
-  engines->add_option("--seed", a.bench_engines.seed, "of what is random in a scene")
+  engines->add_option("--seed", a.bench_engines.seed, "of the random parts of a scene")
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number());
-  engines->add_flag("--list", a.bench_engines.list, "say what the scenes are, and run nothing");
+  engines->add_flag("--list", a.bench_engines.list, "describe the scenes and run nothing");
   engines->add_flag("--json", a.bench_engines.json, "print one JSON object on standard output and nothing else there");
 }
 
 void add_sweep(CLI::App& app, Arguments& a) {
-  CLI::App* sweep =
-      app.add_subcommand("sweep", "run an experiment over values of its parameters and over seeds, a process a run");
+  CLI::App* sweep = app.add_subcommand(
+      "sweep", "run an experiment over values of its parameters and over seeds, each run in its own process");
   sweep->footer(sweep_examples);
   add_run_options(*sweep, a.sweep.run);
-  sweep->get_option("--seed")->description("of the first run of each setting; the others count on from it");
+  sweep->get_option("--seed")->description("of the first run of each setting; the following runs count up from it");
   sweep
       ->add_option("--vary", a.sweep.vary,
                    "KEY=A:B:N, N values from A to B, or KEY=a,b,c; may be repeated, and all are combined; without it, "
@@ -297,13 +297,12 @@ void add_sweep(CLI::App& app, Arguments& a) {
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(1, 1'000'000));
-  sweep->add_option("--jobs", a.sweep.jobs, "runs at once (default: as many as the machine has threads for)")
+  sweep->add_option("--jobs", a.sweep.jobs, "runs at the same time (default: as many as the hardware threads allow)")
       ->type_name("N")
       ->check(whole_number(1, 1024));
   sweep
-      ->add_option(
-          "--out", a.sweep.run.out,
-          "folder for the results (default: runs/sweep_NAME/001, ...); one that a sweep began in is gone on with")
+      ->add_option("--out", a.sweep.run.out,
+                   "folder for the results (default: runs/sweep_NAME/001, ...); a sweep that was begun there continues")
       ->type_name("DIR");
   sweep->add_flag("--json", a.sweep.run.json, "print one JSON object on standard output and nothing else there");
   sweep->add_flag("--quiet", a.sweep.run.quiet, "no progress, no table");
@@ -325,7 +324,7 @@ void add_picture(CLI::App& app, Arguments& a) {
   picture->add_option("-o,--output", a.picture.file, "the file to write: .png or .jpg")->required()->type_name("FILE");
   picture
       ->add_option("--strobe", a.picture.strobe,
-                   "so many instants in one picture, from the start to T, the older the paler")
+                   "number of instants in one picture, from the start to T; older ones are paler")
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(1, 1000));
@@ -337,13 +336,13 @@ void add_others(CLI::App& app, Arguments& a) {
   CLI::App* list = app.add_subcommand(
       "list",
       "list experiments, robots, engines, behaviors, sensors, actuators, noise, renderers, extensions, plugins");
-  list->add_option("what", a.list_what, "one of those; otherwise all");
+  list->add_option("what", a.list_what, "one of these; default: all");
   list->add_flag("--json", a.list_json, "print JSON");
-  list->add_flag("--names", a.list_names, "print the bare names, one a line");
+  list->add_flag("--names", a.list_names, "print the names only, one per line");
 
   CLI::App* info = app.add_subcommand("info", "tell more about an experiment, a robot, an engine, a plugin, ...");
   info->add_option("thing", a.info_thing, "its name, or 'engines' for all engines")->required();
-  info->add_flag("--names", a.info_names, "print the bare names of an experiment's parameters");
+  info->add_flag("--names", a.info_names, "print only the names of an experiment's parameters");
 
   CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");
   bench->footer(
@@ -352,7 +351,7 @@ void add_others(CLI::App& app, Arguments& a) {
   bench->add_option("scenes", a.bench.scenes, "experiments or files (default: remod3d/scatter remod3d/snake)");
   bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)")
       ->type_name("A,B");
-  bench->add_option("--modules", a.bench.modules, "how many, in scenes that let one choose (default 1000)")
+  bench->add_option("--modules", a.bench.modules, "number of modules, in scenes where it can be chosen (default 1000)")
       ->type_name("N")
       ->check(whole_number(1, 10'000'000));
   bench->add_option("--seconds", a.bench.seconds, "wall time for each measurement, at least 10 ticks")
@@ -373,8 +372,7 @@ void add_others(CLI::App& app, Arguments& a) {
   make->add_option("name", a.new_name, "small letters, digits and '_'")->required();
   make->add_option("--in", a.new_folder, "folder to make (default: NAME)")->type_name("DIR");
 
-  CLI::App* crosscheck =
-      app.add_subcommand("crosscheck", "run an experiment on all engines, and see where they disagree");
+  CLI::App* crosscheck = app.add_subcommand("crosscheck", "run an experiment on all engines and compare the results");
   crosscheck->footer(
       "\nExamples:\n  volvox crosscheck remod3d/snake --duration 5\n  volvox crosscheck remod3d/scatter --set "
       "robot=atron --engines native,bullet --csv histories.csv"
@@ -383,7 +381,7 @@ void add_others(CLI::App& app, Arguments& a) {
       "\n1e-3 N, 1e-3 Nm, and 1e-6 of anything else. It takes at least two different engines.");
   crosscheck->add_option("experiment", a.crosscheck.experiment, "an experiment or a world file")->required();
   crosscheck->add_option("--engines", a.crosscheck.engines,
-                         "comma-separated, the reference first (default: all that move things)");
+                         "comma-separated, the reference first (default: all engines with dynamics)");
   crosscheck->add_option("--duration", a.crosscheck.duration, "seconds to simulate")->check(between(0, 1e9));
   crosscheck->add_option("--seed", a.crosscheck.seed, "of everything random")
       ->capture_default_str()
@@ -392,10 +390,10 @@ void add_others(CLI::App& app, Arguments& a) {
       ->allow_extra_args(false);
   crosscheck
       ->add_option("--tolerance", a.crosscheck.tolerance,
-                   "a metric that differs by more than this part is called a disagreement")
+                   "relative difference of a metric above which engines disagree")
       ->capture_default_str()
       ->check(between(0, 1));
-  crosscheck->add_option("--csv", a.crosscheck.csv, "write the time histories of all engines to this file too");
+  crosscheck->add_option("--csv", a.crosscheck.csv, "also write the time histories of all engines to this file");
   crosscheck
       ->add_option("--out", a.crosscheck.out,
                    "folder for the plots, histories and findings (default: runs/crosscheck_NAME/001, ...)")
@@ -404,15 +402,20 @@ void add_others(CLI::App& app, Arguments& a) {
 
   CLI::App* net = app.add_subcommand("net", "run a network scenario without robots");
   net->require_subcommand(1);
-  CLI::App* flood = net->add_subcommand("flood", "one node sends a packet; all that receive it pass it on once");
+  CLI::App* flood =
+      net->add_subcommand("flood", "one node sends a packet; every node that receives it forwards it once");
   flood->footer(
       "\nExamples:\n  volvox net flood --nodes 400\n  volvox net flood --nodes 10000 --mode culled --json\n  volvox "
       "net flood --nodes 1000000 --mode culled --layout random --dimension 3\n  volvox net flood --nodes 100 --pcap "
       "flood.pcapng    (opens in Wireshark)");
-  flood->add_option("--nodes", a.net.nodes, "how many")->capture_default_str()->check(whole_number(1, 10'000'000));
-  flood->add_option("--mode", a.net.mode, "exact (every radio hears every other), culled (only the near ones), wired")
+  flood->add_option("--nodes", a.net.nodes, "number of nodes")
+      ->capture_default_str()
+      ->check(whole_number(1, 10'000'000));
+  flood
+      ->add_option("--mode", a.net.mode,
+                   "exact (every radio receives from every other), culled (only from near ones), wired")
       ->capture_default_str();
-  flood->add_option("--layout", a.net.layout, "grid, or random (uniform, one node a spacing squared or cubed)")
+  flood->add_option("--layout", a.net.layout, "grid, or random (uniform, one node per spacing squared or cubed)")
       ->capture_default_str();
   flood->add_option("--dimension", a.net.dimension, "2 (a plane) or 3 (space)")
       ->capture_default_str()
@@ -421,21 +424,23 @@ void add_others(CLI::App& app, Arguments& a) {
       ->capture_default_str()
       ->check(between(1e-9, 1e9));
   flood
-      ->add_option("--range", a.net.range,
-                   "of a radio, in spacings (default: 3.05 in a plane, 28 neighbours; 1.75 in space, 26 on the grid, "
-                   "22 at random places)")
+      ->add_option(
+          "--range", a.net.range,
+          "of a radio, in spacings (default: 3.05 in a plane, 28 neighbours; 1.75 in space, 26 neighbours on the grid, "
+          "22 at random positions)")
       ->check(between(1e-9, 1e9));
   flood
-      ->add_option("--cull", a.net.cull,
-                   "culled mode: nothing is felt beyond, in spacings (default: where a signal sinks below the noise, "
-                   "3.16 ranges)")
+      ->add_option(
+          "--cull", a.net.cull,
+          "culled mode: no signal beyond this distance, in spacings (default: where a signal is weaker than the "
+          "noise, 3.16 ranges)")
       ->check(between(1e-9, 1e9));
   flood
       ->add_option("--window", a.net.window,
-                   "of the random backoff, in slots of 4 ms (default: 30 in a plane; 240 in space, where 30 let a "
-                   "flood die beside its source)")
+                   "of the random backoff, in slots of 4 ms (default: 30 in a plane; 240 in space, where with 30 a "
+                   "flood would end near its source)")
       ->check(whole_number(1, 1'000'000));
-  flood->add_option("--seed", a.net.seed, "of the random backoffs and places")
+  flood->add_option("--seed", a.net.seed, "of the random backoffs and positions")
       ->capture_default_str()
       ->check(whole_number());
   flood->add_option("--pcap", a.net.pcap,
@@ -443,7 +448,7 @@ void add_others(CLI::App& app, Arguments& a) {
                     "shows their bytes)");
   flood->add_flag("--json", a.net.json, "print JSON");
 
-  CLI::App* replay = app.add_subcommand("replay", "look at a recorded run again, or check that it still runs the same");
+  CLI::App* replay = app.add_subcommand("replay", "view a recorded run, or check that it can be reproduced");
   replay->footer(
       "\nExamples:\n  volvox run remod3d/snake --record --out results\n  volvox replay results\n  volvox replay "
       "results --verify\n\nExit status: 0 the same; 1 something differs; 2 bad input.");
@@ -451,15 +456,15 @@ void add_others(CLI::App& app, Arguments& a) {
       ->required();
   add_viewer(*replay, a.replay.viewer);
   replay->add_flag("--verify", a.replay.verify,
-                   "run the experiment again, and name the first tick, module and field that differ");
+                   "run the experiment again and name the first tick, module and field that differ");
   replay->add_option("--threads", a.replay.threads, "threads to use")
       ->capture_default_str()
       ->type_name("N")
       ->check(whole_number(1, 1024));
-  replay->add_flag("--json", a.replay.json, "print what --verify found as one JSON object");
+  replay->add_flag("--json", a.replay.json, "print the result of --verify as one JSON object");
   replay->add_flag("--quiet", a.replay.quiet, "no progress");
 
-  CLI::App* view = app.add_subcommand("view", "show a robot alone in a browser: move its joints, try its docks");
+  CLI::App* view = app.add_subcommand("view", "show a single robot in a browser: move its joints, try its docks");
   view->footer("\nExamples:\n  volvox view superbot\n  volvox view my_robot.sdf");
   view->add_option("robot", a.view_robot, "a robot (volvox list robots) or an SDF or URDF file")->required();
   add_viewer(*view, a.viewer);

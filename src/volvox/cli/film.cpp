@@ -26,7 +26,7 @@ Result<std::vector<RendererChange>> parse_renderers(const std::string& text,
     if (at != std::string::npos) {
       const auto time = parse_number(part.substr(at + 1), 0, 1e9);
       if (!time || changes.empty() || *time < changes.back().from)
-        return Error(fmt::format("'{}' does not say which render engine draws when", text),
+        return Error(fmt::format("'{}' does not say when each render engine draws", text),
                      "write it as picture,other@2.5: the first from the start, the others in the order of their times");
       change.from = *time;
     } else if (!changes.empty()) {

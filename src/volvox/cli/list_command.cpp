@@ -307,7 +307,7 @@ int info_command(const std::string& thing, const sim::Library& library) {
   for (const std::string& name : library.minds.behaviors.names()) names.push_back(name);
   const std::string nearest = nearest_name(thing, names);
   return complain(Error(fmt::format("nothing is named '{}'", thing), nearest.empty()
-                                                                         ? "see what there is with: volvox list"
+                                                                         ? "see all names with: volvox list"
                                                                          : fmt::format("did you mean '{}'?", nearest)));
 }
 

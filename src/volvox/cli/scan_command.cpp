@@ -78,7 +78,7 @@ bool is_log(const std::string& file) {
 // The extension of the file is the only mark of a log when it is read again.
 Result<void> check_log_name(const fs::path& file) {
   if (!is_log(file.string()))
-    return Diagnostic{file.string(), 0, "the name does not end as that of a scan log",
+    return Diagnostic{file.string(), 0, "the name is not that of a scan log",
                       "give a name that ends in .log or .carmen"};
   return scan::check_folder_of(file);
 }
@@ -105,8 +105,8 @@ void note_standing_odometry(const ScanArguments& arguments, const std::string& f
            a.odometry.heading != b.odometry.heading;
   };
   if (log.forward.size() > 1 && std::adjacent_find(log.forward.begin(), log.forward.end(), moved) == log.forward.end())
-    note(arguments, fmt::format("{}: the odometry is the same in all {} sweeps: the path is that of the laser alone, "
-                                "counted from where it begins",
+    note(arguments, fmt::format("{}: the odometry is the same in all {} sweeps: the path comes from the laser alone, "
+                                "relative to its beginning",
                                 file, log.forward.size()));
 }
 
@@ -134,7 +134,7 @@ Result<scan::Cloud> cloud_from(const ScanArguments& arguments, const std::string
 
 int simulate(const ScanArguments& a) {
   if (a.output.empty() && a.truth.empty() && a.cloud.empty())
-    return complain(Error("nothing to write was asked for", "give -o LOG, --truth MESH or --cloud CLOUD"));
+    return complain(Error("no output was asked for", "give -o LOG, --truth MESH or --cloud CLOUD"));
   for (const auto& [file, check] : {std::pair{a.truth, &scan::check_mesh_name},
                                     {a.cloud, &scan::check_cloud_name},
                                     {a.output, &check_log_name},

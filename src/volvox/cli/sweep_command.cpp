@@ -164,8 +164,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
       pending.push_back(&run), run.status = "waiting";
   const std::size_t found = plan->runs.size() - pending.size();
   const bool quiet = arguments.run.quiet || arguments.run.json;
-  if (found > 0 && !quiet)
-    log.info(fmt::format("{} of {} runs are there already, from before", found, plan->runs.size()));
+  if (found > 0 && !quiet) log.info(fmt::format("{} of {} runs are already done", found, plan->runs.size()));
   const std::size_t jobs = arguments.jobs > 0
                                ? arguments.jobs
                                : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);
@@ -194,7 +193,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
                    .c_str(),
                stderr);
   if (!whole)
-    std::fputs(fmt::format("{} stopped on request; go on by the same command with --out '{}'\n", red("volvox:"),
+    std::fputs(fmt::format("{} stopped on request; continue with the same command and --out '{}'\n", red("volvox:"),
                            folder->string())
                    .c_str(),
                stderr);

@@ -221,14 +221,14 @@ Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
   if (std::ifstream in(file); in) {
     const ordered_json found = ordered_json::parse(in, nullptr, false), ours = ordered_json::parse(plan.identity);
     if (!found.is_object())
-      return Diagnostic{file.string(), 0, "this is no description of a sweep",
+      return Diagnostic{file.string(), 0, "this is not the description of a sweep",
                         "remove the file, or give another folder with --out DIR"};
     for (const auto& [key, value] : ours.items())
       if (!found.contains(key) || found[key] != value)
         return Diagnostic{file.string(), 0,
                           fmt::format("the folder holds another sweep: its {} is {}, and here it is {}", key,
                                       found.contains(key) ? found[key].dump() : "missing", value.dump()),
-                          "give the same settings to go on with it, or another folder with --out DIR"};
+                          "give the same settings to continue it, or another folder with --out DIR"};
     return {};
   }
   std::ofstream out(file);

@@ -65,7 +65,7 @@ class Serial final : public mind::Extension {
     std::string_view bytes = received;
     while (const auto line = reader_.next(bytes))
       if (auto input = parse_line(*line)) simulation.give(std::move(*input));
-      else ++senseless_;
+      else ++malformed_;
   }
 
   // A line that is slower than the run, or has no reader, gets fewer reports, but each is complete.
@@ -80,7 +80,7 @@ class Serial final : public mind::Extension {
 
   void add_metrics(sim::Metrics& metrics) const override {
     if (replay_) return;
-    metrics.set("serial_bad_lines", real(senseless_ + reader_.bad()), "that made no sense");
+    metrics.set("serial_bad_lines", real(malformed_ + reader_.bad()), "lines that could not be parsed");
     metrics.set("serial_dropped", real(dropped_), "reports for which the line was too slow");
   }
 
@@ -91,7 +91,7 @@ class Serial final : public mind::Extension {
   Telling telling_;
   LineReader reader_;
   std::string waiting_;
-  std::int64_t senseless_ = 0, dropped_ = 0;  // lines, reports
+  std::int64_t malformed_ = 0, dropped_ = 0;  // lines, reports
   std::unique_ptr<platform::SerialPort> port_;
 };
 

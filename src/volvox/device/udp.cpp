@@ -46,7 +46,7 @@ class Udp final : public mind::Extension {
       int number = 0;
       for (std::string line; number < most_lines && std::getline(lines, line); ++number)
         if (auto input = parse_line(line)) simulation.give(std::move(*input));
-        else ++senseless_;
+        else ++malformed_;
     }
   }
 
@@ -59,14 +59,14 @@ class Udp final : public mind::Extension {
   void shutdown() override { socket_.reset(); }
 
   void add_metrics(sim::Metrics& metrics) const override {
-    if (!replay_) metrics.set("udp_bad_lines", real(senseless_), "that made no sense");
+    if (!replay_) metrics.set("udp_bad_lines", real(malformed_), "lines that could not be parsed");
   }
 
  private:
   bool replay_;
   std::string at_, to_text_;
   Telling telling_;
-  std::int64_t senseless_ = 0;  // lines
+  std::int64_t malformed_ = 0;  // lines
   std::unique_ptr<platform::UdpSocket> socket_;
   std::optional<platform::UdpAddress> to_;
 };

@@ -136,7 +136,7 @@ mind::BehaviorFactory IsolatedLibrary::behavior_factory(const Known& known) {
   return [self = shared_from_this(), known]() -> std::unique_ptr<mind::Behavior> {
     if (known.omniscient)
       throw PluginError(fmt::format(
-          "plugin '{}': it looks at other modules, which are not there in another process; run it without --isolate",
+          "plugin '{}': it looks at other modules, which another process does not have; run it without --isolate",
           self->facts_.name));
     self->names_.push_back(known.name);
     return std::make_unique<IsolatedBehavior>(self, narrow<std::uint32_t>(self->names_.size() - 1), known.lists_state);
@@ -191,7 +191,7 @@ void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Ag
   if (!failure.empty()) throw PluginError(failure);
   reply.archive(back);
   mind::AgentTransfer::archive(agent, back);
-  if (!back.ok()) return disable("gave an answer that makes no sense", where);
+  if (!back.ok()) return disable("gave a malformed answer", where);
   for (const std::string& key : reply.asked) mind::AgentTransfer::parameters(agent).text(key, "");
   if (operation != Operation::start) round_trips_.add(platform::monotonic_ns() - begin);
 }

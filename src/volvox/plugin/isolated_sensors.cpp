@@ -207,7 +207,7 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
     rays->insert(rays->end(), wanted.begin(), wanted.end());
   }
   if (reading != nullptr) reading->archive(back);
-  if (!back.ok()) return disable("gave an answer that makes no sense", where);
+  if (!back.ok()) return disable("gave a malformed answer", where);
   round_trips_.add(platform::monotonic_ns() - begin);
 }
 

@@ -202,7 +202,7 @@ void Plugins::add_metrics(sim::Metrics& metrics) const {
     p99 = std::max(p99, times.quantile(0.99));
   }
   if (isolated_.empty()) return;
-  metrics.set("isolated_calls", calls, "of behaviors and sensors in processes of their own");
+  metrics.set("isolated_calls", calls, "of behaviors and sensors in separate processes");
   metrics.set("isolated_round_trip_us", median * 1e6, "median of the slowest plugin");
   metrics.set("isolated_round_trip_p99_us", p99 * 1e6, "of the slowest plugin");
   metrics.set("isolated_disabled", disabled, "plugins that crashed or did not answer");

@@ -470,8 +470,7 @@ Result<void> McapReader::scan() {
       data_end_ = offset;
       break;
     }
-    if (!take_record(opcode, offset, length))
-      return damaged(fmt::format("the record at byte {} makes no sense", offset));
+    if (!take_record(opcode, offset, length)) return damaged(fmt::format("the record at byte {} is malformed", offset));
     offset += record_head + length;
   }
   std::stable_sort(chunks_.begin(), chunks_.end(),

@@ -40,7 +40,7 @@ Result<std::unique_ptr<Recording>> Recording::open(const fs::path& folder_or_fil
 Result<void> Recording::read_description() {
   const auto found = reader_->metadata().find("volvox");
   if (found == reader_->metadata().end())
-    return Diagnostic{file_.string(), 0, "this MCAP file is not of Volvox",
+    return Diagnostic{file_.string(), 0, "this MCAP file was not written by Volvox",
                       "give a file that volvox run --record wrote"};
   description_ = found->second;
   if (description_["format"] != format::version)
@@ -51,7 +51,7 @@ Result<void> Recording::read_description() {
   if (const auto results = reader_->metadata().find("results"); results != reader_->metadata().end())
     results_ = results->second;
   auto dt = TickLength::parse(description_["dt"]);
-  if (!dt.ok()) return damaged("its dt makes no sense");
+  if (!dt.ok()) return damaged("its dt is not valid");
   dt_ = *dt;
   auto names = reader_->attachment("names.json");
   if (!names.ok()) return names.error();
@@ -118,7 +118,7 @@ Result<void> Recording::load(std::size_t chunk) {
 Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
   if (tick < first_tick_ || tick > last_tick_)
     return Error(fmt::format("the recording holds ticks {} to {}, not {}", first_tick_, last_tick_, tick),
-                 "choose one of those");
+                 "choose a tick in this range");
   const std::uint64_t time = dt_.start_of(tick).ns;
   const auto& chunks = reader_->chunks();
   std::size_t chunk = 0;
@@ -295,8 +295,7 @@ Result<void> Recording::take(const McapMessage& message) {
         values[reader.field() - 1] = reader.real();
     state_.metrics = std::move(values);
   }
-  if (!good || !reader.ok())
-    return damaged(fmt::format("a message of {} at tick {} makes no sense", topic, state_.tick));
+  if (!good || !reader.ok()) return damaged(fmt::format("a message of {} at tick {} is malformed", topic, state_.tick));
   return {};
 }
 

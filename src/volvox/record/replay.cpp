@@ -38,7 +38,7 @@ Result<sim::RunOptions> options_of(Recording& recording) {
       options.plugins = nlohmann::json::parse(text("plugins")).get<std::vector<std::string>>();
   } catch (const std::exception& error) {
     return Diagnostic{recording.file().string(), 0,
-                      std::string("the description of the run makes no sense: ") + error.what(),
+                      std::string("the description of the run cannot be read: ") + error.what(),
                       "record the run again"};
   }
   auto snapshot = recording.attachment("restored.snap");

@@ -238,7 +238,7 @@ Result<std::unique_ptr<Node>> start_ros2_node(const Ros2Setup& setup) {
   const auto failed = [&](dds_entity_t code) {
     return Error(
         fmt::format("DDS does not start in domain {} on '{}': {}", setup.domain, setup.interface, dds_strretcode(code)),
-        "correct <domain> and <interface> of the plugin, or CYCLONEDDS_URI where it is set");
+        "correct <domain> and <interface> of the plugin, or CYCLONEDDS_URI if it is set");
   };
   dds_entity_t domain = 0;
   if (std::getenv("CYCLONEDDS_URI") == nullptr) {

@@ -37,7 +37,7 @@ class MujocoEngine final : public SceneEngine {
     if (auto error = problem_with(desc)) return *error;
     for (std::size_t i = 0; desc.geometry && i < desc.geometry->colliders.size(); ++i) {
       if (!std::holds_alternative<model::Mesh>(desc.geometry->colliders[i].shape)) continue;
-      return Error("the engine 'mujoco' takes triangle meshes for their convex hulls",
+      return Error("the engine 'mujoco' replaces triangle meshes by their convex hulls",
                    "use convex hulls or a height field, or another engine");
     }
     const BodyId id = scene_.add(desc);

@@ -353,9 +353,9 @@ Result<BenchScene> make_scene(const std::string& name, int modules, std::uint64_
     return scene;
   }
   const std::string near = nearest_name(name, names);
-  return Error(fmt::format("there is no scene '{}'", name), near.empty()
-                                                                ? fmt::format("choose of: {}", fmt::join(names, ", "))
-                                                                : fmt::format("did you mean '{}'?", near));
+  return Error(fmt::format("there is no scene '{}'", name),
+               near.empty() ? fmt::format("choose one of: {}", fmt::join(names, ", "))
+                            : fmt::format("did you mean '{}'?", near));
 }
 
 }  // namespace volvox::physics::scenes
