@@ -286,7 +286,7 @@ Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, 
   if (address < 0 || address >= std::ssize(first_outlet_))
     return Error(fmt::format("it sent to the address {}; the modules have the addresses 0 to {}", address,
                              first_outlet_.size() - 1),
-                 "use an address() that a module told, or mind::everyone");
+                 "use the address() of a module, or mind::everyone");
   const net::InterfaceId from = interface(agent, outlet);
   const auto reaches = [&](net::InterfaceId id) {
     if (network_.kind(id) != network_.kind(from)) return false;
@@ -315,7 +315,7 @@ Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time a
   Result<net::Sent> sent = net::Sent{};
   if (message.poll) {
     if (kind != net::InterfaceKind::bus || !to->valid())
-      return Error("it polled what is not a slave of a serial bus",
+      return Error("it polled something that is not a slave of a serial bus",
                    "poll the address of one slave, on a bus of kind=\"serial\"");
     if (!network_.is_master(from)) {
       ++tally.lost;

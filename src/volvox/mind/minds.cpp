@@ -83,7 +83,7 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
   };
   if (controller_of_.empty()) controller_of_.assign(agents_.size(), -1);
   if (controller_of_[i] >= 0)
-    return wrong("is the second one that runs on board", "let one of them do the work of both");
+    return wrong("is the module's second behavior that runs on board", "combine the two in one behavior");
   Controller controller{i, slot, {}, {}, {}};
   for (const std::string& name : wanted.percepts) {
     const auto found = anatomy.percepts.find(name);
@@ -582,7 +582,7 @@ void Minds::archive(Archive& ar) {
     for (const Outgoing& out : agent.outbox_) good = good && has_outlet(i, out.outlet);
     for (const Agent::OpenMailbox& open : agent.open_) good = good && open.program < agent.programs_.size();
   }
-  if (!good) ar.fail("it refers to docks or modules that are not there");
+  if (!good) ar.fail("it refers to docks or modules that do not exist");
 }
 
 std::size_t Minds::memory_bytes() const {

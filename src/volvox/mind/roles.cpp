@@ -18,7 +18,7 @@ std::string_view Situation::neighbor_role(std::string_view dock) const {
     const int role = player_.neighbors_[d].role;
     return role < 0 ? std::string_view() : std::string_view(player_.book_->roles[role].name);
   }
-  throw AgentError(fmt::format("a rule asked for its neighbor at '{}', and it has no such dock", dock));
+  throw AgentError(fmt::format("a rule asked for the neighbor at '{}', but the module has no such dock", dock));
 }
 
 bool Situation::is_root() const { return !connected(player_.book_->parent); }
@@ -52,8 +52,7 @@ Result<void> RoleBook::check() const {
                      "signal at docks that lead to children");
     }
     for (const auto& [joint, angle] : role.motion)
-      if (!angle)
-        return wrong(fmt::format("role '{}' does not say how '{}' moves", role.name, joint), "give it a function");
+      if (!angle) return wrong(fmt::format("role '{}' has no motion for '{}'", role.name, joint), "give it a function");
   }
   for (const RoleRule& rule : rules) {
     if (!rule.when) return wrong(fmt::format("a rule that leads to '{}' has no condition", rule.to), "give it one");
@@ -61,7 +60,7 @@ Result<void> RoleBook::check() const {
     named.push_back(rule.to);
     for (const std::string& name : named)
       if (role_index(name) < 0)
-        return wrong(fmt::format("a rule names the role '{}', and there is none", name), "declare it");
+        return wrong(fmt::format("a rule names the role '{}', which does not exist", name), "declare it");
   }
   return {};
 }
@@ -74,7 +73,7 @@ void RolePlayer::start(Agent& agent) {
     const auto at =
         std::find_if(docks.begin(), docks.end(), [&](const model::Dock& dock) { return dock.name == name; });
     if (at == docks.end())
-      throw AgentError(fmt::format("its roles speak of the dock '{}', and it has none of that name", name));
+      throw AgentError(fmt::format("its roles name the dock '{}', which the module does not have", name));
     return narrow<std::size_t>(at - docks.begin());
   };
   parent_ = dock_named(book_->parent);

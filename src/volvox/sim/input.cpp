@@ -30,7 +30,7 @@ std::string pose_text(const PoseInput& input) {
 
 Error not_a_pose(const std::string& text) {
   return Error(fmt::format("'{}' is not a pose", text),
-               "give x y z in m and a unit quaternion qx qy qz qw, and perhaps six velocities");
+               "give x y z in m and a unit quaternion qx qy qz qw, and optionally six velocities");
 }
 
 Result<Input> parse_pose(const InputRecord& record) {

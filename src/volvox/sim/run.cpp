@@ -122,7 +122,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   }
   sim_begin_ = simulation_->now().seconds();
   if (restores && simulation_->tick() > ticks_)
-    return Error(fmt::format("the snapshot stands at {:.3f} s, and the run is to end at {:.3f} s", sim_begin_,
+    return Error(fmt::format("the snapshot is at {:.3f} s, but the run ends at {:.3f} s", sim_begin_,
                              shared->run.duration.seconds()),
                  "give a --duration beyond it: it counts from the start of the first run");
   sample();

@@ -1,4 +1,4 @@
-// Modules on the discrete-event network without minds: a receiver that tests write.
+// Modules on the discrete-event network without minds: the tests implement the receiver.
 #include "volvox/exchange/exchange.h"
 #include "volvox/base/index.h"
 

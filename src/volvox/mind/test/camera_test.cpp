@@ -33,7 +33,7 @@ class CameraTest : public testing::Test {
 
 std::size_t pixel(const CameraImage& image, int column, int row) { return row * image.width + column; }
 
-// The wall's front stands 1 m ahead: depth along the axis is 1 m in every pixel that sees it.
+// The front of the wall is 1 m ahead: the depth along the axis is 1 m in every pixel that sees it.
 TEST_F(CameraTest, AWallAheadHasOneDepthAndItsColour) {
   model::SceneBuilder scene;
   scene.add(

@@ -91,7 +91,7 @@ TEST(Exchange, BusesOfOneNameMustAgree) {
       << opened.error().text();
 }
 
-// Modules that cannot dock still share a bus of the world; one of the organism ends at each of them.
+// Modules that cannot dock share a bus of the world, but not a bus of an organism.
 TEST(Exchange, ABusInAWorldWithoutDocks) {
   for (const model::BusScope scope : {model::BusScope::world, model::BusScope::organism}) {
     Theatre theatre;

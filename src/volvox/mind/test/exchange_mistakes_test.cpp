@@ -1,4 +1,4 @@
-// What mistakes and bad input get.
+// Errors for mistakes and bad input.
 #include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
@@ -135,7 +135,7 @@ TEST(Exchange, AFullQueueDropsAndCounts) {
   auto scene = spread({0, 1}, with_radio());
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(2);
-  EXPECT_EQ(theatre.minds->network().lost, 100 - 64);  // as many as wait
+  EXPECT_EQ(theatre.minds->network().lost, 100 - 64);  // the queue holds 64
   EXPECT_EQ(theatre.minds->agent(0).signal("radio").lost, 36);
 }
 

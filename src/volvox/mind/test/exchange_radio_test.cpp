@@ -1,4 +1,4 @@
-// Radios of modules: range, carrier, addresses, and what stands in the way.
+// Radios of modules: range, carrier, addresses and occlusion.
 #include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Exchange, TheCarrierIsAPercept) {
   EXPECT_EQ(busy, (std::vector<bool>{false, true, true, true, true, false, false}));
 }
 
-// Positions are those of the start of the tick.
+// The network uses the positions at the start of the tick.
 TEST(Exchange, RadiosMoveWithTheirModules) {
   Theatre theatre;
   int received = 0;

@@ -1,4 +1,4 @@
-// Modules that talk over the discrete-event network: what holds for all interfaces.
+// Modules on the discrete-event network: properties of all interfaces.
 #include "volvox/exchange/exchange.h"
 #include "volvox/base/index.h"
 
@@ -46,7 +46,7 @@ TEST(Exchange, AnswersComeAndGoWithinATick) {
                                narrow<std::uint32_t>(i)}));
 }
 
-// The length of a tick does not change when anything happens.
+// The times of events do not depend on the length of a tick.
 TEST(Exchange, TicksDoNotMatter) {
   std::vector<std::vector<Heard>> histories;
   for (const TickLength dt : {TickLength{1, 60}, TickLength{1, 7}, TickLength{2, 1}}) {

@@ -1,4 +1,4 @@
-// Wires through docks: they come, carry and go with them.
+// Wires through docks: they connect and disconnect with the docks.
 #include "volvox/exchange/exchange.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Exchange, DelayedWiresCarryTheirCapacityInATick) {
   EXPECT_EQ(read_at, (Reads{{1, 0}, {1, 1}, {2, 2}, {2, 3}}));
 }
 
-// A frame that is on its way when the docks let go is lost, and its sender knows.
+// A frame in flight is lost when the docks release, and its sender is informed.
 TEST(Exchange, UndockingCutsWhatIsOnTheWay) {
   Theatre theatre;
   theatre.dt = TickLength{1, 20};  // a packet takes a tick and a half
@@ -77,7 +77,7 @@ TEST(Exchange, UndockingCutsWhatIsOnTheWay) {
   EXPECT_EQ(early.minds->agent(0).link("east").lost, 1);
 }
 
-// A dock link goes where the dock goes.
+// A link follows its dock.
 TEST(Exchange, LinksFollowTheDocks) {
   Theatre theatre;
   std::vector<std::string> heard;
@@ -131,7 +131,7 @@ TEST(Exchange, BreakageCutsTheLink) {
   EXPECT_EQ(theatre.minds->network().sent, theatre.minds->network().delivered + theatre.minds->network().lost);
 }
 
-// Docks without a wire stay ideal beside those that have one.
+// Docks without a wire stay ideal when other docks of the module have one.
 TEST(Exchange, TheIdealNetworkStaysBesideIt) {
   Theatre theatre;
   std::map<std::string, std::vector<Time>> heard;

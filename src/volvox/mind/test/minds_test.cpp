@@ -26,7 +26,7 @@ model::SceneBuilder chain_of(int count, model::ModuleModel model = actor()) {
   return scene;
 }
 
-// Seed 000: sent at t, read at t + 1, and one more tick for every further module.
+// Seed 000: a message sent in tick t is read in tick t + 1; every further module takes one more tick.
 TEST(Minds, AMessageTakesATickAHop) {
   Theatre theatre;
   std::map<std::string, std::vector<std::int64_t>> read_at;
@@ -165,7 +165,7 @@ TEST(Minds, APeriodAndAClockOfItsOwn) {
   EXPECT_NEAR(time, 5.0 + 1.0 * 1.001, 1e-9);
 }
 
-// What clocks of their own show at 1 s; the last module was given an exact one.
+// The modules' own clocks at 1 s; the last module has an exact clock.
 std::vector<double> times_after_a_second(std::uint64_t seed) {
   Theatre theatre;
   std::vector<double> times;

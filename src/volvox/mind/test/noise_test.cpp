@@ -149,7 +149,7 @@ TEST(Noise, GoesOnAfterRestore) {
   EXPECT_EQ(run(one, 17, 40), run(two, 17, 40));
 }
 
-class Double final : public Noise {  // a user's own
+class Double final : public Noise {  // a noise model of a user
  public:
   void apply(Value& value, RandomStream&) override {
     value.each_number([](double& x) { x *= 2; });

@@ -1,4 +1,4 @@
-// Controllers on board, which run at every substep, and what they drive.
+// On-board controllers, which run at every substep, and their actuators.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ TEST(OnBoard, RunsAtEverySubstepAndKeepsTime) {
   for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(times[i], real(i) / 240, 1e-8);
 }
 
-// What a controller switches on and off within a tick acts for that long.
+// A force that a controller switches on and off within a tick acts exactly for that time.
 TEST(OnBoard, ActsForTheLengthOfASubstep) {
   Theatre theatre;
   theatre.prepare = [](Scripted& s) {
@@ -56,7 +56,7 @@ TEST(OnBoard, ActsForTheLengthOfASubstep) {
   EXPECT_NEAR(v.angular.z, -0.16 / 4 * 600, 1e-3);  // turning to the left, it pushes to the right
 }
 
-// Forces of the act phase last for the whole tick also where a controller runs.
+// Forces of the act phase last for the whole tick also if a controller runs.
 TEST(OnBoard, LeavesTheForcesOfTheTickAlone) {
   for (const bool with_controller : {false, true}) {
     Theatre theatre;
@@ -123,7 +123,7 @@ TEST(OnBoard, ABadCommandNamesItsModule) {
   EXPECT_NE(failure.what.find("not a number for the action 'rotor'"), std::string::npos) << failure.what;
 }
 
-// Inflow takes thrust from a rotor that rises; blades resist a wind from the side.
+// Inflow reduces the thrust of a rising rotor; the blades resist wind from the side.
 TEST(Rotor, FeelsTheAirThatItMovesThrough) {
   const auto push = [](const Vec3& velocity) {
     Theatre theatre;
@@ -178,7 +178,7 @@ TEST(Neighbors, AreTheNearestOtherModules) {
   EXPECT_TRUE(near(4).empty());
 }
 
-// Against looking at everybody.
+// Compared with a search over all modules.
 TEST(Neighbors, MissNobody) {
   Theatre theatre;
   const auto shared = world::share(actor());

@@ -62,7 +62,7 @@ void furnish_with_everything(model::SceneBuilder& scene, bool meshes) {
   scene.add_terrain(field, {{1.2, -1.2, -0.4}, {}});
 }
 
-// Every link in turn, in closed form.
+// The reference: every link in turn, in closed form.
 RayHit nearest(const world::World& world, const Ray& ray) {
   RayHit best;
   double range = ray.range;
@@ -94,7 +94,7 @@ TEST(RangeSensors, hits_are_where_every_physics_engine_has_the_links) {
     furnish_with_everything(scene, std::find(cannot.begin(), cannot.end(), "meshes") == cannot.end());
     ASSERT_TRUE(theatre.open(scene, 1, name).ok()) << name;
     for (int tick = 0; tick < 3; ++tick) {
-      theatre.ticks(5);  // things fall, and are seen where they are
+      theatre.ticks(5);  // objects fall, and are seen at their new positions
       theatre.minds->sense(*theatre.world, theatre.dt.seconds(), theatre.threads);
       const auto rays = theatre.minds->rays();
       const auto hits = theatre.minds->ray_hits();
@@ -127,9 +127,9 @@ TEST(RangeSensors, a_laser_mixes_what_its_beam_meets_at_a_rim) {
   for (int i : {0, 1, 2}) EXPECT_NEAR(sharp[i], 1.3 / std::cos(0.05 * (i - 4)), 1e-9);
   for (int i : {6, 7, 8}) EXPECT_NEAR(sharp[i], 1 / std::cos(0.05 * (i - 4)), 1e-9);
   for (int i : {0, 1, 2, 6, 7, 8}) EXPECT_NEAR(mixed[i], sharp[i], 1e-3) << i;  // away from the rim
-  EXPECT_GT(mixed[4], 1.05);                                                    // at it, where there is nothing
+  EXPECT_GT(mixed[4], 1.05);                                                    // at the rim: between the two surfaces
   EXPECT_LT(mixed[4], 1.25);
-  // Too far apart to run together: the nearest counts.
+  // Too far apart for a mixed pixel: the nearest hit counts.
   EXPECT_NEAR(read<std::vector<double>>("laser", wide, furnish(3))[4], 1, 1e-3);
 }
 

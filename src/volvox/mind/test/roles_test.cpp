@@ -12,7 +12,7 @@ namespace {
 
 constexpr double period = 60, delay = 12;  // steps of one tick
 
-// Everybody plays the same, and whoever hangs to the east is `delay` steps behind.
+// All modules play the same role; a module to the east is `delay` steps behind.
 RoleBook follow() {
   RoleBook book;
   book.parent = "west";
@@ -25,7 +25,7 @@ struct Chain {
   Theatre theatre;
   std::uint64_t seed = 1;
 
-  // m0 is the root. Clocks start anywhere within a period, unless they are said to be exact.
+  // m0 is the root. Clocks start anywhere within a period, unless they are exact.
   void open(const RoleBook& book, int count, std::map<std::string, std::string> parameters = {},
             model::ClockSpread clocks = {1, 50}) {
     theatre.registries.behaviors.add("player", role_player(book));
@@ -39,7 +39,7 @@ struct Chain {
     ASSERT_TRUE(opened.ok()) << opened.error().text();
   }
   const RolePlayed& played(std::size_t i) const { return std::as_const(*theatre.minds).agent(i).model<RolePlayed>(); }
-  // How far a module is from where its parent should have it, in steps, between -T/2 and T/2.
+  // The phase error of a module relative to its parent, in steps, between -T/2 and T/2.
   double error(std::size_t i) const {
     const double off = played(i).t - (played(i - 1).t - delay);
     return off - period * std::round(off / period);
@@ -61,7 +61,7 @@ TEST(Roles, ChildrenFollowByTheirDelays) {
       chain.theatre.ticks(1);
       if (chain.played(0).t < last) begun = real(chain.theatre.now);
     }
-    // The root's first period: every module is right delay and a tick after its parent, for good.
+    // Every module is correct, and stays so, one delay and one tick after its parent.
     while (!chain.in_step()) chain.theatre.ticks(1);
     EXPECT_LE(real(chain.theatre.now) - begun, 6 * (delay + 1) + 1) << "seed " << seed;
     for (int tick = 0; tick < 600; ++tick) {
@@ -81,7 +81,7 @@ TEST(Roles, WithoutSignalsNothingIsInStep) {
   EXPECT_EQ(chain.played(6).beats, 0);
 }
 
-// What clocks lose in ten minutes, signals make good every period.
+// The signals of every period correct the drift of the clocks over ten minutes.
 TEST(Roles, SignalsHoldDriftingClocksTogether) {
   Chain chain;
   chain.open(follow(), 3, {}, {0, 5000});
@@ -95,7 +95,7 @@ TEST(Roles, SignalsHoldDriftingClocksTogether) {
   EXPECT_TRUE(chain.in_step());
 }
 
-// Whoever loses its parent's signals leads its own subtree on.
+// A module that loses its parent's signals leads its own subtree.
 TEST(Roles, ADeadModuleLeavesTheOthersInStep) {
   Chain chain;
   chain.open(follow(), 6);
@@ -109,12 +109,12 @@ TEST(Roles, ADeadModuleLeavesTheOthersInStep) {
   EXPECT_EQ(chain.played(2).t, t) << "its behaviour stands still";
   EXPECT_LE(chain.played(3).beats, beats + 1);
   for (const std::size_t i : {1, 4, 5}) EXPECT_LT(std::abs(chain.error(i)), 1.5) << i;
-  // 3 hears nobody, and is where the dead one would have it.
+  // 3 receives nothing, and keeps the phase that the dead module would give it.
   const double apart = chain.played(3).t - (chain.played(1).t - 2 * delay);
   EXPECT_LT(std::abs(apart - period * std::round(apart / period)), 3);
 }
 
-// Section 2.2: the three in the middle see the same around them, and are told apart by induction.
+// Section 2.2: the three modules in the middle have the same neighbourhood, and are distinguished by induction.
 RoleBook arm() {
   RoleBook book;
   book.parent = "west";
@@ -178,7 +178,7 @@ TEST(Roles, GoOnAfterARestore) {
   chain.theatre.ticks(3);  // in the middle of finding their roles
   SaveArchive saved;
   chain.theatre.minds->archive(saved);
-  restored.seed = 2;  // other clocks, until the snapshot brings those that were
+  restored.seed = 2;  // other clocks, until the snapshot restores the saved ones
   restored.open(arm(), 5);
   restored.theatre.ticks(3);
   ASSERT_NE(hash(chain), hash(restored));

@@ -1,4 +1,4 @@
-// Several behaviours on one module: mailboxes, models, parameters and what each may see.
+// Several behaviours on one module: mailboxes, models, parameters and access rights.
 #include "volvox/base/index.h"
 #include "volvox/exchange/exchange.h"
 
@@ -28,7 +28,7 @@ class Clerk : public Behavior {
     while (const auto message = agent.read()) agent.model<Sees>().mailboxes.push_back(100 + message->mailbox);
   }
   bool receive(Agent& agent, const Message& message) override {
-    if (message.mailbox == 12) return false;  // waits to be read
+    if (message.mailbox == 12) return false;  // stays in the mailbox
     agent.model<Sees>().mailboxes.push_back(message.mailbox);
     return true;
   }
@@ -52,7 +52,7 @@ TEST_P(TwoClerks, HaveTheirOwnMailboxesAndModels) {
   auto scene = chain_of(2, model);
   ASSERT_TRUE(theatre.open(scene).ok());
   theatre.ticks(3);
-  // Of the two, the first has mailboxes 0, 11 and 12, the second 21; 99 is nobody's.
+  // Of the two, the first has mailboxes 0, 11 and 12, the second 21; no behaviour opens 99.
   Agent& agent = theatre.minds->agent(1);
   EXPECT_EQ(agent.model<Sees>().mailboxes, (std::vector<int>{0, 11, 112}));
   EXPECT_EQ(theatre.minds->network().sent, 5);
@@ -94,7 +94,7 @@ TEST(Behaviors, OmniscienceIsOnesOwn) {
   }
 }
 
-// Does much before it looks at the value.
+// Changes much state before it checks the value.
 class Rash : public Behavior {
  public:
   void start(Agent& agent) override { tune(agent); }

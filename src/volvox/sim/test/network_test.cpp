@@ -1,5 +1,5 @@
-// The network in the loop: the same bits at any thread count and after a restore, and the same
-// as the network alone.
+// The network in the loop: the same bits at any number of threads and after a restore, and the same events as in the
+// network alone.
 #include <gtest/gtest.h>
 
 #include "talkers.h"
@@ -63,7 +63,7 @@ TEST(NetworkInTheLoop, RestoringFlippedBitsNeverCrashes) {
   }
 }
 
-// Sends on, once, what it hears first.
+// Forwards the first message that it receives, once.
 class Relay final : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override {
@@ -82,7 +82,7 @@ class Relay final : public mind::Behavior {
   static mind::Bytes packet() { return mind::Bytes(53); }
 };
 
-// A flood through the loop, in ticks, is the flood of the network alone, event by event.
+// A flood in the loop has the same events as a flood in the network alone.
 TEST(NetworkInTheLoop, AFloodIsTheFloodOfTheNetworkAlone) {
   net::FloodOptions alone;
   alone.nodes = 100;

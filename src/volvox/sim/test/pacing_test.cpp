@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t ms = 1'000'000;
 
-// Time passes only when somebody sleeps or works.
+// Time passes only by sleep and work.
 class FakeClock final : public WallClock {
  public:
   std::int64_t now_ns() override { return now; }
@@ -61,7 +61,7 @@ TEST(Pacer, makes_up_for_a_backlog_and_counts_what_was_late) {
   EXPECT_TRUE(clock.slept.empty());
   for (int i = 0; i < 6; ++i) tick(pacer, clock, 4 * ms);
   EXPECT_EQ(pacer.report().late_ticks, 5);
-  EXPECT_EQ(clock.now, begin + 100 * ms);  // as if nothing had been
+  EXPECT_EQ(clock.now, begin + 100 * ms);  // as if no tick had been late
   EXPECT_DOUBLE_EQ(pacer.report().drift, 0);
 }
 
@@ -95,7 +95,7 @@ TEST(Pacer, keeps_time_with_the_real_clock) {
     pacer.end_tick();
     pacer.wait(nullptr);
   }
-  EXPECT_GE(platform::monotonic_ns() - begin, 50 * ms);  // never early; how late is the machine's affair
+  EXPECT_GE(platform::monotonic_ns() - begin, 50 * ms);  // never early; the lateness depends on the machine
 }
 
 TEST(TimeDistribution, quantiles_are_those_of_the_sorted_times_to_a_hundredth) {

@@ -40,7 +40,7 @@ constexpr const char* world_text = R"(<?xml version="1.0"?>
 </world>
 </sdf>)";
 
-// Whoever looks on may take long: the run was not slower for it.
+// The time of slow observers is not part of the wall time of the run.
 TEST(Run, OnlookersDoNotCount) {
   Folder folder;
   std::ofstream(folder / "pair.sdf") << world_text;
@@ -63,7 +63,7 @@ TEST(Run, OnlookersDoNotCount) {
   EXPECT_GT((*run)->report().wall_time, 0);
 }
 
-// A run that is killed leaves a folder that says so.
+// The folder of a killed run shows that it did not end.
 TEST(Run, SaysThatItIsRunning) {
   Folder folder;
   std::ofstream(folder / "pair.sdf") << world_text;
@@ -126,7 +126,7 @@ TEST(Run, BadOptionsAreRefusedBeforeAnythingRuns) {
             std::string::npos);
 }
 
-// A run that is saved halfway and restored reports what the whole run reports.
+// A run that is saved halfway and restored gives the same report as the whole run.
 TEST(Run, ARestoredRunEndsAlike) {
   Folder folder;
   std::ofstream(folder / "pair.sdf") << world_text;
@@ -134,7 +134,7 @@ TEST(Run, ARestoredRunEndsAlike) {
   const auto run_to = [&](double seconds, const char* from, const char* to) {
     RunOptions options;
     options.experiment = (folder / "pair.sdf").string();
-    options.engine = "none";  // restores exactly: saving leaves no trace
+    options.engine = "none";  // restores exactly: saving does not change the run
     options.duration = seconds;
     if (from != nullptr) options.restore_from = folder / from;
     if (to != nullptr) options.save_to = folder / to;

@@ -109,8 +109,8 @@ TEST(Simulation, DamagedAndForeignSnapshotsAreRefused) {
   EXPECT_NE(refusal(version).find("format 99"), std::string::npos);
 }
 
-// A snapshot may come from anywhere: whatever its bytes say, restoring it does not crash. (Files
-// are sealed by a hash besides; what is restored here may be nonsense.)
+// Restoring a damaged snapshot does not crash, whatever its bytes are. (Snapshot files also contain a hash; the state
+// that is restored here may be meaningless.)
 TEST(Simulation, RestoringFlippedBitsNeverCrashes) {
   Stage stage;
   for (const std::string& engine : stage.library.engines.names()) {
@@ -135,8 +135,8 @@ TEST(Simulation, ABehaviorThatListsNoStateIsNamed) {
   EXPECT_NE(saved.error().text().find("'forgetful' of module 'c0_0'"), std::string::npos) << saved.error().text();
 }
 
-// A long chain that lies on the ground is held up along its whole length: its docks bear next
-// to nothing, also when it has just been put there.
+// The ground supports a long chain along its whole length: the loads of its docks are almost zero, also right after the
+// start.
 TEST(Simulation, AChainThatLiesOnTheGroundStaysWhole) {
   Stage stage;
   model::ModelLibrary models;
@@ -154,7 +154,7 @@ TEST(Simulation, AChainThatLiesOnTheGroundStaysWhole) {
         bending = std::max(bending, simulation->world().dock_load(d).bending);
     }
     EXPECT_EQ(simulation->world().docks_broken(), 0) << height;
-    EXPECT_LT(bending, 10) << height;  // N m; they bear 20
+    EXPECT_LT(bending, 10) << height;  // N m; their strength is 20
   }
 }
 
@@ -168,7 +168,7 @@ TEST(Simulation, ObserversSeeEveryTick) {
   EXPECT_GT(simulation->phase_times().of(Phase::move), 0);
 }
 
-// Extensions hear before scripts act, and tell after observers have looked; what is measured comes last.
+// Extensions are called before scripts in the input phase and after observers in the publish phase; measures come last.
 TEST(Simulation, HooksTakeTheirTurns) {
   std::vector<std::string> turns;
   class Listener final : public mind::Extension {
@@ -210,7 +210,7 @@ TEST(Simulation, WhatAHookThrowsNamesIt) {
   EXPECT_EQ(simulation->tick(), 1);
 }
 
-// What is recorded of an input makes the same input again.
+// The recorded row of an input gives the same input again.
 TEST(Input, GoesThroughItsRecord) {
   const Twist rolling{{0.5, -0.0, 0}, {0, 0, 1e-300}};
   for (const Input& input :

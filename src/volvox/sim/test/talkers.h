@@ -1,4 +1,4 @@
-// A world that talks over wires, radio and bus, for the tests of the network in the loop.
+// A world whose modules communicate by wires, radio and bus, for the tests of the network in the loop.
 #pragma once
 
 #include "volvox/base/index.h"
@@ -6,7 +6,7 @@
 
 namespace volvox::sim {
 
-// Talks all the time, by dock, radio and bus, and answers what it hears.
+// Sends in every tick by dock, radio and bus, and answers every message.
 class Chatter final : public mind::Behavior {
  public:
   void start(mind::Agent& agent) override { agent.open(3); }

@@ -33,7 +33,7 @@ class Busy final : public mind::Behavior {
     agent.move_to("yaw", 0.2 * volvox::cos(phase_));
     agent.broadcast(Gossip{hops_, phase_});
     while (auto message = agent.read())
-      // A corrupted message is still a message: what it says need not make sense.
+      // A corrupted message still arrives, but its content may be meaningless.
       if (auto gossip = message->as<Gossip>(); gossip && std::fabs(gossip->phase) < 1e3) {
         hops_ = std::max(hops_, gossip->hops % 1000 + 1) % 1000;
         phase_ += 0.01 * volvox::sin(gossip->phase - phase_);

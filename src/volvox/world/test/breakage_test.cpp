@@ -71,7 +71,7 @@ TEST(Breakage, ADockBreaksAtItsStrengthAndStaysBroken) {
     EXPECT_EQ(bench.events[0].kind, DockEvent::Kind::broken);
     EXPECT_GE(bench.events[0].load.axial, strength) << "what broke it";
     EXPECT_LT(bench.events[0].load.axial, 25);
-    bench.tick(3);  // still within reach of each other, and broken
+    bench.tick(3);  // still within capture distance, but broken
     EXPECT_EQ(bench.world().graph().partner(bench.dock("base", "down")), nobody);
     EXPECT_LT(bench.world().link_pose(1).position.z, -0.1);
   }

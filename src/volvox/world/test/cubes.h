@@ -1,4 +1,4 @@
-// A module that tests can reckon with: a cube of 0.1 m and 1 kg with a dock on each face.
+// A simple module for tests: a cube of 0.1 m and 1 kg with a dock on each face.
 #pragma once
 
 #include <memory>
@@ -41,7 +41,7 @@ inline std::shared_ptr<const model::ModuleModel> share(model::ModuleModel model)
   return std::make_shared<const model::ModuleModel>(std::move(model));
 }
 
-// What was put together, on an engine with substeps of 1/240 s. All tests make their small worlds here.
+// The world of a scene, on an engine with substeps of 1/240 s. All tests make their small worlds here.
 inline Result<std::unique_ptr<World>> make_world(model::SceneBuilder& scene,
                                                  const std::string& engine = physics::default_engine) {
   auto model = scene.build();

@@ -8,7 +8,7 @@
 namespace volvox::world {
 namespace {
 
-// Against the obvious way, on clouds of different density, with docks at cell borders and far away.
+// Compared with a search over all pairs, on clouds of different density, with docks at cell borders and far away.
 TEST(DockFinder, FindsWhatTheObviousWayFinds) {
   RandomStream random(1, 0, "finder");
   for (int round = 0; round < 200; ++round) {

@@ -46,7 +46,7 @@ TEST(DockGraph, ModulesWithoutDocksAreAlone) {
   EXPECT_EQ(graph.organisms()[3], 1u);
 }
 
-// Random joining and parting against union-find from scratch.
+// Random joining and parting, compared with components computed from scratch.
 TEST(DockGraph, OrganismsStayRightUnderChange) {
   RandomStream random(5, 0, "graph");
   constexpr std::uint32_t modules = 30, docks = 4;

@@ -39,16 +39,15 @@ TEST(Docking, NearDocksArePulledTogether) {
   EXPECT_EQ(bench.events[1].kind, DockEvent::Kind::engaged);
 }
 
-// Linear and angular momentum to 1e-6. Energy never rises, but for the motion of the pull
-// itself (at most 1/2 mu v^2 with the relative speed of the pull), which is gone when the
-// dock is closed.
+// Linear and angular momentum are conserved to 1e-6. Energy does not rise, except for the motion of the pull itself (at
+// most 1/2 mu v^2 with the relative speed of the pull), which has ended when the dock is closed.
 TEST(Docking, KeepsMomentumAndNeverRaisesEnergy) {
   RandomStream random(3, 0, "docking");
   for (int trial = 0; trial < 12; ++trial) {
     auto scene = space();
     const auto model = share(cube());
     model::PlacementOptions a, b;
-    // All speeds are such that a meeting lasts long enough for a capture.
+    // All speeds are slow enough for a capture.
     a.velocity = {{random.uniform(0, 0.1), random.uniform(-0.05, 0.05), 0.02}, {0.1, random.uniform(-0.3, 0.3), 0.2}};
     b.velocity = {{-random.uniform(0, 0.1), random.uniform(-0.05, 0.05), 0.02}, {random.uniform(-0.3, 0.3), 0.1, -0.2}};
     scene.add(model, Pose{}, "a", a);
