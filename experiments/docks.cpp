@@ -25,8 +25,8 @@ void DockErrors::observe(const world::World& world) {
 }
 
 void DockErrors::report(sim::Metrics& metrics) const {
-  metrics.set("dock_error_max_mm", distance_ * 1e3, "of any dock in any tick");
-  metrics.set("dock_error_max_deg", degrees(angle_), "of any dock in any tick");
+  metrics.set("dock_error_max_mm", distance_ * 1e3, "largest gap in any dock during the run");
+  metrics.set("dock_error_max_deg", degrees(angle_), "largest misalignment of any dock during the run");
 }
 
 void DockErrors::archive(Archive& ar) {

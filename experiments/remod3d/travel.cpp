@@ -46,13 +46,13 @@ void Travel::observe(const sim::Simulation& simulation) {
 void Travel::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const Vec3 moved = centre_of_modules(simulation.world()) - start_;
   const double distance = length(moved.x, moved.y), time = simulation.now().seconds();
-  metrics.set("distance_m", distance, "over the ground, of the centre of mass");
-  metrics.set("forward_m", moved.x, "of that, along the way that the robot faces at the start");
-  metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
-  metrics.set("height_mean_m", sim::mean_of(height_sum_, static_cast<double>(ticks_)), "of the centre of mass");
-  metrics.set("height_min_m", sim::measured_if(ticks_ > 0, lowest_), "of the centre of mass, in any tick");
+  metrics.set("distance_m", distance, "horizontal distance of the centre of mass from its start");
+  metrics.set("forward_m", moved.x, "distance along the x axis, the robot's heading at the start");
+  metrics.set("speed_m_s", sim::mean_of(distance, time), "distance_m over the run time");
+  metrics.set("height_mean_m", sim::mean_of(height_sum_, real(ticks_)), "mean height of the centre of mass");
+  metrics.set("height_min_m", sim::measured_if(ticks_ > 0, lowest_), "lowest height of the centre of mass");
   if (const auto spread = phase_spread(simulation))
-    metrics.set("phase_spread_rad", *spread, "how far any module's phase is from the first one's, at the end");
+    metrics.set("phase_spread_rad", *spread, "largest phase difference to the first module, at the end");
   dock_errors_.report(metrics);
 }
 

@@ -139,11 +139,11 @@ void Gait::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   metrics.set("sync_time_s", synchrony_.since(),
               "time from which all are in step; -: never, or no module has a parent");
   metrics.set("sync_error_max_steps", sim::measured_if(synchrony_.children() > 0, synchrony_.largest_error()),
-              "at the end, of any child from where its parent should have it");
+              "largest phase error of a child against its parent, at the end");
   metrics.set("in_step", synchrony_.in_step(), "children in step with their parents at the end");
   metrics.set("children", synchrony_.children(), "modules that have a parent that plays");
   metrics.set("heading_deg", degrees(volvox::atan2(moved.y, moved.x)),
-              "of the way; 0: to where the root's n points at the start");
+              "direction of motion; 0: the direction of the root's dock n at the start");
 }
 
 void Gait::archive_state(Archive& ar) {

@@ -78,9 +78,9 @@ void RollingTrack::observe(const sim::Simulation& simulation) {
 void RollingTrack::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
   const Vec3 moved = world::centre_of_mass(simulation.world()) - start_;
   const double distance = length(moved.x, moved.y), time = simulation.now().seconds();
-  metrics.set("distance_m", distance, "over the ground, of the centre of mass");
-  metrics.set("speed_m_s", sim::mean_of(distance, time), "mean");
-  metrics.set("tilt_max_deg", degrees(tilt_), "of the loop's plane from the vertical");
+  metrics.set("distance_m", distance, "horizontal distance of the centre of mass from its start");
+  metrics.set("speed_m_s", sim::mean_of(distance, time), "distance_m over the run time");
+  metrics.set("tilt_max_deg", degrees(tilt_), "largest tilt of the loop's plane from the vertical");
   metrics.set("toppled", tilt_ > toppled ? 1 : 0, "1: it tilted by more than 45 degrees");
   metrics.set("direction_error_deg", degrees(std::sqrt(sim::mean_of(error_squares_, real(errors_)))),
               "RMS error of the modules' estimates of the vertical");

@@ -66,10 +66,10 @@ void Snake::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics) {
               "agreement of the modules' phases at the end: 1 all agree, 0 random");
   metrics.set("sync_time_s", sim::measured_time(synced_at_), "when all modules knew the phase; -: never");
   const double since = time - std::max(synced_at_, 0.0);
-  metrics.set(
-      "forward_speed_m_s", sim::mean_of(dot(world::centre_of_mass(simulation.world()) - synced_, forward_), since),
-      "mean in the direction of the waves, from the first module to the last, since all had heard of the phase");
-  metrics.set("lift_m", sim::measured_if(time > 1, lift_), "the highest centre of a link after the first second");
+  metrics.set("forward_speed_m_s",
+              sim::mean_of(dot(world::centre_of_mass(simulation.world()) - synced_, forward_), since),
+              "mean speed in the direction of the waves, after sync_time_s");
+  metrics.set("lift_m", sim::measured_if(time > 1, lift_), "largest height of a link's centre after the first second");
   dock_errors_.report(metrics);
 }
 

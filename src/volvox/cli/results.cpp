@@ -18,7 +18,9 @@ Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const f
 
 Result<void> write_results(sim::Run& run, record::Recorder* recorder, const fs::path& folder) {
   auto written = run.write(folder);
-  if (written.ok()) written = write_file(folder / "report.html", report::report_html(run.report(), folder));
+  // A snapshot that could not be saved must not cost the report.
+  const auto page = write_file(folder / "report.html", report::report_html(run.report(), folder));
+  if (written.ok()) written = page;
   if (recorder == nullptr) return written;
   const auto finished = recorder->finish({{"summary", run.report().json()}});  // even if the rest failed
   return written.ok() ? finished : written;

@@ -219,6 +219,7 @@ StepStatus Minds::sense(const world::World& world, double dt, ThreadPool& thread
 }
 
 StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
+  VOLVOX_ASSERT(order_.empty() || order_.size() == agents_.size());
   parallel_for(&threads, agents_.size(), 16, [&](std::size_t k) {
     const std::size_t i = order_.empty() ? k : order_[k];
     agents_[i].now_ = tick_begin;
@@ -351,6 +352,7 @@ std::string Minds::command_problem(std::size_t i, std::size_t action, const Valu
 }
 
 StepStatus Minds::act(world::World& world) {
+  VOLVOX_ASSERT(controller_of_.empty() || controller_of_.size() == agents_.size());
   Value room;
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     const Agent& agent = agents_[i];
@@ -419,6 +421,7 @@ void Minds::sent(std::uint32_t agent, const SendReport& report) {
 StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t tick) {
   arrivals_.clear();
   if (exchange_) {
+    last_called_ = 0;
     const auto ran = exchange_->run(tick_end);
     if (!ran.ok()) return failed(last_called_, "the network cannot go on: " + ran.error().text());
   }

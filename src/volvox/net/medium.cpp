@@ -126,6 +126,8 @@ void Medium::reserve(std::size_t radios) {
 }
 
 void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& position) {
+  VOLVOX_ASSERT(!has(radio) && options.antenna_gain > 0);
+  VOLVOX_ASSERT(position_.size() == radio_.size() && sum_.size() == radio_.size() && limit_.size() == radio_.size());
   const std::uint32_t slot = narrow<std::uint32_t>(size());  // after the sorted slots until the next sort
   const PowerUnits noise = to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
   slot_of_.resize(radio + 1, nothing);

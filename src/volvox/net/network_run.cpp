@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "volvox/base/index.h"
+#include "volvox/base/check.h"
 #include "volvox/net/network_state.h"
 
 namespace volvox::net {
@@ -92,6 +93,7 @@ void Network::State::call_back(Network& network) {
   core.counters.events += calling.size();
   for (const std::uint64_t place : calling_order) {
     const Callback callback = calling[low_word(place)];
+    VOLVOX_ASSERT(callback.interface < core.interfaces.size() && core.frames[callback.frame].references > 0);
     const Frame frame = core.frames[callback.frame];
     const NodeId node{core.interfaces[callback.interface].node, 0};
     const InterfaceId interface { callback.interface, 0 };

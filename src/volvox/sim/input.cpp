@@ -170,6 +170,7 @@ InputRecord record_of(const Input& input) {
 }
 
 Result<Input> input_of(const InputRecord& r) {
+  if (!std::isfinite(r.value) || !finite(r.force)) return out_of_bounds(r.kind.c_str());
   if (r.kind == "parameter") return Input(ParameterInput{r.module, r.name, r.text});
   if (r.kind == "joint") return Input(JointInput{r.module, r.name, r.value});
   if (r.kind == "dock") return Input(DockInput{r.module, r.name, r.value != 0});

@@ -343,7 +343,7 @@ void Run::end() {
     if (report_.metrics.find(name) == nullptr) report_.metrics.set(name, value, note);
   };
   if (report_.metrics.find("distance_m") == nullptr)
-    add("moved_m", length(moved.x, moved.y), "from where the centre of mass was at the start, over the ground");
+    add("moved_m", length(moved.x, moved.y), "horizontal distance of the centre of mass from its start");
   add("organisms", real(world.organism_count()), "robots: connected components of modules");
   add("docks_engaged", real(world.graph().connections()), "at the end");
   add("docks_formed", real(world.docks_formed()), "during the run");
@@ -351,21 +351,21 @@ void Run::end() {
   add("docks_broken", real(world.docks_broken()), "during the run");
   if (world.graph().connections() > 0 || world.docks_broken() + world.docks_released() > 0) {
     const std::string where = loads_.where(world);
-    add("dock_axial_max_N", loads_.highest().axial, "the highest pull on any dock in any tick");
-    add("dock_shear_max_N", loads_.highest().shear, "likewise");
-    add("dock_bending_max_Nm", loads_.highest().bending, "likewise");
-    add("dock_torsion_max_Nm", loads_.highest().torsion, "likewise");
+    add("dock_axial_max_N", loads_.highest().axial, "largest pull on any dock during the run");
+    add("dock_shear_max_N", loads_.highest().shear, "largest shear force on any dock");
+    add("dock_bending_max_Nm", loads_.highest().bending, "largest bending moment on any dock");
+    add("dock_torsion_max_Nm", loads_.highest().torsion, "largest torsion on any dock");
     // Docks that cannot break have no strength to compare with.
     if (!where.empty())
       add("dock_load_max", loads_.utilisation(), ("against its strength, 1 breaks it: " + where).c_str());
   }
   const mind::NetworkCounters& network = simulation_->minds().network();
-  add("messages_sent", real(network.sent), "");
-  add("messages_lost", real(network.lost), "also those sent to a dock where nobody was");
+  add("messages_sent", real(network.sent), "by behaviours");
+  add("messages_lost", real(network.lost), "including those sent to a dock without a neighbour");
   if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
     add("frames_sent", real(frames.transmissions), "started on a wire, bus or antenna");
-    add("frames_received", real(frames.deliveries), "");
+    add("frames_received", real(frames.deliveries), "delivered to an interface");
     add("frames_collided", real(frames.collisions), "at a receiver: one frame may collide at many");
     add("frames_weak", real(frames.weak), "above a receiver's noise, too weak to decode");
     add("frames_aborted", real(frames.transmit_aborts), "their receiver was or began transmitting");

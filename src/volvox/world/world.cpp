@@ -185,6 +185,7 @@ StepStatus World::move(Time begin, Time end) { return advance(begin, end); }
 // Engines divide an advance into substeps, and an advance of one substep stays whole. So this works for every engine,
 // at the cost of one contact detection per substep instead of per tick.
 StepStatus World::move(Time begin, Time end, double max_substep, const Control& control) {
+  VOLVOX_ASSERT(begin < end && max_substep > 0 && control != nullptr);
   const std::span<Wrench> forces = engine_->forces();
   tick_forces_.assign(forces.begin(), forces.end());
   const int count = physics::substep_count((end - begin).seconds(), max_substep);
@@ -199,6 +200,7 @@ StepStatus World::move(Time begin, Time end, double max_substep, const Control& 
 }
 
 StepStatus World::advance(Time begin, Time end) {
+  VOLVOX_ASSERT(begin < end && last_velocities_.size() == bodies_.size());
   for (std::uint32_t l = 0; l < bodies_.size(); ++l) last_velocities_[l] = link_velocity(l);
   last_advance_ = (end - begin).seconds();
   StepStatus status = engine_->advance(begin, end);
@@ -206,6 +208,7 @@ StepStatus World::advance(Time begin, Time end) {
     status.who = body_name(status.body);
     return status;
   }
+  VOLVOX_ASSERT(physics::in_order(*engine_));
   for (const std::uint32_t carrier : carriers_) record_load(carrier, last_advance_);
   return status;
 }
