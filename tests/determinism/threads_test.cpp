@@ -7,6 +7,7 @@
 
 #include "behaviors.h"
 #include "experiments.h"
+#include "volvox/physics/engine.h"
 #include "volvox/sim/run.h"
 
 namespace volvox {
@@ -98,6 +99,65 @@ TEST_P(Threads, TheOrderOfModulesDoesNotMatter) {
   const Outcome shuffled = run(GetParam(), 100, 4, 20, true);
   EXPECT_EQ(in_order.hash, shuffled.hash);
   EXPECT_EQ(in_order.log, shuffled.log);
+}
+
+// A pile in one group of contacts, large enough to be cut into strips that several threads sweep
+// (physics/native/contact_sweep.cpp: 200 contacts a strip).
+std::uint64_t pile(int threads) {
+  ThreadPool pool(threads);
+  auto engine = physics::built_in_engines().make("native", {.threads = &pool});
+  EXPECT_TRUE(engine.ok());
+  const auto solid = [](const model::Shape& shape) {
+    auto geometry = std::make_shared<model::Geometry>();
+    geometry->colliders.push_back({.shape = shape});
+    return geometry;
+  };
+  physics::BodyDesc ground;
+  ground.motion = physics::Motion::fixed;
+  ground.geometry = solid(model::Plane{});
+  EXPECT_TRUE((*engine)->add_body(ground).ok());
+  physics::BodyDesc box;
+  box.geometry = solid(model::Box{{0.1, 0.1, 0.1}});
+  box.moments = {0.002, 0.002, 0.002};
+  for (int i = 0; i < 14 * 6 * 3; ++i) {
+    box.pose.position = {0.101 * (i % 14) + 0.02 * (i / 84), 0.101 * (i / 14 % 6), 0.049 + 0.099 * (i / 84)};
+    EXPECT_TRUE((*engine)->add_body(box).ok());
+  }
+  for (int tick = 0; tick < 6; ++tick) {
+    const StepStatus status = (*engine)->advance(Time::seconds(tick / 60.0), Time::seconds((tick + 1) / 60.0));
+    EXPECT_TRUE(status.ok()) << status.what;
+  }
+  std::vector<physics::Contact> contacts;
+  (*engine)->contacts(contacts);
+  EXPECT_GT(contacts.size(), 800u) << "or there are too few strips to see anything";
+  HashArchive hash;
+  (*engine)->archive(hash);
+  return hash.value();
+}
+
+TEST(ThreadsInPhysics, SweepALargePileInStrips) {
+  const std::uint64_t alone = pile(1);
+  for (const int threads : {2, 4}) EXPECT_EQ(pile(threads), alone) << threads << " threads";
+}
+
+// Minds think on several threads, and what they say goes through wires and radios.
+TEST(ThreadsInTheNetwork, FloodABoard) {
+  const auto flood = [](int threads) {
+    sim::Library library;
+    robots::register_behaviors(library.minds.behaviors);
+    experiments::register_experiments(library.experiments);
+    Log log;
+    sim::RunOptions options;
+    options.experiment = "vouivre/checkerboard";
+    options.settings["simulation"] = "8";  // wires and radio
+    options.duration = 1;
+    options.threads = threads;
+    auto run = sim::Run::prepare(options, library, log);
+    EXPECT_TRUE(run.ok()) << run.error().text();
+    (*run)->finish();
+    return (*run)->report().state_hash;
+  };
+  EXPECT_EQ(flood(4), flood(1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Experiments, Threads, testing::Values("remod3d/snake", "remod3d/scatter"),

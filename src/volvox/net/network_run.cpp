@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "volvox/base/index.h"
 #include "volvox/base/check.h"
+#include "volvox/base/index.h"
 #include "volvox/net/network_state.h"
 
 namespace volvox::net {

@@ -3,19 +3,29 @@
 #include <cstdlib>
 #include <new>
 
+#include "volvox/physics/native/lanes.h"
 #include "volvox/physics/native/test/scenes.h"
 
 namespace {
 std::atomic<long> allocations{0};
 }
 
+// The forms for arrays, and those that do not throw, come down to these four.
 void* operator new(std::size_t size) {
   ++allocations;
   if (void* p = std::malloc(size)) return p;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++allocations;
+  const auto to = static_cast<std::size_t>(alignment);
+  if (void* p = std::aligned_alloc(to, (size + to - 1) / to * to)) return p;
+  throw std::bad_alloc();
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace volvox::physics::native {
 namespace {
@@ -120,6 +130,23 @@ TEST(Determinism, hashing_changes_nothing) {
     (void)other.bench.hash();
   }
   EXPECT_EQ(heap.bench.hash(), other.bench.hash());
+}
+
+TEST(Determinism, every_form_of_new_is_counted) {
+  struct alignas(64) Wide {
+    double lanes[8];
+  };
+  const auto counts = [](auto&& make) {
+    const long before = allocations;
+    make();
+    return allocations - before;
+  };
+  EXPECT_EQ(counts([] { ::operator delete(::operator new(8)); }), 1);
+  EXPECT_EQ(counts([] { ::operator delete(::operator new(8, std::nothrow)); }), 1);
+  EXPECT_EQ(counts([] { ::operator delete[](::operator new[](8)); }), 1);
+  EXPECT_EQ(counts([] { delete new Wide; }), 1);
+  EXPECT_EQ(counts([] { delete[] new Wide[3]; }), 1);
+  EXPECT_EQ(counts([] { LaneVector<Lanes> lanes(2); }), 1);
 }
 
 TEST(Determinism, a_steady_step_allocates_nothing) {
