@@ -23,6 +23,7 @@
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/cli.h"
+#include "volvox/record/recorder.h"
 #include "volvox/sim/run.h"
 #include "volvox/view/web/viewed_run.h"
 

@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
              "Embree by one", "Embree by eight", "paper ms", "goal ms");
   for (const Goal& goal : {Goal{0, 3.5, 0.05}, Goal{7, 115, 0.05}, Goal{13, 333, 0.06}, Goal{113, 0, 0.1}}) {
     RandomStream random(1, 0, "room");
-    const model::Mesh mesh = room(bar.cells, random);
+    const model::Mesh mesh = room(goal.cells, random);
     const rays::RayCaster caster(mesh);
     const Peer peer(*mesh);
     for (const bool drives : {true, false}) {

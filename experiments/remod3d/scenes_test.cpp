@@ -170,7 +170,9 @@ TEST(Experiments, GoOnFromASnapshotAsIfNothingHadBeen) {
     for (const auto& [name, value] : whole.metrics) {
       const bool measured = !std::isnan(value);
       EXPECT_EQ(measured, !std::isnan(second[name])) << experiment << ", " << name;
-      if (measured) EXPECT_EQ(second[name], value) << experiment << ", " << name;
+      if (measured) {
+        EXPECT_EQ(second[name], value) << experiment << ", " << name;
+      }
     }
   }
 }

@@ -109,7 +109,7 @@ std::uint64_t pile(int threads) {
   EXPECT_TRUE(engine.ok());
   const auto solid = [](const model::Shape& shape) {
     auto geometry = std::make_shared<model::Geometry>();
-    geometry->colliders.push_back({.shape = shape});
+    geometry->colliders.push_back({"solid", shape, {}, {}});
     return geometry;
   };
   physics::BodyDesc ground;

@@ -10,6 +10,7 @@ namespace {
 std::atomic<long> allocations{0};
 }
 
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // GCC inlines delete here, but not the new of this file
 // The forms for arrays, and those that do not throw, come down to these four.
 void* operator new(std::size_t size) {
   ++allocations;
