@@ -511,7 +511,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   add_picture(app, a);
   add_scan(app, a.scan);
   add_others(app, a);
-  const std::string version_line = fmt::format("volvox {} (instruction set {})", version, name(isa()));
+  const std::string version_line = fmt::format("volvox {}", version);
   app.set_version_flag("--version", version_line);
   for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", version_line);
   if (!chosen_isa().ok()) return complain(chosen_isa().error());

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/base/isa.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
@@ -104,6 +105,8 @@ int info_engines(const std::vector<std::string>& names, const sim::Library& libr
                    (info.exact_restore ? "exact" : "cold (caches are dropped when a run is saved)"));
     print_indented(std::string("threads: ") +
                    (info.uses_threads ? "as many as a run is given" : "one, whatever a run is given"));
+    if (name == physics::default_engine)
+      print_indented(fmt::format("instruction set: {} (VOLVOX_ISA chooses)", volvox::name(isa())));
     print_limits(info.limits);
     fmt::print("\n");
   }
