@@ -6,8 +6,6 @@ target_compile_options(volvox_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds>
   # The same bits on every x86-64 machine: no contraction to FMA, no reassociation.
   -ffp-contract=off -fno-math-errno
-  # ccache understands precompiled headers only with this.
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CCACHE}>>:-fpch-preprocess>
   $<$<BOOL:${VOLVOX_WERROR}>:-Werror>)
 if(VOLVOX_SANITIZE)
   target_compile_options(volvox_flags INTERFACE -fsanitize=${VOLVOX_SANITIZE} -fno-omit-frame-pointer -g1)
