@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
   if (!engine.ok()) return fmt::print(stderr, "{}\n", engine.error().text()), 2;
 
   const sim::Simulation& simulation = (*run)->simulation();
-  const auto scene = std::make_shared<const view::Scene>(view::Scene::of(simulation.world()));
-  if (auto loaded = (*engine)->load(scene); !loaded.ok()) return fmt::print(stderr, "{}\n", loaded.error().text()), 2;
+  const auto tree = std::make_shared<const view::RenderTree>(view::RenderTree::of(simulation.world()));
+  if (auto loaded = (*engine)->load(tree); !loaded.ok()) return fmt::print(stderr, "{}\n", loaded.error().text()), 2;
   view::Frame frame;
   std::vector<double> total, captured;
   std::clock_t cpu = 0;
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     const double begin = platform::monotonic_seconds();
     view::capture(simulation, frame);
     const double taken = platform::monotonic_seconds();
-    const auto camera = view::Camera::framing(view::bounds(*scene, frame, true), {0.62, -0.74, 0.52}, 16.0 / 9);
+    const auto camera = view::Camera::framing(view::bounds(*tree, frame, true), {0.62, -0.74, 0.52}, 16.0 / 9);
     if (auto shown = (*engine)->show(frame); !shown.ok()) return 1;
     const auto image = (*engine)->image(camera);
     if (!image.ok()) return fmt::print(stderr, "{}\n", image.error().text()), 1;

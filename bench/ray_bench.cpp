@@ -27,7 +27,6 @@ double cpu_ms() {
 }
 
 // Rounds to the nearest float.
-float to_float(double x) { return static_cast<float>(x); }
 
 // A room of 4 x 3 x 1 m with uneven sides. Each of its six sides has `cells` squares per metre, or two triangles if
 // that is 0.

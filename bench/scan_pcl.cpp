@@ -9,12 +9,6 @@
 #include "volvox/base/index.h"
 
 namespace volvox::bench {
-namespace {
-
-float to_float(double x) { return static_cast<float>(x); }
-
-}  // namespace
-
 scan::TriangleMesh pcl_greedy_projection(const scan::Cloud& cloud) {
   using Points = pcl::PointCloud<pcl::PointXYZ>;
   Points::Ptr points(new Points);

@@ -22,13 +22,13 @@ class Rear : public volvox::sim::Experiment {
     setup.registries.behaviors.add("lift", [] { return std::make_unique<Lift>(); });
     auto superbot = setup.library.load("superbot");
     if (!superbot.ok()) return superbot.error();
-    model::SceneBuilder scene("rear");
-    scene.add_ground();
-    scene.add_chain(*superbot, std::stoi(setup.settings["modules"]), "back", "front", 0,
-                    volvox::Pose{{0, 0, 0.0425}, {}}, "m");
-    scene.placement(scene.find("m1")).mind = model::Mind{"lift", {}, {}, 0};  // m1 lifts m0
-    scene.set_run({volvox::Time::seconds(4), {1, 60}, 1.0 / 240});
-    return scene.build();
+    model::WorldBuilder builder("rear");
+    builder.add_ground();
+    builder.add_chain(*superbot, std::stoi(setup.settings["modules"]), "back", "front", 0,
+                      volvox::Pose{{0, 0, 0.0425}, {}}, "m");
+    builder.placement(builder.find("m1")).mind = model::Mind{"lift", {}, {}, 0};  // m1 lifts m0
+    builder.set_run({volvox::Time::seconds(4), {1, 60}, 1.0 / 240});
+    return builder.build();
   }
   void observe(const volvox::sim::Simulation& simulation) override {  // after every tick
     head_ = volvox::world::centre_of_mass(simulation.world(), simulation.world().modules().front()).z;

@@ -71,12 +71,12 @@ Result<model::WorldModel> Explore::init(sim::Setup& setup) {
   next_ = every_;
   truth_ = simple_arena({});
 
-  model::SceneBuilder scene("explore");
+  model::WorldBuilder builder("explore");
   for (std::size_t k = 0; k < std::size(parts); ++k) {
     scan::TriangleMesh part = truth_;
     std::erase_if(part.triangles, [&](const scan::Triangle& t) { return part_of(truth_, t) != k; });
-    scene.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0},
-                       parts[k].color, parts[k].name);
+    builder.add_obstacle(std::make_shared<const model::MeshData>(scan::welded(part, 1e-9)), {}, 0, {0.8, 0},
+                         parts[k].color, parts[k].name);
   }
   constexpr int rays = 720;
   // A full circle in the vertical plane across the robot's path.
@@ -98,14 +98,14 @@ Result<model::WorldModel> Explore::init(sim::Setup& setup) {
                            {"near", std::to_string(near)}},
                           0};
   const auto added =
-      add_scout_pair(scene, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}},
+      add_scout_pair(builder, setup.library, {upright, eye}, Pose{{-1.75, 0.65, scout_clearance}, {}},
                      {{"speed", "0.3"}, {"ramp", "0.2"}},
                      {{laser, {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}}}});
   if (!added.ok()) return added.error();
   model::RunSettings run;
   run.duration = Time::seconds(12);
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 scan::TriangleMesh Explore::mesh() const {

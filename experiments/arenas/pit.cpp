@@ -104,15 +104,15 @@ Result<scan::Built> arena_named(const std::string& name, int detail, const Pit& 
   return built;
 }
 
-void add_arena(model::SceneBuilder& scene, const scan::Built& arena) {
+void add_arena(model::WorldBuilder& builder, const scan::Built& arena) {
   const model::Material material{0.8, 0};
   const model::Color color{0.78, 0.76, 0.72, 1};
   const scan::TriangleMesh& mesh = arena.boxes.empty() ? arena.mesh : arena.rest;
   if (!mesh.triangles.empty())
-    scene.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, material, color, "arena");
+    builder.add_obstacle(std::make_shared<const model::MeshData>(mesh), {}, 0, material, color, "arena");
   for (std::size_t i = 0; i < arena.boxes.size(); ++i)
-    scene.add_obstacle(model::Box{arena.boxes[i].size}, arena.boxes[i].pose, 0, material, color,
-                       "box_" + std::to_string(i));
+    builder.add_obstacle(model::Box{arena.boxes[i].size}, arena.boxes[i].pose, 0, material, color,
+                         "box_" + std::to_string(i));
 }
 
 }  // namespace volvox::experiments::arenas

@@ -34,6 +34,6 @@ Result<scan::Built> arena_named(const std::string& name, int detail, const Pit& 
 inline constexpr const char* overview = "1.5,-4.1,3.4:0.02,-0.16,0";  // a camera that shows the whole arena
 
 // Adds the arena as one fixed body; a mixed model as its boxes and a mesh of the rest.
-void add_arena(model::SceneBuilder& scene, const scan::Built& arena);
+void add_arena(model::WorldBuilder& builder, const scan::Built& arena);
 
 }  // namespace volvox::experiments::arenas

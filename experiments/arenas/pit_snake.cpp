@@ -42,17 +42,17 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
   if (!arena.ok()) return arena.error();
   triangles_ = arena->mesh.triangles.size();
 
-  model::SceneBuilder scene("pit_snake");
-  add_arena(scene, *arena);
+  model::WorldBuilder builder("pit_snake");
+  add_arena(builder, *arena);
   model::PlacementOptions options;
   options.mind = mind;
   // The head is module 0; its dock is 0.1 m before the pit.
-  scene.add_chain(*scout, modules, "back", "front", 0, Pose{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}},
-                  "scout", options);
+  builder.add_chain(*scout, modules, "back", "front", 0, Pose{{-0.1 - scout_length / 2, 0, axle_height + 0.001}, {}},
+                    "scout", options);
   model::RunSettings run;
   run.duration = Time::seconds(10);
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void PitSnake::observe(const sim::Simulation& simulation) {

@@ -53,15 +53,15 @@ Result<model::WorldModel> Rangefinder::init(sim::Setup& setup) {
                              0};
   std::map<std::string, model::NoiseChainSpec> disturbed;
   if (noise > 0) disturbed[laser] = {{"ranging", {{"deviation", std::to_string(noise)}, {"max_range", "8"}}, 0}};
-  model::SceneBuilder scene("rangefinder");
-  add_arena(scene, *arena);
-  const auto added = add_scout_pair(scene, setup.library, {sensor}, Pose{{-1.1, -0.3, scout_clearance}, {}},
+  model::WorldBuilder builder("rangefinder");
+  add_arena(builder, *arena);
+  const auto added = add_scout_pair(builder, setup.library, {sensor}, Pose{{-1.1, -0.3, scout_clearance}, {}},
                                     {{"speed", "0.15"}, {"yaw", "0.5"}, {"ramp", "0.2"}}, disturbed);
   if (!added.ok()) return added.error();
   model::RunSettings run;
   run.duration = Time::seconds(6);  // later the Scouts would roll into the pit
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void Rangefinder::observe(const sim::Simulation& simulation) {

@@ -23,12 +23,12 @@ Result<model::WorldModel> Reconstruct::init(sim::Setup& setup) {
   triangles_ = built->mesh.triangles.size();
   cpu_ = built->cpu_s;
   found_ = scan::evaluate(built->mesh, truth, 2000);
-  model::SceneBuilder scene("reconstruct");
-  add_arena(scene, *built);
+  model::WorldBuilder builder("reconstruct");
+  add_arena(builder, *built);
   model::RunSettings run;
   run.duration = Time::seconds(0.1);
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void Reconstruct::shutdown(const sim::Simulation&, sim::Metrics& metrics) {

@@ -31,10 +31,10 @@ scan::TriangleMesh below_the_cut(scan::TriangleMesh mesh, double floor) {
   return mesh;
 }
 
-void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, double floor) {
-  const int arena = scene.find("arena");
+void draw_without_ceiling(model::WorldBuilder& builder, const scan::Built& built, double floor) {
+  const int arena = builder.find("arena");
   if (arena < 0) return;  // the arena consists of boxes only
-  auto drawn = std::make_shared<model::ModuleModel>(*scene.placement(arena).model);
+  auto drawn = std::make_shared<model::ModuleModel>(*builder.placement(arena).model);
   std::vector<model::Visual>& visuals = drawn->links.front().visuals;
   visuals.clear();
   for (const bool is_floor : {true, false}) {
@@ -50,7 +50,7 @@ void draw_without_ceiling(model::SceneBuilder& scene, const scan::Built& built, 
                        {},
                        is_floor ? floor_color : wall_color});
   }
-  scene.placement(arena).model = drawn;
+  builder.placement(arena).model = drawn;
 }
 
 // Of eight cameras around the path, the one that sees most of the path.
@@ -121,9 +121,9 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
   if (!place.ok()) return place.error();
   grid_ = std::make_unique<CellGrid>(scan_.points, known);
 
-  model::SceneBuilder scene("room");
-  add_arena(scene, *built);
-  draw_without_ceiling(scene, *built, place->at.z);
+  model::WorldBuilder builder("room");
+  add_arena(builder, *built);
+  draw_without_ceiling(builder, *built, place->at.z);
   camera_ = camera_at(built->mesh, *place);
   constexpr int rays = 360;
   model::Sensor sensor{laser,
@@ -135,15 +135,15 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
                         {"max_range", "20"}},
                        0};
   const auto added =
-      add_scout_pair(scene, setup.library, {sensor},
+      add_scout_pair(builder, setup.library, {sensor},
                      Pose{place->at + Vec3{0, 0, scout_clearance}, Quat::axis_angle({0, 0, 1}, place->heading)},
                      {{"speed", std::to_string(speed)}, {"ramp", "0.5"}});
   if (!added.ok()) return added.error();
   model::RunSettings run;
   free_way_ = place->way;
   run.duration = Time::seconds(std::clamp(std::round(place->way / speed), 2.0, 60.0));
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void Room::observe(const sim::Simulation& simulation) {

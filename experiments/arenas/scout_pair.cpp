@@ -4,7 +4,7 @@
 
 namespace volvox::experiments::arenas {
 
-Result<void> add_scout_pair(model::SceneBuilder& scene, model::ModelLibrary& library,
+Result<void> add_scout_pair(model::WorldBuilder& builder, model::ModelLibrary& library,
                             const std::vector<model::Sensor>& sensors, const Pose& pose,
                             std::map<std::string, std::string> mind,
                             const std::map<std::string, model::NoiseChainSpec>& noise) {
@@ -17,9 +17,9 @@ Result<void> add_scout_pair(model::SceneBuilder& scene, model::ModelLibrary& lib
   for (const auto& [sensor, disturbances] : noise) carrier->percept_noise[sensor] = disturbances;
   model::PlacementOptions options;
   options.mind = model::Mind{"roll_on", std::move(mind), {}, 0};
-  scene.add(carrier, pose, "scout", options);
-  scene.add(pusher, std::nullopt, "pusher", options);
-  scene.connect("scout.back", "pusher.front");
+  builder.add(carrier, pose, "scout", options);
+  builder.add(pusher, std::nullopt, "pusher", options);
+  builder.connect("scout.back", "pusher.front");
   return {};
 }
 

@@ -13,7 +13,7 @@ constexpr double scout_clearance = 0.049;  // m, height of a Scout's axle above 
 
 // Both run the behaviour roll_on with the parameters `mind`. The Scouts' own proximity sensors are removed, so that
 // only `sensors` casts rays.
-Result<void> add_scout_pair(model::SceneBuilder& scene, model::ModelLibrary& library,
+Result<void> add_scout_pair(model::WorldBuilder& builder, model::ModelLibrary& library,
                             const std::vector<model::Sensor>& sensors, const Pose& pose,
                             std::map<std::string, std::string> mind,
                             const std::map<std::string, model::NoiseChainSpec>& noise = {});

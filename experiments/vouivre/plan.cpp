@@ -6,7 +6,7 @@
 #include <map>
 
 #include "volvox/base/index.h"
-#include "volvox/model/scene.h"
+#include "volvox/model/world_builder.h"
 #include "volvox/net/power.h"
 #include "volvox/net/propagation.h"
 
@@ -130,11 +130,11 @@ Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& libr
   const auto catom = library.load("catom");
   if (!catom.ok()) return catom.error();
   const model::Model models[] = {catom_for(plan, **catom, false), catom_for(plan, **catom, true)};
-  model::SceneBuilder scene("vouivre");
-  scene.set_gravity({});
-  scene.set_run({Time::seconds(plan.longest), TickLength{1, 10}, 1.0 / 240, "none"});
+  model::WorldBuilder builder("vouivre");
+  builder.set_gravity({});
+  builder.set_run({Time::seconds(plan.longest), TickLength{1, 10}, 1.0 / 240, "none"});
   if (std::find(plan.radio.begin(), plan.radio.end(), true) != plan.radio.end())
-    scene.add_channel({.name = "air", .frequency = plan.assumed.frequency});
+    builder.add_channel({.name = "air", .frequency = plan.assumed.frequency});
   const auto text = [](bool flag) { return std::string(flag ? "true" : "false"); };
   const auto name = [](const Cell& cell) { return fmt::format("c{}_{}", cell.x, cell.y); };
   for (const int i : indices<int>(plan.cells)) {
@@ -147,17 +147,17 @@ Result<model::WorldModel> make_world(const Plan& plan, model::ModelLibrary& libr
                                "plan.cpp",
                                0};
     const Cell& cell = plan.cells[i];
-    scene.add(models[plan.radio[i] ? 1 : 0],
-              Pose{{cell.x * plan.assumed.spacing, cell.y * plan.assumed.spacing, 0.005}, {}}, name(cell), options);
+    builder.add(models[plan.radio[i] ? 1 : 0],
+                Pose{{cell.x * plan.assumed.spacing, cell.y * plan.assumed.spacing, 0.005}, {}}, name(cell), options);
   }
   // Feature 0 points along x, feature 3 along y; 6 and 9 are opposite.
   for (const Cell& cell : plan.cells) {
-    if (const Cell right{cell.x + 1, cell.y}; scene.find(name(right)) >= 0)
-      scene.connect(name(cell) + ".f0", name(right) + ".f6");
-    if (const Cell above{cell.x, cell.y + 1}; scene.find(name(above)) >= 0)
-      scene.connect(name(cell) + ".f3", name(above) + ".f9");
+    if (const Cell right{cell.x + 1, cell.y}; builder.find(name(right)) >= 0)
+      builder.connect(name(cell) + ".f0", name(right) + ".f6");
+    if (const Cell above{cell.x, cell.y + 1}; builder.find(name(above)) >= 0)
+      builder.connect(name(cell) + ".f3", name(above) + ".f9");
   }
-  return scene.build();
+  return builder.build();
 }
 
 }  // namespace volvox::experiments::vouivre

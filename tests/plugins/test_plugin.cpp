@@ -251,7 +251,7 @@ class Fog final : public view::RenderEngine {
   explicit Fog(const Parameters& parameters)
       : width_(narrow<int>(parameters.integer("width", 16))), height_(narrow<int>(parameters.integer("height", 16))) {}
   const view::RenderEngineInfo& info() const override { return info_; }
-  Result<void> load(std::shared_ptr<const view::Scene>) override { return {}; }
+  Result<void> load(std::shared_ptr<const view::RenderTree>) override { return {}; }
   Result<void> show(const view::Frame&) override { return {}; }
   Result<view::Image> image(const view::Camera&, std::span<const view::Frame>) override {
     return view::Image{width_, height_, std::vector<std::uint8_t>(3 * width_ * height_, 128)};

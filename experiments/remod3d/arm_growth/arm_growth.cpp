@@ -125,21 +125,21 @@ Result<model::WorldModel> ArmGrowth::init(sim::Setup& setup) {
   setup.registries.behaviors.add(
       "grow", [plan = *plan] { return std::make_unique<robots::Grow>(plan); }, "an arm that docks with modules nearby");
   const Model module = with_beacons(**superbot);
-  model::SceneBuilder scene("arm_growth");
-  scene.add_ground();
-  scene.add(make_base(), Pose{}, "base");
+  model::WorldBuilder builder("arm_growth");
+  builder.add_ground();
+  builder.add(make_base(), Pose{}, "base");
   model::PlacementOptions arm, loose;
   arm.positions = {{"yaw", first_posture[0]}, {"roll", first_posture[1]}, {"pitch", first_posture[2]}};
   loose.positions = {{"roll", quarter}};
-  scene.add(module, std::nullopt, "m0", arm);
-  scene.connect("base.mount", "m0.back");
+  builder.add(module, std::nullopt, "m0", arm);
+  builder.connect("base.mount", "m0.back");
   const auto lying = [](const Vec3& tail, double heading) {
     return Pose{tail, Quat::axis_angle({0, 0, 1}, heading)} * Pose{{half, 0, 0}, {}};
   };
-  scene.add(module, lying(first_place, first_heading), "m1", loose);
-  scene.add(module, lying(second_place(), second_heading), "m2", loose);
-  scene.set_run({Time::seconds(60), {1, 60}, 1.0 / 240});
-  auto world = scene.build();
+  builder.add(module, lying(first_place, first_heading), "m1", loose);
+  builder.add(module, lying(second_place(), second_heading), "m2", loose);
+  builder.set_run({Time::seconds(60), {1, 60}, 1.0 / 240});
+  auto world = builder.build();
   if (!world.ok()) return world;
   if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
   if (setup.settings.at("messages") == "false") cut_messages(*world);

@@ -29,28 +29,28 @@ Result<model::WorldModel> Breakage::init(sim::Setup& setup) {
     dock.strength.bending *= strength, dock.strength.torsion *= strength;
   }
 
-  model::SceneBuilder scene("breakage");
-  scene.set_gravity({});
+  model::WorldBuilder builder("breakage");
+  builder.set_gravity({});
   model::GridOptions grid;
   grid.count_x = 5, grid.count_y = 9;
   grid.spacing = {0.168, 0.084, 0.084};
   model::PlacementOptions options;
   options.mind = model::Mind{"hold", {}, {}, 0};
-  scene.add_lattice(superbot, grid, {}, "m", options);
+  builder.add_lattice(superbot, grid, {}, "m", options);
   RandomStream random(setup.seed, 0, "spheres");
   constexpr double radius = 0.06;
   for (int i = 0; i < spheres; ++i) {
     // Spread over the grid; they arrive shortly one after the other.
     const Vec3 aim{0.14 * (i % 5 - 2) + random.uniform(-0.03, 0.03),
                    0.17 * ((2 * i) % 5 - 2) + random.uniform(-0.03, 0.03), 0.15 + 0.05 * i};
-    const int sphere = scene.add_obstacle(model::Sphere{radius}, {aim, {}}, mass, {}, {0.85, 0.45, 0.1, 1},
-                                          "sphere" + std::to_string(i));
-    scene.placement(sphere).velocity.linear = {0, 0, -speed};
+    const int sphere = builder.add_obstacle(model::Sphere{radius}, {aim, {}}, mass, {}, {0.85, 0.45, 0.1, 1},
+                                            "sphere" + std::to_string(i));
+    builder.placement(sphere).velocity.linear = {0, 0, -speed};
   }
   model::RunSettings run;
   run.duration = Time::seconds(1);
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void Breakage::begin(const sim::Simulation& simulation) {

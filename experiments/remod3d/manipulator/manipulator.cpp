@@ -88,14 +88,14 @@ Result<model::WorldModel> Manipulator::init(sim::Setup& setup) {
       "arm", [mission = mission_] { return std::make_unique<robots::Arm>(mission); },
       "moves the tip of an arm to poses by inverse kinematics");
 
-  model::SceneBuilder scene("manipulator");
-  scene.add_ground();
-  scene.add(base, Pose{}, "base");
-  scene.add_chain(elongated, modules, "front", "back", 0, std::nullopt, "m");
-  scene.connect("base.mount", "m0.back");
-  scene.set_gravity({0, 0, -number("gravity")});
-  scene.set_run({Time::seconds(number("targets") * mission_->target_time + 0.1), {1, 60}, 1.0 / 240});
-  auto world = scene.build();
+  model::WorldBuilder builder("manipulator");
+  builder.add_ground();
+  builder.add(base, Pose{}, "base");
+  builder.add_chain(elongated, modules, "front", "back", 0, std::nullopt, "m");
+  builder.connect("base.mount", "m0.back");
+  builder.set_gravity({0, 0, -number("gravity")});
+  builder.set_run({Time::seconds(number("targets") * mission_->target_time + 0.1), {1, 60}, 1.0 / 240});
+  auto world = builder.build();
   if (!world.ok()) return world;
   if (setup.settings.at("disturbed") == "true") disturb(*world, setup.seed);
   if (setup.settings.at("messages") == "false") cut_messages(*world);

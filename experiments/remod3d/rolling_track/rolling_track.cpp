@@ -29,9 +29,9 @@ Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {
       field->heights.push_back(static_cast<float>(level ? 0 : height));
     }
   }
-  model::SceneBuilder scene;
-  scene.add_terrain(std::move(field), {}, {.friction = 0.7});
-  auto built = scene.build();
+  model::WorldBuilder builder;
+  builder.add_terrain(std::move(field), {}, {.friction = 0.7});
+  auto built = builder.build();
   if (!built.ok()) return built.error();
   return built->placements.front();
 }

@@ -22,8 +22,8 @@ Result<model::WorldModel> Scatter::init(sim::Setup& setup) {
   auto model = setup.library.load(robot);
   if (!model.ok()) return model.error();
 
-  model::SceneBuilder scene("scatter");
-  scene.add_ground();
+  model::WorldBuilder builder("scatter");
+  builder.add_ground();
   const int side = truncated(std::ceil(std::sqrt(modules)));
   const double height = robot == "atron" ? 0.08 : 0.0425;
   RandomStream random(setup.seed, 0, "scatter");
@@ -35,12 +35,12 @@ Result<model::WorldModel> Scatter::init(sim::Setup& setup) {
       attitude = normalized(Quat{random.normal(), random.normal(), random.normal(), random.normal()});
     model::PlacementOptions options;
     options.mind = model::Mind{robot == "atron" ? "spin" : "alternate", {}, {}, 0};
-    scene.add(*model, Pose{place, attitude}, "m" + std::to_string(i), options);
+    builder.add(*model, Pose{place, attitude}, "m" + std::to_string(i), options);
   }
   model::RunSettings run;
   run.duration = Time::seconds(5);
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void Scatter::observe(const sim::Simulation& simulation) {

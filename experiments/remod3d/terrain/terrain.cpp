@@ -42,7 +42,7 @@ Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
   if (!world.ok()) return world;
   const int count = std::stoi(setup.settings.at("obstacles"));
   const model::HeightFieldData& field = hills(*world);
-  model::SceneBuilder strewn("obstacles");
+  model::WorldBuilder strewn("obstacles");
   RandomStream random(setup.seed, 0, "obstacles");
   for (int i = 0; i < count; ++i) {
     // Keep clear of the snake's start.

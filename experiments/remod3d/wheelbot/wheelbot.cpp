@@ -38,12 +38,12 @@ Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
   auto wheelbot = std::make_shared<model::ModuleModel>(**loaded);
   if (noise > 0) wheelbot->percept_noise["range"] = {{"gaussian", {{"deviation", std::to_string(noise)}}, 0}};
 
-  model::SceneBuilder scene("wheelbot");
-  scene.add_ground();
+  model::WorldBuilder builder("wheelbot");
+  builder.add_ground();
   for (int side = 0; side < 4; ++side) {
     const Quat turn = Quat::axis_angle({0, 0, 1}, side * pi / 2);
-    scene.add_obstacle(model::Box{{0.1, arena + 0.2, 0.3}}, Pose{turn * Vec3{arena / 2 + 0.05, 0, 0.15}, turn}, 0, {},
-                       {0.8, 0.8, 0.78, 1}, "wall" + std::to_string(side));
+    builder.add_obstacle(model::Box{{0.1, arena + 0.2, 0.3}}, Pose{turn * Vec3{arena / 2 + 0.05, 0, 0.15}, turn}, 0, {},
+                         {0.8, 0.8, 0.78, 1}, "wall" + std::to_string(side));
   }
   RandomStream random(setup.seed, 0, "arena");
   std::vector<Vec3> places;
@@ -53,18 +53,19 @@ Result<model::WorldModel> Wheelbot::init(sim::Setup& setup) {
     const bool crowded = length(at) < 0.8 || std::any_of(places.begin(), places.end(),
                                                          [&](const Vec3& other) { return length(at - other) < 0.65; });
     if (crowded) continue;
-    scene.add_obstacle(model::Cylinder{pillar_radius, 0.3}, Pose{at, {}}, 0, {}, {0.75, 0.45, 0.3, 1},
-                       "pillar" + std::to_string(places.size()));
+    builder.add_obstacle(model::Cylinder{pillar_radius, 0.3}, Pose{at, {}}, 0, {}, {0.75, 0.45, 0.3, 1},
+                         "pillar" + std::to_string(places.size()));
     places.push_back(at);
   }
   model::PlacementOptions options;
   options.mind = model::Mind{"wander", {{"speed", speed}}, {}, 0};
-  scene.add(wheelbot, Pose{{0, 0, 0.046}, Quat::axis_angle({0, 0, 1}, random.uniform(0, 2 * pi))}, "wheelbot", options);
-  scene.set_clocks({5, 50});
+  builder.add(wheelbot, Pose{{0, 0, 0.046}, Quat::axis_angle({0, 0, 1}, random.uniform(0, 2 * pi))}, "wheelbot",
+              options);
+  builder.set_clocks({5, 50});
   model::RunSettings run;
   run.duration = Time::seconds(60);
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void Wheelbot::begin(const sim::Simulation& simulation) {

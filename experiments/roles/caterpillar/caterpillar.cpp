@@ -30,18 +30,18 @@ Result<model::WorldModel> Caterpillar::make_world(sim::Setup& setup) {
   if (!model.ok()) return model.error();
   watch(robot == "conro" ? robots::conro_caterpillar() : robots::superbot_caterpillar());
 
-  model::SceneBuilder scene("caterpillar");
+  model::WorldBuilder builder("caterpillar");
   model::RunSettings run;
   run.duration = Time::seconds(20);
   run.dt = TickLength{1, 72};
-  scene.set_run(run);
-  scene.set_clocks({2.5, 50});
-  scene.add_ground();
+  builder.set_run(run);
+  builder.set_clocks({2.5, 50});
+  builder.add_ground();
   model::PlacementOptions options;
   options.mind = model::Mind{robot + "_caterpillar", {}, {}, 0};
-  scene.add_chain(*model, std::strtol(setup.settings.at("modules").c_str(), nullptr, 10), body.child, body.parent, 0,
-                  Pose{{0, 0, body.height}, {}}, "m", options);
-  return scene.build();
+  builder.add_chain(*model, std::strtol(setup.settings.at("modules").c_str(), nullptr, 10), body.child, body.parent, 0,
+                    Pose{{0, 0, body.height}, {}}, "m", options);
+  return builder.build();
 }
 
 }  // namespace volvox::experiments::roles

@@ -44,8 +44,8 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
   if (!model.ok()) return model.error();
   const double radius = radius_for(robots);
   const Vec3 middle{0, 0, radius + 1.5};
-  model::SceneBuilder scene("formation");
-  scene.add_ground();
+  model::WorldBuilder builder("formation");
+  builder.add_ground();
   RandomStream random(setup.seed, 0, "formation");
   model::PlacementOptions options;
   options.mind = model::Mind{"formation",
@@ -73,15 +73,15 @@ Result<model::WorldModel> Formation::init(sim::Setup& setup) {
   }
   const double height = 2 * radius + 3;
   for (const Pillar& p : pillars_)
-    scene.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}}, 0, {},
-                       {0.80, 0.76, 0.68, 1});
-  for (int i = 0; i < robots; ++i) scene.add(*model, Pose{places[i], {}}, "q" + std::to_string(i), options);
+    builder.add_obstacle(model::Cylinder{pillar_radius, height}, {{p.x, p.y, height / 2}, {}}, 0, {},
+                         {0.80, 0.76, 0.68, 1});
+  for (int i = 0; i < robots; ++i) builder.add(*model, Pose{places[i], {}}, "q" + std::to_string(i), options);
   model::RunSettings run;
   run.duration = Time::seconds(100);
   run.dt = {1, 50};
   run.max_substep = 1.0 / 250;
-  scene.set_run(run);
-  return scene.build();
+  builder.set_run(run);
+  return builder.build();
 }
 
 void Formation::before_tick(sim::Simulation&) { tick_begin_ = platform::monotonic_seconds(); }

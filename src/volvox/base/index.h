@@ -24,6 +24,9 @@ requires(std::is_arithmetic_v<To>&& std::is_arithmetic_v<From>) constexpr To nar
 // A count as a floating-point number: exact below 2^53.
 constexpr double real(std::integral auto count) { return static_cast<double>(count); }
 
+// Rounds to the nearest float: what goes to files, sockets and GPUs.
+constexpr float to_float(double value) { return static_cast<float>(value); }
+
 // The halves of a 64-bit word.
 constexpr std::uint32_t low_word(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
 constexpr std::uint32_t high_word(std::uint64_t word) { return low_word(word >> 32); }

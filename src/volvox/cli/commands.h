@@ -90,7 +90,7 @@ int view_robot_command(const std::string& robot, const ViewerArguments& argument
 void print_results(const sim::RunReport& report, const std::string& folder);
 // Checked before anything is run or written: the viewer needs its page.
 Result<void> viewer_is_built();
-// Records the run into this file, with the scene that a recording needs to be shown again.
+// Records the run into this file, with the render tree that a recording needs to be shown again.
 Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const std::filesystem::path& file);
 // Writes all results of a run into its folder: the files of Run::write, report.html, and the end of the recording
 // (null: none).

@@ -55,7 +55,7 @@ Result<Studio> Studio::create(const ViewArguments& arguments, const view::Render
                                                  {"rays", arguments.rays ? "true" : "false"}};
   if (arguments.messages) settings["messages"] = "true";  // plugins' engines may not know this setting
   studio.settings = Parameters(std::move(settings), "render engine '" + arguments.renderer + "'");
-  studio.scene = std::make_shared<const view::Scene>(view::Scene::of(world));
+  studio.tree = std::make_shared<const view::RenderTree>(view::RenderTree::of(world));
   studio.width = size->width, studio.height = size->height;
   studio.aspect = real(size->width) / size->height;
   if (auto ready = studio.use_renderer_of(0); !ready.ok()) return ready.error();
@@ -70,15 +70,15 @@ Result<void> Studio::use_renderer_of(double time) {
   if (!factory.ok()) return factory.error();
   auto made = (**factory)(settings);
   if (!made.ok()) return made.error();
-  if (auto loaded = (*made)->load(scene); !loaded.ok()) return loaded;
+  if (auto loaded = (*made)->load(tree); !loaded.ok()) return loaded;
   engine = std::move(*made);  // the old engine is destroyed after the new one is ready
   current = wanted;
   return {};
 }
 
 model::Bounds Studio::subject(const view::Frame& frame) const {
-  const model::Bounds modules = view::bounds(*scene, frame, true);
-  return modules.empty() ? view::bounds(*scene, frame, false) : modules;
+  const model::Bounds modules = view::bounds(*tree, frame, true);
+  return modules.empty() ? view::bounds(*tree, frame, false) : modules;
 }
 
 Result<std::unique_ptr<Film>> Film::create(const std::string& file, const ViewArguments& arguments,

@@ -21,21 +21,21 @@ struct RendererChange {
 // Parses "picture", or "picture,fog@2.5": another engine from 2.5 s on. Every name must be registered.
 Result<std::vector<RendererChange>> parse_renderers(const std::string& text, const view::RenderEngineRegistry& engines);
 
-// A render engine with the scene of the world. It can be replaced by another, by name, during the run. `detail`: see
+// A render engine with the tree of the world. It can be replaced by another, by name, during the run. `detail`: see
 // view::picture::PictureSettings.
 struct Studio {
   static Result<Studio> create(const ViewArguments& arguments, const view::RenderEngineRegistry& engines,
                                const world::World& world, double detail);
 
   std::vector<RendererChange> renderers;  // in the order of their times; the first from the start
-  // Changes to the engine of this time, if it is another; the new engine gets the scene.
+  // Changes to the engine of this time, if it is another; the new engine gets the tree.
   Result<void> use_renderer_of(double time);
 
   view::RenderEngineRegistry engines{"render engine"};
   Parameters settings;
   std::size_t current = 0;  // of renderers
   std::unique_ptr<view::RenderEngine> engine;
-  std::shared_ptr<const view::Scene> scene;
+  std::shared_ptr<const view::RenderTree> tree;
   double aspect = 1;
   int width = 0, height = 0;
 

@@ -155,11 +155,11 @@ class @Name@ : public volvox::sim::Experiment {
     if (!robot.ok()) return robot.error();
     volvox::model::PlacementOptions options;
     options.mind = volvox::model::Mind{"alternate", {{"amplitude", "0.4"}}, {}, 0};
-    volvox::model::SceneBuilder scene("@name@");
-    scene.add_ground();
-    scene.add_chain(*robot, parameters.integer("modules", 5), "back", "front", 0,
+    volvox::model::WorldBuilder builder("@name@");
+    builder.add_ground();
+    builder.add_chain(*robot, parameters.integer("modules", 5), "back", "front", 0,
                     volvox::Pose{{0, 0, 0.045}, {}}, "m", options);
-    return scene.build();
+    return builder.build();
   }
 
   // Looks at every tick, and reports at the end.

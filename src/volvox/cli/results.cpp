@@ -2,7 +2,7 @@
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/report/run_report.h"
-#include "volvox/view/scene.h"
+#include "volvox/view/render_tree.h"
 #include "volvox/view/web/codec.h"
 
 namespace volvox::cli {
@@ -12,7 +12,7 @@ Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const f
   auto recorder = record::Recorder::start(run, file);
   if (recorder.ok())
     (*recorder)->attach("scene", "application/octet-stream",
-                        view::encode_scene(view::Scene::of(run.simulation().world())));
+                        view::encode_tree(view::RenderTree::of(run.simulation().world())));
   return recorder;
 }
 

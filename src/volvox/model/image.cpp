@@ -16,8 +16,6 @@ struct StbFree {
   void operator()(void* pixels) const { stbi_image_free(pixels); }
 };
 
-float to_float(double x) { return static_cast<float>(x); }
-
 // Gray levels in [0, 1], rows from the top.
 struct GrayImage {
   int width = 0, height = 0;

@@ -1,4 +1,4 @@
-// Reads worlds: the children of <world> become calls of SceneBuilder, in the order of the file.
+// Reads worlds: the children of <world> become calls of WorldBuilder, in the order of the file.
 #include <fmt/format.h>
 #include <sdf/World.hh>
 
@@ -9,10 +9,10 @@
 #include "volvox/base/index.h"
 #include "volvox/model/parameters.h"
 #include "volvox/model/reader.h"
-#include "volvox/model/scene.h"
 #include "volvox/model/schema.h"
 #include "volvox/model/sdf_bridge.h"
 #include "volvox/model/sdf_model.h"
+#include "volvox/model/world_builder.h"
 
 namespace volvox::model {
 namespace {
@@ -28,15 +28,15 @@ class WorldReader {
         folder_(file.parent_path()),
         library_(library),
         report_(report),
-        scene_(from.Name(), report.file()) {}
+        builder_(from.Name(), report.file()) {}
 
   Result<WorldModel> read() {
-    scene_.set_gravity(to_vec(sdf_.Gravity()));
+    builder_.set_gravity(to_vec(sdf_.Gravity()));
     for (const XMLElement* e = element_.FirstChildElement(); e != nullptr; e = e->NextSiblingElement()) read_child(*e);
     // Last, because a connection may come before its modules in the file.
     for (const XMLElement* e : children(element_, "volvox:connect")) read_connect(*e);
     if (!report_.ok()) return report_.error();
-    Result<WorldModel> world = scene_.build();
+    Result<WorldModel> world = builder_.build();
     if (world.ok()) world->plugins = std::move(plugins_);
     return world;
   }
@@ -109,7 +109,7 @@ class WorldReader {
     const std::optional<Pose> pose = attributes.pose("pose");
     const PlacementOptions options = options_of(e);
     if (name.empty() || robot.empty()) return;
-    if (const Model model = load(robot, e)) scene_.add(model, pose, name, options);
+    if (const Model model = load(robot, e)) builder_.add(model, pose, name, options);
   }
 
   void read_inline_model(const XMLElement& e) {
@@ -123,7 +123,7 @@ class WorldReader {
     PlacementOptions options;
     options.file = report_.file();
     options.line = e.GetLineNum();
-    if (report_.ok()) scene_.add(std::move(model), to_pose(pose), name, options);
+    if (report_.ok()) builder_.add(std::move(model), to_pose(pose), name, options);
   }
 
   void read_include(const XMLElement& e) {
@@ -147,7 +147,7 @@ class WorldReader {
       }
       model = with_static(*fixed, model, text == "true" || text == "1");
     }
-    scene_.add(model, pose.value_or(model->default_pose), name.empty() ? model->name : name, options);
+    builder_.add(model, pose.value_or(model->default_pose), name.empty() ? model->name : name, options);
   }
 
   std::optional<Pose> pose_in(const XMLElement& include) {
@@ -210,10 +210,10 @@ class WorldReader {
     if (name.empty() || robot.empty() || type.empty() || !report_.ok()) return;
     const Model model = load(robot, e);
     if (model == nullptr) return;
-    if (type == "chain") scene_.add_chain(model, count, from, to, turn, pose, name, options);
-    else if (type == "ring") scene_.add_ring(model, count, from, to, turn, pose, name, options);
-    else if (type == "grid") scene_.add_grid(model, grid, pose.value_or(Pose{}), name, options);
-    else scene_.add_lattice(model, grid, pose.value_or(Pose{}), name, options);
+    if (type == "chain") builder_.add_chain(model, count, from, to, turn, pose, name, options);
+    else if (type == "ring") builder_.add_ring(model, count, from, to, turn, pose, name, options);
+    else if (type == "grid") builder_.add_grid(model, grid, pose.value_or(Pose{}), name, options);
+    else builder_.add_lattice(model, grid, pose.value_or(Pose{}), name, options);
   }
 
   void refuse(const XMLElement& e, const std::string& type, const std::vector<const char*>& names) {
@@ -225,15 +225,15 @@ class WorldReader {
 
   std::int64_t required_count(const XMLElement& e, const char* name) {
     const Attributes attributes(e, report_);
-    return attributes.required(name).empty() ? 1 : attributes.integer(name, 1, 1, SceneBuilder::max_count);
+    return attributes.required(name).empty() ? 1 : attributes.integer(name, 1, 1, WorldBuilder::max_count);
   }
 
   GridOptions grid_of(const XMLElement& e) {
     const Attributes attributes(e, report_);
     GridOptions grid;
     grid.count_x = narrow<int>(required_count(e, "count_x"));
-    grid.count_y = narrow<int>(attributes.integer("count_y", 1, 1, SceneBuilder::max_count));
-    grid.count_z = narrow<int>(attributes.integer("count_z", 1, 1, SceneBuilder::max_count));
+    grid.count_y = narrow<int>(attributes.integer("count_y", 1, 1, WorldBuilder::max_count));
+    grid.count_z = narrow<int>(attributes.integer("count_z", 1, 1, WorldBuilder::max_count));
     // Along an axis with one module the spacing may be left out.
     const auto spacing = [&](const char* attribute, int count) {
       return count > 1 ? attributes.required_number(attribute, Range::positive())
@@ -252,7 +252,7 @@ class WorldReader {
     const std::string from = attributes.required("from"), to = attributes.required("to");
     const int turn = narrow<int>(attributes.integer("turn", 0, -360, 360));
     // After an error, such as a missing model, connections would only repeat it.
-    if (!from.empty() && !to.empty() && report_.ok()) scene_.connect(from, to, turn, report_.file(), e.GetLineNum());
+    if (!from.empty() && !to.empty() && report_.ok()) builder_.connect(from, to, turn, report_.file(), e.GetLineNum());
   }
 
   void read_run(const XMLElement& e) {
@@ -269,15 +269,15 @@ class WorldReader {
     }
     run.engine = attributes.text("engine");
     run.line = e.GetLineNum();
-    scene_.set_run(run);
+    builder_.set_run(run);
   }
 
   void read_clocks(const XMLElement& e) {
     if (has_clocks_) report_.error(e, "there are two <volvox:clocks>", "keep one");
     has_clocks_ = true;
     const Attributes attributes(e, report_);
-    scene_.set_clocks({attributes.number("offset", 0, Range::between(0, 1e9)),
-                       attributes.number("drift_ppm", 0, Range::between(0, 1e5))});
+    builder_.set_clocks({attributes.number("offset", 0, Range::between(0, 1e9)),
+                         attributes.number("drift_ppm", 0, Range::between(0, 1e5))});
   }
 
   void read_channel(const XMLElement& e) {
@@ -301,7 +301,7 @@ class WorldReader {
     channel.line = e.GetLineNum();
     if (!channels_.insert(channel.name).second)
       report_.error(e, fmt::format("the channel {} is declared twice", channel.name), "keep one of them");
-    scene_.add_channel(std::move(channel));
+    builder_.add_channel(std::move(channel));
   }
 
   // Further attributes of a channel are parameters of a plugin's law; our own laws have none.
@@ -339,7 +339,7 @@ class WorldReader {
   fs::path folder_;
   ModelLibrary& library_;
   Report& report_;
-  SceneBuilder scene_;
+  WorldBuilder builder_;
   std::map<std::string, Model> models_;  // by the name in the file
   std::map<Model, Model> variants_;      // for look-up only: the order of pointers is not reproducible
   std::set<std::string> channels_;
@@ -352,16 +352,16 @@ Result<WorldModel> world_around(const std::string& text, const fs::path& file, M
                                 std::vector<Diagnostic>* warnings) {
   const Result<Model> model = read_model_text(text, file, library, warnings);
   if (!model.ok()) return model.error();
-  SceneBuilder scene((*model)->name, file.string());
-  scene.add_ground();
+  WorldBuilder builder((*model)->name, file.string());
+  builder.add_ground();
   Pose pose = (*model)->default_pose;
   std::vector<Pose> links = forward_kinematics(**model, {});
   for (Pose& link : links) link = pose * link;
   if (const Bounds box = bounds(**model, links); !box.empty()) pose.position.z -= box.low.z;
   PlacementOptions options;
   options.file = file.string();
-  scene.add(*model, pose, (*model)->name == "ground" ? "model" : (*model)->name, options);
-  return scene.build();
+  builder.add(*model, pose, (*model)->name == "ground" ? "model" : (*model)->name, options);
+  return builder.build();
 }
 
 // The <world> of a file; null if the file contains a model instead, or after an error.

@@ -1,5 +1,5 @@
 // The initial state of a world: modules and obstacles with their poses, and the engaged docks. It is read
-// from SDF or built in C++ with SceneBuilder, and immutable afterwards. SI units, poses in the world frame.
+// from SDF or built in C++ with WorldBuilder, and immutable afterwards. SI units, poses in the world frame.
 #pragma once
 
 #include <memory>

@@ -133,7 +133,7 @@ class Engine {
   virtual ~Engine() = default;
   virtual const EngineInfo& info() const = 0;
 
-  // The scene. Shapes that an engine does not support (a mesh on a dynamic body) are an error.
+  // The system. Shapes that an engine does not support (a mesh on a dynamic body) are an error.
   virtual Result<BodyId> add_body(const BodyDesc& desc) = 0;
   virtual void remove_body(BodyId id) = 0;  // removes its joints, too
   virtual JointId add_joint(const JointDesc& desc) = 0;

@@ -32,7 +32,7 @@ void Sweep::add(std::size_t body, const BodyDesc& desc) {
   kept = shapes_[body];
 }
 
-Vec3 Sweep::hold_before_obstacles(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& to) const {
+Vec3 Sweep::hold_before_obstacles(const System& system, std::size_t body, const Vec3& from, const Vec3& to) const {
   const double core = cores_[body], distance = length(to - from);
   if (!(core > 0) || !(distance > 0.5 * core)) return to;
   const double margin = 0.9 * core;
@@ -40,17 +40,17 @@ Vec3 Sweep::hold_before_obstacles(const Scene& scene, std::size_t body, const Ve
   double free = distance + margin;
   bool met = false;
   for (std::size_t other = 0; other < shapes_.size(); ++other) {
-    if (!shapes_[other] || !scene.may_touch(body, other)) continue;
-    const double found = distance_to(scene, other, from, direction, free);
+    if (!shapes_[other] || !system.may_touch(body, other)) continue;
+    const double found = distance_to(system, other, from, direction, free);
     if (found >= 0) free = found, met = true;
   }
   return met ? from + direction * std::max(0.0, free - margin) : to;
 }
 
 // The distance along a ray to another body; negative: none within the range.
-double Sweep::distance_to(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& direction,
+double Sweep::distance_to(const System& system, std::size_t body, const Vec3& from, const Vec3& direction,
                           double range) const {
-  const Pose& pose = scene.poses[body];
+  const Pose& pose = system.poses[body];
   const Vec3 towards = pose.position - from;
   const double along = clamp(dot(towards, direction), 0, range);
   const double radius = shapes_[body]->radius() * (1 + 1e-9);

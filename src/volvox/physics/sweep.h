@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 #include "volvox/rays/ray_shapes.h"
 
 namespace volvox::physics {
@@ -18,10 +18,11 @@ class Sweep {
 
   // The position that the centre of mass may reach from `from`: it is `to`, unless that is farther than half the body's
   // thickness and something that the body may touch is in between.
-  Vec3 hold_before_obstacles(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& to) const;
+  Vec3 hold_before_obstacles(const System& system, std::size_t body, const Vec3& from, const Vec3& to) const;
 
  private:
-  double distance_to(const Scene& scene, std::size_t body, const Vec3& from, const Vec3& direction, double range) const;
+  double distance_to(const System& system, std::size_t body, const Vec3& from, const Vec3& direction,
+                     double range) const;
 
   std::vector<std::shared_ptr<const rays::RayGeometry>> shapes_;  // by body index; null: cannot be hit
   std::vector<double> cores_;  // by body index, from the centre of mass to the nearest side; 0: none

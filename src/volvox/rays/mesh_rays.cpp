@@ -23,7 +23,6 @@ using Node = MeshRays::Node;
 using Quad = MeshRays::Quad;
 using Floats = float __attribute__((vector_size(16)));
 
-VOLVOX_KERNEL float to_float(double x) { return static_cast<float>(x); }
 VOLVOX_KERNEL Floats all_four(float value) { return Floats{} + value; }
 VOLVOX_KERNEL Floats lower(const Floats& a, const Floats& b) { return a < b ? a : b; }
 VOLVOX_KERNEL Floats higher(const Floats& a, const Floats& b) { return a > b ? a : b; }

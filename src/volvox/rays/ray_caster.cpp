@@ -21,8 +21,6 @@ constexpr int packet = MeshRays::packet;
 // A height field of more triangles than this gets no tree; rays traverse its cells instead.
 constexpr std::size_t most_field_triangles = 1'000'000;
 
-float to_float(double x) { return static_cast<float>(x); }
-
 model::Mesh triangles_of(const model::HeightFieldData& field) {
   auto mesh = std::make_shared<model::MeshData>();
   const double cell_x = field.size_x / (field.columns - 1), cell_y = field.size_y / (field.rows - 1);

@@ -6,15 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/index.h"
 #include "volvox/record/protobuf.h"
 
-namespace volvox::record {
-
 // Poses, joints and traffic are rounded to floats, which compress to half the size.
-inline float to_float(double x) { return static_cast<float>(x); }
-
-}  // namespace volvox::record
-
 namespace volvox::record::format {
 
 inline constexpr const char* file_name = "recording.mcap";

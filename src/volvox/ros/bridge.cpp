@@ -17,7 +17,6 @@ std::string topic_name(std::string name) {
   return name;
 }
 
-float to_float(double x) { return static_cast<float>(x); }
 Node::Vector plain(const Vec3& v) { return {v.x, v.y, v.z}; }
 
 class Bridge final : public mind::Extension {

@@ -27,8 +27,6 @@ void append(std::string& bytes, T value) {
   bytes.append(raw, sizeof value);
 }
 
-float to_float(double x) { return static_cast<float>(x); }
-
 void append_floats(std::string& bytes, const Vec3& v) {
   for (int i = 0; i < 3; ++i) append(bytes, to_float(v[i]));
 }

@@ -12,7 +12,7 @@
 #include "volvox/base/registry.h"
 #include "volvox/mind/anatomy.h"
 #include "volvox/model/reader.h"
-#include "volvox/model/scene.h"
+#include "volvox/model/world_builder.h"
 #include "volvox/sim/extension.h"
 #include "volvox/sim/metrics.h"
 #include "volvox/sim/simulation.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "volvox/base/result.h"
-#include "volvox/view/scene.h"
+#include "volvox/view/render_tree.h"
 
 namespace volvox::view {
 

@@ -13,7 +13,6 @@
 namespace volvox::view {
 
 // Graphics takes floats and bytes; the simulation computes with doubles.
-inline float to_float(double x) { return static_cast<float>(x); }
 inline std::array<float, 3> to_floats(const Vec3& v) { return {to_float(v.x), to_float(v.y), to_float(v.z)}; }
 inline Vec3 to_vec(const std::array<float, 3>& v) { return {v[0], v[1], v[2]}; }
 inline std::uint8_t to_byte(double x) { return narrow<std::uint8_t>(std::lround(x)); }  // 0 to 255
@@ -43,7 +42,7 @@ struct Mesh {
 };
 
 // Adds a shape at a pose. Edges sharper than 35 degrees stay sharp, others are shaded smooth. An
-// infinite plane adds nothing: see Scene::grounds. Height fields of more than 384 samples per side
+// infinite plane adds nothing: see RenderTree::grounds. Height fields of more than 384 samples per side
 // are subsampled.
 void append(Mesh& mesh, const model::Shape& shape, const Pose& pose, Rgba color);
 void append(Mesh& mesh, const Mesh& other, const Pose& pose);

@@ -1,4 +1,4 @@
-// The interface of render engines (seed 003's RenderEngine): an engine takes a scene, a tree of render
+// The interface of render engines (seed 003's RenderEngine): an engine takes a tree of render
 // nodes, once, and then one frame after another. Engines are chosen by name from a registry, to which
 // plugins add theirs; the loop and the experiments depend on none of them. An engine is used by one
 // thread at a time.
@@ -11,7 +11,7 @@
 #include "volvox/base/parameters.h"
 #include "volvox/base/registry.h"
 #include "volvox/view/camera.h"
-#include "volvox/view/scene.h"
+#include "volvox/view/render_tree.h"
 
 namespace volvox::view {
 
@@ -38,8 +38,8 @@ class RenderEngine {
   virtual ~RenderEngine() = default;
   virtual const RenderEngineInfo& info() const = 0;
 
-  // Replaces the scene.
-  virtual Result<void> load(std::shared_ptr<const Scene> scene) = 0;
+  // Replaces the tree.
+  virtual Result<void> load(std::shared_ptr<const RenderTree> tree) = 0;
   // Sets the state to show. It is called in the publish phase of the loop, so it must not block, and it copies
   // what it needs of the frame.
   virtual Result<void> show(const Frame& frame) = 0;

@@ -30,12 +30,6 @@ void each_moving_link(const World& world, Visit&& visit) {
 
 }  // namespace
 
-double total_mass(const World& world) {
-  double mass = 0;
-  each_moving_link(world, [&](const MovingLink& link) { mass += link.model.mass; });
-  return mass;
-}
-
 Vec3 centre_of_mass(const World& world) {
   Vec3 sum;
   double mass = 0;
@@ -77,14 +71,6 @@ double kinetic_energy(const World& world) {
   each_moving_link(world, [&](const MovingLink& link) {
     sum += 0.5 *
            (link.model.mass * length_squared(link.velocity.linear) + dot(link.velocity.angular, link.spin_momentum()));
-  });
-  return sum;
-}
-
-double potential_energy(const World& world) {
-  double sum = 0;
-  each_moving_link(world, [&](const MovingLink& link) {
-    if (link.model.gravity) sum -= link.model.mass * dot(world.model().gravity, link.centre);
   });
   return sum;
 }

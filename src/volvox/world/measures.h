@@ -5,13 +5,11 @@
 
 namespace volvox::world {
 
-double total_mass(const World& world);    // kg, of all links that can move
 Vec3 centre_of_mass(const World& world);  // m, of all links that can move
 Vec3 centre_of_mass(const World& world, std::uint32_t placement);
 Vec3 momentum(const World& world);                             // kg m/s
 Vec3 angular_momentum(const World& world, const Vec3& about);  // kg m^2/s
 double kinetic_energy(const World& world);                     // J
-double potential_energy(const World& world);                   // J, in the world's gravity
 double highest_link(const World& world);                       // m, the centre of mass of the highest link of a module
 
 }  // namespace volvox::world

@@ -7,7 +7,7 @@
 #include "volvox/base/archive_plain.h"
 #include "volvox/base/check.h"
 #include "volvox/base/index.h"
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::world {
 

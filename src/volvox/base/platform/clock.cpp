@@ -2,9 +2,6 @@
 
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cstdio>
 
 #include "volvox/base/index.h"
 
@@ -26,15 +23,6 @@ std::int64_t peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return std::int64_t{usage.ru_maxrss} * 1024;
-}
-
-std::int64_t resident_memory_bytes() {
-  long total = 0, resident = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &total, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
-  return std::int64_t{resident} * sysconf(_SC_PAGESIZE);
 }
 
 }  // namespace volvox::platform

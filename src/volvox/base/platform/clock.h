@@ -8,6 +8,5 @@ namespace volvox::platform {
 double monotonic_seconds();    // since an arbitrary time
 double process_cpu_seconds();  // of all threads of this process
 std::int64_t peak_memory_bytes();
-std::int64_t resident_memory_bytes();
 
 }  // namespace volvox::platform

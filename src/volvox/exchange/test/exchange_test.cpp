@@ -39,10 +39,10 @@ struct Echo final : Receiver {
 };
 
 TEST(Exchange, calls_its_receiver_live_and_takes_answers_within_a_run) {
-  model::SceneBuilder scene("pair");
-  scene.set_gravity({});
-  scene.add_chain(world::share(wired()), 2, "east", "west", 0, Pose{}, "m");
-  world::Bench bench(scene);
+  model::WorldBuilder builder("pair");
+  builder.set_gravity({});
+  builder.add_chain(world::share(wired()), 2, "east", "west", 0, Pose{}, "m");
+  world::Bench bench(builder);
   Echo echo;
   auto made = Exchange::create(bench.world(), PropagationRegistry{"law of propagation"}, 1, echo);
   ASSERT_TRUE(made.ok() && *made);
@@ -62,11 +62,11 @@ TEST(Exchange, calls_its_receiver_live_and_takes_answers_within_a_run) {
 }
 
 TEST(Neighborhood, finds_modules_by_distance_and_then_by_number) {
-  model::SceneBuilder scene("row");
-  scene.set_gravity({});
+  model::WorldBuilder builder("row");
+  builder.set_gravity({});
   const auto cube = world::share(world::cube());
-  for (const double x : {0.0, 1.0, -1.0, 2.5, 7.0}) scene.add(cube, Pose{{x, 0, 0}, {}}, "m" + std::to_string(x));
-  world::Bench bench(scene);
+  for (const double x : {0.0, 1.0, -1.0, 2.5, 7.0}) builder.add(cube, Pose{{x, 0, 0}, {}}, "m" + std::to_string(x));
+  world::Bench bench(builder);
   Neighborhood neighborhood;
   neighborhood.update(bench.world(), 3);
   std::vector<Neighborhood::Near> near;

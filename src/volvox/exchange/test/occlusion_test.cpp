@@ -15,12 +15,12 @@ namespace {
 
 // Cubes in a row, the first and the last with a radio, and one beside the row with another.
 struct Row {
-  explicit Row(int between) : scene("row") {
-    scene.set_gravity({});
+  explicit Row(int between) : builder("row") {
+    builder.set_gravity({});
     const auto cube = world::share(world::cube());
-    for (int i = 0; i < between + 2; ++i) scene.add(cube, Pose{{0.5 * i, 0, 0}, {}}, "m" + std::to_string(i));
-    scene.add(cube, Pose{{0, 3, 0}, {}}, "beside");
-    bench = std::make_unique<world::Bench>(scene, TickLength{1, 60}, "none");
+    for (int i = 0; i < between + 2; ++i) builder.add(cube, Pose{{0.5 * i, 0, 0}, {}}, "m" + std::to_string(i));
+    builder.add(cube, Pose{{0, 3, 0}, {}}, "beside");
+    bench = std::make_unique<world::Bench>(builder, TickLength{1, 60}, "none");
     for (std::uint32_t radio = 0; radio < 3; ++radio)
       occlusion.add(radio, radio == 0 ? 0 : narrow<std::uint32_t>(between) + radio);
     positions = {{0, 0, 0}, {0.5 * (between + 1), 0, 0}, {0, 3, 0}};
@@ -29,7 +29,7 @@ struct Row {
     sight.update(bench->world());
     occlusion.look(bench->world(), sight, positions);
   }
-  model::SceneBuilder scene;
+  model::WorldBuilder builder;
   std::unique_ptr<world::Bench> bench;
   Sight sight;
   Occlusion occlusion{0.5};

@@ -21,9 +21,9 @@ model::ModuleModel with_camera(const Settings& settings, const Pose& mount = {})
 
 class CameraTest : public testing::Test {
  protected:
-  const CameraImage& look(model::SceneBuilder& scene) {
-    scene.set_gravity({});
-    const auto opened = theatre.open(scene);
+  const CameraImage& look(model::WorldBuilder& builder) {
+    builder.set_gravity({});
+    const auto opened = theatre.open(builder);
     EXPECT_TRUE(opened.ok()) << opened.error().text();
     theatre.ticks(1);
     return theatre.minds->agent(0).percept<CameraImage>("eye");
@@ -35,12 +35,12 @@ std::size_t pixel(const CameraImage& image, int column, int row) { return row * 
 
 // The front of the wall is 1 m ahead: the depth along the axis is 1 m in every pixel that sees it.
 TEST_F(CameraTest, AWallAheadHasOneDepthAndItsColour) {
-  model::SceneBuilder scene;
-  scene.add(
+  model::WorldBuilder builder;
+  builder.add(
       world::share(with_camera({{"width", "20"}, {"height", "10"}, {"field_of_view", "1.2"}, {"max_range", "5"}})),
       Pose{}, "m");
-  scene.add_obstacle(model::Box{{0.2, 10, 10}}, {{1.1, 0, 0}, {}}, 0, {}, {0.8, 0.4, 0.2, 1});
-  const CameraImage& image = look(scene);
+  builder.add_obstacle(model::Box{{0.2, 10, 10}}, {{1.1, 0, 0}, {}}, 0, {}, {0.8, 0.4, 0.2, 1});
+  const CameraImage& image = look(builder);
   ASSERT_EQ(image.width, 20);
   ASSERT_EQ(image.height, 10);
   ASSERT_EQ(image.depth.size(), 200u);
@@ -57,12 +57,12 @@ TEST_F(CameraTest, AWallAheadHasOneDepthAndItsColour) {
 // t = d u_x - sqrt(r^2 - d^2 (1 - u_x^2)), and the depth is t u_x.
 TEST_F(CameraTest, ASphereHasTheDepthsOfItsEquation) {
   const double d = 2, r = 0.5, tangent = std::tan(0.5);
-  model::SceneBuilder scene;
-  scene.add(
+  model::WorldBuilder builder;
+  builder.add(
       world::share(with_camera({{"width", "31"}, {"height", "21"}, {"field_of_view", "1.0"}, {"max_range", "4"}})),
       Pose{}, "m");
-  scene.add_obstacle(model::Sphere{r}, {{d, 0, 0}, {}});
-  const CameraImage& image = look(scene);
+  builder.add_obstacle(model::Sphere{r}, {{d, 0, 0}, {}});
+  const CameraImage& image = look(builder);
   int seen = 0;
   for (int row = 0; row < 21; ++row)
     for (int column = 0; column < 31; ++column) {
@@ -77,12 +77,13 @@ TEST_F(CameraTest, ASphereHasTheDepthsOfItsEquation) {
 }
 
 TEST_F(CameraTest, RowsGoDownAndColumnsGoRight) {
-  model::SceneBuilder scene;
-  scene.add(world::share(with_camera({{"width", "3"}, {"height", "3"}, {"field_of_view", "1.0"}, {"max_range", "4"}})),
-            Pose{}, "m");
-  scene.add_obstacle(model::Sphere{0.2}, {{2, 0.7, 0}, {}});  // left
-  scene.add_obstacle(model::Sphere{0.2}, {{2, 0, 0.7}, {}});  // above
-  const CameraImage& image = look(scene);
+  model::WorldBuilder builder;
+  builder.add(
+      world::share(with_camera({{"width", "3"}, {"height", "3"}, {"field_of_view", "1.0"}, {"max_range", "4"}})),
+      Pose{}, "m");
+  builder.add_obstacle(model::Sphere{0.2}, {{2, 0.7, 0}, {}});  // left
+  builder.add_obstacle(model::Sphere{0.2}, {{2, 0, 0.7}, {}});  // above
+  const CameraImage& image = look(builder);
   for (int row = 0; row < 3; ++row)
     for (int column = 0; column < 3; ++column)
       EXPECT_EQ(image.depth[pixel(image, column, row)] < 4, (row == 1 && column == 0) || (row == 0 && column == 1))
@@ -90,20 +91,20 @@ TEST_F(CameraTest, RowsGoDownAndColumnsGoRight) {
 }
 
 TEST_F(CameraTest, SeesNothingNearerThanNearAndNotItself) {
-  model::SceneBuilder scene;
-  scene.add(world::share(
-                with_camera({{"width", "4"}, {"height", "4"}, {"near", "0.5"}, {"max_range", "3"}}, {{0, 0, 0}, {}})),
-            Pose{}, "m");
-  scene.add_obstacle(model::Box{{0.1, 1, 1}}, {{0.3, 0, 0}, {}});
-  scene.add_obstacle(model::Box{{0.1, 9, 9}}, {{2.05, 0, 0}, {}});
-  for (const float depth : look(scene).depth) EXPECT_NEAR(depth, 2, 1e-6);
+  model::WorldBuilder builder;
+  builder.add(world::share(
+                  with_camera({{"width", "4"}, {"height", "4"}, {"near", "0.5"}, {"max_range", "3"}}, {{0, 0, 0}, {}})),
+              Pose{}, "m");
+  builder.add_obstacle(model::Box{{0.1, 1, 1}}, {{0.3, 0, 0}, {}});
+  builder.add_obstacle(model::Box{{0.1, 9, 9}}, {{2.05, 0, 0}, {}});
+  for (const float depth : look(builder).depth) EXPECT_NEAR(depth, 2, 1e-6);
 }
 
 TEST_F(CameraTest, IsPartOfTheHashAndComesBackFromASnapshot) {
-  model::SceneBuilder scene;
-  scene.add(world::share(with_camera({{"width", "8"}, {"height", "6"}})), Pose{}, "m");
-  scene.add_obstacle(model::Sphere{0.5}, {{2, 0, 0}, {}});
-  look(scene);
+  model::WorldBuilder builder;
+  builder.add(world::share(with_camera({{"width", "8"}, {"height", "6"}})), Pose{}, "m");
+  builder.add_obstacle(model::Sphere{0.5}, {{2, 0, 0}, {}});
+  look(builder);
   SaveArchive saved;
   theatre.minds->archive(saved);
   HashArchive before;
@@ -126,9 +127,9 @@ TEST_F(CameraTest, BadParametersAreNamed) {
                               {{"near", "-1"}},
                               {{"max_range", "nan"}},
                               {{"widht", "3"}}}) {
-    model::SceneBuilder scene;
-    scene.add(world::share(with_camera(bad)), Pose{}, "m");
-    const auto opened = Theatre().open(scene);
+    model::WorldBuilder builder;
+    builder.add(world::share(with_camera(bad)), Pose{}, "m");
+    const auto opened = Theatre().open(builder);
     ASSERT_FALSE(opened.ok()) << bad.begin()->first;
     EXPECT_NE(opened.error().text().find("eye"), std::string::npos) << opened.error().text();
   }

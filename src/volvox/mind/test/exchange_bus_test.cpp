@@ -23,8 +23,8 @@ TEST(Exchange, ABusRunsThroughTheDocks) {
       return true;
     };
   };
-  auto scene = chain_of(4, with_bus());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(4, with_bus());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(5);
   EXPECT_EQ(heard, (std::vector<std::string>{"m1", "m2", "m3"}));
   EXPECT_TRUE(theatre.minds->agent(3).link("bus").up);
@@ -47,8 +47,8 @@ TEST(Exchange, TheLowestPriorityNumberGoesFirst) {
       return true;
     };
   };
-  auto scene = chain_of(4, with_bus());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(4, with_bus());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(3);
   EXPECT_EQ(order, (std::vector<int>{3, 2, 1}));
 }
@@ -68,8 +68,8 @@ TEST(Exchange, AMasterPollsItsSlaves) {
       return true;
     };
   };
-  auto scene = chain_of(3, with_bus(model::BusKind::serial, true));
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(3, with_bus(model::BusKind::serial, true));
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(6);
   EXPECT_EQ(heard, (std::vector<std::string>{"m0"}));
   EXPECT_EQ(theatre.minds->agent(1).link("bus").lost, 1);
@@ -81,10 +81,10 @@ TEST(Exchange, BusesOfOneNameMustAgree) {
   other.buses[0].bit_rate = 1e6;
   other.file = "other.sdf";
   other.buses[0].line = 5;
-  model::SceneBuilder scene("two");
-  scene.add(world::share(with_bus()), Pose{}, "a");
-  scene.add(world::share(other), Pose{{1, 0, 0}, {}}, "b");
-  const auto opened = theatre.open(scene);
+  model::WorldBuilder builder("two");
+  builder.add(world::share(with_bus()), Pose{}, "a");
+  builder.add(world::share(other), Pose{{1, 0, 0}, {}}, "b");
+  const auto opened = theatre.open(builder);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().diagnostics()[0].line, 5);
   EXPECT_NE(opened.error().text().find("differs from the one of that name at actor.sdf:11"), std::string::npos)
@@ -109,8 +109,8 @@ TEST(Exchange, ABusInAWorldWithoutDocks) {
     model::ModuleModel model = with_bus();
     model.docks.clear();
     model.buses[0].scope = scope;
-    auto scene = spread({0, 1, 2}, model);
-    ASSERT_TRUE(theatre.open(scene).ok());
+    auto builder = spread({0, 1, 2}, model);
+    ASSERT_TRUE(theatre.open(builder).ok());
     ASSERT_EQ(theatre.world->docks(), 0u);
     theatre.ticks(5);
     const bool shared = scope == model::BusScope::world;

@@ -11,10 +11,10 @@
 namespace volvox::mind {
 namespace {
 
-std::string failure_of(model::SceneBuilder scene, const std::function<void(Agent&)>& step) {
+std::string failure_of(model::WorldBuilder builder, const std::function<void(Agent&)>& step) {
   Theatre theatre;
   theatre.prepare = [&](Scripted& b) { b.on_step = step; };
-  if (const auto opened = theatre.open(scene); !opened.ok()) return opened.error().text();
+  if (const auto opened = theatre.open(builder); !opened.ok()) return opened.error().text();
   for (int i = 0; i < 3; ++i)
     if (const StepStatus failure = theatre.tick(); !failure.ok()) return failure.who + ": " + failure.what;
   return {};
@@ -37,7 +37,7 @@ TEST(Exchange, MistakesNameTheModule) {
   EXPECT_NE(failure_of(chain_of(2, with_bus()), [](Agent& a) { a.send("bus", 1.0, {.priority = 0x20000000}); })
                 .find("29 bits"),
             std::string::npos);
-  model::SceneBuilder mixed = spread({0}, with_radio());
+  model::WorldBuilder mixed = spread({0}, with_radio());
   mixed.add(world::share(actor()), Pose{{1, 0, 0}, {}}, "deaf");
   EXPECT_NE(failure_of(std::move(mixed),
                        [](Agent& a) {
@@ -52,8 +52,8 @@ TEST(Exchange, BadOptionsNameFileAndLine) {
     model::ModuleModel model = with_radio(wired());
     change(model);
     Theatre theatre;
-    auto scene = spread({0}, model);
-    const auto opened = theatre.open(scene);
+    auto builder = spread({0}, model);
+    const auto opened = theatre.open(builder);
     return opened.ok() ? std::string() : opened.error().text();
   };
   EXPECT_EQ(error([](auto&) {}), "");
@@ -69,9 +69,9 @@ TEST(Exchange, BadOptionsNameFileAndLine) {
 
 TEST(Exchange, WarnsOfWhatIsHardlyMeant) {
   Theatre theatre;
-  auto scene = spread({0, 0.001}, with_radio());  // 1 mm apart: nearer than the far field of 2.4 GHz
-  scene.add_channel({.name = "ari"});
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = spread({0, 0.001}, with_radio());  // 1 mm apart: nearer than the far field of 2.4 GHz
+  builder.add_channel({.name = "ari"});
+  ASSERT_TRUE(theatre.open(builder).ok());
   const auto warnings = theatre.minds->exchange()->warnings(*theatre.world);
   ASSERT_EQ(warnings.size(), 3u);
   EXPECT_NE(warnings[0].find("2 radios have another within"), std::string::npos) << warnings[0];
@@ -87,9 +87,9 @@ TEST(Exchange, WarnsOfTwoRaysOnTheGround) {
     Theatre theatre;
     model::ModuleModel model = with_radio();
     model.radios[0].pose.position.z = height;
-    auto scene = spread({0, 1}, model);
-    scene.add_channel({.name = model.radios[0].channel, .law = model::PropagationLaw::two_ray});
-    EXPECT_TRUE(theatre.open(scene).ok());
+    auto builder = spread({0, 1}, model);
+    builder.add_channel({.name = model.radios[0].channel, .law = model::PropagationLaw::two_ray});
+    EXPECT_TRUE(theatre.open(builder).ok());
     const auto all = theatre.minds->exchange()->warnings(*theatre.world);
     return all.empty() ? std::string() : all[0];
   };
@@ -99,9 +99,9 @@ TEST(Exchange, WarnsOfTwoRaysOnTheGround) {
 
 TEST(Exchange, AnUnknownLawOfPropagationListsThoseThereAre) {
   Theatre theatre;
-  auto scene = spread({0, 1}, with_radio());
-  scene.add_channel({.name = with_radio().radios[0].channel, .custom_law = "fris"});
-  const auto opened = theatre.open(scene);
+  auto builder = spread({0, 1}, with_radio());
+  builder.add_channel({.name = with_radio().radios[0].channel, .custom_law = "fris"});
+  const auto opened = theatre.open(builder);
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(opened.error().text().find("did you mean 'friis'? There are: friis, log_distance, two_ray, terahertz"),
             std::string::npos)
@@ -117,8 +117,8 @@ TEST(Exchange, CallbacksThatSendForEverAtOneInstantAreStopped) {
       return true;
     };
   };
-  auto scene = chain_of(2, wired(std::numeric_limits<double>::infinity()));
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, wired(std::numeric_limits<double>::infinity()));
+  ASSERT_TRUE(theatre.open(builder).ok());
   const StepStatus failure = theatre.tick();
   EXPECT_FALSE(failure.ok());
   EXPECT_NE(failure.what.find("time does not pass"), std::string::npos) << failure.what;
@@ -132,8 +132,8 @@ TEST(Exchange, AFullQueueDropsAndCounts) {
         for (int i = 0; i < 100; ++i) agent.send("radio", 1.0);
     };
   };
-  auto scene = spread({0, 1}, with_radio());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = spread({0, 1}, with_radio());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(2);
   EXPECT_EQ(theatre.minds->network().lost, 100 - 64);  // the queue holds 64
   EXPECT_EQ(theatre.minds->agent(0).signal("radio").lost, 36);

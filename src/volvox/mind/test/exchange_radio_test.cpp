@@ -23,8 +23,8 @@ TEST(Exchange, RadioReachesThoseInRange) {
       return true;
     };
   };
-  auto scene = spread({0, 3, 9.9, 10.1}, with_radio());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = spread({0, 3, 9.9, 10.1}, with_radio());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(10);
   ASSERT_EQ(heard.size(), 2u);
   const double expected = 1e-3 * net::Friis(2.4e9).gain({}, {3, 0, 0});
@@ -49,8 +49,8 @@ TEST(Exchange, TheCarrierIsAPercept) {
       if (agent.name() == "m1") busy.push_back(agent.signal("radio").busy);
     };
   };
-  auto scene = spread({0, 3}, with_radio());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = spread({0, 3}, with_radio());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(7);  // the frame is on the air for 4.24 ticks
   EXPECT_EQ(busy, (std::vector<bool>{false, true, true, true, true, false, false}));
 }
@@ -67,8 +67,8 @@ TEST(Exchange, RadiosMoveWithTheirModules) {
   };
   auto model = with_radio();
   model.radios[0].bit_rate = 1e6;
-  auto scene = spread({0, 20}, model);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = spread({0, 20}, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(3);
   EXPECT_EQ(received, 0);
   theatre.world->place_link(1, Pose{{5, 0, 0}, {}}, {});
@@ -89,8 +89,8 @@ TEST(Exchange, AddressedFramesAreForOne) {
       return true;
     };
   };
-  auto scene = spread({0, 2, 4}, with_radio());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = spread({0, 2, 4}, with_radio());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(20);
   EXPECT_EQ(heard, (std::vector<std::string>{"m2", "m0"}));
 }
@@ -105,10 +105,10 @@ TEST(Exchange, BodiesBetweenDimTheSignal) {
       };
       b.on_receive = [&](Agent& agent, const Message& message) { return (power[agent.name()] = message.power) > 0; };
     };
-    auto scene = spread({0, 1, 2}, with_radio());
-    scene.add(world::share(with_radio()), Pose{{0, 1, 0}, {}}, "beside");
-    scene.add_channel({.name = "air", .passes_bodies = passes});
-    ASSERT_TRUE(theatre.open(scene).ok());
+    auto builder = spread({0, 1, 2}, with_radio());
+    builder.add(world::share(with_radio()), Pose{{0, 1, 0}, {}}, "beside");
+    builder.add_channel({.name = "air", .passes_bodies = passes});
+    ASSERT_TRUE(theatre.open(builder).ok());
     theatre.ticks(3);
     const auto free_space = [](double d) { return 1e-3 * net::Friis(2.4e9).gain({}, {d, 0, 0}); };
     EXPECT_NEAR(power["m1"], free_space(1), 1e-6 * free_space(1));

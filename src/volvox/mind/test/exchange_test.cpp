@@ -14,8 +14,8 @@ namespace {
 
 TEST(Exchange, ThereIsNoneWithoutInterfaces) {
   Theatre theatre;
-  auto scene = chain_of(2, actor());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, actor());
+  ASSERT_TRUE(theatre.open(builder).ok());
   EXPECT_EQ(theatre.minds->exchange(), nullptr);
 }
 
@@ -35,8 +35,8 @@ TEST(Exchange, AnswersComeAndGoWithinATick) {
       return true;
     };
   };
-  auto scene = chain_of(2, wired());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, wired());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(1);
   ASSERT_EQ(heard.size(), 14u);  // 1 s holds 14 frames of 70.667 ms
   theatre.ticks(1);
@@ -65,8 +65,8 @@ TEST(Exchange, TicksDoNotMatter) {
     };
     auto model = with_radio();
     model.radios[0].window = 30;
-    auto scene = spread({0, 3, 7}, model);
-    ASSERT_TRUE(theatre.open(scene).ok());
+    auto builder = spread({0, 3, 7}, model);
+    ASSERT_TRUE(theatre.open(builder).ok());
     theatre.ticks(truncated(std::ceil(2 / dt.seconds())));
   }
   ASSERT_GT(histories[0].size(), 10u);
@@ -88,8 +88,8 @@ TEST(Exchange, BytesTravelWithoutAMark) {
       return true;
     };
   };
-  auto scene = chain_of(2, wired());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, wired());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(6);
   EXPECT_EQ(got, Bytes(53, 7));
   EXPECT_EQ(at, Time{packet_ns});
@@ -109,8 +109,8 @@ TEST(Exchange, NoiseActsOnFramesToo) {
   };
   model::ModuleModel model = wired();
   model.message_noise["east"] = {{"delay", {{"ticks", "3"}}, 0}};
-  auto scene = chain_of(2, model);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(12);
   EXPECT_EQ(arrived, (std::vector<Time>{Time::seconds(3.0 / 60) + Time{packet_ns}}));
 }
@@ -122,8 +122,8 @@ TEST(Exchange, FramesOfATickCanBeLookedAt) {
       if (agent.name() == "m0" && theatre.now == 1) agent.send("east", 1.0);
     };
   };
-  auto scene = chain_of(2, wired(1e6));
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, wired(1e6));
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.minds->keep_frames(true);
   std::vector<std::size_t> entries;
   for (int i = 0; i < 3; ++i) {

@@ -29,8 +29,8 @@ TEST(Exchange, DelayedWiresCarryTheirCapacityInATick) {
     wire.timing = model::WireTiming::delayed;
     wire.capacity = 106;  // two packets a tick
   }
-  auto scene = chain_of(2, model);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(4);
   using Reads = std::vector<std::pair<std::int64_t, std::uint32_t>>;
   EXPECT_EQ(read_at, (Reads{{1, 0}, {1, 1}, {2, 2}, {2, 3}}));
@@ -53,8 +53,8 @@ TEST(Exchange, UndockingCutsWhatIsOnTheWay) {
     b.on_receive = [&](Agent&, const Message&) { return ++received > 0; };
   };
   // The frame ends at 70.7 ms, within tick 1: links stay as they were at its start.
-  auto scene = chain_of(2, wired());
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, wired());
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(5);
   EXPECT_EQ(received, 1);
   EXPECT_EQ(up, (std::vector<bool>{true, true, false, false, false}));
@@ -70,7 +70,7 @@ TEST(Exchange, UndockingCutsWhatIsOnTheWay) {
     };
     b.on_receive = [&](Agent&, const Message&) { return ++received > 0; };
   };
-  ASSERT_TRUE(early.open(scene = chain_of(2, wired())).ok());
+  ASSERT_TRUE(early.open(builder = chain_of(2, wired())).ok());
   early.ticks(4);
   EXPECT_EQ(received, 0);
   EXPECT_EQ(early.minds->exchange()->network().counters().unplugged, 1u);
@@ -91,9 +91,9 @@ TEST(Exchange, LinksFollowTheDocks) {
       return true;
     };
   };
-  auto scene = spread({0, 0.1, 5}, wired(1e6));
-  scene.connect("m0.east", "m1.west");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = spread({0, 0.1, 5}, wired(1e6));
+  builder.connect("m0.east", "m1.west");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(25);
   EXPECT_EQ(heard.back(), "m1");
   // A hand takes m1 away and puts m2 in its place.
@@ -118,11 +118,11 @@ TEST(Exchange, BreakageCutsTheLink) {
   model::ModuleModel weak = wired(1e6), base = wired(1e6);
   for (model::Dock& dock : weak.docks) dock.strength.axial = 1;  // N; a cube weighs ten times as much
   base.fixed_in_place = true;
-  model::SceneBuilder scene("hanging");
-  scene.add(world::share(base), Pose{{0, 0, 2}, {}}, "m0");
-  scene.add(world::share(weak), std::nullopt, "m1");
-  scene.connect("m0.down", "m1.up");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("hanging");
+  builder.add(world::share(base), Pose{{0, 0, 2}, {}}, "m0");
+  builder.add(world::share(weak), std::nullopt, "m1");
+  builder.connect("m0.down", "m1.up");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(30);
   EXPECT_EQ(theatre.world->docks_broken(), 1);
   EXPECT_GT(received, 0);
@@ -150,8 +150,8 @@ TEST(Exchange, TheIdealNetworkStaysBesideIt) {
   std::erase_if(model.wires, [](const model::Wire& w) { return w.dock != 0 && w.dock != 1; });  // east and west
   model.wires[0].dock = 0;
   model.wires.resize(1);  // east only: m1 sends by wire to m2, whose west dock has none
-  auto scene = chain_of(3, model);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(3, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(6);
   EXPECT_EQ(heard["m0"], (std::vector<Time>{theatre.dt.start_of(4)}));
   EXPECT_TRUE(heard["m2"].empty()) << "a wire that ends at a dock without one carries nothing";

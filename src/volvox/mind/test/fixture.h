@@ -46,9 +46,9 @@ class Theatre {
   std::function<void(Scripted&)> prepare = [](Scripted&) {};
   Registries registries;
 
-  Result<void> open(model::SceneBuilder& scene, std::uint64_t seed = 1,
+  Result<void> open(model::WorldBuilder& builder, std::uint64_t seed = 1,
                     const std::string& engine_name = physics::default_engine) {
-    auto made = world::make_world(scene, engine_name);
+    auto made = world::make_world(builder, engine_name);
     if (!made.ok()) return made.error();
     world = std::move(*made);
     auto created = Minds::create(*world, registries, seed);

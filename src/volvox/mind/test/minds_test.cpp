@@ -19,11 +19,11 @@ struct Memory {
 };
 VOLVOX_TYPE(Memory, seen)
 
-model::SceneBuilder chain_of(int count, model::ModuleModel model = actor()) {
-  model::SceneBuilder scene("chain");
-  scene.set_gravity({});
-  scene.add_chain(world::share(std::move(model)), count, "east", "west", 0, Pose{}, "m");
-  return scene;
+model::WorldBuilder chain_of(int count, model::ModuleModel model = actor()) {
+  model::WorldBuilder builder("chain");
+  builder.set_gravity({});
+  builder.add_chain(world::share(std::move(model)), count, "east", "west", 0, Pose{}, "m");
+  return builder;
 }
 
 // Seed 000: a message sent in tick t is read in tick t + 1; every further module takes one more tick.
@@ -43,8 +43,8 @@ TEST(Minds, AMessageTakesATickAHop) {
       }
     };
   };
-  auto scene = chain_of(4);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(4);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(10);
   EXPECT_EQ(read_at["m1"], (std::vector<std::int64_t>{3}));
   EXPECT_EQ(read_at["m2"], (std::vector<std::int64_t>{4}));
@@ -67,8 +67,8 @@ TEST(Minds, MessagesWaitUntilReadAndAreConsumed) {
       }
     };
   };
-  auto scene = chain_of(2);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(10);
   EXPECT_EQ(numbers, (std::vector<int>{0, 1, 2}));
 }
@@ -85,8 +85,8 @@ TEST(Minds, WhatReceiveTakesDoesNotWait) {
       return true;
     };
   };
-  auto scene = chain_of(2);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(5);
   EXPECT_EQ(taken, 5);
   EXPECT_EQ(theatre.minds->agent(1).waiting(), 0u);
@@ -101,8 +101,8 @@ TEST(Minds, AFullMailboxDropsTheOldest) {
         for (int i = 0; i < 100; ++i) agent.send("east", Note{i, ""});
     };
   };
-  auto scene = chain_of(2);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(50);
   EXPECT_EQ(theatre.minds->agent(1).waiting(), Agent::mailbox_capacity);
   EXPECT_EQ(theatre.minds->network().lost, 5000 - narrow<std::int64_t>(Agent::mailbox_capacity));
@@ -122,8 +122,8 @@ TEST(Minds, AFlakyConnectorLosesMessages) {
   };
   model::ModuleModel flaky = actor();
   flaky.message_noise["*"] = {{"dropout", {{"probability", "0.3"}}, 5}};
-  auto scene = chain_of(2, flaky);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, flaky);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(2000);
   EXPECT_NEAR(arrived, 1400, 5 * std::sqrt(0.21 * 2000));
 }
@@ -133,8 +133,8 @@ TEST(Minds, ModelsAndRandomStreamsAreTheirOwn) {
   theatre.prepare = [&](Scripted& b) {
     b.on_step = [](Agent& agent) { agent.model<Memory>().seen.push_back(narrow<int>(agent.random().below(1000))); };
   };
-  auto scene = chain_of(2);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(5);
   const Minds& minds = *theatre.minds;
   const auto& a = minds.agent(0).model<Memory>().seen;
@@ -154,12 +154,12 @@ TEST(Minds, APeriodAndAClockOfItsOwn) {
       time = agent.time();
     };
   };
-  model::SceneBuilder scene("clock");
-  scene.set_gravity({});
+  model::WorldBuilder builder("clock");
+  builder.set_gravity({});
   model::PlacementOptions options;
   options.clock = model::Clock{5.0, 1000};  // 5 s ahead, and 0.1 % fast
-  scene.add(world::share(actor()), Pose{}, "m", options);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  builder.add(world::share(actor()), Pose{}, "m", options);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(61);
   EXPECT_EQ(steps, 11);  // at 0, 0.1, ..., 1.0 s
   EXPECT_NEAR(time, 5.0 + 1.0 * 1.001, 1e-9);
@@ -170,15 +170,15 @@ std::vector<double> times_after_a_second(std::uint64_t seed) {
   Theatre theatre;
   std::vector<double> times;
   theatre.prepare = [&](Scripted& b) { b.on_step = [&](Agent& agent) { times.push_back(agent.time()); }; };
-  model::SceneBuilder scene("clocks");
-  scene.set_gravity({});
-  scene.set_clocks({2.5, 50});
+  model::WorldBuilder builder("clocks");
+  builder.set_gravity({});
+  builder.set_clocks({2.5, 50});
   const auto model = world::share(actor());
-  for (int i = 0; i < 20; ++i) scene.add(model, Pose{{i * 1.0, 0, 0}, {}}, "m" + std::to_string(i));
+  for (int i = 0; i < 20; ++i) builder.add(model, Pose{{i * 1.0, 0, 0}, {}}, "m" + std::to_string(i));
   model::PlacementOptions exact;
   exact.clock = model::Clock{};
-  scene.add(model, Pose{{0, 5, 0}, {}}, "exact", exact);
-  EXPECT_TRUE(theatre.open(scene, seed).ok());
+  builder.add(model, Pose{{0, 5, 0}, {}}, "exact", exact);
+  EXPECT_TRUE(theatre.open(builder, seed).ok());
   theatre.ticks(60);
   times.clear();
   theatre.ticks(1);
@@ -202,9 +202,9 @@ TEST(Minds, ClocksDriftApartAndAreSaved) {
   std::vector<double> times;
   theatre.prepare = [&](Scripted& b) { b.on_step = [&](Agent& agent) { times.push_back(agent.time()); }; };
   const auto open = [&](const model::ClockSpread& clocks) {
-    auto scene = chain_of(2);
-    scene.set_clocks(clocks);
-    ASSERT_TRUE(theatre.open(scene).ok());
+    auto builder = chain_of(2);
+    builder.set_clocks(clocks);
+    ASSERT_TRUE(theatre.open(builder).ok());
     theatre.now = 0;
   };
   const auto apart_after = [&](std::int64_t tick) {
@@ -238,8 +238,8 @@ TEST(Minds, OnlyTheOmniscientSeeOthers) {
       b.sees_all = allowed;
       b.on_step = [&](Agent& agent) { saw = agent.other<DockState>(1, "west.dock").engaged; };
     };
-    auto scene = chain_of(2);
-    ASSERT_TRUE(theatre.open(scene).ok());
+    auto builder = chain_of(2);
+    ASSERT_TRUE(theatre.open(builder).ok());
     const StepStatus failure = theatre.tick();
     EXPECT_EQ(failure.ok(), allowed);
     EXPECT_EQ(saw, allowed);
@@ -267,8 +267,8 @@ TEST(Minds, MistakesOfABehaviorNameTheModule) {
         if (agent.name() == "m1") mistake(agent);
       };
     };
-    auto scene = chain_of(3);
-    ASSERT_TRUE(theatre.open(scene).ok());
+    auto builder = chain_of(3);
+    ASSERT_TRUE(theatre.open(builder).ok());
     const StepStatus failure = theatre.tick();
     EXPECT_EQ(failure.who, "module 'm1'") << expected;
     EXPECT_NE(failure.what.find(expected), std::string::npos) << failure.what;
@@ -281,8 +281,8 @@ TEST(Minds, BadDescriptionsAreRefusedBeforeTheRun) {
     Theatre theatre;
     model::ModuleModel model = actor();
     change(model);
-    auto scene = chain_of(2, model);
-    const auto opened = theatre.open(scene);
+    auto builder = chain_of(2, model);
+    const auto opened = theatre.open(builder);
     return opened.ok() ? "" : opened.error().text();
   };
   EXPECT_EQ(error([](model::ModuleModel&) {}), "");
@@ -315,8 +315,8 @@ TEST(Minds, BadDescriptionsAreRefusedBeforeTheRun) {
 
 TEST(Minds, ABehaviorWithoutAStateListCannotBeSaved) {
   Theatre theatre;
-  auto scene = chain_of(2);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2);
+  ASSERT_TRUE(theatre.open(builder).ok());
   EXPECT_NE(theatre.minds->cannot_save().find("behavior 'scripted' of module 'm0'"), std::string::npos);
 }
 
@@ -327,8 +327,8 @@ TEST(Minds, DockActionsEnableAndDisable) {
       if (agent.name() == "m0" && theatre.now == 3) agent.disable_dock("east");
     };
   };
-  auto scene = chain_of(2);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(3);
   EXPECT_TRUE(theatre.minds->agent(0).dock("east").engaged);
   EXPECT_EQ(theatre.minds->agent(0).dock("east").neighbor, "west");

@@ -57,21 +57,21 @@ inline model::ModuleModel with_bus(model::BusKind kind = model::BusKind::can, bo
   return model;
 }
 
-inline model::SceneBuilder chain_of(int count, model::ModuleModel model) {
-  model::SceneBuilder scene("chain");
-  scene.set_gravity({});
-  scene.add_chain(world::share(std::move(model)), count, "east", "west", 0, Pose{}, "m");
-  return scene;
+inline model::WorldBuilder chain_of(int count, model::ModuleModel model) {
+  model::WorldBuilder builder("chain");
+  builder.set_gravity({});
+  builder.add_chain(world::share(std::move(model)), count, "east", "west", 0, Pose{}, "m");
+  return builder;
 }
 
 // Modules in a row along x that are not docked.
-inline model::SceneBuilder spread(const std::vector<double>& places, model::ModuleModel model) {
-  model::SceneBuilder scene("spread");
-  scene.set_gravity({});
+inline model::WorldBuilder spread(const std::vector<double>& places, model::ModuleModel model) {
+  model::WorldBuilder builder("spread");
+  builder.set_gravity({});
   const auto shared = world::share(std::move(model));
   for (std::size_t i = 0; i < places.size(); ++i)
-    scene.add(shared, Pose{{places[i], 0, 0}, {}}, "m" + std::to_string(i));
-  return scene;
+    builder.add(shared, Pose{{places[i], 0, 0}, {}}, "m" + std::to_string(i));
+  return builder;
 }
 
 struct Heard {

@@ -31,9 +31,9 @@ TEST(OnBoard, RunsAtEverySubstepAndKeepsTime) {
       EXPECT_NEAR(step, 1.0 / 240, 1e-8);
     };
   };
-  model::SceneBuilder scene("air");
-  scene.add(world::share(rotorcraft()), Pose{{0, 0, 10}, {}}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("air");
+  builder.add(world::share(rotorcraft()), Pose{{0, 0, 10}, {}}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(3);
   ASSERT_EQ(times.size(), 12u);
   for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(times[i], real(i) / 240, 1e-8);
@@ -46,10 +46,10 @@ TEST(OnBoard, ActsForTheLengthOfASubstep) {
     s.controls = {{}, {"rotor"}};
     s.on_control = [n = 0](Agent& a, double) mutable { a.act("rotor", n++ % 4 == 0 ? 400.0 : 0.0); };
   };
-  model::SceneBuilder scene("air");
-  scene.set_gravity({});
-  scene.add(world::share(rotorcraft()), Pose{}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("air");
+  builder.set_gravity({});
+  builder.add(world::share(rotorcraft()), Pose{}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(60);
   const Twist v = theatre.world->link_velocity(0);
   EXPECT_NEAR(v.linear.z, 16.0 / 4, 1e-6);          // 16 N on 1 kg for a quarter of a second
@@ -66,10 +66,10 @@ TEST(OnBoard, LeavesTheForcesOfTheTickAlone) {
     };
     model::ModuleModel model = rotorcraft();
     model.actuators.push_back({"jet", "thruster", 0, {}, {}, 0});
-    model::SceneBuilder scene("air");
-    scene.set_gravity({});
-    scene.add(world::share(model), Pose{}, "m");
-    ASSERT_TRUE(theatre.open(scene).ok());
+    model::WorldBuilder builder("air");
+    builder.set_gravity({});
+    builder.add(world::share(model), Pose{}, "m");
+    ASSERT_TRUE(theatre.open(builder).ok());
     theatre.ticks(60);
     EXPECT_NEAR(theatre.world->link_velocity(0).linear.x, 1.0, 1e-9) << with_controller;
   }
@@ -85,9 +85,9 @@ TEST(OnBoard, TheAccelerometerFeelsTheSubstep) {
       a.act("rotor", n++ % 2 == 0 ? 400.0 : 0.0);
     };
   };
-  model::SceneBuilder scene("air");
-  scene.add(world::share(rotorcraft()), Pose{{0, 0, 100}, {}}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("air");
+  builder.add(world::share(rotorcraft()), Pose{{0, 0, 100}, {}}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(10);
   for (std::size_t i = 2; i < felt.size(); ++i) EXPECT_NEAR(felt[i], i % 2 == 1 ? 16 : 0, 1e-6) << i;
 }
@@ -96,9 +96,9 @@ TEST(OnBoard, RefusesWhatComesOnceATick) {
   const auto refusal = [](Behavior::OnBoard wanted) {
     Theatre theatre;
     theatre.prepare = [&](Scripted& s) { s.controls = wanted; };
-    model::SceneBuilder scene("air");
-    scene.add(world::share(rotorcraft()), Pose{}, "m");
-    const auto opened = theatre.open(scene);
+    model::WorldBuilder builder("air");
+    builder.add(world::share(rotorcraft()), Pose{}, "m");
+    const auto opened = theatre.open(builder);
     return opened.ok() ? std::string() : opened.error().text();
   };
   EXPECT_EQ(refusal({{"gyro"}, {"rotor"}}), "");
@@ -115,9 +115,9 @@ TEST(OnBoard, ABadCommandNamesItsModule) {
     s.controls = {{}, {"rotor"}};
     s.on_control = [](Agent& a, double) { a.act("rotor", std::nan("")); };
   };
-  model::SceneBuilder scene("air");
-  scene.add(world::share(rotorcraft()), Pose{}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("air");
+  builder.add(world::share(rotorcraft()), Pose{}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   const StepStatus failure = theatre.tick();
   EXPECT_EQ(failure.who, "module 'm'");
   EXPECT_NE(failure.what.find("not a number for the action 'rotor'"), std::string::npos) << failure.what;
@@ -135,12 +135,12 @@ TEST(Rotor, FeelsTheAirThatItMovesThrough) {
                                {},
                                {{"thrust", "1e-4"}, {"torque", "0"}, {"inflow", "0.001"}, {"side_drag", "0.002"}},
                                0});
-    model::SceneBuilder scene("wind");
-    scene.set_gravity({});
+    model::WorldBuilder builder("wind");
+    builder.set_gravity({});
     model::PlacementOptions options;
     options.velocity.linear = velocity;
-    scene.add(world::share(model), Pose{}, "m", options);
-    if (!theatre.open(scene).ok()) return Vec3{};
+    builder.add(world::share(model), Pose{}, "m", options);
+    if (!theatre.open(builder).ok()) return Vec3{};
     theatre.ticks(1);
     return (theatre.world->link_velocity(0).linear - velocity) * 60.0;
   };
@@ -161,14 +161,14 @@ TEST(Neighbors, AreTheNearestOtherModules) {
                            {{"max_range", "3"}, {"count", "2"}},
                            0});
   const auto shared = world::share(model);
-  model::SceneBuilder scene("swarm");
-  scene.set_gravity({});
-  scene.add(shared, Pose{{0.5, 0, 0}, {}}, "a");
-  scene.add(shared, Pose{{2.5, 0, 0}, {}}, "b");
-  scene.add(shared, Pose{{0.5, 0, -1}, {}}, "c");
-  scene.add(shared, Pose{{0.5, 2.9, 0}, {}}, "d");
-  scene.add(shared, Pose{{-4, 0, 0}, {}}, "e");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("swarm");
+  builder.set_gravity({});
+  builder.add(shared, Pose{{0.5, 0, 0}, {}}, "a");
+  builder.add(shared, Pose{{2.5, 0, 0}, {}}, "b");
+  builder.add(shared, Pose{{0.5, 0, -1}, {}}, "c");
+  builder.add(shared, Pose{{0.5, 2.9, 0}, {}}, "d");
+  builder.add(shared, Pose{{-4, 0, 0}, {}}, "e");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(1);
   const auto near = [&](std::size_t i) { return theatre.minds->agent(i).percept<std::vector<Vec3>>("neighbors"); };
   ASSERT_EQ(near(0).size(), 2u);
@@ -182,15 +182,15 @@ TEST(Neighbors, AreTheNearestOtherModules) {
 TEST(Neighbors, MissNobody) {
   Theatre theatre;
   const auto shared = world::share(actor());
-  model::SceneBuilder scene("cloud");
-  scene.set_gravity({});
+  model::WorldBuilder builder("cloud");
+  builder.set_gravity({});
   RandomStream random(7, 0, "cloud");
   std::vector<Vec3> places;
   for (int i = 0; i < 300; ++i) {
     places.push_back({random.uniform(-5, 5), random.uniform(-5, 5), random.uniform(-5, 5)});
-    scene.add(shared, Pose{places.back(), {}}, "m" + std::to_string(i));
+    builder.add(shared, Pose{places.back(), {}}, "m" + std::to_string(i));
   }
-  ASSERT_TRUE(theatre.open(scene).ok());
+  ASSERT_TRUE(theatre.open(builder).ok());
   exchange::Neighborhood neighborhood;
   neighborhood.update(*theatre.world, 1.5);
   std::vector<exchange::Neighborhood::Near> near;

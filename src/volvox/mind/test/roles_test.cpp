@@ -31,11 +31,11 @@ struct Chain {
     theatre.registries.behaviors.add("player", role_player(book));
     model::ModuleModel player = actor();
     player.mind = model::Mind{"player", std::move(parameters), "actor.sdf", 3};
-    model::SceneBuilder scene("chain");
-    scene.set_gravity({});
-    scene.set_clocks(clocks);
-    scene.add_chain(world::share(std::move(player)), count, "east", "west", 0, Pose{}, "m");
-    const auto opened = theatre.open(scene, seed);
+    model::WorldBuilder builder("chain");
+    builder.set_gravity({});
+    builder.set_clocks(clocks);
+    builder.add_chain(world::share(std::move(player)), count, "east", "west", 0, Pose{}, "m");
+    const auto opened = theatre.open(builder, seed);
     ASSERT_TRUE(opened.ok()) << opened.error().text();
   }
   const RolePlayed& played(std::size_t i) const { return std::as_const(*theatre.minds).agent(i).model<RolePlayed>(); }
@@ -223,9 +223,9 @@ TEST(Roles, BadBooksAreRefused) {
   theatre.registries.behaviors.add("player", role_player(book));
   model::ModuleModel player = actor();
   player.mind = model::Mind{"player", {}, "actor.sdf", 3};
-  model::SceneBuilder scene("one");
-  scene.add(world::share(std::move(player)), Pose{}, "m");
-  const auto opened = theatre.open(scene);
+  model::WorldBuilder builder("one");
+  builder.add(world::share(std::move(player)), Pose{}, "m");
+  const auto opened = theatre.open(builder);
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(opened.error().text().find("'tail'"), std::string::npos) << opened.error().text();
 }

@@ -16,12 +16,12 @@ model::ModuleModel sensing(std::initializer_list<model::Sensor> sensors) {
 
 TEST(Sensors, AnAccelerometerAtRestFeelsTheGround) {
   Theatre theatre;
-  model::SceneBuilder scene("rest");
-  scene.add_ground();
+  model::WorldBuilder builder("rest");
+  builder.add_ground();
   const Quat lying = Quat::axis_angle({1, 0, 0}, pi / 2);
-  scene.add(world::share(sensing({{"imu", "accelerometer", 0, {{0.02, 0.01, 0.03}, {}}, {}, 0}})),
-            Pose{{0, 0, 0.0495}, lying}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  builder.add(world::share(sensing({{"imu", "accelerometer", 0, {{0.02, 0.01, 0.03}, {}}, {}, 0}})),
+              Pose{{0, 0, 0.0495}, lying}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(120);
   const Vec3 reading = theatre.minds->agent(0).percept<Vec3>("imu");
   EXPECT_LT(length(reading - Vec3{0, 9.81, 0}), 0.05);
@@ -29,23 +29,23 @@ TEST(Sensors, AnAccelerometerAtRestFeelsTheGround) {
 
 TEST(Sensors, AnAccelerometerInFreeFallFeelsNothing) {
   Theatre theatre;
-  model::SceneBuilder scene("fall");
-  scene.add(world::share(sensing({{"imu", "accelerometer", 0, {}, {}, 0}})), Pose{{0, 0, 10}, {}}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("fall");
+  builder.add(world::share(sensing({{"imu", "accelerometer", 0, {}, {}, 0}})), Pose{{0, 0, 10}, {}}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(10);
   EXPECT_LT(length(theatre.minds->agent(0).percept<Vec3>("imu")), 1e-6);
 }
 
 TEST(Sensors, ASpinIsFeltByGyroscopeAndOffCentreAccelerometer) {
   Theatre theatre;
-  model::SceneBuilder scene("spin");
-  scene.set_gravity({});
+  model::WorldBuilder builder("spin");
+  builder.set_gravity({});
   model::PlacementOptions options;
   options.velocity.angular = {0, 0, 3};
-  scene.add(world::share(sensing({{"gyro", "gyroscope", 0, {{}, Quat::axis_angle({0, 1, 0}, pi / 2)}, {}, 0},
-                                  {"imu", "accelerometer", 0, {{0.04, 0, 0}, {}}, {}, 0}})),
-            Pose{}, "m", options);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  builder.add(world::share(sensing({{"gyro", "gyroscope", 0, {{}, Quat::axis_angle({0, 1, 0}, pi / 2)}, {}, 0},
+                                    {"imu", "accelerometer", 0, {{0.04, 0, 0}, {}}, {}, 0}})),
+              Pose{}, "m", options);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(5);
   EXPECT_LT(length(theatre.minds->agent(0).percept<Vec3>("gyro") - Vec3{-3, 0, 0}), 1e-6);
   EXPECT_LT(length(theatre.minds->agent(0).percept<Vec3>("imu") - Vec3{-9 * 0.04, 0, 0}), 1e-3);
@@ -53,12 +53,12 @@ TEST(Sensors, ASpinIsFeltByGyroscopeAndOffCentreAccelerometer) {
 
 TEST(Sensors, ABeaconSeesTheFreeDockThatFacesIt) {
   Theatre theatre;
-  model::SceneBuilder scene("beacon");
-  scene.set_gravity({});
-  scene.add(world::share(sensing({{"beacon", "dock_beacon", 0, {{0.05, 0, 0}, {}}, {}, 0}})), Pose{}, "m");
-  scene.add(world::share(world::cube()), Pose{{0.25, 0.02, 0}, Quat::axis_angle({0, 0, 1}, 0.2)}, "other");
-  scene.add(world::share(world::cube()), Pose{{0.45, 0, 0}, {}}, "farther");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("beacon");
+  builder.set_gravity({});
+  builder.add(world::share(sensing({{"beacon", "dock_beacon", 0, {{0.05, 0, 0}, {}}, {}, 0}})), Pose{}, "m");
+  builder.add(world::share(world::cube()), Pose{{0.25, 0.02, 0}, Quat::axis_angle({0, 0, 1}, 0.2)}, "other");
+  builder.add(world::share(world::cube()), Pose{{0.45, 0, 0}, {}}, "farther");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(1);
   const auto& beacon = theatre.minds->agent(0).percept<DockBeacon>("beacon");
   ASSERT_TRUE(beacon.seen);
@@ -73,15 +73,15 @@ TEST(Sensors, ABeaconSeesTheFreeDockThatFacesIt) {
 
 TEST(Sensors, RaysMeasureDistancesAndNotTheirOwnModule) {
   Theatre theatre;
-  model::SceneBuilder scene("range");
-  scene.set_gravity({});
-  scene.add(
+  model::WorldBuilder builder("range");
+  builder.set_gravity({});
+  builder.add(
       world::share(sensing(
           {{"range", "range", 0, {}, {{"rays", "3"}, {"field_of_view", std::to_string(pi / 2)}, {"max_range", "3"}}, 0},
            {"pose", "pose", 0, {{0, 0, 0.1}, {}}, {}, 0}})),
       Pose{}, "m");
-  scene.add_obstacle(model::Box{{0.2, 10, 1}}, {{1.1, 0, 0}, {}});
-  ASSERT_TRUE(theatre.open(scene).ok());
+  builder.add_obstacle(model::Box{{0.2, 10, 1}}, {{1.1, 0, 0}, {}});
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(1);
   const auto& ranges = theatre.minds->agent(0).percept<std::vector<double>>("range");
   ASSERT_EQ(ranges.size(), 3u);
@@ -93,18 +93,18 @@ TEST(Sensors, RaysMeasureDistancesAndNotTheirOwnModule) {
 
 TEST(Sensors, AnObstacleIsAStructureNotANumber) {
   Theatre theatre;
-  model::SceneBuilder scene("obstacle");
-  scene.set_gravity({});
-  scene.add(world::share(sensing({{"eye",
-                                   "obstacle",
-                                   0,
-                                   {},
-                                   {{"rays", "91"}, {"field_of_view", std::to_string(pi / 2)}, {"max_range", "5"}},
-                                   0}})),
-            Pose{}, "m");
-  scene.add_obstacle(model::Sphere{0.25}, {{1.0, 0.5, 0}, {}}, 2.0);
-  scene.add_obstacle(model::Box{{0.2, 10, 1}}, {{4, 0, 0}, {}});
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("obstacle");
+  builder.set_gravity({});
+  builder.add(world::share(sensing({{"eye",
+                                     "obstacle",
+                                     0,
+                                     {},
+                                     {{"rays", "91"}, {"field_of_view", std::to_string(pi / 2)}, {"max_range", "5"}},
+                                     0}})),
+              Pose{}, "m");
+  builder.add_obstacle(model::Sphere{0.25}, {{1.0, 0.5, 0}, {}}, 2.0);
+  builder.add_obstacle(model::Box{{0.2, 10, 1}}, {{4, 0, 0}, {}});
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(1);
   const Obstacle& seen = theatre.minds->agent(0).percept<Obstacle>("eye");
   EXPECT_TRUE(seen.seen);
@@ -117,11 +117,11 @@ TEST(Sensors, AnObstacleIsAStructureNotANumber) {
 
 TEST(Sensors, ContactKnowsTheWeight) {
   Theatre theatre;
-  model::SceneBuilder scene("contact");
-  scene.add_ground();
-  scene.add(world::share(sensing({{"touch", "contact", 0, {}, {}, 0}})), Pose{{0, 0, 0.049}, {}}, "below");
-  scene.add(world::share(sensing({{"touch", "contact", 0, {}, {}, 0}})), Pose{{0, 5, 3}, {}}, "above");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("contact");
+  builder.add_ground();
+  builder.add(world::share(sensing({{"touch", "contact", 0, {}, {}, 0}})), Pose{{0, 0, 0.049}, {}}, "below");
+  builder.add(world::share(sensing({{"touch", "contact", 0, {}, {}, 0}})), Pose{{0, 5, 3}, {}}, "above");
+  ASSERT_TRUE(theatre.open(builder).ok());
   EXPECT_FALSE(theatre.minds->agent(1).percept<Contact>("touch").touching);
   theatre.ticks(40);
   EXPECT_TRUE(theatre.minds->agent(0).percept<Contact>("touch").touching);
@@ -159,10 +159,10 @@ TEST(Actuators, AMotorMovesToAnAngleNoFasterThanItsLimit) {
       fastest = std::max(fastest, agent.percept<double>("bend.velocity"));
     };
   };
-  model::SceneBuilder scene("hinge");
-  scene.set_gravity({});
-  scene.add(world::share(hinge()), Pose{}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("hinge");
+  builder.set_gravity({});
+  builder.add(world::share(hinge()), Pose{}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(120);
   EXPECT_NEAR(angle, 1.0, 0.01);
   EXPECT_LT(fastest, 2.05);
@@ -174,10 +174,10 @@ TEST(Actuators, NoiseOnAnActionReachesTheMotor) {
   theatre.prepare = [](Scripted& b) { b.on_step = [](Agent& agent) { agent.move_to("bend", 0.5); }; };
   model::ModuleModel model = hinge();
   model.action_noise["bend"] = {{"bias", {{"value", "0.2"}}, 0}};
-  model::SceneBuilder scene("hinge");
-  scene.set_gravity({});
-  scene.add(world::share(model), Pose{}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("hinge");
+  builder.set_gravity({});
+  builder.add(world::share(model), Pose{}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(120);
   EXPECT_NEAR(theatre.minds->agent(0).angle("bend"), 0.7, 0.01);
 }
@@ -187,10 +187,10 @@ TEST(Actuators, ANaNCommandIsCaughtAndNamed) {
   theatre.prepare = [&](Scripted& b) {
     b.on_step = [&](Agent& agent) { agent.move_to("bend", theatre.now == 2 ? std::nan("") : 0); };
   };
-  model::SceneBuilder scene("hinge");
-  scene.set_gravity({});
-  scene.add(world::share(hinge()), Pose{}, "m7");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("hinge");
+  builder.set_gravity({});
+  builder.add(world::share(hinge()), Pose{}, "m7");
+  ASSERT_TRUE(theatre.open(builder).ok());
   EXPECT_TRUE(theatre.tick().ok());
   EXPECT_TRUE(theatre.tick().ok());
   const StepStatus failure = theatre.tick();
@@ -204,10 +204,10 @@ TEST(Actuators, AThrusterPushes) {
   theatre.prepare = [](Scripted& b) { b.on_step = [](Agent& agent) { agent.act("jet", Vec3{3, 0, 0}); }; };
   model::ModuleModel model = actor();
   model.actuators.push_back({"jet", "thruster", 0, {}, {{"max_force", "2"}}, 0});
-  model::SceneBuilder scene("jet");
-  scene.set_gravity({});
-  scene.add(world::share(model), Pose{}, "m");
-  ASSERT_TRUE(theatre.open(scene).ok());
+  model::WorldBuilder builder("jet");
+  builder.set_gravity({});
+  builder.add(world::share(model), Pose{}, "m");
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(60);
   EXPECT_NEAR(theatre.world->link_velocity(0).linear.x, 2.0, 0.01);  // 2 N on 1 kg for 1 s
 }

@@ -49,8 +49,8 @@ TEST_P(TwoClerks, HaveTheirOwnMailboxesAndModels) {
                            "f",
                            1,
                            {model::Mind{"clerk", {{"first", "20"}, {"boxes", "1"}}, "f", 2}}};
-  auto scene = chain_of(2, model);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(2, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
   theatre.ticks(3);
   // Of the two, the first has mailboxes 0, 11 and 12, the second 21; no behaviour opens 99.
   Agent& agent = theatre.minds->agent(1);
@@ -66,8 +66,8 @@ TEST(Exchange, AMailboxIsOneBehaviors) {
   theatre.registries.behaviors.add("clerk", [] { return std::make_unique<Clerk>(); });
   model::ModuleModel model = actor();
   model.mind = model::Mind{"clerk", {{"boxes", "1"}}, "f", 1, {model::Mind{"clerk", {{"boxes", "1"}}, "f", 2}}};
-  auto scene = chain_of(1, model);
-  const auto opened = theatre.open(scene);
+  auto builder = chain_of(1, model);
+  const auto opened = theatre.open(builder);
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(opened.error().text().find("mailbox 11, which is another behavior's"), std::string::npos)
       << opened.error().text();
@@ -85,8 +85,8 @@ TEST(Behaviors, OmniscienceIsOnesOwn) {
     };
     model::ModuleModel model = actor();
     model.mind = model::Mind{"scripted", {}, "f", 1, {model::Mind{"scripted", {}, "f", 2}}};
-    auto scene = chain_of(1, model);
-    ASSERT_TRUE(theatre.open(scene).ok());
+    auto builder = chain_of(1, model);
+    ASSERT_TRUE(theatre.open(builder).ok());
     const StepStatus failure = theatre.tick();
     EXPECT_NE(failure.what.find("omniscient"), std::string::npos)
         << "the other behaviour must not see what its neighbour may";
@@ -122,8 +122,8 @@ TEST(Behaviors, ARefusedTuneLeavesNoTrace) {
   theatre.registries.behaviors.add("rash", [] { return std::make_unique<Rash>(); });
   model::ModuleModel model = actor();
   model.mind = model::Mind{"rash", {{"limit", "2"}}, "f", 1};
-  auto scene = chain_of(1, model);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(1, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
   const auto hash = [&] {
     HashArchive archive;
     theatre.minds->archive(archive);
@@ -148,8 +148,8 @@ TEST(Behaviors, AllParametersAreShown) {
   theatre.registries.behaviors.add("rash", [] { return std::make_unique<Rash>(); });
   model::ModuleModel model = actor();
   model.mind = model::Mind{"clerk", {{"boxes", "2"}}, "f", 1, {model::Mind{"rash", {{"limit", "4"}}, "f", 2}}};
-  auto scene = chain_of(1, model);
-  ASSERT_TRUE(theatre.open(scene).ok());
+  auto builder = chain_of(1, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
   using Shown = std::map<std::string, std::string>;
   EXPECT_EQ(theatre.minds->agent(0).behavior_parameters(),
             (Shown{{"boxes", "2"}, {"first", ""}, {"limit", "4"}, {"speaks", ""}}));
@@ -158,9 +158,9 @@ TEST(Behaviors, AllParametersAreShown) {
 // Between two ticks a module's clock shows the same after a restore as before it.
 TEST(Behaviors, ARestoredModuleKnowsTheTime) {
   Theatre theatre, restored;
-  auto scene = chain_of(2, with_radio());
-  ASSERT_TRUE(theatre.open(scene).ok());
-  ASSERT_TRUE(restored.open(scene = chain_of(2, with_radio())).ok());
+  auto builder = chain_of(2, with_radio());
+  ASSERT_TRUE(theatre.open(builder).ok());
+  ASSERT_TRUE(restored.open(builder = chain_of(2, with_radio())).ok());
   theatre.ticks(30);
   SaveArchive save;
   theatre.minds->archive(save);

@@ -355,11 +355,11 @@ TEST_F(ReaderTest, DamagedFilesGiveAResult) {
   const std::string urdf =
       R"(<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="part.obj"/></geometry></collision></link>
 <link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint><gazebo><volvox:dock name="d" link="b"/></gazebo></robot>)";
-  const std::string scene = world(R"(<volvox:parameter name="n" value="3" min="1" max="9"/>
+  const std::string population = world(R"(<volvox:parameter name="n" value="3" min="1" max="9"/>
 <volvox:population name="s" type="chain" robot="hinge" count="${n}" pose="0 0 0 0 0 0" from="front" to="back"/>
 <include><uri>model://hinge</uri><pose>1 0 0 0 0 0</pose></include><volvox:module name="x" robot="hinge"/><volvox:connect from="s0.left" to="x.right" turn="1"/>
 <model name="o"><static>true</static><link name="l"><collision name="c"><geometry><mesh><uri>part.obj</uri></mesh></geometry></collision></link></model>)");
-  const std::vector<std::string> good{hinge_module(), scene, urdf};
+  const std::vector<std::string> good{hinge_module(), population, urdf};
   std::size_t failed = 0, read_anyway = 0;
   const auto attempt = [&](const std::string& text, bool is_urdf) {
     ModelLibrary fresh({folder.path()});

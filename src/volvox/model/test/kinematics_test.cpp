@@ -2,8 +2,8 @@
 #include "volvox/model/kinematics.h"
 
 #include "volvox/model/reader.h"
-#include "volvox/model/scene.h"
 #include "volvox/model/test/test_files.h"
+#include "volvox/model/world_builder.h"
 
 namespace volvox::model::test {
 namespace {
@@ -23,16 +23,17 @@ TEST_F(ChainTest, IsWhereTheScenePutsIt) {
   RandomStream random(1, 0, "test");
   const std::vector<double> q = arm.random_positions(random);
   ASSERT_EQ(q.size(), 9u);
-  SceneBuilder scene;
+  WorldBuilder builder;
   const Pose base{{0.1, -0.2, 0.3}, Quat::rpy(0, -pi / 2, 0.4)};
   for (int i = 0; i < 3; ++i) {
     PlacementOptions options;
     options.positions = {{"yaw", q[3 * i]}, {"roll", q[3 * i + 1]}, {"pitch", q[3 * i + 2]}};
     const Pose back = superbot->links[0].pose * superbot->docks[superbot->dock_index("back")].pose;
-    scene.add(superbot, i == 0 ? std::optional(base * back.inverse()) : std::nullopt, "m" + std::to_string(i), options);
-    if (i > 0) scene.connect("m" + std::to_string(i - 1) + ".front", "m" + std::to_string(i) + ".back", i);
+    builder.add(superbot, i == 0 ? std::optional(base * back.inverse()) : std::nullopt, "m" + std::to_string(i),
+                options);
+    if (i > 0) builder.connect("m" + std::to_string(i - 1) + ".front", "m" + std::to_string(i) + ".back", i);
   }
-  const auto world = scene.build();
+  const auto world = builder.build();
   ASSERT_TRUE(world.ok()) << world.error().text();
   const Placement& last = world->placements[2];
   const Dock& front = superbot->docks[superbot->dock_index("front")];

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "volvox/model/scene.h"
 #include "volvox/model/test/test_files.h"
+#include "volvox/model/world_builder.h"
 
 namespace volvox::model::test {
 namespace {
@@ -231,16 +231,16 @@ TEST_F(ReaderTest, AThousandModulesLoadQuickly) {
 
 TEST_F(ReaderTest, ScenesCanBeBuiltInCpp) {
   const Model hinge = *library.load("hinge");
-  SceneBuilder scene("mine");
-  scene.add_ground();
-  const int first = scene.add_chain(hinge, 3, "front", "back", 1, Pose{{0, 0, 0.05}, {}}, "s");
-  scene.placement(first + 1).positions = {0.5};
-  scene.add(hinge, std::nullopt, "extra");
-  scene.connect("s2.left", "extra.right");
-  scene.add_obstacle(Sphere{0.1}, {{1, 0, 0.1}, {}}, 2, {}, {}, "ball");
+  WorldBuilder builder("mine");
+  builder.add_ground();
+  const int first = builder.add_chain(hinge, 3, "front", "back", 1, Pose{{0, 0, 0.05}, {}}, "s");
+  builder.placement(first + 1).positions = {0.5};
+  builder.add(hinge, std::nullopt, "extra");
+  builder.connect("s2.left", "extra.right");
+  builder.add_obstacle(Sphere{0.1}, {{1, 0, 0.1}, {}}, 2, {}, {}, "ball");
   auto field = std::make_shared<HeightFieldData>(HeightFieldData{2, 2, 1, 1, {0, 0, 0, 0}});
-  scene.add_terrain(field);
-  const Result<WorldModel> w = scene.build();
+  builder.add_terrain(field);
+  const Result<WorldModel> w = builder.build();
   ASSERT_TRUE(w.ok()) << w.error().text();
   EXPECT_EQ(w->placements.size(), 7u);
   EXPECT_EQ(w->connections.size(), 3u);
@@ -251,15 +251,15 @@ TEST_F(ReaderTest, ScenesCanBeBuiltInCpp) {
   EXPECT_NEAR(angle(engaged_dock(4, 1).rotation.conjugate() * between.rotation), 0, 1e-7);
 }
 
-TEST_F(ReaderTest, SceneBuilderReportsEveryMistake) {
+TEST_F(ReaderTest, WorldBuilderReportsEveryMistake) {
   const Model hinge = *library.load("hinge");
-  SceneBuilder scene;
-  scene.add_chain(hinge, 0, "front", "back", 0, Pose{}, "none");
-  scene.add_chain(hinge, 2, "frnt", "back", 0, Pose{}, "typo");
-  scene.add_ring(hinge, 1, "front", "back", 0, Pose{}, "ring");
-  scene.add_obstacle(Plane{}, {}, 1);
-  scene.connect("nowhere", "a.front");
-  const Result<WorldModel> w = scene.build();
+  WorldBuilder builder;
+  builder.add_chain(hinge, 0, "front", "back", 0, Pose{}, "none");
+  builder.add_chain(hinge, 2, "frnt", "back", 0, Pose{}, "typo");
+  builder.add_ring(hinge, 1, "front", "back", 0, Pose{}, "ring");
+  builder.add_obstacle(Plane{}, {}, 1);
+  builder.connect("nowhere", "a.front");
+  const Result<WorldModel> w = builder.build();
   ASSERT_FALSE(w.ok());
   EXPECT_EQ(w.error().diagnostics().size(), 6u) << w.error().text();
 }

@@ -5,17 +5,17 @@
 #include <algorithm>
 
 #include "volvox/physics/bullet/bullet_world.h"
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics {
 namespace {
 
 using namespace bullet;
 
-class BulletEngine final : public SceneEngine {
+class BulletEngine final : public SystemEngine {
  public:
   explicit BulletEngine(const EngineSettings& settings)
-      : SceneEngine(settings.gravity), max_substep_(settings.max_substep), ground_(ground_info()) {
+      : SystemEngine(settings.gravity), max_substep_(settings.max_substep), ground_(ground_info()) {
     info_.name = "bullet";
     info_.description = "Bullet 3.24 (Debian), sequential impulses, with Volvox's own joint and dock rows";
     info_.settings = fmt::format(
@@ -34,45 +34,45 @@ class BulletEngine final : public SceneEngine {
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
     keep_contacts();
-    const BodyId id = scene_.add(desc);
-    bodies_.resize(scene_.bodies.size());
-    marks_.resize(scene_.bodies.size());
+    const BodyId id = system_.add(desc);
+    bodies_.resize(system_.bodies.size());
+    marks_.resize(system_.bodies.size());
     make_body(id.index);
     return id;
   }
   void remove_body(BodyId id) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
-    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
+    VOLVOX_CHECK(system_.body_ids.alive(id), "removing a body that is not there");
+    while (!system_.joints_of[id.index].empty()) remove_joint(system_.joints_of[id.index].back());
     parts_->world.removeRigidBody(bodies_[id.index].get());
     bodies_[id.index].reset();
-    scene_.remove(id);
+    system_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
     keep_contacts();
-    const JointId id = scene_.add(desc);
-    joints_.resize(scene_.joint_descs.size());
+    const JointId id = system_.add(desc);
+    joints_.resize(system_.joint_descs.size());
     make_joint(id.index);
     forget_contacts(joints_[id.index]->getRigidBodyA(), joints_[id.index]->getRigidBodyB());
     return id;
   }
   void remove_joint(JointId id) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
+    VOLVOX_CHECK(system_.joint_ids.alive(id), "removing a joint that is not there");
     parts_->world.removeConstraint(joints_[id.index].get());
     joints_[id.index].reset();
-    scene_.remove(id);
+    system_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
-    scene_.poses[id.index] = pose;
-    scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
+    VOLVOX_CHECK(system_.body_ids.alive(id), "placing a body that is not there");
+    system_.poses[id.index] = pose;
+    system_.velocities[id.index] = system_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
     place(id.index);
-    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+    for (JointId joint : system_.joints_of[id.index]) system_.measure_joint(joint.index);
   }
   void set_gravity(const Vec3& gravity) override {
-    scene_.gravity = gravity;
+    system_.gravity = gravity;
     parts_->world.setGravity(to_bullet(gravity));
   }
 
@@ -80,11 +80,11 @@ class BulletEngine final : public SceneEngine {
 
   void archive(Archive& ar) override {
     keep_contacts();
-    scene_.archive(ar);
+    system_.archive(ar);
     if (ar.loading() && ar.ok()) {
       clear();
       for (auto& joint : joints_) joint.reset();
-      joints_.resize(scene_.joint_descs.size());
+      joints_.resize(system_.joint_descs.size());
       load_impulses_.resize(joints_.size()), motor_impulses_.resize(joints_.size());
       rebuild();
     }
@@ -144,19 +144,19 @@ void BulletEngine::rebuild() {
     joints_[i].reset();
   }
   for (auto& body : bodies_) body.reset();
-  parts_ = std::make_unique<WorldParts>(scene_.gravity);
+  parts_ = std::make_unique<WorldParts>(system_.gravity);
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    if (scene_.body_ids.alive_index(i)) make_body(i);
+    if (system_.body_ids.alive_index(i)) make_body(i);
   }
   for (std::size_t i = 0; i < joints_.size(); ++i) {
-    if (!scene_.joint_ids.alive_index(i)) continue;
+    if (!system_.joint_ids.alive_index(i)) continue;
     make_joint(i);
     joints_[i]->impulses() = impulses[i];
   }
 }
 
 void BulletEngine::make_body(std::size_t index) {
-  const BodyDesc& desc = scene_.bodies[index];
+  const BodyDesc& desc = system_.bodies[index];
   const BodyShape* shape = shapes_.shape_of(desc);
   const bool dynamic = desc.motion == Motion::dynamic;
   btRigidBody::btRigidBodyConstructionInfo info(dynamic ? desc.mass : 0, nullptr, shape->shape,
@@ -174,7 +174,7 @@ void BulletEngine::make_body(std::size_t index) {
   }
   body->setActivationState(DISABLE_DEACTIVATION);
   if (!marks_[index]) marks_[index] = std::make_unique<BodyMark>();
-  *marks_[index] = {scene_.body_ids.at(index), desc.owner, desc.quiet, shape};
+  *marks_[index] = {system_.body_ids.at(index), desc.owner, desc.quiet, shape};
   body->setUserPointer(marks_[index].get());
   bodies_[index] = std::move(body);
   place(index);
@@ -183,7 +183,7 @@ void BulletEngine::make_body(std::size_t index) {
 }
 
 void BulletEngine::make_joint(std::size_t index) {
-  const JointDesc& desc = scene_.joint_descs[index];
+  const JointDesc& desc = system_.joint_descs[index];
   const auto frame = [&](BodyId id) { return marks_[id.index]->shape->frame.inverse(); };
   btRigidBody& a = desc.a.valid() ? *bodies_[desc.a.index] : ground_;
   joints_[index] = std::make_unique<Joint>(desc, index, a, *bodies_[desc.b.index],
@@ -194,12 +194,12 @@ void BulletEngine::make_joint(std::size_t index) {
 
 void BulletEngine::place(std::size_t index) {
   btRigidBody& body = *bodies_[index];
-  const btTransform pose = to_bullet(scene_.poses[index] * marks_[index]->shape->frame);
+  const btTransform pose = to_bullet(system_.poses[index] * marks_[index]->shape->frame);
   body.setWorldTransform(pose);
   body.setInterpolationWorldTransform(pose);
   body.updateInertiaTensor();
-  body.setLinearVelocity(to_bullet(scene_.velocities[index].linear));
-  body.setAngularVelocity(to_bullet(scene_.velocities[index].angular));
+  body.setLinearVelocity(to_bullet(system_.velocities[index].linear));
+  body.setAngularVelocity(to_bullet(system_.velocities[index].angular));
   if (body.isInWorld()) parts_->world.updateSingleAabb(&body);
 }
 
@@ -214,7 +214,7 @@ void BulletEngine::forget_contacts(btRigidBody& a, btRigidBody& b) {
 }
 
 StepStatus BulletEngine::advance(Time begin, Time end) {
-  if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
+  if (StepStatus status = problem_with_inputs(system_); !status.ok()) return status;
   const double tick = (end - begin).seconds();
   if (tick <= 0) return {};
   const int count = substep_count(tick, max_substep_);
@@ -224,14 +224,14 @@ StepStatus BulletEngine::advance(Time begin, Time end) {
   motor_impulses_.assign(joints_.size(), 0);
   for (int i = 0; i < count; ++i) substep(step_);
   read_state(tick);
-  std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
-  return problem_with_state(scene_);
+  std::fill(system_.forces.begin(), system_.forces.end(), Wrench{});
+  return problem_with_state(system_);
 }
 
 void BulletEngine::substep(double step) {
   apply_forces();
   for (std::size_t i = 0; i < joints_.size(); ++i) {
-    if (joints_[i]) joints_[i]->prepare(step, scene_.joints[i].position, scene_.motors[i], scene_.latches[i]);
+    if (joints_[i]) joints_[i]->prepare(step, system_.joints[i].position, system_.motors[i], system_.latches[i]);
   }
   parts_->dispatcher.begin_substep(step);
   parts_->world.stepSimulation(step, 0);
@@ -239,13 +239,13 @@ void BulletEngine::substep(double step) {
     if (!joints_[i]) continue;
     load_impulses_[i] += joints_[i]->impulse_on_b();
     motor_impulses_[i] += joints_[i]->motor_impulse();
-    scene_.joints[i].position = joints_[i]->position_after(scene_.joints[i].position);
+    system_.joints[i].position = joints_[i]->position_after(system_.joints[i].position);
   }
 }
 
 void BulletEngine::apply_forces() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    const Wrench& wrench = scene_.forces[i];
+    const Wrench& wrench = system_.forces[i];
     if (!bodies_[i] || wrench == Wrench{}) continue;
     bodies_[i]->applyCentralForce(to_bullet(wrench.force));
     bodies_[i]->applyTorque(to_bullet(wrench.torque));
@@ -255,16 +255,16 @@ void BulletEngine::apply_forces() {
 void BulletEngine::read_state(double tick) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     if (!bodies_[i] || bodies_[i]->isStaticObject()) continue;
-    scene_.poses[i] = from_bullet(bodies_[i]->getWorldTransform()) * marks_[i]->shape->frame.inverse();
-    scene_.velocities[i] = {from_bullet(bodies_[i]->getLinearVelocity()),
-                            from_bullet(bodies_[i]->getAngularVelocity())};
+    system_.poses[i] = from_bullet(bodies_[i]->getWorldTransform()) * marks_[i]->shape->frame.inverse();
+    system_.velocities[i] = {from_bullet(bodies_[i]->getLinearVelocity()),
+                             from_bullet(bodies_[i]->getAngularVelocity())};
   }
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     if (!joints_[i]) continue;
-    scene_.measure_joint(i);
-    scene_.joints[i].torque = motor_impulses_[i] / tick;
-    scene_.loads[i] = load_impulses_[i] * (1 / tick);
-    scene_.latched[i] = scene_.latches[i].closed();
+    system_.measure_joint(i);
+    system_.joints[i].torque = motor_impulses_[i] / tick;
+    system_.loads[i] = load_impulses_[i] * (1 / tick);
+    system_.latched[i] = system_.latches[i].closed();
   }
 }
 

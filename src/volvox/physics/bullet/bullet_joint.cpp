@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics::bullet {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "volvox/physics/bullet/convert.h"
 #include "volvox/physics/free_rotation.h"
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics::bullet {
 double Dispatcher::reach(const btCollisionObject* a, const btCollisionObject* b) const {
@@ -51,7 +51,7 @@ bool OwnerFilter::needBroadphaseCollision(btBroadphaseProxy* a, btBroadphaseProx
   const BodyMark& y = mark_of(object_of(*b));
   if (!x.shape->geometry || !y.shape->geometry) return false;
   return !quiet_together(
-      x, y);  // Bullet itself checks the rest of Scene::may_touch: joints change while it keeps the pair
+      x, y);  // Bullet itself checks the rest of System::may_touch: joints change while it keeps the pair
 }
 
 void World::predictUnconstraintMotion(btScalar step) {

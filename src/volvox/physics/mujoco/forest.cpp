@@ -22,31 +22,31 @@ int rank(JointType type) {
 
 }  // namespace
 
-Forest::Forest(const Scene& scene) {
-  const int count = narrow<int>(scene.bodies.size());
+Forest::Forest(const System& system) {
+  const int count = narrow<int>(system.bodies.size());
   parent.assign(count, world), joint.assign(count, -1), reversed.assign(count, 0);
   children.resize(count), edges_.resize(count), placed_.assign(count, 0);
-  take_joints(scene);
-  const auto alone = [&](int i) { return scene.body_ids.alive_index(i) && !placed_[i]; };
+  take_joints(system);
+  const auto alone = [&](int i) { return system.body_ids.alive_index(i) && !placed_[i]; };
   // Fixed and kinematic bodies become roots first: other bodies hang on them.
   for (int i = 0; i < count; ++i) {
-    if (alone(i) && scene.bodies[i].motion != Motion::dynamic) grow(scene, i);
+    if (alone(i) && system.bodies[i].motion != Motion::dynamic) grow(system, i);
   }
   for (int i = 0; i < count; ++i) {  // and on the world itself
     for (const Edge& edge : edges_[i]) {
       if (edge.other != world || !alone(i)) continue;
       joint[i] = edge.joint;
-      grow(scene, i);
+      grow(system, i);
     }
   }
   for (int i = 0; i < count; ++i) {
-    if (alone(i)) grow(scene, middle_of_tree(i));
+    if (alone(i)) grow(system, middle_of_tree(i));
   }
 }
 
 // Kruskal's algorithm; the world and all bodies that are not dynamic are one node.
-void Forest::take_joints(const Scene& scene) {
-  const std::size_t count = scene.bodies.size();
+void Forest::take_joints(const System& system) {
+  const std::size_t count = system.bodies.size();
   std::vector<std::size_t> group(count + 1);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const auto find = [&](std::size_t i) {
@@ -54,20 +54,20 @@ void Forest::take_joints(const Scene& scene) {
     return i;
   };
   for (std::size_t i = 0; i < count; ++i) {
-    if (scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::dynamic) group[find(i)] = find(count);
+    if (system.body_ids.alive_index(i) && system.bodies[i].motion != Motion::dynamic) group[find(i)] = find(count);
   }
   std::vector<int> order;
-  for (int i = 0; i < narrow<int>(scene.joint_descs.size()); ++i) {
-    if (!scene.joint_ids.alive_index(i)) continue;
-    if (scene.joint_descs[i].type != JointType::dock || scene.latches[i].closed()) order.push_back(i);
+  for (int i = 0; i < narrow<int>(system.joint_descs.size()); ++i) {
+    if (!system.joint_ids.alive_index(i)) continue;
+    if (system.joint_descs[i].type != JointType::dock || system.latches[i].closed()) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
-                   [&](int x, int y) { return rank(scene.joint_descs[x].type) < rank(scene.joint_descs[y].type); });
+                   [&](int x, int y) { return rank(system.joint_descs[x].type) < rank(system.joint_descs[y].type); });
   for (const int index : order) {
-    const JointDesc& desc = scene.joint_descs[index];
+    const JointDesc& desc = system.joint_descs[index];
     const std::size_t a = desc.a.valid() ? find(desc.a.index) : find(count), b = find(desc.b.index);
     if (a == b) {
-      const bool still = !scene.moves(desc.a) && !scene.moves(desc.b);
+      const bool still = !system.moves(desc.a) && !system.moves(desc.b);
       if (!still) loops.push_back(index);
       continue;
     }
@@ -78,7 +78,7 @@ void Forest::take_joints(const Scene& scene) {
   }
 }
 
-void Forest::grow(const Scene& scene, int root) {
+void Forest::grow(const System& system, int root) {
   roots.push_back(root);
   placed_[root] = 1;
   std::vector<int> open{root};
@@ -87,7 +87,7 @@ void Forest::grow(const Scene& scene, int root) {
     for (const Edge& edge : edges_[body]) {
       if (edge.other == world || edge.joint == joint[body]) continue;
       const std::size_t other = edge.other;
-      if (scene.bodies[other].motion != Motion::dynamic) continue;  // a root of its own
+      if (system.bodies[other].motion != Motion::dynamic) continue;  // a root of its own
       placed_[other] = 1;
       parent[other] = body;
       joint[other] = edge.joint;

@@ -1,17 +1,17 @@
-// The kinematic trees of a scene: in MuJoCo a body moves relative to its parent, by their joint. Joints that close a
+// The kinematic trees of a system: in MuJoCo a body moves relative to its parent, by their joint. Joints that close a
 // loop are not in a tree, nor are docks that are still open.
 #pragma once
 
 #include <vector>
 
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics::mujoco {
 
 struct Forest {
   static constexpr int world = -1;
 
-  explicit Forest(const Scene& scene);
+  explicit Forest(const System& system);
 
   // By body index.
   std::vector<int> parent;             // a body, or the world
@@ -22,8 +22,8 @@ struct Forest {
   std::vector<int> loops;  // joints that close a loop
 
  private:
-  void take_joints(const Scene& scene);
-  void grow(const Scene& scene, int root);
+  void take_joints(const System& system);
+  void grow(const System& system, int root);
   int middle_of_tree(int start) const;
 
   struct Edge {

@@ -14,7 +14,7 @@ std::string place(const Pose& p) { return fmt::format("pos=\"{}\" quat=\"{}\"", 
 
 class Writer {
  public:
-  Writer(const Scene& scene, const Forest& forest) : scene_(scene), forest_(forest) {}
+  Writer(const System& system, const Forest& forest) : system_(system), forest_(forest) {}
 
   std::string write(std::uint64_t contacts) {
     for (const int root : forest_.roots) write_body(root);
@@ -33,8 +33,8 @@ class Writer {
 
  private:
   void write_body(std::size_t index) {
-    const BodyDesc& desc = scene_.bodies[index];
-    bodies_ += fmt::format("<body name=\"{}\" {}>", body_name(index), place(rest_pose(scene_, forest_, index)));
+    const BodyDesc& desc = system_.bodies[index];
+    bodies_ += fmt::format("<body name=\"{}\" {}>", body_name(index), place(rest_pose(system_, forest_, index)));
     if (desc.motion != Motion::fixed) {
       write_joint(index);
       const bool led = desc.motion == Motion::kinematic;
@@ -53,9 +53,9 @@ class Writer {
       return;
     }
     const std::size_t joint = forest_.joint[index];
-    const JointDesc& desc = scene_.joint_descs[joint];
+    const JointDesc& desc = system_.joint_descs[joint];
     const Pose at =
-        body_frame(scene_.bodies[index]).inverse() * (forest_.reversed[index] ? desc.frame_a : desc.frame_b);
+        body_frame(system_.bodies[index]).inverse() * (forest_.reversed[index] ? desc.frame_a : desc.frame_b);
     // Turning a about -z is turning b about z.
     const Vec3 axis = at.rotation * Vec3{0, 0, forest_.reversed[index] ? -1.0 : 1.0};
     const char* type = desc.type == JointType::revolute    ? "hinge"
@@ -67,8 +67,8 @@ class Writer {
   }
 
   void write_geom(std::size_t body, std::size_t index) {
-    const model::Collider& collider = scene_.bodies[body].geometry->colliders[index];
-    Pose pose = body_frame(scene_.bodies[body]).inverse() * collider.pose;
+    const model::Collider& collider = system_.bodies[body].geometry->colliders[index];
+    Pose pose = body_frame(system_.bodies[body]).inverse() * collider.pose;
     std::string shape;
     if (const auto* s = std::get_if<model::Sphere>(&collider.shape))
       shape = fmt::format("type=\"sphere\" size=\"{:.17g}\"", s->radius);
@@ -109,9 +109,9 @@ class Writer {
 
   // A joint that closes a loop, as soft constraints. A hinge is held at two points of its axis.
   void write_loop(std::size_t joint) {
-    const JointDesc& desc = scene_.joint_descs[joint];
-    const Pose from_a = desc.a.valid() ? body_frame(scene_.bodies[desc.a.index]) : Pose{};
-    const Pose to_b = body_frame(scene_.bodies[desc.b.index]).inverse();
+    const JointDesc& desc = system_.joint_descs[joint];
+    const Pose from_a = desc.a.valid() ? body_frame(system_.bodies[desc.a.index]) : Pose{};
+    const Pose to_b = body_frame(system_.bodies[desc.b.index]).inverse();
     const std::string a = desc.a.valid() ? body_name(desc.a.index) : "world", b = body_name(desc.b.index);
     const auto connect = [&](int part, const Vec3& anchor) {
       equalities_ += fmt::format("<connect name=\"{}\" body1=\"{}\" body2=\"{}\" anchor=\"{}\"/>",
@@ -132,7 +132,7 @@ class Writer {
     }
   }
 
-  const Scene& scene_;
+  const System& system_;
   const Forest& forest_;
   std::string assets_, bodies_, equalities_;
   std::map<const model::HullData*, std::string> meshes_;  // for look-up only
@@ -145,19 +145,19 @@ Pose body_frame(const BodyDesc& desc) {
   return {desc.inertial.position, normalized(desc.inertial.rotation)};
 }
 
-Pose rest_pose(const Scene& scene, const Forest& forest, std::size_t body) {
+Pose rest_pose(const System& system, const Forest& forest, std::size_t body) {
   const int index = forest.joint[body], parent = forest.parent[body];
-  const Pose frame = body_frame(scene.bodies[body]);
-  if (index < 0) return scene.poses[body] * frame;
-  const JointDesc& desc = scene.joint_descs[index];
+  const Pose frame = body_frame(system.bodies[body]);
+  if (index < 0) return system.poses[body] * frame;
+  const JointDesc& desc = system.joint_descs[index];
   const Pose in_parent =
       forest.reversed[body] ? desc.frame_b * desc.frame_a.inverse() : desc.frame_a * desc.frame_b.inverse();
-  const Pose pose = (parent < 0 ? Pose{} : body_frame(scene.bodies[parent]).inverse()) * in_parent * frame;
+  const Pose pose = (parent < 0 ? Pose{} : body_frame(system.bodies[parent]).inverse()) * in_parent * frame;
   return {pose.position, normalized(pose.rotation)};
 }
 
-std::string write_mjcf(const Scene& scene, const Forest& forest, std::uint64_t contacts) {
-  return Writer(scene, forest).write(contacts);
+std::string write_mjcf(const System& system, const Forest& forest, std::uint64_t contacts) {
+  return Writer(system, forest).write(contacts);
 }
 
 }  // namespace volvox::physics::mujoco

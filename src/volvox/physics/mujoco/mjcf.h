@@ -1,4 +1,4 @@
-// A scene as MuJoCo's XML. Body frames are the principal frames, so that a free body's velocity
+// A system as MuJoCo's XML. Body frames are the principal frames, so that a free body's velocity
 // is that of its centre of mass; names carry our indices.
 #pragma once
 
@@ -15,10 +15,10 @@ constexpr double kinematic_mass = 1e6;  // kg
 Pose body_frame(const BodyDesc& desc);
 // The pose of a body's frame in its parent's when their joint stands at zero (in the world, for roots
 // without a joint, where it is now).
-Pose rest_pose(const Scene& scene, const Forest& forest, std::size_t body);
+Pose rest_pose(const System& system, const Forest& forest, std::size_t body);
 
 // With room for so many contacts.
-std::string write_mjcf(const Scene& scene, const Forest& forest, std::uint64_t contacts);
+std::string write_mjcf(const System& system, const Forest& forest, std::uint64_t contacts);
 
 inline std::string body_name(std::size_t body) { return "b" + std::to_string(body); }
 inline std::string joint_name(std::size_t joint) { return "j" + std::to_string(joint); }

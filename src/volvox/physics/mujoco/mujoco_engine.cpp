@@ -9,10 +9,10 @@
 namespace volvox::physics {
 namespace {
 
-class MujocoEngine final : public SceneEngine {
+class MujocoEngine final : public SystemEngine {
  public:
   explicit MujocoEngine(const EngineSettings& settings)
-      : SceneEngine(settings.gravity), max_substep_(settings.max_substep), world_(scene_, sweep_) {
+      : SystemEngine(settings.gravity), max_substep_(settings.max_substep), world_(system_, sweep_) {
     info_.name = "mujoco";
     info_.description =
         "MuJoCo 2.2 (Debian), trees in joint coordinates, soft contacts, with Volvox's own motors and latching";
@@ -40,38 +40,38 @@ class MujocoEngine final : public SceneEngine {
       return Error("the engine 'mujoco' replaces triangle meshes by their convex hulls",
                    "use convex hulls or a height field, or another engine");
     }
-    const BodyId id = scene_.add(desc);
+    const BodyId id = system_.add(desc);
     sweep_.add(id.index, desc);
     world_.change_topology();
     return id;
   }
   void remove_body(BodyId id) override {
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
-    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
+    VOLVOX_CHECK(system_.body_ids.alive(id), "removing a body that is not there");
+    while (!system_.joints_of[id.index].empty()) remove_joint(system_.joints_of[id.index].back());
     sweep_.remove(id.index);
-    scene_.remove(id);
+    system_.remove(id);
     world_.change_topology();
   }
   JointId add_joint(const JointDesc& desc) override {
     world_.change_topology();
-    return scene_.add(desc);
+    return system_.add(desc);
   }
   void remove_joint(JointId id) override {
-    VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
-    scene_.remove(id);
+    VOLVOX_CHECK(system_.joint_ids.alive(id), "removing a joint that is not there");
+    system_.remove(id);
     world_.change_topology();
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
-    scene_.poses[id.index] = pose;
-    scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
-    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+    VOLVOX_CHECK(system_.body_ids.alive(id), "placing a body that is not there");
+    system_.poses[id.index] = pose;
+    system_.velocities[id.index] = system_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
+    for (JointId joint : system_.joints_of[id.index]) system_.measure_joint(joint.index);
     world_.change_state();
   }
-  void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
+  void set_gravity(const Vec3& gravity) override { system_.gravity = gravity; }
 
   StepStatus advance(Time begin, Time end) override {
-    if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
+    if (StepStatus status = problem_with_inputs(system_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
     if (tick <= 0) return {};
     const int count = substep_count(tick, max_substep_);
@@ -79,20 +79,20 @@ class MujocoEngine final : public SceneEngine {
     world_.begin_tick();
     for (int i = 0; i < count && status.ok(); ++i) status = world_.substep(tick / count, i + 1 == count);
     world_.end_tick(tick);
-    std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
+    std::fill(system_.forces.begin(), system_.forces.end(), Wrench{});
     return status;
   }
 
-  // Both the run that continues and the restored run make a new model from the scene.
+  // Both the run that continues and the restored run make a new model from the system.
   void archive(Archive& ar) override {
-    scene_.archive(ar);
+    system_.archive(ar);
     world_.archive(ar);
     if (!ar.hashing()) world_.change_topology();
   }
 
  private:
   // Read in the last substep, because the closing of a dock replaces the model and its contacts.
-  void read_contacts(std::vector<Contact>& out) const override { out = scene_.contacts; }
+  void read_contacts(std::vector<Contact>& out) const override { out = system_.contacts; }
 
   double max_substep_;
   Sweep sweep_;

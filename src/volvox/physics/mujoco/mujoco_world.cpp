@@ -46,8 +46,8 @@ std::array<double, 6> solve_six(std::array<std::array<double, 7>, 6> m) {
 }  // namespace
 
 void World::begin_tick() {
-  loads_.assign(scene_.joint_descs.size(), {});
-  motor_impulses_.assign(scene_.joint_descs.size(), 0);
+  loads_.assign(system_.joint_descs.size(), {});
+  motor_impulses_.assign(system_.joint_descs.size(), 0);
 }
 
 StepStatus World::substep(double step, bool last) {
@@ -57,7 +57,7 @@ StepStatus World::substep(double step, bool last) {
     place_bodies();
   }
   model_->opt.timestep = step;
-  for (int i = 0; i < 3; ++i) model_->opt.gravity[i] = scene_.gravity[i];
+  for (int i = 0; i < 3; ++i) model_->opt.gravity[i] = system_.gravity[i];
   apply_forces();
   pull_docks(step);
   mj_kinematics(model_.get(), data_.get());
@@ -90,13 +90,13 @@ StepStatus World::substep(double step, bool last) {
     if (floats(trees_[i])) keep_momentum(trees_[i], wanted[i]);
   }
   bool closed = false;
-  for (std::size_t i = 0; i < scene_.latches.size(); ++i) {
-    if (!scene_.joint_ids.alive_index(i) || scene_.latches[i].closed()) continue;
-    scene_.latches[i].advance(step);
-    closed = closed || scene_.latches[i].closed();
+  for (std::size_t i = 0; i < system_.latches.size(); ++i) {
+    if (!system_.joint_ids.alive_index(i) || system_.latches[i].closed()) continue;
+    system_.latches[i].advance(step);
+    closed = closed || system_.latches[i].closed();
   }
   if (closed) change_topology();  // from now on it is rigid
-  return problem_with_state(scene_);
+  return problem_with_state(system_);
 }
 
 bool World::ran_out_of_room() const {
@@ -112,46 +112,46 @@ void World::apply(std::size_t body, const Vec3& force, const Vec3& torque, const
 void World::apply_forces() {
   std::fill_n(data_->xfrc_applied, 6 * model_->nbody, 0.0);
   std::fill_n(data_->qfrc_applied, model_->nv, 0.0);
-  for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
-    if (!scene_.body_ids.alive_index(i) || scene_.bodies[i].motion == Motion::fixed) continue;
-    const bool led = scene_.bodies[i].motion == Motion::kinematic;
+  for (std::size_t i = 0; i < system_.bodies.size(); ++i) {
+    if (!system_.body_ids.alive_index(i) || system_.bodies[i].motion == Motion::fixed) continue;
+    const bool led = system_.bodies[i].motion == Motion::kinematic;
     const Vec3 centre = frame_pose(i).position;
-    if (led || !scene_.bodies[i].gravity) apply(i, scene_.gravity * -model_->body_mass[id(i)], {}, centre);
-    if (!led) apply(i, scene_.forces[i].force, scene_.forces[i].torque, centre);
+    if (led || !system_.bodies[i].gravity) apply(i, system_.gravity * -model_->body_mass[id(i)], {}, centre);
+    if (!led) apply(i, system_.forces[i].force, system_.forces[i].torque, centre);
     if (!free_and_alone(i)) continue;
     // Removes MuJoCo's gyroscopic torque: turn_free_body does the same and conserves angular momentum.
     const int dof = dof_of(i) + 3;
-    const Vec3 spin = vec(data_->qvel + dof), gyro = cross(spin, multiply(scene_.bodies[i].moments, spin));
+    const Vec3 spin = vec(data_->qvel + dof), gyro = cross(spin, multiply(system_.bodies[i].moments, spin));
     for (int k = 0; k < 3; ++k) data_->qfrc_applied[dof + k] += gyro[k];
   }
 }
 
 bool World::free_and_alone(std::size_t body) const {
-  return scene_.bodies[body].motion == Motion::dynamic && forest_->joint[body] < 0 && forest_->children[body].empty();
+  return system_.bodies[body].motion == Motion::dynamic && forest_->joint[body] < 0 && forest_->children[body].empty();
 }
 
 void World::pull_docks(double step) {
-  pulls_.assign(scene_.joint_descs.size(), {});
-  for (std::size_t i = 0; i < scene_.joint_descs.size(); ++i) {
-    if (!scene_.joint_ids.alive_index(i) || scene_.joint_descs[i].type != JointType::dock) continue;
-    if (!scene_.latches[i].closed()) pull_dock(i, step);
+  pulls_.assign(system_.joint_descs.size(), {});
+  for (std::size_t i = 0; i < system_.joint_descs.size(); ++i) {
+    if (!system_.joint_ids.alive_index(i) || system_.joint_descs[i].type != JointType::dock) continue;
+    if (!system_.latches[i].closed()) pull_dock(i, step);
   }
 }
 
 // Moves a latching dock by equal and opposite forces at one point: the forces that two free bodies would need to reach
 // the latch's speed. Bodies that others hold need more force and get it in the following substeps.
 void World::pull_dock(std::size_t joint, double step) {
-  const JointDesc& desc = scene_.joint_descs[joint];
+  const JointDesc& desc = system_.joint_descs[joint];
   const std::size_t b = desc.b.index;
-  const Pose a_frame = desc.a.valid() ? scene_.poses[desc.a.index] * desc.frame_a : desc.frame_a;
-  const Pose b_frame = scene_.poses[b] * desc.frame_b, now = a_frame.inverse() * b_frame,
-             target = scene_.latches[joint].target();
-  const Twist rate = scene_.latches[joint].rate(step);
+  const Pose a_frame = desc.a.valid() ? system_.poses[desc.a.index] * desc.frame_a : desc.frame_a;
+  const Pose b_frame = system_.poses[b] * desc.frame_b, now = a_frame.inverse() * b_frame,
+             target = system_.latches[joint].target();
+  const Twist rate = system_.latches[joint].rate(step);
   const Vec3 point = b_frame.position;
   const double back = error_reduction / step;
   const auto moves = [&](BodyId body) -> Twist {
     if (!body.valid()) return {};
-    const Twist& v = scene_.velocities[body.index];
+    const Twist& v = system_.velocities[body.index];
     return {v.linear + cross(v.angular, point - frame_pose(body.index).position), v.angular};
   };
   const Twist va = moves(desc.a), vb = moves(desc.b);
@@ -165,10 +165,10 @@ void World::pull_dock(std::size_t joint, double step) {
   for (int c = 0; c < 6; ++c) {
     Vec3 force, torque;
     (c < 3 ? force : torque)[c % 3] = 1;
-    Twist moved = answer(scene_.bodies[b], frame_pose(b), point - frame_pose(b).position, force, torque);
+    Twist moved = answer(system_.bodies[b], frame_pose(b), point - frame_pose(b).position, force, torque);
     if (desc.a.valid()) {
       const std::size_t a = desc.a.index;
-      const Twist other = answer(scene_.bodies[a], frame_pose(a), point - frame_pose(a).position, force, torque);
+      const Twist other = answer(system_.bodies[a], frame_pose(a), point - frame_pose(a).position, force, torque);
       moved.linear += other.linear, moved.angular += other.angular;
     }
     for (int r = 0; r < 3; ++r) system[r][c] = moved.linear[r], system[3 + r][c] = moved.angular[r];
@@ -177,11 +177,11 @@ void World::pull_dock(std::size_t joint, double step) {
   const std::array<double, 6> found = solve_six(system);
   // Each of several docks on a body is computed as if it were alone, so each gets a share.
   const std::size_t most =
-      std::max(scene_.joints_of[b].size(), desc.a.valid() ? scene_.joints_of[desc.a.index].size() : 1);
+      std::max(system_.joints_of[b].size(), desc.a.valid() ? system_.joints_of[desc.a.index].size() : 1);
   const double share = 1 / real(most);
   const Vec3 force = Vec3{found[0], found[1], found[2]} * share, torque = Vec3{found[3], found[4], found[5]} * share;
   apply(b, force, torque, point);
-  if (desc.a.valid() && scene_.bodies[desc.a.index].motion != Motion::fixed)
+  if (desc.a.valid() && system_.bodies[desc.a.index].motion != Motion::fixed)
     apply(desc.a.index, -force, -torque, point);
   const Quat to_a = a_frame.rotation.conjugate();
   pulls_[joint] = {to_a * force, to_a * (torque + cross(point - a_frame.position, force))};
@@ -193,9 +193,9 @@ void World::edit_contacts() {
   for (int i = 0; i < data_->ncon; ++i) {
     mjContact contact = data_->contact[i];
     const Collider &x = colliders_[contact.geom1], &y = colliders_[contact.geom2];
-    if (!scene_.may_touch(x.body, y.body)) continue;
-    const double friction = std::sqrt(scene_.bodies[x.body].geometry->colliders[x.index].material.friction *
-                                      scene_.bodies[y.body].geometry->colliders[y.index].material.friction);
+    if (!system_.may_touch(x.body, y.body)) continue;
+    const double friction = std::sqrt(system_.bodies[x.body].geometry->colliders[x.index].material.friction *
+                                      system_.bodies[y.body].geometry->colliders[y.index].material.friction);
     contact.friction[0] = contact.friction[1] = std::max(friction, double{mjMINMU});
     data_->contact[kept++] = contact;
   }
@@ -204,7 +204,7 @@ void World::edit_contacts() {
 
 void World::set_rows(double step) {
   rows_.clear(), slots_.clear();
-  row_of_motor_.assign(scene_.joint_descs.size(), -1);
+  row_of_motor_.assign(system_.joint_descs.size(), -1);
   for (const Axis& axis : axes_) add_axis_rows(axis, step);
 }
 
@@ -216,7 +216,7 @@ void World::add_row(AxisRow row, std::size_t joint, int slot) {
 }
 
 void World::add_axis_rows(const Axis& axis, double step) {
-  const JointDesc& desc = scene_.joint_descs[axis.joint];
+  const JointDesc& desc = system_.joint_descs[axis.joint];
   for (int k = 0; k < axis.dofs; ++k) {
     if (axis.dofs == 1) {
       add_motor_row({.dof = axis.dof}, axis.joint, step);
@@ -229,7 +229,7 @@ void World::add_axis_rows(const Axis& axis, double step) {
 }
 
 void World::add_motor_row(AxisRow row, std::size_t joint, double step) {
-  const MotorCommand& motor = scene_.motors[joint];
+  const MotorCommand& motor = system_.motors[joint];
   if (motor.control == Control::off) return;
   row.lower = -motor.max_torque, row.upper = motor.max_torque;
   double kd = motor.kd;
@@ -238,7 +238,7 @@ void World::add_motor_row(AxisRow row, std::size_t joint, double step) {
     row.lower = row.upper = clamp(motor.target, -motor.max_torque, motor.max_torque);
     kd = 1;
   } else if (motor.control == Control::position) {
-    const double error = motor.target - scene_.joints[joint].position;
+    const double error = motor.target - system_.joints[joint].position;
     // Faster than 1/step would overshoot within a step. Without kd it is a bare spring, taken
     // at the end of the step: kp (error - step qdot).
     const double rate = kd > 0 ? std::min(motor.kp / kd, 1 / step) : 1 / step;
@@ -253,8 +253,8 @@ void World::add_motor_row(AxisRow row, std::size_t joint, double step) {
 
 // A limit has a row before it is reached: the row lets the joint move up to it in this substep.
 void World::add_limit_row(AxisRow row, std::size_t joint, double step) {
-  const JointDesc& desc = scene_.joint_descs[joint];
-  const double position = scene_.joints[joint].position, above = desc.upper - position, below = position - desc.lower;
+  const JointDesc& desc = system_.joint_descs[joint];
+  const double position = system_.joints[joint].position, above = desc.upper - position, below = position - desc.lower;
   const double gap = std::min(above, below);
   if (!(gap < 0.05 + 4 * step * std::fabs(data_->qvel[row.dof]))) return;
   const double speed = (gap > 0 ? 1 : error_reduction) * gap / step;
@@ -285,18 +285,18 @@ void World::solve_forces(double step) {
 
 void World::integrate(double step) {
   mj_Euler(model_.get(), data_.get());
-  for (std::size_t i = 0; i < scene_.bodies.size(); ++i) {
-    if (!scene_.body_ids.alive_index(i)) continue;
-    const Pose before = scene_.poses[i] * body_frame(scene_.bodies[i]);
+  for (std::size_t i = 0; i < system_.bodies.size(); ++i) {
+    if (!system_.body_ids.alive_index(i)) continue;
+    const Pose before = system_.poses[i] * body_frame(system_.bodies[i]);
     if (free_and_alone(i)) {
       turn_free_body(i, before.rotation, step);
       mjtNum* to = free_place(i);
-      const Vec3 held = sweep_.hold_before_obstacles(scene_, i, before.position, vec(to));
+      const Vec3 held = sweep_.hold_before_obstacles(system_, i, before.position, vec(to));
       for (int k = 0; k < 3; ++k) to[k] = held[k];
     }
-    if (scene_.bodies[i].motion != Motion::kinematic) continue;
+    if (system_.bodies[i].motion != Motion::kinematic) continue;
     // Kinematic: it follows its velocity, whatever MuJoCo computed.
-    const Twist& v = scene_.velocities[i];
+    const Twist& v = system_.velocities[i];
     const Quat turned_to = normalized(from_rotation_vector(v.angular * step) * before.rotation);
     const Vec3 to = before.position + v.linear * step, spin = turned_to.conjugate() * v.angular;
     mjtNum *place = free_place(i), *speed = data_->qvel + dof_of(i);
@@ -309,7 +309,7 @@ void World::turn_free_body(std::size_t body, const Quat& before, double step) {
   mjtNum *place = free_place(body) + 3, *speed = data_->qvel + dof_of(body) + 3;
   const Vec3 local = vec(speed);
   if (local == Vec3{}) return;
-  const Spin spin = turned({before, before * local}, scene_.bodies[body].moments, step);
+  const Spin spin = turned({before, before * local}, system_.bodies[body].moments, step);
   const Vec3 now = spin.rotation.conjugate() * spin.velocity;
   place[0] = spin.rotation.w, place[1] = spin.rotation.x, place[2] = spin.rotation.y, place[3] = spin.rotation.z;
   for (int k = 0; k < 3; ++k) speed[k] = now[k];
@@ -318,12 +318,12 @@ void World::turn_free_body(std::size_t body, const Quat& before, double step) {
 World::Momentum World::momentum_of(const std::vector<std::size_t>& tree) const {
   Momentum sum;
   for (const std::size_t i : tree) {
-    const Pose frame = scene_.poses[i] * body_frame(scene_.bodies[i]);
-    const Twist& v = scene_.velocities[i];
-    const Vec3 linear = v.linear * scene_.bodies[i].mass;
+    const Pose frame = system_.poses[i] * body_frame(system_.bodies[i]);
+    const Twist& v = system_.velocities[i];
+    const Vec3 linear = v.linear * system_.bodies[i].mass;
     sum.linear += linear;
     sum.angular += cross(frame.position, linear) +
-                   frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * v.angular);
+                   frame.rotation * multiply(system_.bodies[i].moments, frame.rotation.conjugate() * v.angular);
   }
   return sum;
 }
@@ -334,7 +334,7 @@ World::Momentum World::pushed(const std::vector<std::size_t>& tree) const {
   Momentum sum;
   for (const std::size_t i : tree) {
     const mjtNum* applied = data_->xfrc_applied + 6 * id(i);
-    const Vec3 force = vec(applied) + scene_.gravity * scene_.bodies[i].mass;
+    const Vec3 force = vec(applied) + system_.gravity * system_.bodies[i].mass;
     sum.linear += force;
     sum.angular += vec(applied + 3) + cross(frame_pose(i).position, force);
   }
@@ -354,7 +354,7 @@ void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& 
   double mass = 0;
   Vec3 centre;
   for (const std::size_t i : tree)
-    mass += scene_.bodies[i].mass, centre += frame_pose(i).position * scene_.bodies[i].mass;
+    mass += system_.bodies[i].mass, centre += frame_pose(i).position * system_.bodies[i].mass;
   centre = centre / mass;
   std::array<Vec3, 3> columns{};  // of the tree's inertia about its centre of mass
   for (int c = 0; c < 3; ++c) {
@@ -363,8 +363,8 @@ void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& 
     for (const std::size_t i : tree) {
       const Pose frame = frame_pose(i);
       const Vec3 arm = frame.position - centre;
-      columns[c] += frame.rotation * multiply(scene_.bodies[i].moments, frame.rotation.conjugate() * axis) +
-                    cross(arm, cross(axis, arm)) * scene_.bodies[i].mass;
+      columns[c] += frame.rotation * multiply(system_.bodies[i].moments, frame.rotation.conjugate() * axis) +
+                    cross(arm, cross(axis, arm)) * system_.bodies[i].mass;
     }
   }
   const Vec3 linear = (wanted.linear - now.linear) / mass;
@@ -374,8 +374,8 @@ void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& 
                             dot(columns[0], cross(columns[1], spin))} /
                        determinant;
   for (const std::size_t i : tree) {
-    scene_.velocities[i].linear += linear + cross(angular, frame_pose(i).position - centre);
-    scene_.velocities[i].angular += angular;
+    system_.velocities[i].linear += linear + cross(angular, frame_pose(i).position - centre);
+    system_.velocities[i].angular += angular;
   }
   const Pose root = frame_pose(tree[0]);
   const Vec3 moved = linear + cross(angular, root.position - centre), turned_by = root.rotation.conjugate() * angular;
@@ -384,12 +384,12 @@ void World::keep_momentum(const std::vector<std::size_t>& tree, const Momentum& 
 }
 
 void World::end_tick(double tick) {
-  for (std::size_t i = 0; i < scene_.joint_descs.size(); ++i) {
-    if (!scene_.joint_ids.alive_index(i)) continue;
-    scene_.measure_joint(i);
-    scene_.joints[i].torque = motor_impulses_[i] / tick;
-    scene_.loads[i] = loads_[i] * (1 / tick);
-    scene_.latched[i] = scene_.latches[i].closed();
+  for (std::size_t i = 0; i < system_.joint_descs.size(); ++i) {
+    if (!system_.joint_ids.alive_index(i)) continue;
+    system_.measure_joint(i);
+    system_.joints[i].torque = motor_impulses_[i] / tick;
+    system_.loads[i] = loads_[i] * (1 / tick);
+    system_.latched[i] = system_.latches[i].closed();
   }
 }
 

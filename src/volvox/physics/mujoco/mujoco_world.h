@@ -1,4 +1,4 @@
-// A scene as a MuJoCo model, advanced by substeps. The topology of a MuJoCo model is fixed: after bodies, joints or
+// A system as a MuJoCo model, advanced by substeps. The topology of a MuJoCo model is fixed: after bodies, joints or
 // docks were added or removed, a new model is made before the next substep, with the same poses, and with velocities
 // that conserve momentum.
 #pragma once
@@ -17,15 +17,15 @@ namespace volvox::physics::mujoco {
 
 class World {
  public:
-  World(Scene& scene, const Sweep& sweep) : scene_(scene), sweep_(sweep) {}
+  World(System& system, const Sweep& sweep) : system_(system), sweep_(sweep) {}
 
   void change_topology() { model_.reset(); }
   void change_state() { placed_ = false; }
-  // The rest is in the scene; a new model is made from it.
+  // The rest is in the system; a new model is made from it.
   void archive(Archive& ar) { ar("room", room_); }
 
   void begin_tick();
-  // Updates poses and velocities of the scene, and in the last substep its contacts. Not ok: MuJoCo refused the model,
+  // Updates poses and velocities of the system, and in the last substep its contacts. Not ok: MuJoCo refused the model,
   // or a number is not finite.
   StepStatus substep(double step, bool last);
   void end_tick(double tick);
@@ -83,7 +83,7 @@ class World {
   int id(std::size_t body) const { return body_ids_[body]; }
   Pose frame_pose(std::size_t body) const;
 
-  Scene& scene_;
+  System& system_;
   const Sweep& sweep_;
   std::unique_ptr<mjModel, FreeModel> model_;
   std::unique_ptr<mjData, FreeData> data_;

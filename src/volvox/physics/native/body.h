@@ -2,7 +2,7 @@
 #pragma once
 
 #include "volvox/physics/native/spatial.h"
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics::native {
 

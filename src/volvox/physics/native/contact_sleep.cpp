@@ -17,9 +17,9 @@ bool lies_still(const Body& body) {
 
 // A motor that is to turn will, however slowly; and a dock that pulls is not done.
 bool joint_rests(const World& world, JointId id) {
-  const MotorCommand& motor = world.scene.motors[id.index];
+  const MotorCommand& motor = world.system.motors[id.index];
   if (motor.control == Control::velocity && motor.target != 0) return false;
-  return world.scene.joint_descs[id.index].type != JointType::dock || world.scene.latches[id.index].closed();
+  return world.system.joint_descs[id.index].type != JointType::dock || world.system.latches[id.index].closed();
 }
 
 }  // namespace
@@ -52,10 +52,10 @@ bool ContactSolver::may_sleep(const World& world, const Islands& islands, const 
   bool rests = true, carried = false;
   for_bodies(islands, group, [&](std::size_t i) {
     rests = rests && world.bodies[i].still >= time_to_sleep;
-    for (JointId id : world.scene.joints_of[i]) {
+    for (JointId id : world.system.joints_of[i]) {
       rests = rests && joint_rests(world, id);
-      const JointDesc& desc = world.scene.joint_descs[id.index];
-      carried = carried || !world.scene.moves(desc.a) || !world.scene.moves(desc.b);
+      const JointDesc& desc = world.system.joint_descs[id.index];
+      carried = carried || !world.system.moves(desc.a) || !world.system.moves(desc.b);
     }
   });
   for (std::size_t i = group.first_point; rests && i < group.last_point; ++i) {
@@ -83,7 +83,7 @@ void ContactSolver::let_sleep(World& world, const Islands& islands, double tick,
       body.linear = body.angular = body.spin = {};
     });
     for_bodies(islands, group, [&](std::size_t i) {
-      for (JointId id : world.scene.joints_of[i]) world.scene.joints[id.index].velocity = 0;
+      for (JointId id : world.system.joints_of[i]) world.system.joints[id.index].velocity = 0;
     });
   });
 }

@@ -86,8 +86,8 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
       return ground.island < 0 && ground.linear == Vec3{} && ground.angular == Vec3{};
     };
     const auto open = [&](int joint) {
-      return joint >= 0 && world.scene.joint_descs[at(joint)].type == JointType::dock &&
-             !world.scene.latches[at(joint)].closed();
+      return joint >= 0 && world.system.joint_descs[at(joint)].type == JointType::dock &&
+             !world.system.latches[at(joint)].closed();
     };
     const auto hasty = [&](int body) { return detector.in_hasty_pair(body); };
     if (std::any_of(tree->bodies().begin(), tree->bodies().end(), hasty)) continue;

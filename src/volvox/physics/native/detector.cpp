@@ -300,13 +300,13 @@ void Detector::collect_items(const View& view, std::span<const std::uint8_t> ala
   items_.clear();
   flat_bodies_.clear();
   for (std::size_t i = 0; i < view.bodies.size(); ++i) {
-    if (!view.scene.body_ids.alive_index(i) || !view.shapes[i]) continue;
+    if (!view.system.body_ids.alive_index(i) || !view.shapes[i]) continue;
     const Body& body = view.bodies[i];
     const Shape& shape = *view.shapes[i];
     if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i));
     if (shape.convexes.empty() && shape.surfaces.empty()) continue;
     const double turning = turning_speed(body, shape);
-    const BodyDesc& desc = view.scene.bodies[i];
+    const BodyDesc& desc = view.system.bodies[i];
     const bool asks = alarmed.empty() || alarmed[i];
     BroadPhase::Item item{static_cast<int>(i),
                           body.dynamic && body.awake,
@@ -353,7 +353,7 @@ bool Detector::out_of_reach(const View& view, BroadPhase::Pair pair, double hori
 bool Detector::may_touch(const View& view, int a, int b) const {
   const Body &body_a = view.bodies[static_cast<std::size_t>(a)], &body_b = view.bodies[static_cast<std::size_t>(b)];
   if (body_a.cluster >= 0 && body_a.cluster == body_b.cluster) return false;
-  return view.scene.may_touch(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
+  return view.system.may_touch(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
 }
 
 // A point takes over the impulse of the one that had its feature; failing that, of one that

@@ -21,7 +21,7 @@ class Detector {
   static constexpr double bearable_surprise = slack + 1e-3;  // m
 
   struct View {
-    const Scene& scene;
+    const System& system;
     const std::vector<Body>& bodies;
     const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
   };

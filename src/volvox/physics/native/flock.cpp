@@ -60,13 +60,13 @@ class Loader {
   void load_tree(Flock<T>& flock, int lane, const Tree& tree) {
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
       const std::size_t index = at(tree.bodies()[i]);
-      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.scene.forces[index],
+      load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.system.forces[index],
                 shapes_[index] ? shapes_[index]->swing : 0);
       if (i == 0) continue;
       const std::size_t joint = at(tree.joints()[i]);
       FlockJoint<T>& j = flock.joints[i];
-      put(j.position, lane, world_.scene.joints[joint].position);
-      put(j.velocity, lane, world_.scene.joints[joint].velocity);
+      put(j.position, lane, world_.system.joints[joint].position);
+      put(j.velocity, lane, world_.system.joints[joint].velocity);
       put(j.tension, lane, world_.tensions[joint]);
       j.motor = T{}, j.load = Spatial<T>{};
       for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k)
@@ -179,8 +179,8 @@ void commit_body(Body& to, const FlockBody<T>& from, int lane) {
 
 template <class T>
 void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, int lane) {
-  world.scene.joints[joint].position = take(from.position, lane);
-  world.scene.joints[joint].velocity = take(from.velocity, lane);
+  world.system.joints[joint].position = take(from.position, lane);
+  world.system.joints[joint].velocity = take(from.velocity, lane);
   world.tensions[joint] = take(from.tension, lane);
   world.load_impulses[joint] += Wrench{take(from.load.l, lane), take(from.load.a, lane)};
   world.motor_impulses[joint] += take(from.motor, lane);

@@ -3,7 +3,7 @@
 namespace volvox::physics::native {
 
 JointFrames joint_frames(const World& world, std::size_t joint) {
-  const JointDesc& desc = world.scene.joint_descs[joint];
+  const JointDesc& desc = world.system.joint_descs[joint];
   const auto in_principal = [&](BodyId id, const Pose& frame) {
     return id.valid() ? world.bodies[id.index].from_link.inverse() * frame : frame;
   };
@@ -18,7 +18,7 @@ Pose support_pose(const World& world, BodyId id) {
 
 void Island::load_state(const World& world, int index, double step, Node<double>& n) {
   const Body& body = world.bodies[static_cast<std::size_t>(index)];
-  const Wrench& force = world.scene.forces[static_cast<std::size_t>(index)];
+  const Wrench& force = world.system.forces[static_cast<std::size_t>(index)];
   n.x = lane(body.position);
   n.q = lane(body.rotation);
   n.axes = body.axes;

@@ -25,7 +25,7 @@ struct JointFrames {
 
 // The world as islands see it, for one substep.
 struct World {
-  Scene& scene;
+  System& system;
   std::vector<Body> bodies;                          // by body index
   std::vector<JointFrames> frames;                   // by joint index
   std::vector<std::array<Drive<double>, 3>> drives;  // by joint index: motors and friction

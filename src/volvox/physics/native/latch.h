@@ -10,9 +10,9 @@ namespace volvox::physics::native {
 // `centre`, and advances the latch: the latch's own speed, and a share of how far it is
 // behind, at frame_b's origin, which both bodies share.
 inline void load_latch(World& world, std::size_t joint, double step, const Vec3& centre, Spatial<double>& beta) {
-  DockLatch& latch = world.scene.latches[joint];
+  DockLatch& latch = world.system.latches[joint];
   if (latch.closed()) return;
-  const JointDesc& desc = world.scene.joint_descs[joint];
+  const JointDesc& desc = world.system.joint_descs[joint];
   const JointFrames& frames = world.frames[joint];
   const Pose a = support_pose(world, desc.a) * frames.a, b = support_pose(world, desc.b) * frames.b;
   const Pose offset = a.inverse() * b, wanted = latch.target();

@@ -23,7 +23,7 @@ std::vector<std::pair<int, int>> edges(const World& world, const std::vector<int
                                                                          : -1;
   };
   for (int joint : joints) {
-    const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+    const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
     const int a = node(desc.a), b = node(desc.b);
     if (a >= 0 && b >= 0) result.push_back({a, b});
   }
@@ -96,7 +96,7 @@ Loop::Loop(const World& world, std::vector<int> bodies, std::vector<int> joints)
 }
 
 void Loop::add_link(const World& world, int joint) {
-  const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+  const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
   const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
   const auto node = [&](BodyId id) {
     if (!id.valid()) return -1;
@@ -178,7 +178,7 @@ Support<double> Loop::support(const World& world, const Link& link) const {
     const Node<double>& n = nodes_[static_cast<std::size_t>(link.a)];
     return {n.x, n.q, n.axes, n.v};
   }
-  const BodyId ground = world.scene.joint_descs[static_cast<std::size_t>(link.joint)].a;
+  const BodyId ground = world.system.joint_descs[static_cast<std::size_t>(link.joint)].a;
   const Pose pose = support_pose(world, ground);
   Spatial<double> velocity{};
   if (ground.valid()) velocity = {lane(world.bodies[ground.index].angular), lane(world.bodies[ground.index].linear)};
@@ -190,7 +190,7 @@ void Loop::load_link(World& world, Link& link, double step) {
   if (link.b >= 0) {
     link.motion = nodes_[static_cast<std::size_t>(link.b)];
   } else {
-    const BodyId ground = world.scene.joint_descs[static_cast<std::size_t>(link.joint)].b;
+    const BodyId ground = world.system.joint_descs[static_cast<std::size_t>(link.joint)].b;
     const Body& body = world.bodies[ground.index];
     link.motion.x = lane(body.position);
     link.motion.q = lane(body.rotation);
@@ -208,7 +208,7 @@ void Loop::tell_drives(World& world, double step) {
   for (Link& link : links_) {
     const std::size_t joint = static_cast<std::size_t>(link.joint);
     for (std::size_t k = 0; k < static_cast<std::size_t>(link.shape.dofs); ++k) {
-      world.drives[joint][k].tell(world.scene.joints[joint].position, world.scene.joints[joint].velocity, step);
+      world.drives[joint][k].tell(world.system.joints[joint].position, world.system.joints[joint].velocity, step);
     }
   }
 }
@@ -390,8 +390,8 @@ void Loop::finish(World& world, double step, ThreadPool* /*threads*/) {
     const std::size_t joint = static_cast<std::size_t>(link.joint);
     const double qdot = axis_speed(link, 0, relative_velocity(link));
     world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
-    world.scene.joints[joint].position += qdot * step;
-    world.scene.joints[joint].velocity = qdot;
+    world.system.joints[joint].position += qdot * step;
+    world.system.joints[joint].velocity = qdot;
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     advance(world.bodies[static_cast<std::size_t>(bodies_[i])], velocity(static_cast<int>(i)), nodes_[i].inertia, step);

@@ -7,10 +7,10 @@
 namespace volvox::physics {
 namespace {
 
-class NativeEngine final : public SceneEngine {
+class NativeEngine final : public SystemEngine {
  public:
   explicit NativeEngine(const EngineSettings& settings)
-      : SceneEngine(settings.gravity), simulator_(scene_, settings.max_substep, settings.threads) {
+      : SystemEngine(settings.gravity), simulator_(system_, settings.max_substep, settings.threads) {
     info_.name = "native";
     info_.description = "Volvox's own: joints and docks solved directly, contacts by an exact sweep";
     const auto threads = settings.threads ? settings.threads->threads() : 1;
@@ -23,41 +23,41 @@ class NativeEngine final : public SceneEngine {
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
     keep_contacts();
-    const BodyId id = scene_.add(desc);
+    const BodyId id = system_.add(desc);
     simulator_.add_body(id.index);
     return id;
   }
   void remove_body(BodyId id) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
-    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
+    VOLVOX_CHECK(system_.body_ids.alive(id), "removing a body that is not there");
+    while (!system_.joints_of[id.index].empty()) remove_joint(system_.joints_of[id.index].back());
     simulator_.remove_body(id.index);
-    scene_.remove(id);
+    system_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
     keep_contacts();
-    const JointId id = scene_.add(desc);
+    const JointId id = system_.add(desc);
     simulator_.add_joint(id.index);
     return id;
   }
   void remove_joint(JointId id) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
+    VOLVOX_CHECK(system_.joint_ids.alive(id), "removing a joint that is not there");
     simulator_.before_joint_removed(id.index);
-    scene_.remove(id);
+    system_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
-    scene_.poses[id.index] = pose;
-    scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
+    VOLVOX_CHECK(system_.body_ids.alive(id), "placing a body that is not there");
+    system_.poses[id.index] = pose;
+    system_.velocities[id.index] = system_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
     simulator_.place_body(id.index);
-    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+    for (JointId joint : system_.joints_of[id.index]) system_.measure_joint(joint.index);
   }
-  void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
+  void set_gravity(const Vec3& gravity) override { system_.gravity = gravity; }
 
   StepStatus advance(Time begin, Time end) override {
-    if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
+    if (StepStatus status = problem_with_inputs(system_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
     if (tick <= 0) return {};
     contacts_changed();
@@ -66,7 +66,7 @@ class NativeEngine final : public SceneEngine {
 
   void archive(Archive& ar) override {
     keep_contacts();
-    scene_.archive(ar);
+    system_.archive(ar);
     if (ar.ok()) simulator_.archive(ar);
   }
 

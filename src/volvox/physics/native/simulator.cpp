@@ -26,7 +26,7 @@ StepStatus Simulator::advance(double tick) {
   alarm_ = false;
   for (int left = count; left > 0;) left -= substeps(step_, left);
   end_tick(tick);
-  return problem_with_state(world_.scene);
+  return problem_with_state(world_.system);
 }
 
 template <class Work>
@@ -38,19 +38,19 @@ void Simulator::begin_tick(double step) {
   topology_.update(world_);
   kinematic_.clear();
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) {
-    if (world_.scene.body_ids.alive_index(i) && world_.scene.bodies[i].motion == Motion::kinematic)
+    if (world_.system.body_ids.alive_index(i) && world_.system.bodies[i].motion == Motion::kinematic)
       kinematic_.push_back(i);
   }
   wake_commanded();
-  const Scene& scene = world_.scene;
+  const System& system = world_.system;
   for_each(world_.bodies.size(), [&](std::size_t i) {
-    world_.bodies[i].weight = scene.bodies[i].gravity ? scene.gravity * scene.bodies[i].mass : Vec3{};
+    world_.bodies[i].weight = system.bodies[i].gravity ? system.gravity * system.bodies[i].mass : Vec3{};
   });
   world_.load_impulses.assign(world_.load_impulses.size(), Wrench{});
   world_.motor_impulses.assign(world_.motor_impulses.size(), 0.0);
   for_each(world_.drives.size(), [&](std::size_t i) {
-    if (!scene.joint_ids.alive_index(i)) return;
-    const DriveOrder order(scene.joint_descs[i], scene.motors[i], step);
+    if (!system.joint_ids.alive_index(i)) return;
+    const DriveOrder order(system.joint_descs[i], system.motors[i], step);
     for (Drive<double>& drive : world_.drives[i]) drive.order(0, order);
   });
 }
@@ -71,7 +71,7 @@ int Simulator::substeps(double step, int left) {
 void Simulator::detect_contacts(double step, double time_left) {
   for_each(world_.bodies.size(),
            [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
-  const Detector::View view{world_.scene, world_.bodies, shapes_};
+  const Detector::View view{world_.system, world_.bodies, shapes_};
   if (alarm_) detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points());
   else detector_.detect(view, time_left, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
@@ -91,7 +91,7 @@ void Simulator::detect_hasty_contacts(double step) {
     Body& body = world_.bodies[i];
     if (body.dynamic && body.awake) body.axes = rotation_matrix(lane(body.rotation));
   });
-  detector_.detect_hasty({world_.scene, world_.bodies, shapes_}, step, threads_, contacts_.points());
+  detector_.detect_hasty({world_.system, world_.bodies, shapes_}, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands(), threads_);
   contacts_.line_up();
@@ -148,56 +148,56 @@ void Simulator::move_kinematic_bodies(double step) {
 }
 
 void Simulator::end_tick(double tick) {
-  Scene& scene = world_.scene;
+  System& system = world_.system;
   const auto written = [&](std::size_t i) {
-    return scene.body_ids.alive_index(i) && scene.bodies[i].motion != Motion::fixed;
+    return system.body_ids.alive_index(i) && system.bodies[i].motion != Motion::fixed;
   };
   for_each(world_.bodies.size(), [&](std::size_t i) {
-    if (written(i) && world_.bodies[i].awake) scene.poses[i] = world_.bodies[i].link_pose();
+    if (written(i) && world_.bodies[i].awake) system.poses[i] = world_.bodies[i].link_pose();
   });
-  for_each(scene.joints.size(), [&](std::size_t i) {
+  for_each(system.joints.size(), [&](std::size_t i) {
     // What sleeps bears what it bore.
-    if (!scene.joint_ids.alive_index(i) || !joint_awake(i)) return;
-    const double speed = scene.joints[i].velocity;
-    scene.measure_joint(i);
-    scene.joints[i].velocity = speed;
-    scene.joints[i].torque = world_.motor_impulses[i] / tick;
+    if (!system.joint_ids.alive_index(i) || !joint_awake(i)) return;
+    const double speed = system.joints[i].velocity;
+    system.measure_joint(i);
+    system.joints[i].velocity = speed;
+    system.joints[i].torque = world_.motor_impulses[i] / tick;
     const Quat to_frame = world_.frames[i].a.rotation.conjugate();
-    scene.loads[i] =
+    system.loads[i] =
         Wrench{to_frame * world_.load_impulses[i].force, to_frame * world_.load_impulses[i].torque} * (1 / tick);
-    scene.latched[i] = scene.latches[i].closed();
+    system.latched[i] = system.latches[i].closed();
   });
   contacts_.let_sleep(world_, topology_.islands(), tick, threads_);
   for_each(world_.bodies.size(), [&](std::size_t i) {
-    if (written(i)) scene.velocities[i] = world_.bodies[i].velocity();
+    if (written(i)) system.velocities[i] = world_.bodies[i].velocity();
   });
-  std::fill(scene.forces.begin(), scene.forces.end(), Wrench{});
+  std::fill(system.forces.begin(), system.forces.end(), Wrench{});
 }
 
 bool Simulator::joint_awake(std::size_t joint) const {
-  const JointDesc& desc = world_.scene.joint_descs[joint];
-  const auto awake = [&](BodyId id) { return world_.scene.moves(id) && world_.bodies[id.index].awake; };
+  const JointDesc& desc = world_.system.joint_descs[joint];
+  const auto awake = [&](BodyId id) { return world_.system.moves(id) && world_.bodies[id.index].awake; };
   return awake(desc.a) || awake(desc.b);
 }
 
 void Simulator::read_contacts(std::vector<Contact>& out) const {
-  const Scene& scene = world_.scene;
+  const System& system = world_.system;
   out.clear();
   for (const ContactPoint& c : contacts_.points()) {
     if (!c.active) continue;
     const double force = dot(c.impulse, c.frame[0]) / step_;
     if (force <= 0 && c.separation > 0) continue;
     const std::size_t a = static_cast<std::size_t>(c.a), b = static_cast<std::size_t>(c.b);
-    out.push_back({scene.body_ids.at(a), scene.body_ids.at(b), world_.bodies[a].position + c.arm_a, c.frame[0],
+    out.push_back({system.body_ids.at(a), system.body_ids.at(b), world_.bodies[a].position + c.arm_a, c.frame[0],
                    -c.separation, force});
   }
 }
 
 void Simulator::add_body(std::size_t index) {
-  const std::size_t size = world_.scene.bodies.size();
+  const std::size_t size = world_.system.bodies.size();
   world_.bodies.resize(size);
   shapes_.resize(size);
-  const BodyDesc& desc = world_.scene.bodies[index];
+  const BodyDesc& desc = world_.system.bodies[index];
   Body body;
   body.dynamic = desc.motion == Motion::dynamic;
   body.from_link = body.dynamic ? Pose{desc.inertial.position, normalized(desc.inertial.rotation)} : desc.inertial;
@@ -214,8 +214,8 @@ void Simulator::add_body(std::size_t index) {
 
 void Simulator::place_body(std::size_t index) {
   Body& body = world_.bodies[index];
-  const Scene& scene = world_.scene;
-  body.place(scene.poses[index], scene.velocities[index]);
+  const System& system = world_.system;
+  body.place(system.poses[index], system.velocities[index]);
   wake_touching(index);
   for (ContactPoint& c : contacts_.points()) {
     if (c.a == static_cast<int>(index) || c.b == static_cast<int>(index)) c.impulse = {};
@@ -252,25 +252,25 @@ void Simulator::wake_touching(std::size_t index) {
 
 // Whoever is pushed or told something new wakes; a change of gravity wakes everybody.
 void Simulator::wake_commanded() {
-  const Scene& scene = world_.scene;
-  if (scene.gravity != gravity_) wake_all();
-  gravity_ = scene.gravity;
+  const System& system = world_.system;
+  if (system.gravity != gravity_) wake_all();
+  gravity_ = system.gravity;
   for_each(world_.bodies.size(), [&](std::size_t i) {
-    if (!world_.bodies[i].awake && scene.forces[i] != Wrench{}) wake(i);
+    if (!world_.bodies[i].awake && system.forces[i] != Wrench{}) wake(i);
   });
   for (std::size_t i : kinematic_) {
     if (world_.bodies[i].linear != Vec3{} || world_.bodies[i].angular != Vec3{}) wake_touching(i);
   }
   for (std::size_t i = 0; i < commands_.size(); ++i) {
-    if (same(scene.motors[i], commands_[i])) continue;
-    commands_[i] = scene.motors[i];
-    if (scene.joint_ids.alive_index(i)) wake(scene.joint_descs[i].b.index);
-    if (scene.joint_ids.alive_index(i) && scene.joint_descs[i].a.valid()) wake(scene.joint_descs[i].a.index);
+    if (same(system.motors[i], commands_[i])) continue;
+    commands_[i] = system.motors[i];
+    if (system.joint_ids.alive_index(i)) wake(system.joint_descs[i].b.index);
+    if (system.joint_ids.alive_index(i) && system.joint_descs[i].a.valid()) wake(system.joint_descs[i].a.index);
   }
 }
 
 void Simulator::touch_joint(std::size_t index) {
-  const JointDesc& desc = world_.scene.joint_descs[index];
+  const JointDesc& desc = world_.system.joint_descs[index];
   for (BodyId id : {desc.a, desc.b}) {
     if (!id.valid()) continue;
     topology_.touch(world_, id.index);
@@ -279,7 +279,7 @@ void Simulator::touch_joint(std::size_t index) {
 }
 
 void Simulator::add_joint(std::size_t index) {
-  const std::size_t size = world_.scene.joint_descs.size();
+  const std::size_t size = world_.system.joint_descs.size();
   world_.frames.resize(size);
   world_.frames[index] = joint_frames(world_, index);
   world_.drives.resize(size);
@@ -298,7 +298,7 @@ void Simulator::before_joint_removed(std::size_t index) { touch_joint(index); }
 // A snapshot may have other joints than there are here: everything that follows from them is
 // made anew, and islands are laid out at the next step.
 void Simulator::take_over_joints() {
-  const std::size_t size = world_.scene.joint_descs.size();
+  const std::size_t size = world_.system.joint_descs.size();
   world_.frames.assign(size, {});
   world_.drives.assign(size, {});
   world_.tensions.assign(size, 0.0);
@@ -306,7 +306,7 @@ void Simulator::take_over_joints() {
   world_.motor_impulses.assign(size, 0.0);
   commands_.assign(size, {});
   for (std::size_t i = 0; i < size; ++i) {
-    if (world_.scene.joint_ids.alive_index(i)) world_.frames[i] = joint_frames(world_, i);
+    if (world_.system.joint_ids.alive_index(i)) world_.frames[i] = joint_frames(world_, i);
   }
   for (std::size_t i = 0; i < world_.bodies.size(); ++i) topology_.touch(world_, i);
 }
@@ -314,7 +314,7 @@ void Simulator::take_over_joints() {
 bool Simulator::sound(const ContactPoint& c) const {
   const auto there = [&](int body) {
     return body >= 0 && static_cast<std::size_t>(body) < world_.bodies.size() &&
-           world_.scene.body_ids.alive_index(static_cast<std::size_t>(body));
+           world_.system.body_ids.alive_index(static_cast<std::size_t>(body));
   };
   return there(c.a) && there(c.b) && c.a != c.b && world_.bodies[static_cast<std::size_t>(c.a)].dynamic &&
          c.normal_of <= ContactPoint::NormalOf::centres;
@@ -337,7 +337,7 @@ void Simulator::archive(Archive& ar) {
   }
   ar("gravity", gravity_);
   for (MotorCommand& c : commands_) {
-    if (ar.hashing()) break;  // the scene has them too
+    if (ar.hashing()) break;  // the system has them too
     ar("control", c.control), ar("target", c.target), ar("kp", c.kp), ar("kd", c.kd), ar("velocity", c.max_velocity),
         ar("torque", c.max_torque);
   }

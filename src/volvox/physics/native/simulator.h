@@ -13,8 +13,8 @@ namespace volvox::physics::native {
 
 class Simulator {
  public:
-  Simulator(Scene& scene, double max_substep, ThreadPool* threads)
-      : world_{scene, {}, {}, {}, {}, {}, {}}, max_substep_(max_substep), threads_(threads) {}
+  Simulator(System& system, double max_substep, ThreadPool* threads)
+      : world_{system, {}, {}, {}, {}, {}, {}}, max_substep_(max_substep), threads_(threads) {}
 
   void add_body(std::size_t index);
   void remove_body(std::size_t index);

@@ -35,7 +35,7 @@ class Graph {
     std::vector<Link> links;
     links.reserve(joints.size());
     for (int joint : joints) {
-      const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+      const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
       const Link link{member(desc.a), member(desc.b), joint};
       if (link.a >= 0 && link.b >= 0) {
         links.push_back(link);
@@ -162,7 +162,7 @@ void Topology::update(World& world) {
     const std::size_t i = static_cast<std::size_t>(body);
     if (!open_[i]) continue;
     open_[i] = 0;
-    if (!world.scene.body_ids.alive_index(i) || !world.bodies[i].dynamic) continue;
+    if (!world.system.body_ids.alive_index(i) || !world.bodies[i].dynamic) continue;
     gather(world, i);
     build(world);
   }
@@ -184,9 +184,9 @@ void Topology::gather(const World& world, std::size_t body) {
   joints_.clear();
   open_[body] = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    for (JointId id : world.scene.joints_of[static_cast<std::size_t>(members_[i])]) {
+    for (JointId id : world.system.joints_of[static_cast<std::size_t>(members_[i])]) {
       joints_.push_back(static_cast<int>(id.index));
-      const JointDesc& desc = world.scene.joint_descs[id.index];
+      const JointDesc& desc = world.system.joint_descs[id.index];
       for (BodyId end : {desc.a, desc.b}) {
         if (!end.valid() || !world.bodies[end.index].dynamic || !open_[end.index]) continue;
         open_[end.index] = 0;
@@ -218,9 +218,9 @@ void Topology::find_clusters(World& world) const {
   const auto cluster = [&](int body) -> int& { return world.bodies[static_cast<std::size_t>(body)].cluster; };
   for (int body : members_) cluster(body) = body;
   for (int joint : joints_) {
-    const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
-    if ((desc.type != JointType::fixed && desc.type != JointType::dock) || !world.scene.moves(desc.a) ||
-        !world.scene.moves(desc.b))
+    const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
+    if ((desc.type != JointType::fixed && desc.type != JointType::dock) || !world.system.moves(desc.a) ||
+        !world.system.moves(desc.b))
       continue;
     join_sets(static_cast<int>(desc.a.index), static_cast<int>(desc.b.index), cluster);
   }

@@ -65,7 +65,7 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
   shape.moments = body.moments;
   shape.first_dof = static_cast<int>(dofs_.size());
   if (joint >= 0) {
-    const JointDesc& desc = world.scene.joint_descs[static_cast<std::size_t>(joint)];
+    const JointDesc& desc = world.system.joint_descs[static_cast<std::size_t>(joint)];
     const JointFrames& frames = world.frames[static_cast<std::size_t>(joint)];
     shape.type = desc.type;
     shape.flipped = desc.b.index != static_cast<std::uint32_t>(body_index);
@@ -172,7 +172,7 @@ void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   if (joints_[i] < 0) return;
   load_joint(shapes_[i], n, support(static_cast<int>(i)), dofs_.data() + shapes_[i].first_dof, step);
   tell_drives(world, i, step);
-  if (shapes_[i].type != JointType::dock || world.scene.latches[static_cast<std::size_t>(joints_[i])].closed()) return;
+  if (shapes_[i].type != JointType::dock || world.system.latches[static_cast<std::size_t>(joints_[i])].closed()) return;
   const double sign = shapes_[i].flipped ? -1 : 1;
   Spatial<double> beta = n.beta * sign;
   load_latch(world, static_cast<std::size_t>(joints_[i]), step, plain(n.x), beta);
@@ -242,7 +242,7 @@ void Tree::tell_drives(World& world, std::size_t i, double step) {
   const std::size_t joint = static_cast<std::size_t>(joints_[i]);
   for (std::size_t k = 0; k < static_cast<std::size_t>(shapes_[i].dofs); ++k) {
     Drive<double>& drive = world.drives[joint][k];
-    drive.tell(world.scene.joints[joint].position, world.scene.joints[joint].velocity, step);
+    drive.tell(world.system.joints[joint].position, world.system.joints[joint].velocity, step);
     load_drive(drive, dofs_[static_cast<std::size_t>(shapes_[i].first_dof) + k]);
   }
 }
@@ -397,8 +397,8 @@ void Tree::finish_node(World& world, std::size_t i, double step) {
   const std::size_t joint = static_cast<std::size_t>(joints_[i]);
   const double qdot = dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot;
   world.motor_impulses[joint] += world.drives[joint][0].motor_impulse(qdot);
-  world.scene.joints[joint].position += qdot * step;
-  world.scene.joints[joint].velocity = qdot;
+  world.system.joints[joint].position += qdot * step;
+  world.system.joints[joint].velocity = qdot;
 }
 
 }  // namespace volvox::physics::native

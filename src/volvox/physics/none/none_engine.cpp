@@ -1,13 +1,13 @@
 #include "volvox/physics/none/none_engine.h"
 
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics {
 namespace {
 
-class NoneEngine final : public SceneEngine {
+class NoneEngine final : public SystemEngine {
  public:
-  explicit NoneEngine(const EngineSettings& settings) : SceneEngine(settings.gravity) {
+  explicit NoneEngine(const EngineSettings& settings) : SystemEngine(settings.gravity) {
     info_.name = "none";
     info_.description = "nothing moves but what is placed";
     info_.settings = "no dynamics";
@@ -20,33 +20,33 @@ class NoneEngine final : public SceneEngine {
 
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
-    return scene_.add(desc);
+    return system_.add(desc);
   }
   void remove_body(BodyId id) override {
-    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
-    scene_.remove(id);
+    while (!system_.joints_of[id.index].empty()) remove_joint(system_.joints_of[id.index].back());
+    system_.remove(id);
   }
-  JointId add_joint(const JointDesc& desc) override { return scene_.add(desc); }
-  void remove_joint(JointId id) override { scene_.remove(id); }
+  JointId add_joint(const JointDesc& desc) override { return system_.add(desc); }
+  void remove_joint(JointId id) override { system_.remove(id); }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
-    scene_.poses[id.index] = pose;
-    scene_.velocities[id.index] = velocity;
-    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+    system_.poses[id.index] = pose;
+    system_.velocities[id.index] = velocity;
+    for (JointId joint : system_.joints_of[id.index]) system_.measure_joint(joint.index);
   }
-  void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
+  void set_gravity(const Vec3& gravity) override { system_.gravity = gravity; }
 
   StepStatus advance(Time begin, Time end) override {
-    if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
-    for (std::size_t i = 0; i < scene_.latches.size(); ++i) {
-      if (!scene_.joint_ids.alive_index(i) || scene_.latched[i]) continue;
-      scene_.latches[i].advance((end - begin).seconds());
-      scene_.latched[i] = scene_.latches[i].closed();
+    if (StepStatus status = problem_with_inputs(system_); !status.ok()) return status;
+    for (std::size_t i = 0; i < system_.latches.size(); ++i) {
+      if (!system_.joint_ids.alive_index(i) || system_.latched[i]) continue;
+      system_.latches[i].advance((end - begin).seconds());
+      system_.latched[i] = system_.latches[i].closed();
     }
-    std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
-    return problem_with_state(scene_);
+    std::fill(system_.forces.begin(), system_.forces.end(), Wrench{});
+    return problem_with_state(system_);
   }
 
-  void archive(Archive& ar) override { scene_.archive(ar); }
+  void archive(Archive& ar) override { system_.archive(ar); }
 
  private:
   void read_contacts(std::vector<Contact>& out) const override { out.clear(); }

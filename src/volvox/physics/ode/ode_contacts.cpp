@@ -16,8 +16,8 @@ constexpr double corner_reach = 0.005;              // m
 
 }  // namespace
 
-ContactFinder::ContactFinder(const Scene& scene, const std::vector<OdeBody>& bodies)
-    : scene_(scene), bodies_(bodies), ray_(dCreateRay(nullptr, 2 * corner_reach)) {}
+ContactFinder::ContactFinder(const System& system, const std::vector<OdeBody>& bodies)
+    : system_(system), bodies_(bodies), ray_(dCreateRay(nullptr, 2 * corner_reach)) {}
 
 ContactFinder::~ContactFinder() { dGeomDestroy(ray_); }
 
@@ -25,10 +25,10 @@ void ContactFinder::near_callback(void* self, dGeomID first, dGeomID second) {
   ContactFinder& finder = *static_cast<ContactFinder*>(self);
   const auto mark_of = [](dGeomID geom) -> const Mark& { return *static_cast<const Mark*>(dGeomGetData(geom)); };
   const Mark &a = mark_of(first), &b = mark_of(second);
-  if (!finder.scene_.may_touch(a.body, b.body)) return;
+  if (!finder.system_.may_touch(a.body, b.body)) return;
   // The dynamic body comes first.
-  const bool in_order = finder.scene_.bodies[a.body].motion == Motion::dynamic &&
-                        (a.body < b.body || finder.scene_.bodies[b.body].motion != Motion::dynamic);
+  const bool in_order = finder.system_.bodies[a.body].motion == Motion::dynamic &&
+                        (a.body < b.body || finder.system_.bodies[b.body].motion != Motion::dynamic);
   finder.pairs_.push_back(in_order ? Pair{a.body, a.collider, b.body, b.collider}
                                    : Pair{b.body, b.collider, a.body, a.collider});
 }
@@ -150,7 +150,7 @@ void ContactFinder::collide_planes(double step, std::vector<ContactCandidate>& o
     for (std::size_t plane = 0; plane < bodies_[b].geoms.size(); ++plane) {
       if (bodies_[b].geoms[plane]) continue;
       for (std::size_t a = 0; a < bodies_.size(); ++a) {
-        if (!bodies_[a].shape || scene_.bodies[a].motion != Motion::dynamic || !scene_.may_touch(a, b)) continue;
+        if (!bodies_[a].shape || system_.bodies[a].motion != Motion::dynamic || !system_.may_touch(a, b)) continue;
         for (std::size_t c = 0; c < bodies_[a].geoms.size(); ++c) collide_plane({a, c, b, plane}, step, out);
       }
     }
@@ -161,9 +161,9 @@ void ContactFinder::collide_plane(const Pair& pair, double step, std::vector<Con
   const ColliderShape &of_a = collider(pair.a, pair.collider_a), &of_b = collider(pair.b, pair.collider_b);
   const dBodyID body = bodies_[pair.a].body;
   const Pose place = pose_of(bodies_[pair.a].geoms[pair.collider_a]);
-  const Pose at = scene_.poses[pair.b] * of_b.pose;
+  const Pose at = system_.poses[pair.b] * of_b.pose;
   const Vec3 normal = at.rotation * normalized(std::get<model::Plane>(of_b.shape).normal);
-  const Twist moved = scene_.velocities[pair.b];
+  const Twist moved = system_.velocities[pair.b];
   const Vec3 velocity = from_ode(dBodyGetLinearVel(body)) - moved.linear;
   const double turning = length(from_ode(dBodyGetAngularVel(body))) *
                          (of_a.size + length(place.position - from_ode(dBodyGetPosition(body))));

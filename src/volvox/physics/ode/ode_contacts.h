@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "volvox/physics/ode/ode_shapes.h"
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics::ode {
 
@@ -36,7 +36,7 @@ class ContactFinder {
     std::size_t body, collider;
   };
 
-  ContactFinder(const Scene& scene, const std::vector<OdeBody>& bodies);
+  ContactFinder(const System& system, const std::vector<OdeBody>& bodies);
   ~ContactFinder();
   ContactFinder(const ContactFinder&) = delete;
   ContactFinder& operator=(const ContactFinder&) = delete;
@@ -65,7 +65,7 @@ class ContactFinder {
     return *bodies_[body].shape->colliders[index];
   }
 
-  const Scene& scene_;
+  const System& system_;
   const std::vector<OdeBody>& bodies_;
   dGeomID ray_;
   std::vector<Pair> pairs_;

@@ -9,10 +9,10 @@
 namespace volvox::physics {
 namespace {
 
-class OdeEngine final : public SceneEngine {
+class OdeEngine final : public SystemEngine {
  public:
   explicit OdeEngine(const EngineSettings& settings)
-      : SceneEngine(settings.gravity), max_substep_(settings.max_substep) {
+      : SystemEngine(settings.gravity), max_substep_(settings.max_substep) {
     info_.name = "ode";
     info_.description =
         "Open Dynamics Engine 0.16 (Debian), QuickStep, with Volvox's own plane contacts and free rotation";
@@ -34,43 +34,43 @@ class OdeEngine final : public SceneEngine {
   Result<BodyId> add_body(const BodyDesc& desc) override {
     if (auto error = problem_with(desc)) return *error;
     keep_contacts();
-    const BodyId id = scene_.add(desc);
+    const BodyId id = system_.add(desc);
     sweep_.add(id.index, desc);
     world_->add_body(id.index);
     return id;
   }
   void remove_body(BodyId id) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "removing a body that is not there");
-    while (!scene_.joints_of[id.index].empty()) remove_joint(scene_.joints_of[id.index].back());
+    VOLVOX_CHECK(system_.body_ids.alive(id), "removing a body that is not there");
+    while (!system_.joints_of[id.index].empty()) remove_joint(system_.joints_of[id.index].back());
     world_->remove_body(id.index);
     sweep_.remove(id.index);
-    scene_.remove(id);
+    system_.remove(id);
   }
   JointId add_joint(const JointDesc& desc) override {
     keep_contacts();
-    const JointId id = scene_.add(desc);
+    const JointId id = system_.add(desc);
     world_->add_joint(id.index);
     return id;
   }
   void remove_joint(JointId id) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.joint_ids.alive(id), "removing a joint that is not there");
+    VOLVOX_CHECK(system_.joint_ids.alive(id), "removing a joint that is not there");
     world_->remove_joint(id.index);
-    scene_.remove(id);
+    system_.remove(id);
   }
   void set_body(BodyId id, const Pose& pose, const Twist& velocity) override {
     keep_contacts();
-    VOLVOX_CHECK(scene_.body_ids.alive(id), "placing a body that is not there");
-    scene_.poses[id.index] = pose;
-    scene_.velocities[id.index] = scene_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
+    VOLVOX_CHECK(system_.body_ids.alive(id), "placing a body that is not there");
+    system_.poses[id.index] = pose;
+    system_.velocities[id.index] = system_.bodies[id.index].motion == Motion::fixed ? Twist{} : velocity;
     world_->place_body(id.index);
-    for (JointId joint : scene_.joints_of[id.index]) scene_.measure_joint(joint.index);
+    for (JointId joint : system_.joints_of[id.index]) system_.measure_joint(joint.index);
   }
-  void set_gravity(const Vec3& gravity) override { scene_.gravity = gravity; }
+  void set_gravity(const Vec3& gravity) override { system_.gravity = gravity; }
 
   StepStatus advance(Time begin, Time end) override {
-    if (StepStatus status = problem_with_inputs(scene_); !status.ok()) return status;
+    if (StepStatus status = problem_with_inputs(system_); !status.ok()) return status;
     const double tick = (end - begin).seconds();
     if (tick <= 0) return {};
     const int count = substep_count(tick, max_substep_);
@@ -80,15 +80,15 @@ class OdeEngine final : public SceneEngine {
       if (!world_->substep(tick / count)) break;  // ODE must not get a NaN
     }
     world_->end_tick(tick);
-    std::fill(scene_.forces.begin(), scene_.forces.end(), Wrench{});
-    return problem_with_state(scene_);
+    std::fill(system_.forces.begin(), system_.forces.end(), Wrench{});
+    return problem_with_state(system_);
   }
 
   // ODE's anchors and lists cannot be saved: both the run that continues and the restored run make a new world with the
   // same bodies and joints in the order of their ids.
   void archive(Archive& ar) override {
     keep_contacts();
-    scene_.archive(ar);
+    system_.archive(ar);
     if (!ar.hashing() && ar.ok()) rebuild();
   }
 
@@ -96,7 +96,7 @@ class OdeEngine final : public SceneEngine {
   void read_contacts(std::vector<Contact>& out) const override { world_->read_contacts(out); }
   void rebuild() {
     world_.reset();
-    world_ = std::make_unique<ode::World>(scene_, shapes_, sweep_);
+    world_ = std::make_unique<ode::World>(system_, shapes_, sweep_);
   }
 
   double max_substep_;

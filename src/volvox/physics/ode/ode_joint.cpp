@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "volvox/physics/ode/convert.h"
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics::ode {
 namespace {

@@ -30,8 +30,8 @@ bool start_ode() {
 
 }  // namespace
 
-World::World(Scene& scene, ShapeCache& shapes, const Sweep& sweep)
-    : scene_(scene), shapes_(shapes), sweep_(sweep), started_(start_ode()), finder_(scene, bodies_) {
+World::World(System& system, ShapeCache& shapes, const Sweep& sweep)
+    : system_(system), shapes_(shapes), sweep_(sweep), started_(start_ode()), finder_(system, bodies_) {
   VOLVOX_CHECK(started_, "ODE has no memory left");
   world_ = dWorldCreate();
   space_ = dSweepAndPruneSpaceCreate(nullptr, dSAP_AXES_XYZ);
@@ -41,12 +41,12 @@ World::World(Scene& scene, ShapeCache& shapes, const Sweep& sweep)
   dWorldSetContactSurfaceLayer(world_, 0);
   dWorldSetQuickStepNumIterations(world_, solver_iterations);
   dWorldSetAutoDisableFlag(world_, 0);
-  const std::size_t bodies = scene.bodies.size(), joints = scene.joint_descs.size();
+  const std::size_t bodies = system.bodies.size(), joints = system.joint_descs.size();
   for (std::size_t i = 0; i < bodies; ++i) {
-    if (scene.body_ids.alive_index(i)) add_body(i);
+    if (system.body_ids.alive_index(i)) add_body(i);
   }
   for (std::size_t i = 0; i < joints; ++i) {
-    if (scene.joint_ids.alive_index(i)) add_joint(i);
+    if (system.joint_ids.alive_index(i)) add_joint(i);
   }
 }
 
@@ -59,14 +59,14 @@ World::~World() {
 }
 
 Pose World::inertial(std::size_t index) const {
-  const Pose& frame = scene_.bodies[index].inertial;
+  const Pose& frame = system_.bodies[index].inertial;
   return {frame.position, normalized(frame.rotation)};
 }
 
 void World::add_body(std::size_t index) {
-  const std::size_t size = scene_.bodies.size();
+  const std::size_t size = system_.bodies.size();
   bodies_.resize(size), marks_.resize(size), before_.resize(size);
-  const BodyDesc& desc = scene_.bodies[index];
+  const BodyDesc& desc = system_.bodies[index];
   OdeBody& made = bodies_[index];
   made.body = dBodyCreate(world_);
   if (desc.motion == Motion::dynamic) {
@@ -93,7 +93,7 @@ void World::add_geoms(std::size_t index) {
     if (!geom) continue;
     marks_[index].push_back(std::make_unique<ContactFinder::Mark>(ContactFinder::Mark{index, c}));
     dGeomSetData(geom, marks_[index].back().get());
-    if (scene_.bodies[index].motion == Motion::fixed) continue;  // not part of an island
+    if (system_.bodies[index].motion == Motion::fixed) continue;  // not part of an island
     const Pose place = to_body * collider.pose;
     const dQuaternion turn{place.rotation.w, place.rotation.x, place.rotation.y, place.rotation.z};
     dGeomSetBody(geom, body.body);
@@ -114,19 +114,19 @@ void World::remove_body(std::size_t index) {
 
 void World::place_body(std::size_t index) {
   OdeBody& body = bodies_[index];
-  const Twist& v = scene_.velocities[index];
-  place(body.body, scene_.poses[index] * inertial(index));
+  const Twist& v = system_.velocities[index];
+  place(body.body, system_.poses[index] * inertial(index));
   dBodySetLinearVel(body.body, v.linear.x, v.linear.y, v.linear.z);
   dBodySetAngularVel(body.body, v.angular.x, v.angular.y, v.angular.z);
-  if (scene_.bodies[index].motion != Motion::fixed) return;
+  if (system_.bodies[index].motion != Motion::fixed) return;
   for (std::size_t c = 0; c < body.geoms.size(); ++c) {
-    if (body.geoms[c]) place(body.geoms[c], scene_.poses[index] * body.shape->colliders[c]->pose);
+    if (body.geoms[c]) place(body.geoms[c], system_.poses[index] * body.shape->colliders[c]->pose);
   }
 }
 
 void World::add_joint(std::size_t index) {
-  const JointDesc& desc = scene_.joint_descs[index];
-  joints_.resize(scene_.joint_descs.size());
+  const JointDesc& desc = system_.joint_descs[index];
+  joints_.resize(system_.joint_descs.size());
   joints_[index] = std::make_unique<Joint>(
       desc, world_, desc.a.valid() ? bodies_[desc.a.index].body : nullptr, bodies_[desc.b.index].body,
       desc.a.valid() ? inertial(desc.a.index).inverse() * desc.frame_a : desc.frame_a,
@@ -136,8 +136,8 @@ void World::add_joint(std::size_t index) {
 void World::begin_tick() {
   // ODE's colliders have buffers by thread, and the calling thread may be a new one.
   dAllocateODEDataForThread(dAllocateMaskAll);
-  dWorldSetGravity(world_, scene_.gravity.x, scene_.gravity.y, scene_.gravity.z);
-  joints_.resize(scene_.joint_descs.size());
+  dWorldSetGravity(world_, system_.gravity.x, system_.gravity.y, system_.gravity.z);
+  joints_.resize(system_.joint_descs.size());
   loads_.assign(joints_.size(), {});
   motor_impulses_.assign(joints_.size(), 0);
 }
@@ -145,7 +145,7 @@ void World::begin_tick() {
 bool World::substep(double step) {
   apply_forces();
   for (std::size_t i = 0; i < joints_.size(); ++i) {
-    if (joints_[i]) joints_[i]->prepare(step, scene_.joints[i].position, scene_.motors[i], scene_.latches[i]);
+    if (joints_[i]) joints_[i]->prepare(step, system_.joints[i].position, system_.motors[i], system_.latches[i]);
   }
   add_contacts(step);
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
@@ -163,21 +163,21 @@ bool World::substep(double step) {
   dJointGroupEmpty(contact_joints_);
   bool whole = true;
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    if (!bodies_[i].body || scene_.bodies[i].motion == Motion::fixed) continue;
-    scene_.poses[i] = pose_of(bodies_[i].body) * inertial(i).inverse();
-    scene_.velocities[i] = {from_ode(dBodyGetLinearVel(bodies_[i].body)),
-                            from_ode(dBodyGetAngularVel(bodies_[i].body))};
-    whole = whole && finite(scene_.poses[i]) && finite(scene_.velocities[i]);
+    if (!bodies_[i].body || system_.bodies[i].motion == Motion::fixed) continue;
+    system_.poses[i] = pose_of(bodies_[i].body) * inertial(i).inverse();
+    system_.velocities[i] = {from_ode(dBodyGetLinearVel(bodies_[i].body)),
+                             from_ode(dBodyGetAngularVel(bodies_[i].body))};
+    whole = whole && finite(system_.poses[i]) && finite(system_.velocities[i]);
   }
   for (std::size_t i = 0; i < joints_.size() && whole; ++i) {
-    if (joints_[i]) scene_.joints[i].position = joints_[i]->position_after(scene_.joints[i].position);
+    if (joints_[i]) system_.joints[i].position = joints_[i]->position_after(system_.joints[i].position);
   }
   return whole;
 }
 
 void World::apply_forces() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    const Wrench& wrench = scene_.forces[i];
+    const Wrench& wrench = system_.forces[i];
     if (!bodies_[i].body || wrench == Wrench{}) continue;
     dBodyAddForce(bodies_[i].body, wrench.force.x, wrench.force.y, wrench.force.z);
     dBodyAddTorque(bodies_[i].body, wrench.torque.x, wrench.torque.y, wrench.torque.z);
@@ -191,7 +191,7 @@ void World::add_contacts(double step) {
     const ContactCandidate& candidate = contacts_[i];
     const dContact contact = contact_row(candidate, step);
     const dJointID joint = dJointCreateContact(world_, contact_joints_, &contact);
-    const bool fixed = scene_.bodies[candidate.b].motion == Motion::fixed;
+    const bool fixed = system_.bodies[candidate.b].motion == Motion::fixed;
     dJointAttach(joint, bodies_[candidate.a].body, fixed ? nullptr : bodies_[candidate.b].body);
     dJointSetFeedback(joint, &reactions_[i]);
   }
@@ -206,9 +206,9 @@ dContact World::contact_row(const ContactCandidate& c, double step) const {
            cross(from_ode(dBodyGetAngularVel(body)), c.point - from_ode(dBodyGetPosition(body)));
   };
   const auto acceleration_of = [&](std::size_t index) {
-    const BodyDesc& desc = scene_.bodies[index];
+    const BodyDesc& desc = system_.bodies[index];
     if (desc.motion != Motion::dynamic) return Vec3{};
-    return scene_.forces[index].force / desc.mass + (desc.gravity ? scene_.gravity : Vec3{});
+    return system_.forces[index].force / desc.mass + (desc.gravity ? system_.gravity : Vec3{});
   };
   const Vec3 velocity = velocity_of(c.a) - velocity_of(c.b);
   const Vec3 acceleration = acceleration_of(c.a) - acceleration_of(c.b);
@@ -243,12 +243,12 @@ double World::normal_speed(const ContactCandidate& c, const Vec3& velocity, cons
 void World::move_bodies(double step) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const dBodyID body = bodies_[i].body;
-    if (!body || scene_.bodies[i].motion == Motion::fixed) continue;
+    if (!body || system_.bodies[i].motion == Motion::fixed) continue;
     Vec3 to = from_ode(dBodyGetPosition(body));
     Spin spin{before_[i].rotation, from_ode(dBodyGetAngularVel(body))};
-    if (scene_.bodies[i].motion == Motion::dynamic) {
-      if (spin.velocity != Vec3{}) spin = turned(spin, scene_.bodies[i].moments, step);
-      to = sweep_.hold_before_obstacles(scene_, i, before_[i].position, to);
+    if (system_.bodies[i].motion == Motion::dynamic) {
+      if (spin.velocity != Vec3{}) spin = turned(spin, system_.bodies[i].moments, step);
+      to = sweep_.hold_before_obstacles(system_, i, before_[i].position, to);
     } else {
       spin.rotation = normalized(from_rotation_vector(spin.velocity * step) * spin.rotation);
     }
@@ -260,10 +260,10 @@ void World::move_bodies(double step) {
 void World::end_tick(double tick) {
   for (std::size_t i = 0; i < joints_.size(); ++i) {
     if (!joints_[i]) continue;
-    scene_.measure_joint(i);
-    scene_.joints[i].torque = motor_impulses_[i] / tick;
-    scene_.loads[i] = loads_[i] * (1 / tick);
-    scene_.latched[i] = scene_.latches[i].closed();
+    system_.measure_joint(i);
+    system_.joints[i].torque = motor_impulses_[i] / tick;
+    system_.loads[i] = loads_[i] * (1 / tick);
+    system_.latched[i] = system_.latches[i].closed();
   }
 }
 
@@ -273,7 +273,7 @@ void World::read_contacts(std::vector<Contact>& out) const {
     const ContactCandidate& c = contacts_[i];
     const double force = dot(from_ode(reactions_[i].f1), c.normal);
     if (force <= 0 && c.depth <= 0) continue;
-    out.push_back({scene_.body_ids.at(c.a), scene_.body_ids.at(c.b), c.point, c.normal, c.depth, force});
+    out.push_back({system_.body_ids.at(c.a), system_.body_ids.at(c.b), c.point, c.normal, c.depth, force});
   }
 }
 

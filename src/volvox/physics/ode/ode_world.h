@@ -1,4 +1,4 @@
-// An ODE world with the bodies, joints and contacts of a scene, advanced by substeps. Where ODE is not exact enough we
+// An ODE world with the bodies, joints and contacts of a system, advanced by substeps. Where ODE is not exact enough we
 // have our own code: free rotation that conserves angular momentum, restitution and friction by contact, and a stop for
 // fast bodies before anything that they would pass through.
 #pragma once
@@ -19,7 +19,7 @@ constexpr int solver_iterations = 100;
 
 class World {
  public:
-  World(Scene& scene, ShapeCache& shapes, const Sweep& sweep);
+  World(System& system, ShapeCache& shapes, const Sweep& sweep);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -31,7 +31,7 @@ class World {
   void remove_joint(std::size_t index) { joints_[index].reset(); }
 
   void begin_tick();
-  // Updates poses and velocities of the scene. False: a number is not finite.
+  // Updates poses and velocities of the system. False: a number is not finite.
   bool substep(double step);
   void end_tick(double tick);
   // Of the last substep.
@@ -47,7 +47,7 @@ class World {
   void move_bodies(double step);
   Pose inertial(std::size_t index) const;
 
-  Scene& scene_;
+  System& system_;
   ShapeCache& shapes_;
   const Sweep& sweep_;
   bool started_;  // initialises ODE before any of its objects

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "volvox/physics/dock_latch.h"
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 namespace volvox::physics {
 

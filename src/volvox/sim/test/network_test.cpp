@@ -109,11 +109,11 @@ TEST(NetworkInTheLoop, AFloodIsTheFloodOfTheNetworkAlone) {
   radio.slot = alone.slot.seconds();
   radio.queue = 4;
   module->radios.push_back(radio);
-  model::SceneBuilder scene("flood");
+  model::WorldBuilder builder("flood");
   for (int i = 0; i < 100; ++i)
-    scene.placement(scene.add(module, Pose{{real(i % 10), real(i / 10), 0}, {}}, "n" + std::to_string(i)));
-  scene.placement(0).mind = model::Mind{"relay", {{"source", "true"}}, "test", 1};
-  auto simulation = stage.simulate(std::make_shared<const model::WorldModel>(*scene.build()), 1, 5, "none");
+    builder.placement(builder.add(module, Pose{{real(i % 10), real(i / 10), 0}, {}}, "n" + std::to_string(i)));
+  builder.placement(0).mind = model::Mind{"relay", {{"source", "true"}}, "test", 1};
+  auto simulation = stage.simulate(std::make_shared<const model::WorldModel>(*builder.build()), 1, 5, "none");
   while (simulation->now().seconds() < report->sim_time_s + 0.1) advance(*simulation, 1);
   const net::Counters& counters = simulation->minds().exchange()->network().counters();
   EXPECT_EQ(counters.transmissions, report->transmissions);

@@ -141,10 +141,10 @@ TEST(Simulation, AChainThatLiesOnTheGroundStaysWhole) {
   Stage stage;
   model::ModelLibrary models;
   for (const double height : {0.042, 0.05}) {
-    model::SceneBuilder scene("lying");
-    scene.add_ground();
-    scene.add_chain(*models.load("superbot"), 150, "back", "front", 0, Pose{{0, 0, height}, {}}, "m");
-    auto world = std::make_shared<const model::WorldModel>(*scene.build());
+    model::WorldBuilder builder("lying");
+    builder.add_ground();
+    builder.add_chain(*models.load("superbot"), 150, "back", "front", 0, Pose{{0, 0, height}, {}}, "m");
+    auto world = std::make_shared<const model::WorldModel>(*builder.build());
     stage.library.minds.behaviors.add("idle", [] { return std::make_unique<Forgetful>(); });
     auto simulation = stage.simulate(world);
     double bending = 0;

@@ -84,14 +84,14 @@ struct Stage {
                                 {"corrupt", {{"probability", "0.1"}}, 0},
                                 {"delay", {{"ticks", "2"}}, 0}};
     const auto model = std::make_shared<const model::ModuleModel>(std::move(noisy));
-    model::SceneBuilder scene("busy");
-    scene.add_ground();
+    model::WorldBuilder builder("busy");
+    builder.add_ground();
     model::PlacementOptions options;
     options.mind = model::Mind{behavior, {}, "test", 1};
     for (int i = 0; i < 3; ++i)
-      scene.add_chain(model, 4, "back", "front", 0, Pose{{0, 0.25 * i, 0.05}, {}}, "c" + std::to_string(i) + "_",
-                      options);
-    auto built = scene.build();
+      builder.add_chain(model, 4, "back", "front", 0, Pose{{0, 0.25 * i, 0.05}, {}}, "c" + std::to_string(i) + "_",
+                        options);
+    auto built = builder.build();
     if (!built.ok()) throw std::runtime_error(built.error().text());
     return std::make_shared<const model::WorldModel>(std::move(*built));
   }

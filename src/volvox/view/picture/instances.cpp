@@ -77,28 +77,28 @@ std::array<float, 16> Viewpoint::to_clip() const {
           f(-ex / tan_x),     f(-ey / tan_y),  f(a * ez + b),      f(-ez)};
 }
 
-std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame) {
-  std::vector<float> loads(scene.links(), -1);  // -1: none of its docks is engaged or latching
-  for (std::uint32_t d = 0; d < scene.docks(); ++d) {
-    float& load = loads[scene.dock_node(d).parent];
+std::vector<Rgba> load_tints(const RenderTree& tree, const Frame& frame) {
+  std::vector<float> loads(tree.links(), -1);  // -1: none of its docks is engaged or latching
+  for (std::uint32_t d = 0; d < tree.docks(); ++d) {
+    float& load = loads[tree.dock_node(d).parent];
     if (frame.docks[d].flags & (DockView::engaged | DockView::latching)) load = std::max(load, frame.docks[d].load);
   }
-  std::vector<Rgba> tints(scene.links(), Rgba{0, 0, 0, 0});
+  std::vector<Rgba> tints(tree.links(), Rgba{0, 0, 0, 0});
   for (std::size_t i = 0; i < tints.size(); ++i) {
-    if (!scene.things[scene.nodes[i].placement].is_module) continue;
+    if (!tree.things[tree.nodes[i].placement].is_module) continue;
     tints[i] = loads[i] < 0 ? Rgba{205, 208, 212, 0} : load_color(loads[i]);
     tints[i].a = 225;  // keeps a little of its own colour
   }
   return tints;
 }
 
-void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale,
+void Instances::add(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
                     bool moving_only, std::span<const Rgba> tints) {
   const double shadow_reach = 3 * view.distance;
-  for (std::uint32_t i = 0; i < scene.links(); ++i) {
-    const RenderNode& node = scene.nodes[i];
-    if (node.mesh == none || (moving_only && scene.things[node.placement].fixed)) continue;
-    const DetailedMesh& mesh = *scene.meshes[node.mesh];
+  for (std::uint32_t i = 0; i < tree.links(); ++i) {
+    const RenderNode& node = tree.nodes[i];
+    if (node.mesh == none || (moving_only && tree.things[node.placement].fixed)) continue;
+    const DetailedMesh& mesh = *tree.meshes[node.mesh];
     Pose pose = to_pose(frame.links[i]);
     pose.position -= view.target;
     const Vec3 centre = pose * ((mesh.bounds.low + mesh.bounds.high) / 2);
@@ -118,16 +118,16 @@ void Instances::add(const Scene& scene, const Frame& frame, const Viewpoint& vie
   }
 }
 
-void Instances::add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view) {
-  for (std::uint32_t d = 0; d < scene.docks(); ++d) {
-    const RenderNode& node = scene.dock_node(d);
+void Instances::add_docks(const RenderTree& tree, const Frame& frame, const Viewpoint& view) {
+  for (std::uint32_t d = 0; d < tree.docks(); ++d) {
+    const RenderNode& node = tree.dock_node(d);
     const DockView& dock = frame.docks[d];
     const bool holds = (dock.flags & (DockView::engaged | DockView::latching)) != 0;
     Pose pose = to_pose(frame.links[node.parent]) * node.pose;
     pose.position -= view.target;
     if (!view.sees(pose.position, node.scale) || view.pixels(pose.position, node.scale) < smallest_marker) continue;
     Instance instance = instance_at(pose, holds ? 1.3 * node.scale : node.scale);
-    instance.tint = dock_color(scene.genders[d], dock);
+    instance.tint = dock_color(tree.genders[d], dock);
     bodies_.push_back({key_of(node.mesh, 0, false, true, false, holds), instance});
   }
 }

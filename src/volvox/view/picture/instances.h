@@ -44,16 +44,16 @@ struct Viewpoint {
 
 // Colours by link: the load of its most loaded dock; gray if none of its docks is engaged or latching.
 // Obstacles keep their own colours.
-std::vector<Rgba> load_tints(const Scene& scene, const Frame& frame);
+std::vector<Rgba> load_tints(const RenderTree& tree, const Frame& frame);
 
 class Instances {
  public:
   // Adds a frame. `detail` multiplies the size that chooses the level of detail; `pale` 1 is the colour of the
   // background; `moving_only` leaves out fixed objects. `tints`, if not empty, are colours by link and replace the
   // frame's colours by module.
-  void add(const Scene& scene, const Frame& frame, const Viewpoint& view, double detail, double pale, bool moving_only,
-           std::span<const Rgba> tints = {});
-  void add_docks(const Scene& scene, const Frame& frame, const Viewpoint& view);
+  void add(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
+           bool moving_only, std::span<const Rgba> tints = {});
+  void add_docks(const RenderTree& tree, const Frame& frame, const Viewpoint& view);
   void finish();  // after all frames: fills `all` and `batches`
 
   struct Caster {

@@ -59,12 +59,12 @@ std::vector<LineVertex> ray_ribbons(const Frame& frame, const Viewpoint& view) {
   return std::move(ribbons.vertices);
 }
 
-std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, const Viewpoint& view) {
+std::vector<LineVertex> traffic_ribbons(const RenderTree& tree, const Frame& frame, const Viewpoint& view) {
   Ribbons ribbons(view);
   // From the origin of the sender's link through both docks to that of the receiver's link.
   for (const auto& [from, to] : frame.traffic.wires) {
-    if (from >= scene.docks() || to >= scene.docks()) continue;
-    const RenderNode &sender = scene.dock_node(from), &receiver = scene.dock_node(to);
+    if (from >= tree.docks() || to >= tree.docks()) continue;
+    const RenderNode &sender = tree.dock_node(from), &receiver = tree.dock_node(to);
     const Pose begin = to_pose(frame.links[sender.parent]), end = to_pose(frame.links[receiver.parent]);
     const Vec3 stations[] = {begin.position, begin * sender.pose.position, end * receiver.pose.position, end.position};
     for (int i = 0; i < 3; ++i) ribbons.add(stations[i] - view.target, stations[i + 1] - view.target, thick, said);

@@ -15,6 +15,6 @@ struct LineVertex {
 
 // Three vertices per triangle.
 std::vector<LineVertex> ray_ribbons(const Frame& frame, const Viewpoint& view);
-std::vector<LineVertex> traffic_ribbons(const Scene& scene, const Frame& frame, const Viewpoint& view);
+std::vector<LineVertex> traffic_ribbons(const RenderTree& tree, const Frame& frame, const Viewpoint& view);
 
 }  // namespace volvox::view::picture

@@ -146,12 +146,12 @@ class PictureEngine final : public RenderEngine {
 
   const RenderEngineInfo& info() const override { return info_; }
 
-  Result<void> load(std::shared_ptr<const Scene> scene) override {
+  Result<void> load(std::shared_ptr<const RenderTree> tree) override {
     context_->make_current();
-    scene_ = std::move(scene);
+    tree_ = std::move(tree);
     frame_ = {};
     meshes_.clear();
-    for (const auto& mesh : scene_->meshes) {
+    for (const auto& mesh : tree_->meshes) {
       UploadedMesh& levels = meshes_.emplace_back();
       for (const Mesh& level : mesh->levels) levels.push_back(upload(level));
     }
@@ -165,8 +165,8 @@ class PictureEngine final : public RenderEngine {
   }
 
   Result<Image> image(const Camera& camera, std::span<const Frame> earlier) override {
-    if (scene_ == nullptr || frame_.links.size() != scene_->links())
-      return Error("there is nothing to draw yet", "load a scene and show a frame first");
+    if (tree_ == nullptr || frame_.links.size() != tree_->links())
+      return Error("there is nothing to draw yet", "load a render tree and show a frame first");
     if (!finite(camera.eye) || !finite(camera.target) || !finite(camera.up) || !finite(camera.sun) ||
         length(camera.sun) == 0 || !(camera.field_of_view > 0 && camera.field_of_view < pi))
       return Error("the camera has no valid position or field of view",
@@ -177,12 +177,12 @@ class PictureEngine final : public RenderEngine {
     const Viewpoint view(camera, settings_.width, settings_.height);
     Instances instances;
     for (std::size_t i = 0; i < earlier.size(); ++i)
-      instances.add(*scene_, earlier[i], view, settings_.detail, oldest_paleness * (1 - real(i) / real(earlier.size())),
+      instances.add(*tree_, earlier[i], view, settings_.detail, oldest_paleness * (1 - real(i) / real(earlier.size())),
                     true);
     const std::vector<Rgba> tints =
-        settings_.docks == DockMarks::load ? load_tints(*scene_, frame_) : std::vector<Rgba>{};
-    instances.add(*scene_, frame_, view, settings_.detail, 0, false, tints);
-    if (settings_.docks == DockMarks::state) instances.add_docks(*scene_, frame_, view);
+        settings_.docks == DockMarks::load ? load_tints(*tree_, frame_) : std::vector<Rgba>{};
+    instances.add(*tree_, frame_, view, settings_.detail, 0, false, tints);
+    if (settings_.docks == DockMarks::state) instances.add_docks(*tree_, frame_, view);
     instances.finish();
     draw(view, instances);
     Image image = read_back();
@@ -196,8 +196,8 @@ class PictureEngine final : public RenderEngine {
 
  private:
   Result<void> check(const Frame& frame) const {
-    if (scene_ != nullptr && frame.links.size() == scene_->links() && frame.docks.size() == scene_->docks()) return {};
-    return Error("the frame does not belong to the loaded scene", "load the scene of its world first");
+    if (tree_ != nullptr && frame.links.size() == tree_->links() && frame.docks.size() == tree_->docks()) return {};
+    return Error("the frame does not belong to the loaded render tree", "load the tree of its world first");
   }
 
   static UploadedLevel upload(const Mesh& mesh) {
@@ -254,7 +254,7 @@ class PictureEngine final : public RenderEngine {
     if (settings_.rays) draw_lines(view, ray_ribbons(frame_, view));
     if (settings_.messages) {  // in front of all bodies, because senders are often surrounded by others
       glDisable(GL_DEPTH_TEST);
-      draw_lines(view, traffic_ribbons(*scene_, frame_, view));
+      draw_lines(view, traffic_ribbons(*tree_, frame_, view));
       glEnable(GL_DEPTH_TEST);
     }
   }
@@ -272,7 +272,7 @@ class PictureEngine final : public RenderEngine {
     glUseProgram(shadows_);
     set(shadows_, "to_clip", shadows.to_clip);
     for (const Batch& batch : instances.shadow_batches) {
-      if (scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);  // front faces cast the whole shadow
+      if (tree_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);  // front faces cast the whole shadow
       draw_batch(batch);
       glDisable(GL_CULL_FACE);
     }
@@ -305,7 +305,7 @@ class PictureEngine final : public RenderEngine {
     for (const Batch& batch : instances.batches) {
       if (batch.translucent != translucent || batch.inside) continue;
       glUseProgram(batch.tiny ? tiny_ : bodies_);
-      if (batch.tiny || scene_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);
+      if (batch.tiny || tree_->meshes[batch.mesh]->closed) glEnable(GL_CULL_FACE);
       if (batch.marker) {  // it lies on the surface and would otherwise be hidden in part
         glEnable(GL_POLYGON_OFFSET_FILL);
         glPolygonOffset(-2.0f, -40.0f);
@@ -320,7 +320,7 @@ class PictureEngine final : public RenderEngine {
   }
 
   void draw_grounds(const Viewpoint& view, const ShadowView& shadows) {
-    for (const Ground& ground : scene_->grounds) {
+    for (const Ground& ground : tree_->grounds) {
       const Vec3 normal = ground.pose.rotation * Vec3{0, 0, 1};
       const Vec3 origin = ground.pose.position - view.target;
       if (dot(view.eye - origin, normal) <= 0) continue;  // seen from below, a ground is not drawn
@@ -454,8 +454,8 @@ class PictureEngine final : public RenderEngine {
   VertexArray empty_, line_array_;
   Buffer instances_, line_buffer_;
 
-  std::shared_ptr<const Scene> scene_;
-  std::vector<UploadedMesh> meshes_;  // by mesh of the scene, by level
+  std::shared_ptr<const RenderTree> tree_;
+  std::vector<UploadedMesh> meshes_;  // by mesh of the tree, by level
   Frame frame_;
   EdgeSmoother edges_;
   std::vector<std::uint8_t> raw_;  // pixels in OpenGL's layout; the memory is reused

@@ -28,12 +28,12 @@ nlohmann::json pose_json(const Pose& pose) {
 
 }  // namespace
 
-std::string encode_scene(const Scene& scene) {
+std::string encode_tree(const RenderTree& tree) {
   std::string buffers;
   nlohmann::json json;
-  json["name"] = scene.name;
+  json["name"] = tree.name;
   json["meshes"] = nlohmann::json::array();
-  for (const auto& mesh : scene.meshes) {
+  for (const auto& mesh : tree.meshes) {
     nlohmann::json levels = nlohmann::json::array();
     for (const Mesh& level : mesh->levels) {
       levels.push_back({{"vertices_at", buffers.size()}, {"vertices", level.vertices.size()}});
@@ -48,7 +48,7 @@ std::string encode_scene(const Scene& scene) {
   json["links"] = nlohmann::json::array();
   json["link_names"] = nlohmann::json::array();
   json["docks"] = nlohmann::json::array();
-  for (const RenderNode& node : scene.nodes) {
+  for (const RenderNode& node : tree.nodes) {
     const int mesh = node.mesh == none ? -1 : narrow<int>(node.mesh);
     if (node.kind == RenderNode::Kind::link) {
       json["links"].push_back({mesh, node.placement});
@@ -60,11 +60,11 @@ std::string encode_scene(const Scene& scene) {
                                {"mesh", mesh},
                                {"scale", node.scale},
                                {"placement", node.placement},
-                               {"gender", static_cast<int>(scene.genders[node.number])}});
+                               {"gender", static_cast<int>(tree.genders[node.number])}});
     }
   }
   json["things"] = nlohmann::json::array();
-  for (const Thing& thing : scene.things)
+  for (const Thing& thing : tree.things)
     json["things"].push_back({{"name", thing.name},
                               {"model", thing.model},
                               {"module", thing.is_module},
@@ -74,7 +74,7 @@ std::string encode_scene(const Scene& scene) {
                               {"first_dock", thing.first_dock},
                               {"docks", thing.docks}});
   json["grounds"] = nlohmann::json::array();
-  for (const Ground& ground : scene.grounds)
+  for (const Ground& ground : tree.grounds)
     json["grounds"].push_back(
         {{"pose", pose_json(ground.pose)}, {"color", {ground.color.r, ground.color.g, ground.color.b}}});
   const std::string text = json.dump();

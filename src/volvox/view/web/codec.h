@@ -1,16 +1,16 @@
-// Encodes scenes and frames as bytes for the viewer in web/: little-endian and 4-byte aligned, so that a
+// Encodes render trees and frames as bytes for the viewer in web/: little-endian and 4-byte aligned, so that a
 // browser can upload them to its GPU unchanged. Lengths in m. web/src/protocol.ts decodes them.
 #pragma once
 
 #include <string>
 
-#include "volvox/view/scene.h"
+#include "volvox/view/render_tree.h"
 
 namespace volvox::view {
 
 // "VXS1", u32 length of a JSON text, the text, padding, then the buffers to which the text refers by offset:
 // vertices of 28 bytes and indices of 4 bytes.
-std::string encode_scene(const Scene& scene);
+std::string encode_tree(const RenderTree& tree);
 
 // "VXF1", u32 links, u32 docks, u32 rays, u32 messages, u32 colours, f64 time (s), f64 tick; then 7 floats
 // per link (position, rotation x y z w), one byte of flags per dock, one byte of load per dock (255:

@@ -40,10 +40,10 @@ Result<std::unique_ptr<ViewedRecording>> ViewedRecording::create(Viewer& viewer,
 }
 
 Result<void> ViewedRecording::introduce() {
-  auto scene = recording_.attachment("scene");
-  if (!scene.ok()) return scene.error();
-  if (!*scene)
-    return Diagnostic{recording_.file().string(), 0, "the recording contains no scene to show",
+  auto tree = recording_.attachment("scene");
+  if (!tree.ok()) return tree.error();
+  if (!*tree)
+    return Diagnostic{recording_.file().string(), 0, "the recording contains nothing to show",
                       "record it with volvox run --record; volvox replay --verify and volvox export need none"};
   const record::Metadata& given = recording_.description();
   const auto text = [&](const char* key) { return given.contains(key) ? given.at(key) : std::string(); };
@@ -74,7 +74,7 @@ Result<void> ViewedRecording::introduce() {
   }
   hello["marks"] = std::move(marks);
   hello["points"] = std::move(points);
-  viewer_.set_scene(hello, std::move(**scene));
+  viewer_.set_tree(hello, std::move(**tree));
   tick_ = recording_.first_tick();
   return {};
 }

@@ -13,7 +13,7 @@ namespace volvox::view {
 
 class ViewedRecording {
  public:
-  // An error: the recording holds no scene.
+  // An error: the recording holds no tree.
   static Result<std::unique_ptr<ViewedRecording>> create(Viewer& viewer, record::Recording& recording);
   void loop(const std::atomic<bool>& stop);
 

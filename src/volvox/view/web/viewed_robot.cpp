@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "volvox/model/scene.h"
+#include "volvox/model/world_builder.h"
 #include "volvox/physics/engine.h"
 #include "volvox/world/world.h"
 
@@ -23,10 +23,10 @@ Result<void> ViewedRobot::introduce() {
   for (auto& positions : positions_) positions.assign(robot_->joints.size(), 0);
   const model::Bounds box = model::bounds(*robot_, model::forward_kinematics(*robot_, positions_[0]));
   if (!box.empty()) apart_ = 1.5 * (box.high.y - box.low.y) + 0.05;
-  // The world is made only for its scene; poses come from kinematics.
-  model::SceneBuilder scene(robot_->name);
-  for (const char* name : {"robot", "copy"}) scene.add(robot_, Pose{}, name, {});
-  auto built = scene.build();
+  // The world is made only for its render tree; poses come from kinematics.
+  model::WorldBuilder builder(robot_->name);
+  for (const char* name : {"robot", "copy"}) builder.add(robot_, Pose{}, name, {});
+  auto built = builder.build();
   if (!built.ok()) return built.error();
   auto engine = physics::built_in_engines().make("none", {});
   if (!engine.ok()) return engine.error();
@@ -54,7 +54,7 @@ Result<void> ViewedRobot::introduce() {
                               {"kind", dock.kind},
                               {"symmetry", dock.symmetry},
                               {"link", robot_->links[dock.link].name}});
-  viewer_.set_scene(hello, encode_scene(Scene::of(**world)));
+  viewer_.set_tree(hello, encode_tree(RenderTree::of(**world)));
   return {};
 }
 

@@ -87,7 +87,7 @@ void ViewedRun::introduce() {
     live.merge(simulation.minds().agent(i).behavior_parameters());
   }
   hello["live"] = live;
-  viewer_.set_scene(hello, encode_scene(Scene::of(simulation.world())));
+  viewer_.set_tree(hello, encode_tree(RenderTree::of(simulation.world())));
   metrics_told_ = 0;
   shown_tick_ = -1;
 }

@@ -63,7 +63,7 @@ Result<std::unique_ptr<Viewer>> Viewer::start(const ViewerOptions& options) {
   callbacks.greeting = [self] {
     const std::lock_guard lock(self->mutex_);
     std::vector<std::pair<Bytes, bool>> greeting;
-    if (self->hello_) greeting = {{self->hello_, false}, {self->scene_, true}};
+    if (self->hello_) greeting = {{self->hello_, false}, {self->tree_, true}};
     self->newcomers_ = true;
     self->wake_.notify_all();
     return greeting;
@@ -92,11 +92,11 @@ void Viewer::take_message(WebServer::ClientId client, const std::string& text) {
   wake_.notify_all();
 }
 
-void Viewer::set_scene(const nlohmann::json& hello, std::string scene) {
+void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
   {
     const std::lock_guard lock(mutex_);
     hello_ = std::make_shared<const std::string>(hello.dump());
-    scene_ = std::make_shared<const std::string>(std::move(scene));
+    tree_ = std::make_shared<const std::string>(std::move(tree));
   }
   server_->greet_all();
 }

@@ -1,4 +1,4 @@
-// The viewer in the browser, as the loop sees it: it keeps the scene for new clients, sends frames to all
+// The viewer in the browser, as the loop sees it: it keeps the tree for new clients, sends frames to all
 // clients, and queues their commands until the loop takes them between two ticks. Thread-safe; the server
 // runs on a thread of its own.
 #pragma once
@@ -34,8 +34,8 @@ class Viewer {
   std::string address() const { return server_->address(); }
   bool watched() const { return server_->clients() > 0; }
 
-  // Sets the first message to every client, and the scene as made by encode_scene.
-  void set_scene(const nlohmann::json& hello, std::string scene);
+  // Sets the first message to every client, and the tree as made by encode_tree.
+  void set_tree(const nlohmann::json& hello, std::string tree);
   void publish(std::string frame);
   void tell(const nlohmann::json& message, WebServer::ClientId client = 0);
 
@@ -51,12 +51,12 @@ class Viewer {
   Viewer() = default;
   void take_message(WebServer::ClientId client, const std::string& text);
 
-  std::mutex mutex_;  // guards the members below, up to scene_
+  std::mutex mutex_;  // guards the members below, up to tree_
   std::condition_variable wake_;
   std::vector<Command> commands_;
   std::vector<WebServer::ClientId> left_;
   bool newcomers_ = false;
-  Bytes hello_, scene_;
+  Bytes hello_, tree_;
 
   std::unique_ptr<WebServer> server_;  // destroyed first, because its thread uses the members above
 };

@@ -12,12 +12,12 @@ class WebEngine final : public RenderEngine {
   }
   const RenderEngineInfo& info() const override { return info_; }
 
-  Result<void> load(std::shared_ptr<const Scene> scene) override {
+  Result<void> load(std::shared_ptr<const RenderTree> tree) override {
     std::size_t modules = 0;
-    for (const Thing& thing : scene->things) modules += thing.is_module;
-    viewer_->set_scene(
-        {{"type", "hello"}, {"mode", "run"}, {"name", scene->name}, {"dt", 0}, {"ticks", 0}, {"modules", modules}},
-        encode_scene(*scene));
+    for (const Thing& thing : tree->things) modules += thing.is_module;
+    viewer_->set_tree(
+        {{"type", "hello"}, {"mode", "run"}, {"name", tree->name}, {"dt", 0}, {"ticks", 0}, {"modules", modules}},
+        encode_tree(*tree));
     return {};
   }
   Result<void> show(const Frame& frame) override {

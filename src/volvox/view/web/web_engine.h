@@ -1,4 +1,4 @@
-// The render engine `web`: a browser that opens its address shows the scene and its frames. It ignores
+// The render engine `web`: a browser that opens its address shows the tree and its frames. It ignores
 // commands; viewed_run.h adds pause, picking and the rest.
 #pragma once
 

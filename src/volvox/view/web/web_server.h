@@ -56,7 +56,7 @@ class WebServer {
   virtual void publish(Bytes frame) = 0;
   // Sends a text that must arrive, to one client or (client 0) to all.
   virtual void send(ClientId client, Bytes text) = 0;
-  // Sends the greeting to all clients again, after a change of scene.
+  // Sends the greeting to all clients again, after a change of tree.
   virtual void greet_all() = 0;
 };
 

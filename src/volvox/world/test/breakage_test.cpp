@@ -10,14 +10,14 @@ namespace {
 
 // A chain of n cubes below a fixed one: each dock carries the weight of all below it.
 TEST(Breakage, AHangingChainLoadsItsDocksWithTheWeightBelow) {
-  model::SceneBuilder scene("chain");
+  model::WorldBuilder builder("chain");
   model::ModuleModel base = cube();
   base.fixed_in_place = true;
   base.mind.reset();
-  scene.add(share(base), Pose{}, "base");
-  scene.add_chain(share(cube()), 4, "down", "up", 0, std::nullopt, "m");
-  scene.connect("base.down", "m0.up");
-  Bench bench(scene);
+  builder.add(share(base), Pose{}, "base");
+  builder.add_chain(share(cube()), 4, "down", "up", 0, std::nullopt, "m");
+  builder.connect("base.down", "m0.up");
+  Bench bench(builder);
   bench.tick(120);
   for (int i = 0; i < 4; ++i) {
     const DockLoad load = bench.world().dock_load(bench.dock("m" + std::to_string(i), "up"));
@@ -28,14 +28,14 @@ TEST(Breakage, AHangingChainLoadsItsDocksWithTheWeightBelow) {
 
 // A beam of n cubes held at one end: the bending moment of statics, m g a n^2 / 2.
 TEST(Breakage, ACantileverBendsItsDocksAsStaticsSays) {
-  model::SceneBuilder scene("beam");
+  model::WorldBuilder builder("beam");
   model::ModuleModel base = cube();
   base.fixed_in_place = true;
   base.mind.reset();
-  scene.add(share(base), Pose{}, "base");
-  scene.add_chain(share(cube()), 4, "east", "west", 0, std::nullopt, "m");
-  scene.connect("base.east", "m0.west");
-  Bench bench(scene);
+  builder.add(share(base), Pose{}, "base");
+  builder.add_chain(share(cube()), 4, "east", "west", 0, std::nullopt, "m");
+  builder.connect("base.east", "m0.west");
+  Bench bench(builder);
   bench.tick(180);
   for (int i = 0; i < 4; ++i) {
     const double n = 4 - i;
@@ -48,16 +48,16 @@ TEST(Breakage, ACantileverBendsItsDocksAsStaticsSays) {
 
 TEST(Breakage, ADockBreaksAtItsStrengthAndStaysBroken) {
   for (const double strength : {15.0, 25.0}) {  // N; two cubes hang, 19.6 N
-    model::SceneBuilder scene("chain");
+    model::WorldBuilder builder("chain");
     model::ModuleModel base = cube();
     base.fixed_in_place = true;
     base.mind.reset();
     model::ModuleModel weak = cube();
     for (auto& dock : weak.docks) dock.strength.axial = strength;
-    scene.add(share(base), Pose{}, "base");
-    scene.add_chain(share(weak), 2, "down", "up", 0, std::nullopt, "m");
-    scene.connect("base.down", "m0.up");
-    Bench bench(scene);
+    builder.add(share(base), Pose{}, "base");
+    builder.add_chain(share(weak), 2, "down", "up", 0, std::nullopt, "m");
+    builder.connect("base.down", "m0.up");
+    Bench bench(builder);
     bench.tick(3);
     if (strength > 20) {
       bench.tick(60);
@@ -79,8 +79,8 @@ TEST(Breakage, ADockBreaksAtItsStrengthAndStaysBroken) {
 
 // Seed 000, figure 6, in cubes: a grid of 45 in zero gravity, hit by five heavy spheres.
 std::int64_t broken_in_impact(TickLength dt, const std::string& engine) {
-  model::SceneBuilder scene("impact");
-  scene.set_gravity({});
+  model::WorldBuilder builder("impact");
+  builder.set_gravity({});
   model::ModuleModel brittle = cube();
   for (auto& dock : brittle.docks) {
     dock.strength = {90, 90, 3.6, 3.6};
@@ -90,13 +90,13 @@ std::int64_t broken_in_impact(TickLength dt, const std::string& engine) {
   grid.count_x = 9;
   grid.count_y = 5;
   grid.spacing = {0.1, 0.1, 0.1};
-  scene.add_lattice(share(brittle), grid, {}, "m");
+  builder.add_lattice(share(brittle), grid, {}, "m");
   for (int i = 0; i < 5; ++i) {
     const Vec3 place{0.2 * (i - 2), 0.1 * (i % 3 - 1), 0.4};
-    const int sphere = scene.add_obstacle(model::Sphere{0.06}, {place, {}}, 10, {}, {}, "sphere" + std::to_string(i));
-    scene.placement(sphere).velocity.linear = {0, 0, -3};
+    const int sphere = builder.add_obstacle(model::Sphere{0.06}, {place, {}}, 10, {}, {}, "sphere" + std::to_string(i));
+    builder.placement(sphere).velocity.linear = {0, 0, -3};
   }
-  Bench bench(scene, dt, engine);
+  Bench bench(builder, dt, engine);
   const Vec3 before = momentum(bench.world());
   while (bench.time() < 0.6) bench.tick();
   EXPECT_LT(length(momentum(bench.world()) - before), 1e-3 * length(before));

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "volvox/model/scene.h"
+#include "volvox/model/world_builder.h"
 #include "volvox/world/measures.h"
 #include "volvox/world/world.h"
 
@@ -41,10 +41,10 @@ inline std::shared_ptr<const model::ModuleModel> share(model::ModuleModel model)
   return std::make_shared<const model::ModuleModel>(std::move(model));
 }
 
-// The world of a scene, on an engine with substeps of 1/240 s. All tests make their small worlds here.
-inline Result<std::unique_ptr<World>> make_world(model::SceneBuilder& scene,
+// The world of a builder, on an engine with substeps of 1/240 s. All tests make their small worlds here.
+inline Result<std::unique_ptr<World>> make_world(model::WorldBuilder& builder,
                                                  const std::string& engine = physics::default_engine) {
-  auto model = scene.build();
+  auto model = builder.build();
   if (!model.ok()) return model.error();
   auto made = physics::built_in_engines().make(engine, {model->gravity, 1.0 / 240, nullptr});
   if (!made.ok()) return made.error();
@@ -54,9 +54,9 @@ inline Result<std::unique_ptr<World>> make_world(model::SceneBuilder& scene,
 // A world on an engine, and ticks of 1/60 s (or another) without minds.
 class Bench {
  public:
-  Bench(model::SceneBuilder& scene, TickLength dt = {1, 60}, const std::string& engine = physics::default_engine)
+  Bench(model::WorldBuilder& builder, TickLength dt = {1, 60}, const std::string& engine = physics::default_engine)
       : dt_(dt) {
-    auto made = make_world(scene, engine);
+    auto made = make_world(builder, engine);
     if (!made.ok()) throw std::runtime_error(made.error().text());
     world_ = std::move(*made);
   }

@@ -8,10 +8,10 @@
 namespace volvox::world {
 namespace {
 
-model::SceneBuilder space() {
-  model::SceneBuilder scene("space");
-  scene.set_gravity({});
-  return scene;
+model::WorldBuilder space() {
+  model::WorldBuilder builder("space");
+  builder.set_gravity({});
+  return builder;
 }
 
 bool engaged(Bench& bench, const std::string& module, const std::string& dock) {
@@ -20,11 +20,11 @@ bool engaged(Bench& bench, const std::string& module, const std::string& dock) {
 
 // Seed 000: enabled, free docks that are near and lined up are pulled together and joined.
 TEST(Docking, NearDocksArePulledTogether) {
-  auto scene = space();
+  auto builder = space();
   const auto model = share(cube());
-  scene.add(model, Pose{}, "a");
-  scene.add(model, Pose{{0.112, 0.005, 0}, Quat::rpy(0.05, 0.03, 0.08)}, "b");
-  Bench bench(scene);
+  builder.add(model, Pose{}, "a");
+  builder.add(model, Pose{{0.112, 0.005, 0}, Quat::rpy(0.05, 0.03, 0.08)}, "b");
+  Bench bench(builder);
   bench.tick();
   EXPECT_EQ(bench.world().dock_status(bench.dock("a", "east")).phase, DockPhase::latching);
   EXPECT_EQ(bench.world().organism_count(), 1u);
@@ -44,17 +44,17 @@ TEST(Docking, NearDocksArePulledTogether) {
 TEST(Docking, KeepsMomentumAndNeverRaisesEnergy) {
   RandomStream random(3, 0, "docking");
   for (int trial = 0; trial < 12; ++trial) {
-    auto scene = space();
+    auto builder = space();
     const auto model = share(cube());
     model::PlacementOptions a, b;
     // All speeds are slow enough for a capture.
     a.velocity = {{random.uniform(0, 0.1), random.uniform(-0.05, 0.05), 0.02}, {0.1, random.uniform(-0.3, 0.3), 0.2}};
     b.velocity = {{-random.uniform(0, 0.1), random.uniform(-0.05, 0.05), 0.02}, {random.uniform(-0.3, 0.3), 0.1, -0.2}};
-    scene.add(model, Pose{}, "a", a);
-    scene.add(model,
-              Pose{{0.108, random.uniform(-0.004, 0.004), 0.003}, Quat::rpy(random.uniform(-0.1, 0.1), 0.02, 0.04)},
-              "b", b);
-    Bench bench(scene);
+    builder.add(model, Pose{}, "a", a);
+    builder.add(model,
+                Pose{{0.108, random.uniform(-0.004, 0.004), 0.003}, Quat::rpy(random.uniform(-0.1, 0.1), 0.02, 0.04)},
+                "b", b);
+    Bench bench(builder);
     World& world = bench.world();
     const Vec3 p0 = momentum(world), l0 = angular_momentum(world, {});
     const double e0 = kinetic_energy(world);
@@ -72,11 +72,11 @@ TEST(Docking, KeepsMomentumAndNeverRaisesEnergy) {
 }
 
 TEST(Docking, FromRestEndsAtRest) {
-  auto scene = space();
+  auto builder = space();
   const auto model = share(cube());
-  scene.add(model, Pose{}, "a");
-  scene.add(model, Pose{{0.115, 0, 0}, {}}, "b");
-  Bench bench(scene);
+  builder.add(model, Pose{}, "a");
+  builder.add(model, Pose{{0.115, 0, 0}, {}}, "b");
+  Bench bench(builder);
   bench.tick(90);
   ASSERT_TRUE(engaged(bench, "a", "east"));
   EXPECT_LT(kinetic_energy(bench.world()), 1e-9);
@@ -108,33 +108,33 @@ TEST(Docking, WhatDoesNotFitStaysFree) {
        }},
   };
   for (const Misfit& misfit : misfits) {
-    auto scene = space();
+    auto builder = space();
     model::ModuleModel changed = cube();
     misfit.change(changed);
     const auto model = share(changed);
-    scene.add(model, Pose{}, "a");
-    scene.add(model, misfit.pose, "b");
-    Bench bench(scene);
+    builder.add(model, Pose{}, "a");
+    builder.add(model, misfit.pose, "b");
+    Bench bench(builder);
     bench.tick(10);
     EXPECT_EQ(bench.world().graph().connections(), 0u) << misfit.name;
   }
-  auto scene = space();
+  auto builder = space();
   model::ModuleModel other = cube();
   for (auto& dock : other.docks) dock.kind = "another";
-  scene.add(share(cube()), Pose{}, "a");
-  scene.add(share(other), Pose{{0.11, 0, 0}, {}}, "b");
-  Bench bench(scene);
+  builder.add(share(cube()), Pose{}, "a");
+  builder.add(share(other), Pose{{0.11, 0, 0}, {}}, "b");
+  Bench bench(builder);
   bench.tick(10);
   EXPECT_EQ(bench.world().graph().connections(), 0u) << "another kind";
 }
 
 TEST(Docking, TurnsToTheNearestOfItsAngles) {
   for (const double turned : {85.0, -95.0, 178.0, 4.0}) {
-    auto scene = space();
+    auto builder = space();
     const auto model = share(cube());
-    scene.add(model, Pose{}, "a");
-    scene.add(model, Pose{{0.105, 0, 0}, Quat::axis_angle({1, 0, 0}, radians(turned))}, "b");
-    Bench bench(scene);
+    builder.add(model, Pose{}, "a");
+    builder.add(model, Pose{{0.105, 0, 0}, Quat::axis_angle({1, 0, 0}, radians(turned))}, "b");
+    Bench bench(builder);
     bench.tick(90);
     ASSERT_TRUE(engaged(bench, "a", "east")) << turned;
     const Quat relative = bench.world().link_pose(0).rotation.conjugate() * bench.world().link_pose(1).rotation;
@@ -144,13 +144,13 @@ TEST(Docking, TurnsToTheNearestOfItsAngles) {
 }
 
 TEST(Docking, AFreelyTurningDockKeepsItsTwist) {
-  auto scene = space();
+  auto builder = space();
   model::ModuleModel free = cube();
   for (auto& dock : free.docks) dock.symmetry = 0;
   const auto model = share(free);
-  scene.add(model, Pose{}, "a");
-  scene.add(model, Pose{{0.105, 0, 0}, Quat::axis_angle({1, 0, 0}, radians(37))}, "b");
-  Bench bench(scene);
+  builder.add(model, Pose{}, "a");
+  builder.add(model, Pose{{0.105, 0, 0}, Quat::axis_angle({1, 0, 0}, radians(37))}, "b");
+  Bench bench(builder);
   bench.tick(60);
   ASSERT_TRUE(engaged(bench, "a", "east"));
   const Quat relative = bench.world().link_pose(0).rotation.conjugate() * bench.world().link_pose(1).rotation;
@@ -158,10 +158,10 @@ TEST(Docking, AFreelyTurningDockKeepsItsTwist) {
 }
 
 TEST(Docking, ADisabledDockLetsGo) {
-  auto scene = space();
+  auto builder = space();
   const auto model = share(cube());
-  scene.add_chain(model, 3, "east", "west", 0, Pose{}, "m");
-  Bench bench(scene);
+  builder.add_chain(model, 3, "east", "west", 0, Pose{}, "m");
+  Bench bench(builder);
   bench.tick(5);
   EXPECT_EQ(bench.world().organism_count(), 1u);
   bench.world().enable_dock(bench.dock("m1", "west"), false);
@@ -176,13 +176,13 @@ TEST(Docking, ADisabledDockLetsGo) {
 }
 
 TEST(Docking, AModuleDocksToABase) {
-  auto scene = space();
+  auto builder = space();
   model::ModuleModel base = cube();
   base.fixed_in_place = true;
   base.mind.reset();
-  scene.add(share(base), Pose{}, "base");
-  scene.add(share(cube()), Pose{{0.11, 0, 0}, {}}, "m");
-  Bench bench(scene);
+  builder.add(share(base), Pose{}, "base");
+  builder.add(share(cube()), Pose{{0.11, 0, 0}, {}}, "m");
+  Bench bench(builder);
   bench.tick(90);
   ASSERT_TRUE(engaged(bench, "base", "east"));
   EXPECT_NEAR(bench.world().link_pose(1).position.x, 0.1, 1e-4);
@@ -190,18 +190,18 @@ TEST(Docking, AModuleDocksToABase) {
 }
 
 TEST(Docking, TheNearestOfThreeWins) {
-  auto scene = space();
+  auto builder = space();
   const auto model = share(cube());
-  scene.add(model, Pose{}, "a");
-  scene.add(model, Pose{{0.115, 0, 0.0}, {}}, "far");
-  Bench far_only(scene);
-  scene = space();
+  builder.add(model, Pose{}, "a");
+  builder.add(model, Pose{{0.115, 0, 0.0}, {}}, "far");
+  Bench far_only(builder);
+  builder = space();
   model::ModuleModel thin = cube();
   thin.links[0].geometry = std::make_shared<model::Geometry>();  // may overlap the other
-  scene.add(model, Pose{}, "a");
-  scene.add(share(thin), Pose{{0.114, 0, 0}, {}}, "far");
-  scene.add(share(thin), Pose{{0.106, 0, 0}, {}}, "near");
-  Bench bench(scene);
+  builder.add(model, Pose{}, "a");
+  builder.add(share(thin), Pose{{0.114, 0, 0}, {}}, "far");
+  builder.add(share(thin), Pose{{0.106, 0, 0}, {}}, "near");
+  Bench bench(builder);
   bench.tick();
   EXPECT_EQ(bench.world().graph().neighbor(bench.dock("a", "east")), 2u);
 }

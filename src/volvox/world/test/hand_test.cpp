@@ -13,10 +13,10 @@ INSTANTIATE_TEST_SUITE_P(World, Hands, testing::Values("native", "bullet"),
 
 // Lifts the first of two docked cubes off the ground, turns it, and lets it fall.
 TEST_P(Hands, CarryWhatTheyHoldAndWhatHangsOnIt) {
-  model::SceneBuilder scene("hand");
-  scene.add_ground();
-  scene.add_chain(share(cube()), 2, "east", "west", 0, Pose{{0, 0, 0.05}, {}}, "c");
-  Bench bench(scene, {1, 60}, GetParam());
+  model::WorldBuilder builder("hand");
+  builder.add_ground();
+  builder.add_chain(share(cube()), 2, "east", "west", 0, Pose{{0, 0, 0.05}, {}}, "c");
+  Bench bench(builder, {1, 60}, GetParam());
   World& world = bench.world();
   bench.tick(5);
   Hand hand;

@@ -16,8 +16,8 @@ model::HeightField slope() {
 }
 
 TEST(World, ObstaclesOfEveryShapeAreBuilt) {
-  model::SceneBuilder scene("shapes");
-  scene.add_ground();
+  model::WorldBuilder builder("shapes");
+  builder.add_ground();
   auto hull = std::make_shared<model::HullData>();
   hull->points = {{0, 0, 0}, {0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}};
   auto mesh = std::make_shared<model::MeshData>();
@@ -27,33 +27,33 @@ TEST(World, ObstaclesOfEveryShapeAreBuilt) {
                                  model::Cylinder{0.05, 0.1}, model::Hull(hull)};
   int i = 0;
   for (const model::Shape& shape : shapes)
-    for (const double mass : {0.0, 1.0}) scene.add_obstacle(shape, {{0.5 * ++i, 0, 0.5}, {}}, mass);
-  scene.add_obstacle(model::Mesh(mesh), {{0, 3, 0.2}, {}});
-  scene.add_terrain(slope(), {{0, -5, 0}, {}});
-  Bench bench(scene);
+    for (const double mass : {0.0, 1.0}) builder.add_obstacle(shape, {{0.5 * ++i, 0, 0.5}, {}}, mass);
+  builder.add_obstacle(model::Mesh(mesh), {{0, 3, 0.2}, {}});
+  builder.add_terrain(slope(), {{0, -5, 0}, {}});
+  Bench bench(builder);
   bench.tick(30);
   EXPECT_EQ(bench.world().placements(), 13u);
   EXPECT_TRUE(bench.world().modules().empty());
 }
 
 TEST(World, AMovingMeshIsRefusedWithAReason) {
-  model::SceneBuilder scene("mesh");
+  model::WorldBuilder builder("mesh");
   auto mesh = std::make_shared<model::MeshData>();
   mesh->vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   mesh->triangles = {{0, 1, 2}, {0, 1, 3}};
   model::ModuleModel moving = cube();
   moving.links[0].geometry = std::make_shared<model::Geometry>(model::Geometry{{{"mesh", model::Mesh(mesh), {}, {}}}});
-  scene.add(share(moving), Pose{}, "m");
-  const auto world = make_world(scene);
+  builder.add(share(moving), Pose{}, "m");
+  const auto world = make_world(builder);
   ASSERT_FALSE(world.ok());
   EXPECT_NE(world.error().text().find("'body' of 'm'"), std::string::npos) << world.error().text();
 }
 
 TEST(World, ModulesLandOnTerrain) {
-  model::SceneBuilder scene("terrain");
-  scene.add_terrain(slope(), {}, {1.0, 0.0});
-  scene.add(share(cube()), Pose{{0.0, 0, 0.30}, {}}, "m");
-  Bench bench(scene);
+  model::WorldBuilder builder("terrain");
+  builder.add_terrain(slope(), {}, {1.0, 0.0});
+  builder.add(share(cube()), Pose{{0.0, 0, 0.30}, {}}, "m");
+  Bench bench(builder);
   bench.tick(180);
   const Vec3 p = bench.world().link_pose(1).position;
   const double ground = slope()->height_at(p.x, p.y);
@@ -63,14 +63,14 @@ TEST(World, ModulesLandOnTerrain) {
 
 TEST(World, ASnapshotWithChangedDocksGoesOnAlike) {
   const auto make = [] {
-    model::SceneBuilder scene("snapshot");
-    scene.set_gravity({});
+    model::WorldBuilder builder("snapshot");
+    builder.set_gravity({});
     const auto model = share(cube());
-    scene.add_chain(model, 3, "east", "west", 0, Pose{}, "m");
+    builder.add_chain(model, 3, "east", "west", 0, Pose{}, "m");
     model::PlacementOptions options;
     options.velocity.linear = {-0.2, 0, 0};
-    scene.add(model, Pose{{0.34, 0, 0}, {}}, "late", options);
-    return Bench(scene);
+    builder.add(model, Pose{{0.34, 0, 0}, {}}, "late", options);
+    return Bench(builder);
   };
   const auto hash = [](World& world) {
     HashArchive ar;

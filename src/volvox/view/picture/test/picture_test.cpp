@@ -41,7 +41,7 @@ class PictureTest : public testing::Test {
     engine = std::move(*made);
   }
 
-  void stage(model::SceneBuilder& builder, const PictureSettings& settings = plain()) {
+  void stage(model::WorldBuilder& builder, const PictureSettings& settings = plain()) {
     auto built = builder.build();
     ASSERT_TRUE(built.ok()) << built.error().text();
     stage(stage_.simulate(std::make_shared<const model::WorldModel>(std::move(*built))), settings);
@@ -49,14 +49,14 @@ class PictureTest : public testing::Test {
   void stage(std::unique_ptr<sim::Simulation> made, const PictureSettings& settings = plain()) {
     engine = std::move(*make_picture_engine(settings));
     simulation = std::move(made);
-    scene = std::make_shared<const Scene>(Scene::of(simulation->world()));
-    ASSERT_TRUE(engine->load(scene).ok());
+    tree = std::make_shared<const RenderTree>(RenderTree::of(simulation->world()));
+    ASSERT_TRUE(engine->load(tree).ok());
     capture(*simulation, frame);
     ASSERT_TRUE(engine->show(frame).ok());
   }
   void exchange_engine(const PictureSettings& settings) {
     engine = std::move(*make_picture_engine(settings));
-    ASSERT_TRUE(engine->load(scene).ok());
+    ASSERT_TRUE(engine->load(tree).ok());
     ASSERT_TRUE(engine->show(frame).ok());
   }
   Image draw(const Camera& camera, std::span<const Frame> earlier = {}) {
@@ -73,12 +73,12 @@ class PictureTest : public testing::Test {
   sim::Stage stage_;
   std::unique_ptr<RenderEngine> engine;
   std::unique_ptr<sim::Simulation> simulation;
-  std::shared_ptr<const Scene> scene;
+  std::shared_ptr<const RenderTree> tree;
   Frame frame;
 };
 
 TEST_F(PictureTest, DrawsABoxInItsColourWhereItIs) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.add_obstacle(model::Box{{1, 1, 1}}, {}, 0, {}, {0.9, 0.05, 0.05, 1});
   stage(builder);
   const Image image = draw(from({5, 0, 0}));
@@ -91,7 +91,7 @@ TEST_F(PictureTest, DrawsABoxInItsColourWhereItIs) {
 // The nearest face is 4.5 m from the eye and hides the rest. Half of the angle of its 1 m edge has the
 // tangent 0.5 / 4.5.
 TEST_F(PictureTest, TheSilhouetteOfABoxHasTheSizeOfItsProjection) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.add_obstacle(model::Box{{1, 1, 1}}, {}, 0, {}, {0.1, 0.1, 0.1, 1});
   stage(builder);
   const Image image = draw(from({5, 0, 0}));
@@ -110,7 +110,7 @@ TEST_F(PictureTest, TheSilhouetteOfABoxHasTheSizeOfItsProjection) {
 }
 
 TEST_F(PictureTest, EdgesAreSmoothWithSamplesAndWithout) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.add_obstacle(model::Box{{1, 1, 1}}, {{}, Quat::rpy(0.3, 0, 0)}, 0, {}, {0, 0, 0, 1});
   const auto between = [](Rgba c) { return brightness(c) > 250 && brightness(c) < 600; };
   stage(builder);
@@ -156,7 +156,7 @@ TEST(SmoothEdges, ComeCloseToWhatIsCovered) {
 }
 
 TEST_F(PictureTest, ABoxThrowsAShadowAwayFromTheSun) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.add_ground();
   builder.add_obstacle(model::Box{{1, 1, 1}}, {{0, 0, 0.5}, {}});
   stage(builder);
@@ -172,7 +172,7 @@ TEST_F(PictureTest, ABoxThrowsAShadowAwayFromTheSun) {
 }
 
 TEST_F(PictureTest, TheGridHasALineEveryMetreAndEveryTenth) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.add_ground();
   PictureSettings settings = plain();
   settings.grid = true;
@@ -198,7 +198,7 @@ TEST_F(PictureTest, TheGridHasALineEveryMetreAndEveryTenth) {
 }
 
 TEST_F(PictureTest, EarlierFramesArePalerAndStandBehind) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.set_gravity({});
   builder.add_obstacle(model::Box{{0.5, 0.5, 0.5}}, {}, 1, {}, {0.05, 0.05, 0.05, 1});
   stage(builder);
@@ -214,10 +214,10 @@ TEST_F(PictureTest, EarlierFramesArePalerAndStandBehind) {
 
 TEST_F(PictureTest, ModulesTakeTheColourThatTheyAreGiven) {
   stage(stage_.simulate(stage_.busy_world()));
-  const Camera camera = Camera::framing(bounds(*scene, frame, true), {1, -1, 1}, 4.0 / 3);
+  const Camera camera = Camera::framing(bounds(*tree, frame, true), {1, -1, 1}, 4.0 / 3);
   const auto magenta = [](Rgba c) { return c.r > c.g + 60 && c.b > c.g + 60; };
   EXPECT_EQ(count(draw(camera), magenta), 0);
-  frame.colors.assign(scene->things.size(), Rgba{0, 0, 0, 0});
+  frame.colors.assign(tree->things.size(), Rgba{0, 0, 0, 0});
   frame.colors[1] = {230, 20, 230, 255};
   ASSERT_TRUE(engine->show(frame).ok());
   EXPECT_GT(count(draw(camera), magenta), 300);
@@ -226,7 +226,7 @@ TEST_F(PictureTest, ModulesTakeTheColourThatTheyAreGiven) {
 TEST_F(PictureTest, DocksShowTheirStateAndTheirLoad) {
   PictureSettings settings = plain();
   stage(stage_.simulate(stage_.busy_world()), settings);
-  const Camera camera = Camera::framing(bounds(*scene, frame, true), {0.6, -1, 0.6}, 4.0 / 3);
+  const Camera camera = Camera::framing(bounds(*tree, frame, true), {0.6, -1, 0.6}, 4.0 / 3);
   const auto red = [](Rgba c) { return c.r > 120 && c.r > 2 * c.g && c.r > 2 * c.b; };
   const int before = count(draw(camera), red);  // SuperBots have red cores
   for (DockView& dock : frame.docks) dock.flags = DockView::enabled | DockView::broken;
@@ -235,7 +235,7 @@ TEST_F(PictureTest, DocksShowTheirStateAndTheirLoad) {
 
   settings.docks = DockMarks::load;
   engine = std::move(*make_picture_engine(settings));
-  ASSERT_TRUE(engine->load(scene).ok());
+  ASSERT_TRUE(engine->load(tree).ok());
   for (DockView& dock : frame.docks) dock = {DockView::enabled | DockView::engaged, 1.0f};
   ASSERT_TRUE(engine->show(frame).ok());
   EXPECT_GT(count(draw(camera), red), before + 100);
@@ -247,7 +247,7 @@ TEST_F(PictureTest, DocksShowTheirStateAndTheirLoad) {
 }
 
 TEST_F(PictureTest, SensorRaysAreLinesFromWhereTheyStartToWhereTheyHit) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.add_obstacle(model::Box{{0.1, 0.1, 0.1}}, {{0, 0, -9}, {}});
   PictureSettings settings = plain();
   settings.rays = true;
@@ -267,7 +267,7 @@ TEST_F(PictureTest, SensorRaysAreLinesFromWhereTheyStartToWhereTheyHit) {
 
 // A ring has its radius, and is drawn in front of all bodies.
 TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.add_obstacle(model::Box{{4, 4, 0.1}}, {{0, 0, 0.5}, {}});
   PictureSettings settings = plain();
   settings.messages = true;
@@ -302,7 +302,7 @@ TEST_F(PictureTest, RingsAroundAntennasAreSeenInFrontOfAll) {
 
 // The ray caster (the camera of a mind) and the render engine (the picture for a person) must agree.
 TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
-  model::SceneBuilder builder;
+  model::WorldBuilder builder;
   builder.set_gravity({});
   model::ModuleModel eye;
   eye.name = "eye";
@@ -337,7 +337,7 @@ TEST_F(PictureTest, SeesThroughACameraWhatItsPerceptSays) {
 TEST_F(PictureTest, DrawingChangesNothingAndTwiceIsTheSame) {
   stage(stage_.simulate(stage_.busy_world()));
   const std::uint64_t before = simulation->hash();
-  const Camera camera = Camera::framing(bounds(*scene, frame, true), {1, -1, 1}, 4.0 / 3);
+  const Camera camera = Camera::framing(bounds(*tree, frame, true), {1, -1, 1}, 4.0 / 3);
   EXPECT_EQ(draw(camera).pixels, draw(camera).pixels);
   EXPECT_EQ(simulation->hash(), before);
 }

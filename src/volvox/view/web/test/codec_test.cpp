@@ -12,12 +12,12 @@
 namespace volvox::view {
 namespace {
 
-std::shared_ptr<Scene> one_box() {
-  auto scene = std::make_shared<Scene>();
-  scene->name = "box \"quoted\"";
+std::shared_ptr<RenderTree> one_box() {
+  auto tree = std::make_shared<RenderTree>();
+  tree->name = "box \"quoted\"";
   Mesh mesh;
   append(mesh, model::Box{{1, 1, 1}}, Pose{}, Rgba{255, 0, 0, 255});
-  scene->meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(std::move(mesh))));
+  tree->meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(std::move(mesh))));
   RenderNode link;
   link.name = "a.body";
   link.mesh = 0;
@@ -25,26 +25,26 @@ std::shared_ptr<Scene> one_box() {
   dock.kind = RenderNode::Kind::dock;
   dock.name = "a.front";
   dock.parent = 0;
-  scene->nodes = {link, dock};
-  scene->genders = {model::Gender::male};
-  scene->things = {{"a", "box", true, false, 0, 1, 0, 1}};
-  scene->link_count = 1;
-  return scene;
+  tree->nodes = {link, dock};
+  tree->genders = {model::Gender::male};
+  tree->things = {{"a", "box", true, false, 0, 1, 0, 1}};
+  tree->link_count = 1;
+  return tree;
 }
 
-TEST(Codec, ASceneIsTextAndBuffers) {
-  const auto scene = one_box();
-  const std::string bytes = encode_scene(*scene);
+TEST(Codec, ATreeIsTextAndBuffers) {
+  const auto tree = one_box();
+  const std::string bytes = encode_tree(*tree);
   ASSERT_EQ(bytes.substr(0, 4), "VXS1");
   std::uint32_t length = 0;
   std::memcpy(&length, bytes.data() + 4, 4);
   const auto json = nlohmann::json::parse(bytes.substr(8, length));
-  EXPECT_EQ(json["name"], scene->name);
+  EXPECT_EQ(json["name"], tree->name);
   EXPECT_EQ(json["links"][0][0], 0);
   EXPECT_EQ(json["docks"][0]["gender"], 0);
   const auto& level = json["meshes"][0]["levels"][0];
   const std::size_t base = (8 + length + 3) / 4 * 4;
-  const Mesh& mesh = scene->meshes[0]->full();
+  const Mesh& mesh = tree->meshes[0]->full();
   EXPECT_EQ(level["vertices"], mesh.vertices.size());
   EXPECT_EQ(std::memcmp(bytes.data() + base + level["vertices_at"].get<std::size_t>(), mesh.vertices.data(),
                         mesh.vertices.size() * sizeof(Vertex)),

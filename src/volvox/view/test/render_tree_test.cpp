@@ -1,4 +1,4 @@
-#include "volvox/view/scene.h"
+#include "volvox/view/render_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -8,49 +8,49 @@
 namespace volvox::view {
 namespace {
 
-class SceneTest : public testing::Test {
+class RenderTreeTest : public testing::Test {
  protected:
   sim::Stage stage;
   std::unique_ptr<sim::Simulation> simulation = stage.simulate(stage.busy_world());
-  Scene scene = Scene::of(simulation->world());
+  RenderTree tree = RenderTree::of(simulation->world());
 };
 
-TEST_F(SceneTest, HasANodeForEveryLinkDockAndSensorInTheWorldsOrder) {
+TEST_F(RenderTreeTest, HasANodeForEveryLinkDockAndSensorInTheWorldsOrder) {
   const world::World& world = simulation->world();
-  ASSERT_EQ(scene.links(), world.links());
-  ASSERT_EQ(scene.docks(), world.docks());
-  EXPECT_EQ(scene.things.size(), world.placements());
-  for (std::uint32_t l = 0; l < world.links(); ++l) EXPECT_EQ(scene.nodes[l].number, l);
+  ASSERT_EQ(tree.links(), world.links());
+  ASSERT_EQ(tree.docks(), world.docks());
+  EXPECT_EQ(tree.things.size(), world.placements());
+  for (std::uint32_t l = 0; l < world.links(); ++l) EXPECT_EQ(tree.nodes[l].number, l);
   for (std::uint32_t d = 0; d < world.docks(); ++d) {
-    const RenderNode& node = scene.dock_node(d);
+    const RenderNode& node = tree.dock_node(d);
     EXPECT_EQ(node.kind, RenderNode::Kind::dock);
     EXPECT_EQ(node.name, world.dock_name(d));
     const Pose pose = world.link_pose(node.parent) * node.pose;
     EXPECT_NEAR(length(pose.position - world.dock_pose(d).position), 0, 1e-3);  // SuperBot's lie on the surface
   }
-  EXPECT_EQ(scene.nodes.size(), world.links() + world.docks() + 3 * 12);  // three sensors a module
+  EXPECT_EQ(tree.nodes.size(), world.links() + world.docks() + 3 * 12);  // three sensors a module
 }
 
-TEST_F(SceneTest, ModulesOfOneModelShareTheirMeshesAndTheGroundHasNone) {
-  EXPECT_EQ(scene.meshes.size(), 1u + 4u);  // the ring of the docks, four links
-  ASSERT_EQ(scene.grounds.size(), 1u);
-  EXPECT_NEAR(length(scene.grounds[0].pose.rotation * Vec3{0, 0, 1} - Vec3{0, 0, 1}), 0, 1e-12);
-  EXPECT_EQ(scene.nodes[0].mesh, none);
-  EXPECT_TRUE(scene.things[0].fixed);
-  EXPECT_TRUE(scene.things[1].is_module);
+TEST_F(RenderTreeTest, ModulesOfOneModelShareTheirMeshesAndTheGroundHasNone) {
+  EXPECT_EQ(tree.meshes.size(), 1u + 4u);  // the ring of the docks, four links
+  ASSERT_EQ(tree.grounds.size(), 1u);
+  EXPECT_NEAR(length(tree.grounds[0].pose.rotation * Vec3{0, 0, 1} - Vec3{0, 0, 1}), 0, 1e-12);
+  EXPECT_EQ(tree.nodes[0].mesh, none);
+  EXPECT_TRUE(tree.things[0].fixed);
+  EXPECT_TRUE(tree.things[1].is_module);
 }
 
-TEST_F(SceneTest, EqualObstaclesShareAMesh) {
-  model::SceneBuilder builder;
+TEST_F(RenderTreeTest, EqualObstaclesShareAMesh) {
+  model::WorldBuilder builder;
   for (int i = 0; i < 5; ++i) builder.add_obstacle(model::Box{{1, 1, 1}}, Pose{{2.0 * i, 0, 0}, {}});
   builder.add_obstacle(model::Box{{1, 1, 2}}, Pose{{-2, 0, 0}, {}});
   auto built = builder.build();
   ASSERT_TRUE(built.ok());
   const auto other = stage.simulate(std::make_shared<const model::WorldModel>(std::move(*built)));
-  EXPECT_EQ(Scene::of(other->world()).meshes.size(), 1u + 2u);
+  EXPECT_EQ(RenderTree::of(other->world()).meshes.size(), 1u + 2u);
 }
 
-TEST_F(SceneTest, AFrameFollowsTheWorldAndTouchesNothing) {
+TEST_F(RenderTreeTest, AFrameFollowsTheWorldAndTouchesNothing) {
   const std::uint64_t before = simulation->hash();
   Frame frame;
   capture(*simulation, frame);
@@ -74,10 +74,10 @@ TEST_F(SceneTest, AFrameFollowsTheWorldAndTouchesNothing) {
   EXPECT_EQ(frame.links.data(), memory);  // the memory is kept
 }
 
-TEST_F(SceneTest, BoundsHoldTheModulesAndACameraFramesThem) {
+TEST_F(RenderTreeTest, BoundsHoldTheModulesAndACameraFramesThem) {
   Frame frame;
   capture(*simulation, frame);
-  const model::Bounds box = bounds(scene, frame, true);
+  const model::Bounds box = bounds(tree, frame, true);
   EXPECT_NEAR(box.high.z - box.low.z, 0.084, 0.01);
   EXPECT_NEAR(box.high.y - box.low.y, 0.084 + 0.5, 0.02);
   EXPECT_NEAR(box.high.x - box.low.x, 4 * 0.168, 0.02);

@@ -1,5 +1,5 @@
 // The data that every engine needs: the descriptions of bodies and joints, and the arrays of the interface (units and
-// frames as in engine.h). An engine owns one Scene, moves its bodies, and adds the data of its own method.
+// frames as in engine.h). An engine owns one System, moves its bodies, and adds the data of its own method.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace volvox::physics {
 
-struct Scene : StateArrays {
-  explicit Scene(const Vec3& world_gravity) : gravity(world_gravity) {}
+struct System : StateArrays {
+  explicit System(const Vec3& world_gravity) : gravity(world_gravity) {}
 
   IdPool<BodyTag> body_ids;
   std::vector<BodyDesc> bodies;                 // pose and velocity here are those at the start
@@ -44,30 +44,35 @@ struct Scene : StateArrays {
   void archive_topology(Archive& ar);
 };
 
-// The common part of all engines that own a Scene.
-class SceneEngine : public Engine {
+// Holds the system as a base, so that it is there before the Engine that refers to its arrays.
+struct SystemHolder {
+  explicit SystemHolder(const Vec3& gravity) : system_(gravity) {}
+  System system_;
+};
+
+// The common part of all engines that own a System.
+class SystemEngine : protected SystemHolder, public Engine {
  public:
   const EngineInfo& info() const final { return info_; }
-  bool has(JointId id) const final { return scene_.joint_ids.alive(id); }
+  bool has(JointId id) const final { return system_.joint_ids.alive(id); }
   void contacts(std::vector<Contact>& out) const final {
-    if (contacts_kept_) out = scene_.contacts;
+    if (contacts_kept_) out = system_.contacts;
     else read_contacts(out);
   }
 
  protected:
-  explicit SceneEngine(const Vec3& gravity) : Engine(scene_), scene_(gravity) {}
+  explicit SystemEngine(const Vec3& gravity) : SystemHolder(gravity), Engine(system_) {}
 
   // Replaces `out` by the contacts of the last substep.
   virtual void read_contacts(std::vector<Contact>& out) const = 0;
   void contacts_changed() { contacts_kept_ = false; }  // by an advance
   // Called before a change from outside, or a snapshot, makes the input of read_contacts() invalid.
   void keep_contacts() {
-    if (!contacts_kept_) read_contacts(scene_.contacts);
+    if (!contacts_kept_) read_contacts(system_.contacts);
     contacts_kept_ = true;
   }
 
   EngineInfo info_;
-  Scene scene_;
 
  private:
   bool contacts_kept_ = true;
@@ -83,9 +88,9 @@ bool quiet_together(const A& a, const B& b) {
 std::optional<Error> problem_with(const BodyDesc& desc);
 
 // The first command or force that is not a number, if there is one.
-StepStatus problem_with_inputs(const Scene& scene);
+StepStatus problem_with_inputs(const System& system);
 // The first body that is not a number, runs away (1e4 m/s) or has left the world (1e6 m).
-StepStatus problem_with_state(const Scene& scene);
+StepStatus problem_with_state(const System& system);
 
 // For assertions: every array of an engine has its length, and poses are finite with unit quaternions.
 bool in_order(const Engine& engine);

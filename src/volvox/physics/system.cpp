@@ -1,4 +1,4 @@
-#include "volvox/physics/scene.h"
+#include "volvox/physics/system.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 namespace volvox::physics {
 
-BodyId Scene::add(const BodyDesc& desc) {
+BodyId System::add(const BodyDesc& desc) {
   VOLVOX_ASSERT(finite(desc.pose) && finite(desc.velocity));
   const BodyId id = body_ids.take();
   const std::size_t n = body_ids.capacity();
@@ -30,7 +30,7 @@ BodyId Scene::add(const BodyDesc& desc) {
   return id;
 }
 
-JointId Scene::add(const JointDesc& desc) {
+JointId System::add(const JointDesc& desc) {
   VOLVOX_CHECK(body_ids.alive(desc.b), "a joint needs a body b");
   VOLVOX_CHECK(!desc.a.valid() || body_ids.alive(desc.a), "a joint's body a was removed");
   VOLVOX_CHECK(desc.a != desc.b, "a joint connects two bodies");
@@ -58,7 +58,7 @@ JointId Scene::add(const JointDesc& desc) {
   return id;
 }
 
-void Scene::remove(BodyId id) {
+void System::remove(BodyId id) {
   VOLVOX_ASSERT(body_ids.alive(id));
   VOLVOX_CHECK(joints_of[id.index].empty(), "a body was removed before its joints");
   std::erase_if(contacts, [&](const Contact& c) { return c.a == id || c.b == id; });
@@ -67,7 +67,7 @@ void Scene::remove(BodyId id) {
   forces[id.index] = {};
 }
 
-void Scene::remove(JointId id) {
+void System::remove(JointId id) {
   VOLVOX_ASSERT(joint_ids.alive(id));
   const JointDesc& desc = joint_descs[id.index];
   if (desc.a.valid()) std::erase(joints_of[desc.a.index], id);
@@ -76,7 +76,7 @@ void Scene::remove(JointId id) {
   joint_ids.give_back(id);
 }
 
-bool Scene::may_touch(std::size_t a, std::size_t b) const {
+bool System::may_touch(std::size_t a, std::size_t b) const {
   VOLVOX_ASSERT(a < bodies.size() && b < bodies.size());
   if (a == b) return false;
   const BodyDesc &x = bodies[a], &y = bodies[b];
@@ -91,7 +91,7 @@ bool Scene::may_touch(std::size_t a, std::size_t b) const {
   return true;
 }
 
-Pose Scene::relative_pose(std::size_t joint) const {
+Pose System::relative_pose(std::size_t joint) const {
   VOLVOX_ASSERT(joint < joint_descs.size());
   VOLVOX_ASSERT(body_ids.alive(joint_descs[joint].b));
   const JointDesc& desc = joint_descs[joint];
@@ -104,7 +104,7 @@ double unwrapped_angle(const Quat& rotation, double previous) {
   return angle + 2 * pi * std::round((previous - angle) / (2 * pi));
 }
 
-void Scene::measure_joint(std::size_t joint) {
+void System::measure_joint(std::size_t joint) {
   VOLVOX_ASSERT(joint < joints.size() && joints.size() == joint_descs.size());
   const JointDesc& desc = joint_descs[joint];
   JointState& state = joints[joint];
@@ -142,7 +142,7 @@ void archive_desc(Archive& ar, JointDesc& desc) {
 }  // namespace
 
 // Joints are added and removed in a run (docks), so a snapshot contains them; bodies are not.
-void Scene::archive_topology(Archive& ar) {
+void System::archive_topology(Archive& ar) {
   if (!ar.loading()) {
     ar("body_ids", body_ids);
   } else {
@@ -151,7 +151,7 @@ void Scene::archive_topology(Archive& ar) {
     HashArchive saved, here;
     saved("bodies", body_pool);
     here("bodies", body_ids);
-    if (saved.value() != here.value()) return ar.fail("the snapshot is of another scene: its bodies differ");
+    if (saved.value() != here.value()) return ar.fail("the snapshot is of another system: its bodies differ");
   }
   ar("joint_ids", joint_ids);
   const std::size_t joints_saved = joint_ids.capacity();
@@ -188,7 +188,7 @@ void Scene::archive_topology(Archive& ar) {
   }
 }
 
-void Scene::archive(Archive& ar) {
+void System::archive(Archive& ar) {
   archive_topology(ar);
   if (!ar.ok()) return;
   ar("gravity", gravity);
@@ -274,35 +274,35 @@ std::optional<Error> problem_with(const BodyDesc& desc) {
   return {};
 }
 
-StepStatus problem_with_inputs(const Scene& scene) {
-  VOLVOX_ASSERT(scene.motors.size() == scene.joint_ids.capacity());
-  VOLVOX_ASSERT(scene.forces.size() == scene.body_ids.capacity());
-  for (std::size_t i = 0; i < scene.motors.size(); ++i) {
-    if (!scene.joint_ids.alive_index(i)) continue;
-    const MotorCommand& m = scene.motors[i];
+StepStatus problem_with_inputs(const System& system) {
+  VOLVOX_ASSERT(system.motors.size() == system.joint_ids.capacity());
+  VOLVOX_ASSERT(system.forces.size() == system.body_ids.capacity());
+  for (std::size_t i = 0; i < system.motors.size(); ++i) {
+    if (!system.joint_ids.alive_index(i)) continue;
+    const MotorCommand& m = system.motors[i];
     if (m.control == Control::off) continue;
     if (std::isfinite(m.target) && std::isfinite(m.kp) && !std::isnan(m.kd) && !std::isnan(m.max_velocity) &&
         !std::isnan(m.max_torque)) {
       continue;
     }
-    return {scene.joint_descs[i].b, fmt::format("the motor command of joint {} is not a number", i)};
+    return {system.joint_descs[i].b, fmt::format("the motor command of joint {} is not a number", i)};
   }
-  for (std::size_t i = 0; i < scene.forces.size(); ++i) {
-    if (!scene.body_ids.alive_index(i)) continue;
-    if (finite(scene.forces[i].force) && finite(scene.forces[i].torque)) continue;
-    return {scene.body_ids.at(i), "the force on the body is not a number"};
+  for (std::size_t i = 0; i < system.forces.size(); ++i) {
+    if (!system.body_ids.alive_index(i)) continue;
+    if (finite(system.forces[i].force) && finite(system.forces[i].torque)) continue;
+    return {system.body_ids.at(i), "the force on the body is not a number"};
   }
   return {};
 }
 
-StepStatus problem_with_state(const Scene& scene) {
-  VOLVOX_ASSERT(scene.poses.size() == scene.velocities.size() && scene.poses.size() == scene.bodies.size());
+StepStatus problem_with_state(const System& system) {
+  VOLVOX_ASSERT(system.poses.size() == system.velocities.size() && system.poses.size() == system.bodies.size());
   constexpr double fastest = 1e4, farthest = 1e6;  // m/s, m
-  for (std::size_t i = 0; i < scene.poses.size(); ++i) {
-    if (!scene.body_ids.alive_index(i)) continue;
-    const BodyId id = scene.body_ids.at(i);
-    if (!finite(scene.poses[i]) || !finite(scene.velocities[i])) return {id, "its pose or velocity is not a number"};
-    const double speed = length(scene.velocities[i].linear), distance = length(scene.poses[i].position);
+  for (std::size_t i = 0; i < system.poses.size(); ++i) {
+    if (!system.body_ids.alive_index(i)) continue;
+    const BodyId id = system.body_ids.at(i);
+    if (!finite(system.poses[i]) || !finite(system.velocities[i])) return {id, "its pose or velocity is not a number"};
+    const double speed = length(system.velocities[i].linear), distance = length(system.poses[i].position);
     if (speed > fastest) return {id, fmt::format("it runs away at {:.3g} m/s", speed)};
     if (distance > farthest)
       return {id, fmt::format("it has left the world: it is {:.3g} m from the origin", distance)};

@@ -1,4 +1,4 @@
-#include "volvox/model/scene.h"
+#include "volvox/model/world_builder.h"
 
 #include <fmt/format.h>
 
@@ -34,17 +34,17 @@ std::string which(const std::string& wanted, const std::vector<std::string>& nam
 
 }  // namespace
 
-SceneBuilder::SceneBuilder(std::string name, std::string file) {
+WorldBuilder::WorldBuilder(std::string name, std::string file) {
   world_.name = std::move(name);
   world_.file = std::move(file);
 }
 
-int SceneBuilder::find(const std::string& name) const {
+int WorldBuilder::find(const std::string& name) const {
   const auto found = index_.find(name);
   return found == index_.end() ? -1 : found->second;
 }
 
-int SceneBuilder::add(Model model, std::optional<Pose> pose, std::string name, const PlacementOptions& options) {
+int WorldBuilder::add(Model model, std::optional<Pose> pose, std::string name, const PlacementOptions& options) {
   VOLVOX_CHECK(model != nullptr, "add() without a model");
   const int index = narrow<int>(world_.placements.size());
   if (!index_.emplace(name, index).second) {
@@ -81,14 +81,14 @@ int SceneBuilder::add(Model model, std::optional<Pose> pose, std::string name, c
   return index;
 }
 
-bool SceneBuilder::check_count(std::int64_t count, const std::string& name, const PlacementOptions& options) {
+bool WorldBuilder::check_count(std::int64_t count, const std::string& name, const PlacementOptions& options) {
   if (count >= 1 && count <= max_count) return true;
   report({options.file, options.line, fmt::format("the population {} would have {} modules", name, count),
           fmt::format("give a count from 1 to {}", max_count)});
   return false;
 }
 
-int SceneBuilder::add_chain(Model model, std::int64_t count, const std::string& from, const std::string& to, int turn,
+int WorldBuilder::add_chain(Model model, std::int64_t count, const std::string& from, const std::string& to, int turn,
                             std::optional<Pose> pose, const std::string& name, const PlacementOptions& options) {
   const int first = narrow<int>(world_.placements.size());
   if (!check_count(count, name, options)) return first;
@@ -107,7 +107,7 @@ int SceneBuilder::add_chain(Model model, std::int64_t count, const std::string& 
   return first;
 }
 
-int SceneBuilder::add_ring(Model model, std::int64_t count, const std::string& from, const std::string& to, int turn,
+int WorldBuilder::add_ring(Model model, std::int64_t count, const std::string& from, const std::string& to, int turn,
                            std::optional<Pose> pose, const std::string& name, const PlacementOptions& options) {
   if (count < 2) {
     report({options.file, options.line, fmt::format("the ring {} would have {} modules", name, count),
@@ -122,7 +122,7 @@ int SceneBuilder::add_ring(Model model, std::int64_t count, const std::string& f
   return first;
 }
 
-int SceneBuilder::add_grid(Model model, const GridOptions& grid, const Pose& pose, const std::string& name,
+int WorldBuilder::add_grid(Model model, const GridOptions& grid, const Pose& pose, const std::string& name,
                            const PlacementOptions& options) {
   const int first = narrow<int>(world_.placements.size());
   for (const int count : {grid.count_x, grid.count_y, grid.count_z}) {
@@ -219,7 +219,7 @@ class MeetingDocks {
 
 }  // namespace
 
-int SceneBuilder::add_lattice(Model model, const GridOptions& grid, const Pose& pose, const std::string& name,
+int WorldBuilder::add_lattice(Model model, const GridOptions& grid, const Pose& pose, const std::string& name,
                               const PlacementOptions& options) {
   const std::size_t errors = error_.diagnostics().size();
   const int first = add_grid(std::move(model), grid, pose, name, options);
@@ -238,11 +238,11 @@ int SceneBuilder::add_lattice(Model model, const GridOptions& grid, const Pose& 
   return first;
 }
 
-void SceneBuilder::connect(int a, int dock_a, int b, int dock_b, int turn, std::string file, int line) {
+void WorldBuilder::connect(int a, int dock_a, int b, int dock_b, int turn, std::string file, int line) {
   world_.connections.push_back({a, dock_a, b, dock_b, turn, std::move(file), line});
 }
 
-void SceneBuilder::connect(const std::string& from, const std::string& to, int turn, std::string file, int line) {
+void WorldBuilder::connect(const std::string& from, const std::string& to, int turn, std::string file, int line) {
   int placements[2] = {-1, -1}, docks[2] = {-1, -1};
   for (int end = 0; end < 2; ++end) {
     const std::string& text = end == 0 ? from : to;
@@ -276,7 +276,7 @@ void SceneBuilder::connect(const std::string& from, const std::string& to, int t
   }
 }
 
-int SceneBuilder::add_obstacle(Shape shape, const Pose& pose, double mass, Material material, Color color,
+int WorldBuilder::add_obstacle(Shape shape, const Pose& pose, double mass, Material material, Color color,
                                std::string name) {
   auto model = std::make_shared<ModuleModel>();
   model->name = name.empty() ? fmt::format("{}{}", model::name(shape), world_.placements.size()) : std::move(name);
@@ -301,15 +301,15 @@ int SceneBuilder::add_obstacle(Shape shape, const Pose& pose, double mass, Mater
   return add(std::move(model), pose, std::move(placed_as));
 }
 
-int SceneBuilder::add_ground(Material material, Color color) {
+int WorldBuilder::add_ground(Material material, Color color) {
   return add_obstacle(Plane{}, {}, 0, material, color, "ground");
 }
 
-int SceneBuilder::add_terrain(HeightField field, const Pose& pose, Material material, Color color) {
+int WorldBuilder::add_terrain(HeightField field, const Pose& pose, Material material, Color color) {
   return add_obstacle(Shape(std::move(field)), pose, 0, material, color, "terrain");
 }
 
-Result<WorldModel> SceneBuilder::build() {
+Result<WorldModel> WorldBuilder::build() {
   WorldModel world = std::move(world_);
   Error error = std::move(error_);
   world_ = {};

@@ -1,4 +1,4 @@
-// What render engines draw. A scene is a tree of render nodes with their meshes, taken once from the
+// What render engines draw. A render tree holds render nodes with their meshes, taken once from the
 // world and then constant; a frame holds what changes from tick to tick. Poses of links are in the world
 // frame (m), poses of docks and sensors in the frame of their link. Nothing here writes to the world or
 // depends on a render engine.
@@ -26,8 +26,8 @@ struct RenderNode {
   Kind kind = Kind::link;
   std::string name;             // "s3.head", "s3.front"
   std::uint32_t parent = none;  // the node in whose frame the pose is; none: the root
-  Pose pose;                    // of a link: when the scene was made
-  std::uint32_t mesh = none;    // index in Scene::meshes; none: nothing is drawn
+  Pose pose;                    // of a link: when the tree was made
+  std::uint32_t mesh = none;    // index in RenderTree::meshes; none: nothing is drawn
   double scale = 1;             // of the mesh
   std::uint32_t number = 0;     // index of the link or dock in the world, or of the sensor in its model
   std::uint32_t placement = 0;
@@ -48,7 +48,7 @@ struct Ground {
   std::uint32_t placement = 0;
 };
 
-struct Scene {
+struct RenderTree {
   std::string name;
   std::vector<std::shared_ptr<const DetailedMesh>> meshes;  // equal links share one mesh
   std::vector<RenderNode> nodes;  // links first, in the world's order: node i is link i; then docks, then sensors
@@ -61,7 +61,7 @@ struct Scene {
   const RenderNode& dock_node(std::uint32_t dock) const { return nodes[link_count + dock]; }
   std::size_t link_count = 0;
 
-  static Scene of(const world::World& world);
+  static RenderTree of(const world::World& world);
 };
 
 // The pose of a link as it goes to a GPU or a socket, in the world frame. A float still resolves 0.1 mm
@@ -107,7 +107,7 @@ Rgba dock_color(model::Gender gender, const DockView& dock);
 Rgba load_color(double utilisation);
 
 // The axis-aligned box around all links in a frame, or around those of modules only. Planes do not count.
-model::Bounds bounds(const Scene& scene, const Frame& frame, bool modules_only);
+model::Bounds bounds(const RenderTree& tree, const Frame& frame, bool modules_only);
 
 Pose to_pose(const LinkPose& pose);
 LinkPose to_link_pose(const Pose& pose);

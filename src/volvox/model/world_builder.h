@@ -34,12 +34,12 @@ struct GridOptions {
   std::uint64_t seed = 1;  // of jitter and yaw
 };
 
-class SceneBuilder {
+class WorldBuilder {
  public:
   using Model = std::shared_ptr<const ModuleModel>;
   static constexpr std::int64_t max_count = 10'000'000;  // of modules in one population
 
-  explicit SceneBuilder(std::string name = "world", std::string file = {});
+  explicit WorldBuilder(std::string name = "world", std::string file = {});
 
   // Each returns the index of the (first) placement; the placements of one call are consecutive.
   // A module without a pose gets it from its connections.

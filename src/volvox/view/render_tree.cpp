@@ -1,4 +1,4 @@
-#include "volvox/view/scene.h"
+#include "volvox/view/render_tree.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,19 +39,19 @@ Mesh ring() {
   return mesh;
 }
 
-class SceneMaker {
+class RenderTreeMaker {
  public:
-  explicit SceneMaker(const world::World& world) : world_(world) {}
+  explicit RenderTreeMaker(const world::World& world) : world_(world) {}
 
-  Scene make() {
-    scene_.name = world_.model().name;
-    scene_.link_count = world_.links();
-    scene_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(ring())));
+  RenderTree make() {
+    tree_.name = world_.model().name;
+    tree_.link_count = world_.links();
+    tree_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(ring())));
     for (std::uint32_t p = 0; p < world_.placements(); ++p) add_thing(p);
     for (std::uint32_t p = 0; p < world_.placements(); ++p) add_links(p);
     for (std::uint32_t p = 0; p < world_.placements(); ++p) add_docks(p);
     for (std::uint32_t p = 0; p < world_.placements(); ++p) add_sensors(p);
-    return std::move(scene_);
+    return std::move(tree_);
   }
 
  private:
@@ -60,9 +60,9 @@ class SceneMaker {
   void add_thing(std::uint32_t p) {
     const model::Placement& placement = world_.model().placements[p];
     const model::ModuleModel& model = *placement.model;
-    scene_.things.push_back({placement.name, model.name, placement.is_module(), model.fixed_in_place,
-                             world_.part(p).first_link, narrow<std::uint32_t>(model.links.size()),
-                             world_.part(p).first_dock, narrow<std::uint32_t>(model.docks.size())});
+    tree_.things.push_back({placement.name, model.name, placement.is_module(), model.fixed_in_place,
+                            world_.part(p).first_link, narrow<std::uint32_t>(model.links.size()),
+                            world_.part(p).first_dock, narrow<std::uint32_t>(model.docks.size())});
   }
 
   void add_links(std::uint32_t p) {
@@ -70,8 +70,8 @@ class SceneMaker {
     for (std::uint32_t l = 0; l < model.links.size(); ++l) {
       const std::uint32_t number = world_.part(p).first_link + l;
       const Pose pose = world_.link_pose(number);
-      scene_.nodes.push_back({RenderNode::Kind::link, world_.name(p) + "." + model.links[l].name, none, pose,
-                              mesh_number(model.links[l]), 1, number, p});
+      tree_.nodes.push_back({RenderNode::Kind::link, world_.name(p) + "." + model.links[l].name, none, pose,
+                             mesh_number(model.links[l]), 1, number, p});
       add_grounds(model.links[l], pose, p);
     }
   }
@@ -79,7 +79,7 @@ class SceneMaker {
   void add_grounds(const model::Link& link, const Pose& pose, std::uint32_t p) {
     const auto add = [&](const model::Shape& shape, const Pose& place, Rgba color) {
       if (const auto* plane = std::get_if<model::Plane>(&shape))
-        scene_.grounds.push_back({plane_pose(*plane, pose * place), color, p});
+        tree_.grounds.push_back({plane_pose(*plane, pose * place), color, p});
     };
     for (const model::Visual& visual : link.visuals) add(visual.shape, visual.pose, to_rgba(visual.color));
     if (!link.visuals.empty()) return;
@@ -103,11 +103,11 @@ class SceneMaker {
     hasher.add(mesh.indices.data(), mesh.indices.size() * sizeof(std::uint32_t));
     std::vector<std::uint32_t>& candidates = by_content_[hasher.value()];
     for (const std::uint32_t number : candidates)
-      if (scene_.meshes[number]->full().vertices == mesh.vertices &&
-          scene_.meshes[number]->full().indices == mesh.indices)
+      if (tree_.meshes[number]->full().vertices == mesh.vertices &&
+          tree_.meshes[number]->full().indices == mesh.indices)
         return number;
-    candidates.push_back(narrow<std::uint32_t>(scene_.meshes.size()));
-    scene_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(std::move(mesh))));
+    candidates.push_back(narrow<std::uint32_t>(tree_.meshes.size()));
+    tree_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(std::move(mesh))));
     return candidates.back();
   }
 
@@ -117,10 +117,10 @@ class SceneMaker {
       const model::Dock& dock = model.docks[d];
       const std::uint32_t number = world_.part(p).first_dock + d, link = world_.part(p).first_link + dock.link;
       const Marker& marker = marker_of(dock, link);
-      scene_.nodes.push_back(
+      tree_.nodes.push_back(
           {RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, marker.radius, number, p});
-      scene_.nodes.back().pose.position -= dock.pose.rotation * Vec3{marker.sunk, 0, 0};
-      scene_.genders.push_back(dock.gender);
+      tree_.nodes.back().pose.position -= dock.pose.rotation * Vec3{marker.sunk, 0, 0};
+      tree_.genders.push_back(dock.gender);
     }
   }
 
@@ -132,12 +132,12 @@ class SceneMaker {
 
   const Marker& marker_of(const model::Dock& dock, std::uint32_t link) {
     const auto [found, is_new] = markers_.try_emplace(&dock);
-    const std::uint32_t mesh = scene_.nodes[link].mesh;
+    const std::uint32_t mesh = tree_.nodes[link].mesh;
     if (!is_new || mesh == none) return found->second;
-    const Vec3 size = scene_.meshes[mesh]->bounds.high - scene_.meshes[mesh]->bounds.low;
+    const Vec3 size = tree_.meshes[mesh]->bounds.high - tree_.meshes[mesh]->bounds.low;
     const double middle = std::max(std::min(size.x, size.y), std::min(std::max(size.x, size.y), size.z));
     found->second.radius = 0.15 * middle;
-    found->second.sunk = depth_below(scene_.meshes[mesh]->full(), dock.pose, found->second.radius, 0.2 * middle);
+    found->second.sunk = depth_below(tree_.meshes[mesh]->full(), dock.pose, found->second.radius, 0.2 * middle);
     return found->second;
   }
 
@@ -167,13 +167,13 @@ class SceneMaker {
     const model::ModuleModel& model = world_.module_model(p);
     for (std::uint32_t s = 0; s < model.sensors.size(); ++s) {
       const model::Sensor& sensor = model.sensors[s];
-      scene_.nodes.push_back({RenderNode::Kind::sensor, world_.name(p) + "." + sensor.name,
-                              world_.part(p).first_link + sensor.link, sensor.pose, none, 1, s, p});
+      tree_.nodes.push_back({RenderNode::Kind::sensor, world_.name(p) + "." + sensor.name,
+                             world_.part(p).first_link + sensor.link, sensor.pose, none, 1, s, p});
     }
   }
 
   const world::World& world_;
-  Scene scene_;
+  RenderTree tree_;
   std::map<const model::Link*, std::uint32_t> by_link_;  // for look-up only
   std::map<std::uint64_t, std::vector<std::uint32_t>> by_content_;
   std::map<const model::Dock*, Marker> markers_;  // for look-up only
@@ -181,7 +181,7 @@ class SceneMaker {
 
 }  // namespace
 
-Scene Scene::of(const world::World& world) { return SceneMaker(world).make(); }
+RenderTree RenderTree::of(const world::World& world) { return RenderTreeMaker(world).make(); }
 
 void capture(const world::World& world, Frame& frame) {
   frame.links.resize(world.links());
@@ -242,13 +242,13 @@ Rgba load_color(double utilisation) {
   return {mix(0), mix(1), mix(2), 255};
 }
 
-model::Bounds bounds(const Scene& scene, const Frame& frame, bool modules_only) {
+model::Bounds bounds(const RenderTree& tree, const Frame& frame, bool modules_only) {
   model::Bounds all;
-  for (std::size_t i = 0; i < scene.links(); ++i) {
-    const RenderNode& node = scene.nodes[i];
-    if (node.mesh == none || (modules_only && !scene.things[node.placement].is_module)) continue;
+  for (std::size_t i = 0; i < tree.links(); ++i) {
+    const RenderNode& node = tree.nodes[i];
+    if (node.mesh == none || (modules_only && !tree.things[node.placement].is_module)) continue;
     const Pose pose = to_pose(frame.links[i]);
-    const model::Bounds& own = scene.meshes[node.mesh]->bounds;
+    const model::Bounds& own = tree.meshes[node.mesh]->bounds;
     for (int corner = 0; corner < 8; ++corner)
       all.add(pose * Vec3{corner & 1 ? own.high.x : own.low.x, corner & 2 ? own.high.y : own.low.y,
                           corner & 4 ? own.high.z : own.low.z});
