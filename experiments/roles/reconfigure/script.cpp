@@ -44,7 +44,8 @@ Result<void> Script::begin_move(sim::Simulation& simulation) {
   world::World& world = simulation.world();
   const Move& move = moves_[next_];
   module_ = find(world, move.module);
-  target_ = receiver_ = world::nobody;
+  receiver_ = world::nobody;
+  target_ = world::nobody;
   if (!move.to.empty()) {
     const std::size_t point = move.to.find('.');
     receiver_ = find(world, move.to.substr(0, point));
