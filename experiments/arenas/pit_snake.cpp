@@ -58,7 +58,7 @@ Result<model::WorldModel> PitSnake::init(sim::Setup& setup) {
 void PitSnake::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   double last = 1e9, lowest = 1e9;
-  for (const std::uint32_t module : world.modules()) {
+  for (const world::PlacementIndex module : world.modules()) {
     const Vec3 hinge = world.link_pose(world.part(module).first_link).position;
     last = std::min(last, hinge.x);
     lowest = std::min(lowest, hinge.z);

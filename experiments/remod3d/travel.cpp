@@ -12,7 +12,7 @@ namespace volvox::experiments::remod3d {
 Vec3 Travel::centre_of_modules(const world::World& world) {
   Vec3 sum;
   double mass = 0;
-  for (const std::uint32_t module : world.modules()) {
+  for (const world::PlacementIndex module : world.modules()) {
     double own = 0;
     for (const model::Link& link : world.module_model(module).links) own += link.mass;
     sum += own * world::centre_of_mass(world, module);

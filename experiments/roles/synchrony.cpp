@@ -16,12 +16,12 @@ void Synchrony::observe(const sim::Simulation& simulation) {
 
   children_ = in_step_ = 0;
   largest_error_ = 0;
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p) {
     if (played[p] == nullptr) continue;
     const model::ModuleModel& model = world.module_model(p);
-    const std::uint32_t dock = world.part(p).first_dock + model.dock_index(book_.parent);
-    const std::uint32_t at = world.graph().partner(dock);
-    const std::uint32_t parent = world.graph().neighbor(dock);
+    const world::DockIndex dock = world.part(p).first_dock + model.dock_index(book_.parent);
+    const world::DockIndex at = world.graph().partner(dock);
+    const world::PlacementIndex parent = world.graph().neighbor(dock);
     if (parent == world::nobody) continue;
     if (played[parent] == nullptr) continue;  // the child of a dead parent is a root
     ++children_;

@@ -68,7 +68,7 @@ Outcome run(const std::string& experiment, int modules, int threads, int ticks, 
   if (!run.ok()) return outcome;
   sim::Simulation& simulation = (*run)->simulation();
   if (shuffled) {
-    std::vector<std::uint32_t> order(simulation.minds().size());
+    std::vector<mind::AgentIndex> order(simulation.minds().size());
     std::iota(order.begin(), order.end(), 0u);
     RandomStream random(7, 0, "order");
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);

@@ -156,10 +156,10 @@ void ArmGrowth::shutdown(const sim::Simulation& simulation, sim::Metrics& metric
   const world::World& world = simulation.world();
   // Counts the modules from the base on: each module's front is docked to the next one's back.
   int modules = 0;
-  std::uint32_t base = 0;
+  world::PlacementIndex base = 0;
   while (world.name(base) != "base") ++base;
-  for (std::uint32_t dock = world.part(base).first_dock; world.graph().partner(dock) != world::nobody;) {
-    const std::uint32_t module = world.graph().owner(world.graph().partner(dock));
+  for (world::DockIndex dock = world.part(base).first_dock; world.graph().partner(dock) != world::nobody;) {
+    const world::PlacementIndex module = world.graph().owner(world.graph().partner(dock));
     ++modules;
     dock = world.part(module).first_dock + world.module_model(module).dock_index("front");
   }

@@ -16,8 +16,8 @@ std::shared_ptr<const model::ModuleModel> with_beacon(const model::ModuleModel& 
   return seeing;
 }
 
-std::uint32_t find(const world::World& world, const std::string& name) {
-  for (std::uint32_t p = 0; p < world.placements(); ++p)
+world::PlacementIndex find(const world::World& world, const std::string& name) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p)
     if (world.name(p) == name) return p;
   VOLVOX_CHECK(false, "a module of car_dock is missing");
 }

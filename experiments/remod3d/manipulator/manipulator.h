@@ -27,7 +27,7 @@ class Manipulator final : public sim::Experiment {
   };
 
   std::shared_ptr<const robots::ArmMission> mission_;
-  std::uint32_t tip_ = 0;  // the tip's dock
+  world::DockIndex tip_ = 0;
   std::size_t first_ = 0;  // the agent at the base
   int target_ = -1;
   Miss now_;  // of the present target

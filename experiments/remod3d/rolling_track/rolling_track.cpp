@@ -37,8 +37,8 @@ Result<model::Placement> uneven_ground(double roughness, std::uint64_t seed) {
 }
 
 // The true direction of a module's middle in the plane of the loop, which TrackModel estimates; rad.
-double true_direction(const world::World& world, std::uint32_t module) {
-  const std::uint32_t middle = world.part(module).first_link + world.module_model(module).link_index("tail_core");
+double true_direction(const world::World& world, world::PlacementIndex module) {
+  const world::LinkIndex middle = world.part(module).first_link + world.module_model(module).link_index("tail_core");
   const Vec3 up = world.link_pose(middle).rotation.conjugate() * Vec3{0, 0, 1};
   return volvox::atan2(up.x, up.y);
 }

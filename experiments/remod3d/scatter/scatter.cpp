@@ -45,9 +45,9 @@ Result<model::WorldModel> Scatter::init(sim::Setup& setup) {
 
 void Scatter::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
-  for (const std::uint32_t module : world.modules())
+  for (const world::PlacementIndex module : world.modules())
     for (std::uint32_t i = 0; i < world.module_model(module).links.size(); ++i) {
-      const std::uint32_t link = world.part(module).first_link + i;
+      const world::LinkIndex link = world.part(module).first_link + i;
       lowest_ = std::min(lowest_, (world.link_pose(link) * world.link_model(link).inertial.position).z);
     }
 }
@@ -56,7 +56,7 @@ void Scatter::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   double turned = 0;
   std::size_t joints = 0;
   const world::World& world = simulation.world();
-  for (const std::uint32_t module : world.modules())
+  for (const world::PlacementIndex module : world.modules())
     for (std::uint32_t j = 0; j < world.module_model(module).joints.size(); ++j, ++joints)
       turned += std::fabs(world.joint_state(world.part(module).first_joint + j).position);
   metrics.set("joint_angle_mean_rad", sim::mean_of(turned, real(joints)), "mean absolute joint angle at the end");

@@ -27,7 +27,7 @@ Result<model::WorldModel> Snake::init(sim::Setup& setup) {
 void Snake::begin(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   start_ = synced_ = world::centre_of_mass(world);
-  for (const std::uint32_t module : world.modules())
+  for (const world::PlacementIndex module : world.modules())
     if (world.name(module) == "s0") forward_ = normalized(start_ - world::centre_of_mass(world, module));
 }
 

@@ -65,7 +65,7 @@ Result<model::WorldModel> Terrain::init(sim::Setup& setup) {
 void Terrain::begin(const sim::Simulation& simulation) {
   Travel::begin(simulation);
   const world::World& world = simulation.world();
-  for (std::uint32_t p = 0; p < world.placements(); ++p)
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p)
     if (world.name(p).starts_with("obstacle")) obstacles_.push_back(world::centre_of_mass(world, p));
 }
 
@@ -74,7 +74,7 @@ void Terrain::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   const model::HeightFieldData& field = hills(world.model());
   double rear = 1e300;
-  for (const std::uint32_t module : world.modules()) {
+  for (const world::PlacementIndex module : world.modules()) {
     rear = std::min(rear, world::centre_of_mass(world, module).x);
     for (std::uint32_t i = 0; i < world.module_model(module).links.size(); ++i) {
       const Vec3 at = world.link_pose(world.part(module).first_link + i).position;
@@ -90,7 +90,7 @@ void Terrain::shutdown(const sim::Simulation& simulation, sim::Metrics& metrics)
   const world::World& world = simulation.world();
   int moved = 0;
   std::size_t next = 0;
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p) {
     if (!world.name(p).starts_with("obstacle") || next >= obstacles_.size()) continue;
     const Vec3 way = world::centre_of_mass(world, p) - obstacles_[next++];
     moved += length(way.x, way.y) > 0.1;

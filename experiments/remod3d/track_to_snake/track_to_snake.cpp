@@ -25,7 +25,7 @@ double along(const Vec3& way, const Vec3& other) {
 
 double largest_bend(const world::World& world) {
   double bend = 0;
-  for (const std::uint32_t module : world.modules())
+  for (const world::PlacementIndex module : world.modules())
     for (const char* joint : {"yaw", "pitch"}) {
       const int number = world.module_model(module).joint_index(joint);
       bend = std::max(bend, std::fabs(world.joint_state(world.part(module).first_joint + number).position));
@@ -49,7 +49,7 @@ void TrackToSnake::begin(const sim::Simulation& simulation) { start_ = world::ce
 
 void TrackToSnake::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
-  for (const std::uint32_t module : world.modules()) {
+  for (const world::PlacementIndex module : world.modules()) {
     const Vec3 axis = world.link_pose(world.part(module).first_link).rotation * Vec3{0, 0, 1};
     tilt_ = std::max(tilt_, std::fabs(volvox::asin(clamp(axis.z, -1, 1))));
   }

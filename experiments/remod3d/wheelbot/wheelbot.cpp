@@ -81,7 +81,7 @@ void Wheelbot::observe(const sim::Simulation& simulation) {
   last_ = robot.position;
   const auto square = [](double x) { return std::clamp(truncated((x / arena + 0.5) * squares), 0, squares - 1); };
   visited_[square(last_.y) * squares + square(last_.x)] = 1;
-  for (std::uint32_t p = 0; p < world.placements(); ++p)
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p)
     if (world.name(p).starts_with("pillar"))
       gap_ = std::min(gap_, gap_to(robot, world.link_pose(world.part(p).first_link).position) - pillar_radius);
   for (const double x : {-half_length, half_length})

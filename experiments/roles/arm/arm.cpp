@@ -14,8 +14,8 @@ void Arm::observe(const sim::Simulation& simulation) {
   right_ = 0;
   for (std::size_t i = 0; i < minds.size(); ++i) {
     std::size_t place = 0;  // number of modules between this one and the base
-    for (std::uint32_t p = minds.agent(i).placement();; ++place) {
-      const std::uint32_t dock = world.part(p).first_dock + world.module_model(p).dock_index("s");
+    for (world::PlacementIndex p = minds.agent(i).placement();; ++place) {
+      const world::DockIndex dock = world.part(p).first_dock + world.module_model(p).dock_index("s");
       p = world.graph().neighbor(dock);
       if (p == world::nobody || !world.model().placements[p].is_module()) break;
     }

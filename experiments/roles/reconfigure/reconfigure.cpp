@@ -62,13 +62,14 @@ Result<model::WorldModel> Reconfigure::init(sim::Setup& setup) {
 
 Vec3 Reconfigure::robot(const sim::Simulation& simulation) const {
   const world::World& world = simulation.world();
-  std::map<std::uint32_t, std::vector<std::uint32_t>> organisms;
-  for (const std::uint32_t module : world.modules()) organisms[world.graph().organisms()[module]].push_back(module);
-  const std::vector<std::uint32_t>* largest = nullptr;
+  std::map<std::uint32_t, std::vector<world::PlacementIndex>> organisms;
+  for (const world::PlacementIndex module : world.modules())
+    organisms[world.graph().organisms()[module]].push_back(module);
+  const std::vector<world::PlacementIndex>* largest = nullptr;
   for (const auto& [lowest, modules] : organisms)
     if (largest == nullptr || modules.size() > largest->size()) largest = &modules;
   Vec3 sum;
-  for (const std::uint32_t module : *largest) sum += world::centre_of_mass(world, module);
+  for (const world::PlacementIndex module : *largest) sum += world::centre_of_mass(world, module);
   return sum * (1.0 / real(largest->size()));
 }
 

@@ -9,16 +9,16 @@ constexpr double held_height = 0.12, standing_height = 0.08;  // m, of the held 
 constexpr double above = 0.25, before = 0.04, aside = 0.7;    // m
 constexpr double patience = 6;                                // s, time limit of a stage
 
-std::uint32_t find(const world::World& world, const std::string& module) {
-  for (std::uint32_t p = 0; p < world.placements(); ++p)
+world::PlacementIndex find(const world::World& world, const std::string& module) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p)
     if (world.name(p) == module) return p;
   return world::nobody;
 }
-std::uint32_t dock_of(const world::World& world, std::uint32_t module, const std::string& dock) {
+world::DockIndex dock_of(const world::World& world, world::PlacementIndex module, const std::string& dock) {
   const int index = world.module_model(module).dock_index(dock);
   return index < 0 ? world::nobody : world.part(module).first_dock + index;
 }
-std::uint32_t link_of_dock(const world::World& world, std::uint32_t module, const std::string& dock) {
+world::LinkIndex link_of_dock(const world::World& world, world::PlacementIndex module, const std::string& dock) {
   const model::ModuleModel& model = world.module_model(module);
   return world.part(module).first_link + model.docks[model.dock_index(dock)].link;
 }
@@ -32,7 +32,7 @@ Pose moved(Pose pose, const Vec3& by) {
   return pose;
 }
 // The pose of the link with dock s when s is docked to the target.
-Pose closed_base(const world::World& world, std::uint32_t module, std::uint32_t target) {
+Pose closed_base(const world::World& world, world::PlacementIndex module, world::DockIndex target) {
   const model::Dock& s = world.dock_model(dock_of(world, module, "s"));
   return world.dock_pose(target) * model::engaged_dock(s.symmetry, 0) * s.pose.inverse();
 }
@@ -44,7 +44,8 @@ Result<void> Script::begin_move(sim::Simulation& simulation) {
   world::World& world = simulation.world();
   const Move& move = moves_[next_];
   module_ = find(world, move.module);
-  target_ = receiver_ = world::nobody;
+  receiver_ = world::nobody;
+  target_ = world::nobody;
   if (!move.to.empty()) {
     const std::size_t point = move.to.find('.');
     receiver_ = find(world, move.to.substr(0, point));
@@ -83,11 +84,11 @@ bool Script::advance(sim::Simulation& simulation) {
     enter(Stage::reach, now);
     return false;
   }
-  const std::uint32_t base = link_of_dock(world, module_, "s"), own = dock_of(world, module_, "s"),
-                      north = dock_of(world, module_, "n");
+  const world::LinkIndex base = link_of_dock(world, module_, "s");
+  const world::DockIndex own = dock_of(world, module_, "s"), north = dock_of(world, module_, "n");
   switch (stage_) {
     case Stage::reach: {
-      const std::uint32_t head = receiver_ == world::nobody ? holder_.link() : link_of_dock(world, receiver_, "n");
+      const world::LinkIndex head = receiver_ == world::nobody ? holder_.link() : link_of_dock(world, receiver_, "n");
       if (head != holder_.link()) {
         holder_.carry(world, head, level(world.link_pose(head), held_height), 0.15);
         since_ = now;

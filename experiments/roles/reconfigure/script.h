@@ -51,7 +51,8 @@ class Script {
   world::Hand holder_, carrier_;
 
   // Of the present move; looked up by name in every tick.
-  std::uint32_t module_ = world::nobody, receiver_ = world::nobody, target_ = world::nobody;  // placements, dock
+  world::PlacementIndex module_, receiver_;
+  world::DockIndex target_;
 };
 
 }  // namespace volvox::experiments::roles

@@ -44,7 +44,7 @@ void FigureEight::observe(const sim::Simulation& simulation) {
   for (std::size_t i = 0; i < minds.size(); ++i) {
     const auto* eight = dynamic_cast<const robots::FigureEight*>(minds.behavior(i));
     if (eight == nullptr || now < eight->begins()) continue;
-    const std::uint32_t placement = minds.agent(i).placement();
+    const world::PlacementIndex placement = minds.agent(i).placement();
     const Vec3 place = simulation.world().link_pose(simulation.world().part(placement).first_link).position;
     for (Track& track : tracks_)
       if (track.name == minds.agent(i).name()) track.errors.push_back(length(place - eight->target(now).position));

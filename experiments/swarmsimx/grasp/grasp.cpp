@@ -8,23 +8,23 @@
 namespace volvox::experiments::swarmsimx {
 namespace {
 
-std::uint32_t placement_named(const world::World& world, std::string_view name) {
-  for (std::uint32_t p = 0; p < world.placements(); ++p)
+world::PlacementIndex placement_named(const world::World& world, std::string_view name) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p)
     if (world.name(p) == name) return p;
   return world::nobody;
 }
 
-std::uint32_t joint_named(const world::World& world, std::uint32_t placement, std::string_view name) {
+world::JointIndex joint_named(const world::World& world, world::PlacementIndex placement, std::string_view name) {
   const auto& joints = world.module_model(placement).joints;
   const auto found = std::find_if(joints.begin(), joints.end(), [&](const model::Joint& j) { return j.name == name; });
-  return world.part(placement).first_joint + narrow<std::uint32_t>(found - joints.begin());
+  return world.part(placement).first_joint + (found - joints.begin());
 }
 
 }  // namespace
 
 void Grasp::begin(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
-  const std::uint32_t bar = placement_named(world, "bar");
+  const world::PlacementIndex bar = placement_named(world, "bar");
   bar_ = world.part(bar).first_link;
   dock_front_ = world.part(bar).first_dock;
   dock_rear_ = dock_front_ + 1;
@@ -36,14 +36,14 @@ void Grasp::begin(const sim::Simulation& simulation) {
 void Grasp::observe(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   const Vec3 place = world.link_pose(bar_).position;
-  const auto held = [&](std::uint32_t dock) { return world.dock_status(dock).phase == world::DockPhase::engaged; };
+  const auto held = [&](world::DockIndex dock) { return world.dock_status(dock).phase == world::DockPhase::engaged; };
   if (held(dock_front_) && held(dock_rear_)) carried_ += place.x - last_x_;
   last_x_ = place.x;
   lifted_ = std::max(lifted_, place.z - start_.z);
   door_open_ = std::max(door_open_, world.joint_state(door_).position);
-  for (const std::uint32_t dock : {dock_front_, dock_rear_}) {
+  for (const world::DockIndex dock : {dock_front_, dock_rear_}) {
     if (!held(dock)) continue;
-    const std::uint32_t gripper = world.graph().partner(dock);
+    const world::DockIndex gripper = world.graph().partner(dock);
     load_ = std::max(load_, world.dock_load(gripper).utilisation(world.dock_model(gripper).strength));
   }
 }

@@ -14,8 +14,9 @@ class Grasp final : public sim::Experiment {
   void archive_state(Archive& ar) override;
 
  private:
-  std::uint32_t bar_ = 0, door_ = 0;  // indices in the world: the bar's link, the door's joint
-  std::uint32_t dock_front_ = 0, dock_rear_ = 0;
+  world::LinkIndex bar_ = 0;
+  world::JointIndex door_ = 0;
+  world::DockIndex dock_front_ = 0, dock_rear_ = 0;
   Vec3 start_;
   double lifted_ = 0;   // m, largest lift of the bar's middle
   double carried_ = 0;  // m, while both robots held it

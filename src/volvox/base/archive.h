@@ -17,6 +17,7 @@
 
 #include "volvox/base/hash.h"
 #include "volvox/base/id.h"
+#include "volvox/base/index.h"
 #include "volvox/base/math.h"
 #include "volvox/base/time.h"
 
@@ -155,6 +156,8 @@ template <class T>
 inline constexpr bool is_plain = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T> ||
                                  std::is_same_v<T, Vec3> || std::is_same_v<T, Quat> || std::is_same_v<T, Pose> ||
                                  std::is_same_v<T, Twist> || std::is_same_v<T, Wrench> || std::is_same_v<T, Time>;
+template <class Tag>
+inline constexpr bool is_plain<Index<Tag>> = true;
 
 template <class T>
 struct is_id : std::false_type {};

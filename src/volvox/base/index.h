@@ -8,6 +8,7 @@
 #include <limits>
 #include <ranges>
 #include <type_traits>
+#include <utility>
 
 #include "volvox/base/check.h"
 
@@ -43,17 +44,25 @@ constexpr To truncated(std::floating_point auto value) {
   return static_cast<To>(value);
 }
 
-// An index into arrays of one kind of thing: an Index<struct LinkTag> cannot be used as an Index<struct DockTag>. It
-// converts to a plain number implicitly, so that arrays accept it; the way back is explicit.
+// No index at all: converts to an Index of any kind and compares equal to its default value.
+struct NoIndex {
+  constexpr operator std::uint32_t() const { return std::numeric_limits<std::uint32_t>::max(); }
+};
+
+// An index into arrays of one kind of thing: an Index<struct LinkTag> cannot be used as an Index<struct DockTag>, nor
+// be compared with one. Plain numbers convert to it and it converts to a plain number, both implicitly: loops and
+// arrays need no casts, and an index of another kind would need both conversions at once, which C++ does not make. As
+// large as its number, and saved as it.
 template <class Tag>
 class Index {
  public:
   constexpr Index() = default;  // none
+  constexpr Index(NoIndex) {}
   template <std::integral Number>
-  constexpr explicit Index(Number number) : number_(narrow<std::uint32_t>(number)) {}
+  constexpr Index(Number number) : number_(narrow<std::uint32_t>(number)) {}
 
   constexpr operator std::uint32_t() const { return number_; }
-  constexpr bool valid() const { return number_ != none_number; }
+  constexpr bool valid() const { return number_ != NoIndex{}; }
   constexpr Index& operator++() { return ++number_, *this; }
   constexpr Index operator++(int) {
     const Index before = *this;
@@ -62,11 +71,29 @@ class Index {
   }
   friend constexpr Index operator+(Index index, std::integral auto offset) { return Index(index.number_ + offset); }
   friend constexpr auto operator<=>(Index, Index) = default;
+  // Without these, a comparison with a plain number could convert either side. They compare values: no index is -1.
+  friend constexpr bool operator==(Index index, std::integral auto number) {
+    return std::cmp_equal(index.number_, number);
+  }
+  template <std::integral Number>
+  friend constexpr std::strong_ordering operator<=>(Index index, Number number) {
+    using Wide = std::conditional_t<std::is_signed_v<Number>, std::int64_t, std::uint64_t>;
+    return Wide{index.number_} <=> static_cast<Wide>(number);
+  }
 
  private:
-  static constexpr std::uint32_t none_number = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t number_ = none_number;
+  std::uint32_t number_ = NoIndex{};
 };
+
+template <class To, class Tag>
+constexpr To narrow(Index<Tag> index) {
+  return narrow<To>(std::uint32_t{index});
+}
+
+template <class A, class B>
+requires(!std::same_as<A, B>) bool operator==(Index<A>, Index<B>) = delete;
+template <class A, class B>
+requires(!std::same_as<A, B>) bool operator<=>(Index<A>, Index<B>) = delete;
 
 // for (const LinkIndex link : indices<LinkIndex>(world.links())) ...
 // for (const std::uint32_t i : indices(agents)) ...

@@ -136,16 +136,16 @@ Payload from_frame(std::span<const std::byte> frame, std::uint16_t port) {
 
 Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, const PropagationRegistry& laws,
                                                    std::uint64_t seed, Receiver& receiver) {
-  const auto has_any = [&](std::uint32_t placement) {
+  const auto has_any = [&](PlacementIndex placement) {
     const model::ModuleModel& m = world.module_model(placement);
     return !m.wires.empty() || !m.radios.empty() || !m.buses.empty();
   };
-  const std::vector<std::uint32_t>& modules = world.modules();
+  const std::vector<PlacementIndex>& modules = world.modules();
   if (std::none_of(modules.begin(), modules.end(), has_any)) return std::unique_ptr<Exchange>{};
   std::unique_ptr<Exchange> exchange(new Exchange(seed, receiver));
   if (auto added = exchange->add_channels(world, laws, seed); !added.ok()) return added.error();
   exchange->wire_of_dock_.assign(world.docks(), world::nobody);
-  for (std::uint32_t agent = 0; agent < modules.size(); ++agent)
+  for (const AgentIndex agent : indices<AgentIndex>(modules))
     if (auto added = exchange->add_module(world, agent); !added.ok()) return added.error();
   exchange->tallies_.resize(exchange->network_.interfaces());
   exchange->network_.set_listener(exchange.get());
@@ -155,7 +155,7 @@ Result<std::unique_ptr<Exchange>> Exchange::create(const world::World& world, co
 
 Result<void> Exchange::add_channels(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed) {
   std::map<std::string, model::Channel> channels;  // those that radios use
-  for (const std::uint32_t placement : world.modules())
+  for (const PlacementIndex placement : world.modules())
     for (const model::Radio& radio : world.module_model(placement).radios) channels[radio.channel].name = radio.channel;
   for (const model::Channel& channel : world.model().channels)
     if (const auto used = channels.find(channel.name); used != channels.end()) used->second = channel;
@@ -176,7 +176,7 @@ Result<void> Exchange::add_channels(const world::World& world, const Propagation
   return {};
 }
 
-void Exchange::add_interface(std::uint32_t agent, int outlet, net::InterfaceId id) {
+void Exchange::add_interface(AgentIndex agent, int outlet, net::InterfaceId id) {
   VOLVOX_ASSERT(agent < first_outlet_.size() && outlet >= 0);
   VOLVOX_ASSERT(first_outlet_[agent] + outlet < interfaces_.size());
   VOLVOX_ASSERT(id.index == owners_.size());
@@ -184,9 +184,9 @@ void Exchange::add_interface(std::uint32_t agent, int outlet, net::InterfaceId i
   owners_.push_back({agent, outlet});
 }
 
-Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent) {
+Result<void> Exchange::add_module(const world::World& world, AgentIndex agent) {
   VOLVOX_ASSERT(agent < world.modules().size() && agent == first_outlet_.size());
-  const std::uint32_t placement = world.modules()[agent];
+  const PlacementIndex placement = world.modules()[agent];
   const model::ModuleModel& model = world.module_model(placement);
   const net::NodeId node = network_.add_node();  // its number is the agent's
   first_outlet_.push_back(narrow<std::uint32_t>(interfaces_.size()));
@@ -195,7 +195,7 @@ Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent
     const auto id = network_.add_wire(node, options_of(wire));
     if (!id.ok()) return at(model.file, wire.line, "<volvox:wire>", id.error());
     add_interface(agent, wire.dock, *id);
-    const std::uint32_t dock = world.part(placement).first_dock + wire.dock;
+    const DockIndex dock = world.part(placement).first_dock + wire.dock;
     wire_of_dock_[dock] = narrow<std::uint32_t>(wires_.size());
     wires_.push_back({dock, *id, options_of(wire).timing});
   }
@@ -203,7 +203,7 @@ Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent
   for (const model::Radio& radio : model.radios) {
     const auto channel =
         std::find_if(channels_.begin(), channels_.end(), [&](const ChannelUse& c) { return c.name == radio.channel; });
-    const std::uint32_t link = world.part(placement).first_link + radio.link;
+    const LinkIndex link = world.part(placement).first_link + radio.link;
     const auto id =
         network_.add_radio(node, channel->medium, options_of(radio), world.link_pose(link) * radio.pose.position);
     if (!id.ok()) return at(model.file, radio.line, fmt::format("radio '{}'", radio.name), id.error());
@@ -223,8 +223,8 @@ Result<void> Exchange::add_module(const world::World& world, std::uint32_t agent
   return {};
 }
 
-Result<void> Exchange::add_bus_port(const world::World& world, std::uint32_t agent, int outlet, const model::Bus& bus) {
-  const std::uint32_t placement = world.modules()[agent];
+Result<void> Exchange::add_bus_port(const world::World& world, AgentIndex agent, int outlet, const model::Bus& bus) {
+  const PlacementIndex placement = world.modules()[agent];
   const std::string& file = world.module_model(placement).file;
   auto use = std::find_if(buses_.begin(), buses_.end(), [&](const BusUse& b) { return b.options.name == bus.name; });
   if (use == buses_.end()) {
@@ -280,7 +280,7 @@ void Exchange::all_sent(const world::World& world, Sight& sight) {
 }
 
 // The interface by which that module can be reached from this outlet.
-Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, int address) const {
+Result<net::InterfaceId> Exchange::destination(AgentIndex agent, int outlet, int address) const {
   VOLVOX_ASSERT(carries(agent, outlet));
   if (address == everyone) return net::everyone;
   if (address < 0 || address >= std::ssize(first_outlet_))
@@ -303,7 +303,7 @@ Result<net::InterfaceId> Exchange::destination(std::uint32_t agent, int outlet, 
       "send to modules that have the same radio channel or bus");
 }
 
-Result<bool> Exchange::send(std::uint32_t agent, const Outgoing& message, Time at) {
+Result<bool> Exchange::send(AgentIndex agent, const Outgoing& message, Time at) {
   VOLVOX_ASSERT(carries(agent, message.outlet));
   VOLVOX_ASSERT(tallies_.size() == network_.interfaces() && owners_.size() == tallies_.size());
   const net::InterfaceId from = interface(agent, message.outlet);
@@ -369,10 +369,10 @@ void Exchange::send_finished(net::Network&, const net::SendReport& report) {
 // --- links -------------------------------------------------------------------------------------
 
 // The wire at the other end of an engaged dock, if both have the same timing.
-net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
+net::InterfaceId Exchange::wanted_peer(DockIndex dock) const {
   VOLVOX_ASSERT(dock < partners_.size() && wire_of_dock_.size() == partners_.size());
   VOLVOX_ASSERT(wire_of_dock_[dock] < wires_.size());
-  const std::uint32_t partner = partners_[dock];
+  const DockIndex partner = partners_[dock];
   if (partner == world::nobody || wire_of_dock_[partner] == world::nobody) return {};
   const DockWire& other = wires_[wire_of_dock_[partner]];
   return other.timing == wires_[wire_of_dock_[dock]].timing ? other.id : net::InterfaceId{};
@@ -381,7 +381,7 @@ net::InterfaceId Exchange::wanted_peer(std::uint32_t dock) const {
 void Exchange::update_links(const world::World& world) {
   VOLVOX_ASSERT(wire_of_dock_.size() == world.docks());
   seen_.assign(world.docks(), world::nobody);
-  for (std::uint32_t d = 0; d < seen_.size(); ++d)
+  for (const DockIndex d : indices<DockIndex>(seen_))
     if (world.dock_status(d).phase == world::DockPhase::engaged) seen_[d] = world.graph().partner(d);
   if (looked_ && seen_ == partners_) return;
   looked_ = true;
@@ -452,14 +452,14 @@ void Exchange::update_buses(const world::World& world, BusUse& use) {
 // By placement: the lowest number among the placements that engaged docks connect.
 std::vector<std::uint32_t> Exchange::components(const world::World& world) const {
   UnionFind joined(world.placements());
-  for (std::uint32_t d = 0; d < partners_.size(); ++d)
+  for (const DockIndex d : indices<DockIndex>(partners_))
     if (partners_[d] != world::nobody) joined.join(world.graph().owner(d), world.graph().owner(partners_[d]));
   return joined.roots();
 }
 
 // --- percepts ----------------------------------------------------------------------------------
 
-LinkState Exchange::link(std::uint32_t agent, int outlet) const {
+LinkState Exchange::link(AgentIndex agent, int outlet) const {
   VOLVOX_ASSERT(carries(agent, outlet));
   const net::InterfaceId id = interface(agent, outlet);
   const Tally& tally = tallies_[id.index];
@@ -471,7 +471,7 @@ LinkState Exchange::link(std::uint32_t agent, int outlet) const {
   return state;
 }
 
-Signal Exchange::signal(std::uint32_t agent, int outlet) const {
+Signal Exchange::signal(AgentIndex agent, int outlet) const {
   const net::InterfaceId id = interface(agent, outlet);
   const Tally& tally = tallies_[id.index];
   Signal signal;

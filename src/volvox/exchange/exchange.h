@@ -22,6 +22,11 @@
 
 namespace volvox::exchange {
 
+using world::AgentIndex;
+using world::DockIndex;
+using world::LinkIndex;
+using world::PlacementIndex;
+
 // Further models of radio propagation. The factory gets the frequency (Hz) of the channel and its other attributes.
 using PropagationFactory = std::function<std::unique_ptr<net::Propagation>(double frequency, const Parameters&)>;
 using PropagationRegistry = Registry<PropagationFactory>;
@@ -30,8 +35,8 @@ using PropagationRegistry = Registry<PropagationFactory>;
 // (network().now()); it may call send().
 class Receiver {
  public:
-  virtual void received(std::uint32_t agent, Message message) = 0;
-  virtual void sent(std::uint32_t agent, const SendReport& report) = 0;
+  virtual void received(AgentIndex agent, Message message) = 0;
+  virtual void sent(AgentIndex agent, const SendReport& report) = 0;
 
  protected:
   ~Receiver() = default;
@@ -45,30 +50,28 @@ class Exchange final : private net::Listener {
                                                   std::uint64_t seed, Receiver& receiver);
 
   // Whether messages at this outlet cross the discrete-event network; otherwise the outlet is an ideal dock.
-  bool carries(std::uint32_t agent, int outlet) const { return interface(agent, outlet).valid(); }
+  bool carries(AgentIndex agent, int outlet) const { return interface(agent, outlet).valid(); }
 
   // The phases.
   void begin_tick(const world::World& world);
   // True: accepted. False: lost and counted. An error: a mistake of the sender. The frame starts at `at` or later.
-  Result<bool> send(std::uint32_t agent, const Outgoing& message, Time at);
+  Result<bool> send(AgentIndex agent, const Outgoing& message, Time at);
   void all_sent(const world::World& world, Sight& sight);  // computes the occlusion for this tick
   Result<void> run(Time tick_end) { return network_.run(tick_end); }
   void update_links(const world::World& world);  // a dock that has let go cuts its frames
 
   // The percepts of an interface.
-  LinkState link(std::uint32_t agent, int outlet) const;
-  Signal signal(std::uint32_t agent, int outlet) const;
+  LinkState link(AgentIndex agent, int outlet) const;
+  Signal signal(AgentIndex agent, int outlet) const;
 
   // For recorders, viewers, experiments and tests.
   const net::Network& network() const { return network_; }
   struct Owner {
-    std::uint32_t agent = 0;
+    AgentIndex agent = 0;
     int outlet = 0;
   };
   Owner owner(std::uint32_t interface) const { return owners_[interface]; }
-  net::InterfaceId interface(std::uint32_t agent, int outlet) const {
-    return interfaces_[first_outlet_[agent] + outlet];
-  }
+  net::InterfaceId interface(AgentIndex agent, int outlet) const { return interfaces_[first_outlet_[agent] + outlet]; }
   // The network's events of the last tick, if they are kept. They are not part of the state.
   void keep_frames(bool keep);
   const net::FrameLog& frames() const { return frames_; }
@@ -82,12 +85,12 @@ class Exchange final : private net::Listener {
  private:
   Exchange(std::uint64_t seed, Receiver& receiver) : receiver_(receiver), network_({.seed = seed}) {}
   Result<void> add_channels(const world::World& world, const PropagationRegistry& laws, std::uint64_t seed);
-  Result<void> add_module(const world::World& world, std::uint32_t agent);
-  Result<void> add_bus_port(const world::World& world, std::uint32_t agent, int outlet, const model::Bus& bus);
-  void add_interface(std::uint32_t agent, int outlet, net::InterfaceId id);
-  net::InterfaceId wanted_peer(std::uint32_t dock) const;
+  Result<void> add_module(const world::World& world, AgentIndex agent);
+  Result<void> add_bus_port(const world::World& world, AgentIndex agent, int outlet, const model::Bus& bus);
+  void add_interface(AgentIndex agent, int outlet, net::InterfaceId id);
+  net::InterfaceId wanted_peer(DockIndex dock) const;
   std::vector<std::uint32_t> components(const world::World& world) const;
-  Result<net::InterfaceId> destination(std::uint32_t agent, int outlet, int address) const;
+  Result<net::InterfaceId> destination(AgentIndex agent, int outlet, int address) const;
 
   void received(net::Network&, const net::Reception& reception) override;
   void send_finished(net::Network&, const net::SendReport& report) override;
@@ -106,11 +109,11 @@ class Exchange final : private net::Listener {
   };
   struct Antenna {
     net::InterfaceId id;
-    std::uint32_t link = 0;  // of the world
-    Vec3 place;              // in the link's frame
+    LinkIndex link = 0;
+    Vec3 place;  // in the link's frame
   };
   struct DockWire {
-    std::uint32_t dock = 0;  // of the world
+    DockIndex dock = 0;
     net::InterfaceId id;
     net::Timing timing = net::Timing::live;
   };
@@ -122,10 +125,10 @@ class Exchange final : private net::Listener {
   struct BusUse {  // of one name
     model::Bus options;
     std::string file;
-    std::vector<net::BusId> buses;          // as many as there are ports: the most that may be needed
-    std::vector<net::InterfaceId> ports;    // in the order of modules
-    std::vector<std::uint32_t> placements;  // of the ports
-    std::vector<std::uint8_t> masters;      // whether a port can be master
+    std::vector<net::BusId> buses;           // as many as there are ports: the most that may be needed
+    std::vector<net::InterfaceId> ports;     // in the order of modules
+    std::vector<PlacementIndex> placements;  // of the ports
+    std::vector<std::uint8_t> masters;       // whether a port can be master
   };
 
   void update_buses(const world::World& world, BusUse& use);
@@ -142,9 +145,9 @@ class Exchange final : private net::Listener {
   std::vector<BusUse> buses_;
   std::vector<Tally> tallies_;  // by interface
 
-  std::vector<std::uint32_t> partners_;  // by dock, of engaged pairs, at the last update of links
-  bool looked_ = false;                  // whether links have been updated yet
-  std::vector<std::uint32_t> seen_;      // scratch: the partners at this update
+  std::vector<DockIndex> partners_;  // by dock, of engaged pairs, at the last update of links
+  bool looked_ = false;              // whether links have been updated yet
+  std::vector<DockIndex> seen_;      // scratch: the partners at this update
   net::FrameLog frames_;
 };
 

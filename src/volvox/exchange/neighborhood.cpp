@@ -8,12 +8,12 @@ namespace volvox::exchange {
 void Neighborhood::update(const world::World& world, double range) {
   modules_ = world.modules();
   positions_.clear();
-  for (const std::uint32_t module : modules_)
+  for (const world::PlacementIndex module : modules_)
     positions_.push_back(world.link_pose(world.part(module).first_link).position);
   grid_.fill(positions_, std::max(range, 1e-3));
 }
 
-void Neighborhood::near(const Vec3& place, double range, std::uint32_t except, std::vector<Near>& out) const {
+void Neighborhood::near(const Vec3& place, double range, world::PlacementIndex except, std::vector<Near>& out) const {
   out.clear();
   // The search radius is slightly larger, so that rounding in the square loses no module; the distance decides.
   grid_.near(place, range * (1 + 1e-9), [&](std::uint32_t i, double distance_squared) {

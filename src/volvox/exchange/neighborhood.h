@@ -17,16 +17,16 @@ class Neighborhood {
   void update(const world::World& world, double range);
 
   struct Near {
-    double distance = 0;       // m
-    std::uint32_t module = 0;  // the placement
-    Vec3 position;             // world frame
+    double distance = 0;               // m
+    world::PlacementIndex module = 0;  // the placement
+    Vec3 position;                     // world frame
   };
   // The modules within the range except one, sorted by distance and then by number. Thread-safe.
-  void near(const Vec3& place, double range, std::uint32_t except, std::vector<Near>& out) const;
+  void near(const Vec3& place, double range, world::PlacementIndex except, std::vector<Near>& out) const;
 
  private:
-  std::vector<std::uint32_t> modules_;  // placements
-  std::vector<Vec3> positions_;         // of those
+  std::vector<world::PlacementIndex> modules_;  // placements
+  std::vector<Vec3> positions_;                 // of those
   CellGrid grid_;
 };
 

@@ -25,7 +25,7 @@ class Dimmed final : public net::Propagation {
 
 }  // namespace
 
-void Occlusion::add(std::uint32_t number, std::uint32_t placement) {
+void Occlusion::add(std::uint32_t number, world::PlacementIndex placement) {
   if (place_.size() <= number) place_.resize(number + 1, nowhere);
   place_[number] = narrow<std::uint32_t>(placements_.size());
   placements_.push_back(placement);

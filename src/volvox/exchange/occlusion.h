@@ -19,7 +19,7 @@ class Occlusion {
   static constexpr std::size_t most_radios = 4096;  // the table grows with the square
 
   // `number` is the radio's in the network; `placement` the module that carries it.
-  void add(std::uint32_t number, std::uint32_t placement);
+  void add(std::uint32_t number, world::PlacementIndex placement);
   bool has(std::uint32_t number) const { return number < place_.size() && place_[number] != nowhere; }
   std::size_t radios() const { return placements_.size(); }
   // Casts the rays between all pairs if anything has moved. `sight` must be up to date; `positions` (m, world frame)
@@ -36,11 +36,11 @@ class Occlusion {
 
   static constexpr std::uint32_t nowhere = 0xffffffffu;
   double passes_body_;
-  std::vector<std::uint32_t> place_;       // by number
-  std::vector<std::uint32_t> placements_;  // in the order of add
-  std::vector<double> table_;              // by pair
-  std::vector<Vec3> looked_at_;            // the positions of the radios at the last look()
-  std::uint64_t version_ = 0;              // of the sight at the last look()
+  std::vector<std::uint32_t> place_;               // by number
+  std::vector<world::PlacementIndex> placements_;  // in the order of add
+  std::vector<double> table_;                      // by pair
+  std::vector<Vec3> looked_at_;                    // the positions of the radios at the last look()
+  std::uint64_t version_ = 0;                      // of the sight at the last look()
 
   // Scratch: the unfinished rays of one radio, and the length that each has covered.
   struct Going {

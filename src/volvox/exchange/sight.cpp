@@ -12,10 +12,10 @@ std::uint64_t Sight::version() const { return caster_ ? caster_->version() : 0; 
 
 void Sight::build(const world::World& world) {
   caster_ = std::make_unique<rays::RayCaster>();
-  for (std::uint32_t placement = 0; placement < world.placements(); ++placement) {
+  for (const world::PlacementIndex placement : indices<world::PlacementIndex>(world.placements())) {
     const model::ModuleModel& model = world.module_model(placement);
     for (std::uint32_t i = 0; i < model.links.size(); ++i) {
-      const std::uint32_t link = world.part(placement).first_link + i;
+      const world::LinkIndex link = world.part(placement).first_link + i;
       caster_->add({world.link_model(link).geometry, world.link_pose(link), placement + 1, !model.fixed_in_place});
     }
   }
@@ -23,9 +23,8 @@ void Sight::build(const world::World& world) {
 
 void Sight::update(const world::World& world, ThreadPool* threads) {
   if (!caster_) build(world);
-  parallel_for(threads, world.links(), 128, [&](std::size_t link) {
-    caster_->place(narrow<std::uint32_t>(link), world.link_pose(narrow<std::uint32_t>(link)));
-  });
+  parallel_for(threads, world.links(), 128,
+               [&](std::size_t link) { caster_->place(narrow<std::uint32_t>(link), world.link_pose(link)); });
   caster_->update();
 }
 

@@ -26,7 +26,7 @@ VOLVOX_TYPE(Light, red, green, blue)
 
 struct ActContext {
   world::World& world;
-  std::uint32_t module = 0;
+  world::PlacementIndex module = 0;
 };
 
 class Actuator {

@@ -38,14 +38,14 @@ class MountedActuator : public Actuator {
   bool on_board() const override { return true; }
 
  protected:
-  std::uint32_t link(const ActContext& c) const { return c.world.part(c.module).first_link + link_; }
+  world::LinkIndex link(const ActContext& c) const { return c.world.part(c.module).first_link + link_; }
   // From the centre of mass to the mount, and the mount's rotation, in world axes.
   struct Mount {
     Vec3 arm;
     Quat rotation;
   };
   Mount mount(const ActContext& c) const {
-    const std::uint32_t on = link(c);
+    const world::LinkIndex on = link(c);
     const Pose pose = c.world.link_pose(on);
     return {pose.rotation * (pose_.position - c.world.link_model(on).inertial.position),
             pose.rotation * pose_.rotation};

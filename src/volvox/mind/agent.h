@@ -18,6 +18,7 @@
 #include "volvox/base/index.h"
 #include "volvox/exchange/message.h"
 #include "volvox/mind/anatomy.h"
+#include "volvox/world/indices.h"
 
 namespace volvox::mind {
 
@@ -215,7 +216,7 @@ class Agent {
   // several behaviours share a name, the value is that of the first.
   std::map<std::string, std::string> behavior_parameters() const;
   const std::vector<std::string>& outlets() const { return anatomy_->outlet_names; }
-  std::uint32_t placement() const { return placement_; }
+  world::PlacementIndex placement() const { return placement_; }
 
   // --- Callbacks for percepts (seed 003's SensorCallbacks) -------------------------------------
   // To be called in start(). From then on callback(const T&) gets that percept (with its noise, not copied) in every
@@ -338,7 +339,7 @@ class Agent {
   }
 
   std::string name_;
-  std::uint32_t placement_ = 0;
+  world::PlacementIndex placement_ = 0;
   std::shared_ptr<const Anatomy> anatomy_;
   const Extensions* extensions_ = nullptr;
   std::vector<Observation> observations_;

@@ -20,7 +20,7 @@ class Beacon final : public Sensor {
     beacon = {};
     const Pose here = c.world.link_pose(c.link(link_)) * pose_;
     double nearest = max_range_;
-    for (std::uint32_t dock = 0; dock < c.world.docks(); ++dock) {
+    for (const world::DockIndex dock : indices<world::DockIndex>(c.world.docks())) {
       const world::DockStatus& status = c.world.dock_status(dock);
       if (status.phase != world::DockPhase::free || !status.enabled || c.world.graph().owner(dock) == c.module)
         continue;

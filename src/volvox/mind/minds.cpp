@@ -12,7 +12,7 @@ namespace volvox::mind {
 
 // Calls a behaviour. An exception stops the run with a message, not the program.
 template <class Call>
-void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& call) {
+void Minds::guarded(AgentIndex i, std::size_t slot, const char* doing, Call&& call) {
   VOLVOX_ASSERT(i < agents_.size());
   VOLVOX_ASSERT(slot >= first_slot_[i] && slot < first_slot_[i + 1]);
   VOLVOX_ASSERT(slots_[slot].behavior != nullptr);
@@ -29,19 +29,19 @@ void Minds::guarded(std::size_t i, std::size_t slot, const char* doing, Call&& c
 }
 
 template <class Call>
-void Minds::each_behavior(std::size_t i, const char* doing, Call&& call) {
+void Minds::each_behavior(AgentIndex i, const char* doing, Call&& call) {
   VOLVOX_ASSERT(first_slot_.size() == agents_.size() + 1 && failures_.size() == agents_.size());
   if (agents_[i].off_) return;
   for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1] && failures_[i].empty(); ++slot)
     guarded(i, slot, doing, call);
 }
 
-StepStatus Minds::failed(std::size_t i, std::string what) const {
+StepStatus Minds::failed(AgentIndex i, std::string what) const {
   return {.what = std::move(what), .who = fmt::format("module '{}'", agents_[i].name_)};
 }
 
 StepStatus Minds::first_failure() {
-  for (std::size_t i = 0; i < failures_.size(); ++i)
+  for (const AgentIndex i : indices<AgentIndex>(failures_))
     if (!failures_[i].empty()) return failed(i, std::exchange(failures_[i], {}));
   return {};
 }
@@ -50,7 +50,7 @@ Result<void> Minds::start(const world::World& world, double dt) {
   ThreadPool alone(1);
   if (const StepStatus failure = sense(world, dt, alone); !failure.ok())
     return Error(failure.who + ": " + failure.what, "correct the sensor, or leave it out");
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     agents_[i].dt_ = dt;
     each_behavior(i, "start", [](Behavior& b, Agent& a) {
       b.start(a);
@@ -71,7 +71,7 @@ Result<void> Minds::start(const world::World& world, double dt) {
   return {};
 }
 
-Result<void> Minds::add_controller(const world::World& world, std::size_t i, std::size_t slot) {
+Result<void> Minds::add_controller(const world::World& world, AgentIndex i, std::size_t slot) {
   const Behavior::OnBoard wanted = slots_[slot].behavior->on_board();
   if (wanted.actions.empty()) return {};
   const Agent& agent = agents_[i];
@@ -116,10 +116,10 @@ Result<void> Minds::add_controller(const world::World& world, std::size_t i, std
 std::string Minds::control_one(world::World& world, std::size_t c, Time substep_begin, double step) {
   VOLVOX_ASSERT(c < controllers_.size() && step > 0);
   const Controller& controller = controllers_[c];
-  const std::size_t i = controller.agent;
+  const AgentIndex i = controller.agent;
   Agent& agent = agents_[i];
   const Anatomy& anatomy = *agent.anatomy_;
-  const SenseContext context{world, agent.placement_, step, {}, {}, exchange_.get(), narrow<std::uint32_t>(i)};
+  const SenseContext context{world, agent.placement_, step, {}, {}, exchange_.get(), i};
   for (const std::size_t p : controller.percepts) anatomy.sensors[p]->read(context, agent.percepts_[p]);
   for (const std::size_t k : controller.noises) {
     NoiseSlot& noise = noises_[i].percepts[k];
@@ -150,7 +150,7 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
   rays_.clear();
   ray_spans_.clear();
   first_ray_span_.assign(agents_.size() + 1, 0);
-  for (const std::uint32_t i : indices(agents_)) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     first_ray_span_[i] = ray_spans_.size();
     const Anatomy& anatomy = *agents_[i].anatomy_;
     for (const int percept : anatomy.ray_sensors) {
@@ -172,27 +172,21 @@ void Minds::collect_contacts(const world::World& world) {
   contact_forces_.assign(world.links(), -1);
   for (const physics::Contact& contact : contacts_) {
     for (const physics::BodyId body : {contact.a, contact.b}) {
-      const std::uint32_t link = world.link_of(body);
+      const world::LinkIndex link = world.link_of(body);
       if (link == world::nobody) continue;
       contact_forces_[link] = std::max(contact_forces_[link], 0.0) + contact.force;
     }
   }
 }
 
-void Minds::sense_one(const world::World& world, double dt, std::size_t i) {
+void Minds::sense_one(const world::World& world, double dt, AgentIndex i) {
   VOLVOX_ASSERT(i < agents_.size() && dt > 0);
   VOLVOX_ASSERT(agents_[i].percepts_.size() == agents_[i].anatomy_->sensors.size());
   VOLVOX_ASSERT(!casts_rays_ || first_ray_span_.size() == agents_.size() + 1);
   Agent& agent = agents_[i];
   const Anatomy& anatomy = *agent.anatomy_;
-  SenseContext context{world,
-                       agent.placement_,
-                       dt,
-                       {},
-                       contact_forces_,
-                       exchange_.get(),
-                       narrow<std::uint32_t>(i),
-                       neighbor_range_ > 0 ? &neighborhood_ : nullptr};
+  SenseContext context{world,           agent.placement_, dt, {},
+                       contact_forces_, exchange_.get(),  i,  neighbor_range_ > 0 ? &neighborhood_ : nullptr};
   std::size_t span = casts_rays_ ? first_ray_span_[i] : 0;
   for (std::size_t p = 0; p < anatomy.sensors.size(); ++p) {
     if (casts_rays_ && span < first_ray_span_[i + 1] && ray_spans_[span].percept == narrow<int>(p)) {
@@ -221,7 +215,7 @@ StepStatus Minds::sense(const world::World& world, double dt, ThreadPool& thread
 StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
   VOLVOX_ASSERT(order_.empty() || order_.size() == agents_.size());
   parallel_for(&threads, agents_.size(), 16, [&](std::size_t k) {
-    const std::size_t i = order_.empty() ? k : order_[k];
+    const AgentIndex i = order_.empty() ? AgentIndex(k) : order_[k];
     agents_[i].now_ = tick_begin;
     agents_[i].dt_ = dt;
     for (const Agent::Observation& seen : agents_[i].observations_) {
@@ -246,7 +240,7 @@ StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
 StepStatus Minds::send(const world::World& world, std::int64_t tick, double dt) {
   dt_ = dt;
   if (exchange_) exchange_->begin_tick(world);
-  for (const std::uint32_t i : indices(agents_)) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     Agent& agent = agents_[i];
     for (Outgoing& out : agent.outbox_) {
       if (exchange_ && exchange_->carries(i, out.outlet)) send_on_network(i, out);
@@ -259,7 +253,7 @@ StepStatus Minds::send(const world::World& world, std::int64_t tick, double dt) 
 }
 
 // Applies the noise of the outlet to a message.
-MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
+MessageFate Minds::disturb(AgentIndex i, Outgoing& out) {
   VOLVOX_ASSERT(out.outlet >= 0 && out.outlet < std::ssize(agents_[i].anatomy_->outlet_names));
   MessageFate fate;
   for (NoiseSlot& slot : noises_[i].messages) {
@@ -273,14 +267,14 @@ MessageFate Minds::disturb(std::size_t i, Outgoing& out) {
 
 // Ideal links: a message sent at a dock arrives at the start of the next tick, at the module that was attached when it
 // was sent.
-void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out) {
+void Minds::send_ideal(const world::World& world, std::int64_t tick, AgentIndex i, Outgoing& out) {
   VOLVOX_ASSERT(out.outlet >= 0 && out.outlet < std::ssize(world.module_model(agents_[i].placement_).docks));
   VOLVOX_ASSERT(agent_of_placement_.size() == world.placements());
   const Agent& agent = agents_[i];
   ++network_.sent;
-  const std::uint32_t dock = world.part(agent.placement_).first_dock + out.outlet;
-  const std::uint32_t partner = world.graph().partner(dock);
-  const std::uint32_t neighbor = partner == world::nobody ? world::nobody : world.graph().owner(partner);
+  const world::DockIndex dock = world.part(agent.placement_).first_dock + out.outlet;
+  const world::DockIndex partner = world.graph().partner(dock);
+  const world::PlacementIndex neighbor = world.graph().neighbor(dock);
   // A dock that is still latching does not carry messages.
   const bool closed = world.dock_status(dock).phase == world::DockPhase::engaged;
   if (!closed || agent_of_placement_[neighbor] == world::nobody) {
@@ -300,7 +294,7 @@ void Minds::send_ideal(const world::World& world, std::int64_t tick, std::size_t
   in_flight_.push_back({tick + fate.delay_ticks, agent_of_placement_[neighbor], std::move(message)});
 }
 
-void Minds::send_on_network(std::uint32_t i, Outgoing& out) {
+void Minds::send_on_network(AgentIndex i, Outgoing& out) {
   VOLVOX_ASSERT(exchange_ && exchange_->carries(i, out.outlet));
   ++network_.sent;
   const MessageFate fate = out.poll ? MessageFate{} : disturb(i, out);
@@ -321,7 +315,7 @@ void Minds::send_on_network(std::uint32_t i, Outgoing& out) {
 
 // Messages that a callback has sent leave at once on the discrete-event network; at ideal docks they wait for the next
 // tick.
-void Minds::answer(std::uint32_t i) {
+void Minds::answer(AgentIndex i) {
   std::vector<Outgoing>& outbox = agents_[i].outbox_;
   if (!exchange_ || outbox.empty()) return;
   for (Outgoing& out : outbox)
@@ -330,7 +324,7 @@ void Minds::answer(std::uint32_t i) {
 }
 
 // The command after its noise; `room` stores it if there is noise.
-const Value& Minds::disturbed(std::size_t i, std::size_t action, Value& room) {
+const Value& Minds::disturbed(AgentIndex i, std::size_t action, Value& room) {
   VOLVOX_ASSERT(action < agents_[i].actions_.size() && agents_[i].action_set_[action]);
   const Value& command = agents_[i].actions_[action];
   for (NoiseSlot& noise : noises_[i].actions) {
@@ -342,7 +336,7 @@ const Value& Minds::disturbed(std::size_t i, std::size_t action, Value& room) {
   return command;
 }
 
-std::string Minds::command_problem(std::size_t i, std::size_t action, const Value& command) const {
+std::string Minds::command_problem(AgentIndex i, std::size_t action, const Value& command) const {
   bool good = true;
   const_cast<Value&>(command).each_number([&](double& x) { good = good && std::isfinite(x); });
   if (good) return {};
@@ -354,7 +348,7 @@ std::string Minds::command_problem(std::size_t i, std::size_t action, const Valu
 StepStatus Minds::act(world::World& world) {
   VOLVOX_ASSERT(controller_of_.empty() || controller_of_.size() == agents_.size());
   Value room;
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     const Agent& agent = agents_[i];
     const Anatomy& anatomy = *agent.anatomy_;
     const Controller* controller =
@@ -376,7 +370,7 @@ StepStatus Minds::act(world::World& world) {
 }
 
 // A message has arrived: Behavior::receive may consume it, otherwise it goes into the mailbox.
-void Minds::hand_over(std::uint32_t i, Message message) {
+void Minds::hand_over(AgentIndex i, Message message) {
   VOLVOX_ASSERT(i < agents_.size());
   VOLVOX_ASSERT(message.sent <= message.arrived);
   VOLVOX_ASSERT(message.outlet >= 0 && message.outlet < std::ssize(agents_[i].anatomy_->outlet_names));
@@ -406,12 +400,12 @@ void Minds::hand_over(std::uint32_t i, Message message) {
   agent.mailbox_.push_back(std::move(message));
 }
 
-void Minds::received(std::uint32_t agent, Message message) {
+void Minds::received(AgentIndex agent, Message message) {
   last_called_ = agent;
   hand_over(agent, std::move(message));
 }
 
-void Minds::sent(std::uint32_t agent, const SendReport& report) {
+void Minds::sent(AgentIndex agent, const SendReport& report) {
   last_called_ = agent;
   agents_[agent].now_ = exchange_->network().now();
   each_behavior(agent, "sent", [&](Behavior& b, Agent& a) { b.sent(a, report); });
@@ -438,7 +432,7 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
   }
   in_flight_.erase(in_flight_.begin(), in_flight_.begin() + arrived);
   if (exchange_) exchange_->update_links(world);
-  for (const std::uint32_t i : indices(agents_)) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     agents_[i].now_ = tick_end;
     each_behavior(i, "end_tick", [](Behavior& b, Agent& a) { b.end_tick(a); });
   }
@@ -447,7 +441,7 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
 
 void Minds::publish_logs(Log& log, Time tick_begin) {
   log_lines_.clear();
-  for (const std::uint32_t i : indices(agents_)) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     for (std::string& line : agents_[i].log_) {
       log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agents_[i].name_, line));
       log_lines_.push_back({i, std::move(line)});
@@ -456,7 +450,7 @@ void Minds::publish_logs(Log& log, Time tick_begin) {
   }
 }
 
-void Minds::switch_off(std::size_t i) {
+void Minds::switch_off(AgentIndex i) {
   VOLVOX_ASSERT(i < agents_.size());
   Agent& agent = agents_[i];
   agent.off_ = true;
@@ -471,14 +465,14 @@ void Minds::switch_off(std::size_t i) {
 }
 
 // Calls tune() of every behaviour of the module that has read a parameter of this name.
-bool Minds::tune(std::size_t i, const std::string& name, const std::string& value) {
+bool Minds::tune(AgentIndex i, const std::string& name, const std::string& value) {
   bool tuned = false;
   for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
     tuned = tune_slot(i, slot, name, value) || tuned;
   return tuned;
 }
 
-bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, const std::string& value) {
+bool Minds::tune_slot(AgentIndex i, std::size_t slot, const std::string& name, const std::string& value) {
   VOLVOX_ASSERT(slot >= first_slot_[i] && slot < first_slot_[i + 1]);
   Agent::Program& program = agents_[i].programs_[slot - first_slot_[i]];
   if (!program.parameters.asked().contains(name)) return false;
@@ -505,7 +499,7 @@ bool Minds::tune_slot(std::size_t i, std::size_t slot, const std::string& name, 
 }
 
 std::string Minds::cannot_save() const {
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
       if (!slots_[slot].behavior->lists_state())
         return fmt::format(
@@ -523,7 +517,7 @@ std::string Minds::cannot_save() const {
 
 // Calls tune() again for parameters that were changed before the snapshot. Its effects on the agent are undone, because
 // the snapshot already contains them.
-bool Minds::tune_again(std::size_t i) {
+bool Minds::tune_again(AgentIndex i) {
   const bool any = std::any_of(agents_[i].programs_.begin(), agents_[i].programs_.end(),
                                [](const Agent::Program& p) { return !p.tuned.empty(); });
   if (!any) return true;
@@ -552,7 +546,7 @@ void prefetch(const std::vector<T>& values) {
 }  // namespace
 
 void Minds::archive(Archive& ar) {
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     if (i + 1 < agents_.size()) {
       prefetch(agents_[i + 1].percepts_), prefetch(agents_[i + 1].actions_), prefetch(agents_[i + 1].programs_);
       for (std::size_t slot = first_slot_[i + 1]; slot < first_slot_[i + 2]; ++slot)
@@ -570,13 +564,13 @@ void Minds::archive(Archive& ar) {
   ar("network", network_);
   if (exchange_) exchange_->archive(ar);
   if (!ar.loading() || !ar.ok()) return;
-  const auto has_outlet = [&](std::size_t i, int outlet) {
+  const auto has_outlet = [&](AgentIndex i, int outlet) {
     return outlet >= 0 && outlet < std::ssize(agents_[i].anatomy_->outlet_names);
   };
   bool good = true;
   for (const InFlight& flight : in_flight_)
     good = good && flight.receiver < agents_.size() && has_outlet(flight.receiver, flight.message.outlet);
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
+  for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     const Agent& agent = agents_[i];
     good = good && agent.percepts_.size() == agent.anatomy_->sensors.size() &&
            agent.actions_.size() == agent.anatomy_->actuators.size() &&

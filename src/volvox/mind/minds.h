@@ -20,6 +20,8 @@
 
 namespace volvox::mind {
 
+using world::AgentIndex;
+
 struct NetworkCounters {
   // Messages. Lost: no neighbour or link, noise, a full queue, or a mailbox that no behaviour has opened. Frames that
   // collide or are cut off are counted by Exchange::network().
@@ -54,22 +56,22 @@ class Minds : private exchange::Receiver {
 
   // Changes a parameter of a module's behaviour between two ticks. False: there is no parameter of this name, or the
   // value is refused; the old value then stays.
-  bool tune(std::size_t agent, const std::string& parameter, const std::string& value);
+  bool tune(AgentIndex agent, const std::string& parameter, const std::string& value);
 
   // The module's power fails, between two ticks: its behaviours stop for good, it neither sends nor receives, and its
   // motors go limp. Its docks stay as they are.
-  void switch_off(std::size_t agent);
-  bool is_off(std::size_t agent) const { return agents_[agent].off_; }
+  void switch_off(AgentIndex agent);
+  bool is_off(AgentIndex agent) const { return agents_[agent].off_; }
 
   // The log lines and the messages that arrived in the last tick, for recorders and viewers.
   struct LogLine {
-    std::uint32_t agent = 0;
+    AgentIndex agent = 0;
     std::string text;
   };
   const std::vector<LogLine>& log_lines() const { return log_lines_; }
   struct Arrival {
-    std::uint32_t agent = 0;  // the receiver
-    int outlet = 0;           // of the receiver
+    AgentIndex agent = 0;  // the receiver
+    int outlet = 0;        // of the receiver
     Time sent, arrived;
     std::uint32_t bytes = 0;
   };
@@ -77,13 +79,13 @@ class Minds : private exchange::Receiver {
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
   // Behaviours run in this order: for the test that the order does not matter.
-  void set_order(std::vector<std::uint32_t> order) { order_ = std::move(order); }
+  void set_order(std::vector<AgentIndex> order) { order_ = std::move(order); }
 
   std::size_t size() const { return agents_.size(); }
-  const Agent& agent(std::size_t i) const { return agents_[i]; }
-  Agent& agent(std::size_t i) { return agents_[i]; }
+  const Agent& agent(AgentIndex i) const { return agents_[i]; }
+  Agent& agent(AgentIndex i) { return agents_[i]; }
   // The first behaviour of a module; null if it has none.
-  const Behavior* behavior(std::size_t i) const {
+  const Behavior* behavior(AgentIndex i) const {
     return first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].behavior.get() : nullptr;
   }
   const NetworkCounters& network() const { return network_; }
@@ -104,11 +106,11 @@ class Minds : private exchange::Receiver {
   std::size_t memory_bytes() const;
 
  private:
-  bool tune_again(std::size_t agent);
-  bool tune_slot(std::size_t agent, std::size_t slot, const std::string& parameter, const std::string& value);
-  struct InFlight {              // a message between two modules
-    std::int64_t due = 0;        // the tick at whose end it arrives
-    std::uint32_t receiver = 0;  // agent
+  bool tune_again(AgentIndex agent);
+  bool tune_slot(AgentIndex agent, std::size_t slot, const std::string& parameter, const std::string& value);
+  struct InFlight {        // a message between two modules
+    std::int64_t due = 0;  // the tick at whose end it arrives
+    AgentIndex receiver = 0;
     Message message;
     template <class A>
     void archive(A& ar) {
@@ -135,29 +137,29 @@ class Minds : private exchange::Receiver {
   };
 
   Minds() = default;
-  Result<void> add(const world::World& world, std::uint32_t placement, const Registries& registries,
+  Result<void> add(const world::World& world, world::PlacementIndex placement, const Registries& registries,
                    std::uint64_t seed);
   Result<void> add_behavior(const model::Mind& spec, const Registries& registries, std::uint64_t seed);
   Result<void> add_noise(const Agent& agent, const Registries& registries, std::uint64_t seed);
-  Result<void> add_controller(const world::World& world, std::size_t i, std::size_t slot);
-  std::string command_problem(std::size_t i, std::size_t action, const Value& command) const;
-  const Value& disturbed(std::size_t i, std::size_t action, Value& room);
+  Result<void> add_controller(const world::World& world, AgentIndex i, std::size_t slot);
+  std::string command_problem(AgentIndex i, std::size_t action, const Value& command) const;
+  const Value& disturbed(AgentIndex i, std::size_t action, Value& room);
   std::string control_one(world::World& world, std::size_t controller, Time substep_begin, double step);
   void cast_rays(const world::World& world, double dt, ThreadPool& threads);
   void collect_contacts(const world::World& world);
-  void sense_one(const world::World& world, double dt, std::size_t i);
+  void sense_one(const world::World& world, double dt, AgentIndex i);
   template <class Call>
-  void guarded(std::size_t i, std::size_t slot, const char* doing, Call&& call);
+  void guarded(AgentIndex i, std::size_t slot, const char* doing, Call&& call);
   template <class Call>
-  void each_behavior(std::size_t i, const char* doing, Call&& call);
-  MessageFate disturb(std::size_t i, Outgoing& out);
-  void send_ideal(const world::World& world, std::int64_t tick, std::size_t i, Outgoing& out);
-  void send_on_network(std::uint32_t i, Outgoing& out);
-  void answer(std::uint32_t i);
-  void hand_over(std::uint32_t i, Message message);
-  void received(std::uint32_t agent, Message message) override;
-  void sent(std::uint32_t agent, const SendReport& report) override;
-  StepStatus failed(std::size_t i, std::string what) const;
+  void each_behavior(AgentIndex i, const char* doing, Call&& call);
+  MessageFate disturb(AgentIndex i, Outgoing& out);
+  void send_ideal(const world::World& world, std::int64_t tick, AgentIndex i, Outgoing& out);
+  void send_on_network(AgentIndex i, Outgoing& out);
+  void answer(AgentIndex i);
+  void hand_over(AgentIndex i, Message message);
+  void received(AgentIndex agent, Message message) override;
+  void sent(AgentIndex agent, const SendReport& report) override;
+  StepStatus failed(AgentIndex i, std::string what) const;
   StepStatus first_failure();
 
   std::vector<Agent> agents_;
@@ -168,7 +170,8 @@ class Minds : private exchange::Receiver {
   std::vector<Slot> slots_;  // of agent i: first_slot_[i] to first_slot_[i + 1]
   std::vector<std::uint32_t> first_slot_;
   struct Controller {  // the inner control loop of a behaviour (Behavior::on_board)
-    std::size_t agent = 0, slot = 0;
+    AgentIndex agent = 0;
+    std::size_t slot = 0;
     std::vector<std::size_t> percepts, actions;
     std::vector<std::size_t> noises;  // of its percepts
     bool on_board(std::size_t action) const {
@@ -179,16 +182,16 @@ class Minds : private exchange::Receiver {
   std::vector<std::int32_t> controller_of_;  // by agent; negative: none. Empty: no agent has one
   std::vector<Noises> noises_;
   std::vector<std::string> failures_;  // by agent, of this tick
-  std::vector<std::uint32_t> order_;
-  std::vector<std::uint32_t> agent_of_placement_;
+  std::vector<AgentIndex> order_;
+  std::vector<AgentIndex> agent_of_placement_;
   bool needs_contacts_ = false, casts_rays_ = false;
   double neighbor_range_ = 0;  // m; 0: no sensor looks for neighbours
 
   std::vector<InFlight> in_flight_;  // sorted by arrival, receiver and sending order
   NetworkCounters network_;
   std::unique_ptr<exchange::Exchange> exchange_;
-  std::uint32_t last_called_ = 0;  // the agent that the network called last
-  double dt_ = 0;                  // s
+  AgentIndex last_called_ = 0;  // the agent that the network called last
+  double dt_ = 0;               // s
 
   bool watch_arrivals_ = false;
   std::vector<Arrival> arrivals_;

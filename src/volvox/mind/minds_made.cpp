@@ -15,14 +15,14 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
   minds->agent_of_placement_.assign(world.placements(), world::nobody);
   minds->agents_.reserve(world.modules().size());
   std::map<const model::ModuleModel*, std::shared_ptr<const Anatomy>> anatomies;
-  for (const std::uint32_t placement : world.modules()) {
+  for (const world::PlacementIndex placement : world.modules()) {
     auto& anatomy = anatomies[&world.module_model(placement)];
     if (!anatomy) {
       auto made = Anatomy::make(world.model().placements[placement].model, registries);
       if (!made.ok()) return made.error();
       anatomy = *made;
     }
-    minds->agent_of_placement_[placement] = narrow<std::uint32_t>(minds->agents_.size());
+    minds->agent_of_placement_[placement] = minds->agents_.size();
     minds->agents_.emplace_back();
     minds->agents_.back().anatomy_ = anatomy;
     minds->first_slot_.push_back(narrow<std::uint32_t>(minds->slots_.size()));
@@ -45,7 +45,7 @@ model::Clock draw_clock(const model::ClockSpread& spread, RandomStream random) {
 
 }  // namespace
 
-Result<void> Minds::add(const world::World& world, std::uint32_t placement, const Registries& registries,
+Result<void> Minds::add(const world::World& world, world::PlacementIndex placement, const Registries& registries,
                         std::uint64_t seed) {
   const model::Placement& placed = world.model().placements[placement];
   const model::Mind& mind = *placed.effective_mind();

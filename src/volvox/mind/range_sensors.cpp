@@ -203,7 +203,7 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
     for (int i = 0; i < fan_.rays(); ++i)
       if (c.hits[i].hit() && (nearest < 0 || c.hits[i].distance < c.hits[nearest].distance)) nearest = i;
     if (nearest < 0) return;
-    const std::uint32_t thing = c.world.placement_of_link(c.hits[nearest].body);
+    const world::PlacementIndex thing = c.world.placement_of_link(c.hits[nearest].body);
     const auto sees_it = [&](int i) { return c.hits[i].hit() && c.world.placement_of_link(c.hits[i].body) == thing; };
     int right = nearest, left = nearest;
     while (right > 0 && sees_it(right - 1)) --right;

@@ -61,17 +61,17 @@ VOLVOX_TYPE(Contact, touching, force)
 // The data that a sensor may read. The world is in its state at the beginning of the tick.
 struct SenseContext {
   const world::World& world;
-  std::uint32_t module = 0;                              // the placement that senses
+  world::PlacementIndex module = 0;                      // the placement that senses
   double dt = 0;                                         // s, the length of a tick
   std::span<const RayHit> hits;                          // of the rays of this sensor
   std::span<const double> contact_forces;                // N by link; empty unless a sensor needs_contacts()
   const exchange::Exchange* exchange = nullptr;          // null: no module has an interface to the network
-  std::uint32_t agent = 0;                               // the module's index among the modules with a mind
+  world::AgentIndex agent = 0;                           // the module's index among the modules with a mind
   const exchange::Neighborhood* neighborhood = nullptr;  // null unless a sensor has a neighbor_range()
 
-  std::uint32_t link(int index) const { return world.part(module).first_link + index; }
-  std::uint32_t joint(int index) const { return world.part(module).first_joint + index; }
-  std::uint32_t dock(int index) const { return world.part(module).first_dock + index; }
+  world::LinkIndex link(int index) const { return world.part(module).first_link + index; }
+  world::JointIndex joint(int index) const { return world.part(module).first_joint + index; }
+  world::DockIndex dock(int index) const { return world.part(module).first_dock + index; }
 };
 
 class Sensor {

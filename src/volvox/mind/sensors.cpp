@@ -47,13 +47,13 @@ class DockStateSensor final : public TypedSensor<DockState> {
  public:
   explicit DockStateSensor(int dock) : dock_(dock) {}
   void measure(const SenseContext& c, DockState& reading) const override {
-    const std::uint32_t dock = c.dock(dock_);
+    const world::DockIndex dock = c.dock(dock_);
     const world::DockStatus& status = c.world.dock_status(dock);
     reading.enabled = status.enabled;
     reading.engaged = status.phase == world::DockPhase::engaged;
     reading.latching = status.phase == world::DockPhase::latching;
     reading.broken = status.broken;
-    const std::uint32_t partner = c.world.graph().partner(dock);
+    const world::DockIndex partner = c.world.graph().partner(dock);
     if (partner == world::nobody) reading.neighbor.clear();
     else reading.neighbor = c.world.dock_model(partner).name;
   }
@@ -101,7 +101,7 @@ class Accelerometer final : public MountedSensor<Vec3> {
  public:
   using MountedSensor::MountedSensor;
   void measure(const SenseContext& c, Vec3& reading) const override {
-    const std::uint32_t link = c.link(link_);
+    const world::LinkIndex link = c.link(link_);
     const Pose mounted = mount(c);
     const Vec3 arm = mounted.position - c.world.link_pose(link) * c.world.link_model(link).inertial.position;
     const Twist now = c.world.link_velocity(link), before = c.world.last_velocity(link);
@@ -131,7 +131,7 @@ class VelocitySensor final : public MountedSensor<Twist> {
  public:
   using MountedSensor::MountedSensor;
   void measure(const SenseContext& c, Twist& reading) const override {
-    const std::uint32_t link = c.link(link_);
+    const world::LinkIndex link = c.link(link_);
     const Vec3 arm = mount(c).position - c.world.link_pose(link) * c.world.link_model(link).inertial.position;
     reading = c.world.link_velocity(link);
     reading.linear += cross(reading.angular, arm);

@@ -151,17 +151,17 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
   any = changed(std::span(state.joints), joints) || any;
   any = changed(std::span(state.loads), loads) || any;
   std::vector<Twist> before;
-  for (std::uint32_t link = 0; link < world.links(); ++link) before.push_back(world.last_velocity(link));
+  for (world::LinkIndex link = 0; link < world.links(); ++link) before.push_back(world.last_velocity(link));
   any = changed(std::span<const Twist>(before), last_velocities) || any;
   std::vector<double> rest{world.last_advance()};
-  for (std::uint32_t dock = 0; dock < world.docks(); ++dock) {
+  for (world::DockIndex dock = 0; dock < world.docks(); ++dock) {
     const world::DockStatus& status = world.dock_status(dock);
     rest.push_back(real(number_of(status.phase)) + 4 * status.enabled + 8 * status.broken);
     rest.push_back(world.graph().partner(dock));
   }
-  for (std::uint32_t placement = 0; placement < world.placements(); ++placement) {
+  for (world::PlacementIndex placement = 0; placement < world.placements(); ++placement) {
     const auto color = world.color(placement);
-    if (color) rest.insert(rest.end(), {real(placement), color->r, color->g, color->b, color->a});
+    if (color) rest.insert(rest.end(), {static_cast<double>(placement), color->r, color->g, color->b, color->a});
   }
   return changed(std::span<const double>(rest), others) || any;
 }
@@ -223,7 +223,8 @@ const mind::Sensor& IsolatedLibrary::sensor_here(std::uint32_t number) {
 }
 
 void IsolatedLibrary::answer_sensor(Operation operation, LoadArchive& ar, SaveArchive& back) {
-  std::uint32_t number = 0, module = 0;
+  std::uint32_t number = 0;
+  world::PlacementIndex module = 0;
   std::uintptr_t address = 0;
   double dt = 0;
   std::vector<mind::RayHit> hits;

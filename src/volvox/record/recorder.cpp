@@ -112,7 +112,7 @@ std::string Recorder::names(const sim::Simulation& simulation) const {
   nlohmann::json json;
   for (const char* list : {"modules", "links", "joints", "docks", "agents", "outlets", "first_outlet", "sections"})
     json[list] = nlohmann::json::array();
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p) {
     json["modules"].push_back(world.name(p));
     for (const model::Link& link : world.module_model(p).links)
       json["links"].push_back(world.name(p) + "." + link.name);
@@ -138,7 +138,7 @@ void Recorder::prepare(const sim::Simulation& simulation) {
   links_.resize(world.links());
   docks_.resize(world.docks());
   too_long_.resize(simulation.minds().size());
-  for (std::uint32_t l = 0; l < world.links(); ++l) {
+  for (world::LinkIndex l = 0; l < world.links(); ++l) {
     LinkTemplate& link = links_[l];
     protobuf::Writer vector, quaternion, transform;
     for (int i = 1; i <= 3; ++i) vector.real(i, 0);
@@ -194,7 +194,7 @@ void Recorder::record_state(const sim::Simulation& simulation) {
 
 void Recorder::record_transforms(const world::World& world, bool all) {
   std::string* transforms = nullptr;  // the message of this tick; null while no link has moved
-  for (std::uint32_t l = 0; l < links_.size(); ++l) {
+  for (world::LinkIndex l = 0; l < links_.size(); ++l) {
     LinkTemplate& link = links_[l];
     const Pose pose = world.link_pose(l);
     const std::array<float, 7> now = {to_float(pose.position.x), to_float(pose.position.y), to_float(pose.position.z),
@@ -216,7 +216,7 @@ void Recorder::record_transforms(const world::World& world, bool all) {
 
 void Recorder::record_joints(const world::World& world) {
   positions_.clear(), velocities_.clear(), torques_.clear();
-  for (std::uint32_t p = 0; p < world.placements(); ++p)
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p)
     for (std::uint32_t j = 0; j < world.module_model(p).joints.size(); ++j) {
       const physics::JointState state = world.joint_state(world.part(p).first_joint + j);
       positions_.push_back(to_float(state.position));
@@ -233,7 +233,7 @@ void Recorder::record_joints(const world::World& world) {
 
 void Recorder::record_docks(const world::World& world, bool all) {
   column_a_.clear(), column_b_.clear(), column_c_.clear(), loads_.clear();
-  for (std::uint32_t d = 0; d < docks_.size(); ++d) {
+  for (world::DockIndex d = 0; d < docks_.size(); ++d) {
     const world::DockStatus& status = world.dock_status(d);
     DockRecord now{(status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u),
                    world.graph().partner(d), 0};

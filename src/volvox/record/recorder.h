@@ -68,7 +68,8 @@ class Recorder {
   };
   std::vector<LinkTemplate> links_;
   struct DockRecord {
-    std::uint32_t flags = 0, partner = 0;
+    std::uint32_t flags = 0;
+    world::DockIndex partner = 0;
     float load = 0;
     friend bool operator==(const DockRecord&, const DockRecord&) = default;
   };

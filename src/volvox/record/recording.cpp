@@ -72,7 +72,7 @@ Result<void> Recording::read_description() {
   } catch (const nlohmann::json::exception& error) {
     return damaged(error.what());
   }
-  for (std::uint32_t l = 0; l < names_.links.size(); ++l) link_of_[names_.links[l]] = l;
+  for (world::LinkIndex l = 0; l < names_.links.size(); ++l) link_of_[names_.links[l]] = l;
   for (const McapChannel& channel : reader_->channels()) {
     if (channel.id >= topics_.size()) topics_.resize(channel.id + 1u);
     topics_[channel.id] = channel.topic;
@@ -141,14 +141,14 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
 }
 
 // Of many modules each is recorded once in many chunks; searching back to the beginning would take too long.
-Result<const RecordedMind*> Recording::mind(std::uint32_t agent) {
+Result<const RecordedMind*> Recording::mind(world::AgentIndex agent) {
   constexpr std::size_t farthest = 64;  // chunks
   for (std::size_t read = 0; !minds_.contains(agent) && minds_from_ > 0 && read < farthest; ++read) {
-    std::map<std::uint32_t, RecordedMind> older;
+    std::map<world::AgentIndex, RecordedMind> older;
     auto taken = reader_->read_chunk(reader_->chunks()[--minds_from_], [&](const McapMessage& message) {
       if (message.channel >= topics_.size() || topics_[message.channel] != format::minds) return;
       protobuf::Reader reader(message.data);
-      std::uint32_t whose = 0;
+      world::AgentIndex whose = 0;
       RecordedMind mind{message.sequence, {}};
       while (reader.next()) {
         if (reader.field() == 1) whose = low_word(reader.integer());
@@ -264,7 +264,7 @@ Result<void> Recording::take(const McapMessage& message) {
       if (reader.field() == 2) mind.json = reader.text();
     }
     good = agent < names_.agents.size();
-    if (good) minds_[narrow<std::uint32_t>(agent)] = std::move(mind);
+    if (good) minds_[agent] = std::move(mind);
   } else if (topic == format::log) {
     RecordedTick::LogLine line;
     while (reader.next()) {

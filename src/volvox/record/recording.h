@@ -42,14 +42,15 @@ struct RecordedTick {
   };
   std::vector<Joint> joints;
   struct Dock {
-    std::uint32_t flags = 0;  // format::DockFlag
-    std::uint32_t partner = 0xffffffffu;
+    std::uint32_t flags = 0;   // format::DockFlag
+    world::DockIndex partner;  // none: free
     float load = 0;
   };
   std::vector<Dock> docks;
   // What happened in the tick that ended here.
   struct Arrival {
-    std::uint32_t agent = 0, outlet = 0, bytes = 0;
+    world::AgentIndex agent = 0;
+    std::uint32_t outlet = 0, bytes = 0;
     Time sent, arrived;
   };
   std::vector<Arrival> arrivals;
@@ -88,7 +89,7 @@ class Recording {
   // The state at a tick; it stays valid until the next call. Fast from one tick to the next.
   Result<const RecordedTick*> tick(std::int64_t tick);
   // The last record of the agent up to the tick of the last call of tick(); null: there is none.
-  Result<const RecordedMind*> mind(std::uint32_t agent);
+  Result<const RecordedMind*> mind(world::AgentIndex agent);
 
  private:
   Result<void> read_description();
@@ -102,8 +103,8 @@ class Recording {
   RecordedNames names_;
   TickLength dt_;
   std::int64_t first_tick_ = 0, last_tick_ = -1;
-  std::vector<std::string> topics_;               // by channel
-  std::map<std::string, std::uint32_t> link_of_;  // by name
+  std::vector<std::string> topics_;                  // by channel
+  std::map<std::string, world::LinkIndex> link_of_;  // by name
 
   // The loaded chunk, and how many of its messages have been applied to the state.
   std::size_t chunk_ = ~std::size_t{0};
@@ -116,7 +117,7 @@ class Recording {
   std::size_t next_ = 0;
   RecordedTick state_;
   // By agent: the last records found in the chunks from minds_from_ on.
-  std::map<std::uint32_t, RecordedMind> minds_;
+  std::map<world::AgentIndex, RecordedMind> minds_;
   std::size_t minds_from_ = 0;
 };
 

@@ -53,10 +53,10 @@ namespace {
 std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                          const std::string& module, std::string& field) {
   constexpr const char* coordinates[7] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p) {
     if (world.name(p) != module) continue;
     for (std::uint32_t l = 0; l < world.module_model(p).links.size(); ++l) {
-      const std::uint32_t link = world.part(p).first_link + l;
+      const world::LinkIndex link = world.part(p).first_link + l;
       if (link >= recorded.links.size()) return {};
       const Pose pose = world.link_pose(link);
       const double now[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x,
@@ -69,7 +69,7 @@ std::string find_in_body(const RecordedTick& recorded, const RecordedNames& name
       }
     }
     for (std::uint32_t j = 0; j < world.module_model(p).joints.size(); ++j) {
-      const std::uint32_t joint = world.part(p).first_joint + j;
+      const world::JointIndex joint = world.part(p).first_joint + j;
       if (joint >= recorded.joints.size()) return {};
       const physics::JointState now = world.joint_state(joint);
       const RecordedTick::Joint& then = recorded.joints[joint];
@@ -87,7 +87,7 @@ std::string find_in_body(const RecordedTick& recorded, const RecordedNames& name
 
 std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                           std::string& module, std::string& field) {
-  for (std::uint32_t d = 0; d < std::min(recorded.docks.size(), world.docks()); ++d) {
+  for (world::DockIndex d = 0; d < std::min(recorded.docks.size(), world.docks()); ++d) {
     const world::DockStatus& status = world.dock_status(d);
     const std::uint32_t flags = (status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u) |
                                 (status.phase == world::DockPhase::engaged    ? format::engaged
@@ -97,7 +97,7 @@ std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& nam
     if (then.flags == flags && then.partner == world.graph().partner(d)) continue;
     module = world.name(world.graph().owner(d));
     field = names.docks[d];
-    const auto words = [&](std::uint32_t f, std::uint32_t partner) {
+    const auto words = [&](std::uint32_t f, world::DockIndex partner) {
       return fmt::format("{}{}{}{}", f & format::enabled ? "enabled" : "disabled", f & format::broken ? ", broken" : "",
                          f & format::engaged    ? ", engaged"
                          : f & format::latching ? ", latching"

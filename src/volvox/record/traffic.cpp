@@ -35,10 +35,11 @@ void TrafficWatch::look(const sim::Simulation& simulation) {
   const mind::Minds& minds = simulation.minds();
   for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
     if (arrived_.size() >= most_arrivals) break;
-    const std::uint32_t placement = minds.agent(arrival.agent).placement(), outlet = arrival.outlet;
+    const world::PlacementIndex placement = minds.agent(arrival.agent).placement();
+    const std::uint32_t outlet = arrival.outlet;
     if (outlet >= world.module_model(placement).docks.size()) continue;  // by bus or radio
-    const std::uint32_t to = world.part(placement).first_dock + outlet;
-    const std::uint32_t from = world.graph().partner(to);
+    const world::DockIndex to = world.part(placement).first_dock + outlet;
+    const world::DockIndex from = world.graph().partner(to);
     if (from != world::nobody) arrived_.emplace_back(from, to);
   }
   const exchange::Exchange* exchange = minds.exchange();
@@ -66,13 +67,13 @@ Traffic TrafficWatch::take(const sim::Simulation& simulation) {
   const world::World& world = simulation.world();
   for (const auto& [interface, last_heard] : sent_) {
     const exchange::Exchange::Owner owner = exchange->owner(interface);
-    const std::uint32_t placement = simulation.minds().agent(owner.agent).placement();
+    const world::PlacementIndex placement = simulation.minds().agent(owner.agent).placement();
     const model::ModuleModel& module = world.module_model(placement);
     const std::uint32_t outlet = owner.outlet;
     const std::size_t docks = module.docks.size();
     if (outlet < docks) {
-      const std::uint32_t from = world.part(placement).first_dock + outlet;
-      const std::uint32_t to = world.graph().partner(from);
+      const world::DockIndex from = world.part(placement).first_dock + outlet;
+      const world::DockIndex to = world.graph().partner(from);
       if (to != world::nobody) traffic.wires.emplace_back(from, to);
     } else if (outlet < docks + module.radios.size()) {
       const model::Radio& radio = module.radios[outlet - docks];

@@ -17,7 +17,7 @@ struct Traffic {
     float x = 0, y = 0, z = 0, radius = 0;  // m, around a transmitting antenna, up to its range
     float age = 0;                          // s since the end of the frame; 0: still transmitting. Not recorded
   };
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> wires;  // from dock to dock: on its way, or just arrived
+  std::vector<std::pair<world::DockIndex, world::DockIndex>> wires;  // from dock to dock: on its way, or just arrived
   std::vector<Ring> rings;
   bool empty() const { return wires.empty() && rings.empty(); }
 };
@@ -31,7 +31,7 @@ class TrafficWatch {
   Traffic take(const sim::Simulation& simulation);
 
  private:
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_;
+  std::vector<std::pair<world::DockIndex, world::DockIndex>> arrived_;
   std::set<std::uint32_t> sending_;     // interfaces that transmit now
   std::map<std::uint32_t, Time> sent_;  // since the last take(): when each last transmitted
 };

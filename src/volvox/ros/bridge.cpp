@@ -79,7 +79,7 @@ class Bridge final : public mind::Extension {
   };
   struct Mount {  // the frame of a sensor whose axes differ from its link's
     std::string frame;
-    std::uint32_t link;
+    world::LinkIndex link;
     Pose pose;
   };
 
@@ -97,7 +97,7 @@ class Bridge final : public mind::Extension {
 
   // The frame of the sensor's measurements.
   std::string frame_of(const mind::Agent& agent, const model::Sensor& sensor, const world::World& world) {
-    const std::uint32_t placement = agent.placement();
+    const world::PlacementIndex placement = agent.placement();
     if (sensor.pose == Pose{}) return agent.name() + "/" + world.module_model(placement).links[sensor.link].name;
     const std::string frame = agent.name() + "/" + sensor.name;
     if (std::none_of(mounts_.begin(), mounts_.end(), [&](const Mount& mount) { return mount.frame == frame; }))
@@ -153,7 +153,7 @@ class Bridge final : public mind::Extension {
     const world::World& world = simulation.world();
     std::vector<Node::Joint> joints;
     std::vector<Node::Frame> frames;
-    for (const std::uint32_t placement : world.modules()) {
+    for (const world::PlacementIndex placement : world.modules()) {
       const model::ModuleModel& model = world.module_model(placement);
       for (std::uint32_t j = 0; j < model.joints.size(); ++j) {
         if (model.joints[j].type != model::JointType::revolute && model.joints[j].type != model::JointType::prismatic)

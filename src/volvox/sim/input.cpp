@@ -147,8 +147,8 @@ class Apply {
   }
 
  private:
-  Result<std::uint32_t> placement_of(const std::string& module) const {
-    for (std::uint32_t p = 0; p < world_.placements(); ++p)
+  Result<world::PlacementIndex> placement_of(const std::string& module) const {
+    for (world::PlacementIndex p = 0; p < world_.placements(); ++p)
       if (world_.name(p) == module) return p;
     return Error(fmt::format("there is no module '{}'", module), "choose one of this world");
   }

@@ -7,7 +7,7 @@
 namespace volvox::sim {
 
 void LoadPeaks::observe(const world::World& world, std::span<const world::DockEvent> events, double time) {
-  for (std::uint32_t dock = 0; dock < world.docks(); ++dock) {
+  for (world::DockIndex dock = 0; dock < world.docks(); ++dock) {
     const world::DockStatus& status = world.dock_status(dock);
     if (status.carrier && status.phase == world::DockPhase::engaged)
       take(world, dock, world.graph().partner(dock), world.dock_load(dock), time);
@@ -16,8 +16,8 @@ void LoadPeaks::observe(const world::World& world, std::span<const world::DockEv
     if (event.kind == world::DockEvent::Kind::broken) take(world, event.dock_a, event.dock_b, event.load, time);
 }
 
-void LoadPeaks::take(const world::World& world, std::uint32_t dock, std::uint32_t partner, const world::DockLoad& load,
-                     double time) {
+void LoadPeaks::take(const world::World& world, world::DockIndex dock, world::DockIndex partner,
+                     const world::DockLoad& load, double time) {
   highest_.axial = std::max(highest_.axial, load.axial);
   highest_.shear = std::max(highest_.shear, load.shear);
   highest_.bending = std::max(highest_.bending, load.bending);

@@ -29,13 +29,13 @@ class LoadPeaks {
   }
 
  private:
-  void take(const world::World& world, std::uint32_t dock, std::uint32_t partner, const world::DockLoad& load,
+  void take(const world::World& world, world::DockIndex dock, world::DockIndex partner, const world::DockLoad& load,
             double time);
 
   world::DockLoad highest_;
   double utilisation_ = 0;
-  std::uint32_t dock_ = 0;  // with the highest utilisation
-  double time_ = 0;         // s
+  world::DockIndex dock_ = 0;  // with the highest utilisation
+  double time_ = 0;            // s
 };
 
 }  // namespace volvox::sim

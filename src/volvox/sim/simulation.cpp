@@ -185,7 +185,7 @@ std::uint64_t Simulation::fingerprint() const {
   const auto number = [&](double x) { hasher.add(&x, sizeof x); };
   number(settings_.max_substep);
   for (int k = 0; k < 3; ++k) number(world_->model().gravity[k]);
-  for (std::uint32_t p = 0; p < world_->placements(); ++p) {
+  for (world::PlacementIndex p = 0; p < world_->placements(); ++p) {
     const model::Placement& placement = world_->model().placements[p];
     const model::ModuleModel& module = *placement.model;
     text(placement.name);

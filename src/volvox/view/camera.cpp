@@ -29,7 +29,7 @@ std::optional<Vec3> parse_point(std::string_view text) {
 
 std::optional<Camera> through_sensor(const std::string& text, double aspect, const world::World& world,
                                      const Frame& frame) {
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p) {
     const std::string& name = world.name(p);
     if (text.size() <= name.size() + 1 || !text.starts_with(name) || text[name.size()] != '.') continue;
     for (const model::Sensor& sensor : world.module_model(p).sensors) {

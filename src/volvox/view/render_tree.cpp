@@ -47,17 +47,17 @@ class RenderTreeMaker {
     tree_.name = world_.model().name;
     tree_.link_count = world_.links();
     tree_.meshes.push_back(std::make_shared<const DetailedMesh>(with_levels(ring())));
-    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_thing(p);
-    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_links(p);
-    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_docks(p);
-    for (std::uint32_t p = 0; p < world_.placements(); ++p) add_sensors(p);
+    for (world::PlacementIndex p = 0; p < world_.placements(); ++p) add_thing(p);
+    for (world::PlacementIndex p = 0; p < world_.placements(); ++p) add_links(p);
+    for (world::PlacementIndex p = 0; p < world_.placements(); ++p) add_docks(p);
+    for (world::PlacementIndex p = 0; p < world_.placements(); ++p) add_sensors(p);
     return std::move(tree_);
   }
 
  private:
   static constexpr std::uint32_t ring_mesh = 0;
 
-  void add_thing(std::uint32_t p) {
+  void add_thing(world::PlacementIndex p) {
     const model::Placement& placement = world_.model().placements[p];
     const model::ModuleModel& model = *placement.model;
     tree_.things.push_back({placement.name, model.name, placement.is_module(), model.fixed_in_place,
@@ -65,10 +65,10 @@ class RenderTreeMaker {
                             world_.part(p).first_dock, narrow<std::uint32_t>(model.docks.size())});
   }
 
-  void add_links(std::uint32_t p) {
+  void add_links(world::PlacementIndex p) {
     const model::ModuleModel& model = world_.module_model(p);
     for (std::uint32_t l = 0; l < model.links.size(); ++l) {
-      const std::uint32_t number = world_.part(p).first_link + l;
+      const world::LinkIndex number = world_.part(p).first_link + l;
       const Pose pose = world_.link_pose(number);
       tree_.nodes.push_back({RenderNode::Kind::link, world_.name(p) + "." + model.links[l].name, none, pose,
                              mesh_number(model.links[l]), 1, number, p});
@@ -76,7 +76,7 @@ class RenderTreeMaker {
     }
   }
 
-  void add_grounds(const model::Link& link, const Pose& pose, std::uint32_t p) {
+  void add_grounds(const model::Link& link, const Pose& pose, world::PlacementIndex p) {
     const auto add = [&](const model::Shape& shape, const Pose& place, Rgba color) {
       if (const auto* plane = std::get_if<model::Plane>(&shape))
         tree_.grounds.push_back({plane_pose(*plane, pose * place), color, p});
@@ -111,11 +111,12 @@ class RenderTreeMaker {
     return candidates.back();
   }
 
-  void add_docks(std::uint32_t p) {
+  void add_docks(world::PlacementIndex p) {
     const model::ModuleModel& model = world_.module_model(p);
     for (std::uint32_t d = 0; d < model.docks.size(); ++d) {
       const model::Dock& dock = model.docks[d];
-      const std::uint32_t number = world_.part(p).first_dock + d, link = world_.part(p).first_link + dock.link;
+      const world::DockIndex number = world_.part(p).first_dock + d;
+      const world::LinkIndex link = world_.part(p).first_link + dock.link;
       const Marker& marker = marker_of(dock, link);
       tree_.nodes.push_back(
           {RenderNode::Kind::dock, world_.dock_name(number), link, dock.pose, ring_mesh, marker.radius, number, p});
@@ -130,7 +131,7 @@ class RenderTreeMaker {
     double radius = 0.01, sunk = 0;
   };
 
-  const Marker& marker_of(const model::Dock& dock, std::uint32_t link) {
+  const Marker& marker_of(const model::Dock& dock, world::LinkIndex link) {
     const auto [found, is_new] = markers_.try_emplace(&dock);
     const std::uint32_t mesh = tree_.nodes[link].mesh;
     if (!is_new || mesh == none) return found->second;
@@ -163,7 +164,7 @@ class RenderTreeMaker {
     return highest > -deepest ? -highest : 0;
   }
 
-  void add_sensors(std::uint32_t p) {
+  void add_sensors(world::PlacementIndex p) {
     const model::ModuleModel& model = world_.module_model(p);
     for (std::uint32_t s = 0; s < model.sensors.size(); ++s) {
       const model::Sensor& sensor = model.sensors[s];
@@ -185,9 +186,9 @@ RenderTree RenderTree::of(const world::World& world) { return RenderTreeMaker(wo
 
 void capture(const world::World& world, Frame& frame) {
   frame.links.resize(world.links());
-  for (std::uint32_t l = 0; l < frame.links.size(); ++l) frame.links[l] = to_link_pose(world.link_pose(l));
+  for (world::LinkIndex l = 0; l < frame.links.size(); ++l) frame.links[l] = to_link_pose(world.link_pose(l));
   frame.docks.resize(world.docks());
-  for (std::uint32_t d = 0; d < frame.docks.size(); ++d) {
+  for (world::DockIndex d = 0; d < frame.docks.size(); ++d) {
     const world::DockStatus& status = world.dock_status(d);
     DockView& dock = frame.docks[d];
     dock.flags = narrow<std::uint8_t>((status.enabled ? DockView::enabled : 0) |
@@ -199,7 +200,7 @@ void capture(const world::World& world, Frame& frame) {
                     : to_float(std::max(0.0, world.dock_load(d).utilisation(world.dock_model(d).strength)));
   }
   frame.colors.assign(world.placements(), Rgba{0, 0, 0, 0});
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+  for (world::PlacementIndex p = 0; p < world.placements(); ++p) {
     if (const auto color = world.color(p)) frame.colors[p] = to_rgba(*color);
   }
 }

@@ -30,22 +30,25 @@ struct RenderNode {
   std::uint32_t mesh = none;    // index in RenderTree::meshes; none: nothing is drawn
   double scale = 1;             // of the mesh
   std::uint32_t number = 0;     // index of the link or dock in the world, or of the sensor in its model
-  std::uint32_t placement = 0;
+  world::PlacementIndex placement = 0;
 };
 
 // A module or an obstacle.
 struct Thing {
   std::string name, model;
   bool is_module = false;
-  bool fixed = false;                                                  // it never moves, so its links are sent once
-  std::uint32_t first_link = 0, links = 0, first_dock = 0, docks = 0;  // indices in the world, and counts
+  bool fixed = false;  // it never moves, so its links are sent once
+  world::LinkIndex first_link = 0;
+  std::uint32_t links = 0;
+  world::DockIndex first_dock = 0;
+  std::uint32_t docks = 0;
 };
 
 // An infinite plane. Each engine draws it in its own way (and with a grid that shows the scale).
 struct Ground {
   Pose pose;  // z is the normal
   Rgba color;
-  std::uint32_t placement = 0;
+  world::PlacementIndex placement = 0;
 };
 
 struct RenderTree {
@@ -58,7 +61,7 @@ struct RenderTree {
 
   std::size_t links() const { return link_count; }
   std::size_t docks() const { return genders.size(); }
-  const RenderNode& dock_node(std::uint32_t dock) const { return nodes[link_count + dock]; }
+  const RenderNode& dock_node(world::DockIndex dock) const { return nodes[link_count + dock]; }
   std::size_t link_count = 0;
 
   static RenderTree of(const world::World& world);
@@ -81,7 +84,7 @@ struct DockView {
 // A ray of a range sensor or camera, as it was cast in the last tick.
 struct RayView {
   std::array<float, 3> from{}, to{};  // to: where it hit, or the end of its range
-  std::uint32_t placement = 0;
+  world::PlacementIndex placement = 0;
   bool hit = false;
 };
 

@@ -2,18 +2,18 @@
 // frame.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "volvox/base/cell_grid.h"
+#include "volvox/world/indices.h"
 
 namespace volvox::world {
 
 class DockFinder {
  public:
   struct Pair {
-    std::uint32_t a, b;  // a < b
-    double distance;     // m
+    DockIndex a, b;   // a < b
+    double distance;  // m
   };
 
   void clear() {
@@ -21,7 +21,7 @@ class DockFinder {
     positions_.clear();
   }
   // To be called in ascending order of docks.
-  void add(std::uint32_t dock, const Vec3& position) {
+  void add(DockIndex dock, const Vec3& position) {
     docks_.push_back(dock);
     positions_.push_back(position);
   }
@@ -35,7 +35,7 @@ class DockFinder {
   // for in another.
   static constexpr double cell_per_reach = 10;
 
-  std::vector<std::uint32_t> docks_;
+  std::vector<DockIndex> docks_;
   std::vector<Vec3> positions_;
   CellGrid grid_;
   std::vector<Pair> pairs_;

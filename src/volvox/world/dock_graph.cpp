@@ -6,7 +6,7 @@
 
 namespace volvox::world {
 
-void DockGraph::reset(std::vector<std::uint32_t> owner, std::size_t modules) {
+void DockGraph::reset(std::vector<PlacementIndex> owner, std::size_t modules) {
   VOLVOX_ASSERT(std::is_sorted(owner.begin(), owner.end()));
   VOLVOX_ASSERT(owner.empty() || owner.back() < modules);
   owner_ = std::move(owner);
@@ -17,7 +17,7 @@ void DockGraph::reset(std::vector<std::uint32_t> owner, std::size_t modules) {
   refresh();
 }
 
-void DockGraph::join(std::uint32_t a, std::uint32_t b) {
+void DockGraph::join(DockIndex a, DockIndex b) {
   VOLVOX_ASSERT(a < partner_.size() && b < partner_.size());
   VOLVOX_ASSERT(a != b);
   VOLVOX_CHECK(partner_[a] == nobody && partner_[b] == nobody, "a dock holds one other dock");
@@ -27,7 +27,7 @@ void DockGraph::join(std::uint32_t a, std::uint32_t b) {
   stale_ = true;
 }
 
-void DockGraph::part(std::uint32_t dock) {
+void DockGraph::part(DockIndex dock) {
   VOLVOX_ASSERT(dock < partner_.size());
   VOLVOX_CHECK(partner_[dock] != nobody, "a free dock has nothing to let go");
   VOLVOX_ASSERT(partner_[partner_[dock]] == dock && connections_ > 0);
@@ -40,7 +40,7 @@ void DockGraph::part(std::uint32_t dock) {
 bool DockGraph::consistent() const {
   if (partner_.size() != owner_.size()) return false;
   std::size_t held = 0;
-  for (std::uint32_t d = 0; d < partner_.size(); ++d) {
+  for (const DockIndex d : indices<DockIndex>(partner_)) {
     if (partner_[d] == nobody) continue;
     if (partner_[d] >= partner_.size() || partner_[partner_[d]] != d || partner_[d] == d) return false;
     ++held;
@@ -52,7 +52,7 @@ void DockGraph::refresh() {
   if (!stale_) return;
   joined_.reset(modules_);
   std::size_t joins = 0;
-  for (std::uint32_t d = 0; d < partner_.size(); ++d)
+  for (const DockIndex d : indices<DockIndex>(partner_))
     if (partner_[d] != nobody) joins += joined_.join(owner_[d], owner_[partner_[d]]);
   organism_ = joined_.roots();
   organism_count_ = modules_ - joins;

@@ -7,26 +7,23 @@
 
 #include "volvox/base/archive.h"
 #include "volvox/base/union_find.h"
+#include "volvox/world/indices.h"
 
 namespace volvox::world {
-
-inline constexpr std::uint32_t nobody = 0xffffffffu;
 
 // Docks and modules are numbered 0, 1, ... over the whole world. One thread changes it; several may read.
 class DockGraph {
  public:
   // `owner[d]` is the module (or obstacle) that dock d belongs to.
-  void reset(std::vector<std::uint32_t> owner, std::size_t modules);
+  void reset(std::vector<PlacementIndex> owner, std::size_t modules);
 
-  void join(std::uint32_t a, std::uint32_t b);
-  void part(std::uint32_t dock);  // and its partner
+  void join(DockIndex a, DockIndex b);
+  void part(DockIndex dock);  // and its partner
 
-  std::uint32_t partner(std::uint32_t dock) const { return partner_[dock]; }
-  std::uint32_t owner(std::uint32_t dock) const { return owner_[dock]; }
+  DockIndex partner(DockIndex dock) const { return partner_[dock]; }
+  PlacementIndex owner(DockIndex dock) const { return owner_[dock]; }
   // The module that is connected through that dock, or nobody.
-  std::uint32_t neighbor(std::uint32_t dock) const {
-    return partner_[dock] == nobody ? nobody : owner_[partner_[dock]];
-  }
+  PlacementIndex neighbor(DockIndex dock) const { return partner_[dock] == nobody ? nobody : owner_[partner_[dock]]; }
   std::size_t docks() const { return partner_.size(); }
   std::size_t connections() const { return connections_; }
 
@@ -48,7 +45,8 @@ class DockGraph {
   }
 
  private:
-  std::vector<std::uint32_t> owner_, partner_;
+  std::vector<PlacementIndex> owner_;
+  std::vector<DockIndex> partner_;
   std::size_t connections_ = 0;
   std::size_t modules_ = 0;
 

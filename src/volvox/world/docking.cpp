@@ -14,14 +14,14 @@ double DockLoad::utilisation(const model::DockStrength& strength) const {
       {axial / strength.axial, shear / strength.shear, bending / strength.bending, torsion / strength.torsion});
 }
 
-void World::enable_dock(std::uint32_t dock, bool enabled) {
+void World::enable_dock(DockIndex dock, bool enabled) {
   VOLVOX_ASSERT(dock < docks_.size());
   docks_[dock].enabled = enabled;
   if (!enabled) docks_[dock].broken = false;
 }
 
 // Joins two docks; `b_in_a` is the pose of b's frame in a's when the dock is closed.
-void World::join(std::uint32_t a, std::uint32_t b, const Pose& b_in_a, double latch_time) {
+void World::join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time) {
   VOLVOX_ASSERT(a < docks_.size() && b < docks_.size() && a != b);
   VOLVOX_ASSERT(docks_[a].phase == DockPhase::free && docks_[b].phase == DockPhase::free);
   VOLVOX_ASSERT(dock_links_[a] != dock_links_[b]);
@@ -35,7 +35,7 @@ void World::join(std::uint32_t a, std::uint32_t b, const Pose& b_in_a, double la
   desc.latch_time = latch_time;
   desc.pull_speed = std::min(dock_models_[a]->pull_speed, dock_models_[b]->pull_speed);
   const physics::JointId joint = engine_->add_joint(desc);
-  for (const std::uint32_t dock : {a, b}) {
+  for (const DockIndex dock : {a, b}) {
     docks_[dock].joint = joint;
     docks_[dock].phase = DockPhase::latching;
     docks_[dock].carrier = dock == a;
@@ -46,16 +46,16 @@ void World::join(std::uint32_t a, std::uint32_t b, const Pose& b_in_a, double la
   dock_turns_[a] = b_in_a.rotation;
 }
 
-void World::part_docks(std::uint32_t dock) {
+void World::part_docks(DockIndex dock) {
   VOLVOX_ASSERT(dock < docks_.size());
   VOLVOX_ASSERT(docks_[dock].phase != DockPhase::free);
-  const std::uint32_t partner = graph_.partner(dock);
-  const std::uint32_t carrier = docks_[dock].carrier ? dock : partner;
+  const DockIndex partner = graph_.partner(dock);
+  const DockIndex carrier = docks_[dock].carrier ? dock : partner;
   VOLVOX_ASSERT(docks_[dock].carrier != docks_[partner].carrier);
   VOLVOX_ASSERT(std::binary_search(carriers_.begin(), carriers_.end(), carrier));
   VOLVOX_ASSERT(docks_[dock].joint == docks_[partner].joint);
   engine_->remove_joint(docks_[dock].joint);
-  for (const std::uint32_t d : {dock, partner}) {
+  for (const DockIndex d : {dock, partner}) {
     docks_[d].joint = {};
     docks_[d].phase = DockPhase::free;
     docks_[d].carrier = false;
@@ -74,10 +74,10 @@ void World::update_docks(std::vector<DockEvent>& events) {
 }
 
 void World::release_disabled(std::vector<DockEvent>& events) {
-  std::vector<std::uint32_t> leaving;
-  for (const std::uint32_t a : carriers_)
+  std::vector<DockIndex> leaving;
+  for (const DockIndex a : carriers_)
     if (!docks_[a].enabled || !docks_[graph_.partner(a)].enabled) leaving.push_back(a);
-  for (const std::uint32_t a : leaving) {
+  for (const DockIndex a : leaving) {
     events.push_back({DockEvent::Kind::released, a, graph_.partner(a)});
     part_docks(a);
     ++docks_released_;
@@ -85,9 +85,9 @@ void World::release_disabled(std::vector<DockEvent>& events) {
 }
 
 void World::finish_latching(std::vector<DockEvent>& events) {
-  for (const std::uint32_t a : carriers_) {
+  for (const DockIndex a : carriers_) {
     if (docks_[a].phase != DockPhase::latching || !engine_->latched()[docks_[a].joint.index]) continue;
-    const std::uint32_t b = graph_.partner(a);
+    const DockIndex b = graph_.partner(a);
     docks_[a].phase = docks_[b].phase = DockPhase::engaged;
     events.push_back({DockEvent::Kind::engaged, a, b});
   }
@@ -117,7 +117,7 @@ std::optional<Pose> closed_pose(const model::Dock& a, const Pose& pose_a, const 
 void World::capture(std::vector<DockEvent>& events) {
   const std::span<const Pose> poses = engine_->poses();
   finder_.clear();
-  for (std::uint32_t d = 0; d < docks_.size(); ++d) {
+  for (const DockIndex d : indices<DockIndex>(docks_)) {
     const DockStatus& dock = docks_[d];
     if (dock.phase != DockPhase::free || !dock.enabled || dock.broken) continue;
     finder_.add(d, poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
@@ -135,7 +135,7 @@ void World::capture(std::vector<DockEvent>& events) {
   }
 }
 
-void World::record_load(std::uint32_t carrier, double dt) {
+void World::record_load(DockIndex carrier, double dt) {
   VOLVOX_ASSERT(carrier < docks_.size() && docks_[carrier].carrier);
   VOLVOX_ASSERT(dt > 0);
   LoadWindow& window = windows_[carrier];
@@ -149,7 +149,7 @@ void World::record_load(std::uint32_t carrier, double dt) {
   window.next = (window.next + 1) % narrow<std::uint32_t>(window.impulses.size());
 }
 
-DockLoad World::dock_load(std::uint32_t dock) const {
+DockLoad World::dock_load(DockIndex dock) const {
   VOLVOX_ASSERT(dock < docks_.size());
   DockLoad load;
   if (docks_[dock].phase == DockPhase::free) return load;
@@ -168,16 +168,16 @@ DockLoad World::dock_load(std::uint32_t dock) const {
 
 void World::break_docks(std::vector<DockEvent>& events) {
   VOLVOX_ASSERT(consistent());
-  std::vector<std::uint32_t> breaking;
-  for (const std::uint32_t a : carriers_) {
+  std::vector<DockIndex> breaking;
+  for (const DockIndex a : carriers_) {
     if (docks_[a].phase != DockPhase::engaged) continue;
     const DockLoad load = dock_load(a);
-    const std::uint32_t b = graph_.partner(a);
+    const DockIndex b = graph_.partner(a);
     if (std::max(load.utilisation(dock_models_[a]->strength), load.utilisation(dock_models_[b]->strength)) >= 1)
       breaking.push_back(a);
   }
-  for (const std::uint32_t a : breaking) {
-    const std::uint32_t b = graph_.partner(a);
+  for (const DockIndex a : breaking) {
+    const DockIndex b = graph_.partner(a);
     events.push_back({DockEvent::Kind::broken, a, b, dock_load(a)});
     part_docks(a);
     docks_[a].broken = docks_[b].broken = true;
@@ -188,9 +188,9 @@ void World::break_docks(std::vector<DockEvent>& events) {
 
 World::DockError World::largest_dock_error() const {
   DockError worst;
-  for (const std::uint32_t a : carriers_) {
+  for (const DockIndex a : carriers_) {
     if (docks_[a].phase != DockPhase::engaged) continue;
-    const std::uint32_t b = graph_.partner(a);
+    const DockIndex b = graph_.partner(a);
     const Pose apart = dock_pose(a).inverse() * dock_pose(b);
     worst.distance = std::max(worst.distance, length(apart.position));
     worst.angle = std::max(worst.angle, angle(dock_turns_[a].conjugate() * apart.rotation));

@@ -4,7 +4,7 @@
 
 namespace volvox::world {
 
-void Hand::carry(World& world, std::uint32_t link, const Pose& to, double speed) {
+void Hand::carry(World& world, LinkIndex link, const Pose& to, double speed) {
   let_go(world);
   const Pose from = world.link_pose(link);
   const double way = length(to.position - from.position), turn = angle(from.rotation.conjugate() * to.rotation);

@@ -11,12 +11,12 @@ class Hand {
  public:
   // Holds a link and carries it to a pose of its frame in the world, or keeps it where it is if no pose is given. A
   // hand that holds another link releases that one first.
-  void carry(World& world, std::uint32_t link, const Pose& to, double speed = 0.3);
-  void hold(World& world, std::uint32_t link) { carry(world, link, world.link_pose(link)); }
+  void carry(World& world, LinkIndex link, const Pose& to, double speed = 0.3);
+  void hold(World& world, LinkIndex link) { carry(world, link, world.link_pose(link)); }
   void let_go(World& world);
 
   bool holds() const { return link_ != nobody; }
-  std::uint32_t link() const { return link_; }  // nobody: the hand is empty
+  LinkIndex link() const { return link_; }  // nobody: the hand is empty
   const Pose& target() const { return target_; }
   bool arrived(const World& world) const;  // the link has reached its pose
 
@@ -29,7 +29,7 @@ class Hand {
   }
 
  private:
-  std::uint32_t link_ = nobody;
+  LinkIndex link_ = nobody;
   physics::JointId joint_;
   Pose target_;
 };

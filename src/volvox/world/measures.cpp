@@ -10,18 +10,18 @@ struct MovingLink {
   Vec3 centre;
   Quat axes;  // principal
   Twist velocity;
-  std::uint32_t placement;
+  PlacementIndex placement;
 
   Vec3 spin_momentum() const { return axes * multiply(model.moments, axes.conjugate() * velocity.angular); }
 };
 
 template <class Visit>
 void each_moving_link(const World& world, Visit&& visit) {
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
+  for (const PlacementIndex p : indices<PlacementIndex>(world.placements())) {
     const model::ModuleModel& module = world.module_model(p);
     if (module.fixed_in_place) continue;
     for (std::uint32_t i = 0; i < module.links.size(); ++i) {
-      const std::uint32_t link = world.part(p).first_link + i;
+      const LinkIndex link = world.part(p).first_link + i;
       const Pose pose = world.link_pose(link) * module.links[i].inertial;
       visit(MovingLink{module.links[i], pose.position, pose.rotation, world.link_velocity(link), p});
     }
@@ -40,7 +40,7 @@ Vec3 centre_of_mass(const World& world) {
   return mass > 0 ? sum / mass : sum;
 }
 
-Vec3 centre_of_mass(const World& world, std::uint32_t placement) {
+Vec3 centre_of_mass(const World& world, PlacementIndex placement) {
   const model::ModuleModel& module = world.module_model(placement);
   Vec3 sum;
   double mass = 0;
@@ -77,7 +77,7 @@ double kinetic_energy(const World& world) {
 
 double highest_link(const World& world) {
   double highest = -1e300;
-  for (const std::uint32_t p : world.modules()) {
+  for (const PlacementIndex p : world.modules()) {
     const model::ModuleModel& module = world.module_model(p);
     for (std::uint32_t i = 0; i < module.links.size(); ++i)
       highest =

@@ -6,7 +6,7 @@
 namespace volvox::world {
 
 Vec3 centre_of_mass(const World& world);  // m, of all links that can move
-Vec3 centre_of_mass(const World& world, std::uint32_t placement);
+Vec3 centre_of_mass(const World& world, PlacementIndex placement);
 Vec3 momentum(const World& world);                             // kg m/s
 Vec3 angular_momentum(const World& world, const Vec3& about);  // kg m^2/s
 double kinetic_energy(const World& world);                     // J

@@ -23,8 +23,8 @@ Result<std::unique_ptr<World>> World::create(std::shared_ptr<const model::WorldM
 Result<void> World::build() {
   VOLVOX_ASSERT(model_ != nullptr && engine_ != nullptr && parts_.empty());
   engine_->set_gravity(model_->gravity);
-  std::vector<std::uint32_t> dock_owner;
-  for (std::uint32_t p = 0; p < model_->placements.size(); ++p) {
+  std::vector<PlacementIndex> dock_owner;
+  for (const PlacementIndex p : indices<PlacementIndex>(model_->placements)) {
     if (Result<void> added = add_placement(p); !added.ok()) return added;
     dock_owner.resize(dock_models_.size(), p);
     if (model_->placements[p].is_module()) modules_.push_back(p);
@@ -33,19 +33,18 @@ Result<void> World::build() {
   windows_.resize(docks_.size());
   dock_turns_.resize(docks_.size());
   last_velocities_.resize(bodies_.size());
-  for (std::uint32_t l = 0; l < bodies_.size(); ++l) last_velocities_[l] = link_velocity(l);
+  for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   add_initial_connections();
   graph_.refresh();
   return {};
 }
 
-Result<void> World::add_placement(std::uint32_t p) {
+Result<void> World::add_placement(PlacementIndex p) {
   VOLVOX_ASSERT(p < model_->placements.size() && p == parts_.size());
   VOLVOX_ASSERT(model_->placements[p].model != nullptr);
   const model::Placement& placement = model_->placements[p];
   const model::ModuleModel& module = *placement.model;
-  const Part part{narrow<std::uint32_t>(bodies_.size()), narrow<std::uint32_t>(joints_.size()),
-                  narrow<std::uint32_t>(dock_models_.size())};
+  const Part part{bodies_.size(), joints_.size(), dock_models_.size()};
   parts_.push_back(part);
 
   const std::vector<Pose> link_poses = model::forward_kinematics(module, placement.positions);
@@ -76,7 +75,7 @@ Result<void> World::add_placement(std::uint32_t p) {
       return error;
     }
     if (link_of_body_.size() <= id->index) link_of_body_.resize(id->index + 1, nobody);
-    link_of_body_[id->index] = narrow<std::uint32_t>(bodies_.size());
+    link_of_body_[id->index] = bodies_.size();
     bodies_.push_back(*id);
     link_models_.push_back(&link);
     placement_of_link_.push_back(p);
@@ -118,8 +117,8 @@ Result<void> World::add_placement(std::uint32_t p) {
 void World::add_initial_connections() {
   for (const model::Connection& c : model_->connections) {
     VOLVOX_ASSERT(std::cmp_less(std::max(c.a, c.b), parts_.size()) && c.a != c.b);
-    const std::uint32_t a = parts_[c.a].first_dock + c.dock_a;
-    const std::uint32_t b = parts_[c.b].first_dock + c.dock_b;
+    const DockIndex a = parts_[c.a].first_dock + c.dock_a;
+    const DockIndex b = parts_[c.b].first_dock + c.dock_b;
     // Engaged docks are enabled even if the model disables free docks: a disabled dock would release in the first tick.
     docks_[a].enabled = docks_[b].enabled = true;
     join(a, b, model::engaged_dock(dock_models_[b]->symmetry, c.turn), 0);
@@ -132,28 +131,28 @@ std::size_t World::organism_count() const {
   // An obstacle without a connected module is a component of the graph, but not an organism.
   const std::span<const std::uint32_t> organism = graph_.organisms();
   std::vector<std::uint32_t> seen;
-  for (const std::uint32_t module : modules_) seen.push_back(organism[module]);
+  for (const PlacementIndex module : modules_) seen.push_back(organism[module]);
   std::sort(seen.begin(), seen.end());
   return std::unique(seen.begin(), seen.end()) - seen.begin();
 }
 
-std::uint32_t World::placement_of_body(physics::BodyId body) const {
-  const std::uint32_t link = link_of(body);
+PlacementIndex World::placement_of_body(physics::BodyId body) const {
+  const LinkIndex link = link_of(body);
   return link == nobody ? nobody : placement_of_link_[link];
 }
 
 std::string World::body_name(physics::BodyId body) const {
-  const std::uint32_t placement = placement_of_body(body);
+  const PlacementIndex placement = placement_of_body(body);
   if (placement == nobody) return "the world";
   return name(placement) + "." + link_models_[link_of_body_[body.index]]->name;
 }
 
-std::string World::dock_name(std::uint32_t dock) const {
+std::string World::dock_name(DockIndex dock) const {
   VOLVOX_ASSERT(dock < dock_models_.size());
   return name(graph_.owner(dock)) + "." + dock_models_[dock]->name;
 }
 
-void World::command(std::uint32_t joint, physics::Control control, double target) {
+void World::command(JointIndex joint, physics::Control control, double target) {
   VOLVOX_ASSERT(joint < joints_.size());
   VOLVOX_ASSERT(engine_->has(joints_[joint]));
   const model::Joint& j = *joint_models_[joint];
@@ -166,7 +165,7 @@ void World::command(std::uint32_t joint, physics::Control control, double target
   motor.max_torque = j.effort;
 }
 
-physics::JointId World::hold(std::uint32_t link, const Pose& at, double latch_time, double speed) {
+physics::JointId World::hold(LinkIndex link, const Pose& at, double latch_time, double speed) {
   physics::JointDesc desc;
   desc.type = physics::JointType::dock;  // the joint that pulls docks together also pulls a link to a hand
   desc.b = bodies_[link];
@@ -201,7 +200,7 @@ StepStatus World::move(Time begin, Time end, double max_substep, const Control& 
 
 StepStatus World::advance(Time begin, Time end) {
   VOLVOX_ASSERT(begin < end && last_velocities_.size() == bodies_.size());
-  for (std::uint32_t l = 0; l < bodies_.size(); ++l) last_velocities_[l] = link_velocity(l);
+  for (const LinkIndex l : indices<LinkIndex>(bodies_)) last_velocities_[l] = link_velocity(l);
   last_advance_ = (end - begin).seconds();
   StepStatus status = engine_->advance(begin, end);
   if (!status.ok()) {
@@ -209,14 +208,14 @@ StepStatus World::advance(Time begin, Time end) {
     return status;
   }
   VOLVOX_ASSERT(physics::in_order(*engine_));
-  for (const std::uint32_t carrier : carriers_) record_load(carrier, last_advance_);
+  for (const DockIndex carrier : carriers_) record_load(carrier, last_advance_);
   return status;
 }
 
 namespace {
 
-void archive_colors(Archive& ar, std::map<std::uint32_t, model::Color>& colors) {
-  std::map<std::uint32_t, std::array<double, 4>> plain;
+void archive_colors(Archive& ar, std::map<PlacementIndex, model::Color>& colors) {
+  std::map<PlacementIndex, std::array<double, 4>> plain;
   for (const auto& [placement, c] : colors) plain[placement] = {c.r, c.g, c.b, c.a};
   ar("colors", plain);
   if (!ar.loading()) return;
@@ -229,7 +228,7 @@ void archive_colors(Archive& ar, std::map<std::uint32_t, model::Color>& colors) 
 // This adds no information to the hash: sections by module can show which module differs, for any engine.
 void World::hash_bodies(Archive& ar) {
   VOLVOX_ASSERT(ar.hashing());
-  for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+  for (const PlacementIndex p : indices<PlacementIndex>(parts_)) {
     const model::ModuleModel& module = module_model(p);
     ar.section(name(p), "links and joints");
     for (std::uint32_t l = 0; l < module.links.size(); ++l) {
@@ -261,7 +260,7 @@ void World::archive(Archive& ar) {
   ar("carriers", carriers_);
   if (ar.loading() && !consistent()) ar.fail("its docks do not fit together");
   if (!ar.ok()) return;
-  for (const std::uint32_t carrier : carriers_) {
+  for (const DockIndex carrier : carriers_) {
     ar("load", windows_[carrier]);
     ar("turn", dock_turns_[carrier]);
   }
@@ -281,7 +280,7 @@ void World::archive(Archive& ar) {
 bool World::joints_there() const {
   VOLVOX_ASSERT(docks_.size() == dock_models_.size() && joints_.size() == joint_models_.size());
   std::vector<std::uint32_t> joints;
-  for (const std::uint32_t carrier : carriers_) {
+  for (const DockIndex carrier : carriers_) {
     const physics::JointId joint = docks_[carrier].joint;
     if (!engine_->has(joint) || docks_[graph_.partner(carrier)].joint != joint) return false;
     joints.push_back(joint.index);
@@ -299,9 +298,9 @@ bool World::consistent() const {
   VOLVOX_ASSERT(windows_.size() == docks_.size() && dock_turns_.size() == docks_.size());
   VOLVOX_ASSERT(link_models_.size() == bodies_.size() && placement_of_link_.size() == bodies_.size());
   if (last_velocities_.size() != bodies_.size() || !(last_advance_ > 0) || !graph_.consistent()) return false;
-  for (const std::uint32_t carrier : carriers_)
+  for (const DockIndex carrier : carriers_)
     if (carrier >= docks_.size() || graph_.partner(carrier) == nobody || !docks_[carrier].joint.valid()) return false;
-  for (std::uint32_t d = 0; d < docks_.size(); ++d)
+  for (const DockIndex d : indices<DockIndex>(docks_))
     if (docks_[d].phase > DockPhase::engaged || (docks_[d].phase == DockPhase::free) != (graph_.partner(d) == nobody))
       return false;
   return carriers_.size() == graph_.connections() && std::is_sorted(carriers_.begin(), carriers_.end());
@@ -326,7 +325,7 @@ std::size_t World::memory_bytes() const {
   add(windows_);
   add(dock_turns_);
   for (const LoadWindow& window : windows_) add(window.impulses);
-  bytes += finder_.memory_bytes() + graph_.docks() * 2 * sizeof(std::uint32_t);
+  bytes += finder_.memory_bytes() + graph_.docks() * 2 * sizeof(DockIndex);
   for (const model::Placement& p : model_->placements)
     bytes += sizeof p + p.name.capacity() + p.file.capacity() + p.positions.capacity() * sizeof(double);
   bytes += model_->connections.capacity() * sizeof(model::Connection);

@@ -18,13 +18,16 @@
 #include "volvox/physics/engine.h"
 #include "volvox/world/dock_finder.h"
 #include "volvox/world/dock_graph.h"
+#include "volvox/world/indices.h"
 
 namespace volvox::world {
 
 // Placements, links, joints and docks are numbered over the whole world, in the order of the description. The links,
 // joints and docks of one placement are contiguous and begin with the numbers in its `Part`.
 struct Part {
-  std::uint32_t first_link = 0, first_joint = 0, first_dock = 0;
+  LinkIndex first_link = 0;
+  JointIndex first_joint = 0;
+  DockIndex first_dock = 0;
 };
 
 enum class DockPhase : std::uint8_t { free, latching, engaged };
@@ -50,7 +53,7 @@ struct DockLoad {
 
 struct DockEvent {
   enum class Kind : std::uint8_t { captured, engaged, released, broken } kind = Kind::captured;
-  std::uint32_t dock_a = 0, dock_b = 0;
+  DockIndex dock_a = 0, dock_b = 0;
   DockLoad load{};  // of dock_a when it broke; zero for other events
 };
 
@@ -67,52 +70,54 @@ class World {
   const DockGraph& graph() const { return graph_; }
 
   std::size_t placements() const { return parts_.size(); }
-  const Part& part(std::uint32_t placement) const { return parts_[placement]; }
-  const model::ModuleModel& module_model(std::uint32_t placement) const { return *model_->placements[placement].model; }
-  const std::string& name(std::uint32_t placement) const { return model_->placements[placement].name; }
-  const std::vector<std::uint32_t>& modules() const { return modules_; }  // the placements that have a mind
+  const Part& part(PlacementIndex placement) const { return parts_[placement]; }
+  const model::ModuleModel& module_model(PlacementIndex placement) const {
+    return *model_->placements[placement].model;
+  }
+  const std::string& name(PlacementIndex placement) const { return model_->placements[placement].name; }
+  const std::vector<PlacementIndex>& modules() const { return modules_; }  // the placements that have a mind
 
   std::size_t organism_count() const;  // connected components with at least one module
 
   // Links.
   std::size_t links() const { return bodies_.size(); }
-  physics::BodyId body(std::uint32_t link) const { return bodies_[link]; }
-  Pose link_pose(std::uint32_t link) const { return engine_->poses()[bodies_[link].index]; }
-  Twist link_velocity(std::uint32_t link) const { return engine_->velocities()[bodies_[link].index]; }
+  physics::BodyId body(LinkIndex link) const { return bodies_[link]; }
+  Pose link_pose(LinkIndex link) const { return engine_->poses()[bodies_[link].index]; }
+  Twist link_velocity(LinkIndex link) const { return engine_->velocities()[bodies_[link].index]; }
   // Moves a link to a pose at once and sets its velocity: for modules that are driven from outside.
-  void place_link(std::uint32_t link, const Pose& pose, const Twist& velocity) {
+  void place_link(LinkIndex link, const Pose& pose, const Twist& velocity) {
     engine_->set_body(bodies_[link], pose, velocity);
   }
   // Adds a force and a torque at the link's centre of mass, in world axes, until the end of the next advance. Several
   // threads may push different links.
-  void push(std::uint32_t link, const Wrench& wrench) { engine_->forces()[bodies_[link].index] += wrench; }
+  void push(LinkIndex link, const Wrench& wrench) { engine_->forces()[bodies_[link].index] += wrench; }
   // The contacts of the last substep.
   void contacts(std::vector<physics::Contact>& out) const { engine_->contacts(out); }
   // The velocity before the last advance of the engine, and the length of that advance (s): for accelerometers. An
   // advance is a tick, or a substep if controllers run on board.
-  Twist last_velocity(std::uint32_t link) const { return last_velocities_[link]; }
+  Twist last_velocity(LinkIndex link) const { return last_velocities_[link]; }
   double last_advance() const { return last_advance_; }
-  const model::Link& link_model(std::uint32_t link) const { return *link_models_[link]; }
-  std::uint32_t link_of(physics::BodyId body) const {  // nobody: the world itself
+  const model::Link& link_model(LinkIndex link) const { return *link_models_[link]; }
+  LinkIndex link_of(physics::BodyId body) const {  // nobody: the world itself
     return body.valid() && body.index < link_of_body_.size() ? link_of_body_[body.index] : nobody;
   }
-  std::uint32_t placement_of_link(std::uint32_t link) const { return placement_of_link_[link]; }
-  std::uint32_t placement_of_body(physics::BodyId body) const;  // nobody: the world itself
-  std::string body_name(physics::BodyId body) const;            // "s3.head"
+  PlacementIndex placement_of_link(LinkIndex link) const { return placement_of_link_[link]; }
+  PlacementIndex placement_of_body(physics::BodyId body) const;  // nobody: the world itself
+  std::string body_name(physics::BodyId body) const;             // "s3.head"
 
   // Joints.
-  physics::JointState joint_state(std::uint32_t joint) const { return engine_->joints()[joints_[joint].index]; }
+  physics::JointState joint_state(JointIndex joint) const { return engine_->joints()[joints_[joint].index]; }
   // Sets the command of a joint's motor; gains and limits come from the model.
-  void command(std::uint32_t joint, physics::Control control, double target);
+  void command(JointIndex joint, physics::Control control, double target);
 
   // Docks.
   std::size_t docks() const { return dock_models_.size(); }
-  const model::Dock& dock_model(std::uint32_t dock) const { return *dock_models_[dock]; }
-  std::string dock_name(std::uint32_t dock) const;  // "s3.front"
-  Pose dock_pose(std::uint32_t dock) const { return link_pose(dock_links_[dock]) * dock_models_[dock]->pose; }
-  const DockStatus& dock_status(std::uint32_t dock) const { return docks_[dock]; }
-  DockLoad dock_load(std::uint32_t dock) const;
-  void enable_dock(std::uint32_t dock, bool enabled);
+  const model::Dock& dock_model(DockIndex dock) const { return *dock_models_[dock]; }
+  std::string dock_name(DockIndex dock) const;  // "s3.front"
+  Pose dock_pose(DockIndex dock) const { return link_pose(dock_links_[dock]) * dock_models_[dock]->pose; }
+  const DockStatus& dock_status(DockIndex dock) const { return docks_[dock]; }
+  DockLoad dock_load(DockIndex dock) const;
+  void enable_dock(DockIndex dock, bool enabled);
 
   // The deviation of two engaged docks from their closed pose.
   struct DockError {
@@ -123,13 +128,13 @@ class World {
 
   // Pulls a link to a pose and keeps it there (world/hand.h), by a joint to the world that takes `latch_time` (s) to
   // close and pulls no faster than `speed` (m/s).
-  physics::JointId hold(std::uint32_t link, const Pose& at, double latch_time, double speed);
+  physics::JointId hold(LinkIndex link, const Pose& at, double latch_time, double speed);
   void release(physics::JointId hold);  // does nothing if the joint no longer exists
   bool arrived(physics::JointId hold) const { return engine_->latched()[hold.index] != 0; }
 
   // The colour of a module's lamp actuator: viewers draw the module in it. None: the colours of the model.
-  void set_color(std::uint32_t placement, const model::Color& color) { colors_[placement] = color; }
-  std::optional<model::Color> color(std::uint32_t placement) const {
+  void set_color(PlacementIndex placement, const model::Color& color) { colors_[placement] = color; }
+  std::optional<model::Color> color(PlacementIndex placement) const {
     const auto found = colors_.find(placement);
     return found == colors_.end() ? std::nullopt : std::optional(found->second);
   }
@@ -154,15 +159,15 @@ class World {
  private:
   World() = default;
   Result<void> build();
-  Result<void> add_placement(std::uint32_t placement);
+  Result<void> add_placement(PlacementIndex placement);
   void add_initial_connections();
-  void join(std::uint32_t a, std::uint32_t b, const Pose& b_in_a, double latch_time);
-  void part_docks(std::uint32_t dock);
+  void join(DockIndex a, DockIndex b, const Pose& b_in_a, double latch_time);
+  void part_docks(DockIndex dock);
   void release_disabled(std::vector<DockEvent>& events);
   void finish_latching(std::vector<DockEvent>& events);
   void capture(std::vector<DockEvent>& events);
   StepStatus advance(Time begin, Time end);
-  void record_load(std::uint32_t carrier, double dt);
+  void record_load(DockIndex carrier, double dt);
   bool consistent() const;
   bool joints_there() const;
   void hash_bodies(Archive& ar);
@@ -172,15 +177,15 @@ class World {
 
   // Fixed once built.
   std::vector<Part> parts_;
-  std::vector<std::uint32_t> modules_;
+  std::vector<PlacementIndex> modules_;
   std::vector<physics::BodyId> bodies_;
   std::vector<const model::Link*> link_models_;
-  std::vector<std::uint32_t> placement_of_link_;
-  std::vector<std::uint32_t> link_of_body_;  // by body index
+  std::vector<PlacementIndex> placement_of_link_;
+  std::vector<LinkIndex> link_of_body_;  // by body index
   std::vector<physics::JointId> joints_;
   std::vector<const model::Joint*> joint_models_;
   std::vector<const model::Dock*> dock_models_;
-  std::vector<std::uint32_t> dock_links_;
+  std::vector<LinkIndex> dock_links_;
   double largest_capture_ = 0;
 
   // The state that a snapshot holds.
@@ -188,7 +193,7 @@ class World {
   double last_advance_ = 1;
   std::vector<DockStatus> docks_;
   DockGraph graph_;
-  std::vector<std::uint32_t> carriers_;  // sorted: one dock of every connected pair
+  std::vector<DockIndex> carriers_;  // sorted: one dock of every connected pair
   // The impulses of the last ticks, by carrier dock. The window is as long as the dock's load_time, so that breakage
   // does not depend on the length of a tick.
   struct LoadWindow {
@@ -206,7 +211,7 @@ class World {
   std::vector<LoadWindow> windows_;
   std::vector<Quat> dock_turns_;  // by carrier: the partner's rotation in its frame, once closed
   std::int64_t docks_broken_ = 0, docks_formed_ = 0, docks_released_ = 0;
-  std::map<std::uint32_t, model::Color> colors_;  // by placement
+  std::map<PlacementIndex, model::Color> colors_;  // by placement
 
   DockFinder finder_;                // scratch of the dock phase
   std::vector<Wrench> tick_forces_;  // scratch of the move phase

@@ -25,9 +25,9 @@ model::ModuleModel wired() {
 struct Echo final : Receiver {
   Exchange* exchange = nullptr;
   std::vector<Time> arrivals;
-  std::vector<std::uint32_t> agents;
+  std::vector<AgentIndex> agents;
   std::vector<Fate> fates;
-  void received(std::uint32_t agent, Message message) override {
+  void received(AgentIndex agent, Message message) override {
     arrivals.push_back(message.arrived);
     agents.push_back(agent);
     Bytes bytes = *message.as<Bytes>();
@@ -35,7 +35,7 @@ struct Echo final : Receiver {
     bytes.pop_back();
     EXPECT_TRUE(*exchange->send(agent, {.outlet = message.outlet, .payload = Payload::of(bytes)}, Time{-1}));
   }
-  void sent(std::uint32_t, const SendReport& report) override { fates.push_back(report.fate); }
+  void sent(AgentIndex, const SendReport& report) override { fates.push_back(report.fate); }
 };
 
 TEST(Exchange, calls_its_receiver_live_and_takes_answers_within_a_run) {
@@ -56,7 +56,7 @@ TEST(Exchange, calls_its_receiver_live_and_takes_answers_within_a_run) {
   exchange.all_sent(bench.world(), sight);
   ASSERT_TRUE(exchange.run(Time::seconds(0.1)).ok());
   EXPECT_EQ(echo.arrivals, (std::vector<Time>{Time{3'000'000}, Time{5'000'000}, Time{6'000'000}, Time{6'000'000}}));
-  EXPECT_EQ(echo.agents, (std::vector<std::uint32_t>{1, 0, 1, 0}));
+  EXPECT_EQ(echo.agents, (std::vector<AgentIndex>{1, 0, 1, 0}));
   EXPECT_EQ(echo.fates, std::vector<Fate>{Fate::sent});
   EXPECT_EQ(exchange.link(0, east).received, 2);
 }

@@ -66,7 +66,7 @@ void furnish_with_everything(model::WorldBuilder& builder, bool meshes) {
 RayHit nearest(const world::World& world, const Ray& ray) {
   RayHit best;
   double range = ray.range;
-  for (std::uint32_t link = 0; link < world.links(); ++link) {
+  for (world::LinkIndex link = 0; link < world.links(); ++link) {
     if (!world.link_model(link).geometry || world.placement_of_link(link) + 1 == ray.ignore_owner) continue;
     const Pose inverse = world.link_pose(link).inverse();
     const rays::ShapeHit hit = rays::RayGeometry(world.link_model(link).geometry)

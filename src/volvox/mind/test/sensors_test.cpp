@@ -64,7 +64,7 @@ TEST(Sensors, ABeaconSeesTheFreeDockThatFacesIt) {
   ASSERT_TRUE(beacon.seen);
   EXPECT_LT(length(beacon.facing - Vec3{-std::cos(0.2), -std::sin(0.2), 0}), 1e-6);
   EXPECT_LT(length(beacon.position - (Vec3{0.2, 0.02, 0} + 0.05 * beacon.facing)), 1e-6);
-  for (std::uint32_t dock = 0; dock < theatre.world->docks(); ++dock)
+  for (world::DockIndex dock = 0; dock < theatre.world->docks(); ++dock)
     if (theatre.world->dock_name(dock).starts_with("other.")) theatre.world->enable_dock(dock, false);
   theatre.ticks(2);
   EXPECT_FALSE(theatre.minds->agent(0).percept<DockBeacon>("beacon").seen)

@@ -73,7 +73,7 @@ class RecordingTest : public testing::Test {
     }
     (*run)->end();
     poses_.clear();
-    for (std::uint32_t l = 0; l < (*run)->simulation().world().links(); ++l)
+    for (world::LinkIndex l = 0; l < (*run)->simulation().world().links(); ++l)
       poses_.push_back((*run)->simulation().world().link_pose(l));
     if (auto written = (*run)->write(folder_); !written.ok()) throw std::runtime_error(written.error().text());
     if (auto written = (*recorder)->finish({{"summary", (*run)->report().json()}}); !written.ok())

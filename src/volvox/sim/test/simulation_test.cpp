@@ -29,7 +29,7 @@ TEST(Simulation, TheOrderOfModulesDoesNotMatter) {
   for (int round = 0; round < 3; ++round) {
     auto simulation = stage.simulate(stage.busy_world(), 2);
     for (int tick = 0; tick < ticks; ++tick) {
-      std::vector<std::uint32_t> order(simulation->minds().size());
+      std::vector<mind::AgentIndex> order(simulation->minds().size());
       std::iota(order.begin(), order.end(), 0u);
       for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
       simulation->minds().set_order(order);
@@ -150,7 +150,7 @@ TEST(Simulation, AChainThatLiesOnTheGroundStaysWhole) {
     double bending = 0;
     for (int tick = 0; tick < 30; ++tick) {
       advance(*simulation, 1);
-      for (std::uint32_t d = 0; d < simulation->world().docks(); ++d)
+      for (world::DockIndex d = 0; d < simulation->world().docks(); ++d)
         bending = std::max(bending, simulation->world().dock_load(d).bending);
     }
     EXPECT_EQ(simulation->world().docks_broken(), 0) << height;

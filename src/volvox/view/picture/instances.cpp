@@ -79,7 +79,7 @@ std::array<float, 16> Viewpoint::to_clip() const {
 
 std::vector<Rgba> load_tints(const RenderTree& tree, const Frame& frame) {
   std::vector<float> loads(tree.links(), -1);  // -1: none of its docks is engaged or latching
-  for (std::uint32_t d = 0; d < tree.docks(); ++d) {
+  for (world::DockIndex d = 0; d < tree.docks(); ++d) {
     float& load = loads[tree.dock_node(d).parent];
     if (frame.docks[d].flags & (DockView::engaged | DockView::latching)) load = std::max(load, frame.docks[d].load);
   }
@@ -95,7 +95,7 @@ std::vector<Rgba> load_tints(const RenderTree& tree, const Frame& frame) {
 void Instances::add(const RenderTree& tree, const Frame& frame, const Viewpoint& view, double detail, double pale,
                     bool moving_only, std::span<const Rgba> tints) {
   const double shadow_reach = 3 * view.distance;
-  for (std::uint32_t i = 0; i < tree.links(); ++i) {
+  for (world::LinkIndex i = 0; i < tree.links(); ++i) {
     const RenderNode& node = tree.nodes[i];
     if (node.mesh == none || (moving_only && tree.things[node.placement].fixed)) continue;
     const DetailedMesh& mesh = *tree.meshes[node.mesh];
@@ -119,7 +119,7 @@ void Instances::add(const RenderTree& tree, const Frame& frame, const Viewpoint&
 }
 
 void Instances::add_docks(const RenderTree& tree, const Frame& frame, const Viewpoint& view) {
-  for (std::uint32_t d = 0; d < tree.docks(); ++d) {
+  for (world::DockIndex d = 0; d < tree.docks(); ++d) {
     const RenderNode& node = tree.dock_node(d);
     const DockView& dock = frame.docks[d];
     const bool holds = (dock.flags & (DockView::engaged | DockView::latching)) != 0;

@@ -20,8 +20,8 @@ TEST_F(RenderTreeTest, HasANodeForEveryLinkDockAndSensorInTheWorldsOrder) {
   ASSERT_EQ(tree.links(), world.links());
   ASSERT_EQ(tree.docks(), world.docks());
   EXPECT_EQ(tree.things.size(), world.placements());
-  for (std::uint32_t l = 0; l < world.links(); ++l) EXPECT_EQ(tree.nodes[l].number, l);
-  for (std::uint32_t d = 0; d < world.docks(); ++d) {
+  for (world::LinkIndex l = 0; l < world.links(); ++l) EXPECT_EQ(tree.nodes[l].number, l);
+  for (world::DockIndex d = 0; d < world.docks(); ++d) {
     const RenderNode& node = tree.dock_node(d);
     EXPECT_EQ(node.kind, RenderNode::Kind::dock);
     EXPECT_EQ(node.name, world.dock_name(d));
@@ -60,12 +60,12 @@ TEST_F(RenderTreeTest, AFrameFollowsTheWorldAndTouchesNothing) {
   capture(*simulation, frame);
   EXPECT_EQ(frame.tick, 30);
   const world::World& world = simulation->world();
-  for (std::uint32_t l = 0; l < world.links(); ++l) {
+  for (world::LinkIndex l = 0; l < world.links(); ++l) {
     const Pose shown = to_pose(frame.links[l]), real = world.link_pose(l);
     EXPECT_NEAR(length(shown.position - real.position), 0, 1e-6);
     EXPECT_NEAR(angle(shown.rotation.conjugate() * real.rotation), 0, 1e-3);
   }
-  for (std::uint32_t d = 0; d < world.docks(); ++d) {
+  for (world::DockIndex d = 0; d < world.docks(); ++d) {
     EXPECT_EQ((frame.docks[d].flags & DockView::engaged) != 0, world.dock_status(d).phase == world::DockPhase::engaged);
     EXPECT_EQ((frame.docks[d].flags & DockView::enabled) != 0, world.dock_status(d).enabled);
   }

@@ -51,7 +51,7 @@ std::string encode_tree(const RenderTree& tree) {
   for (const RenderNode& node : tree.nodes) {
     const int mesh = node.mesh == none ? -1 : narrow<int>(node.mesh);
     if (node.kind == RenderNode::Kind::link) {
-      json["links"].push_back({mesh, node.placement});
+      json["links"].push_back({mesh, std::uint32_t{node.placement}});
       json["link_names"].push_back(node.name);
     } else if (node.kind == RenderNode::Kind::dock) {
       json["docks"].push_back({{"name", node.name},
@@ -59,7 +59,7 @@ std::string encode_tree(const RenderTree& tree) {
                                {"pose", pose_json(node.pose)},
                                {"mesh", mesh},
                                {"scale", node.scale},
-                               {"placement", node.placement},
+                               {"placement", std::uint32_t{node.placement}},
                                {"gender", static_cast<int>(tree.genders[node.number])}});
     }
   }
@@ -69,9 +69,9 @@ std::string encode_tree(const RenderTree& tree) {
                               {"model", thing.model},
                               {"module", thing.is_module},
                               {"fixed", thing.fixed},
-                              {"first_link", thing.first_link},
+                              {"first_link", std::uint32_t{thing.first_link}},
                               {"links", thing.links},
-                              {"first_dock", thing.first_dock},
+                              {"first_dock", std::uint32_t{thing.first_dock}},
                               {"docks", thing.docks}});
   json["grounds"] = nlohmann::json::array();
   for (const Ground& ground : tree.grounds)

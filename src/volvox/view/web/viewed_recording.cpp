@@ -171,7 +171,7 @@ void ViewedRecording::add_mind(json& about, const std::string& module) {
   const std::vector<std::string>& agents = recording_.names().agents;
   const auto agent = std::find(agents.begin(), agents.end(), module);
   if (agent == agents.end()) return;
-  const auto mind = recording_.mind(narrow<std::uint32_t>(agent - agents.begin()));
+  const auto mind = recording_.mind(agent - agents.begin());
   if (!mind.ok() || *mind == nullptr) return;
   const json known = json::parse((*mind)->json, nullptr, false);
   if (!known.is_object()) return;

@@ -17,7 +17,7 @@ constexpr auto detail_interval = std::chrono::milliseconds(100);
 json describe_module(const sim::Simulation& simulation, std::size_t index) {
   const mind::Agent& agent = simulation.minds().agent(index);
   const world::World& world = simulation.world();
-  const std::uint32_t placement = agent.placement();
+  const world::PlacementIndex placement = agent.placement();
   std::string mind;
   record::describe_mind(mind, agent);
   json module = json::parse(mind, nullptr, false);
@@ -28,9 +28,9 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
                  {"time", simulation.now().seconds()}});
   module["docks"] = json::array();
   for (std::uint32_t d = 0; d < world.module_model(placement).docks.size(); ++d) {
-    const std::uint32_t dock = world.part(placement).first_dock + d;
+    const world::DockIndex dock = world.part(placement).first_dock + d;
     const world::DockStatus& status = world.dock_status(dock);
-    const std::uint32_t partner = world.graph().partner(dock);
+    const world::DockIndex partner = world.graph().partner(dock);
     module["docks"].push_back({{"name", world.dock_model(dock).name},
                                {"enabled", status.enabled},
                                {"broken", status.broken},

@@ -71,8 +71,8 @@ class Bench {
       ++tick_;
     }
   }
-  std::uint32_t dock(const std::string& module, const std::string& name) const {
-    for (std::uint32_t p = 0; p < world_->placements(); ++p)
+  DockIndex dock(const std::string& module, const std::string& name) const {
+    for (PlacementIndex p = 0; p < world_->placements(); ++p)
       if (world_->name(p) == module) return world_->part(p).first_dock + world_->module_model(p).dock_index(name);
     throw std::runtime_error("no module " + module);
   }

@@ -22,7 +22,7 @@ TEST(DockFinder, FindsWhatTheObviousWayFinds) {
       points.push_back(p);
     }
     DockFinder finder;
-    for (std::size_t i = 0; i < n; ++i) finder.add(narrow<std::uint32_t>(3 * i), points[i]);
+    for (std::size_t i = 0; i < n; ++i) finder.add(3 * i, points[i]);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> expected;
     for (std::uint32_t i = 0; i < n; ++i)
       for (std::uint32_t j = i + 1; j < n; ++j)

@@ -11,7 +11,7 @@ namespace volvox::world {
 namespace {
 
 DockGraph graph_of(std::size_t modules, std::size_t docks_each) {
-  std::vector<std::uint32_t> owner;
+  std::vector<PlacementIndex> owner;
   for (std::uint32_t m = 0; m < modules; ++m) owner.insert(owner.end(), docks_each, m);
   DockGraph graph;
   graph.reset(owner, modules);
@@ -52,8 +52,8 @@ TEST(DockGraph, OrganismsStayRightUnderChange) {
   constexpr std::uint32_t modules = 30, docks = 4;
   DockGraph graph = graph_of(modules, docks);
   for (int step = 0; step < 2000; ++step) {
-    const auto a = narrow<std::uint32_t>(random.below(modules * docks));
-    const auto b = narrow<std::uint32_t>(random.below(modules * docks));
+    const DockIndex a(random.below(modules * docks));
+    const DockIndex b(random.below(modules * docks));
     if (graph.partner(a) != nobody) graph.part(a);
     else if (a != b && graph.partner(b) == nobody) graph.join(a, b);
     graph.refresh();

@@ -21,7 +21,7 @@ TEST_P(Hands, CarryWhatTheyHoldAndWhatHangsOnIt) {
   bench.tick(5);
   Hand hand;
   EXPECT_FALSE(hand.holds());
-  const std::uint32_t link = world.part(1).first_link;
+  const LinkIndex link = world.part(1).first_link;
   const Pose up{{0.2, 0.1, 0.5}, Quat::axis_angle({0, 0, 1}, pi / 2)};
   hand.carry(world, link, up, 0.5);
   double fastest = 0;
