@@ -8,11 +8,18 @@
 
 namespace volvox::world {
 
-using PlacementIndex = Index<struct PlacementTag>;  // a module or an obstacle
-using LinkIndex = Index<struct LinkTag>;
-using JointIndex = Index<struct JointTag>;
-using DockIndex = Index<struct DockTag>;
-using AgentIndex = Index<struct AgentTag>;  // in World::modules(): a module that has a mind
+// Declared here, so that no tag of an enclosing namespace is meant.
+struct PlacementTag;
+struct LinkTag;
+struct JointTag;
+struct DockTag;
+struct AgentTag;
+
+using PlacementIndex = Index<PlacementTag>;  // a module or an obstacle
+using LinkIndex = Index<LinkTag>;
+using JointIndex = Index<JointTag>;
+using DockIndex = Index<DockTag>;
+using AgentIndex = Index<AgentTag>;  // in World::modules(): a module that has a mind
 
 // No placement, link, joint, dock or agent.
 inline constexpr NoIndex nobody;
