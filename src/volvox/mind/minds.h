@@ -34,7 +34,7 @@ struct NetworkCounters {
   }
 };
 
-class Minds : private exchange::Receiver {
+class Minds final : private exchange::Receiver {
  public:
   // Makes an agent for every module of the world. Behaviours are started by start().
   static Result<std::unique_ptr<Minds>> create(const world::World& world, const Registries& registries,
