@@ -15,12 +15,14 @@ struct Outcome {
 };
 
 Outcome run(const std::string& experiment, const std::string& engine, std::map<std::string, std::string> settings,
-            double duration, int threads = 1, const std::string& save_to = {}, const std::string& restore_from = {}) {
+            double duration, std::uint64_t seed = 1, int threads = 1, const std::string& save_to = {},
+            const std::string& restore_from = {}) {
   sim::RunOptions options;
   options.experiment = experiment;
   options.engine = engine;
   options.settings = std::move(settings);
   options.duration = duration;
+  options.seed = seed;
   options.threads = threads;
   if (!save_to.empty()) options.save_to = save_to;
   if (!restore_from.empty()) options.restore_from = restore_from;
@@ -60,57 +62,73 @@ TEST(Arenas, the_fineness_of_a_mesh_changes_neither_the_outcome_nor_a_reading) {
 }
 
 TEST(Arenas, an_arena_built_from_points_gives_the_same_outcome) {
-  const Outcome planes = run("arenas/reconstruct", "native", {{"method", "pf"}}, 0.1);
-  EXPECT_LE(planes.metric("triangles"), 80);
-  EXPECT_LT(planes.metric("hausdorff_mm"), 10);
-  EXPECT_EQ(planes.metric("planes_found"), planes.metric("planes"));
-  const Outcome net = run("arenas/reconstruct", "native", {{"method", "gsrm"}, {"triangles", "2000"}}, 0.1);
-  EXPECT_EQ(net.metric("non_manifold_edges"), 0);
-  EXPECT_GT(net.metric("f_2cm"), 0.99);
-  for (const char* arena : {"pf", "gsrm"}) {
-    EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "8"}, {"arena", arena}}, 10).metric("crossed"), 1)
-        << arena;
-    EXPECT_EQ(run("arenas/pit_snake", "native", {{"modules", "5"}, {"arena", arena}}, 7).metric("crossed"), 0) << arena;
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Outcome planes = run("arenas/reconstruct", "native", {{"method", "pf"}}, 0.1, seed);
+    EXPECT_LE(planes.metric("triangles"), 80);
+    EXPECT_LT(planes.metric("hausdorff_mm"), 10);
+    EXPECT_EQ(planes.metric("planes_found"), planes.metric("planes"));
+    const Outcome net = run("arenas/reconstruct", "native", {{"method", "gsrm"}, {"triangles", "2000"}}, 0.1, seed);
+    EXPECT_EQ(net.metric("non_manifold_edges"), 0);
+    EXPECT_GT(net.metric("f_2cm"), 0.99);
+    for (const char* arena : {"pf", "gsrm"}) {
+      const auto crossed = [&](const char* modules, double duration) {
+        return run("arenas/pit_snake", "native", {{"modules", modules}, {"arena", arena}}, duration, seed)
+            .metric("crossed");
+      };
+      EXPECT_EQ(crossed("8", 10), 1) << arena;
+      EXPECT_EQ(crossed("5", 7), 0) << arena;
+    }
   }
 }
 
 TEST(Arenas, noise_and_mixed_pixels_disturb_a_scan_the_same_way_at_any_thread_count) {
   const std::map<std::string, std::string> settings{{"noise", "0.007"}, {"divergence", "0.01"}};
-  const Outcome one = run("arenas/rangefinder", "native", settings, 1),
-                three = run("arenas/rangefinder", "native", settings, 1, 3);
-  EXPECT_EQ(one.report.state_hash, three.report.state_hash);
-  EXPECT_NEAR(one.metric("range_error_mean_mm"), 7 * 0.8, 1.5);  // the mean of |x| for a normal x is 0.8 deviations
-  EXPECT_GT(one.metric("range_error_max_mm"), 20);
+  for (const std::uint64_t seed : test_seeds) {
+    const Outcome one = run("arenas/rangefinder", "native", settings, 1, seed),
+                  three = run("arenas/rangefinder", "native", settings, 1, seed, 3);
+    EXPECT_EQ(one.report.state_hash, three.report.state_hash) << "seed " << seed;
+    // The mean of |x| for a normal x is 0.8 deviations.
+    EXPECT_NEAR(one.metric("range_error_mean_mm"), 7 * 0.8, 1.5) << "seed " << seed;
+    EXPECT_GT(one.metric("range_error_max_mm"), 20) << "seed " << seed;
+  }
 }
 
 TEST(Arenas, a_scout_drives_in_a_scanned_room_and_its_laser_sees_what_was_scanned) {
   const std::string file = testing::TempDir() + "room.xyz";
-  const auto room = scan::make_arena({.seed = 4, .pit = false, .boxes = 1});
-  ASSERT_TRUE(
-      scan::write_cloud(scan::sample_cloud(room->mesh, {.seed = 4, .points = 30'000, .outliers = 100}), file).ok());
-  for (const char* method : {"pf", "mixed"}) {
-    const Outcome driven = run("arenas/room", "native", {{"scan", file}, {"method", method}}, 3);
-    EXPECT_GT(driven.metric("way_m"), 0.2) << method;
-    EXPECT_GT(driven.metric("lowest_m"), -0.02) << method;
-    EXPECT_GT(driven.metric("returned"), 0.95) << method;
-    EXPECT_GT(driven.metric("near_scan"), 0.95) << method;
+  for (const std::uint64_t seed : test_seeds) {  // of the room and of its scan
+    const auto room = scan::make_arena({.seed = seed, .pit = false, .boxes = 1});
+    const auto cloud = scan::sample_cloud(room->mesh, {.seed = seed, .points = 30'000, .outliers = 100});
+    ASSERT_TRUE(scan::write_cloud(cloud, file).ok());
+    for (const char* method : {"pf", "mixed"}) {
+      const Outcome driven = run("arenas/room", "native", {{"scan", file}, {"method", method}}, 3, seed);
+      EXPECT_GT(driven.metric("way_m"), 0.2) << method << ", seed " << seed;
+      EXPECT_GT(driven.metric("lowest_m"), -0.02) << method << ", seed " << seed;
+      EXPECT_GT(driven.metric("returned"), 0.95) << method << ", seed " << seed;
+      EXPECT_GT(driven.metric("near_scan"), 0.95) << method << ", seed " << seed;
+    }
   }
   EXPECT_EQ(run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5).report.state_hash,
-            run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5, 3).report.state_hash);
+            run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5, 1, 3).report.state_hash);
 }
 
 TEST(Arenas, a_mesh_gets_better_and_coloured_as_the_robot_drives) {
-  const Outcome explored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6);
-  EXPECT_EQ(explored.metric("learned"), 3);
-  EXPECT_GT(explored.metric("f_2cm_last"), 1.3 * explored.metric("f_2cm_first"));
-  EXPECT_LT(explored.metric("completeness_last_mm"), 0.7 * explored.metric("completeness_first_mm"));
-  EXPECT_GT(explored.metric("painted"), 0.2);
-  EXPECT_GT(explored.metric("color_right"), 0.7);
+  Outcome explored;
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    explored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6, seed);
+    EXPECT_EQ(explored.metric("learned"), 3);
+    EXPECT_GT(explored.metric("f_2cm_last"), 1.3 * explored.metric("f_2cm_first"));
+    EXPECT_LT(explored.metric("completeness_last_mm"), 0.7 * explored.metric("completeness_first_mm"));
+    EXPECT_GT(explored.metric("painted"), 0.2);
+    EXPECT_GT(explored.metric("color_right"), 0.7);
+  }
 
   // The result is the same at any thread count, and after a restart between two meshes and two pictures.
   const std::string half = testing::TempDir() + "explore_half.snap";
-  run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 3.4, 2, half);
-  const Outcome restored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6, 3, {}, half);
+  const std::uint64_t last = std::end(test_seeds)[-1];
+  run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 3.4, last, 2, half);
+  const Outcome restored = run("arenas/explore", "native", {{"method", "pf"}, {"every", "2"}}, 6, last, 3, {}, half);
   EXPECT_EQ(restored.report.state_hash, explored.report.state_hash);
   for (const char* name : {"learned", "too_little", "triangles", "f_2cm_first", "f_2cm_last", "completeness_first_mm",
                            "completeness_last_mm", "painted", "color_right"})

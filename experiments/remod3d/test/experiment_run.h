@@ -1,10 +1,12 @@
 // Runs an experiment by name, for tests of its outcome.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "study.h"
 
@@ -30,6 +32,16 @@ inline sim::RunOptions options_of(const ExperimentRun& wanted) {
   return options;
 }
 inline std::unique_ptr<sim::Run> prepared(const ExperimentRun& wanted) { return prepared(options_of(wanted)); }
+
+// Names a case of TestWithParam<std::tuple<...>> by its texts and numbers, such as native_uneven_11.
+struct CaseName {
+  template <class Info>
+  std::string operator()(const Info& test) const {
+    return std::apply([](const auto& first,
+                         const auto&... more) { return (fmt::format("{}", first) + ... + fmt::format("_{}", more)); },
+                      test.param);
+  }
+};
 
 // The metrics at the end of a run.
 inline std::map<std::string, double> outcome(const ExperimentRun& wanted) {

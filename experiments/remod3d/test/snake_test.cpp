@@ -6,32 +6,39 @@
 namespace volvox::experiments {
 namespace {
 
-using Case = std::pair<const char*, const char*>;  // engine, modules
+using Case = std::tuple<const char*, const char*, std::uint64_t>;  // engine, modules, seed
 class Snake : public testing::TestWithParam<Case> {};
 
 TEST_P(Snake, CrawlsForward) {
-  const int modules = std::stoi(GetParam().second);
-  const auto metrics = outcome({.name = "remod3d/snake",
-                                .settings = {{"modules", GetParam().second}},
-                                .engine = GetParam().first,
-                                .duration = 8});
+  const auto [engine, length, seed] = GetParam();
+  const int modules = std::stoi(length);
+  const auto metrics = outcome(
+      {.name = "remod3d/snake", .settings = {{"modules", length}}, .engine = engine, .seed = seed, .duration = 8});
   EXPECT_GT(metrics.at("synchrony"), 0.999);
   // The phase travels one module per tick.
   EXPECT_LE(metrics.at("sync_time_s"), (modules + 1) / 60.0);
   EXPECT_GT(metrics.at("forward_speed_m_s"), modules == 3 ? 0.01 : 0.03);  // three can hardly make a wave
 }
 
+INSTANTIATE_TEST_SUITE_P(Seeds, Snake,
+                         testing::Combine(testing::Values("native"), testing::Values("3", "10", "40"),
+                                          testing::ValuesIn(test_seeds)),
+                         CaseName());
 INSTANTIATE_TEST_SUITE_P(Engines, Snake,
-                         testing::Values(Case{"native", "3"}, Case{"native", "10"}, Case{"native", "40"},
-                                         Case{"bullet", "10"}),
-                         [](const auto& test) { return std::string(test.param.first) + "_" + test.param.second; });
+                         testing::Combine(testing::Values("bullet"), testing::Values("10"),
+                                          testing::Values(test_seeds[0])),
+                         CaseName());
 
 // Clocks start apart, so modules that use their own clock do not agree on a phase.
 TEST(SnakeMessages, MakeItsClocksAgree) {
-  const auto cut = outcome({.name = "remod3d/snake", .settings = {{"messages", "false"}}, .duration = 25});
-  EXPECT_LT(cut.at("synchrony"), 0.8);
-  EXPECT_TRUE(std::isnan(cut.at("sync_time_s"))) << "not measured";
-  EXPECT_LT(outcome({.name = "remod3d/snake", .settings = {{"sync", "clock"}}, .duration = 2}).at("synchrony"), 0.8);
+  for (const std::uint64_t seed : test_seeds) {
+    const auto cut =
+        outcome({.name = "remod3d/snake", .settings = {{"messages", "false"}}, .seed = seed, .duration = 8});
+    EXPECT_LT(cut.at("synchrony"), 0.8) << "seed " << seed;
+    EXPECT_TRUE(std::isnan(cut.at("sync_time_s"))) << "not measured";
+    const auto apart = outcome({.name = "remod3d/snake", .settings = {{"sync", "clock"}}, .seed = seed, .duration = 2});
+    EXPECT_LT(apart.at("synchrony"), 0.8) << "seed " << seed;
+  }
 }
 
 TEST(SnakeRun, Repeats) { expect_repeats({.name = "remod3d/snake", .settings = {{"disturbed", "true"}}}, 60); }

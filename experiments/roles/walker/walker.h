@@ -1,5 +1,6 @@
 #pragma once
 
+#include "docks.h"
 #include "gait_roles.h"
 #include "roles/gait.h"
 
@@ -20,6 +21,7 @@ class Walker final : public Gait {
       world->placements.pop_back();
       world->connections.pop_back();
     }
+    if (world.ok() && setup.settings.at("breakable") == "false") make_docks_unbreakable(*world);
     return world;
   }
 };

@@ -93,14 +93,18 @@ class OnEngine : public testing::TestWithParam<const char*> {
 TEST_P(OnEngine, EightsAreFlownAsInFigure4) {
   sim::RunOptions eights = options("swarmsimx/figure_eight");
   eights.duration = 32;  // two eights
-  const sim::RunReport report = run(eights);
-  for (const char* name : {"horizontal_mean_m", "horizontal_std_m", "vertical_mean_m", "vertical_std_m"}) {
-    const double ours = metric(report, name), paper = *report.metrics.find(name)->paper;
-    EXPECT_GT(ours, paper / 3) << name;
-    EXPECT_LT(ours, paper * 3) << name;
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    eights.seed = seed;
+    const sim::RunReport report = run(eights);
+    for (const char* name : {"horizontal_mean_m", "horizontal_std_m", "vertical_mean_m", "vertical_std_m"}) {
+      const double ours = metric(report, name), paper = *report.metrics.find(name)->paper;
+      EXPECT_GT(ours, paper / 3) << name;
+      EXPECT_LT(ours, paper * 3) << name;
+    }
+    EXPECT_LT(metric(report, "vertical_mean_m"), 0.8 * metric(report, "horizontal_mean_m"));
+    EXPECT_LT(metric(report, "vertical_std_m"), metric(report, "horizontal_std_m"));
   }
-  EXPECT_LT(metric(report, "vertical_mean_m"), 0.8 * metric(report, "horizontal_mean_m"));
-  EXPECT_LT(metric(report, "vertical_std_m"), metric(report, "horizontal_std_m"));
 }
 
 TEST_P(OnEngine, EightsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/figure_eight"), 4); }
@@ -111,12 +115,16 @@ TEST_P(OnEngine, AFormationKeepsItsDistances) {
   sim::RunOptions formation = options("swarmsimx/formation");
   formation.settings["robots"] = "30";
   formation.duration = 14;  // the sphere is at its farthest at 10 s
-  const sim::RunReport report = run(formation);
-  EXPECT_GT(metric(report, "min_distance_m"), 0.66);
-  EXPECT_GT(metric(report, "min_obstacle_m"), 0.33);
-  EXPECT_LT(metric(report, "min_obstacle_m"), 1.6);  // or nothing had to be avoided
-  EXPECT_LT(metric(report, "sphere_error_m"), 0.5);
-  EXPECT_GT(metric(report, "tick_median_ms"), 0);
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    formation.seed = seed;
+    const sim::RunReport report = run(formation);
+    EXPECT_GT(metric(report, "min_distance_m"), 0.66);
+    EXPECT_GT(metric(report, "min_obstacle_m"), 0.33);
+    EXPECT_LT(metric(report, "min_obstacle_m"), 1.6);  // or nothing had to be avoided
+    EXPECT_LT(metric(report, "sphere_error_m"), 0.5);
+    EXPECT_GT(metric(report, "tick_median_ms"), 0);
+  }
 }
 
 TEST_P(OnEngine, FormationsHaveTheSameBits) {
@@ -127,14 +135,19 @@ TEST_P(OnEngine, FormationsHaveTheSameBits) {
 
 // Figure 3, middle: both robots grasp the bar and carry it through the door, which closes behind them.
 TEST_P(OnEngine, TheBarIsCarriedThroughTheDoor) {
-  const sim::RunReport report = run(options("swarmsimx/grasp"));
-  EXPECT_EQ(metric(report, "grasps"), 2);
-  EXPECT_GT(metric(report, "lifted_m"), 0.15);
-  EXPECT_NEAR(metric(report, "carried_m"), 4.5, 0.3);
-  EXPECT_LT(metric(report, "aside_m"), 0.2);
-  EXPECT_LT(metric(report, "gripper_load"), 1);
-  EXPECT_GT(metric(report, "door_open_m"), 1.35);
-  EXPECT_LT(metric(report, "door_end_m"), 0.05);
+  sim::RunOptions grasp = options("swarmsimx/grasp");
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    grasp.seed = seed;
+    const sim::RunReport report = run(grasp);
+    EXPECT_EQ(metric(report, "grasps"), 2);
+    EXPECT_GT(metric(report, "lifted_m"), 0.15);
+    EXPECT_NEAR(metric(report, "carried_m"), 4.5, 0.3);
+    EXPECT_LT(metric(report, "aside_m"), 0.2);
+    EXPECT_LT(metric(report, "gripper_load"), 1);
+    EXPECT_GT(metric(report, "door_open_m"), 1.35);
+    EXPECT_LT(metric(report, "door_end_m"), 0.05);
+  }
 }
 
 // No robot acts by the clock: a Wheelbot that starts farther away comes later, and the quadrotor waits for it.
@@ -143,11 +156,15 @@ TEST(Grasp, TheQuadrotorWaitsForALateWheelbot) {
   late.experiment = "swarmsimx/grasp";
   late.settings = {{"wheels_at", "-1.75"}, {"way", "0.6"}};  // 8 s more at 0.1 m/s
   late.duration = 26;
-  const sim::RunReport report = run(late);
-  EXPECT_EQ(metric(report, "grasps"), 2);
-  EXPECT_NEAR(metric(report, "carried_m"), 0.6, 0.1);
-  EXPECT_GT(metric(report, "lifted_m"), 0.15);
-  EXPECT_EQ(metric(report, "docks_released"), 1);  // put down
+  for (const std::uint64_t seed : test_seeds) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    late.seed = seed;
+    const sim::RunReport report = run(late);
+    EXPECT_EQ(metric(report, "grasps"), 2);
+    EXPECT_NEAR(metric(report, "carried_m"), 0.6, 0.1);
+    EXPECT_GT(metric(report, "lifted_m"), 0.15);
+    EXPECT_EQ(metric(report, "docks_released"), 1);  // put down
+  }
 }
 
 TEST_P(OnEngine, GraspsHaveTheSameBits) { expect_the_same_bits(options("swarmsimx/grasp"), 12); }
