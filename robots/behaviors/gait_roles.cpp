@@ -35,12 +35,15 @@ mind::RoleBook conro_roles() {
       {"sp",
        T,
        {{"pitch", [](double) { return 0.0; }}, {"yaw", [](double t) { return yaw_west(-25 * wave(volvox::cos, t)); }}},
-       {{"e", T / 4}, {"n", 2 * T / 4}, {"w", 3 * T / 4}}},
-      {"eleg", T, {{"pitch", leg_pitch}, {"yaw", leg_yaw}}, {}},
+       {{"e", T / 4}, {"n", 2 * T / 4}, {"w", 3 * T / 4}},
+       T / 4},
+      // Spine and legs stand until they are in step: a leg that is up when others step overloads the middle dock.
+      {"eleg", T, {{"pitch", leg_pitch}, {"yaw", leg_yaw}}, {}, T / 2},
       {"wleg",
        T,
        {{"pitch", [](double t) { return leg_pitch(T - t); }}, {"yaw", [](double t) { return leg_yaw(T - t); }}},
-       {}}};
+       {},
+       T / 2}};
 
   const std::vector<std::string> legs = {"eleg", "wleg"};
   const auto follows = [](const char* role) {

@@ -31,21 +31,21 @@ TEST_P(Engines, SidewinderSynchronizesAndMoves) {
 // 87 cm in 28.25 s: 3.1 cm/s.
 TEST_P(Engines, WalkerSynchronizesAndWalks) {
   for (const std::uint64_t seed : test_seeds) {
-    // With some seeds a leg that is not in step yet overloads the docks of the body; the README says with how many.
-    const auto report = run("roles/walker", {{"breakable", "false"}}, 20, seed, GetParam());
+    const auto report = run("roles/walker", {}, 20, seed, GetParam());
     EXPECT_LE(metric(report, "sync_time_s"), T / 2 + 3 * T / 4 + 2 * tick + tick)
         << "seed " << seed << ": the last leg is two hops away";
     EXPECT_EQ(metric(report, "in_step"), 5);
     EXPECT_GT(metric(report, "speed_m_s"), 0.031 / 2) << "seed " << seed;
     EXPECT_LT(metric(report, "speed_m_s"), 0.031 * 2) << "seed " << seed;
     EXPECT_LT(std::abs(metric(report, "heading_deg")), 45) << "it must walk forward";
+    EXPECT_EQ(metric(report, "docks_broken"), 0) << "seed " << seed;
   }
 }
 
-// Where the legs happen to start well, walking itself breaks no dock.
-TEST_P(Engines, WalkingBreaksNoDock) {
-  for (const std::uint64_t seed : {1, 2})
-    EXPECT_EQ(metric(run("roles/walker", {}, 12, seed, GetParam()), "docks_broken"), 0) << "seed " << seed;
+// Legs that moved before they were in step broke a dock with 13 of 40 seeds, 102 and 105 among them.
+TEST_P(Engines, ALegStandsUntilItIsInStep) {
+  for (const std::uint64_t seed : {102, 105})
+    EXPECT_EQ(metric(run("roles/walker", {}, 6, seed, GetParam()), "docks_broken"), 0) << "seed " << seed;
 }
 
 // The same role program on two robots.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "docks.h"
 #include "gait_roles.h"
 #include "roles/gait.h"
 
@@ -21,7 +20,6 @@ class Walker final : public Gait {
       world->placements.pop_back();
       world->connections.pop_back();
     }
-    if (world.ok() && setup.settings.at("breakable") == "false") make_docks_unbreakable(*world);
     return world;
   }
 };

@@ -138,15 +138,17 @@ void RolePlayer::select(Agent& agent) {
 void RolePlayer::play(Agent& agent) {
   const double now = agent.time();
   const double early = 0.5 * agent.dt() / book_->step;  // in steps: signals leave in the tick nearest to their time
+  const bool waits = role().waits_at && beats_ == 0 && neighbors_[parent_].there;
   double t = (now - zero_) / book_->step;
   while (t + early >= role().period) {
-    pass(agent, role().period - 1);
+    if (!waits) pass(agent, role().period - 1);
     zero_ += role().period * book_->step;
     done_ = -1;
     t = (now - zero_) / book_->step;
   }
-  pass(agent, std::floor(t + early));
-  for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(std::max(t, 0.0)));
+  if (!waits) pass(agent, std::floor(t + early));
+  const double shown = waits ? *role().waits_at : std::max(t, 0.0);
+  for (const auto& [joint, angle] : role().motion) agent.move_to(joint, angle(shown));
 }
 
 // Handles the whole steps after done_, up to `step`.

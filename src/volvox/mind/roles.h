@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct Role {
   double period = 180;                                            // T, in steps
   std::map<std::string, std::function<double(double t)>> motion;  // A(t): by joint, rad (or m) for t in [0, T)
   std::map<std::string, double> delays;                           // d_i: by dock, in steps: the delay of a child
+  // Not in the paper: until it first hears its parent, a module holds A(waits_at) and sends no signals. None: it moves
+  // and signals from the beginning.
+  std::optional<double> waits_at{};
 };
 
 class RolePlayer;

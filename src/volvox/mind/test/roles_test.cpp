@@ -71,6 +71,26 @@ TEST(Roles, ChildrenFollowByTheirDelays) {
   }
 }
 
+// A module that waits neither moves by its clock nor signals: its child hears nothing before it is in step itself.
+TEST(Roles, AWaitingModuleBeginsInStep) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    RoleBook book = follow();
+    book.roles.front().waits_at = period / 2;
+    Chain chain;
+    chain.seed = seed;
+    chain.open(book, 7);
+    for (int tick = 0; tick < 300; ++tick) {
+      chain.theatre.ticks(1);
+      for (std::size_t i = 2; i < 7; ++i) {
+        if (chain.played(i).beats == 0) continue;
+        EXPECT_GT(chain.played(i - 1).beats, 0) << "seed " << seed << ": m" << i << " heard a parent that waits";
+        ASSERT_LE(std::abs(chain.error(i)), 1.5) << "seed " << seed << ", tick " << tick;
+      }
+    }
+    EXPECT_TRUE(chain.in_step());
+  }
+}
+
 TEST(Roles, WithoutSignalsNothingIsInStep) {
   Chain chain;
   chain.open(follow(), 7, {{"transmits", "false"}});
