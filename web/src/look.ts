@@ -9,14 +9,16 @@ export const THEMES: Record<"light" | "dark", Theme> = {
   dark: { sky: new THREE.Color(0x12161b), ground: new THREE.Color(0x101419), own: 0.008, lines: [0x7d8998, 0x5a6675, 0x333c47], light: 0.9, shade: 0x6b7480 },
 };
 
-// Lines every `step` over a square of this size, without every tenth where a coarser grid has it, cut into short pieces: a renderer on the
-// processor (SwiftShader) drops a line of which one end is far outside of the picture.
-const PIECES = 50;
+// Lines every `step` over a square of this size, without every tenth where a coarser grid has it, cut into pieces: a
+// renderer on the processor (SwiftShader) drops a line that reaches behind the eye. Near the middle, where the eye mostly
+// is, they are the shortest.
+const PIECES = 60;
 export function gridLines(size: number, step: number, color: number, withTenth: boolean) {
   const points: number[] = [], half = size / 2, lines = Math.round(size / step);
+  const cut = (piece: number) => half * (2 * piece / PIECES - 1) ** 3;
   for (let i = 0; i <= lines; ++i)
     for (let piece = 0; piece < PIECES && (withTenth || i % 10 !== 0); ++piece) {
-      const across = i * step - half, from = (piece / PIECES) * size - half, to = ((piece + 1) / PIECES) * size - half;
+      const across = i * step - half, from = cut(piece), to = cut(piece + 1);
       points.push(across, from, 0, across, to, 0, from, across, 0, to, across, 0);
     }
   const geometry = new THREE.BufferGeometry();
