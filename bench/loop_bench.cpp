@@ -48,9 +48,9 @@ class Watcher {
     to.sin_port = htons(port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const std::string hello = fmt::format(
-        "GET /socket HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "GET /socket{} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dm9sdm94IGlzIGEgY29sb255\r\n\r\n",
-        port);
+        address.substr(address.rfind('/') + 1), port);
     if (connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 ||
         send(socket_, hello.data(), hello.size(), 0) < 0)
       std::perror("the viewer");

@@ -229,9 +229,9 @@ class Serial(DeviceTest):
 class Viewed(SocketTest):
     """A watched run that has a UDP port can be reset."""
 
-    def web_socket(self, port):
+    def web_socket(self, port, query):
         connection = self.enterContext(socket.create_connection(("127.0.0.1", port), timeout=20))
-        connection.sendall(f"GET /socket HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        connection.sendall(f"GET /socket{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                            "Sec-WebSocket-Key: dm9sdm94IHZvbHZveCB2bw==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
         self.assertEqual(connection.recv(12), b"HTTP/1.1 101")
         return connection
@@ -246,7 +246,8 @@ class Viewed(SocketTest):
         first = self.process.stderr.readline()
         if "viewer is at" not in first:
             self.skipTest(first)
-        connection = self.web_socket(int(re.search(r":(\d+)", first).group(1)))
+        port, query = re.search(r":(\d+)/(\S*)", first).groups()
+        connection = self.web_socket(int(port), query)
         while self.hear()["time"] < 1:
             pass
         text = b'{"type":"reset"}'

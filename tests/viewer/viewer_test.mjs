@@ -15,11 +15,14 @@ const children = [];
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "volvox-viewer-"));
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM, headless: true, timeout: 120_000,
-    args: ["--no-sandbox", "--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+  browser = await launch("gl-egl");
 });
+function launch(angle) {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM, headless: true, timeout: 120_000,
+    args: ["--no-sandbox", "--use-gl=angle", `--use-angle=${angle}`, "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
 after(async () => {
   for (const child of children) child.kill("SIGKILL");
   await browser?.close();
@@ -45,8 +48,8 @@ async function serve(...args) {
   };
 }
 
-async function open(address) {
-  const page = await browser.newPage({ viewport: { width: 900, height: 600 } });
+async function open(address, options = {}, by = browser) {
+  const page = await by.newPage({ viewport: { width: 900, height: 600 }, ...options });
   page.complaints = [];
   page.on("pageerror", (error) => page.complaints.push(String(error)));
   page.on("console", (message) => { if (message.type() === "error" && !/WebSocket|ERR_CONNECTION/.test(message.text())) page.complaints.push(message.text()); });
@@ -54,6 +57,7 @@ async function open(address) {
   await page.waitForFunction(() => window.volvox?.stage.currentFrame() && window.volvox.stage.frames > 1 && window.volvox.state(), null, patience);
   return page;
 }
+const waitFor = (page, condition, argument = null) => page.waitForFunction(condition, argument, patience);
 const tick = (page) => page.evaluate(() => window.volvox.stage.currentFrame().tick);
 
 // The number of pixels that the modules cover: those that change when the modules are hidden.
@@ -223,4 +227,194 @@ test("the silhouette is that of volvox picture", async (context) => {
   assert.ok(overlap.both / overlap.either >= 0.9, JSON.stringify(overlap));
   await page.close();
   assert.equal(await volvox.end(), 0);
+});
+
+test("keys work after clicks, and say what they do", async () => {
+  const volvox = await serve("run", "remod3d/snake", "--set", "modules=4", "--duration", "600", "--view", "--paused", "--out", "keys", "--quiet");
+  const page = await open(volvox.address);
+  const ticksAfter = async (what) => {
+    const before = await tick(page);
+    await page.keyboard.press(".");
+    await waitFor(page, (t) => window.volvox.stage.currentFrame().tick === t + 1, before).catch(() => assert.fail(`the key . is dead after ${what}`));
+  };
+  await ticksAfter("nothing");
+  for (const id of ["home", "step", "show-labels", "show-trails", "show-rays", "follow", "theme", "panel"]) {
+    await page.click(`#${id}`);
+    await ticksAfter(id);
+  }
+  await page.click("#panel");
+  await page.selectOption("#speed", "2");
+  await ticksAfter("speed");
+  await page.click("#home");
+  await page.keyboard.press("Space");
+  await waitFor(page, () => !window.volvox.state().paused);
+  await page.keyboard.press("Space");
+  await waitFor(page, () => window.volvox.state().paused);
+  // What is typed into a field is text, and the browser's own keys stay its own.
+  const before = await tick(page);
+  await page.fill('#parameters [data-parameter="amplitude"]', "0");
+  await page.keyboard.type(".5");
+  assert.equal(await page.inputValue('#parameters [data-parameter="amplitude"]'), "0.5");
+  assert.equal(await tick(page), before);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("?");
+  assert.match(await page.textContent("#help[open]"), /Space.*run or pause.*H.*home/s);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => document.getElementById("help").open), false);
+  // With the tab key one reaches a button, and the space bar presses it.
+  await page.focus("#step");
+  await page.keyboard.press("Space");
+  await waitFor(page, (t) => window.volvox.stage.currentFrame().tick === t + 1, before);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+  assert.equal(await volvox.end(), 0);
+});
+
+test("labels stay with modules, loads are seen, home is not covered", async () => {
+  const volvox = await serve("run", "remod3d/snake", "--set", "modules=4", "--duration", "600", "--view", "--out", "look", "--quiet");
+  const page = await open(volvox.address);
+  await waitFor(page, () => window.volvox.stage.currentFrame().tick > 5);
+  await page.click("#play");
+  await waitFor(page, () => window.volvox.state().paused);
+  // Every module is where the canvas itself can be clicked.
+  const free = () => page.evaluate(() => {
+    const { stage } = window.volvox;
+    stage.home();
+    stage.picture();
+    const canvas = stage.renderer.domElement;
+    return stage.data.info.things.flatMap((thing, i) => {
+      if (!thing.module) return [];
+      const seen = stage.place(i).project(stage.camera);
+      return [document.elementFromPoint(((seen.x + 1) / 2) * canvas.clientWidth, ((1 - seen.y) / 2) * canvas.clientHeight)?.id ?? "outside"];
+    });
+  });
+  assert.deepEqual(await free(), Array(4).fill("scene"));
+
+  // A module that the camera follows jumps: its label is where it is drawn.
+  await page.click("#show-labels");
+  const apart = await page.evaluate(() => {
+    const { stage } = window.volvox, frame = stage.currentFrame(), links = frame.links.slice();
+    const shown = stage.data.info.things.findIndex((thing) => thing.module);
+    stage.picked = shown;
+    stage.follow = true;
+    stage.picture();
+    for (let i = 0; i < links.length; i += 7) links[i] += 0.3;
+    stage.update({ ...frame, links });
+    stage.picture();
+    const name = stage.data.info.things[shown].name, canvas = stage.renderer.domElement, seen = stage.place(shown).project(stage.camera);
+    const label = [...document.querySelectorAll("#labels span")].find((span) => !span.hidden && span.textContent === name);
+    return Math.hypot(((seen.x + 1) / 2) * canvas.clientWidth - parseFloat(label.style.left), ((1 - seen.y) / 2) * canvas.clientHeight - parseFloat(label.style.top));
+  });
+  assert.ok(apart < 1, `${apart} pixels apart`);
+  await page.evaluate(() => { window.volvox.stage.follow = false; window.volvox.stage.picked = -1; });
+
+  // Loads colour the links: the snake's pixels change, and most of them are blue, the colour of little load.
+  const loads = await page.evaluate(async () => {
+    const { stage } = window.volvox;
+    stage.home();
+    const pixels = async () => {
+      const image = new Image();
+      image.src = stage.picture();
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height), g = canvas.getContext("2d");
+      g.drawImage(image, 0, 0);
+      return g.getImageData(0, 0, image.width, image.height).data;
+    };
+    const plain = await pixels();
+    document.getElementById("show-loads").click();
+    const loaded = await pixels();
+    document.getElementById("show-loads").click();
+    const again = await pixels();
+    let blue = 0, left = 0;
+    for (let i = 0; i < plain.length; i += 4) {
+      if (plain[i + 2] - plain[i] < 40 && loaded[i + 2] - loaded[i] > 40) ++blue;
+      if (Math.abs(plain[i] - again[i]) > 8) ++left;
+    }
+    return { blue, left };
+  });
+  assert.ok(loads.blue > 2000, JSON.stringify(loads));
+  assert.equal(loads.left, 0, "and the colours come back");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+
+  // A phone: the panel is closed, and opened it covers neither the title nor what Home shows.
+  const phone = await open(volvox.address, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  assert.equal(await phone.isVisible("#side"), false);
+  await phone.tap("#panel");
+  assert.equal(await phone.isVisible("#side"), true);
+  const [title, side, bar] = await phone.evaluate(() => ["header", "#side", "footer"].map((what) => document.querySelector(what).getBoundingClientRect().toJSON()));
+  assert.ok(title.bottom <= side.top && side.bottom <= bar.top && bar.bottom <= 844 && title.right <= 390 && side.right <= 390 && bar.right <= 390, JSON.stringify([title, side, bar]));
+  const seen = await phone.evaluate(() => {
+    const { stage } = window.volvox, canvas = stage.renderer.domElement;
+    stage.picture();
+    return stage.data.info.things.flatMap((thing, i) => {
+      const at = stage.place(i).project(stage.camera);
+      return thing.module ? [document.elementFromPoint(((at.x + 1) / 2) * canvas.clientWidth, ((1 - at.y) / 2) * canvas.clientHeight)?.id] : [];
+    });
+  });
+  assert.deepEqual(seen, Array(4).fill("scene"));
+  assert.deepEqual(phone.complaints, []);
+  await phone.close();
+  assert.equal(await volvox.end(), 0);
+});
+
+test("dark if the system is, or if a person chooses it", async () => {
+  const volvox = await serve("view", "superbot");
+  const brightness = (page) => page.evaluate(() => {
+    const { stage } = window.volvox, paper = getComputedStyle(document.querySelector("button")).backgroundColor.match(/\d+/g).map(Number);
+    return { sky: stage.scene.background.getHSL({}).l, paper: paper[0] / 255 };
+  });
+  for (const [colorScheme, dark] of [["light", false], ["dark", true]]) {
+    const page = await open(volvox.address, { colorScheme });
+    const is = (dark) => ({ sky, paper }) => assert.ok(dark ? sky < 0.2 && paper < 0.3 : sky > 0.6 && paper > 0.7, JSON.stringify({ dark, sky, paper }));
+    is(dark)(await brightness(page));
+    await page.keyboard.press("d");
+    is(!dark)(await brightness(page));
+    await page.reload();
+    await waitFor(page, () => window.volvox?.stage.currentFrame());
+    is(!dark)(await brightness(page));
+    await page.close();
+  }
+  assert.equal(await volvox.end(), 0);
+});
+
+// SwiftShader, with which Chromium draws where there is no graphics driver, drops long lines.
+test("the lines on the ground are whole under SwiftShader", async (context) => {
+  const swift = await launch("swiftshader");
+  const volvox = await serve("run", "remod3d/snake", "--set", "modules=4", "--duration", "600", "--view", "--paused", "--out", "swift", "--quiet");
+  try {
+    const page = await open(volvox.address, {}, swift);
+    const lines = await page.evaluate(async () => {
+      const { stage, THREE } = window.volvox;
+      stage.look(new THREE.Vector3(2.6, -3.4, 2.2), new THREE.Vector3(0, 0, 0));
+      const image = new Image();
+      image.src = stage.picture();
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height), g = canvas.getContext("2d");
+      g.drawImage(image, 0, 0);
+      const { data, width, height } = g.getImageData(0, 0, image.width, image.height);
+      const dark = (x, y) => data[(y * width + x) * 4];
+      let points = 0, drawn = 0;
+      for (let line = -3; line <= 3; ++line)
+        for (let along = -3.05; along <= 3; along += 0.3)
+          for (const [x, y] of [[line, along], [along, line]]) {
+            if (Math.hypot(x, y) < 1) continue;  // the snake and its shadow
+            const seen = new THREE.Vector3(x, y, 0).project(stage.camera), px = Math.round(((seen.x + 1) / 2) * width), py = Math.round(((1 - seen.y) / 2) * height);
+            if (px < 6 || py < 6 || px >= width - 6 || py >= height - 6) continue;
+            ++points;
+            let darkest = 255, brightest = 0;
+            for (let i = -5; i <= 5; ++i) for (let j = -5; j <= 5; ++j) brightest = Math.max(brightest, dark(px + i, py + j));
+            for (let i = -1; i <= 1; ++i) for (let j = -1; j <= 1; ++j) darkest = Math.min(darkest, dark(px + i, py + j));
+            if (brightest - darkest > 40) ++drawn;
+          }
+      return { points, drawn, renderer: stage.renderer.getContext().getParameter(stage.renderer.getContext().getExtension("WEBGL_debug_renderer_info").UNMASKED_RENDERER_WEBGL) };
+    });
+    context.diagnostic(JSON.stringify(lines));
+    if (!/swiftshader/i.test(lines.renderer)) return context.skip(`this Chromium has no SwiftShader: ${lines.renderer}`);
+    assert.ok(lines.points > 50 && lines.drawn === lines.points, JSON.stringify(lines));
+    assert.deepEqual(page.complaints, []);
+  } finally {
+    await swift.close();
+    assert.equal(await volvox.end(), 0);
+  }
 });

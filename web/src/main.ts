@@ -2,6 +2,7 @@
 import "./style.css";
 import { Plot, short } from "./plot";
 import { Connection, type Hello, type ModuleInfo, type State } from "./protocol";
+import { loadGradient } from "./look";
 import { Stage } from "./stage";
 import * as THREE from "three";
 
@@ -85,7 +86,7 @@ function showState(message: State) {
   else if (message.ended && hello?.mode === "run") say("the run has ended");
   if (message.docking !== undefined) {
     $("docking").textContent = message.docking;
-    $("docking").style.color = message.docking && !message.docked ? "#b3261e" : "";
+    $("docking").classList.toggle("bad", message.docking !== "" && !message.docked);
   }
 }
 
@@ -186,6 +187,7 @@ function watch(placement: number) {
   stage.redraw();
   watched = name;
   if (!name) { $("module").hidden = true; shape = ""; }
+  else showSide(true);
   connection.send({ type: "watch", module: name });
 }
 
@@ -352,6 +354,7 @@ for (const what of ["docks", "loads", "rays", "trails", "messages", "labels"] as
   const box = $<HTMLInputElement>(`show-${what}`);
   box.onchange = () => {
     stage.show[what] = box.checked;
+    if (what === "loads") $("legend").hidden = !box.checked;
     if (what === "rays") connection.send({ type: "rays", on: box.checked });
     if (what === "trails" && !box.checked) stage.forgetTrails();
     stage.redraw();
@@ -364,10 +367,88 @@ const savePicture = () => {
   link.click();
 };
 $("picture").onclick = savePicture;
+
+// --- Panel, theme, keys --------------------------------------------------------------------------------
+const narrow = matchMedia("(max-width: 700px)");
+function showSide(yes: boolean) {
+  $("side").hidden = !yes;
+  $("panel").setAttribute("aria-expanded", String(yes));
+  for (const plot of plots.values()) plot.draw();
+}
+showSide(!narrow.matches);
+narrow.onchange = () => showSide(!narrow.matches);
+$("panel").onclick = () => { showSide($("side").hidden); stage.home(); };
+$("legend").querySelector("i")!.style.background = loadGradient();
+
+// What the panels cover: beside or, on a narrow page, above the bar.
+stage.inset = () => {
+  const side = $("side"), page = document.documentElement, shown = !side.hidden && [...side.children].some((child) => child.clientHeight > 0);
+  const bar = page.clientHeight - document.querySelector("footer")!.getBoundingClientRect().top;
+  const covered = { left: 0, top: document.querySelector("header")!.getBoundingClientRect().bottom, right: 0, bottom: bar };
+  if (shown && narrow.matches) covered.bottom = page.clientHeight - side.getBoundingClientRect().top;
+  else if (shown) covered.right = page.clientWidth - side.getBoundingClientRect().left;
+  return covered;
+};
+new ResizeObserver(([bar]) => document.documentElement.style.setProperty("--bar", `${bar.target.clientHeight}px`)).observe(document.querySelector("footer")!);
+
+// Dark or light as the system says, until a person chooses.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const chosen = () => { try { return localStorage.getItem("volvox theme"); } catch { return null; } };  // a browser may forbid it
+const isDark = () => (chosen() ?? (dark.matches ? "dark" : "light")) === "dark";
+function applyTheme() {
+  document.documentElement.style.colorScheme = isDark() ? "dark" : "light";
+  stage.setTheme(isDark() ? "dark" : "light");
+  for (const plot of plots.values()) plot.draw();
+}
+function switchTheme() {
+  try { localStorage.setItem("volvox theme", isDark() ? "light" : "dark"); } catch { /* then it follows the system */ }
+  applyTheme();
+}
+dark.onchange = applyTheme;
+applyTheme();
+$("theme").onclick = switchTheme;
+
+const help = $<HTMLDialogElement>("help");
+const showHelp = () => (help.open ? help.close() : help.showModal());
+$("show-help").onclick = showHelp;
+help.onclick = (event) => { if (event.target === help) help.close(); };  // beside it
+
+const KEYS: [key: string, shown: string, does: string, action: () => void][] = [
+  [" ", "Space", "run or pause", toggle],
+  [".", ".", "one tick", () => $("step").click()],
+  ["h", "H", "home: show everything", () => stage.home()],
+  ["f", "F", "follow the selected module", () => $("follow").click()],
+  ["l", "L", "labels", () => $("show-labels").click()],
+  ["p", "P", "save a picture", savePicture],
+  ["s", "S", "side panel", () => $("panel").click()],
+  ["d", "D", "dark or light", switchTheme],
+  ["?", "?", "this help", showHelp],
+  ["Escape", "Esc", "select nothing", () => watch(-1)],
+];
+const MOUSE = [["Click", "select a module"], ["Drag", "turn the view"], ["Right drag", "move the view"], ["Wheel", "zoom"]];
+for (const [shown, does] of [...KEYS.map(([, shown, does]) => [shown, does]), ...MOUSE]) {
+  const row = help.querySelector("table")!.insertRow();
+  row.insertCell().append(Object.assign(document.createElement("kbd"), { textContent: shown }));
+  row.insertCell().textContent = does;
+}
+
+// A control that was clicked gives the keys back; who moves with the tab key keeps the focus.
+let byPointer = false;
+addEventListener("pointerdown", () => { byPointer = true; }, true);
+for (const event of ["click", "change"])
+  addEventListener(event, ({ target }) => {
+    const typing = target instanceof HTMLInputElement && target.type === "text";
+    const opening = target instanceof HTMLSelectElement && event === "click";
+    if (byPointer && !typing && !opening && document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  });
 addEventListener("keydown", (event) => {
-  if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement || event.target instanceof HTMLButtonElement) return;
-  const action: Record<string, () => void> = { " ": toggle, ".": () => $("step").click(), h: () => stage.home(), p: savePicture, f: () => $("follow").click(), Escape: () => watch(-1) };
-  if (action[event.key]) { event.preventDefault(); action[event.key](); }
+  byPointer = false;
+  const target = event.target;
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type === "text")) return;
+  if (event.key === " " && (target instanceof HTMLButtonElement || target instanceof HTMLInputElement)) return;  // it presses the control
+  const found = KEYS.find(([key]) => key === (event.key.length === 1 ? event.key.toLowerCase() : event.key));
+  if (found) { event.preventDefault(); found[3](); }
 });
 addEventListener("resize", drawMarks);
 let pressed: [number, number] = [0, 0];

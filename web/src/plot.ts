@@ -49,18 +49,21 @@ export class Plot {
     const x = (t: number) => left + ((t - first) / span) * (width - left - 4 * scale);
     const y = (v: number) => bottom - ((v - low) / (high - low)) * (bottom - top);
     g.font = `${10 * scale}px system-ui, sans-serif`;
-    g.fillStyle = "#5b6775";
-    g.strokeStyle = "#d5dbe3";
+    const style = getComputedStyle(this.canvas);  // texts in its colour, the curve in that of its border
+    g.fillStyle = g.strokeStyle = style.color;
+    g.globalAlpha = 1;
     g.lineWidth = scale;
     g.textAlign = "right";
     for (const v of [low, (low + high) / 2, high]) {
       g.fillText(short(v), left - 4 * scale, y(v) + 3 * scale);
+      g.globalAlpha = 0.3;
       g.beginPath(); g.moveTo(left, y(v)); g.lineTo(width, y(v)); g.stroke();
+      g.globalAlpha = 1;
     }
     g.fillText(`${short(first + span)} s`, width - 2 * scale, height - 2 * scale);
     g.textAlign = "left";
     g.fillText(`${short(first)} s`, left, height - 2 * scale);
-    g.strokeStyle = "#2463c9";
+    g.strokeStyle = style.borderTopColor;
     g.lineWidth = 1.5 * scale;
     g.beginPath();
     this.times.forEach((t, i) => (i === 0 ? g.moveTo(x(t), y(this.values[i])) : g.lineTo(x(t), y(this.values[i]))));

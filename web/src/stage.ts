@@ -1,9 +1,9 @@
 // The scene: instanced links and docks, ground, rays, trails, messages; an orbiting camera. Lengths in m, world frame.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { THEMES, UNLOADED, circles, dockColor, gridLines, loadColor } from "./look";
 import { DOCK, type Frame, type Scene } from "./protocol";
 
-const SKY = new THREE.Color(0xe9edf2);
 // The smallest size of a link, relative to the picture's height, for each level of detail.
 const LEVEL_SIZES = [0.12, 0.05, 0.022, 0.012];
 const FEW = 400;  // links: shadows and round docks are drawn only up to this number, because they are slow
@@ -19,37 +19,9 @@ function drawnByProcessor() {
   return /llvmpipe|swiftshader|software/i.test(renderer);
 }
 
-interface Group { mesh: number; level: number; instances: THREE.InstancedMesh; count: number }
+interface Group { mesh: number; level: number; instances: THREE.InstancedMesh<THREE.BufferGeometry, THREE.MeshLambertMaterial>; count: number }
+export interface Inset { left: number; top: number; right: number; bottom: number }  // pixels of the page that are covered
 
-// Horizontal circles as line segments: the range of each antenna (four numbers per ring) and, because the
-// range mostly exceeds the view, small circles around the sender.
-const WAVES = [0.012, 0.022, 0.032];  // radii of the small circles, times the distance of the eye
-function circles(rings: Float32Array, distance: number, sides = 64) {
-  const points = new Float32Array((rings.length / 4) * (1 + WAVES.length) * sides * 6);
-  let at = 0;
-  for (let ring = 0; ring < rings.length; ring += 4)
-    for (const radius of [rings[ring + 3], ...WAVES.map((wave) => Math.min(wave * distance, rings[ring + 3]))])
-      for (let side = 0; side < sides; ++side)
-        for (const corner of [side, side + 1]) {
-          const angle = (2 * Math.PI * corner) / sides;
-          points[at++] = rings[ring] + radius * Math.cos(angle);
-          points[at++] = rings[ring + 1] + radius * Math.sin(angle);
-          points[at++] = rings[ring + 2];
-        }
-  return points;
-}
-
-function dockColor(gender: number, flags: number, load: number, byLoad: boolean, out: THREE.Color) {
-  if (byLoad && flags & DOCK.engaged) {
-    const u = load / 255;  // blue, green, yellow, red
-    return out.setHSL((1 - u) * 0.62, 0.85, 0.5);
-  }
-  if (flags & DOCK.broken) return out.set(0xd42a20);
-  if (flags & DOCK.engaged) return out.set(0x2f9e44);
-  if (flags & DOCK.latching) return out.set(0xf08c00);
-  if (!(flags & DOCK.enabled)) return out.set(0x40464e);
-  return out.set(gender === 0 ? 0x1864d6 : gender === 1 ? 0xffffff : 0xc9ced6);
-}
 
 export class Stage {
   readonly renderer: THREE.WebGLRenderer;
@@ -74,9 +46,14 @@ export class Stage {
   private trails = new Map<number, { points: number[]; line: THREE.Line }>();
   private halo: THREE.Mesh;
   private sun: THREE.DirectionalLight;
+  private sky: THREE.HemisphereLight;
+  private theme = THEMES.light;
   private ground: THREE.Object3D[] = [];
-  private grids: { grid: THREE.GridHelper; step: number }[] = [];
-  private readonly haze = new THREE.Fog(SKY, 1, 2);
+  private grids: { grid: ReturnType<typeof gridLines>; step: number }[] = [];
+  private readonly haze = new THREE.Fog(0, 1, 2);
+  private tinted = false;  // links have the colours of their loads
+  private centred = false;  // on what is not covered
+  inset = (): Inset => ({ left: 0, top: 0, right: 0, bottom: 0 });  // what panels cover
   private homed = false;
   private lastTarget = new THREE.Vector3();
   private labelElements: HTMLSpanElement[] = [];
@@ -88,13 +65,13 @@ export class Stage {
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.scene.background = SKY;
     this.scene.fog = this.haze;
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(1.2, -1.6, 0.9);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener("change", () => { this.dirty = true; });
-    this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb8c0cc, 1.9));
+    this.sky = new THREE.HemisphereLight(0xffffff, 0, 1);
+    this.scene.add(this.sky);
     this.sun = new THREE.DirectionalLight(0xffffff, 2.1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
@@ -103,6 +80,7 @@ export class Stage {
     this.halo = new THREE.Mesh(new THREE.TorusGeometry(1, 0.03, 8, 48), new THREE.MeshBasicMaterial({ color: 0x2463c9, depthTest: false, transparent: true }));  // drawn last, in front of everything
     this.halo.visible = false;
     this.scene.add(this.halo);
+    this.setTheme("light");
     new ResizeObserver(() => this.resize()).observe(canvas);
     this.resize();
     const animate = () => { requestAnimationFrame(animate); this.draw(); };
@@ -113,8 +91,18 @@ export class Stage {
     const width = this.canvas.clientWidth || 800, height = this.canvas.clientHeight || 600;
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
+    this.centre(this.centred);
     this.dirty = true;
+  }
+
+  setTheme(name: "light" | "dark") {
+    this.theme = THEMES[name];
+    this.scene.background = this.haze.color = this.theme.sky;
+    this.sky.groundColor.set(this.theme.shade);
+    this.sky.intensity = 1.9 * this.theme.light;
+    this.sun.intensity = 2.1 * this.theme.light;
+    if (this.data) this.addGrounds();
+    this.redraw();
   }
 
   load(data: Scene) {
@@ -144,6 +132,7 @@ export class Stage {
         instances.frustumCulled = false;
         instances.castShadow = instances.receiveShadow = info.links.length <= FEW;
         instances.count = 0;
+        instances.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(instances.instanceMatrix.count * 3).fill(1), 3);
         this.world.add(instances);
         const group = { mesh: m, level: l, instances, count: 0 };
         this.groups.push(group);
@@ -164,8 +153,8 @@ export class Stage {
       });
     }
     this.sun.castShadow = info.links.length <= FEW;
-    for (const ground of info.grounds) this.addGround(ground.pose, ground.color);
-    if (info.grounds.length === 0) this.addGrid();
+    this.addGrounds();
+    this.tinted = false;
     this.homed = false;
     this.redraw();
   }
@@ -175,21 +164,28 @@ export class Stage {
     return mesh >= 0 ? Math.max(0.002, this.data!.info.meshes[mesh].radius * 0.16) : 0.01;
   }
 
+  private addGrounds() {
+    for (const object of this.ground) this.scene.remove(object);
+    this.ground = [];
+    this.grids = [];
+    const { grounds } = this.data!.info;
+    for (const ground of grounds) this.addGround(ground.pose, ground.color);
+    if (grounds.length === 0) this.addGrid();
+  }
+
   private addGround(pose: number[], color: number[]) {
     const [x, y, z, a, b, c, d] = pose;
     const plane = new THREE.Mesh(new THREE.PlaneGeometry(400, 400), this.data!.info.links.length <= FEW
-      ? new THREE.MeshLambertMaterial({ color: new THREE.Color(`rgb(${color.join(",")})`).lerp(new THREE.Color(0xf4f6f8), 0.8) })
-      : new THREE.MeshBasicMaterial({ color: SKY, fog: false }));
+      ? new THREE.MeshLambertMaterial({ color: new THREE.Color(`rgb(${color.join(",")})`).lerp(this.theme.ground, 1 - this.theme.own) })
+      : new THREE.MeshBasicMaterial({ color: this.theme.sky, fog: false }));
     Object.assign(plane.material, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 8 });  // behind its grid lines at any distance
     plane.position.set(x, y, z - 0.0005);
     plane.quaternion.set(a, b, c, d);
     plane.receiveShadow = this.data!.info.links.length <= FEW;
     const holder = new THREE.Group();
     holder.add(plane);
-    for (const [size, step, tone] of [[1000, 10, 0x8793a3], [100, 1, 0x9aa5b4], [10, 0.1, 0xccd3dc]] as const) {
-      const grid = new THREE.GridHelper(size, size / step, tone, tone);
-      grid.material.transparent = true;
-      grid.rotation.x = Math.PI / 2;
+    for (const [i, [size, step]] of [[1000, 10], [100, 1], [10, 0.1]].entries()) {
+      const grid = gridLines(size, step, this.theme.lines[i], i === 0);
       this.grids.push({ grid, step });
       const turned = new THREE.Group();
       turned.position.set(x, y, z);
@@ -202,8 +198,7 @@ export class Stage {
   }
 
   private addGrid() {
-    const grid = new THREE.GridHelper(2, 20, 0x9aa5b4, 0xccd3dc);
-    grid.rotation.x = Math.PI / 2;
+    const grid = gridLines(2, 0.1, this.theme.lines[2], true);
     const holder = new THREE.Group();
     holder.position.z = -0.12;
     holder.add(grid);
@@ -216,11 +211,8 @@ export class Stage {
       this.world.remove(object);
       if (object instanceof THREE.InstancedMesh) { object.geometry.dispose(); (object.material as THREE.Material).dispose(); object.dispose(); }
     }
-    for (const object of this.ground) this.scene.remove(object);
     for (const trail of this.trails.values()) this.scene.remove(trail.line);
     this.trails.clear();
-    this.ground = [];
-    this.grids = [];
     this.groups = [];
     this.groupsOf = [];
     this.docks = null;
@@ -259,22 +251,34 @@ export class Stage {
     return box;
   }
 
+  // Shows everything, in the part of the canvas that no panel covers.
   home() {
     if (!this.data || !this.frame) return;
     const sphere = this.box().getBoundingSphere(new THREE.Sphere());
-    const distance = sphere.radius / Math.sin((this.camera.fov * Math.PI) / 360) * (this.camera.aspect < 1 ? 1 / this.camera.aspect : 1);
-    this.look(sphere.center.clone().addScaledVector(new THREE.Vector3(0.55, -0.8, 0.5).normalize(), distance), sphere.center);
+    const { left, top, right, bottom } = this.inset(), width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    const slope = Math.tan((this.camera.fov * Math.PI) / 360) / height;  // of the view, for each pixel
+    const distance = sphere.radius / Math.sin(Math.atan(slope * Math.max(50, Math.min(width - left - right, height - top - bottom))));
+    this.look(sphere.center.clone().addScaledVector(new THREE.Vector3(0.55, -0.8, 0.5).normalize(), distance), sphere.center, true);
     this.controls.maxDistance = distance * 20 + 20;
   }
 
-  look(eye: THREE.Vector3, target: THREE.Vector3) {
+  // Moves the centre of the view to the middle of what is not covered, or back to that of the canvas.
+  private centre(free: boolean) {
+    this.centred = free;
+    const { left, top, right, bottom } = this.inset(), width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    if (free && width > 0) this.camera.setViewOffset(width, height, (right - left) / 2, (bottom - top) / 2, width, height);
+    else this.camera.clearViewOffset();
+    this.camera.updateProjectionMatrix();
+  }
+
+  look(eye: THREE.Vector3, target: THREE.Vector3, free = false) {
     this.camera.position.copy(eye);
     this.controls.target.copy(target);
     this.controls.update();
     const distance = eye.distanceTo(target);
     this.camera.near = Math.max(0.002, distance / 500);
     this.camera.far = Math.max(100, distance * 20);
-    this.camera.updateProjectionMatrix();
+    this.centre(free);
     this.dirty = true;
   }
 
@@ -293,6 +297,8 @@ export class Stage {
   private placeLinks() {
     const { info } = this.data!;
     for (const group of this.groups) group.count = 0;
+    const tints = this.show.loads ? this.loadTints() : null;
+    if (this.tinted !== this.show.loads) this.tint(this.show.loads);
     const perMetre = 1 / Math.tan((this.camera.fov * Math.PI) / 360);
     const eye = this.camera.position;
     for (let link = 0; link < info.links.length; ++link) {
@@ -304,31 +310,56 @@ export class Stage {
       let level = 0;
       while (level < levels.length - 1 && level < LEVEL_SIZES.length && size < LEVEL_SIZES[level]) ++level;
       const group = levels[level];
+      if (tints) tints[link].toArray(group.instances.instanceColor!.array, group.count * 3);
       this.matrix.toArray(group.instances.instanceMatrix.array, group.count++ * 16);
     }
     for (const group of this.groups) {
       group.instances.count = group.count;
       group.instances.visible = group.count > 0;
       group.instances.instanceMatrix.needsUpdate = true;
+      if (tints) group.instances.instanceColor!.needsUpdate = true;
+    }
+  }
+
+  // The colour of each link by the load of its docks, as in volvox picture --docks load: an engaged dock's own face is
+  // between two modules, where nobody sees it.
+  private loadTints() {
+    const { info } = this.data!, loads = new Float32Array(info.links.length).fill(-1);
+    info.docks.forEach((dock, i) => {
+      if (this.frame!.flags[i] & (DOCK.engaged | DOCK.latching)) loads[dock.link] = Math.max(loads[dock.link], this.frame!.loads[i] / 255);
+    });
+    const own = new THREE.Color(1, 1, 1);  // of what is no module
+    return info.links.map(([, placement], link) => !info.things[placement].module ? own : loads[link] < 0 ? UNLOADED : loadColor(loads[link], new THREE.Color()));
+  }
+  private tint(on: boolean) {
+    this.tinted = on;
+    const { info } = this.data!, ofModules = new Set(info.links.filter(([, placement]) => info.things[placement].module).map(([mesh]) => mesh));
+    for (const { mesh, instances } of this.groups) {
+      const tinted = on && ofModules.has(mesh);
+      if (!tinted) { (instances.instanceColor!.array as Float32Array).fill(1); instances.instanceColor!.needsUpdate = true; }
+      instances.material.vertexColors = !tinted;
+      instances.material.needsUpdate = true;
     }
   }
 
   private placeDocks() {
     if (!this.docks) return;
-    this.docks.visible = this.show.docks;
-    if (!this.show.docks) return;
+    if (!this.docksAreShown()) return;
     const { info } = this.data!;
     const color = new THREE.Color();
     const whole = new THREE.Matrix4();
     for (let dock = 0; dock < info.docks.length; ++dock) {
       whole.multiplyMatrices(this.linkMatrix(info.docks[dock].link), this.dockPoses[dock]);
       whole.toArray(this.docks.instanceMatrix.array, dock * 16);
-      dockColor(info.docks[dock].gender, this.frame!.flags[dock], this.frame!.loads[dock], this.show.loads, color);
+      dockColor(info.docks[dock].gender, this.frame!.flags[dock], color);
       color.toArray(this.docks.instanceColor!.array, dock * 3);
     }
     this.docks.instanceMatrix.needsUpdate = true;
     this.docks.instanceColor!.needsUpdate = true;
   }
+
+  // Their colours, blue and green, would be taken for loads.
+  private docksAreShown() { return this.show.docks && !this.show.loads; }
 
   // With thousands of modules seen from far away, a dock is smaller than a pixel.
   private docksAreSeen() {
@@ -414,6 +445,7 @@ export class Stage {
   private placeLabels() {
     const { info } = this.data!;
     const wanted: { text: string; at: THREE.Vector3; depth: number }[] = [];
+    this.camera.updateMatrixWorld();  // it may have followed a module since the last picture
     if (this.show.labels) {
       const add = (text: string, at: THREE.Vector3) => {
         const seen = at.clone().project(this.camera);
@@ -467,7 +499,7 @@ export class Stage {
         this.placeLinesAndHalo();
         this.placeDocks();
       }
-      if (this.docks) this.docks.visible = this.show.docks && this.docksAreSeen();
+      if (this.docks) this.docks.visible = this.docksAreShown() && this.docksAreSeen();
       this.placeLinks();  // at levels of detail that depend on the camera
       this.placeLabels();
     }

@@ -137,17 +137,6 @@ struct Arguments {
   bool list_json = false, list_names = false, info_names = false;
 };
 
-void add_viewer(CLI::App& command, ViewerArguments& viewer) {
-  command.add_option("--host", viewer.host, "address of the viewer; an address other than localhost requires a token")
-      ->capture_default_str()
-      ->type_name("ADDRESS");
-  command.add_option("--port", viewer.port, "port of the viewer; 0: any free port")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(whole_number(0, 65535));
-  command.add_flag("--no-browser", viewer.no_browser, "print the address only");
-}
-
 // The options of a run, shared by all commands that make one.
 void add_run_options(CLI::App& command, RunArguments& run) {
   command.add_option("experiment", run.experiment, "an experiment (volvox list experiments) or an SDF or URDF file")
@@ -226,7 +215,9 @@ void add_run(CLI::App& app, Arguments& a) {
                 "run behaviors and sensors of plugins in separate processes: a plugin that crashes, or takes longer "
                 "than S seconds (1) for a call, is disabled, and the run continues")
       ->type_name("[=S]");
-  run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
+  CLI::Option* view =
+      run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
+  run->add_flag("--paused", a.run.paused, "with --view: wait until somebody presses play")->needs(view);
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
   run->add_option("--pcap", a.run.pcap,
@@ -543,13 +534,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
                             : known ? fmt::format("see: volvox {}--help", command.empty() ? first + " " : command)
                                     : "see: volvox --help"));
   }
-  Log log(
-      [](LogLevel level, std::string_view line) {
-        std::fputs(level == LogLevel::info ? fmt::format("{}\n", line).c_str()
-                                           : fmt::format("volvox: {}: {}\n", name(level), line).c_str(),
-                   stderr);
-      },
-      log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
+  Log log(print_log, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
   // A replay loads plugins itself, because its recording says whether they are isolated.
   if (!app.got_subcommand("replay")) load_users_plugins(seconds_of_isolation(a.run), library, log);
@@ -589,7 +574,7 @@ int main(int argc, char** argv, sim::Library& library) {
   } catch (const std::bad_alloc&) {
     std::fputs("volvox: the memory of this machine is not enough for this run\n  fix: use fewer modules\n", stderr);
   } catch (const std::exception& error) {
-    std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), error.what()).c_str(), stderr);
+    print_error(fmt::format("the run failed: {}", error.what()));
   }
   return run_failed;
 }

@@ -26,8 +26,9 @@ inline constexpr int done = 0, run_failed = 1, bad_input = 2;
 struct ViewerArguments {
   std::string host = "127.0.0.1";
   int port = 0;
-  bool no_browser = false;
+  bool no_browser = false, no_token = false;
 };
+void add_viewer(CLI::App& command, ViewerArguments& viewer);
 
 // Settings of pictures and videos. No camera: the experiment's own.
 struct ViewArguments {
@@ -45,7 +46,7 @@ struct RunArguments {
   int threads = 1;
   std::vector<std::string> set, plugins;
   bool json = false, quiet = false;
-  bool record = false, show = false;  // show: in a browser
+  bool record = false, show = false, paused = false;  // show: in a browser; paused: at its start
   ViewerArguments viewer;
   std::optional<std::string> video, pcap;
   ViewArguments view;

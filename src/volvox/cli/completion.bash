@@ -18,7 +18,7 @@ _volvox() {
   case $command in
     run|sweep|picture|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --plugin --isolate --real-time --record --pcap --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --messages --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --plugin --isolate --real-time --record --pcap --view --paused --host --port --no-browser --no-token --out --json --quiet --video --camera --size --docks --rays --messages --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
       else
         [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
         COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))
@@ -37,8 +37,8 @@ _volvox() {
         COMPREPLY=($(compgen -f -- "$word"))
       fi ;;
     new) COMPREPLY=($(compgen -W "behavior robot experiment --in" -- "$word")) ;;
-    replay) COMPREPLY=($(compgen -W "--verify --threads --json --quiet --help" -- "$word") $(compgen -d -- "$word")) ;;
-    view) COMPREPLY=($(compgen -W "$("$volvox" list robots --names 2>/dev/null) --host --port --no-browser --help" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
+    replay) COMPREPLY=($(compgen -W "--verify --threads --host --port --no-browser --no-token --json --quiet --help" -- "$word") $(compgen -d -- "$word")) ;;
+    view) COMPREPLY=($(compgen -W "$("$volvox" list robots --names 2>/dev/null) --host --port --no-browser --no-token --help" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
     export) COMPREPLY=($(compgen -W "--csv --out --help" -- "$word") $(compgen -d -- "$word")) ;;
     completion) COMPREPLY=($(compgen -W "bash" -- "$word")) ;;
   esac

@@ -55,7 +55,7 @@ int picture_command(const PictureArguments& arguments, sim::Library& library, Lo
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const double part = frames.size() == 1 ? 1 : real(i) / real(frames.size() - 1);
     if (!run_to(run, begin + (arguments.at - begin) * part, watch)) {
-      std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), run.report().failure).c_str(), stderr);
+      print_error(fmt::format("the run failed: {}", run.report().failure));
       return run_failed;
     }
     view::capture(run.simulation(), frames[i]);

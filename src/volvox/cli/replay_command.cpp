@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
@@ -40,8 +41,8 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
     fmt::print("{}\n", json.dump(2));
   } else if (!v.same) {
     fmt::print("the first difference is at tick {} ({:.3f} s), {}{}{}{}\n", v.tick, v.time,
-               v.module.empty() ? "" : fmt::format("module '{}', ", v.module), v.field,
-               v.detail.empty() ? "" : ": " + v.detail,
+               v.module.empty() ? "" : fmt::format("module '{}', ", printable(v.module)), printable(v.field),
+               v.detail.empty() ? "" : ": " + printable(v.detail),
                v.parts > 1 ? fmt::format("\n  {} parts of the state differ in that tick", v.parts) : "");
   } else if (!arguments.quiet) {
     fmt::print("{} run again{}, and every state hash is the same\n",

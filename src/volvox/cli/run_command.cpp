@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
 #include "volvox/cli/stop_on_signal.h"
@@ -79,11 +80,11 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
     rows.back().push_back(metric.note);
   }
   fmt::print("\n{}  {} modules, engine {}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n",
-             bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
+             bold(printable(report.experiment)), report.modules, report.engine, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
-  fmt::print("{}\n", report::text_table(rows));
+  fmt::print("{}\n", printable(report::text_table(rows)));
   if (report.pacing) fmt::print("{}\n", sim::pacing_text(*report.pacing));
-  fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), folder);
+  fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), printable(folder));
 }
 
 view::RenderEngineRegistry render_engines(const sim::Library& library) {
@@ -92,7 +93,7 @@ view::RenderEngineRegistry render_engines(const sim::Library& library) {
 }
 
 int complain(const Error& error) {
-  std::fputs(fmt::format("{} {}\n", red("volvox:"), error.text()).c_str(), stderr);
+  print_error(error.text());
   return bad_input;
 }
 
@@ -244,10 +245,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     fmt::print("  drawing the video is not in the times above\n");
   if (!written.ok()) return complain(written.error()), run_failed;
   if (report.status != "done") {
-    std::fputs(fmt::format("{} the run {}: {}\n", red("volvox:"), report.status == "failed" ? "failed" : "did not end",
-                           report.failure)
-                   .c_str(),
-               stderr);
+    print_error(fmt::format("the run {}: {}", report.status == "failed" ? "failed" : "did not end", report.failure));
     return run_failed;
   }
   return done;

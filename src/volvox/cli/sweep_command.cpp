@@ -41,8 +41,8 @@ std::string run_here(const SweepRun& run, const fs::path& parent, const sim::Lib
 
 class SweepProgress {
  public:
-  SweepProgress(std::string label, std::size_t total, std::size_t done_before, bool quiet)
-      : label_(std::move(label)),
+  SweepProgress(const std::string& label, std::size_t total, std::size_t done_before, bool quiet)
+      : label_(printable(label)),
         total_(total),
         done_before_(done_before),
         quiet_(quiet),

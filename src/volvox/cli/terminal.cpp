@@ -1,5 +1,6 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/base/index.h"
+#include "volvox/base/text.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -41,8 +42,19 @@ std::string bold(const std::string& text) { return styled("1", text); }
 std::string dim(const std::string& text) { return styled("2", text); }
 std::string red(const std::string& text) { return styled("31", text); }
 
-ProgressBar::ProgressBar(std::string label, bool quiet)
-    : label_(std::move(label)), quiet_(quiet), terminal_(is_terminal(STDERR_FILENO)) {}
+void print_error(std::string_view text) {
+  std::fputs(fmt::format("{} {}\n", red("volvox:"), printable(text)).c_str(), stderr);
+}
+
+void print_log(LogLevel level, std::string_view line) {
+  std::fputs(
+      (level == LogLevel::info ? printable(line) + "\n" : fmt::format("volvox: {}: {}\n", name(level), printable(line)))
+          .c_str(),
+      stderr);
+}
+
+ProgressBar::ProgressBar(const std::string& label, bool quiet)
+    : label_(printable(label)), quiet_(quiet), terminal_(is_terminal(STDERR_FILENO)) {}
 
 void ProgressBar::show(const sim::Progress& p) {
   if (quiet_ || p.ticks <= 0) return;

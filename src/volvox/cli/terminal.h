@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "volvox/base/log.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
@@ -13,6 +15,10 @@ std::string bold(const std::string& text);
 std::string dim(const std::string& text);
 std::string red(const std::string& text);
 
+// "volvox: TEXT" on standard error. The text may come from outside: a terminal obeys nothing in it.
+void print_error(std::string_view text);
+void print_log(LogLevel level, std::string_view line);  // likewise
+
 // "━━━━━────" for a share from 0 to 1.
 std::string bar_text(double part);
 // "12 s", "3 min"
@@ -20,7 +26,7 @@ std::string rough_duration(double seconds);
 
 class ProgressBar {
  public:
-  ProgressBar(std::string label, bool quiet);
+  ProgressBar(const std::string& label, bool quiet);
   ~ProgressBar() { clear(); }
   void show(const sim::Progress& progress);
   void clear();

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 
 #include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/numbers.h"
 #include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
@@ -18,15 +20,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& arguments) {
+constexpr std::chrono::seconds patience{10};  // before a run starts that nobody looks at
+
+// `when`: what starts when, for the person who reads the address.
+Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& arguments, const std::string& when = "") {
   view::ViewerOptions options;
   options.server.host = arguments.host;
   options.server.port = narrow<std::uint16_t>(arguments.port);
   options.open_browser = !arguments.no_browser;
+  options.use_token = !arguments.no_token;
   auto viewer = view::Viewer::start(options);
   // Printed even with --quiet: the user needs the address.
   if (viewer.ok())
-    std::fputs(fmt::format("volvox: the viewer is at {}  (Ctrl-C ends it)\n", (*viewer)->address()).c_str(), stderr);
+    std::fputs(fmt::format("volvox: the viewer is at {}  ({}Ctrl-C ends it)\n", (*viewer)->address(), when).c_str(),
+               stderr);
   return viewer;
 }
 
@@ -44,6 +51,20 @@ Result<std::shared_ptr<record::Recorder>> record_into(sim::Run& run, const fs::p
 
 }  // namespace
 
+void add_viewer(CLI::App& command, ViewerArguments& viewer) {
+  command.add_option("--host", viewer.host, "address of the viewer; by default only this machine can connect")
+      ->capture_default_str()
+      ->type_name("ADDRESS");
+  command.add_option("--port", viewer.port, "port of the viewer; 0: any free port")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(0, 65535));
+  command.add_flag("--no-browser", viewer.no_browser, "print the address only");
+  command.add_flag(
+      "--no-token", viewer.no_token,
+      "no token in the address: everybody who can connect may look and act, other users of this machine, too");
+}
+
 Result<void> viewer_is_built() {
   auto files = view::WebServer::read_bundle(view::bundle_folder());
   if (!files.ok()) return files.error();
@@ -52,7 +73,10 @@ Result<void> viewer_is_built() {
 
 int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
              const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log) {
-  auto viewer = start_viewer(arguments.viewer);
+  auto viewer = start_viewer(arguments.viewer,
+                             arguments.paused
+                                 ? "the run waits for somebody to press play; "
+                                 : fmt::format("the run waits for it to be opened, at most {} s; ", patience.count()));
   if (!viewer.ok()) return complain(viewer.error());
   std::optional<Error> not_written;
   std::map<std::string, std::string> changed;  // by users, since the start
@@ -76,14 +100,15 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
   const StopOnSignal stop;
   view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end, arguments.record);
   if (options.real_time) viewed.set_speed(*options.real_time);
-  viewed.loop(stop.requested());
+  viewed.loop(stop.requested(), arguments.paused ? view::ViewedRun::Start::paused : view::ViewedRun::Start::watched,
+              patience);
   if (viewed.lost()) return complain(*viewed.lost());
   const sim::RunReport& report = viewed.run().report();
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder);
   if (not_written) return complain(*not_written);
   if (report.status == "failed") {
-    std::fputs(fmt::format("{} the run failed: {}\n", red("volvox:"), report.failure).c_str(), stderr);
+    print_error(fmt::format("the run failed: {}", report.failure));
     return run_failed;
   }
   return done;  // Ctrl-C is the normal end of viewing

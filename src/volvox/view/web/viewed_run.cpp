@@ -92,8 +92,10 @@ void ViewedRun::introduce() {
   shown_tick_ = -1;
 }
 
-void ViewedRun::loop(const std::atomic<bool>& stop) {
-  playback_.play(run_->simulation().now().seconds());
+void ViewedRun::loop(const std::atomic<bool>& stop, Start start, std::chrono::milliseconds patience) {
+  if (start == Start::paused) playback_.pause();
+  else viewer_.wait_for_client(Playback::Clock::now() + patience, stop);
+  if (!playback_.paused()) playback_.play(run_->simulation().now().seconds());
   while (!stop) {
     turn();
     if (lost_) return;
@@ -114,10 +116,7 @@ void ViewedRun::turn() {
     handle(command);
     if (lost_) return;
   }
-  if (viewer_.take_newcomers()) {
-    shown_tick_ = -1;
-    metrics_told_ = 0;
-  }
+  const bool newcomers = viewer_.take_newcomers();
   const auto now = Playback::Clock::now();
   const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.schedule(run_->simulation().now().seconds());
   if (due <= now) {
@@ -125,6 +124,7 @@ void ViewedRun::turn() {
     show(false);
     return;
   }
+  if (newcomers) shown_tick_ = -1;  // while ticks are due, newcomers see the next one anyway
   show(true);
   viewer_.wait_until(std::min(due, now + std::chrono::milliseconds(50)));
 }
@@ -201,7 +201,7 @@ void ViewedRun::tell_metrics() {
     for (const double value : history[metrics_told_].values()) point.push_back(value);
     points.push_back(std::move(point));
   }
-  if (!points.empty()) viewer_.tell({{"type", "metrics"}, {"points", std::move(points)}});
+  viewer_.add_points(points);
 }
 
 void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebServer::ClientId client) {

@@ -20,8 +20,11 @@ class ViewedRun {
   using AtEnd = std::function<void(sim::Run&)>;  // the run is over: write its results
 
   ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end, bool recorded = false);
+  // A short run would be over before a browser is there, so it begins once somebody watches or, if nobody comes, after
+  // `patience`; or only when somebody presses play.
+  enum class Start { watched, paused };
   // Until `stop`. A run that has come to its end stays to be looked at.
-  void loop(const std::atomic<bool>& stop);
+  void loop(const std::atomic<bool>& stop, Start start, std::chrono::milliseconds patience);
   // One turn of that loop: handles commands, runs a tick if one is due, and shows the new state.
   void turn();
   void set_speed(double factor) { playback_.set_speed(factor, run_->simulation().now().seconds()); }

@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "volvox/base/platform/desktop.h"
 #include "volvox/base/platform/paths.h"
 
 namespace volvox::view {
 namespace {
 
-constexpr std::size_t most_commands = 4096;  // waiting for the loop; further commands are dropped
+// Of the commands that wait for the loop; further ones are dropped.
+constexpr std::size_t most_commands = 4096, most_command_bytes = 1 << 20;
+constexpr int deepest_command = 4;  // what is nested deeper is left out: its memory is many times that of its text
 
 // A secret, so it comes from the system and not from the seed.
 std::string make_token() {
@@ -21,14 +23,8 @@ std::string make_token() {
   return token;
 }
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
-
-// Opens the address in a browser if there is a desktop.
-void open_in_browser(const std::string& address) {
-  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
-  // We made the address ourselves, so it contains no shell syntax.
-  const std::string command = "command -v xdg-open >/dev/null 2>&1 && xdg-open '" + address + "' >/dev/null 2>&1 &";
-  if (std::system(command.c_str()) != 0) return;
+Bytes points_message(const std::string& points) {
+  return std::make_shared<const std::string>(R"({"type":"metrics","points":)" + points + "}");
 }
 
 }  // namespace
@@ -57,16 +53,14 @@ Result<std::unique_ptr<Viewer>> Viewer::start(const ViewerOptions& options) {
   if (!files.ok()) return files.error();
   std::unique_ptr<Viewer> viewer(new Viewer);
   WebServerOptions server = options.server;
-  if (!is_loopback(server.host) && server.token.empty()) server.token = make_token();
+  if (options.use_token && server.token.empty()) server.token = make_token();
   Viewer* self = viewer.get();
   WebServer::Callbacks callbacks;
   callbacks.greeting = [self] {
     const std::lock_guard lock(self->mutex_);
-    std::vector<std::pair<Bytes, bool>> greeting;
-    if (self->hello_) greeting = {{self->hello_, false}, {self->tree_, true}};
     self->newcomers_ = true;
     self->wake_.notify_all();
-    return greeting;
+    return self->greeting();
   };
   callbacks.message = [self](WebServer::ClientId client, const std::string& text) { self->take_message(client, text); };
   callbacks.left = [self](WebServer::ClientId client) {
@@ -76,19 +70,24 @@ Result<std::unique_ptr<Viewer>> Viewer::start(const ViewerOptions& options) {
   auto started = WebServer::start(server, std::move(*files), std::move(callbacks));
   if (!started.ok()) return started.error();
   viewer->server_ = std::move(*started);
-  if (options.open_browser) open_in_browser(viewer->address());
+  if (options.open_browser) platform::open_in_browser(viewer->address());
   return viewer;
 }
 
 Viewer::~Viewer() { server_.reset(); }
 
 void Viewer::take_message(WebServer::ClientId client, const std::string& text) {
-  auto parsed = nlohmann::json::parse(text, nullptr, false);
+  const auto shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    return depth <= deepest_command;
+  };
+  auto parsed = nlohmann::json::parse(text, shallow, false);
   if (!parsed.is_object() || !parsed.contains("type") || !parsed["type"].is_string())
     return;  // not a command of our page
   const std::lock_guard lock(mutex_);
-  if (commands_.size() < most_commands)
+  if (commands_.size() < most_commands && commands_bytes_ + text.size() <= most_command_bytes) {
     commands_.push_back({client, std::make_shared<const nlohmann::json>(std::move(parsed))});
+    commands_bytes_ += text.size();
+  }
   wake_.notify_all();
 }
 
@@ -97,6 +96,8 @@ void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
     const std::lock_guard lock(mutex_);
     hello_ = std::make_shared<const std::string>(hello.dump());
     tree_ = std::make_shared<const std::string>(std::move(tree));
+    points_.clear();
+    told_points_ = nullptr;
   }
   server_->greet_all();
 }
@@ -108,8 +109,30 @@ void Viewer::tell(const nlohmann::json& message, WebServer::ClientId client) {
                             message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
+void Viewer::add_points(const nlohmann::json& points) {
+  if (points.empty()) return;
+  const std::string text = points.dump();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!points_.empty()) points_ += ',';
+    points_.append(text, 1, text.size() - 2);  // without the brackets
+    told_points_ = nullptr;
+  }
+  server_->send(0, points_message(text));
+}
+
+// Called with the mutex held.
+std::vector<std::pair<Bytes, bool>> Viewer::greeting() {
+  if (!hello_) return {};
+  std::vector<std::pair<Bytes, bool>> messages = {{hello_, false}, {tree_, true}};
+  if (!told_points_ && !points_.empty()) told_points_ = points_message("[" + points_ + "]");
+  if (told_points_) messages.emplace_back(told_points_, false);
+  return messages;
+}
+
 std::vector<Command> Viewer::take_commands() {
   const std::lock_guard lock(mutex_);
+  commands_bytes_ = 0;
   return std::exchange(commands_, {});
 }
 
@@ -126,6 +149,14 @@ std::vector<WebServer::ClientId> Viewer::take_left() {
 void Viewer::wait_until(std::chrono::steady_clock::time_point moment) {
   std::unique_lock lock(mutex_);
   wake_.wait_until(lock, moment, [&] { return !commands_.empty() || newcomers_; });
+}
+
+void Viewer::wait_for_client(std::chrono::steady_clock::time_point latest, const std::atomic<bool>& stop) {
+  using Clock = std::chrono::steady_clock;
+  std::unique_lock lock(mutex_);
+  // A signal sets `stop` and wakes nobody.
+  while (!stop && !newcomers_ && Clock::now() < latest)
+    wake_.wait_until(lock, std::min(latest, Clock::now() + std::chrono::milliseconds(50)));
 }
 
 }  // namespace volvox::view

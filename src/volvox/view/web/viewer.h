@@ -3,6 +3,7 @@
 // runs on a thread of its own.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -17,6 +18,7 @@ namespace volvox::view {
 struct ViewerOptions {
   WebServerOptions server;
   bool open_browser = true;  // if there is a desktop
+  bool use_token = true;     // makes a token where the server's options have none
 };
 
 // One command of a person: {"type": "pause"}.
@@ -27,7 +29,7 @@ struct Command {
 
 class Viewer {
  public:
-  // Starts the server. If the host is not a loopback address and no token is given, it makes one.
+  // Starts the server.
   static Result<std::unique_ptr<Viewer>> start(const ViewerOptions& options);
   ~Viewer();
 
@@ -38,6 +40,9 @@ class Viewer {
   void set_tree(const nlohmann::json& hello, std::string tree);
   void publish(std::string frame);
   void tell(const nlohmann::json& message, WebServer::ClientId client = 0);
+  // Tells everybody these points of the metrics' history, and keeps their text for clients that come later: a newcomer
+  // costs the caller's thread nothing.
+  void add_points(const nlohmann::json& points);
 
   // The commands, whether there are new clients that have seen no frame yet, and the clients that have left, each
   // since the last call.
@@ -46,17 +51,22 @@ class Viewer {
   std::vector<WebServer::ClientId> take_left();
   // Waits until a command or a new client comes, or until this moment.
   void wait_until(std::chrono::steady_clock::time_point moment);
+  // Waits for the first client, until this moment or `stop`.
+  void wait_for_client(std::chrono::steady_clock::time_point latest, const std::atomic<bool>& stop);
 
  private:
   Viewer() = default;
+  std::vector<std::pair<Bytes, bool>> greeting();
   void take_message(WebServer::ClientId client, const std::string& text);
 
-  std::mutex mutex_;  // guards the members below, up to tree_
+  std::mutex mutex_;  // guards the members below, up to told_points_
   std::condition_variable wake_;
   std::vector<Command> commands_;
   std::vector<WebServer::ClientId> left_;
+  std::size_t commands_bytes_ = 0;  // of their texts
   bool newcomers_ = false;
-  Bytes hello_, tree_;
+  std::string points_;                // of JSON, all so far
+  Bytes hello_, tree_, told_points_;  // told_points_: the message with all points; null: not made since the last
 
   std::unique_ptr<WebServer> server_;  // destroyed first, because its thread uses the members above
 };

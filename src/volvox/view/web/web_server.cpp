@@ -18,8 +18,9 @@
 #include <chrono>
 #include <deque>
 #include <fstream>
-#include <set>
 #include <thread>
+
+#include "volvox/base/platform/descriptors.h"
 
 namespace volvox::view {
 namespace {
@@ -32,7 +33,6 @@ using tcp = asio::ip::tcp;
 using Request = http::request<http::string_body>;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto request_timeout = std::chrono::seconds(10);
 constexpr std::size_t max_request_header = 8 * 1024;
 
 std::string_view text(beast::string_view view) { return {view.data(), view.size()}; }
@@ -69,13 +69,79 @@ std::string_view query_value(std::string_view target, std::string_view key) {
   return {};
 }
 
+// Adds the token to the addresses of the script and the style in the page, which are not served without it.
+void add_token(WebServer::Files& files, const std::string& token) {
+  const auto page = files.find("/index.html");
+  if (token.empty() || page == files.end()) return;
+  std::string& html = page->second;
+  for (const auto& [path, content] : files)
+    for (std::size_t at = html.find(path); at != std::string::npos; at = html.find(path, at + 1))
+      if (const std::size_t end = at + path.size(); end < html.size() && (html[end] == '"' || html[end] == '\''))
+        html.insert(end, "?token=" + token);
+}
+
+// The name or address in a request's Host, without the port and the brackets of IPv6.
+std::string_view name_of(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(1, std::max<std::size_t>(host.find(']'), 1) - 1);
+  return host.substr(0, host.find(':'));
+}
+
+class Visitor;
+
+// Open sockets of one kind, at most so many: a new one pushes out the oldest. So nobody can take all file descriptors,
+// which the run needs to write its results, and who only holds sockets open locks nobody out.
+class Sockets {
+ public:
+  explicit Sockets(std::size_t most) : most_(std::max<std::size_t>(most, 1)) {}
+  void add(Visitor& visitor);
+  void remove(Visitor& visitor) { std::erase(list_, &visitor); }
+
+ private:
+  std::size_t most_;
+  std::deque<Visitor*> list_;  // the oldest first
+};
+
+// An open socket. It is counted in one of the server's lists from its acceptance to its end.
+class Visitor {
+ public:
+  Visitor() = default;
+  virtual ~Visitor() { move_to(nullptr); }
+  Visitor(const Visitor&) = delete;
+  Visitor& operator=(const Visitor&) = delete;
+  void move_to(Sockets* list) {
+    if (list_ != nullptr) list_->remove(*this);
+    list_ = list;
+    if (list_ != nullptr) list_->add(*this);
+  }
+  virtual void cut() = 0;  // closes the socket at once
+
+ private:
+  Sockets* list_ = nullptr;
+};
+
+void Sockets::add(Visitor& visitor) {
+  list_.push_back(&visitor);
+  if (list_.size() <= most_) return;
+  Visitor* const oldest = list_.front();
+  list_.pop_front();
+  oldest->cut();
+}
+
+void close_now(tcp::socket& socket) {
+  beast::error_code ignored;
+  // Also where a forked companion of the run holds a copy of the descriptor.
+  socket.shutdown(tcp::socket::shutdown_both, ignored);
+  socket.close(ignored);
+}
+
 class Server;
 
-class Client : public std::enable_shared_from_this<Client> {
+class Client final : public Visitor, public std::enable_shared_from_this<Client> {
  public:
   Client(tcp::socket socket, Server& server)
       : stream_(std::move(socket)), close_timer_(stream_.get_executor()), server_(server) {}
   void start(Request request);
+  void cut() override { close_now(beast::get_lowest_layer(stream_).socket()); }
   void send(Bytes bytes, bool binary);
   void show(Bytes frame);
   void close(websocket::close_code code, const char* why);
@@ -105,10 +171,11 @@ class Client : public std::enable_shared_from_this<Client> {
 };
 
 // One HTTP request: for a file, or for the upgrade to a WebSocket.
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection final : public Visitor, public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, Server& server) : stream_(std::move(socket)), server_(server) {}
   void start();
+  void cut() override { close_now(stream_.socket()); }
 
  private:
   void answer(const Request& request);
@@ -124,11 +191,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
 class Server final : public WebServer {
  public:
   Server(const WebServerOptions& o, Files f, Callbacks c)
-      : options(o), files(std::move(f)), callbacks(std::move(c)), acceptor_(context_) {}
+      : options(o),
+        files(with_token(std::move(f), o.token)),
+        callbacks(std::move(c)),
+        strangers(o.max_strangers),
+        guests(o.max_guests),
+        acceptor_(context_) {}
   ~Server() override {
     asio::post(context_, [this] {
       beast::error_code ignored;
       acceptor_.close(ignored);
+      accept_again_.cancel();
       const auto everybody = clients_;
       for (const auto& [id, client] : everybody) client->close(websocket::close_code::going_away, "the run has ended");
     });
@@ -150,23 +223,26 @@ class Server final : public WebServer {
     beast::error_code error;
     const auto address = asio::ip::make_address(options.host == "localhost" ? "127.0.0.1" : options.host, error);
     if (error) return trouble(error);
-    loopback_ = address.is_loopback();
+    address_ = address;
     const tcp::endpoint endpoint(address, options.port);
     acceptor_.open(endpoint.protocol(), error);
+    if (!error) platform::close_on_exec(acceptor_.native_handle());
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (error) return trouble(error);
     port_ = acceptor_.local_endpoint().port();
     accept();
-    thread_ = std::thread([this] { context_.run(); });
+    thread_ = std::thread([this] { work(); });
     return {};
   }
 
+  // Made from the parsed address: --host may hold other text, as in "::1%$(rm *)".
   std::string address() const override {
-    const std::string host = options.host.find(':') != std::string::npos ? "[" + options.host + "]"
-                             : options.host == "0.0.0.0"                 ? "127.0.0.1"
-                                                                         : options.host;
+    const std::string host = address_.is_v6()
+                                 ? fmt::format("[{}]", address_.is_unspecified() ? "::1" : address_.to_string())
+                             : address_.is_unspecified() ? "127.0.0.1"
+                                                         : address_.to_string();
     return fmt::format("http://{}:{}/{}", host, port_, options.token.empty() ? "" : "?token=" + options.token);
   }
   std::uint16_t port() const override { return port_; }
@@ -198,6 +274,7 @@ class Server final : public WebServer {
   }
   bool add(const std::shared_ptr<Client>& client) {
     if (clients_.size() >= options.max_clients) return false;
+    client->move_to(nullptr);
     client->id = ++last_id_;
     clients_[client->id] = client;
     count_ = clients_.size();
@@ -209,15 +286,17 @@ class Server final : public WebServer {
     if (callbacks.left) callbacks.left(id);
   }
 
-  // A page of another site must not reach us through a person's browser, neither with our address
-  // (seen in Origin) nor with its own name pointing to this machine (DNS rebinding, seen in Host).
+  // A page of another site must not reach us through a person's browser, neither with our address (seen in Origin)
+  // nor with its own name pointing to this machine (DNS rebinding, seen in Host). Any port will do, for tunnels.
   bool is_ours(const Request& request) const {
     const std::string_view host = text(request[http::field::host]), origin = text(request[http::field::origin]);
     if (!origin.empty() && origin != "http://" + std::string(host)) return false;
-    if (!loopback_) return true;  // here the token protects us, and this machine may have several names
-    for (const char* name : {"127.0.0.1", "localhost", "[::1]"})
-      if (host == fmt::format("{}:{}", name, port_)) return true;
-    return host == fmt::format("{}:{}", options.host, port_);
+    // An address that others reach may have several names; there the token protects us.
+    if (!address_.is_loopback() && !options.token.empty()) return true;
+    beast::error_code not_an_address;
+    const auto named = asio::ip::make_address(std::string(name_of(host)), not_an_address);
+    if (not_an_address) return name_of(host) == "localhost";
+    return !address_.is_loopback() || named.is_loopback();
   }
   bool knows_token(const Request& request) const {
     return options.token.empty() || same_secret(query_value(text(request.target()), "token"), options.token);
@@ -226,24 +305,47 @@ class Server final : public WebServer {
   const WebServerOptions options;
   const Files files;
   const Callbacks callbacks;
-  std::size_t connections = 0;  // HTTP connections, which are not clients yet
+  // Sockets that are not clients: those that have not shown the token, and those that have.
+  Sockets strangers, guests;
 
  private:
+  static Files with_token(Files files, const std::string& token) {
+    add_token(files, token);
+    return files;
+  }
+  void work() {
+    while (!context_.stopped()) try {
+        context_.run();
+      } catch (const std::exception&) {
+        // Memory may be short for one visitor; the others stay.
+      }
+  }
   void accept() {
     acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
-      if (!error && connections < 64) std::make_shared<Connection>(std::move(socket), *this)->start();
+      if (!acceptor_.is_open()) return;
+      if (error) {  // mostly because there are no file descriptors left: wait instead of asking at once again
+        accept_again_.expires_after(std::chrono::milliseconds(100));
+        accept_again_.async_wait([this](beast::error_code) {
+          if (acceptor_.is_open()) accept();
+        });
+        return;
+      }
       accept();
+      platform::close_on_exec(socket.native_handle());
+      if (platform::few_descriptors_left(socket.native_handle())) return;
+      const auto visitor = std::make_shared<Connection>(std::move(socket), *this);
+      visitor->move_to(&strangers);
+      visitor->start();
     });
   }
 
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
   tcp::acceptor acceptor_;
-  asio::steady_timer context_end_{context_};
+  asio::steady_timer context_end_{context_}, accept_again_{context_};
   std::thread thread_;
   std::uint16_t port_ = 0;
-  bool loopback_ = true;
+  asio::ip::address address_;
   std::map<ClientId, std::shared_ptr<Client>> clients_;
   ClientId last_id_ = 0;
   std::atomic<std::size_t> count_ = 0;
@@ -252,13 +354,11 @@ class Server final : public WebServer {
 // --- A request -----------------------------------------------------------------------------
 
 void Connection::start() {
-  ++server_.connections;
   parser_.emplace();
   parser_->header_limit(max_request_header);
   parser_->body_limit(0);  // there are no uploads
-  stream_.expires_after(request_timeout);
+  stream_.expires_after(server_.options.request_timeout);
   http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code error, std::size_t) {
-    --self->server_.connections;
     if (error) return;  // a closed, slow or invalid connection
     self->answer(self->parser_->get());
   });
@@ -272,12 +372,13 @@ void Connection::respond(http::status status, std::string body, const std::strin
   response_->set("X-Content-Type-Options", "nosniff");
   response_->set("Referrer-Policy", "no-referrer");
   response_->set("Content-Security-Policy",
-                 "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; style-src 'self' "
-                 "'unsafe-inline'; frame-ancestors 'none'");
+                 "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; base-uri 'none'; "
+                 "form-action 'none'; frame-ancestors 'none'");
+  response_->set("Cross-Origin-Resource-Policy", "same-origin");
   response_->keep_alive(keep_alive);
   response_->content_length(body.size());
   if (!head_only) response_->body() = std::move(body);
-  stream_.expires_after(request_timeout);
+  stream_.expires_after(server_.options.answer_timeout);
   http::async_write(stream_, *response_, [self = shared_from_this()](beast::error_code error, std::size_t) {
     if (error) return;
     if (self->response_->keep_alive()) return self->start();
@@ -291,15 +392,18 @@ void Connection::answer(const Request& request) {
     respond(status, std::string(why) + "\n", "text/plain; charset=utf-8", head, false);
   };
   if (!server_.is_ours(request)) return refuse(http::status::forbidden, "This page does not belong to this viewer.");
+  if (!server_.knows_token(request))
+    return refuse(http::status::forbidden, "The token is missing or wrong: open the address that volvox printed.");
+  move_to(&server_.guests);
   const std::string_view target = text(request.target());
   const std::string_view path = target.substr(0, target.find('?'));
   if (websocket::is_upgrade(request)) {
     if (path != "/socket") return refuse(http::status::not_found, "There is nothing here.");
-    if (!server_.knows_token(request))
-      return refuse(http::status::forbidden, "The token is missing or wrong: open the address that volvox printed.");
     stream_.expires_never();
-    std::make_shared<Client>(stream_.release_socket(), server_)->start(request);
-    return;
+    move_to(nullptr);
+    const auto client = std::make_shared<Client>(stream_.release_socket(), server_);
+    client->move_to(&server_.guests);
+    return client->start(request);
   }
   if (request.method() != http::verb::get && !head)
     return refuse(http::status::method_not_allowed, "Only GET is answered.");
@@ -312,7 +416,7 @@ void Connection::answer(const Request& request) {
 
 void Client::start(Request request) {
   websocket::stream_base::timeout timeouts{};
-  timeouts.handshake_timeout = request_timeout;
+  timeouts.handshake_timeout = server_.options.request_timeout;
   timeouts.idle_timeout = std::chrono::seconds(30);
   timeouts.keep_alive_pings = true;
   stream_.set_option(timeouts);
@@ -355,8 +459,9 @@ void Client::read() {
 
 void Client::send(Bytes bytes, bool binary) {
   if (closing_ || !open_) return;
-  waiting_bytes_ += bytes->size();
+  // A single message may be larger than the limit: the tree of a large world is.
   if (waiting_bytes_ > server_.options.max_backlog_bytes) return close(websocket::close_code::policy_error, "too slow");
+  waiting_bytes_ += bytes->size();
   waiting_.push_back({std::move(bytes), binary});
   if (!writing_) write_next();
 }
@@ -390,11 +495,12 @@ void Client::write_next() {
 void Client::close(websocket::close_code code, const char* why) {
   if (std::exchange(closing_, true)) return;
   server_.remove(id);
+  move_to(&server_.guests);
   stream_.async_close({code, why}, [self = shared_from_this()](beast::error_code) { self->close_timer_.cancel(); });
   // Cut off a client that does not answer, or does not read.
   close_timer_.expires_after(std::chrono::seconds(1));
   close_timer_.async_wait([self = shared_from_this()](beast::error_code error) {
-    if (!error) beast::get_lowest_layer(self->stream_).socket().close(error);
+    if (!error) self->cut();
   });
 }
 

@@ -2,10 +2,13 @@
 // and receives commands. It runs on a thread of its own and does not depend on the simulation. Its
 // functions may be called from any thread.
 //
-// No client can slow down or stop the run: a slow client gets only the newest frame; a client that sends
-// too much, too fast or nonsense is disconnected; the number of clients is limited.
+// Nothing is served to who does not know the token. No client can slow down or stop the run: a slow client gets only
+// the newest frame; a client that sends too much, too fast or nonsense is disconnected; the numbers of clients and of
+// all open sockets are limited, and who only holds sockets open locks nobody out. tests/attack attacks each of these
+// claims.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -21,11 +24,16 @@ namespace volvox::view {
 struct WebServerOptions {
   std::string host = "127.0.0.1";  // the address to listen on; by default only this machine can connect
   std::uint16_t port = 0;          // 0: any free port
-  std::string token;               // every client must know it, unless it is empty
+  std::string token;               // every request must contain it, unless it is empty
   std::size_t max_clients = 16;
-  std::size_t max_message_bytes = 64 * 1024;  // per message of a client
-  double max_messages_per_second = 200;       // per client; also the size of a burst
-  std::size_t max_backlog_bytes = 64 << 20;   // messages that a client has not received yet
+  // Other open sockets: a new one pushes out the oldest. Strangers have not shown the token; guests have, and get
+  // files.
+  std::size_t max_strangers = 64, max_guests = 48;
+  std::chrono::milliseconds request_timeout{10'000};  // to receive a whole request
+  std::chrono::milliseconds answer_timeout{30'000};   // for the client to receive a whole answer
+  std::size_t max_message_bytes = 64 * 1024;          // per message of a client
+  double max_messages_per_second = 200;               // per client; also the size of a burst
+  std::size_t max_backlog_bytes = 64 << 20;           // messages that wait for a client, besides the newest
 };
 
 using Bytes = std::shared_ptr<const std::string>;

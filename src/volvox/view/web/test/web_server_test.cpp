@@ -7,8 +7,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -91,16 +91,16 @@ std::string websocket_frame(const std::string& payload, int opcode = 1) {
 
 class WebServerTest : public testing::Test {
  protected:
-  void serve(WebServerOptions options = {}) {
+  void serve(const WebServerOptions& options = {}) {
     WebServer::Callbacks callbacks;
-    callbacks.greeting = [] {
-      return std::vector<std::pair<Bytes, bool>>{{std::make_shared<const std::string>("hello"), false}};
+    callbacks.greeting = [this] {
+      return std::vector<std::pair<Bytes, bool>>{{std::make_shared<const std::string>(greeting_), false}};
     };
     callbacks.message = [this](WebServer::ClientId, const std::string& text) {
       const std::lock_guard lock(mutex_);
       heard_.push_back(text);
     };
-    auto started = WebServer::start(options, {{"/index.html", "<p>page</p>"}, {"/assets/a.js", "script"}}, callbacks);
+    auto started = WebServer::start(options, files_, callbacks);
     ASSERT_TRUE(started.ok()) << started.error().text();
     server_ = std::move(*started);
   }
@@ -139,6 +139,9 @@ class WebServerTest : public testing::Test {
     return heard_.size();
   }
 
+  WebServer::Files files_ = {{"/index.html", "<p>page</p><script src=\"./assets/a.js\"></script>"},
+                             {"/assets/a.js", "script"}};
+  std::string greeting_ = "hello";
   std::mutex mutex_;
   std::vector<std::string> heard_;
   std::unique_ptr<WebServer> server_;
@@ -171,17 +174,43 @@ TEST_F(WebServerTest, OtherSitesAreRefused) {
     socket.send(upgrade("/socket", "Origin: " + origin + "\r\n", as));
     EXPECT_NE(socket.read_until("\r\n\r\n").find("403"), std::string::npos) << origin;
   }
-  EXPECT_NE(get("/", "", "evil.example").find("403"), std::string::npos);
-  EXPECT_NE(get("/", "", "localhost:" + std::to_string(server_->port())).find("200"), std::string::npos);
+  for (const char* name :
+       {"evil.example", "evil.example:80", "", "127.0.0.1.evil.example", "10.0.0.1", "[::2]", "[", "[]"})
+    EXPECT_NE(get("/", "", name).find(*name == '\0' ? "200" : "403"), std::string::npos) << name;
+  // Our own names, at any port: a tunnel has another one.
+  for (const char* name : {"localhost", "localhost:9", "127.0.0.1:9", "127.9.9.9", "[::1]:9"})
+    EXPECT_NE(get("/", "", name).find("200"), std::string::npos) << name;
   EXPECT_EQ(server_->clients(), 0u);
+}
+
+// Without a token, an address that others can reach is open to whoever connects, but not to the page of another site
+// that a person looks at: it could only come with a name.
+TEST_F(WebServerTest, OtherSitesAreRefusedAtEveryAddress) {
+  WebServerOptions options;
+  options.host = "0.0.0.0";
+  serve(options);
+  EXPECT_NE(get("/", "", "evil.example").find("403"), std::string::npos);
+  EXPECT_NE(get("/", "", "192.0.2.1:80").find("200"), std::string::npos);
+  options.token = "0123456789abcdef";
+  serve(options);
+  EXPECT_NE(get("/?token=0123456789abcdef", "", "our.machine:80").find("200"), std::string::npos);
 }
 
 TEST_F(WebServerTest, WithoutTheTokenNobodyComesIn) {
   WebServerOptions options;
-  options.host = "0.0.0.0";
-  options.token = "0123456789abcdef";
+  options.token = "0123456789abcdef";  // on the loopback address, too, which all users of a machine reach
   serve(options);
   EXPECT_NE(server_->address().find("?token=0123456789abcdef"), std::string::npos);
+  for (const char* target : {"/", "/index.html", "/assets/a.js", "/nothing", "/?token=", "/?token=0123456789ABCDEF",
+                             "/?x=0123456789abcdef", "/0123456789abcdef", "/?token=0123456789abcde"}) {
+    const std::string answer = get(target);
+    EXPECT_NE(answer.find("403"), std::string::npos) << target << "\n" << answer;
+    EXPECT_EQ(answer.find("page"), std::string::npos) << answer;
+    EXPECT_EQ(answer.find("0123456789abcdef"), std::string::npos) << answer;
+  }
+  // The page asks for its script with the token.
+  EXPECT_NE(get("/?token=0123456789abcdef").find("./assets/a.js?token=0123456789abcdef\""), std::string::npos);
+  EXPECT_NE(get("/assets/a.js?token=0123456789abcdef").find("script"), std::string::npos);
   for (const char* target : {"/socket", "/socket?token=", "/socket?token=0123456789abcdeg",
                              "/socket?token=0123456789abcdef0", "/socket?tokens=0123456789abcdef"}) {
     Socket socket(server_->port());
@@ -274,6 +303,119 @@ TEST_F(WebServerTest, ASlowClientGetsTheNewestFrameOnly) {
     ++frames;
   }
   EXPECT_LT(frames, 100u);
+}
+
+// Whoever only holds sockets open is pushed out by the next.
+TEST_F(WebServerTest, HalfOpenSocketsLockNobodyOut) {
+  WebServerOptions options;
+  options.max_strangers = 8;
+  serve(options);
+  std::vector<std::unique_ptr<Socket>> idle;
+  for (int i = 0; i < 100; ++i) {
+    idle.push_back(std::make_unique<Socket>(server_->port()));
+    idle.back()->send(i % 2 == 0 ? "" : "GET / HTTP/1.1\r\nHo");
+  }
+  EXPECT_NE(get("/").find("200"), std::string::npos);
+  auto client = join();
+  EXPECT_EQ(client->take(7), std::string("\x81\x05hello"));
+  for (int i = 0; i < 90; ++i) EXPECT_TRUE(idle[i]->closed()) << i;
+}
+
+std::size_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+// Who asks for files and does not read them holds a few sockets, and not those of clients.
+TEST_F(WebServerTest, SlowReadersTakeFewDescriptors) {
+  WebServerOptions options;
+  options.max_guests = 6;
+  files_["/large"] = std::string(32 << 20, '.');  // more than the system takes for the reader
+  serve(options);
+  auto watching = join();
+  const std::size_t before = open_descriptors();
+  std::vector<std::unique_ptr<Socket>> slow;
+  for (int i = 0; i < 60; ++i) {
+    slow.push_back(std::make_unique<Socket>(server_->port()));
+    slow.back()->send("GET /large HTTP/1.1\r\nHost: " + host() + "\r\n\r\n");
+  }
+  EXPECT_NE(get("/").find("200"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return open_descriptors() <= before + 60 + 6; })) << open_descriptors() - before;
+  server_->publish(std::make_shared<const std::string>("frame"));
+  EXPECT_EQ(watching->take(14).substr(7), std::string("\x82\x05"
+                                                      "frame"));
+  slow.clear();
+  EXPECT_TRUE(eventually([&] { return open_descriptors() <= before; })) << "nothing leaks";
+}
+
+// Too many viewers, each of which does not answer the close.
+TEST_F(WebServerTest, RefusedClientsTakeFewDescriptors) {
+  WebServerOptions options;
+  options.max_clients = 1;
+  options.max_guests = 6;
+  serve(options);
+  auto first = join();
+  EXPECT_TRUE(eventually([&] { return server_->clients() == 1; }));
+  const std::size_t before = open_descriptors();
+  std::vector<std::unique_ptr<Socket>> refused;
+  for (int i = 0; i < 60; ++i) {
+    refused.push_back(std::make_unique<Socket>(server_->port()));
+    refused.back()->send(upgrade("/socket", "Origin: http://" + host() + "\r\n"));
+  }
+  EXPECT_NE(get("/").find("200"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return open_descriptors() <= before + 60 + 6; })) << open_descriptors() - before;
+  EXPECT_EQ(server_->clients(), 1u);
+}
+
+// Bytes that trickle in do not keep a request alive.
+TEST_F(WebServerTest, ARequestHasALimitedTime) {
+  WebServerOptions options;
+  options.request_timeout = std::chrono::milliseconds(200);
+  serve(options);
+  Socket slow(server_->port());
+  bool cut = false;
+  for (int i = 0; i < 500 && !cut; ++i) {
+    cut = !slow.send("G");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(cut);
+}
+
+// The tree of a large world is one message, which may be larger than all that may wait for a client.
+TEST_F(WebServerTest, AMessageMayBeLargerThanTheBacklog) {
+  WebServerOptions options;
+  options.max_backlog_bytes = 1 << 20;
+  greeting_ = std::string(8 << 20, '.');
+  serve(options);
+  auto client = join();
+  EXPECT_EQ(client->take(10 + greeting_.size()).size(), 10 + greeting_.size());
+}
+
+// Texts that must arrive do not pile up for a client that does not read.
+TEST_F(WebServerTest, WhoDoesNotReadTextsIsDropped) {
+  WebServerOptions options;
+  options.max_backlog_bytes = 1 << 20;
+  serve(options);
+  auto client = join();
+  const auto text = std::make_shared<const std::string>(std::string(1 << 16, '.'));
+  EXPECT_TRUE(eventually([&] { return server_->clients() == 1; }));
+  for (int i = 0; i < 1000; ++i) server_->send(0, text);
+  EXPECT_TRUE(eventually([&] { return server_->clients() == 0; }));
+}
+
+// The address is made of what was understood of the host, not of its text.
+TEST_F(WebServerTest, TheAddressHasNoShellSyntaxAndNoEscapes) {
+  for (const char* host : {"::1%'; touch volvox_was_here; '", "::1%\x1b[2J", "::1"}) {
+    WebServerOptions options;
+    options.host = host;
+    auto started = WebServer::start(options, {}, {});
+    if (!started.ok()) continue;  // a machine without IPv6
+    EXPECT_EQ((*started)->address(), "http://[::1]:" + std::to_string((*started)->port()) + "/");
+  }
+  for (const char* host : {"127.0.0.1; ls", "$(ls)", "127.0.0.1\n", ""}) {
+    WebServerOptions options;
+    options.host = host;
+    EXPECT_FALSE(WebServer::start(options, {}, {}).ok()) << host;
+  }
 }
 
 TEST_F(WebServerTest, ATakenPortIsExplained) {

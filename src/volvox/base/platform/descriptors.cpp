@@ -1,0 +1,16 @@
+#include "volvox/base/platform/descriptors.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+namespace volvox::platform {
+
+void close_on_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
+
+bool few_descriptors_left(int newest) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
+  return static_cast<rlim_t>(newest) >= limit.rlim_cur - limit.rlim_cur / 4;
+}
+
+}  // namespace volvox::platform

@@ -1,0 +1,13 @@
+// File descriptors: the handles of open files and sockets, of which a process has only so many.
+#pragma once
+
+namespace volvox::platform {
+
+// Programs that this process starts do not inherit the descriptor.
+void close_on_exec(int descriptor);
+
+// Whether three quarters of this process's descriptors are in use, judged by the number of the newest: the system gives
+// the lowest free number. Who serves strangers stops here, and leaves the rest to the files of the run.
+bool few_descriptors_left(int newest);
+
+}  // namespace volvox::platform
