@@ -297,13 +297,21 @@ StepStatus problem_with_inputs(const System& system) {
 
 StepStatus problem_with_state(const System& system) {
   VOLVOX_ASSERT(system.poses.size() == system.velocities.size() && system.poses.size() == system.bodies.size());
-  constexpr double fastest = 1e4, farthest = 1e6;  // m/s, m
+  constexpr double fastest = 1e4, farthest = 1e6, fastest_spin = 1e5;  // m/s, m, rad/s
   for (std::size_t i = 0; i < system.poses.size(); ++i) {
     if (!system.body_ids.alive_index(i)) continue;
     const BodyId id = system.body_ids.at(i);
     if (!finite(system.poses[i]) || !finite(system.velocities[i])) return {id, "its pose or velocity is not a number"};
     const double speed = length(system.velocities[i].linear), distance = length(system.poses[i].position);
     if (speed > fastest) return {id, fmt::format("it runs away at {:.3g} m/s", speed)};
+    const double spin = length(system.velocities[i].angular);
+    if (spin > fastest_spin) {
+      const Vec3& m = system.bodies[i].moments;
+      return {id,
+              fmt::format("it spins at {:.3g} rad/s; it has {:.3g} kg and moments of inertia of {:.3g} {:.3g} {:.3g} "
+                          "kg m^2: correct <inertia>, or what drives it",
+                          spin, system.bodies[i].mass, m.x, m.y, m.z)};
+    }
     if (distance > farthest)
       return {id, fmt::format("it has left the world: it is {:.3g} m from the origin", distance)};
   }

@@ -89,7 +89,7 @@ std::optional<Error> problem_with(const BodyDesc& desc);
 
 // The first command or force that is not a number, if there is one.
 StepStatus problem_with_inputs(const System& system);
-// The first body that is not a number, runs away (1e4 m/s) or has left the world (1e6 m).
+// The first body that is not a number, runs away (1e4 m/s, 1e5 rad/s) or has left the world (1e6 m).
 StepStatus problem_with_state(const System& system);
 
 // For assertions: every array of an engine has its length, and poses are finite with unit quaternions.

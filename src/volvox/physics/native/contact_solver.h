@@ -134,7 +134,7 @@ class ContactSolver {
   void lay_out_rows(Islands& islands, GroupRoom& room) const;
   void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
   Verdict take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
-  void set_target(ContactPoint& c, double predicted, double give, double step) const;
+  void set_target(ContactPoint& c, double give, double step) const;
   void divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const;
   void cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;

@@ -136,6 +136,7 @@ class PairCollision final {
     contact.on_a = point.on_a;
     contact.on_b = place_.to_second(point.on_b);
     contact.radius = radius_, contact.radius_a = radius_a_;
+    contact.separation = point.separation;
     // Neither its points nor their normals shall turn with a wheel.
     contact.normal_of = normal_of == NormalOf::a && shape_a_.axle != Vec3{} ? NormalOf::b : normal_of;
     contact.normal = contact.normal_of == NormalOf::a ? normal : place_.turn_to_second(normal);
@@ -219,8 +220,25 @@ void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarme
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) {
     return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b);
   });
+  let_round_lead(view);
   add_half_spaces(view, horizon);
   set_hasty_apart(view, horizon);
+}
+
+// A contact's normal and a wheel's rim are kept in the frame of the second body, so that what is round can turn under
+// them: of two bodies that move, the rounder one is the first.
+void Detector::let_round_lead(const View& view) {
+  const auto roundness = [&](int body) {
+    const Shape& shape = *view.shapes[static_cast<std::size_t>(body)];
+    return shape.swing == 0 ? 2 : shape.axle != Vec3{} ? 1 : 0;
+  };
+  bool any = false;
+  for (BroadPhase::Pair& pair : pairs_) {
+    if (!view.bodies[static_cast<std::size_t>(pair.b)].dynamic || roundness(pair.b) <= roundness(pair.a)) continue;
+    std::swap(pair.a, pair.b);
+    any = true;
+  }
+  if (any) std::sort(pairs_.begin(), pairs_.end());
 }
 
 // Adds them to those that are hasty already.
@@ -375,7 +393,7 @@ void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint
       if (same == from.end()) {
         all = false;
       } else {
-        c.impulse = same->impulse;
+        c.impulse = same->impulse, c.rebound = same->rebound;
         same->feature = taken;
       }
     }
@@ -385,7 +403,7 @@ void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint
         if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 ||
             length_squared(o.on_b - to[i].on_b) > beside * beside)
           continue;
-        to[i].impulse = o.impulse;
+        to[i].impulse = o.impulse, to[i].rebound = o.rebound;
         o.feature = taken;
         break;
       }

@@ -45,6 +45,7 @@ class Detector {
   using Pairs = std::vector<BroadPhase::Pair>;
   void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
+  void let_round_lead(const View& view);
   void add_half_spaces(const View& view, double horizon);
   bool out_of_reach(const View& view, BroadPhase::Pair pair, double horizon) const;
   bool may_touch(const View& view, int a, int b) const;
