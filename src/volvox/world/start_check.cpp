@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "volvox/physics/overlap.h"
 
@@ -12,9 +11,6 @@ namespace {
 
 constexpr double bearable_overlap = 1e-3;  // m; what rests sinks in by a tenth of that
 constexpr std::size_t most_named = 3;
-// The radius of gyration of a solid ball is 0.63 of its radius; of a body whose mass is all in its middle, a tenth or
-// so.
-constexpr double least_gyration = 1e-3;  // of its size
 
 // The same bodies and joints as the engine's, as far as touching goes.
 physics::System bare_system(const World& world) {
@@ -82,22 +78,25 @@ std::string inertia_warning(const World& world) {
   for (std::uint32_t l = 0; l < world.links(); ++l) {
     const model::Link& link = world.link_model(l);
     const model::ModuleModel& module = world.module_model(world.placement_of_link(l));
-    if (module.fixed_in_place || module.driven || !link.geometry) continue;
-    model::Bounds box;
-    for (const model::Collider& collider : link.geometry->colliders)
-      box.add(model::bounds(collider.shape, collider.pose));
-    if (box.empty()) continue;
-    const double size = length(box.high - box.low) / 2,
-                 least = std::min({link.moments.x, link.moments.y, link.moments.z});
-    if (!(least < link.mass * size * size * least_gyration * least_gyration)) continue;
-    if (count++ > 0) continue;
-    first =
-        fmt::format("'{}' has a moment of inertia of {:.3g} kg m^2; a body of {:.3g} kg and {:.3g} m has about {:.1g}",
-                    world.body_name(world.body(l)), least, link.mass, 2 * size, link.mass * size * size / 6);
+    if (module.fixed_in_place || module.driven) continue;
+    physics::BodyDesc body;
+    body.mass = link.mass;
+    body.inertial = link.inertial;
+    body.geometry = link.geometry;
+    const Vec3 least = physics::least_moments(body);
+    for (int i = 0; i < 3; ++i) {
+      if (link.moments[i] >= least[i]) continue;
+      if (count++ == 0)
+        first = fmt::format(
+            "'{}' has a moment of inertia of {:.3g} kg m^2, far too small for {:.3g} kg and its size: at "
+            "least {:.3g} is taken",
+            world.body_name(world.body(l)), link.moments[i], link.mass, least[i]);
+      break;
+    }
   }
   if (count == 0) return {};
-  return fmt::format("{}{}: any touch will spin it up; correct <inertia>", first,
-                     count == 1 ? "" : fmt::format(" (and {} more bodies are like it)", count - 1));
+  return fmt::format("{}{}; correct <inertia>", first,
+                     count == 1 ? "" : fmt::format(" (and so of {} more bodies)", count - 1));
 }
 
 }  // namespace

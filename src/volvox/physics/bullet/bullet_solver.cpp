@@ -92,8 +92,8 @@ bool Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& 
   const double gained =
       product(row.m_contactNormal1, a.m_externalForceImpulse, row.m_relpos1CrossNormal, a.m_externalTorqueImpulse) +
       product(row.m_contactNormal2, b.m_externalForceImpulse, row.m_relpos2CrossNormal, b.m_externalTorqueImpulse);
-  const native::Bounce<double> bounce = native::plan_bounce<double>(
-      {e, point.getDistance(), speed, 0, point.m_appliedImpulse > 0, speed + gained, gained / step, step});
+  const native::Bounce<double> bounce =
+      native::plan_bounce<double>({e, point.getDistance(), speed, 0, false, gained / step, step});
   if (bounce.pass) row.m_upperLimit = 0;
   if (bounce.now) row.m_rhs = (bounce.speed - speed - gained) * row.m_jacDiagABInv;
   return bounce.now;

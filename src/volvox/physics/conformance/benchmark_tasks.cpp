@@ -72,11 +72,11 @@ TEST_P(BenchmarkTask, balls_roll_on_a_pushed_box) {
   for (const Pace& pace : {fine, coarse_ticks}) {
     start(pace);
     add_ground(0.2);
-    Solid slab{model::Box{{20, 20, 1}}, 10, {{0, 0, 0.5 - 2e-5}, {}}};
+    Solid slab{model::Box{{20, 20, 1}}, 10, {{0, 0, 0.5}, {}}};
     slab.material.friction = 0.8;  // 0.4 with the ground
     const BodyId box = add(slab);
     for (int i = 0; i < 25; ++i) {
-      Solid ball{model::Sphere{0.5}, 1, {{2.0 * (i / 5) - 4, 2.0 * (i % 5) - 4, 1.5 - 6e-5}, {}}};
+      Solid ball{model::Sphere{0.5}, 1, {{2.0 * (i / 5) - 4, 2.0 * (i % 5) - 4, 1.5}, {}}};
       ball.material.friction = 0.8;
       balls_.push_back(add(ball));
     }

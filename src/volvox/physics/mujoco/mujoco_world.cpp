@@ -291,11 +291,7 @@ void World::integrate(double step) {
     if (free_and_alone(i)) {
       turn_free_body(i, before.rotation, step);
       mjtNum* to = free_place(i);
-      // What nothing touches keeps to its parabola.
-      const Vec3 outer =
-          system_.forces[i].force / system_.bodies[i].mass + (system_.bodies[i].gravity ? system_.gravity : Vec3{});
-      const Vec3 end = floats({i}) ? vec(to) - outer * (step * step / 2) : vec(to);
-      const Vec3 held = sweep_.hold_before_obstacles(system_, i, before.position, end);
+      const Vec3 held = sweep_.hold_before_obstacles(system_, i, before.position, vec(to));
       for (int k = 0; k < 3; ++k) to[k] = held[k];
     }
     if (system_.bodies[i].motion != Motion::kinematic) continue;

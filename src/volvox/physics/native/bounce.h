@@ -14,7 +14,6 @@ struct BounceInput {
   T approach;         // the normal speed before the substep; negative: they close
   T rebound;          // see ContactPoint
   MaskOf<T> carries;  // it pushed in the last substep
-  T predicted;        // the normal speed after it, but for what contacts change
   T pull;             // the outer acceleration along the normal
   double step;
 };
@@ -42,15 +41,14 @@ VOLVOX_KERNEL Bounce<T> plan_bounce(const BounceInput<T>& in) {
   const double h = in.step;
   const T gap = larger(T{}, in.separation), lift = 2.0 * in.pull * gap;
   const Mask waited = elastic & (in.rebound > 0.0), fast = elastic & (in.approach <= -slowest_bounce);
-  const Mask hits = fast & (in.rebound <= 0.0) & (gap + (in.approach + in.pull * (h / 2)) * h <= 0.0);
+  const T way = (in.approach + in.pull * (h / 2)) * h;  // without any hit
+  const Mask hits = fast & (in.rebound <= 0.0) & (gap + way <= 0.0);
   const T impact = larger(T{}, in.approach * in.approach - lift);
   const T after = choose(waited, in.rebound * in.rebound, in.restitution * in.restitution * impact);
   const T left = after + lift;
   out.now = waited | (hits & (left > 0.0));
   out.speed = square_root(larger(T{}, left)) + in.pull * h;
   out.later = choose(out.now, T{} - 1.0, choose(hits & (left <= 0.0), square_root(after), T{}));
-  // How far it gets in this substep without another hit.
-  const T way = choose(fast, in.approach + in.pull * (h / 2), in.predicted) * h;
   const Mask rests = in.carries & (in.approach > -slowest_bounce), idle = !rests;
   out.pass = elastic & idle & (in.rebound <= 0.0) & (in.separation > 0.0) & (gap + way > 0.0);
   return out;

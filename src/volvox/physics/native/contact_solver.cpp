@@ -138,7 +138,7 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.predict(world, step, own); });
   collect_active(world, group, room);
   if (!room.active.empty()) solve(world, islands, group, room, step, threads);
-  take_impulses(world, islands, group, room, threads);
+  take_impulses(world, islands, group, room, step, threads);
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.finish(world, step, own); });
 }
 
@@ -378,8 +378,8 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
   const double alone = 1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0), least = 1e-5 * alone;
   const double pull = dot(c.frame[0], outer_acceleration(world, c.a) - outer_acceleration(world, c.b));
-  const Bounce<double> bounce = plan_bounce<double>(
-      {c.restitution, c.separation, c.approach, c.rebound, c.impulse != Vec3{}, hot.free[0], pull, step});
+  const Bounce<double> bounce =
+      plan_bounce<double>({c.restitution, c.separation, c.approach, c.rebound, c.impulse != Vec3{}, pull, step});
   c.bounces = bounce.now, c.next_rebound = bounce.later;
   double give = c.separation < -deep && !c.bounces ? softness * std::min(hot.gram[0], alone) : 0;
   if (where.island_a == where.island_b) give = std::max(give, softness_within * alone);
@@ -403,8 +403,18 @@ void ContactSolver::set_target(ContactPoint& c, double give, double step) const 
                               : clamp(correction * (-c.separation - allowed_overlap) / step, 0, fastest);
 }
 
+// What falls past another by less than outer_fall() may be that much nearer than the sweeps knew: it counts as held.
+bool ContactSolver::holds(const World& world, const ContactPoint& c, const RowContact& hot, bool one_part,
+                          double step) const {
+  if (hot.impulse[0] > 0) return !c.bounces;
+  if (c.restitution > 0) return false;
+  const double fall =
+      (length(outer_acceleration(world, c.a)) + length(outer_acceleration(world, c.b))) * step * step / 2;
+  return c.separation + (one_part ? velocity_of(hot, 0) : c.approach) * step < fall;
+}
+
 // Body::push becomes the change of the impulses since predict().
-void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room,
+void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
                                   ThreadPool* threads) const {
   for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
     parallel_for(own, island.bodies().size(), 256,
@@ -418,7 +428,7 @@ void ContactSolver::take_impulses(World& world, Islands& islands, const Group& g
     c.impulse = impulse;
     c.rebound = c.next_rebound;
     Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
-    if (hot.impulse[0] > 0 && !c.bounces) {
+    if (holds(world, c, hot, room.active[i].one_part, step)) {
       a.held = true;
       if (b.island >= 0) b.held = true;
     }

@@ -98,7 +98,8 @@ class PairCollision final {
     static thread_local std::vector<SurfacePoint> points;
     const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))),
                in_b = place_.turn_to_second(sweep);
-    const double slack = slack_ + horizon_ * turning_;
+    // Triangles seen from afar say less than those that are near: what lies in a slit would be held above it.
+    const double slack = std::min(slack_, Detector::slack) + horizon_ * turning_;
     Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
     box.centre += in_b * 0.5;
     box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)} * 0.5;
@@ -167,7 +168,7 @@ class PairCollision final {
 
 void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads,
                       std::vector<ContactPoint>& contacts) {
-  slack_ = slack;
+  slack_ = slack + hit_speed * step;
   hasty_.clear();
   find_pairs(view, {}, horizon);
   old_.swap(contacts);
@@ -185,7 +186,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
     return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)];
   };
   // Whoever is met may have used up half of what is bearable since it was looked at.
-  slack_ = slack + bearable_surprise / 2;
+  slack_ = slack + hit_speed * step + bearable_surprise / 2;
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
   find_pairs(view, alarmed, horizon);
   old_.clear(), kept_.clear();

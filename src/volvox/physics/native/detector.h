@@ -17,6 +17,8 @@ class Detector {
  public:
   // Points nearer than this are always found; how far bodies may move beyond it unforeseen.
   static constexpr double slack = 0.003;  // m
+  // What is hit in a substep goes this much faster in the same one.
+  static constexpr double hit_speed = 1.0;  // m/s
   // How much farther than foreseen a body may get before contacts must be looked for again.
   static constexpr double bearable_surprise = slack + 1e-3;  // m
 

@@ -318,7 +318,7 @@ class FlockStep {
     }
     const T pull = dot(c.frame[0], flock_.bodies[node].outside.l) * (1 / (shapes_[node].mass * step_));
     const Bounce<T> bounce =
-        plan_bounce<T>({c.restitution, c.separation, c.approach, c.rebound, any_of(c.impulse), c.free[0], pull, step_});
+        plan_bounce<T>({c.restitution, c.separation, c.approach, c.rebound, any_of(c.impulse), pull, step_});
     c.bounces = bounce.now, c.next_rebound = bounce.later;
     const T give =
         choose((c.separation < -deep) & !c.bounces, softness * smaller(c.gram[0], T{} + 1 / shapes_[node].mass), T{});
@@ -418,11 +418,24 @@ class FlockStep {
       const V3<T> change = choose<T>(c->active, impulse - c->impulse, V3<T>{});
       c->impulse = choose<T>(c->active, impulse, V3<T>{});
       c->rebound = choose(c->active, c->next_rebound, T{});
-      held_ = held_ | (c->active & (c->along[0] > 0.0) & !c->bounces);
+      held_ = held_ | holds(*c);
       Node<T>& n = room_.nodes[static_cast<std::size_t>(c->node)];
       n.own = n.own + Spatial<T>{cross(c->arm, change), change};
     }
     for (Node<T>& n : room_.nodes) n.fresh = n.fresh + n.passed, n.passed = Spatial<T>{};
+  }
+
+  // See ContactSolver::holds.
+  VOLVOX_KERNEL Mask holds(const FlockContact<T>& c) const {
+    const Mask pushes = c.active & (c.along[0] > 0.0), idle = c.active & (c.along[0] <= 0.0) & (c.restitution <= 0.0);
+    const Mask plain_push = pushes & !c.bounces;
+    if (!any(idle)) return plain_push;
+    const std::size_t node = static_cast<std::size_t>(c.node);
+    const int* index = plan_.columns.data() + plan_.first[node];
+    T speed = c.free[0];
+    for (int k = 0; k < plan_.count(node); ++k) speed = speed + room_.coordinates[index[k]] * c.rows[3 * k];
+    const T fall = length(flock_.bodies[node].outside.l) * (step_ / (2 * shapes_[node].mass));
+    return plain_push | (idle & (c.separation + speed * step_ < fall));
   }
 
   // See Island::outer_fall.

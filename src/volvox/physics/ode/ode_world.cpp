@@ -233,7 +233,7 @@ double World::normal_speed(ContactCandidate& c, const Vec3& velocity, const Vec3
   const double rest = gap > 0 ? -gap / step : std::min(contact_reduction * sunk / step, fastest_push);
   const double speed = dot(c.normal, velocity), pull = dot(c.normal, acceleration);
   const native::Bounce<double> bounce =
-      native::plan_bounce<double>({c.restitution, -c.depth, speed, 0, false, speed + pull * step, pull, step});
+      native::plan_bounce<double>({c.restitution, -c.depth, speed, 0, false, pull, step});
   c.bounces = bounce.now;
   return bounce.pass ? native::unheard_of : bounce.now ? std::max(rest, bounce.speed) : rest;
 }
