@@ -94,7 +94,7 @@ bool Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& 
       product(row.m_contactNormal2, b.m_externalForceImpulse, row.m_relpos2CrossNormal, b.m_externalTorqueImpulse);
   const native::Bounce<double> bounce =
       native::plan_bounce<double>({e, point.getDistance(), speed, 0, false, gained / step, step});
-  if (bounce.pass) row.m_upperLimit = 0;
+  if (bounce.pass) row.m_rhs = native::unheard_of * row.m_jacDiagABInv;
   if (bounce.now) row.m_rhs = (bounce.speed - speed - gained) * row.m_jacDiagABInv;
   return bounce.now;
 }
