@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ranges>
 
 #include "volvox/base/check.h"
@@ -23,6 +24,8 @@ BodyId System::add(const BodyDesc& desc) {
   forces.resize(n);
   joints_of.resize(n);
   bodies[id.index] = desc;
+  const Vec3 least = least_moments(desc);
+  for (int i = 0; i < 3; ++i) bodies[id.index].moments[i] = std::max(desc.moments[i], least[i]);
   poses[id.index] = desc.pose;
   velocities[id.index] = desc.motion == Motion::fixed ? Twist{} : desc.velocity;
   forces[id.index] = {};
@@ -274,6 +277,18 @@ std::optional<Error> problem_with(const BodyDesc& desc) {
   return {};
 }
 
+Vec3 least_moments(const BodyDesc& desc) {
+  constexpr double share = 0.02;
+  if (!desc.geometry || desc.motion != Motion::dynamic) return {};
+  model::Bounds box;
+  const Pose to_principal = desc.inertial.inverse();
+  for (const model::Collider& collider : desc.geometry->colliders)
+    box.add(model::bounds(collider.shape, to_principal * collider.pose));
+  if (box.empty()) return {};
+  const Vec3 half = (box.high - box.low) / 2, square = multiply(half, half);
+  return Vec3{square.y + square.z, square.x + square.z, square.x + square.y} * (desc.mass * share * share);
+}
+
 StepStatus problem_with_inputs(const System& system) {
   VOLVOX_ASSERT(system.motors.size() == system.joint_ids.capacity());
   VOLVOX_ASSERT(system.forces.size() == system.body_ids.capacity());
@@ -295,19 +310,41 @@ StepStatus problem_with_inputs(const System& system) {
   return {};
 }
 
+namespace {
+
+constexpr double fastest = 1e4, fastest_spin = 1e5, farthest = 1e6;  // m/s, rad/s, m
+
+// By how much a body is beyond what can be meant: more than 1 is a runaway.
+double excess(const Pose& pose, const Twist& velocity) {
+  if (!finite(pose) || !finite(velocity)) return std::numeric_limits<double>::infinity();
+  return std::max(
+      {length(velocity.linear) / fastest, length(velocity.angular) / fastest_spin, length(pose.position) / farthest});
+}
+
+}  // namespace
+
+// Of several, the worst: it is the one that began, or next to it.
 StepStatus problem_with_state(const System& system) {
   VOLVOX_ASSERT(system.poses.size() == system.velocities.size() && system.poses.size() == system.bodies.size());
-  constexpr double fastest = 1e4, farthest = 1e6;  // m/s, m
+  double most = 1;
+  std::size_t worst = 0;
   for (std::size_t i = 0; i < system.poses.size(); ++i) {
     if (!system.body_ids.alive_index(i)) continue;
-    const BodyId id = system.body_ids.at(i);
-    if (!finite(system.poses[i]) || !finite(system.velocities[i])) return {id, "its pose or velocity is not a number"};
-    const double speed = length(system.velocities[i].linear), distance = length(system.poses[i].position);
-    if (speed > fastest) return {id, fmt::format("it runs away at {:.3g} m/s", speed)};
-    if (distance > farthest)
-      return {id, fmt::format("it has left the world: it is {:.3g} m from the origin", distance)};
+    const double own = excess(system.poses[i], system.velocities[i]);
+    if (own > most) most = own, worst = i;
   }
-  return {};
+  if (most <= 1) return {};
+  const BodyId id = system.body_ids.at(worst);
+  if (std::isinf(most)) return {id, "its pose or velocity is not a number"};
+  const Twist& v = system.velocities[worst];
+  const double speed = length(v.linear), spin = length(v.angular), distance = length(system.poses[worst].position);
+  if (speed / fastest == most) return {id, fmt::format("it runs away at {:.3g} m/s", speed)};
+  if (distance / farthest == most)
+    return {id, fmt::format("it has left the world: it is {:.3g} m from the origin", distance)};
+  const Vec3& m = system.bodies[worst].moments;
+  return {id, fmt::format("it spins at {:.3g} rad/s; it has {:.3g} kg and moments of inertia of {:.3g} {:.3g} {:.3g} "
+                          "kg m^2: correct <inertia>, or what drives it",
+                          spin, system.bodies[worst].mass, m.x, m.y, m.z)};
 }
 
 bool in_order(const Engine& engine) {

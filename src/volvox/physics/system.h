@@ -14,7 +14,7 @@ struct System : StateArrays {
   explicit System(const Vec3& world_gravity) : gravity(world_gravity) {}
 
   IdPool<BodyTag> body_ids;
-  std::vector<BodyDesc> bodies;                 // pose and velocity here are those at the start
+  std::vector<BodyDesc> bodies;  // pose and velocity here are those at the start; moments are at least least_moments()
   std::vector<std::vector<JointId>> joints_of;  // by body index, in the order they were made
 
   IdPool<JointTag> joint_ids;
@@ -87,9 +87,13 @@ bool quiet_together(const A& a, const B& b) {
 // Descriptions that no engine supports: a mass of zero, a mesh that moves, a hull with three points.
 std::optional<Error> problem_with(const BodyDesc& desc);
 
+// The least moments of inertia that a body of this mass and these colliders is given: those of a core of a fiftieth of
+// its extents. With less, a touch spins it so fast that no substep can follow. Zero for a body without colliders.
+Vec3 least_moments(const BodyDesc& desc);
+
 // The first command or force that is not a number, if there is one.
 StepStatus problem_with_inputs(const System& system);
-// The first body that is not a number, runs away (1e4 m/s) or has left the world (1e6 m).
+// The body that is not a number, runs away (1e4 m/s, 1e5 rad/s) or has left the world (1e6 m); of several, the worst.
 StepStatus problem_with_state(const System& system);
 
 // For assertions: every array of an engine has its length, and poses are finite with unit quaternions.

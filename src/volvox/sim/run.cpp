@@ -15,6 +15,7 @@
 #include "volvox/base/platform/real_time.h"
 #include "volvox/base/text.h"
 #include "volvox/world/measures.h"
+#include "volvox/world/start_check.h"
 
 namespace volvox::sim {
 namespace fs = std::filesystem;
@@ -120,6 +121,8 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
     }
     if (auto restored = restore(restored_, name); !restored.ok()) return restored;
   }
+  if (!restores)
+    for (const std::string& warning : world::start_warnings(simulation_->world())) log_.warning(warning);
   sim_begin_ = simulation_->now().seconds();
   if (restores && simulation_->tick() > ticks_)
     return Error(fmt::format("the snapshot is at {:.3f} s, but the run ends at {:.3f} s", sim_begin_,

@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "volvox/physics/bullet/convert.h"
+#include "volvox/physics/native/bounce.h"
 
 namespace volvox::physics::bullet {
 namespace {
 
-// Slower impacts do not bounce: the speed that gravity adds in a step would look like an impact.
-constexpr double slowest_bounce = 0.1;  // m/s
 // The limit of the speed at which overlaps are pushed out (mostly overlaps of the initial placement).
 constexpr double fastest_push = 0.3;  // m/s
 // The share of a joint's last impulses with which the next step starts, as Bullet does for contacts. With all of them
@@ -70,35 +69,40 @@ void Solver::convertContacts(btPersistentManifold** manifolds, int count, const 
   }
   const int first = m_tmpSolverContactConstraintPool.size();
   btSequentialImpulseConstraintSolver::convertContacts(manifolds, count, info);
+  bounces_.resize(static_cast<std::size_t>(m_tmpSolverContactConstraintPool.size()));
   for (int i = first; i < m_tmpSolverContactConstraintPool.size(); ++i) {
-    adjust_contact(m_tmpSolverContactConstraintPool[i], info);
+    bounces_[static_cast<std::size_t>(i)] = adjust_contact(m_tmpSolverContactConstraintPool[i], info);
   }
 }
 
 // Restitution: Bullet subtracts the remaining distance from the speed after a bounce, which loses the bounce. Here a
 // contact that closes within the step bounces with the speed and the energy that it has at that time.
-void Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& info) {
+bool Solver::adjust_contact(btSolverConstraint& row, const btContactSolverInfo& info) {
   const btSolverBody &a = m_tmpSolverBodyPool[row.m_solverBodyIdA], &b = m_tmpSolverBodyPool[row.m_solverBodyIdB];
   const auto& point = *static_cast<const btManifoldPoint*>(row.m_originalContactPoint);
-  const double step = info.m_timeStep, gap = std::max(0.0, double{point.getDistance()});
+  const double step = info.m_timeStep;
   const double push = -info.m_erp2 * point.getDistance() / step;
   if (push > fastest_push) row.m_rhs -= (push - fastest_push) * row.m_jacDiagABInv;
 
   const double e = point.m_combinedRestitution;
-  if (e <= 0) return;
+  if (e <= 0) return false;
   const double speed =
       product(row.m_contactNormal1, a.m_linearVelocity, row.m_relpos1CrossNormal, a.m_angularVelocity) +
       product(row.m_contactNormal2, b.m_linearVelocity, row.m_relpos2CrossNormal, b.m_angularVelocity);
   const double gained =
       product(row.m_contactNormal1, a.m_externalForceImpulse, row.m_relpos1CrossNormal, a.m_externalTorqueImpulse) +
       product(row.m_contactNormal2, b.m_externalForceImpulse, row.m_relpos2CrossNormal, b.m_externalTorqueImpulse);
-  const bool reached = gap + (speed + gained) * step <= 0;
-  if (speed > -slowest_bounce || !reached) return;
-  const double acceleration = gained / step;
-  const double impact = speed * speed - 2 * acceleration * gap;
-  // The bounce is applied at the start of the step, (1 + e) gap too high.
-  const double after = std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap));
-  row.m_rhs = (after - speed - gained) * row.m_jacDiagABInv;
+  const native::Bounce<double> bounce =
+      native::plan_bounce<double>({e, point.getDistance(), speed, 0, false, gained / step, step});
+  if (bounce.pass) row.m_rhs = native::unheard_of * row.m_jacDiagABInv;
+  if (bounce.now) row.m_rhs = (bounce.speed - speed - gained) * row.m_jacDiagABInv;
+  return bounce.now;
+}
+
+void Solver::mark_held(const btSolverConstraint& row) {
+  for (const int id : {row.m_solverBodyIdA, row.m_solverBodyIdB}) {
+    if (const btRigidBody* body = m_tmpSolverBodyPool[id].m_originalBody) mark_of(body).held = true;
+  }
 }
 
 btScalar Solver::solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int count, const btContactSolverInfo& info) {
@@ -108,6 +112,10 @@ btScalar Solver::solveGroupCacheFriendlyFinish(btCollisionObject** bodies, int c
   each_joint_row(m_tmpSolverNonContactConstraintPool, [](Joint& joint, const Row& ours, btSolverConstraint& row) {
     joint.impulse(ours.slot) = row.m_appliedImpulse;
   });
+  for (int i = 0; i < m_tmpSolverContactConstraintPool.size(); ++i) {
+    const btSolverConstraint& row = m_tmpSolverContactConstraintPool[i];
+    if (row.m_appliedImpulse > 0 && !bounces_[static_cast<std::size_t>(i)]) mark_held(row);
+  }
   return btSequentialImpulseConstraintSolver::solveGroupCacheFriendlyFinish(bodies, count, info);
 }
 

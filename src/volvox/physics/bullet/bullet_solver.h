@@ -6,7 +6,9 @@
 
 #include <btBulletDynamicsCommon.h>
 
+#include <vector>
 #include "volvox/physics/bullet/bullet_joint.h"
+
 #include "volvox/physics/bullet/bullet_shapes.h"
 
 namespace volvox::physics::bullet {
@@ -19,6 +21,7 @@ struct BodyMark {
   std::uint32_t owner = 0;
   bool quiet = false;
   const BodyShape* shape = nullptr;
+  mutable bool held = false;  // in this substep: by a joint, or by a contact that does not bounce
 };
 inline const BodyMark& mark_of(const btCollisionObject* object) {
   return *static_cast<const BodyMark*>(object->getUserPointer());
@@ -33,7 +36,11 @@ class Solver final : public btSequentialImpulseConstraintSolver {
 
  private:
   void warm_start(btSolverConstraint& row, double impulse);
-  void adjust_contact(btSolverConstraint& row, const btContactSolverInfo& info);
+  // True: it bounces.
+  bool adjust_contact(btSolverConstraint& row, const btContactSolverInfo& info);
+  void mark_held(const btSolverConstraint& row);
+
+  std::vector<bool> bounces_;  // by row of a contact
 };
 
 }  // namespace volvox::physics::bullet

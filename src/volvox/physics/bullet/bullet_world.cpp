@@ -57,6 +57,7 @@ bool OwnerFilter::needBroadphaseCollision(btBroadphaseProxy* a, btBroadphaseProx
 void World::predictUnconstraintMotion(btScalar step) {
   for (int i = 0; i < m_nonStaticRigidBodies.size(); ++i) {
     btRigidBody& body = *m_nonStaticRigidBodies[i];
+    mark_of(&body).held = body.getNumConstraintRefs() > 0;
     // Where it will be without contacts: the broad phase looks there too.
     const Quat turn = from_rotation_vector(from_bullet(body.getAngularVelocity() * step));
     const btTransform& now = body.getWorldTransform();
@@ -107,7 +108,58 @@ double World::free_share(const btRigidBody& body, const btVector3& motion) const
   return result.m_closestHitFraction;
 }
 
+namespace {
+
+bool is_round(const btRigidBody& body) {
+  const int type = body.getCollisionShape()->getShapeType();
+  return !body.isStaticOrKinematicObject() &&
+         (type == SPHERE_SHAPE_PROXYTYPE || type == CAPSULE_SHAPE_PROXYTYPE || type == CYLINDER_SHAPE_PROXYTYPE);
+}
+
+// How a body's surface moves in a step, at a point: turning about its axle moves nothing of what is round.
+btVector3 surface_motion(const btRigidBody& body, const btVector3& point, btScalar step) {
+  btVector3 turning = body.getAngularVelocity();
+  if (is_round(body)) {
+    const btVector3 axle = body.getWorldTransform().getBasis().getColumn(2);
+    const bool ball = body.getCollisionShape()->getShapeType() == SPHERE_SHAPE_PROXYTYPE;
+    turning = ball ? btVector3(0, 0, 0) : turning - axle * axle.dot(turning);
+  }
+  return (body.getLinearVelocity() + turning.cross(point - body.getWorldTransform().getOrigin())) * step;
+}
+
+}  // namespace
+
+// Bullet keeps contacts as two spots of the bodies. What rolls takes its spots with it, away from where it touches, and
+// the pressure there drives it on: its contacts follow its middle instead.
+void World::find_round_contacts(btScalar step) {
+  round_contacts_.clear();
+  for (int i = 0; i < getDispatcher()->getNumManifolds(); ++i) {
+    btPersistentManifold* manifold = getDispatcher()->getManifoldByIndexInternal(i);
+    const btRigidBody &a = *btRigidBody::upcast(manifold->getBody0()), &b = *btRigidBody::upcast(manifold->getBody1());
+    const bool a_leads = is_round(a);
+    if (!a_leads && !is_round(b)) continue;
+    for (int j = 0; j < manifold->getNumContacts(); ++j) {
+      const btManifoldPoint& point = manifold->getContactPoint(j);
+      const btVector3 on_a = a.getWorldTransform() * point.m_localPointA,
+                      on_b = b.getWorldTransform() * point.m_localPointB;
+      const btVector3 of_a = surface_motion(a, on_a, step), of_b = surface_motion(b, on_b, step);
+      const btVector3 apart = point.m_normalWorldOnB * point.m_normalWorldOnB.dot(of_a - of_b);
+      if (a_leads) round_contacts_.push_back({manifold, j, on_a + of_a, on_b + of_a - apart});
+      else round_contacts_.push_back({manifold, j, on_a + of_b + apart, on_b + of_b});
+    }
+  }
+}
+
+void World::place_round_contacts() {
+  for (const RoundContact& contact : round_contacts_) {
+    btManifoldPoint& point = contact.manifold->getContactPoint(contact.index);
+    point.m_localPointA = contact.manifold->getBody0()->getWorldTransform().invXform(contact.on_a);
+    point.m_localPointB = contact.manifold->getBody1()->getWorldTransform().invXform(contact.on_b);
+  }
+}
+
 void World::integrateTransforms(btScalar step) {
+  find_round_contacts(step);
   for (int i = 0; i < m_nonStaticRigidBodies.size(); ++i) {
     btRigidBody& body = *m_nonStaticRigidBodies[i];
     const btTransform& now = body.getWorldTransform();
@@ -117,12 +169,15 @@ void World::integrateTransforms(btScalar step) {
       spin.rotation = normalized(from_rotation_vector(spin.velocity * step) * spin.rotation);
     } else {
       if (spin.velocity != Vec3{}) spin = turned(spin, from_bullet(body.getLocalInertia()), step);
+      // What nothing holds keeps to its parabola.
+      if (!mark_of(&body).held) motion -= body.getTotalForce() * (body.getInvMass() * step * step / 2);
       motion *= free_share(body, motion);
     }
     const btTransform next(to_bullet(spin.rotation), now.getOrigin() + motion);
     body.setAngularVelocity(to_bullet(spin.velocity));
     body.proceedToTransform(next);
   }
+  place_round_contacts();
 }
 
 WorldParts::WorldParts(const Vec3& gravity)

@@ -7,6 +7,8 @@
 
 #include <btBulletDynamicsCommon.h>
 
+#include <vector>
+
 #include "volvox/physics/bullet/bullet_joint.h"
 #include "volvox/physics/bullet/bullet_shapes.h"
 #include "volvox/physics/bullet/bullet_solver.h"
@@ -43,6 +45,16 @@ class World final : public btDiscreteDynamicsWorld {
 
  private:
   double free_share(const btRigidBody& body, const btVector3& motion) const;
+  void find_round_contacts(btScalar step);
+  void place_round_contacts();
+
+  // A contact of something round, and where its two points will be after the substep.
+  struct RoundContact {
+    btPersistentManifold* manifold;
+    int index;
+    btVector3 on_a, on_b;
+  };
+  std::vector<RoundContact> round_contacts_;
 };
 
 // The objects of one Bullet world; the order of members is the reverse of the order of destruction.

@@ -119,7 +119,7 @@ TEST_P(Conformance, prismatic_joint_slides_only_along_its_axis) {
   const JointId id = engine().add_joint(slide);
   run(1);
   EXPECT_NEAR(joint(id).velocity, g * std::sin(slope), 1e-3);
-  EXPECT_NEAR(joint(id).position, g * std::sin(slope) / 2, tolerance("fall_position_m"));
+  EXPECT_NEAR(joint(id).position, g * std::sin(slope) / 2, tolerance("slide_position_m"));
   EXPECT_LT(std::hypot(relative(slide).position.x, relative(slide).position.y), tolerance("joint_gap_m"));
   EXPECT_LT(angle(relative(slide).rotation), tolerance("joint_tip_rad"));
 }

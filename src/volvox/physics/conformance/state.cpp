@@ -316,4 +316,23 @@ TEST_P(State, body_without_geometry_touches_nothing) {
   }
 }
 
+// Its moments are a billionth of what a box of this mass and size has. Either nothing comes of it, or it is named.
+TEST_P(Conformance, body_without_inertia_is_harmless_or_named) {
+  VOLVOX_NEEDS_MOTION();
+  add_ground();
+  BodyDesc box = describe({model::Box{{0.1, 0.1, 0.1}}, 1, {{0, 0, 0.5}, Quat::rpy(0.2, 0.3, 0)}});
+  box.moments = {1e-12, 1e-12, 1e-12};
+  const BodyId body = add(box);
+  StepStatus status;
+  double most = 0;
+  for (int i = 0; i < 180 && status.ok(); ++i) {
+    status = tick();
+    if (status.ok()) most = std::max(most, totals({body}).kinetic + g * pose(body).position.z);
+  }
+  EXPECT_LT(most, 2 * g * 0.5);
+  if (status.ok()) return;
+  EXPECT_EQ(status.body, body);
+  EXPECT_FALSE(status.what.empty());
+}
+
 }  // namespace volvox::physics::conformance

@@ -110,19 +110,18 @@ BodyId Conformance::add_ground(double friction, double restitution, const Pose& 
   return add(ground);
 }
 
-StepStatus Conformance::tick() {
-  const TickLength dt{1, 60};
+StepStatus Conformance::tick(const TickLength& dt) {
   const StepStatus status = engine_->advance(dt.start_of(ticks_), dt.start_of(ticks_ + 1));
   ++ticks_;
   return status;
 }
 
-void Conformance::run(double seconds, const std::function<void(double)>& each) {
-  const int count = narrow<int>(std::lround(seconds * 60));
+void Conformance::run(double seconds, const std::function<void(double)>& each, const TickLength& dt) {
+  const int count = narrow<int>(std::lround(seconds / dt.seconds()));
   for (int i = 0; i < count; ++i) {
-    const StepStatus status = tick();
+    const StepStatus status = tick(dt);
     ASSERT_TRUE(status.ok()) << status.what;
-    if (each) each((i + 1) / 60.0);
+    if (each) each((i + 1) * dt.seconds());
   }
 }
 

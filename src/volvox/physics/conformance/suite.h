@@ -44,9 +44,9 @@ class Conformance : public testing::TestWithParam<std::string> {
   BodyId add_ground(double friction = 0.7, double restitution = 0, const Pose& pose = {});
   static BodyDesc describe(const Solid& solid);
 
-  // Runs whole ticks of 1/60 s; after each, calls `each` (if given) with the time since run().
-  void run(double seconds, const std::function<void(double)>& each = {});
-  StepStatus tick();
+  // Runs whole ticks; after each, calls `each` (if given) with the time since run().
+  void run(double seconds, const std::function<void(double)>& each = {}, const TickLength& dt = {1, 60});
+  StepStatus tick(const TickLength& dt = {1, 60});  // all of an engine's ticks are of one length
 
   Pose pose(BodyId id) const { return engine_->poses()[id.index]; }
   Twist velocity(BodyId id) const { return engine_->velocities()[id.index]; }

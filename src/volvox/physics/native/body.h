@@ -29,6 +29,7 @@ struct Body {
   Spatial<double> push;        // sum of its contacts' impulses, at the centre of mass
   int touches = 0;             // contacts that take part
   bool carried = false;        // one of them has an impulse from the last substep
+  bool held = false;           // one of them pushed it in this substep, and not by a bounce, or nearly did
   double borne = 1;            // the mass of its island for each kg of it that touches anything
   int island = -1, node = -1;  // which tree or loop it belongs to, and where
   int cluster = -1;            // the lowest body that it is rigidly joined to, through whatever others

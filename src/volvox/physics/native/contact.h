@@ -25,21 +25,27 @@ struct ContactPoint {
 
   // What the solver gave, in world axes: the next substep starts from it.
   Vec3 impulse;
+  // Positive: it was reached in the last substep, too late in it to leave again; the speed to leave with now.
+  // Negative: it bounced in the last substep, and that impulse says nothing about the next.
+  double rebound = 0;
 
   // Of the current substep.
   bool active = false;
   double separation = 0;
   double approach = 0;  // the normal speed before the substep
   double target = 0;    // the normal speed to reach at least
-  Vec3 frame[3];        // normal and two tangents
-  Vec3 arm_a, arm_b;    // from the centres of mass
+  bool bounces = false;
+  bool powerless = false;  // whatever it pushes with, a motor that is too stiff does not give way
+  double next_rebound = 0;
+  Vec3 frame[3];      // normal and two tangents
+  Vec3 arm_a, arm_b;  // from the centres of mass
 
   template <class Archive>
   void archive(Archive& ar) {
     ar("a", a), ar("b", b), ar("feature", feature), ar("on_a", on_a), ar("on_b", on_b);
     ar("radius", radius), ar("radius_a", radius_a), ar("rim", rim), ar("outward", outward), ar("normal_of", normal_of),
         ar("normal", normal);
-    ar("friction", friction), ar("restitution", restitution), ar("impulse", impulse);
+    ar("friction", friction), ar("restitution", restitution), ar("impulse", impulse), ar("rebound", rebound);
     ar("active", active), ar("separation", separation), ar("arm_a", arm_a), ar("arm_b", arm_b);
     for (Vec3& axis : frame) ar("frame", axis);
   }

@@ -75,11 +75,15 @@ bool eliminate_in_place(std::vector<double>& m, std::vector<double>& x, std::siz
   return true;
 }
 
+}  // namespace
+
 double velocity_of(const RowContact& c, int direction) {
   double v = c.free[direction] + along({c.a, c.rows_a, c.width_a, c.blocks_a}, direction);
   if (c.width_b > 0) v += along({c.b, c.rows_b, c.width_b, c.blocks_b}, direction);
   return v;
 }
+
+namespace {
 
 void apply(RowContact& c, const double (&impulse)[3]) {
   for (int i = 0; i < 3; ++i) {

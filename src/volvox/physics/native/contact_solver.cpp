@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "volvox/physics/native/bounce.h"
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/detector.h"
 #include "volvox/physics/native/tree.h"
@@ -17,6 +18,12 @@ Spatial<double> at_centre(const Vec3& arm, const Vec3& impulse) {
 }
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// Of a body that nothing touches and no joint holds.
+Vec3 outer_acceleration(const World& world, int index) {
+  const Body& body = world.bodies[at(index)];
+  return body.island < 0 ? Vec3{} : (body.weight + world.system.forces[at(index)].force) / body.mass;
+}
 
 // From the axle to the rim.
 Vec3 rim_point(const Body& a, const Body& b, const ContactPoint& c) {
@@ -131,7 +138,7 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.predict(world, step, own); });
   collect_active(world, group, room);
   if (!room.active.empty()) solve(world, islands, group, room, step, threads);
-  take_impulses(world, islands, group, room, threads);
+  take_impulses(world, islands, group, room, step, threads);
   for_islands(islands, group, threads, [&](Island& island, ThreadPool* own) { island.finish(world, step, own); });
 }
 
@@ -178,7 +185,7 @@ void ContactSolver::place(World& world, Islands& islands, const Group& group, Th
       Body& body = world.bodies[at(island.bodies()[i])];
       body.axes = rotation_matrix(lane(body.rotation));
       body.push = {};
-      body.touches = 0, body.carried = false;
+      body.touches = 0, body.carried = body.held = false;
     });
   });
 }
@@ -243,12 +250,18 @@ void ContactSolver::refresh_point(const World& world, ContactPoint& c, double st
   if (c.normal_of == ContactPoint::NormalOf::centres && length(between) > 1e-9) n = normalized(between);
   const double core = dot(between, n);
   c.separation = core - c.radius;
-  // One point for both sides, half-way between the two surfaces.
-  const Vec3 point = on_a - n * (c.radius_a + c.separation / 2);
+  // One point for both sides, half-way between the two surfaces: below the corner that touches, not below the spot of
+  // the face that it touched when it was found. (What rolls on a face would leave that spot behind, and the pressure
+  // there would drive it on.)
+  const Vec3 point = c.normal_of == ContactPoint::NormalOf::a
+                         ? on_a - between + n * (c.radius - c.radius_a + c.separation / 2)
+                         : on_a - n * (c.radius_a + c.separation / 2);
   c.arm_a = point;
   c.arm_b = a.position + point - b.position;
   c.approach = dot(n, a.velocity_at(c.arm_a) - b.velocity_at(c.arm_b));
+  if (c.rebound < 0) c.impulse = {}, c.rebound = 0;
   c.active = c.separation <= step * (std::max(0.0, -c.approach) + reach_speed) || c.impulse != Vec3{};
+  if (!c.active) c.rebound = 0;
   if (!c.active) return;
   const Vec3 t = perpendicular(n);
   c.frame[0] = n, c.frame[1] = t, c.frame[2] = cross(n, t);
@@ -364,12 +377,19 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   hot.friction = c.friction;
   const Body &body_a = world.bodies[at(c.a)], &body_b = world.bodies[at(c.b)];
   const double alone = 1 / body_a.mass + (where.island_b >= 0 ? 1 / body_b.mass : 0), least = 1e-5 * alone;
-  double give = c.separation < -deep ? softness * std::min(hot.gram[0], alone) : 0;
+  const double pull = dot(c.frame[0], outer_acceleration(world, c.a) - outer_acceleration(world, c.b));
+  const Bounce<double> bounce =
+      plan_bounce<double>({c.restitution, c.separation, c.approach, c.rebound, c.impulse != Vec3{}, pull, step});
+  c.bounces = bounce.now, c.next_rebound = bounce.later;
+  double give = c.separation < -deep && !c.bounces ? softness * std::min(hot.gram[0], alone) : 0;
   if (where.island_a == where.island_b) give = std::max(give, softness_within * alone);
-  set_target(c, hot.free[0], give, step);
+  set_target(c, give, step);
+  if (bounce.now) c.target = std::max(c.target, bounce.speed);
+  if (bounce.pass) c.target = unheard_of;
   hot.target = c.target;
   hot.keep = give > 0 ? hot.gram[0] / (hot.gram[0] + give) : 1;  // without give, even the response may be zero
   hot.normal_gain = hot.gram[0] > least ? 1 / (hot.gram[0] + give) : 0;
+  c.powerless = hot.gram[0] <= least;
   const double mean = (hot.gram[3] + hot.gram[5]) / 2, half = (hot.gram[3] - hot.gram[5]) / 2;
   const double largest = mean + std::sqrt(half * half + hot.gram[4] * hot.gram[4]);
   hot.tangent_gain = largest > least ? 1 / largest : 0;
@@ -377,24 +397,24 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
 
 // A contact that gives way loses give * impulse of its target to what it bears: the bound on how
 // fast it may push apart is on what is left.
-void ContactSolver::set_target(ContactPoint& c, double predicted, double give, double step) const {
+void ContactSolver::set_target(ContactPoint& c, double give, double step) const {
   const double fastest = fastest_push + give * dot(c.impulse, c.frame[0]);
   c.target = c.separation > 0 ? -c.separation / step
                               : clamp(correction * (-c.separation - allowed_overlap) / step, 0, fastest);
-  if (c.restitution <= 0 || c.approach > -slowest_bounce) return;
-  // A contact that is reached within the step bounces with the speed and the energy that it
-  // has there: the bounce is drawn forward to the start of the step, (1 + e) gap above where
-  // it belongs.
-  const double gap = std::max(0.0, c.separation);
-  const double free = c.impulse == Vec3{} ? predicted : c.approach;
-  if (gap + free * step > 0) return;
-  const double acceleration = (free - c.approach) / step, e = c.restitution;
-  const double impact = c.approach * c.approach - 2 * acceleration * gap;
-  c.target = std::max(c.target, std::sqrt(std::max(0.0, e * e * impact + 2 * acceleration * (1 + e) * gap)));
+}
+
+// What falls past another by less than outer_fall() may be that much nearer than the sweeps knew: it counts as held.
+bool ContactSolver::holds(const World& world, const ContactPoint& c, const RowContact& hot, bool one_part,
+                          double step) const {
+  if (hot.impulse[0] > 0) return !c.bounces;
+  if (c.restitution > 0) return false;
+  const double fall =
+      (length(outer_acceleration(world, c.a)) + length(outer_acceleration(world, c.b))) * step * step / 2;
+  return c.separation + (one_part ? velocity_of(hot, 0) : c.approach) * step < fall;
 }
 
 // Body::push becomes the change of the impulses since predict().
-void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room,
+void ContactSolver::take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
                                   ThreadPool* threads) const {
   for_islands(islands, group, threads, [&](const Island& island, ThreadPool* own) {
     parallel_for(own, island.bodies().size(), 256,
@@ -406,7 +426,12 @@ void ContactSolver::take_impulses(World& world, Islands& islands, const Group& g
     const Vec3 impulse = c.frame[0] * hot.impulse[0] + c.frame[1] * hot.impulse[1] + c.frame[2] * hot.impulse[2];
     const Vec3 change = impulse - c.impulse;
     c.impulse = impulse;
+    c.rebound = c.next_rebound;
     Body &a = world.bodies[at(c.a)], &b = world.bodies[at(c.b)];
+    if (holds(world, c, hot, room.active[i].one_part, step)) {
+      a.held = true;
+      if (b.island >= 0) b.held = true;
+    }
     a.push = a.push + at_centre(c.arm_a, change);
     if (b.island >= 0) b.push = b.push - at_centre(c.arm_b, change);
   }

@@ -134,14 +134,16 @@ class ContactSolver {
   void lay_out_rows(Islands& islands, GroupRoom& room) const;
   void fill(const World& world, Islands& islands, GroupRoom& room, std::size_t index, double step) const;
   Verdict take_up(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
-  void set_target(ContactPoint& c, double predicted, double give, double step) const;
+  void set_target(ContactPoint& c, double give, double step) const;
   void divide(const World& world, const Islands& islands, const Group& group, GroupRoom& room) const;
   void cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;
   void number_places(const Islands& islands, GroupRoom& room) const;
   double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
-  void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
+  void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
+                     ThreadPool* threads) const;
+  bool holds(const World& world, const ContactPoint& c, const RowContact& hot, bool one_part, double step) const;
 
   mutable std::vector<ContactPoint> points_;  // each belongs to one group
   std::vector<Group> groups_;
@@ -158,5 +160,7 @@ class ContactSolver {
 // One step towards the solution for the contacts that now touch, stick and slide. False: it
 // leads nowhere, and nothing was changed.
 bool solve_directly(GroupRoom& room);
+// The velocity of a contact after the sweeps, where no island is cut into parts.
+double velocity_of(const RowContact& contact, int direction);
 
 }  // namespace volvox::physics::native

@@ -98,7 +98,8 @@ class PairCollision final {
     static thread_local std::vector<SurfacePoint> points;
     const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))),
                in_b = place_.turn_to_second(sweep);
-    const double slack = slack_ + horizon_ * turning_;
+    // Triangles seen from afar say less than those that are near: what lies in a slit would be held above it.
+    const double slack = std::min(slack_, Detector::slack) + horizon_ * turning_;
     Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
     box.centre += in_b * 0.5;
     box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)} * 0.5;
@@ -136,6 +137,7 @@ class PairCollision final {
     contact.on_a = point.on_a;
     contact.on_b = place_.to_second(point.on_b);
     contact.radius = radius_, contact.radius_a = radius_a_;
+    contact.separation = point.separation;
     // Neither its points nor their normals shall turn with a wheel.
     contact.normal_of = normal_of == NormalOf::a && shape_a_.axle != Vec3{} ? NormalOf::b : normal_of;
     contact.normal = contact.normal_of == NormalOf::a ? normal : place_.turn_to_second(normal);
@@ -166,7 +168,7 @@ class PairCollision final {
 
 void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads,
                       std::vector<ContactPoint>& contacts) {
-  slack_ = slack;
+  slack_ = slack + hit_speed * step;
   hasty_.clear();
   find_pairs(view, {}, horizon);
   old_.swap(contacts);
@@ -184,7 +186,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
     return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)];
   };
   // Whoever is met may have used up half of what is bearable since it was looked at.
-  slack_ = slack + bearable_surprise / 2;
+  slack_ = slack + hit_speed * step + bearable_surprise / 2;
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
   find_pairs(view, alarmed, horizon);
   old_.clear(), kept_.clear();
@@ -219,8 +221,25 @@ void Detector::find_pairs(const View& view, std::span<const std::uint8_t> alarme
   std::erase_if(pairs_, [&](const BroadPhase::Pair& pair) {
     return out_of_reach(view, pair, horizon) || !may_touch(view, pair.a, pair.b);
   });
+  let_round_lead(view);
   add_half_spaces(view, horizon);
   set_hasty_apart(view, horizon);
+}
+
+// A contact's normal and a wheel's rim are kept in the frame of the second body, so that what is round can turn under
+// them: of two bodies that move, the rounder one is the first.
+void Detector::let_round_lead(const View& view) {
+  const auto roundness = [&](int body) {
+    const Shape& shape = *view.shapes[static_cast<std::size_t>(body)];
+    return shape.swing == 0 ? 2 : shape.axle != Vec3{} ? 1 : 0;
+  };
+  bool any = false;
+  for (BroadPhase::Pair& pair : pairs_) {
+    if (!view.bodies[static_cast<std::size_t>(pair.b)].dynamic || roundness(pair.b) <= roundness(pair.a)) continue;
+    std::swap(pair.a, pair.b);
+    any = true;
+  }
+  if (any) std::sort(pairs_.begin(), pairs_.end());
 }
 
 // Adds them to those that are hasty already.
@@ -375,7 +394,7 @@ void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint
       if (same == from.end()) {
         all = false;
       } else {
-        c.impulse = same->impulse;
+        c.impulse = same->impulse, c.rebound = same->rebound;
         same->feature = taken;
       }
     }
@@ -385,7 +404,7 @@ void Detector::keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint
         if (o.feature == taken || (o.feature ^ to[i].feature) >> 20 != 0 ||
             length_squared(o.on_b - to[i].on_b) > beside * beside)
           continue;
-        to[i].impulse = o.impulse;
+        to[i].impulse = o.impulse, to[i].rebound = o.rebound;
         o.feature = taken;
         break;
       }

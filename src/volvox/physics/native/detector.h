@@ -17,6 +17,8 @@ class Detector {
  public:
   // Points nearer than this are always found; how far bodies may move beyond it unforeseen.
   static constexpr double slack = 0.003;  // m
+  // What is hit in a substep goes this much faster in the same one.
+  static constexpr double hit_speed = 1.0;  // m/s
   // How much farther than foreseen a body may get before contacts must be looked for again.
   static constexpr double bearable_surprise = slack + 1e-3;  // m
 
@@ -45,6 +47,7 @@ class Detector {
   using Pairs = std::vector<BroadPhase::Pair>;
   void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
+  void let_round_lead(const View& view);
   void add_half_spaces(const View& view, double horizon);
   bool out_of_reach(const View& view, BroadPhase::Pair pair, double horizon) const;
   bool may_touch(const View& view, int a, int b) const;

@@ -137,7 +137,7 @@ class Loader {
     to.steady = to.steady && c.normal_of == NormalOf::b;
     put(to.radius, lane, c.radius), put(to.radius_a, lane, c.radius_a);
     put(to.friction, lane, c.friction), put(to.restitution, lane, c.restitution);
-    put(to.impulse, lane, c.impulse);
+    put(to.impulse, lane, c.impulse), put(to.rebound, lane, c.rebound);
     if (c.rim <= 0) return;
     put(to.rim, lane, c.rim);
     put(to.outward, lane, plain(ground.axes * lane3(c.outward)));
@@ -188,7 +188,7 @@ void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, in
 
 template <class T>
 void commit_contact(const World& world, ContactPoint& to, const FlockContact<T>& from, int lane) {
-  to.impulse = take(from.impulse, lane);
+  to.impulse = take(from.impulse, lane), to.rebound = take(from.rebound, lane);
   to.active = take(from.active, lane);
   to.separation = take(from.separation, lane);
   to.approach = take(from.approach, lane);

@@ -52,10 +52,11 @@ struct FlockContact {
   T rim;
   V3<T> outward;  // in the world
   V3<T> impulse;  // in world axes
+  T rebound;
 
   // Of the substep.
-  Mask active{}, guessed{};
-  T separation, approach;
+  Mask active{}, guessed{}, bounces{};
+  T separation, approach, next_rebound;
   V3<T> frame[3], arm;
   // Of the sweep: see RowContact.
   T along[3], free[3];

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "volvox/physics/native/bounce.h"
 #include "volvox/physics/native/contact_rules.h"
 #include "volvox/physics/native/flock.h"
 
@@ -56,6 +57,7 @@ class FlockStep {
 
  private:
   VOLVOX_KERNEL void place() {
+    held_ = Mask{};
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const FlockBody<T>& body = flock_.bodies[i];
       Node<T>& n = room_.nodes[i];
@@ -99,13 +101,19 @@ class FlockStep {
       const V3<T>& n = c.frame[0];
       c.separation = dot(between, n) - c.radius;
       c.arm = on_a - n * (c.radius_a + c.separation * 0.5);
+      if (any(c.turns)) {
+        const V3<T> below = on_a - between + n * (c.radius - c.radius_a + c.separation * 0.5);
+        c.arm = choose<T>(c.turns, below, c.arm);
+      }
       c.approach = dot(n, a.v.l + cross(a.v.a, c.arm));
+      c.impulse = choose<T>(c.rebound < 0.0, V3<T>{}, c.impulse);
       c.active = c.there & ((c.separation <= step_ * (larger(T{}, -c.approach) + reach_speed)) | any_of(c.impulse));
       // The last impulse, in the present directions and within the present cone.
       const T before = dot(c.impulse, n), normal = larger(T{}, before), most = c.friction * normal;
       const V3<T> tangent = c.impulse - n * before;
       const T size = length(tangent);
       c.impulse = n * normal + tangent * choose(size > most, most / size, T{} + 1.0);
+      c.rebound = choose(c.active, larger(T{}, c.rebound), T{});
       const Mask warm = c.active & any_of(c.impulse);
       c.guessed = c.active & !any_of(c.impulse);
       room_.touches[node] = room_.touches[node] + choose(c.active, T{} + 1.0, T{});
@@ -308,8 +316,15 @@ class FlockStep {
       c.free[i] = dot(velocity, c.frame[i]);
       c.along[i] = dot(c.impulse, c.frame[i]);
     }
-    const T give = choose(c.separation < -deep, softness * smaller(c.gram[0], T{} + 1 / shapes_[node].mass), T{});
+    const T pull = dot(c.frame[0], flock_.bodies[node].outside.l) * (1 / (shapes_[node].mass * step_));
+    const Bounce<T> bounce =
+        plan_bounce<T>({c.restitution, c.separation, c.approach, c.rebound, any_of(c.impulse), pull, step_});
+    c.bounces = bounce.now, c.next_rebound = bounce.later;
+    const T give =
+        choose((c.separation < -deep) & !c.bounces, softness * smaller(c.gram[0], T{} + 1 / shapes_[node].mass), T{});
     set_target(c, give);
+    c.target = choose(bounce.now, larger(c.target, bounce.speed), c.target);
+    c.target = choose(bounce.pass, T{} + unheard_of, c.target);
     c.keep = choose(give > 0.0, c.gram[0] / (c.gram[0] + give), T{} + 1.0);
     c.normal_gain = choose(c.gram[0] > 1e-12, 1 / (c.gram[0] + give), T{});
     const T mean = (c.gram[3] + c.gram[5]) * 0.5, half = (c.gram[3] - c.gram[5]) * 0.5;
@@ -322,14 +337,6 @@ class FlockStep {
     const T push =
         bounded((-c.separation - allowed_overlap) * (correction / step_), T{}, fastest_push + give * c.along[0]);
     c.target = choose(c.separation > 0.0, c.separation * (-1 / step_), push);
-    const Mask bounces = (c.restitution > 0.0) & (c.approach <= -slowest_bounce);
-    if (!any(bounces)) return;
-    const T gap = larger(T{}, c.separation), e = c.restitution;
-    const T free = choose(any_of(c.impulse), c.approach, c.free[0]);
-    const T acceleration = (free - c.approach) * (1 / step_),
-            impact = c.approach * c.approach - 2.0 * acceleration * gap;
-    const T bounce = square_root(larger(T{}, e * e * impact + 2.0 * acceleration * (1.0 + e) * gap));
-    c.target = choose(bounces & (gap + free * step_ <= 0.0), larger(c.target, bounce), c.target);
   }
 
   VOLVOX_KERNEL void sweep() {
@@ -410,15 +417,40 @@ class FlockStep {
       const V3<T> impulse = c->frame[0] * c->along[0] + c->frame[1] * c->along[1] + c->frame[2] * c->along[2];
       const V3<T> change = choose<T>(c->active, impulse - c->impulse, V3<T>{});
       c->impulse = choose<T>(c->active, impulse, V3<T>{});
+      c->rebound = choose(c->active, c->next_rebound, T{});
+      held_ = held_ | holds(*c);
       Node<T>& n = room_.nodes[static_cast<std::size_t>(c->node)];
       n.own = n.own + Spatial<T>{cross(c->arm, change), change};
     }
     for (Node<T>& n : room_.nodes) n.fresh = n.fresh + n.passed, n.passed = Spatial<T>{};
   }
 
+  // See ContactSolver::holds.
+  VOLVOX_KERNEL Mask holds(const FlockContact<T>& c) const {
+    const Mask pushes = c.active & (c.along[0] > 0.0), idle = c.active & (c.along[0] <= 0.0) & (c.restitution <= 0.0);
+    const Mask plain_push = pushes & !c.bounces;
+    if (!any(idle)) return plain_push;
+    const std::size_t node = static_cast<std::size_t>(c.node);
+    const int* index = plan_.columns.data() + plan_.first[node];
+    T speed = c.free[0];
+    for (int k = 0; k < plan_.count(node); ++k) speed = speed + room_.coordinates[index[k]] * c.rows[3 * k];
+    const T fall = length(flock_.bodies[node].outside.l) * (step_ / (2 * shapes_[node].mass));
+    return plain_push | (idle & (c.separation + speed * step_ < fall));
+  }
+
+  // See Island::outer_fall.
+  VOLVOX_KERNEL V3<T> outer_fall() const {
+    V3<T> impulse{};
+    double mass = 0;
+    for (std::size_t i = 0; i < shapes_.size(); ++i)
+      impulse = impulse + flock_.bodies[i].outside.l, mass += shapes_[i].mass;
+    return choose<T>(held_, V3<T>{}, impulse * (T{} + step_ / 2 / mass));
+  }
+
   // Books loads and motors, and moves the bodies.
   VOLVOX_KERNEL void move() {
     const T h = T{} + step_;
+    const V3<T> fall = outer_fall();
     for (std::size_t i = shapes_.size(); i-- > 0;) {
       Node<T>& n = room_.nodes[i];
       balance(shapes_[i], n);
@@ -430,7 +462,7 @@ class FlockStep {
       FlockBody<T>& body = flock_.bodies[i];
       body.v = n.fresh;
       body.spin = n.inertia * n.fresh.a;
-      body.x = body.x + n.fresh.l * h;
+      body.x = body.x + (n.fresh.l * h - fall);
       body.q = turned(body.q, n.fresh.a * h);
     }
   }
@@ -459,6 +491,7 @@ class FlockStep {
   const TreeColumns& plan_;
   const std::vector<NodeShape>& shapes_;
   double step_;
+  Mask held_{};  // lanes that something pushes, and not by a bounce
 };
 
 }  // namespace volvox::physics::native

@@ -28,11 +28,25 @@ void Island::load_state(const World& world, int index, double step, Node<double>
           body.push;
 }
 
-void Island::advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step) {
+// All bodies of an island by as much, so that no joint feels it.
+Vec3 Island::outer_fall(const World& world, double step) const {
+  Vec3 force;
+  double mass = 0;
+  for (int index : bodies_) {
+    const Body& body = world.bodies[static_cast<std::size_t>(index)];
+    if (body.held) return {};
+    force += body.weight + world.system.forces[static_cast<std::size_t>(index)].force;
+    mass += body.mass;
+  }
+  return force * (step * step / 2 / mass);
+}
+
+void Island::advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step,
+                     const Vec3& fall) {
   body.linear = plain(velocity.l);
   body.angular = plain(velocity.a);
   body.spin = plain(inertia * velocity.a);
-  body.position += body.linear * step;
+  body.position += body.linear * step - fall;
   body.rotation = plain(turned(lane(body.rotation), velocity.a * step));
 }
 

@@ -91,8 +91,12 @@ class Island {
  protected:
   // Where a body is, how it moves, and what acts on it from outside in a substep.
   static void load_state(const World& world, int body, double step, Node<double>& node);
+  // What bodies that nothing holds fall less in a substep than their velocity at its end says, a h^2 / 2: they keep to
+  // their parabolas. (What is held rests where its velocity is zero.)
+  Vec3 outer_fall(const World& world, double step) const;
   // Moves a body by its new velocity.
-  static void advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step);
+  static void advance(Body& body, const Spatial<double>& velocity, const S3<double>& inertia, double step,
+                      const Vec3& fall);
   // A joint's body a: where it is, and where on it the joint is.
   struct Holder {
     const V3<double>& x;

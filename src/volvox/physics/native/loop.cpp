@@ -393,8 +393,12 @@ void Loop::finish(World& world, double step, ThreadPool* /*threads*/) {
     world.system.joints[joint].position += qdot * step;
     world.system.joints[joint].velocity = qdot;
   }
+  const bool grounded =
+      std::any_of(links_.begin(), links_.end(), [](const Link& link) { return link.a < 0 || link.b < 0; });
+  const Vec3 fall = grounded ? Vec3{} : outer_fall(world, step);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], velocity(static_cast<int>(i)), nodes_[i].inertia, step);
+    advance(world.bodies[static_cast<std::size_t>(bodies_[i])], velocity(static_cast<int>(i)), nodes_[i].inertia, step,
+            fall);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "volvox/physics/native/simulator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -26,7 +28,22 @@ StepStatus Simulator::advance(double tick) {
   alarm_ = false;
   for (int left = count; left > 0;) left -= substeps(step_, left);
   end_tick(tick);
-  return problem_with_state(world_.system);
+  if (StepStatus status = problem_with_state(world_.system); !status.ok()) return status;
+  return problem_with_contacts();
+}
+
+// A motor of endless stiffness pushes its body into whatever is in the way: no contact can move what it holds.
+StepStatus Simulator::problem_with_contacts() const {
+  constexpr double too_deep = 5e-3, closing = 1e-3;  // m, m/s
+  for (const ContactPoint& c : contacts_.points()) {
+    if (!c.active || !c.powerless || c.separation > -too_deep || c.approach > -closing) continue;
+    return {
+        world_.system.body_ids.at(static_cast<std::size_t>(c.a)),
+        fmt::format("it is driven {:.1f} mm into another body, and no contact can push it back: a motor holds it too "
+                    "stiffly for its mass; lower the gains of that motor",
+                    -1e3 * c.separation)};
+  }
+  return {};
 }
 
 template <class Work>

@@ -44,6 +44,7 @@ class Simulator {
   void for_each(std::size_t count, const Work& work);
   void raise_alarms(double time_left);
   void take_over_joints();
+  StepStatus problem_with_contacts() const;
   bool sound(const ContactPoint& contact) const;
   bool joint_awake(std::size_t joint) const;
   void touch_joint(std::size_t index);

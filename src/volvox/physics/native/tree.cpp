@@ -360,10 +360,11 @@ Verdict Tree::take_up_node(World& world, std::size_t i) {
 // Children first: a body is moved as soon as nobody needs its old pose any more.
 void Tree::finish(World& world, double step, ThreadPool* threads) {
   const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
+  const Vec3 fall = free_root_ ? outer_fall(world, step) : Vec3{};
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) take_in(nodes_[i]);
     for (std::size_t i = branch.last; i-- > branch.first;) {
-      finish_node(world, i, step);
+      finish_node(world, i, step, fall);
       if (i == branch.first) continue;
       Node<double>& p = nodes_[static_cast<std::size_t>(shapes_[i].parent)];
       p.passed = p.passed + impulse_to_parent(nodes_[i].passed, nodes_[i].r);
@@ -374,7 +375,7 @@ void Tree::finish(World& world, double step, ThreadPool* threads) {
     const Node<double>& n = nodes_[branches_[i].first];
     nodes_[0].passed = nodes_[0].passed + impulse_to_parent(n.passed, n.r);
   }
-  finish_node(world, 0, step);
+  finish_node(world, 0, step, fall);
 }
 
 void Tree::book_joint(World& world, std::size_t i, double step) const {
@@ -386,13 +387,13 @@ void Tree::book_joint(World& world, std::size_t i, double step) const {
   book_load(world, joints_[i], n.passed, n.x, a, step);
 }
 
-void Tree::finish_node(World& world, std::size_t i, double step) {
+void Tree::finish_node(World& world, std::size_t i, double step, const Vec3& fall) {
   Node<double>& n = nodes_[i];
   Body& body = world.bodies[static_cast<std::size_t>(bodies_[i])];
   n.own = n.own + body.push;  // the change since predict()
   balance(shapes_[i], n);
   if (joints_[i] >= 0) book_joint(world, i, step);
-  advance(body, n.fresh, n.inertia, step);
+  advance(body, n.fresh, n.inertia, step, fall);
   if (shapes_[i].dofs != 1) return;
   const std::size_t joint = static_cast<std::size_t>(joints_[i]);
   const double qdot = dofs_[static_cast<std::size_t>(shapes_[i].first_dof)].qdot;

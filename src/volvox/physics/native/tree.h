@@ -123,7 +123,7 @@ class Tree final : public Island {
   bool settle_drives(World& world, std::size_t node, DrivePass pass);
   Verdict take_up_node(World& world, std::size_t node);
   void book_joint(World& world, std::size_t node, double step) const;
-  void finish_node(World& world, std::size_t node, double step);
+  void finish_node(World& world, std::size_t node, double step, const Vec3& fall);
   Support<double> support(int node) const;
   void whiten_node(int node);
   void start_part(Part& part);

@@ -27,6 +27,7 @@ struct ContactCandidate {
   Vec3 point, normal;        // from b to a
   double depth = 0;          // negative: a gap
   double friction = 0, restitution = 0;
+  bool bounces = false;
 };
 
 class ContactFinder {

@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "volvox/physics/free_rotation.h"
+#include "volvox/physics/native/bounce.h"
 #include "volvox/physics/ode/convert.h"
 
 namespace volvox::physics::ode {
 namespace {
 
-// Slower impacts do not bounce: the speed that gravity adds in a step would look like an impact.
-constexpr double slowest_bounce = 0.1;  // m/s
 // The limit of the speed at which overlaps are pushed out (mostly overlaps of the initial placement).
 constexpr double fastest_push = 0.3;  // m/s
 constexpr double contact_reduction = 0.2;
@@ -159,6 +158,7 @@ bool World::substep(double step) {
     loads_[i] += joints_[i]->load_on_b() * step;
     motor_impulses_[i] += joints_[i]->motor_torque() * step;
   }
+  find_held();
   move_bodies(step);
   dJointGroupEmpty(contact_joints_);
   bool whole = true;
@@ -188,7 +188,7 @@ void World::add_contacts(double step) {
   finder_.find(space_, step, contacts_);
   reactions_.assign(contacts_.size(), {});
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const ContactCandidate& candidate = contacts_[i];
+    ContactCandidate& candidate = contacts_[i];
     const dContact contact = contact_row(candidate, step);
     const dJointID joint = dJointCreateContact(world_, contact_joints_, &contact);
     const bool fixed = system_.bodies[candidate.b].motion == Motion::fixed;
@@ -199,19 +199,14 @@ void World::add_contacts(double step) {
 
 // ODE's friction is a pyramid, exact along its first direction only: this is the direction in which the bodies slide,
 // or would slide without friction.
-dContact World::contact_row(const ContactCandidate& c, double step) const {
+dContact World::contact_row(ContactCandidate& c, double step) const {
   const auto velocity_of = [&](std::size_t index) {
     const dBodyID body = bodies_[index].body;
     return from_ode(dBodyGetLinearVel(body)) +
            cross(from_ode(dBodyGetAngularVel(body)), c.point - from_ode(dBodyGetPosition(body)));
   };
-  const auto acceleration_of = [&](std::size_t index) {
-    const BodyDesc& desc = system_.bodies[index];
-    if (desc.motion != Motion::dynamic) return Vec3{};
-    return system_.forces[index].force / desc.mass + (desc.gravity ? system_.gravity : Vec3{});
-  };
   const Vec3 velocity = velocity_of(c.a) - velocity_of(c.b);
-  const Vec3 acceleration = acceleration_of(c.a) - acceleration_of(c.b);
+  const Vec3 acceleration = outer_acceleration(c.a) - outer_acceleration(c.b);
   Vec3 slide = velocity + acceleration * step;
   slide -= c.normal * dot(c.normal, slide);
   slide = length(slide) > 1e-9 ? normalized(slide) : perpendicular(c.normal);
@@ -224,20 +219,32 @@ dContact World::contact_row(const ContactCandidate& c, double step) const {
   return row;
 }
 
+Vec3 World::outer_acceleration(std::size_t body) const {
+  const BodyDesc& desc = system_.bodies[body];
+  if (desc.motion != Motion::dynamic) return {};
+  return system_.forces[body].force / desc.mass + (desc.gravity ? system_.gravity : Vec3{});
+}
+
 // The least speed along the normal after the substep: it closes a gap, corrects a part of an overlap, or is the speed
 // after a bounce.
-double World::normal_speed(const ContactCandidate& c, const Vec3& velocity, const Vec3& acceleration,
-                           double step) const {
+double World::normal_speed(ContactCandidate& c, const Vec3& velocity, const Vec3& acceleration, double step) const {
   const double gap = std::max(0.0, -c.depth);
   const double sunk = std::max(0.0, c.depth - surface_layer);
   const double rest = gap > 0 ? -gap / step : std::min(contact_reduction * sunk / step, fastest_push);
   const double speed = dot(c.normal, velocity), pull = dot(c.normal, acceleration);
-  const bool reached = gap + (speed + pull * step) * step <= 0;
-  if (c.restitution <= 0 || speed > -slowest_bounce || !reached) return rest;
-  // It bounces with the speed and the energy that it has at the impact. The bounce is applied at the start of the step,
-  // (1 + e) gap too high.
-  const double e = c.restitution, impact = speed * speed - 2 * pull * gap;
-  return std::max(rest, std::sqrt(std::max(0.0, e * e * impact + 2 * pull * (1 + e) * gap)));
+  const native::Bounce<double> bounce =
+      native::plan_bounce<double>({c.restitution, -c.depth, speed, 0, false, pull, step});
+  c.bounces = bounce.now;
+  return bounce.pass ? native::unheard_of : bounce.now ? std::max(rest, bounce.speed) : rest;
+}
+
+void World::find_held() {
+  held_.assign(bodies_.size(), 0);
+  for (std::size_t i = 0; i < bodies_.size(); ++i) held_[i] = !system_.joints_of[i].empty();
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const ContactCandidate& c = contacts_[i];
+    if (!c.bounces && dot(from_ode(reactions_[i].f1), c.normal) > 0) held_[c.a] = held_[c.b] = 1;
+  }
 }
 
 void World::move_bodies(double step) {
@@ -248,6 +255,8 @@ void World::move_bodies(double step) {
     Spin spin{before_[i].rotation, from_ode(dBodyGetAngularVel(body))};
     if (system_.bodies[i].motion == Motion::dynamic) {
       if (spin.velocity != Vec3{}) spin = turned(spin, system_.bodies[i].moments, step);
+      // What nothing holds keeps to its parabola.
+      if (!held_[i]) to -= outer_acceleration(i) * (step * step / 2);
       to = sweep_.hold_before_obstacles(system_, i, before_[i].position, to);
     } else {
       spin.rotation = normalized(from_rotation_vector(spin.velocity * step) * spin.rotation);

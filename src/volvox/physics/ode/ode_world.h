@@ -41,9 +41,10 @@ class World {
   void add_geoms(std::size_t index);
   void apply_forces();
   void add_contacts(double step);
-  dContact contact_row(const ContactCandidate& candidate, double step) const;
-  double normal_speed(const ContactCandidate& candidate, const Vec3& velocity, const Vec3& acceleration,
-                      double step) const;
+  dContact contact_row(ContactCandidate& candidate, double step) const;
+  double normal_speed(ContactCandidate& candidate, const Vec3& velocity, const Vec3& acceleration, double step) const;
+  Vec3 outer_acceleration(std::size_t body) const;
+  void find_held();
   void move_bodies(double step);
   Pose inertial(std::size_t index) const;
 
@@ -61,6 +62,7 @@ class World {
   ContactFinder finder_;
   std::vector<ContactCandidate> contacts_;
   std::vector<dJointFeedback> reactions_;  // by contact
+  std::vector<std::uint8_t> held_;         // by body index: a joint holds it, or a contact that does not bounce
   std::vector<Wrench> loads_;              // times substep, of the tick so far
   std::vector<double> motor_impulses_;
 };

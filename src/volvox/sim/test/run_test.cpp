@@ -153,5 +153,41 @@ TEST(Run, ARestoredRunEndsAlike) {
     EXPECT_EQ(rest.metrics.find(metric.name)->value, metric.value) << metric.name;
 }
 
+// Three boxes in one place, one beside them that lies on the ground as it should, and one whose inertia is nonsense.
+TEST(Run, WarnsOnceOfWhatOverlapsAndOfInertiaThatCannotBe) {
+  const auto box = [](const std::string& name, const std::string& at, const std::string& inertia) {
+    return "<model name='" + name + "'><pose>" + at +
+           " 0 0 0</pose><link name='body'><inertial><mass>1</mass><inertia><ixx>" + inertia + "</ixx><iyy>" + inertia +
+           "</iyy><izz>" + inertia +
+           "</izz></inertia></inertial><collision name='c'><geometry><box><size>0.1 0.1 0.1</size></box></geometry>"
+           "</collision></link></model>\n";
+  };
+  Folder folder;
+  std::ofstream(folder / "boxes.sdf")
+      << "<?xml version='1.0'?>\n<sdf version='1.9' xmlns:volvox='https://volvox.sim/sdf'><world name='boxes'>\n"
+         "<volvox:run duration='0.1' dt='1/60'/>\n"
+         "<model name='ground'><static>true</static><link name='g'><collision name='c'><geometry><plane><normal>0 0 "
+         "1</normal></plane></geometry></collision></link></model>\n"
+      << box("a", "0 0 1", "0.0017") << box("b", "0.02 0 1", "0.0017") << box("c", "0 0.05 1", "0.0017")
+      << box("apart", "2 0 0.05", "0.0017") << box("odd", "3 0 0.05", "1e-12") << "</world></sdf>\n";
+  Stage stage;
+  RunOptions options;
+  options.experiment = (folder / "boxes.sdf").string();
+  auto run = Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  (*run)->finish();
+  std::vector<std::string> overlaps, inertias;
+  for (const std::string& warning : (*run)->report().warnings) {
+    if (warning.find("overlap") != std::string::npos) overlaps.push_back(warning);
+    if (warning.find("moment of inertia") != std::string::npos) inertias.push_back(warning);
+  }
+  ASSERT_EQ(overlaps.size(), 1u);
+  for (const char* word : {"3 pairs", "'a.body' and 'b.body' by 80 mm", "place them apart"})
+    EXPECT_NE(overlaps[0].find(word), std::string::npos) << overlaps[0];
+  EXPECT_EQ(overlaps[0].find("apart.body"), std::string::npos) << overlaps[0];
+  ASSERT_EQ(inertias.size(), 1u);
+  EXPECT_NE(inertias[0].find("'odd.body'"), std::string::npos) << inertias[0];
+}
+
 }  // namespace
 }  // namespace volvox::sim

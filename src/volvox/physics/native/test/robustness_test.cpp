@@ -256,4 +256,23 @@ TEST(Robustness, a_runaway_names_its_body_in_its_step) {
   EXPECT_EQ(status.body, other);
 }
 
+// A slide with a motor of endless gain drives its block against a wall.
+TEST(Robustness, a_motor_too_stiff_for_contacts_is_named_before_its_body_is_through_the_wall) {
+  for (const double gain : {1e6, 1e9, 1e12}) {
+    Bench bench({.gravity = {}});
+    BodyDesc wall = box(1, {0.1, 1, 1}, {{0.5, 0, 0}, {}});
+    wall.motion = Motion::fixed;
+    bench.add(wall);
+    const BodyId block = bench.add(box(1, {0.1, 0.1, 0.1}, {}));
+    const JointId slide = bench->add_joint(joint_at(JointType::prismatic, {}, {}, block, {}, {}, {1, 0, 0}));
+    bench->motors()[slide.index] = {Control::velocity, 0.5, 0, gain, 1e300, 1e4};
+    StepStatus status;
+    for (int i = 0; i < 180 && status.ok(); ++i) status = bench.tick();
+    EXPECT_LT(bench.pose(block).position.x, 0.42) << "gain " << gain;
+    if (status.ok()) continue;
+    EXPECT_EQ(status.body, block);
+    EXPECT_NE(status.what.find("motor"), std::string::npos) << status.what;
+  }
+}
+
 }  // namespace volvox::physics::native

@@ -1,0 +1,15 @@
+// What is probably not meant, in a world before its first tick: bodies that overlap, moments of inertia that no body of
+// its mass and size can have.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "volvox/world/world.h"
+
+namespace volvox::world {
+
+// One line for each kind, with names, figures and what to do. Costs as much as one detection of contacts.
+std::vector<std::string> start_warnings(const World& world);
+
+}  // namespace volvox::world
