@@ -223,9 +223,9 @@ void add_run(CLI::App& app, Arguments& a) {
   run->add_flag("--real-time", a.run.real_time, "run in real time, or FACTOR times as fast: --real-time=0.5")
       ->type_name("[=FACTOR]");
   run->add_flag("--isolate", a.run.isolate,
-                "run behaviors and sensors of plugins in separate processes: a plugin that crashes, or takes longer "
-                "than S seconds (1) for a call, is disabled, and the run continues")
-      ->type_name("[=S]");
+                "run behaviors and sensors of plugins in separate processes: a plugin that crashes, takes longer than "
+                "S seconds (1) for a call or more than MB of memory (4096), is disabled, and the run continues")
+      ->type_name("[=S[,MB]]");
   run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
