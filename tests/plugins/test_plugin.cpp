@@ -4,10 +4,15 @@
 #include <volvox/physics/none/none_engine.h>
 #include <volvox/plugin/plugin.h>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 using namespace volvox;
 
@@ -28,6 +33,35 @@ struct Unloaded {
   ~Unloaded() { write_down("library gone"); }
 } unloaded;
 
+// A process that leaves the group and the session of its parent, and keeps its output open.
+int start_daemon() {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  setsid();
+  for (;;) pause();
+}
+
+// Writes garbage over all memory that is shared with other processes, as a stray pointer does, again and again.
+void fill_shared_memory() {
+  static std::thread writer([] {
+    std::ifstream maps("/proc/self/maps");
+    std::vector<std::pair<std::uintptr_t, std::uintptr_t>> shared;
+    for (std::string line; std::getline(maps, line);) {
+      std::uintptr_t begin = 0, end = 0;
+      char rights[8] = "";
+      if (std::sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, rights) == 3 && std::string(rights) == "rw-s")
+        shared.emplace_back(begin, std::min(end, begin + 100'000));
+    }
+    for (int pattern = 1;; pattern = pattern * 75 % 65537)
+      for (const auto& [begin, end] : shared) std::memset(reinterpret_cast<void*>(begin), pattern, end - begin);
+  });
+}
+
+void eat_memory() {
+  static std::vector<std::unique_ptr<char[]>> eaten;
+  for (;;) std::memset(eaten.emplace_back(new char[1 << 24]).get(), 1, 1 << 24);
+}
+
 // Turns its neck; after 0.1 s it does what its parameter says.
 class Actor final : public mind::Behavior {
  public:
@@ -42,13 +76,19 @@ class Actor final : public mind::Behavior {
     ++steps_;
     agent.turn("neck", speed_ * (1 + 0.1 * agent.random().uniform()));
     if (agent.time() < 0.1) return;
-    if (deed_ == "throw") throw std::runtime_error("thrown on purpose");
+    if (deed_ == "throw" || (deed_ == "first throws" && agent.name() == "first"))
+      throw std::runtime_error("thrown on purpose");
     if (deed_ == "throw a number") throw 42;
     if (deed_ == "nan") agent.turn("neck", not_a_number);
     if (deed_ == "crash") std::raise(SIGSEGV);
     if (deed_ == "hang")
       for (volatile bool forever = true; forever;) {}
     if (deed_ == "exit") std::_Exit(7);
+    if (deed_ == "daemon" && daemon_ == 0) daemon_ = start_daemon();
+    if (deed_ == "garbage") fill_shared_memory();
+    if (deed_ == "eat memory") eat_memory();
+    if (deed_ == "talk")
+      for (int i = 0; i < 200'000; ++i) agent.log("line {}", i);
   }
   VOLVOX_STATE(deed_, speed_, steps_)
 
@@ -56,6 +96,7 @@ class Actor final : public mind::Behavior {
   std::string deed_;
   double speed_ = 0;
   int steps_ = 0;
+  int daemon_ = 0;
 };
 
 class ThrowsWhenMade final : public mind::Behavior {

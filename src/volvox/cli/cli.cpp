@@ -212,9 +212,9 @@ void add_run(CLI::App& app, Arguments& a) {
   run->add_flag("--real-time", a.run.real_time, "run in real time, or FACTOR times as fast: --real-time=0.5")
       ->type_name("[=FACTOR]");
   run->add_flag("--isolate", a.run.isolate,
-                "run behaviors and sensors of plugins in separate processes: a plugin that crashes, or takes longer "
-                "than S seconds (1) for a call, is disabled, and the run continues")
-      ->type_name("[=S]");
+                "run behaviors and sensors of plugins in separate processes: a plugin that crashes, takes longer than "
+                "S seconds (1) for a call or more than MB of memory (4096), is disabled, and the run continues")
+      ->type_name("[=S[,MB]]");
   CLI::Option* view =
       run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
   run->add_flag("--paused", a.run.paused, "with --view: wait until somebody presses play")->needs(view);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "volvox/base/text.h"
+#include "volvox/base/index.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
 #include "volvox/cli/stop_on_signal.h"
@@ -116,8 +117,40 @@ std::optional<double> parse_number(const std::string& text, double low, double h
   return value;
 }
 
+namespace {
+
+// --isolate[=S[,MB]]
+struct IsolationGiven {
+  std::optional<double> seconds = 1.0, megabytes = 4096.0;
+};
+
+IsolationGiven isolation_of(const RunArguments& arguments) {
+  IsolationGiven given;
+  if (arguments.isolate == "true") return given;
+  const auto comma = arguments.isolate.find(',');
+  given.seconds = parse_number(arguments.isolate.substr(0, comma), 1e-3, 3600);
+  if (comma != std::string::npos) given.megabytes = parse_number(arguments.isolate.substr(comma + 1), 1, 1e9);
+  return given;
+}
+
+void limit_isolated_memory(const RunArguments& arguments, sim::Library& library) {
+  const IsolationGiven given = isolation_of(arguments);
+  auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get());
+  if (plugins != nullptr && given.megabytes)
+    plugins->set_memory_limit(truncated<std::uint64_t>(*given.megabytes) << 20);
+}
+
+void say_what_is_not_isolated(const sim::Run& run, sim::Library& library, Log& log) {
+  auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get());
+  if (plugins != nullptr && run.options().isolate)
+    plugins->say_what_is_not_isolated(run.simulation().world().model(), log);
+}
+
+}  // namespace
+
 std::optional<double> seconds_of_isolation(const RunArguments& arguments) {
-  return arguments.isolate == "true" ? std::optional(1.0) : parse_number(arguments.isolate, 1e-3, 3600);
+  const IsolationGiven given = isolation_of(arguments);
+  return given.megabytes ? given.seconds : std::nullopt;
 }
 
 void load_users_plugins(std::optional<double> isolate, sim::Library& library, Log& log) {
@@ -141,8 +174,10 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   if (!arguments.isolate.empty()) {
     options.isolate = seconds_of_isolation(arguments);
     if (!options.isolate)
-      return Error(fmt::format("'{}' is not a time for a call", arguments.isolate),
-                   "give the seconds that a plugin may take, from 0.001 to 3600, such as --isolate=0.1");
+      return Error(
+          fmt::format("'{}' is no time for a call, or no memory", arguments.isolate),
+          "give the seconds that a plugin may take for a call, from 0.001 to 3600, and the MB of memory, such as "
+          "--isolate=0.1 or --isolate=0.1,500");
   }
   if (arguments.substep) {
     auto substep = TickLength::parse(*arguments.substep);
@@ -174,8 +209,10 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     if (auto built = viewer_is_built(); !built.ok()) return complain(built.error());
   const auto options = run_options(arguments);
   if (!options.ok()) return complain(options.error());
+  limit_isolated_memory(arguments, library);
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
+  say_what_is_not_isolated(**run, library, log);
   if (arguments.pcap && (*run)->simulation().minds().exchange() == nullptr)
     return complain(Error(
         "--pcap: no module of this run has a wire, a radio or a bus, so there are no frames",

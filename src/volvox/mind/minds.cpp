@@ -440,14 +440,28 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
 }
 
 void Minds::publish_logs(Log& log, Time tick_begin) {
+  constexpr std::size_t most_lines = 1000;  // of all modules in a tick: more would fill disks and hide what matters
   log_lines_.clear();
+  const auto publish = [&](AgentIndex i, std::string line) {
+    log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agents_[i].name_, line));
+    log_lines_.push_back({i, std::move(line)});
+  };
+  std::size_t dropped = 0;
+  AgentIndex talker = 0;  // the last whose lines were dropped
   for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     for (std::string& line : agents_[i].log_) {
-      log.info(fmt::format("{:9.3f} s  {}: {}", tick_begin.seconds(), agents_[i].name_, line));
-      log_lines_.push_back({i, std::move(line)});
+      if (log_lines_.size() < most_lines) {
+        publish(i, std::move(line));
+      } else {
+        ++dropped;
+        talker = i;
+      }
     }
     agents_[i].log_.clear();
   }
+  if (dropped > 0)
+    publish(talker,
+            fmt::format("{} more log lines of this tick were dropped: at most {} are kept", dropped, most_lines));
 }
 
 void Minds::switch_off(AgentIndex i) {

@@ -17,13 +17,23 @@ class AgentTransfer {
     if (ar.loading() && running < agent.programs_.size()) agent.running_ = running;
     ar("log", agent.log_);
   }
+  // Loads what came back from the other process, which may be anything: an answer that no behaviour can give is
+  // refused, and the agent stays as `sent` describes it.
+  static bool load(Agent& agent, Archive& back, std::span<const std::byte> sent);
   // The parameters of the behaviour that is being called.
   static Parameters& parameters(Agent& agent) { return agent.program().parameters; }
+  // Of the log lines of one call, those after the first `before`, at most these are sent back.
+  static constexpr std::size_t most_log_lines = 100;
+  static std::size_t log_lines(const Agent& agent) { return agent.log_.size(); }
+  static void shorten_log(Agent& agent, std::size_t before);
   // Calls the callbacks (Agent::observe) of the behaviour that is being called.
   static void call_observers(Agent& agent) {
     for (const Agent::Observation& seen : agent.observations_)
       if (seen.program == agent.running_) seen.call(seen.of->percepts_[seen.percept]);
   }
+
+ private:
+  static bool possible(const Agent& agent);
 };
 
 }  // namespace volvox::mind

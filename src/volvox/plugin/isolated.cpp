@@ -18,6 +18,11 @@ using nlohmann::json;
 constexpr std::size_t capacity = 64 << 20;  // bytes of one call; unused memory costs nothing
 constexpr double listing_limit = 10;        // s, to load a library and list it
 
+// Parameters of a behaviour that the user must correct.
+class BadParameters : public PluginError {
+  using PluginError::PluginError;
+};
+
 // Lists what a library offers in another process, so that none of its code is loaded here.
 std::string list_offers(const std::filesystem::path& file) {
   auto loaded = load_plugin(file);
@@ -101,30 +106,45 @@ class IsolatedBehavior final : public mind::Behavior {
   IsolatedLibrary::Reply reply_;
 };
 
-Result<std::shared_ptr<IsolatedLibrary>> IsolatedLibrary::create(const std::filesystem::path& file, double limit,
-                                                                 Log& log) {
-  std::shared_ptr<IsolatedLibrary> library(new IsolatedLibrary(file, limit, log));
+Result<std::shared_ptr<IsolatedLibrary>> IsolatedLibrary::create(const std::filesystem::path& file,
+                                                                 const IsolationLimits& limits, Log& log) {
+  std::shared_ptr<IsolatedLibrary> library(new IsolatedLibrary(file, limits, log));
   const auto bad = [&](const std::string& what) {
     return Diagnostic{file.string(), 0, what, "correct the plugin, or leave it out"};
   };
-  const platform::ChildOutcome outcome = platform::run_in_child([&] { return list_offers(file); }, listing_limit);
+  const platform::ChildOutcome outcome = platform::run_in_child([&] { return list_offers(file); }, listing_limit,
+                                                                nullptr, {.memory_bytes = limits.memory});
   if (!outcome.failure.empty()) return bad("the plugin cannot be loaded: its process " + outcome.failure);
-  const json listed = json::parse(outcome.text, nullptr, false);
-  if (!listed.is_object()) return bad("the plugin says nothing of itself");
-  if (listed.contains("error")) return Error(listed["error"].get<std::string>(), "");
-  const auto text = [](const json& from, const char* key) { return from.value(key, std::string()); };
-  library->facts_ = {text(listed, "name"),
-                     text(listed, "description"),
-                     text(listed, "build"),
-                     file,
-                     listed["offers"].get<std::vector<std::pair<std::string, std::vector<std::string>>>>(),
-                     0};
-  for (const json& behavior : listed["behaviors"])
-    library->known_.push_back({text(behavior, "name"), text(behavior, "description"),
-                               behavior.value("lists_state", false), behavior.value("omniscient", false)});
-  for (const json& sensor : listed["sensors"])
-    library->known_sensors_.emplace_back(text(sensor, "name"), text(sensor, "description"));
+  try {
+    const json listed = json::parse(outcome.text);
+    if (listed.contains("error")) return Error(listed["error"].get<std::string>(), "");
+    library->take_offers(listed);
+  } catch (const json::exception&) {
+    return bad("the plugin says nothing of itself");
+  }
   return library;
+}
+
+// Throws what json throws: the plugin can have written into the list.
+void IsolatedLibrary::take_offers(const json& listed) {
+  const auto text = [](const json& from, const char* key) { return from.value(key, std::string()); };
+  facts_ = {text(listed, "name"),
+            text(listed, "description"),
+            text(listed, "build"),
+            file_,
+            listed.at("offers").get<std::vector<std::pair<std::string, std::vector<std::string>>>>(),
+            0};
+  for (const json& behavior : listed.at("behaviors"))
+    known_.push_back({text(behavior, "name"), text(behavior, "description"), behavior.value("lists_state", false),
+                      behavior.value("omniscient", false)});
+  for (const json& sensor : listed.at("sensors"))
+    known_sensors_.emplace_back(text(sensor, "name"), text(sensor, "description"));
+}
+
+std::vector<std::string> IsolatedLibrary::behaviors() const {
+  std::vector<std::string> names;
+  for (const Known& known : known_) names.push_back(known.name);
+  return names;
 }
 
 void IsolatedLibrary::add_to(mind::Registries& minds) {
@@ -138,8 +158,9 @@ mind::BehaviorFactory IsolatedLibrary::behavior_factory(const Known& known) {
       throw PluginError(fmt::format(
           "plugin '{}': it looks at other modules, which another process does not have; run it without --isolate",
           self->facts_.name));
-    self->names_.push_back(known.name);
-    return std::make_unique<IsolatedBehavior>(self, narrow<std::uint32_t>(self->names_.size() - 1), known.lists_state);
+    self->behaviors_.push_back({known.name});
+    return std::make_unique<IsolatedBehavior>(self, narrow<std::uint32_t>(self->behaviors_.size() - 1),
+                                              known.lists_state);
   };
 }
 
@@ -159,22 +180,35 @@ void IsolatedLibrary::disable(const std::string& how, const std::string& where) 
 std::optional<std::span<const std::byte>> IsolatedLibrary::exchange(const SaveArchive& ar, const std::string& where) {
   // Forked at the first call: by then all agents and sensors exist, so the companion has them, too.
   if (!companion_) {
-    auto started =
-        platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); }, capacity);
+    auto started = platform::Companion::start([this](std::span<const std::byte> bytes) { return answer(bytes); },
+                                              capacity, limits_.memory);
     if (!started.ok()) return disable("has no process: " + started.error().text(), where), std::nullopt;
     companion_ = std::move(*started);
   }
-  const auto answered = companion_->call(ar.bytes(), limit_);
+  const auto answered = companion_->call(ar.bytes(), limits_.call);
   if (!answered.ok()) return disable(answered.error().diagnostics().front().what, where), std::nullopt;
   return *answered;
+}
+
+bool IsolatedLibrary::went_well(LoadArchive& back, const std::string& where, bool& stopped) {
+  Outcome outcome{};
+  std::string failure;
+  back("outcome", outcome);
+  back("failure", failure);
+  if (back.ok() && outcome == Outcome::bad_parameters) throw PluginError(failure);
+  if (!back.ok() || outcome > Outcome::bad_parameters) return disable("gave a malformed answer", where), false;
+  if (outcome == Outcome::done) return true;
+  stopped = part_disabled_ = true;
+  log_.warning(fmt::format("{}, in {}: it is disabled, and the run goes on", failure.substr(0, 1000), where));
+  return false;
 }
 
 void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Agent& agent,
                            const std::vector<std::byte>& more, Reply& reply) {
   const std::lock_guard lock(mutex_);
-  if (!disabled_.empty()) return;
+  if (!disabled_.empty() || behaviors_[behavior].stopped) return;
   const std::int64_t begin = platform::monotonic_ns();
-  const std::string where = fmt::format("behavior '{}' of module '{}'", names_[behavior], agent.name());
+  const std::string where = fmt::format("behavior '{}' of module '{}'", behaviors_[behavior].name, agent.name());
   SaveArchive ar;
   auto address = reinterpret_cast<std::uintptr_t>(&agent);  // valid there, too: the companion is a copy of this process
   std::vector<std::byte> rest = more;
@@ -182,16 +216,27 @@ void IsolatedLibrary::call(Operation operation, std::uint32_t behavior, mind::Ag
   ar("behavior", behavior);
   ar("agent", address);
   ar("more", rest);
+  const std::size_t before_agent = ar.bytes().size();
   mind::AgentTransfer::archive(agent, ar);
   const auto answered = exchange(ar, where);
   if (!answered) return;
   LoadArchive back(*answered);
-  std::string failure;
-  back("failure", failure);
-  if (!failure.empty()) throw PluginError(failure);
-  reply.archive(back);
-  mind::AgentTransfer::archive(agent, back);
-  if (!back.ok()) return disable("gave a malformed answer", where);
+  if (!went_well(back, where, behaviors_[behavior].stopped)) {
+    // One that threw in start has not read all its parameters, and need not: none of them is unknown.
+    const auto all = mind::AgentTransfer::parameters(agent).given();
+    for (const auto& [key, value] : all) mind::AgentTransfer::parameters(agent).text(key, "");
+    return;
+  }
+  Reply given;
+  bool sound = true;
+  try {
+    given.archive(back);
+  } catch (const std::exception&) {
+    sound = false;
+  }
+  if (!sound || !back.ok() || !mind::AgentTransfer::load(agent, back, std::span(ar.bytes()).subspan(before_agent)))
+    return disable("gave a malformed answer", where);
+  reply = std::move(given);
   for (const std::string& key : reply.asked) mind::AgentTransfer::parameters(agent).text(key, "");
   if (operation != Operation::start) round_trips_.add(platform::monotonic_ns() - begin);
 }
@@ -212,27 +257,34 @@ Guard IsolatedLibrary::guard_here() {
 }
 
 mind::Behavior& IsolatedLibrary::behavior_here(std::uint32_t number) {
-  running_.resize(names_.size());
+  running_.resize(behaviors_.size());
   if (!running_[number])
-    running_[number] = guard_here().behavior(**library_here().offered->behaviors.find(names_[number]))();
+    running_[number] = guard_here().behavior(**library_here().offered->behaviors.find(behaviors_[number].name))();
   return *running_[number];
 }
 
 std::vector<std::byte> IsolatedLibrary::answer(std::span<const std::byte> call) {
+  Outcome outcome = Outcome::done;
   std::string failure;
   try {
     SaveArchive back;
     LoadArchive ar(call);
     Operation operation{};
+    back("outcome", outcome);
     back("failure", failure);
     ar("operation", operation);
     if (operation == Operation::rays || operation == Operation::read) answer_sensor(operation, ar, back);
     else answer_behavior(operation, ar, back);
     return back.take();
+  } catch (const BadParameters& error) {
+    outcome = Outcome::bad_parameters;
+    failure = error.what();
   } catch (const std::exception& error) {
+    outcome = Outcome::threw;
     failure = error.what();
   }
   SaveArchive failed;
+  failed("outcome", outcome);
   failed("failure", failure);
   return failed.take();
 }
@@ -246,11 +298,13 @@ void IsolatedLibrary::answer_behavior(Operation operation, LoadArchive& ar, Save
   ar("more", more);
   auto& agent = *reinterpret_cast<mind::Agent*>(address);
   mind::AgentTransfer::archive(agent, ar);
+  const std::size_t log_before = mind::AgentTransfer::log_lines(agent);
   Reply reply = carry_out(operation, behavior_here(number), agent, more);
   Parameters& parameters = mind::AgentTransfer::parameters(agent);
   const auto checked = parameters.check(false);
   parameters.forget_errors();
-  if (!checked.ok()) throw PluginError(checked.error().text());
+  mind::AgentTransfer::shorten_log(agent, log_before);
+  if (!checked.ok()) throw BadParameters(checked.error().text());
   reply.asked.assign(parameters.asked().begin(), parameters.asked().end());
   if (running_[number]->lists_state()) {
     SaveArchive state;

@@ -1,12 +1,15 @@
 // Runs the behaviours and sensors of a plugin in a separate process, the companion, which alone loads the library. In
 // this process each behaviour is a proxy that sends its agent, lets the real behaviour run, and receives the agent
 // back; each sensor is a proxy that sends the changes of the world and receives the reading. The results are the same,
-// at the cost of a round trip. If the companion crashes or hangs, the run continues without the plugin.
+// at the cost of a round trip. If the companion crashes or hangs, the run continues without the plugin; if one
+// behaviour or sensor throws, the run continues without that one. Nothing that the companion answers can harm this
+// process.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,16 +24,19 @@ namespace volvox::plugin {
 
 class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
  public:
-  // Lists what the library offers, in a short-lived process. `limit`: s, for one call.
-  static Result<std::shared_ptr<IsolatedLibrary>> create(const std::filesystem::path& file, double limit, Log& log);
+  // Lists what the library offers, in a short-lived process.
+  static Result<std::shared_ptr<IsolatedLibrary>> create(const std::filesystem::path& file,
+                                                         const IsolationLimits& limits, Log& log);
 
   const PluginFacts& facts() const { return facts_; }
   // Factories of the proxies.
   void add_to(mind::Registries& minds);
 
-  // The durations of the calls, and why the plugin was disabled (empty: it still runs).
+  std::vector<std::string> behaviors() const;  // their names
+  void set_memory_limit(std::uint64_t bytes) { limits_.memory = bytes; }
+  // The durations of the calls, and whether the plugin, or a part of it, was disabled.
   sim::TimeDistribution round_trips() const;
-  const std::string& disabled() const { return disabled_; }
+  bool disabled() const { return !disabled_.empty() || part_disabled_; }
   bool took_too_long() const { return companion_ && companion_->took_too_long(); }
 
  private:
@@ -55,10 +61,16 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
       ar("state", state), ar("asked", asked);
     }
   };
+  enum class Outcome : std::uint8_t { done, threw, bad_parameters };  // of a call, in the companion
+  struct BehaviorMade {
+    std::string name;
+    bool stopped = false;  // it threw, and is not called any more
+  };
   struct SensorMade {  // the arguments of its factory, to make it again in the companion
     model::Sensor model;
     Parameters parameters;
     double neighbor_range = 0;
+    bool stopped = false;  // likewise
   };
   // The parts of a world that a sensor can read, as last sent to the companion.
   struct Seen {
@@ -70,8 +82,9 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
     bool update(const world::World& world);  // true: something has changed
   };
 
-  IsolatedLibrary(std::filesystem::path file, double limit, Log& log)
-      : file_(std::move(file)), limit_(limit), log_(log) {}
+  void take_offers(const nlohmann::json& listed);
+  IsolatedLibrary(std::filesystem::path file, const IsolationLimits& limits, Log& log)
+      : file_(std::move(file)), limits_(limits), log_(log) {}
   mind::BehaviorFactory behavior_factory(const Known& known);
   mind::SensorFactory sensor_factory(const std::string& type);
   // Both do nothing once the plugin is disabled.
@@ -82,6 +95,8 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
   // One round trip; none: the plugin is disabled. `where` is named in the warning.
   std::optional<std::span<const std::byte>> exchange(const SaveArchive& ar, const std::string& where);
   void disable(const std::string& how, const std::string& where);
+  // Reads how the call went. False: it threw, which sets `stopped`. Throws for parameters that are bad input.
+  bool went_well(LoadArchive& back, const std::string& where, bool& stopped);
 
   // In the companion:
   std::vector<std::byte> answer(std::span<const std::byte> call);
@@ -95,16 +110,17 @@ class IsolatedLibrary : public std::enable_shared_from_this<IsolatedLibrary> {
                          std::span<const std::byte> more);
 
   std::filesystem::path file_;
-  double limit_;
+  IsolationLimits limits_;
   Log& log_;
   PluginFacts facts_;
   std::vector<Known> known_;
   std::vector<std::pair<std::string, std::string>> known_sensors_;  // and their descriptions
-  std::vector<std::string> names_;                                  // of the behaviours that were made, by number
+  std::vector<BehaviorMade> behaviors_;                             // that were made, by number
   std::vector<SensorMade> sensors_;                                 // that were made, by number
   mutable std::mutex mutex_;  // one call at a time: behaviours run on several threads
   std::unique_ptr<platform::Companion> companion_;
-  std::string disabled_;
+  std::string disabled_;  // why; empty: it still runs
+  bool part_disabled_ = false;
   sim::TimeDistribution round_trips_;
   Seen seen_;
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +59,20 @@ void archive_bytes(Archive& ar, std::vector<T>& values) {
   if (!ar.loading()) return;
   values.resize(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(static_cast<void*>(values.data()), bytes.data(), values.size() * sizeof(T));
+}
+
+bool sound_ray(const mind::Ray& ray) { return finite(ray.origin) && finite(ray.direction) && ray.range >= 0; }
+
+// True if the loop, the recorder and the viewer can work with it.
+bool sound_reading(const Value& reading) {
+  bool sound = true;
+  const_cast<Value&>(reading).each_number([&](double& x) { sound = sound && std::isfinite(x); });
+  if (const auto* image = reading.get<mind::CameraImage>()) {
+    const std::int64_t pixels = std::int64_t{image->width} * image->height;
+    sound = sound && image->width >= 0 && image->height >= 0 && std::ssize(image->rgb) == 3 * pixels &&
+            std::ssize(image->depth) == pixels;
+  }
+  return sound;
 }
 
 template <class T>
@@ -124,21 +140,25 @@ mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
             return json{{"error", error.what()}}.dump();
           }
         },
-        making_limit);
+        making_limit, nullptr, {.memory_bytes = self->limits_.memory});
     if (!outcome.failure.empty()) fail("cannot be made: its process " + outcome.failure);
-    const json told = json::parse(outcome.text, nullptr, false);
-    if (!told.is_object()) fail("says nothing of itself");
-    if (told.contains("error")) throw PluginError(told["error"].get<std::string>());
-    const TypeInfo* known = known_type(told["type"].get<std::uint64_t>());
-    if (known == nullptr)
-      fail(fmt::format("reads a type of its own, {}, which the run's process does not know; run it without --isolate",
-                       told.value("type name", "")));
-    for (const json& key : told["asked"]) parameters.text(key.get<std::string>(), "");
-    self->sensors_[number].neighbor_range = told["neighbor range"].get<double>();
-    return std::make_unique<IsolatedSensor>(
-        self, number,
-        IsolatedSensor::Facts{known, told["casts rays"].get<bool>(), told["needs contacts"].get<bool>(),
-                              self->sensors_[number].neighbor_range});
+    try {
+      const json told = json::parse(outcome.text);
+      if (told.contains("error")) throw PluginError(told["error"].get<std::string>());
+      const TypeInfo* known = known_type(told.at("type").get<std::uint64_t>());
+      if (known == nullptr)
+        fail(fmt::format("reads a type of its own, {}, which the run's process does not know; run it without --isolate",
+                         told.value("type name", "")));
+      for (const json& key : told.at("asked")) parameters.text(key.get<std::string>(), "");
+      self->sensors_[number].neighbor_range = told.at("neighbor range").get<double>();  // JSON has no NaN
+      return std::make_unique<IsolatedSensor>(
+          self, number,
+          IsolatedSensor::Facts{known, told.at("casts rays").get<bool>(), told.at("needs contacts").get<bool>(),
+                                self->sensors_[number].neighbor_range});
+    } catch (const json::exception&) {
+      fail("says nothing of itself");
+    }
+    return nullptr;
   };
 }
 
@@ -169,7 +189,7 @@ bool IsolatedLibrary::Seen::update(const world::World& world) {
 void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const mind::SenseContext& context,
                             std::vector<mind::Ray>* rays, Value* reading) {
   const std::lock_guard lock(mutex_);
-  if (!disabled_.empty()) return;
+  if (!disabled_.empty() || sensors_[sensor].stopped) return;
   const std::int64_t begin = platform::monotonic_ns();
   SaveArchive ar;
   auto world =
@@ -198,16 +218,19 @@ void IsolatedLibrary::sense(Operation operation, std::uint32_t sensor, const min
   const auto answered = exchange(ar, where);
   if (!answered) return;
   LoadArchive back(*answered);
-  std::string failure;
-  back("failure", failure);
-  if (!failure.empty()) throw PluginError(failure);
-  if (rays != nullptr) {
-    std::vector<mind::Ray> wanted;
-    archive_bytes(back, wanted);
-    rays->insert(rays->end(), wanted.begin(), wanted.end());
+  if (!went_well(back, where, sensors_[sensor].stopped)) return;
+  std::vector<mind::Ray> wanted;
+  Value read = reading != nullptr ? *reading : Value();
+  try {
+    if (rays != nullptr) archive_bytes(back, wanted);
+    if (reading != nullptr) read.archive(back);
+  } catch (const std::exception&) {
+    back.fail("it asks for too much memory");
   }
-  if (reading != nullptr) reading->archive(back);
-  if (!back.ok()) return disable("gave a malformed answer", where);
+  if (!back.ok() || !std::all_of(wanted.begin(), wanted.end(), sound_ray) || !sound_reading(read))
+    return disable("gave a malformed answer", where);
+  if (rays != nullptr) rays->insert(rays->end(), wanted.begin(), wanted.end());
+  if (reading != nullptr) *reading = std::move(read);
   round_trips_.add(platform::monotonic_ns() - begin);
 }
 

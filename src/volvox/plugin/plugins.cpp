@@ -144,7 +144,7 @@ Result<void> Plugins::load(const fs::path& file, std::optional<double> isolate, 
     add_to(*loaded, false, into, renderers_, log);
     return {};
   }
-  auto library = IsolatedLibrary::create(file, *isolate, log);
+  auto library = IsolatedLibrary::create(file, {*isolate, memory_limit_}, log);
   if (!library.ok()) return library.error();
   (*library)->add_to(into.minds);
   isolated_.push_back(*library);
@@ -197,7 +197,7 @@ void Plugins::add_metrics(sim::Metrics& metrics) const {
     if (!library) continue;
     const sim::TimeDistribution times = library->round_trips();
     calls += real(times.count());
-    disabled += library->disabled().empty() ? 0 : 1;
+    disabled += library->disabled() ? 1 : 0;
     median = std::max(median, times.quantile(0.5));
     p99 = std::max(p99, times.quantile(0.99));
   }
@@ -205,7 +205,35 @@ void Plugins::add_metrics(sim::Metrics& metrics) const {
   metrics.set("isolated_calls", calls, "of behaviors and sensors in separate processes");
   metrics.set("isolated_round_trip_us", median * 1e6, "median of the slowest plugin");
   metrics.set("isolated_round_trip_p99_us", p99 * 1e6, "of the slowest plugin");
-  metrics.set("isolated_disabled", disabled, "plugins that crashed or did not answer");
+  metrics.set("isolated_disabled", disabled, "plugins that crashed or did not answer, or of which a part threw");
+}
+
+void Plugins::set_memory_limit(std::uint64_t bytes) {
+  memory_limit_ = bytes;
+  for (const auto& weak : isolated_)
+    if (const auto library = weak.lock()) library->set_memory_limit(bytes);
+}
+
+void Plugins::say_what_is_not_isolated(const model::WorldModel& world, Log& log) {
+  std::set<std::string> isolated, here;
+  for (const auto& weak : isolated_)
+    if (const auto library = weak.lock())
+      for (std::string& name : library->behaviors()) isolated.insert(std::move(name));
+  for (const model::Placement& placement : world.placements) {
+    const model::Mind* mind = placement.effective_mind();
+    if (mind == nullptr) continue;
+    here.insert(mind->behavior);
+    for (const model::Mind& further : mind->further) here.insert(further.behavior);
+  }
+  here.erase("");
+  for (const std::string& name : isolated) here.erase(name);
+  if (here.empty() && !isolated_.empty()) return;
+  const std::string said = here.empty()
+                               ? "--isolate does nothing: no plugin is loaded"
+                               : fmt::format("--isolate: built in, and not isolated: {}; only behaviors of plugins are",
+                                             fmt::join(here, ", "));
+  log.warning(said);
+  said_of_users_.push_back(said);
 }
 
 bool Plugins::clock_decided() const {

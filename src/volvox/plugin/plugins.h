@@ -22,6 +22,12 @@ struct PluginFacts {
   double load_time = 0;                                                  // s
 };
 
+// What the process of an isolated plugin may use; one that uses more is disabled.
+struct IsolationLimits {
+  double call = 1;                                   // s, for one call
+  std::uint64_t memory = std::uint64_t{4096} << 20;  // bytes, beyond what the run has when the process starts
+};
+
 class IsolatedLibrary;
 
 class Plugins final : public sim::PluginHost {
@@ -32,6 +38,11 @@ class Plugins final : public sim::PluginHost {
   std::vector<std::string> warnings() const override { return said_of_users_; }
   bool clock_decided() const override;
 
+  // Of the processes of isolated plugins, in bytes; before their first call.
+  void set_memory_limit(std::uint64_t bytes);
+  // Warns of behaviours in this world that are not isolated because they are built in: who asks for isolation relies on
+  // it.
+  void say_what_is_not_isolated(const model::WorldModel& world, Log& log);
   // Loads all plugins in the folders of VOLVOX_PLUGIN_PATH. A broken plugin causes a warning and is left out.
   void load_users(std::optional<double> isolate, sim::Library& into, Log& log);
   // Every plugin on the path, loadable or not; the error says why not.
@@ -50,6 +61,7 @@ class Plugins final : public sim::PluginHost {
   std::unique_ptr<Log>
       log_of_users_;  // passes on to the one given, and keeps the warnings; isolated ones write to it while they run
   std::vector<std::weak_ptr<IsolatedLibrary>> isolated_;
+  std::uint64_t memory_limit_ = IsolationLimits{}.memory;
 };
 
 // Finds the file of a plugin by its name in a world: a path, or a name that is searched for beside the world's file and

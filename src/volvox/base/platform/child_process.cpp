@@ -3,10 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
@@ -21,13 +18,10 @@
 namespace volvox::platform {
 namespace {
 
-[[noreturn]] void run_child(const std::function<std::string()>& work, int pipe, pid_t parent) {
-  // The child is killed when its parent ends for any reason.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  // The child inherits the handlers of its parent, and a terminal sends Ctrl-C to both.
-  signal(SIGINT, SIG_IGN);
-  signal(SIGTERM, SIG_DFL);
+constexpr std::size_t max_text = std::size_t{1} << 30;  // bytes
+
+// Runs the work in the child, and sends what it returns.
+int run_child(const std::function<std::string()>& work, int pipe) {
   std::string text;
   int status = 0;
   try {
@@ -41,33 +35,33 @@ namespace {
     if (written < 0 && errno != EINTR) break;
     done += std::max<ssize_t>(written, 0);
   }
-  _exit(status);  // does not flush the parent's buffers or run its destructors
+  return status;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::function<std::string()>& work) {
-  const auto failed = [] {
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::function<std::string()>& work,
+                                                          const ProcessLimits& limits) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
     return Error(fmt::format("no new process can be started: {}", std::strerror(errno)),
                  "run fewer processes at the same time");
-  };
-  int ends[2];
-  if (pipe(ends) != 0) return failed();
-  std::fflush(nullptr);
-  const pid_t parent = getpid(), child = fork();
-  if (child < 0) {
-    const Error error = failed();
-    close(ends[0]), close(ends[1]);
-    return error;
-  }
-  if (child == 0) {
-    close(ends[0]);
-    run_child(work, ends[1], parent);
-  }
+  std::optional<std::vector<int>> keep;
+  if (!limits.opens_files) keep = {ends[1]};
+  auto started = GuardedProcess::start(
+      [&] {
+        close(ends[0]);
+        return run_child(work, ends[1]);
+      },
+      limits, keep);
   close(ends[1]);
+  if (!started.ok()) {
+    close(ends[0]);
+    return started.error();
+  }
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   std::unique_ptr<ChildProcess> process(new ChildProcess);
-  process->process_ = child;
+  process->process_ = std::move(*started);
   process->pipe_ = ends[0];
   return process;
 }
@@ -76,51 +70,52 @@ ChildProcess::~ChildProcess() { end("was not needed any more"); }
 
 bool ChildProcess::poll() {
   while (!ended_) {
-    char buffer[4096];
-    const ssize_t count = read(pipe_, buffer, sizeof buffer);
-    if (count > 0) {
-      outcome_.text.append(buffer, count);
-    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+    // It may close its output and go on, so the end of the output is not its end.
+    if (said_all_ && !process_->has_ended()) break;
+    if (said_all_) {
       reap({});
-    } else if (errno == EAGAIN) {
       break;
     }
+    char buffer[65536];
+    const ssize_t count = read(pipe_, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count <= 0) said_all_ = true;
+    else outcome_.text.append(buffer, count);
+    if (outcome_.text.size() > max_text) reap(fmt::format("wrote more than {} MB", max_text >> 20));
   }
   return ended_;
 }
 
 void ChildProcess::end(const std::string& why) {
-  if (poll()) return;
-  kill(process_, SIGKILL);
-  reap(why);
+  if (!poll()) reap(why);
 }
 
+// It has ended, or is ended if `why` says so.
 void ChildProcess::reap(const std::string& why) {
   close(pipe_);
-  int status = 0;
-  rusage usage{};
-  while (wait4(process_, &status, 0, &usage) < 0 && errno == EINTR) {}
+  process_->end();
   ended_ = true;
-  outcome_.peak_memory_bytes = std::int64_t{usage.ru_maxrss} * 1024;
+  outcome_.peak_memory_bytes = process_->peak_memory_bytes();
+  const std::string& failure = process_->failure();
   if (!why.empty()) outcome_.failure = why;
-  else if (WIFSIGNALED(status))
-    outcome_.failure = fmt::format("crashed (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  else if (WEXITSTATUS(status) != 0)
-    outcome_.failure = outcome_.text.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : outcome_.text;
+  else if (failure.starts_with("exit status") && !outcome_.text.empty()) outcome_.failure = outcome_.text;
+  else outcome_.failure = failure;
 }
 
 void ChildProcess::wait_for_any(const std::vector<const ChildProcess*>& children, double seconds) {
   std::vector<pollfd> waiting;
   for (const ChildProcess* child : children) {
     if (child->ended_) return;
-    waiting.push_back({child->pipe_, POLLIN, 0});
+    waiting.push_back({child->said_all_ ? child->process_->descriptor() : child->pipe_, POLLIN, 0});
   }
   ::poll(waiting.data(), waiting.size(), truncated<int>(std::clamp(seconds, 0.0, 3600.0) * 1e3) + 1);
 }
 
-ChildOutcome run_in_child(const std::function<std::string()>& work, double limit, const std::atomic<bool>* stop) {
+ChildOutcome run_in_child(const std::function<std::string()>& work, double limit, const std::atomic<bool>* stop,
+                          const ProcessLimits& limits) {
   const double end = monotonic_seconds() + limit;
-  auto child = ChildProcess::start(work);
+  auto child = ChildProcess::start(work, limits);
   if (!child.ok()) return {.text = {}, .failure = child.error().diagnostics().front().what};
   const auto stopped = [&] { return stop != nullptr && *stop; };
   // A signal just before the wait does not end it, so each wait is a second at most.

@@ -1,5 +1,5 @@
-// Runs a function in a child process, so that its memory, crashes and endless loops do not affect this process.
-// Used by one thread.
+// Runs a function in a child process, so that its memory, crashes and endless loops do not affect this process. What
+// the child starts ends with it (guarded_process.h). Used by one thread.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/platform/guarded_process.h"
 #include "volvox/base/result.h"
 
 namespace volvox::platform {
@@ -24,7 +25,9 @@ struct ChildOutcome {
 class ChildProcess {
  public:
   // Forks and runs the function in the child. This process must have no other threads at that time.
-  static Result<std::unique_ptr<ChildProcess>> start(const std::function<std::string()>& work);
+  // Where `limits` let it open no files, it inherits none, either.
+  static Result<std::unique_ptr<ChildProcess>> start(const std::function<std::string()>& work,
+                                                     const ProcessLimits& limits = {});
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -40,8 +43,9 @@ class ChildProcess {
   ChildProcess() = default;
   void reap(const std::string& why);
 
-  int process_ = -1;
+  std::unique_ptr<GuardedProcess> process_;
   int pipe_ = -1;
+  bool said_all_ = false;  // its output has ended
   bool ended_ = false;
   ChildOutcome outcome_;
 };
@@ -49,6 +53,6 @@ class ChildProcess {
 // Runs a function in a child and waits for it. Kills it after `limit` seconds, or within a second after `stop`
 // becomes true.
 ChildOutcome run_in_child(const std::function<std::string()>& work, double limit,
-                          const std::atomic<bool>* stop = nullptr);
+                          const std::atomic<bool>* stop = nullptr, const ProcessLimits& limits = {});
 
 }  // namespace volvox::platform

@@ -1,123 +1,95 @@
 #include "volvox/base/platform/companion.h"
 
 #include <fmt/format.h>
-#include <semaphore.h>
-#include <signal.h>
+#include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <new>
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/real_time.h"
 
 namespace volvox::platform {
-namespace {
 
-// Waits until the semaphore is posted; false if `moment` has come before.
-bool wait_until_ns(sem_t& semaphore, std::int64_t moment) {
-  const timespec at{moment / 1'000'000'000, moment % 1'000'000'000};
-  while (sem_clockwait(&semaphore, CLOCK_MONOTONIC, &at) != 0)
-    if (errno != EINTR) return false;
-  return true;
-}
-
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("crashed (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return fmt::format("ended with exit status {}", WEXITSTATUS(status));
-}
-
-}  // namespace
-
-struct Companion::Shared {
-  sem_t called, answered;
-  std::size_t capacity = 0, size = 0;
-  std::byte data[1];  // capacity of them
-
-  std::span<const std::byte> content() const { return {data, size}; }
-  bool put(std::span<const std::byte> bytes) {
-    if (bytes.size() > capacity) return false;
-    std::memcpy(data, bytes.data(), bytes.size());
-    size = bytes.size();
-    return true;
-  }
-};
-
-Result<std::unique_ptr<Companion>> Companion::start(Answer answer, std::size_t capacity) {
+Result<std::unique_ptr<Companion>> Companion::start(Answer answer, std::size_t capacity, std::uint64_t memory) {
+  const auto failed = [](const char* what) {
+    return Error(fmt::format("{}: {}", what, std::strerror(errno)), "run it without --isolate");
+  };
   std::unique_ptr<Companion> companion(new Companion);
-  companion->mapped_ = sizeof(Shared) + capacity;
-  void* memory =
-      mmap(nullptr, companion->mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    return Error(fmt::format("no shared memory: {}", std::strerror(errno)), "run it without --isolate");
-  companion->shared_ = new (memory) Shared;
-  companion->shared_->capacity = capacity;
-  sem_init(&companion->shared_->called, 1, 0);
-  sem_init(&companion->shared_->answered, 1, 0);
-  std::fflush(nullptr);
-  const pid_t parent = getpid();
-  companion->process_ = fork();
-  if (companion->process_ < 0)
-    return Error(fmt::format("no new process: {}", std::strerror(errno)), "run it without --isolate");
-  if (companion->process_ == 0) serve(*companion->shared_, answer, parent);
+  void* mapped = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return failed("no shared memory");
+  companion->shared_ = {static_cast<std::byte*>(mapped), capacity};
+  int ends[2];
+  // A socket and not semaphores in the shared memory: garbage in those makes the C library abort this process.
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed("no socket");
+  companion->socket_ = ends[0];
+  const std::span<std::byte> shared = companion->shared_;
+  auto started = GuardedProcess::start([&]() -> int { serve(shared, ends[1], answer); }, {.memory_bytes = memory},
+                                       std::vector{ends[1]});
+  close(ends[1]);
+  if (!started.ok()) return started.error();
+  companion->process_ = std::move(*started);
   return companion;
 }
 
-void Companion::serve(Shared& shared, const Answer& answer, int parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // it is killed when its parent ends for any reason
-  if (getppid() != parent) _exit(1);
-  // The parent handles Ctrl-C and kills the companion. The handlers of the parent must not run here after a crash.
-  signal(SIGINT, SIG_IGN);
-  for (const int deadly : {SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(deadly, SIG_DFL);
+void Companion::serve(std::span<std::byte> shared, int socket, const Answer& answer) {
   for (;;) {
-    while (sem_wait(&shared.called) != 0) {}
-    if (!shared.put(answer(shared.content()))) _exit(3);
-    sem_post(&shared.answered);
+    Notice notice;
+    const ssize_t got = recv(socket, &notice, sizeof notice, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != sizeof notice) _exit(0);  // the run has ended
+    const Bytes bytes = answer(shared.first(notice.size));
+    if (bytes.size() > shared.size()) _exit(3);
+    if (!bytes.empty()) std::memcpy(shared.data(), bytes.data(), bytes.size());
+    notice.size = bytes.size();
+    while (send(socket, &notice, sizeof notice, MSG_NOSIGNAL) < 0 && errno == EINTR) {}
   }
-}
-
-void Companion::end() {
-  if (process_ <= 0) return;
-  kill(process_, SIGKILL);
-  int status = 0;
-  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {}
-  process_ = -1;
 }
 
 Companion::~Companion() {
-  end();
-  if (shared_ != nullptr) munmap(shared_, mapped_);
+  process_.reset();
+  if (socket_ >= 0) close(socket_);
+  if (!shared_.empty()) munmap(shared_.data(), shared_.size());
+}
+
+Error Companion::failed(const std::string& how) {
+  process_.reset();
+  ended_ = how;
+  return Error(how, "");
 }
 
 Result<std::span<const std::byte>> Companion::call(std::span<const std::byte> bytes, double limit) {
-  constexpr std::int64_t check_interval_ns = 20'000'000;
-  const auto failed = [&](const std::string& how) {
-    end();
-    ended_ = how;
-    return Error(how, "");
-  };
-  if (process_ <= 0) return Error(ended_, "");
-  if (!shared_->put(bytes))
-    return failed(fmt::format("got a call of {} bytes, but accepts at most {}", bytes.size(), shared_->capacity));
+  if (!process_) return Error(ended_, "");
+  if (bytes.size() > shared_.size())
+    return failed(fmt::format("got a call of {} bytes, but accepts at most {}", bytes.size(), shared_.size()));
+  if (!bytes.empty()) std::memcpy(shared_.data(), bytes.data(), bytes.size());
+  Notice notice{++calls_, bytes.size()};
   const std::int64_t deadline = monotonic_ns() + truncated<std::int64_t>(limit * 1e9);
-  sem_post(&shared_->called);
-  for (std::int64_t now = monotonic_ns();; now = monotonic_ns()) {
-    if (wait_until_ns(shared_->answered, std::min(deadline, now + check_interval_ns))) return shared_->content();
-    int status = 0;
-    if (waitpid(process_, &status, WNOHANG) == process_) {
-      process_ = -1;
-      return failed(how_it_ended(status));
-    }
-    took_too_long_ = monotonic_ns() >= deadline;
+  send(socket_, &notice, sizeof notice, MSG_NOSIGNAL | MSG_DONTWAIT);  // if it has ended, poll says so
+  for (bool connected = true;;) {
+    pollfd waiting[2] = {{connected ? socket_ : -1, POLLIN, 0}, {process_->descriptor(), POLLIN, 0}};
+    const std::int64_t left = std::max<std::int64_t>(deadline - monotonic_ns(), 0);
+    const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
+    const int ready = ppoll(waiting, 2, &timeout, nullptr);
+    if (ready < 0 && errno == EINTR) continue;
+    took_too_long_ = ready == 0;
     if (took_too_long_) return failed(fmt::format("did not answer within {:g} s", limit));
+    const ssize_t got = waiting[0].revents == 0 ? -1 : recv(socket_, &notice, sizeof notice, MSG_DONTWAIT);
+    if (got == sizeof notice) break;
+    if (got > 0) return failed("gave a malformed answer");
+    if (got == 0) connected = false;  // a crash closes the socket a little before its end is reported
+    if (process_->has_ended()) {
+      const std::string how = process_->failure();
+      return failed(how.empty() ? "ended" : how.starts_with("exit") ? "ended with " + how : how);
+    }
   }
+  if (notice.number != calls_ || notice.size > shared_.size()) return failed("gave a malformed answer");
+  answer_.assign(shared_.begin(), shared_.begin() + static_cast<std::ptrdiff_t>(notice.size));
+  return std::span<const std::byte>(answer_);
 }
 
 }  // namespace volvox::platform

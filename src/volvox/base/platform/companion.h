@@ -1,5 +1,6 @@
 // A forked process that answers calls over shared memory. It starts as a copy of this process, so that the state
-// at that time need not be transferred. Its crashes and endless loops do not affect this process.
+// at that time need not be transferred. Its crashes and endless loops do not affect this process, nor does what it
+// writes into the shared memory: that holds bytes alone, and an answer is copied before it is read.
 // Used by one thread.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "volvox/base/platform/guarded_process.h"
 #include "volvox/base/result.h"
 
 namespace volvox::platform {
@@ -20,9 +22,10 @@ class Companion {
   // Computes the answer to a call; runs only in the companion.
   using Answer = std::function<Bytes(std::span<const std::byte> call)>;
 
-  // Forks. The companion has no other threads. `capacity`: the largest call or answer in bytes.
-  static Result<std::unique_ptr<Companion>> start(Answer answer, std::size_t capacity);
-  ~Companion();  // ends the process
+  // Forks. The companion has no other threads and no open files but standard input, output and error. `capacity`: the
+  // largest call or answer in bytes; `memory`: what it may allocate, in bytes (0: no limit).
+  static Result<std::unique_ptr<Companion>> start(Answer answer, std::size_t capacity, std::uint64_t memory = 0);
+  ~Companion();  // ends the process, and all that it has started
   Companion(const Companion&) = delete;
   Companion& operator=(const Companion&) = delete;
 
@@ -32,14 +35,20 @@ class Companion {
   bool took_too_long() const { return took_too_long_; }  // and was killed
 
  private:
-  struct Shared;
+  // What goes through the socket; the bytes themselves are in the shared memory.
+  struct Notice {
+    std::uint64_t number = 0;  // of the call
+    std::uint64_t size = 0;    // of its bytes, or of those of the answer
+  };
   Companion() = default;
-  [[noreturn]] static void serve(Shared& shared, const Answer& answer, int parent);
-  void end();
+  [[noreturn]] static void serve(std::span<std::byte> shared, int socket, const Answer& answer);
+  Error failed(const std::string& how);
 
-  Shared* shared_ = nullptr;
-  std::size_t mapped_ = 0;
-  int process_ = -1;
+  std::span<std::byte> shared_;
+  int socket_ = -1;
+  std::unique_ptr<GuardedProcess> process_;
+  std::uint64_t calls_ = 0;
+  Bytes answer_;
   std::string ended_;  // how it ended, if it has
   bool took_too_long_ = false;
 };

@@ -1,0 +1,57 @@
+#include "volvox/base/platform/shared_library.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace volvox::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A shared library that every machine has: the C++ library of this program.
+std::string some_library() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const auto at = line.find('/'); at != std::string::npos && line.find("libstdc++") != std::string::npos)
+      return line.substr(at);
+  return {};
+}
+
+TEST(SharedLibrary, AHalfCopiedOneIsRefused) {
+  const std::string name = some_library();
+  if (name.empty()) GTEST_SKIP() << "the C++ library is linked in";
+  std::ifstream file(name, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  const fs::path copy = fs::path(testing::TempDir()) / "libhalf.so";
+  const auto opens = [&](const std::string& bytes) {
+    fs::remove(copy);  // one that is in use must not be overwritten
+    std::ofstream(copy, std::ios::binary) << bytes;
+    const auto library = SharedLibrary::open(copy);
+    if (!library.ok()) {
+      EXPECT_NE(library.error().text().find("copy it again"), std::string::npos) << library.error().text();
+    }
+    return library.ok();
+  };
+  EXPECT_TRUE(opens(whole));
+  for (int part = 0; part < 20; ++part) EXPECT_FALSE(opens(whole.substr(0, whole.size() * part / 20))) << part;
+  EXPECT_FALSE(opens(whole.substr(0, whole.size() - 1)));
+  // The space was reserved before the bytes were copied.
+  EXPECT_FALSE(opens(whole.substr(0, whole.size() / 2) + std::string(whole.size() - whole.size() / 2, '\0')));
+  fs::remove(copy);
+}
+
+TEST(SharedLibrary, WhatIsNoFileIsRefused) {
+  const fs::path pipe = fs::path(testing::TempDir()) / "libpipe.so";
+  fs::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(SharedLibrary::open(pipe).ok());
+  fs::remove(pipe);
+  EXPECT_FALSE(SharedLibrary::open(testing::TempDir()).ok());
+  EXPECT_FALSE(SharedLibrary::open("/there/is/no/such.so").ok());
+}
+
+}  // namespace
+}  // namespace volvox::platform
