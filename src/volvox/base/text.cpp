@@ -4,67 +4,118 @@
 
 #include <fstream>
 
+#include "volvox/base/platform/file_sync.h"
+
 namespace volvox {
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+struct Character {
+  std::size_t length = 0;  // 1 to 4 bytes; 0: it is not UTF-8 (RFC 3629)
+  unsigned code = 0;
+};
+
+// At the beginning of the text, which is not empty.
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return {1, first};
+  if (first < 0xc2 || first > 0xf4) return {};
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  unsigned code = first & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  const bool overlong = code < (length == 4 ? 0x10000u : length == 3 ? 0x800u : 0x80u);
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (overlong || surrogate || code > 0x10ffff) return {};
+  return {length, code};
+}
+
+// Control characters, also those above ASCII, and what turns the direction of the text that follows.
+bool terminal_obeys(unsigned code) {
+  if (code == '\n' || code == '\t') return false;
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = first_character(text).length;
+    out += length > 0 ? text.substr(0, length) : replacement;
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return out;
+}
+
 std::string xml_escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) switch (c) {
+  for (const char c : valid_utf8(text)) switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       case '\'': out += "&apos;"; break;
-      default: out += c;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') out += replacement;
+        else out += c;
     }
+  return out;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto [length, code] = first_character(text);
+    const bool shown = length > 0 && !terminal_obeys(code);
+    if (shown) out += text.substr(0, length);
+    else out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    text.remove_prefix(shown ? length : 1);
+  }
   return out;
 }
 
 namespace {
 
-// The length of the UTF-8 character at the start of the text; 0: there is none, or a terminal would obey it (U+0080 to
-// U+009F are control characters, too, and U+202A to U+202E and U+2066 to U+2069 turn the direction of what follows).
-std::size_t shown_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return (first >= 0x20 && first != 0x7f) || first == '\n' || first == '\t' ? 1 : 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  unsigned code = first & (0x7fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  const bool overlong = code < (length == 4 ? 0x10000u : length == 3 ? 0x800u : 0x80u);
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  const bool obeyed = code < 0xa0 || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-  return overlong || surrogate || code > 0x10ffff || obeyed ? 0 : length;
+bool is_device(const fs::path& file) {  // such as /dev/stdout
+  std::error_code error;
+  return fs::exists(file, error) && !fs::is_regular_file(file, error);
 }
+
+// The number of the process: two of them that write the same file must not write the same part.
+fs::path part_of(const fs::path& file) { return fmt::format("{}.{}.part", file.string(), platform::process_number()); }
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = shown_character(text);
-    if (length > 0) out += text.substr(0, length);
-    else out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return out;
+bool can_write_file(const fs::path& file) {
+  std::error_code error;
+  if (is_device(file)) return !fs::is_directory(file, error) && std::ofstream(file, std::ios::app).good();
+  const bool good = std::ofstream(part_of(file)).good();
+  fs::remove(part_of(file), error);
+  return good;
 }
 
 Result<void> write_file(const fs::path& file, std::string_view bytes) {
   std::error_code error;
-  const bool device = fs::exists(file, error) && !fs::is_regular_file(file, error);  // such as /dev/stdout
-  const fs::path part = device ? file : fs::path(file.string() + ".part");
+  const bool device = is_device(file);
+  const fs::path part = device ? file : part_of(file);
   std::ofstream out(part, std::ios::binary);
   out << bytes;
   out.close();
   bool good = out.good();
   if (good && !device) {
-    fs::rename(part, file, error);
-    good = !error;
+    good = platform::sync_file(part);
+    if (good) fs::rename(part, file, error);
+    good = good && !error;
+    if (good) platform::sync_folder_of(file);
   }
   if (good) return {};
   if (!device) fs::remove(part, error);

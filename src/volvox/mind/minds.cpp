@@ -581,19 +581,26 @@ void Minds::archive(Archive& ar) {
   const auto has_outlet = [&](AgentIndex i, int outlet) {
     return outlet >= 0 && outlet < std::ssize(agents_[i].anatomy_->outlet_names);
   };
+  // Times are subtracted from each other: what lies a century away would overflow.
+  const auto possible = [](Time time) { return time >= Time::seconds(-4e9) && time <= Time::seconds(4e9); };
+  const auto possible_message = [&](const Message& m) { return possible(m.sent) && possible(m.arrived); };
   bool good = true;
   for (const InFlight& flight : in_flight_)
-    good = good && flight.receiver < agents_.size() && has_outlet(flight.receiver, flight.message.outlet);
+    good = good && flight.receiver < agents_.size() && has_outlet(flight.receiver, flight.message.outlet) &&
+           possible_message(flight.message);
   for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     const Agent& agent = agents_[i];
     good = good && agent.percepts_.size() == agent.anatomy_->sensors.size() &&
            agent.actions_.size() == agent.anatomy_->actuators.size() &&
            agent.action_set_.size() == agent.actions_.size();
-    for (const Message& message : agent.mailbox_) good = good && has_outlet(i, message.outlet);
+    good = good && possible(agent.now_) && std::isfinite(agent.clock_.offset) && std::isfinite(agent.clock_.drift_ppm);
+    for (const Message& message : agent.mailbox_)
+      good = good && has_outlet(i, message.outlet) && possible_message(message);
+    for (const Agent::Program& program : agent.programs_) good = good && possible(program.next_step);
     for (const Outgoing& out : agent.outbox_) good = good && has_outlet(i, out.outlet);
     for (const Agent::OpenMailbox& open : agent.open_) good = good && open.program < agent.programs_.size();
   }
-  if (!good) ar.fail("it refers to docks or modules that do not exist");
+  if (!good) ar.fail("it refers to docks, modules or times that do not exist");
 }
 
 std::size_t Minds::memory_bytes() const {

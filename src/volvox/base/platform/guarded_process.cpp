@@ -62,7 +62,7 @@ void set_limits(const ProcessLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   // The handlers of the parent must not run here, neither after a crash nor after a signal to the group.
-  signal(SIGINT, SIG_IGN);
+  for (const int parents : {SIGINT, SIGHUP}) signal(parents, SIG_IGN);
   for (const int deadly : {SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(deadly, SIG_DFL);
   set_limits(limits);
   int status = 1;
@@ -141,7 +141,7 @@ Result<std::unique_ptr<GuardedProcess>> GuardedProcess::start(const std::functio
     sigemptyset(&awaited);
     sigaddset(&awaited, SIGCHLD), sigaddset(&awaited, SIGTERM);
     sigprocmask(SIG_BLOCK, &awaited, &before);
-    signal(SIGINT, SIG_IGN);
+    for (const int parents : {SIGINT, SIGHUP}) signal(parents, SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     prctl(PR_SET_CHILD_SUBREAPER, 1);

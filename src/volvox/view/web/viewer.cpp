@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/desktop.h"
 #include "volvox/base/platform/paths.h"
 
@@ -94,7 +95,7 @@ void Viewer::take_message(WebServer::ClientId client, const std::string& text) {
 void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
   {
     const std::lock_guard lock(mutex_);
-    hello_ = std::make_shared<const std::string>(hello.dump());
+    hello_ = std::make_shared<const std::string>(to_json_text(hello));
     tree_ = std::make_shared<const std::string>(std::move(tree));
     points_.clear();
     told_points_ = nullptr;
@@ -105,13 +106,12 @@ void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
 void Viewer::publish(std::string frame) { server_->publish(std::make_shared<const std::string>(std::move(frame))); }
 
 void Viewer::tell(const nlohmann::json& message, WebServer::ClientId client) {
-  server_->send(client, std::make_shared<const std::string>(
-                            message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  server_->send(client, std::make_shared<const std::string>(to_json_text(message)));
 }
 
 void Viewer::add_points(const nlohmann::json& points) {
   if (points.empty()) return;
-  const std::string text = points.dump();
+  const std::string text = to_json_text(points);
   {
     const std::lock_guard lock(mutex_);
     if (!points_.empty()) points_ += ',';
