@@ -172,7 +172,8 @@ bool sound_state(const System& system) {
     return false;
   const auto there = [&](BodyId id) { return !id.valid() || system.body_ids.alive(id); };
   return finite(system.gravity) &&
-         std::all_of(system.poses.begin(), system.poses.end(), [](const Pose& p) { return finite(p); }) &&
+         std::all_of(system.poses.begin(), system.poses.end(),
+                     [](const Pose& p) { return finite(p.position) && is_rotation(p.rotation); }) &&
          std::all_of(system.velocities.begin(), system.velocities.end(), [](const Twist& t) { return finite(t); }) &&
          std::all_of(system.motors.begin(), system.motors.end(),
                      [](const MotorCommand& m) { return m.control <= Control::torque; }) &&
@@ -396,11 +397,10 @@ StepStatus problem_with_state(const System& system) {
                           spin, system.bodies[worst].mass, m.x, m.y, m.z)};
 }
 
+bool is_rotation(const Quat& q) { return finite(q) && std::fabs(dot(q.vector(), q.vector()) + q.w * q.w - 1) < 1e-6; }
+
 bool in_order(const Engine& engine) {
-  const auto turned = [](const Pose& pose) {
-    return finite(pose) && std::fabs(length(pose.rotation.vector()) * length(pose.rotation.vector()) +
-                                     pose.rotation.w * pose.rotation.w - 1) < 1e-6;
-  };
+  const auto turned = [](const Pose& pose) { return finite(pose.position) && is_rotation(pose.rotation); };
   return engine.poses().size() == engine.velocities().size() && engine.joints().size() == engine.loads().size() &&
          engine.joints().size() == engine.latched().size() && std::ranges::all_of(engine.poses(), turned) &&
          std::ranges::all_of(engine.velocities(), [](const Twist& v) { return finite(v); });

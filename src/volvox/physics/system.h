@@ -96,6 +96,9 @@ StepStatus problem_with_inputs(const System& system);
 // The body that is not a number, runs away (1e4 m/s, 1e5 rad/s) or has left the world (1e6 m); of several, the worst.
 StepStatus problem_with_state(const System& system);
 
+// Whether it is finite and of unit length, as every rotation of an engine is.
+bool is_rotation(const Quat& q);
+
 // For assertions: every array of an engine has its length, and poses are finite with unit quaternions.
 bool in_order(const Engine& engine);
 
