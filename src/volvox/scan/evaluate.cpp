@@ -10,19 +10,32 @@
 namespace volvox::scan {
 namespace {
 
-struct Distances {
-  std::vector<double> sorted;
-  double mean = 0;
-
-  explicit Distances(std::vector<double> all) : sorted(std::move(all)) {
-    for (const double d : sorted) mean += d;
-    mean /= real(sorted.size());
-    std::sort(sorted.begin(), sorted.end());
+// Distances at points of a surface, each with the area that its point stands for.
+class Distances {
+ public:
+  void add(double distance, double area) { sorted_.push_back({distance, area}); }
+  void sort() {
+    std::sort(sorted_.begin(), sorted_.end());
+    for (const auto& [distance, area] : sorted_) area_ += area, mean_ += area * distance;
+    mean_ /= area_;
   }
+  double mean() const { return mean_; }
+  double largest() const { return sorted_.back().first; }
   double part_within(double limit) const {
-    return real(std::upper_bound(sorted.begin(), sorted.end(), limit) - sorted.begin()) / real(sorted.size());
+    double within = 0;
+    for (const auto& [distance, area] : sorted_) within += distance <= limit ? area : 0;
+    return within / area_;
   }
-  double percentile(double part) const { return sorted[truncated<std::size_t>(part * real(sorted.size() - 1))]; }
+  double percentile(double part) const {
+    double within = 0;
+    for (const auto& [distance, area] : sorted_)
+      if ((within += area) >= part * area_) return distance;
+    return largest();
+  }
+
+ private:
+  std::vector<std::pair<double, double>> sorted_;  // distance, area
+  double area_ = 0, mean_ = 0;
 };
 
 double f_score(const Distances& a, const Distances& b, double limit) {
@@ -30,12 +43,29 @@ double f_score(const Distances& a, const Distances& b, double limit) {
   return precision + recall > 0 ? 2 * precision * recall / (precision + recall) : 0;
 }
 
-// Includes the corners, because the distance is often largest there.
-std::vector<Vec3> measured_points(const TriangleMesh& mesh, double per_square_metre) {
-  std::vector<Vec3> points = surface_points(mesh, per_square_metre);
-  for (const Triangle& t : mesh.triangles)
-    for (const std::uint32_t vertex : t) points.push_back(mesh.vertices[vertex]);
-  return points;
+struct MeasuredPoint {
+  Vec3 at;
+  double area = 0;  // that it stands for, m2
+};
+
+// The points of one triangle. The distance is often largest at a corner, but a corner has no area: it counts for the
+// largest distance only, so that small triangles weigh no more than their area.
+std::vector<MeasuredPoint> measured_points(const TriangleMesh& mesh, const Triangle& triangle,
+                                           double per_square_metre) {
+  TriangleMesh one;
+  for (const std::uint32_t vertex : triangle) one.vertices.push_back(mesh.vertices[vertex]);
+  one.triangles = {{0, 1, 2}};
+  const std::vector<Vec3> points = surface_points(one, per_square_metre);
+  std::vector<MeasuredPoint> result;
+  for (const Vec3& p : points) result.push_back({p, area(one) / real(points.size())});
+  for (const Vec3& corner : one.vertices) result.push_back({corner, 0});
+  return result;
+}
+
+// Files such as STL give every triangle its own corners: only joined triangles have edges in common.
+TriangleMesh joined(const TriangleMesh& mesh) {
+  constexpr double same = 1e-5;  // m: more than single precision loses in a room
+  return mesh.vertices.size() >= 3 * mesh.triangles.size() ? welded(mesh, same) : mesh;
 }
 
 }  // namespace
@@ -59,54 +89,52 @@ std::vector<std::uint32_t> flat_faces(const model::MeshData& mesh) {
   return faces.roots();
 }
 
-Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double per_square_metre,
+Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& true_mesh, double per_square_metre,
                     const Progress& progress) {
   Evaluation result;
   result.triangles = mesh.triangles.size();
+  const TriangleMesh truth = welded(true_mesh, 1e-5);  // so that its flat faces are found
   const TriangleTree mesh_tree(mesh), truth_tree(truth);
   const auto tell = [&](double done) {
     if (progress) progress(done);
   };
 
-  std::vector<double> accuracy, completeness;
-  const std::vector<Vec3> on_mesh = measured_points(mesh, per_square_metre);
-  for (std::size_t i = 0; i < on_mesh.size(); ++i) {
-    accuracy.push_back(truth_tree.nearest(on_mesh[i]).distance);
-    if (i % 65536 == 0) tell(0.5 * real(i) / real(on_mesh.size()));
+  Distances to_truth, to_mesh;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    for (const MeasuredPoint& point : measured_points(mesh, mesh.triangles[t], per_square_metre))
+      to_truth.add(truth_tree.nearest(point.at).distance, point.area);
+    if (t % 256 == 0) tell(0.5 * real(t) / real(mesh.triangles.size()));
   }
 
   const std::vector<std::uint32_t> faces = flat_faces(truth);
-  std::map<std::uint32_t, std::array<std::size_t, 2>> seen;  // number of points of each face: all, found
-  std::vector<Vec3> on_truth;
-  TriangleMesh one;  // one triangle of the truth at a time, so that the face of each point is known
-  one.vertices = truth.vertices;
+  std::map<std::uint32_t, std::array<double, 2>> seen;  // area of each face: all, found
   for (std::size_t t = 0; t < truth.triangles.size(); ++t) {
-    one.triangles = {truth.triangles[t]};
     const Vec3 normal = normalized(area_normal(truth, truth.triangles[t]));
     auto& [all, found] = seen[faces[t]];
-    for (const Vec3& point : measured_points(one, per_square_metre)) {
-      const TriangleTree::Nearest nearest = mesh_tree.nearest(point);
-      completeness.push_back(nearest.distance);
+    for (const MeasuredPoint& point : measured_points(truth, truth.triangles[t], per_square_metre)) {
+      const TriangleTree::Nearest nearest = mesh_tree.nearest(point.at);
+      to_mesh.add(nearest.distance, point.area);
       const Vec3 other = normalized(area_normal(mesh, mesh.triangles[nearest.triangle]));
-      ++all;
-      found += nearest.distance < 0.02 && std::fabs(dot(normal, other)) > 0.966;
+      all += point.area;
+      found += nearest.distance < 0.02 && std::fabs(dot(normal, other)) > 0.966 ? point.area : 0;
     }
     tell(0.5 + 0.5 * real(t + 1) / real(truth.triangles.size()));
   }
-  for (const auto& [face, counts] : seen) {
+  for (const auto& [face, areas] : seen) {
     ++result.planes;
-    result.planes_found += 2 * counts[1] > counts[0];
+    result.planes_found += 2 * areas[1] > areas[0];
   }
 
-  const Distances to_truth(std::move(accuracy)), to_mesh(std::move(completeness));
-  result.accuracy_mean = to_truth.mean;
+  to_truth.sort();
+  to_mesh.sort();
+  result.accuracy_mean = to_truth.mean();
   result.accuracy_p95 = to_truth.percentile(0.95);
-  result.completeness_mean = to_mesh.mean;
+  result.completeness_mean = to_mesh.mean();
   result.completeness_p95 = to_mesh.percentile(0.95);
-  result.hausdorff = std::max(to_truth.sorted.back(), to_mesh.sorted.back());
+  result.hausdorff = std::max(to_truth.largest(), to_mesh.largest());
   result.f_2cm = f_score(to_truth, to_mesh, 0.02);
   result.f_5mm = f_score(to_truth, to_mesh, 0.005);
-  const Topology shape = topology(mesh);
+  const Topology shape = topology(joined(mesh));
   result.boundary_edges = shape.boundary_edges;
   result.non_manifold_edges = shape.non_manifold_edges;
   return result;

@@ -24,7 +24,8 @@ struct Evaluation {
   std::size_t planes = 0, planes_found = 0;
 };
 
-// Samples both surfaces with this many points per square metre. The area of both meshes must not be zero.
+// Samples both surfaces with this many points per square metre; every point counts with the area that it stands for.
+// The area of both meshes must not be zero. Vertices need not be shared.
 Evaluation evaluate(const TriangleMesh& mesh, const TriangleMesh& truth, double per_square_metre = 5000,
                     const Progress& progress = {});
 

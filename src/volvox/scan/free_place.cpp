@@ -66,6 +66,26 @@ Result<FreePlace> free_place(const TriangleMesh& mesh) {
       way += step;
     if (way > result.way) result.way = way, result.heading = heading;
   }
+  std::vector<bool> reached(places.size());
+  std::vector<std::size_t> open = {narrow<std::size_t>(best - places.data())};
+  reached[open[0]] = true;
+  std::size_t count = 0;
+  while (!open.empty()) {
+    const auto at = narrow<long>(open.back());
+    open.pop_back();
+    ++count;
+    for (const auto& [right, up] : {std::pair{1L, 0L}, {-1L, 0L}, {0L, 1L}, {0L, -1L}}) {
+      const long column = at % columns + right, row = at / columns + up;
+      if (column < 0 || row < 0 || column >= columns || row >= rows) continue;
+      const auto next = narrow<std::size_t>(row * columns + column);
+      if (reached[next] || !places[next].free) continue;
+      reached[next] = true;
+      open.push_back(next);
+    }
+  }
+  result.floor = real(count) * step * step;
+  result.part =
+      real(count) / real(std::count_if(places.begin(), places.end(), [](const Place& place) { return place.free; }));
   return result;
 }
 

@@ -10,6 +10,7 @@ struct FreePlace {
   Vec3 at;
   double clearance = 0;         // m, to obstacles and to the edge of the floor
   double heading = 0, way = 0;  // the direction (rad about z) of the longest straight drive, and its length (m)
+  double floor = 0, part = 0;  // the floor that is connected with the place, m2, and its part of all floor of the arena
 };
 
 // The place with the largest clearance on the floor. The floor is the most frequent height of the arena.

@@ -27,7 +27,11 @@ Pose2 Pose2::inverse() const {
 double wrapped(double angle) { return angle - 2 * pi * std::floor((angle + pi) / (2 * pi)); }
 
 double ray_angle(const Mounting& mounting, std::size_t ray, std::size_t rays) {
-  return rays < 2 ? 0 : (real(ray) / real(rays - 1) - 0.5) * mounting.field_of_view;
+  if (rays < 2) return 0;
+  const double ends = mounting.field_of_view / real(rays - 1);  // between rays, if they begin and end with the field
+  // The other laser may have another number of rays: the step is that of a laser whose rays fill the field with it.
+  const bool given = std::fabs(mounting.ray_step * real(rays) - mounting.field_of_view) < 1.5 * mounting.ray_step;
+  return real(ray) * (given ? mounting.ray_step : ends) - mounting.field_of_view / 2;
 }
 
 namespace {
@@ -72,6 +76,9 @@ std::string read_robot_laser(Words& words, std::size_t line_size, ScanLog& log, 
   log.mounting.largest_range = range;
   const auto count = words.number<std::uint32_t>();
   if (!count || *count < 2 || *count > line_size) return "does not say how many ranges it has";
+  // Some lasers have a ray at both ends of the field, some leave the last one out.
+  const double resolution = head[3], rays = real(*count);
+  log.mounting.ray_step = std::fabs(resolution * rays - view) < 0.5 * resolution ? resolution : 0;
   for (std::uint32_t i = 0; i < *count; ++i) {
     const auto reading = words.number<double>();
     if (!reading) return fmt::format("has {} of {} ranges", i, *count);
@@ -95,10 +102,106 @@ std::string read_robot_laser(Words& words, std::size_t line_size, ScanLog& log, 
   return "";
 }
 
+// FLASER and RLASER. Returns an error, or "".
+std::string read_laser(Words& words, std::size_t line_size, Sweep& sweep) {
+  const auto count = words.number<std::uint32_t>();
+  if (!count || *count < 2 || *count > line_size) return "does not say how many ranges it has";
+  for (std::uint32_t i = 0; i < *count; ++i) {
+    const auto range = words.number<double>();
+    if (!range) return fmt::format("has {} of {} ranges", i, *count);
+    sweep.ranges.push_back(range_of(*range));
+  }
+  if (!next_pose(words, sweep.pose)) return "has no pose after its ranges";
+  if (!next_pose(words, sweep.odometry)) return "has no odometry: odom_x odom_y odom_theta are missing";
+  const auto time = words.number<double>();
+  if (!time || !std::isfinite(*time)) return "has no time";
+  sweep.time = *time;
+  return "";
+}
+
+// What a log says about its laser outside the sweeps.
+struct LaserParameters {
+  bool range = false, view = false;  // given by Volvox
+  double carmen_range = 0;           // m; 0: not given
+};
+
+// Reads one PARAM line. Returns an error, or "".
+std::string read_parameter(Words& words, Mounting& mounting, LaserParameters& given) {
+  const std::string_view name = words.next();
+  double* value = name == "volvox_forward_laser_height"  ? &mounting.forward_height
+                  : name == "volvox_side_laser_height"   ? &mounting.side_height
+                  : name == "volvox_laser_range"         ? &mounting.largest_range
+                  : name == "volvox_laser_field_of_view" ? &mounting.field_of_view
+                  : name == "volvox_laser_ray_step"      ? &mounting.ray_step
+                                                         : nullptr;
+  const auto number = words.number<double>();
+  if (name == "robot_frontlaser_offset" && number && std::fabs(*number) < 10) mounting.forward_offset = *number;
+  if (name == "robot_front_laser_max" && number && *number > 0 && *number < 1000) given.carmen_range = *number;
+  if (value == nullptr) return "";  // other parameters of the robot
+  if (!number || !(*number > 0) || *number > 1000)
+    return fmt::format("the parameter {} is not a length in metres (or an angle)", name);
+  *value = *number;
+  given.range = given.range || value == &mounting.largest_range;
+  given.view = given.view || value == &mounting.field_of_view;
+  return "";
+}
+
+// The odometry of a log that GMapping corrected: the ODOM lines after a sweep begin at its corrected pose and go on as
+// the wheels turned.
+class CorrectedOdometry {
+ public:
+  void odom(Words& words) {
+    Pose2 pose;
+    if (!next_pose(words, pose)) return;
+    moved_ = known_;
+    last_ = pose;
+    known_ = true;
+  }
+  Pose2 sweep(const Pose2& corrected) {
+    if (known_) sum_ = sum_ * (anchor_.inverse() * last_);
+    missing_ += !moved_;
+    anchor_ = last_ = corrected;
+    known_ = moved_ = false;
+    return sum_;
+  }
+  std::size_t missing() const { return missing_; }
+
+ private:
+  Pose2 anchor_, last_, sum_;
+  bool known_ = false, moved_ = false;
+  std::size_t missing_ = 0;
+};
+
+// FLASER lines say neither the range nor the angles of their laser. Lasers of that time turn a mirror over 180 degrees:
+// 180 or 360 readings are one for each degree or half degree from the right, without the last.
+void assume_laser(ScanLog& log, const LaserParameters& given, const std::string& file) {
+  Mounting& mounting = log.mounting;
+  const std::size_t rays = log.forward.empty() ? log.side[0].ranges.size() : log.forward[0].ranges.size();
+  if (!given.view && (rays == 180 || rays == 360)) mounting.ray_step = mounting.field_of_view / real(rays);
+  if (given.range) return;
+  double largest = 0;
+  for (const auto* sweeps : {&log.forward, &log.side})
+    for (const Sweep& sweep : *sweeps)
+      for (const double range : sweep.ranges)
+        if (range < 1000) largest = std::max(largest, range);
+  if (largest <= 0.02) return;
+  const bool said = given.carmen_range >= largest / 2;  // CARMEN's parameter may be that of its simulator
+  mounting.largest_range = said ? std::min(largest, given.carmen_range) : largest;
+  log.notes.push_back(
+      fmt::format("{}: the log does not say the range of its laser (PARAM volvox_laser_range): readings of "
+                  "{:.2f} m and more, {}, count as no hit",
+                  file, mounting.largest_range,
+                  said && given.carmen_range < largest ? "as its robot_front_laser_max says" : "its largest"));
+}
+
 }  // namespace
 
 Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
   ScanLog log;
+  LaserParameters given;
+  CorrectedOdometry wheels;
+  const bool corrected = text.starts_with("NEFF ") || text.find("\nNEFF ") != std::string_view::npos;
+  bool has_old = false;  // sweeps that do not describe their laser
   Lines lines(text);
   std::string_view line;
   while (lines.next(line)) {
@@ -106,19 +209,10 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
     Words words(line);
     const std::string_view kind = words.next();
     if (kind == "PARAM") {
-      const std::string_view name = words.next();
-      double* value = name == "volvox_forward_laser_height"  ? &log.mounting.forward_height
-                      : name == "volvox_side_laser_height"   ? &log.mounting.side_height
-                      : name == "volvox_laser_range"         ? &log.mounting.largest_range
-                      : name == "volvox_laser_field_of_view" ? &log.mounting.field_of_view
-                                                             : nullptr;
-      if (value == nullptr) continue;  // other parameters of the robot
-      const auto number = words.number<double>();
-      if (!number || !(*number > 0) || *number > 1000)
-        return bad(fmt::format("the parameter {} is not a length in metres (or an angle)", name));
-      *value = *number;
+      if (const std::string what = read_parameter(words, log.mounting, given); !what.empty()) return bad(what);
       continue;
     }
+    if (kind == "ODOM" && corrected) wheels.odom(words);
     if (kind == "ROBOTLASER1" || kind == "ROBOTLASER2") {
       Sweep sweep;
       if (const std::string what = read_robot_laser(words, line.size(), log, sweep); !what.empty())
@@ -126,25 +220,26 @@ Result<ScanLog> parse_carmen(std::string_view text, const std::string& file) {
       (kind == "ROBOTLASER1" ? log.forward : log.side).push_back(std::move(sweep));
       continue;
     }
-    if (kind != "FLASER" && kind != "RLASER") continue;  // ODOM, SYNC, comments ...
-    const auto count = words.number<std::uint32_t>();
-    if (!count || *count < 2 || *count > line.size())
-      return bad(fmt::format("{} does not say how many ranges it has", kind));
+    if (kind != "FLASER" && kind != "RLASER") continue;  // SYNC, comments ...
     Sweep sweep;
-    for (std::uint32_t i = 0; i < *count; ++i) {
-      const auto range = words.number<double>();
-      if (!range) return bad(fmt::format("{} has {} of {} ranges", kind, i, *count));
-      sweep.ranges.push_back(range_of(*range));
-    }
-    if (!next_pose(words, sweep.pose)) return bad(fmt::format("{} has no pose after its ranges", kind));
-    if (!next_pose(words, sweep.odometry))
-      return bad(fmt::format("{} has no odometry: odom_x odom_y odom_theta are missing", kind));
-    const auto time = words.number<double>();
-    if (!time || !std::isfinite(*time)) return bad(fmt::format("{} has no time", kind));
-    sweep.time = *time;
+    if (const std::string what = read_laser(words, line.size(), sweep); !what.empty())
+      return bad(fmt::format("{} {}", kind, what));
+    if (corrected && kind == "FLASER") sweep.odometry = wheels.sweep(sweep.pose);
+    has_old = true;
     (kind == "FLASER" ? log.forward : log.side).push_back(std::move(sweep));
   }
   if (log.forward.empty() && log.side.empty()) return Diagnostic{file, 0, "the log has no laser sweeps", carmen_fix};
+  if (has_old) assume_laser(log, given, file);
+  else log.mounting.forward_offset = 0;  // ROBOTLASER lines have the pose of the laser itself
+  if (corrected && wheels.missing() > 1)
+    log.notes.push_back(fmt::format("{}: before {} of {} sweeps, the log has no odometry: the robot counts as standing",
+                                    file, wheels.missing(), log.forward.size()));
+  for (Sweep& sweep : log.forward) {
+    // Until the log is located, the first pose of a FLASER line is that of the laser by the odometry.
+    const Pose2 laser = sweep.odometry * Pose2{{log.mounting.forward_offset, 0}, 0};
+    if (length(laser.position - sweep.pose.position) < 1e-3) sweep.pose = sweep.odometry;
+  }
+  if (corrected) return log;  // GMapping keeps the order of sweeps, but not always their times
   const auto earlier = [](const Sweep& a, const Sweep& b) { return a.time < b.time; };
   std::stable_sort(log.forward.begin(), log.forward.end(), earlier);
   std::stable_sort(log.side.begin(), log.side.end(), earlier);
@@ -156,6 +251,9 @@ std::string carmen_of(const ScanLog& log) {
       "# CARMEN log, written by volvox scan\nPARAM volvox_forward_laser_height {}\nPARAM volvox_side_laser_height "
       "{}\nPARAM volvox_laser_range {}\nPARAM volvox_laser_field_of_view {}\n",
       log.mounting.forward_height, log.mounting.side_height, log.mounting.largest_range, log.mounting.field_of_view);
+  if (log.mounting.ray_step > 0) text += fmt::format("PARAM volvox_laser_ray_step {}\n", log.mounting.ray_step);
+  if (log.mounting.forward_offset != 0)
+    text += fmt::format("PARAM robot_frontlaser_offset {}\n", log.mounting.forward_offset);
   const auto add = [&](const char* kind, const Sweep& s) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "{} {}", kind, s.ranges.size());

@@ -1,6 +1,8 @@
 // A CARMEN log: the recording of a robot with two lasers. FLASER lines are from the horizontal laser, which looks
 // forward; RLASER lines are from the vertical laser, which looks to the right. ROBOTLASER1 and ROBOTLASER2 are the
-// same in CARMEN's newer format. PARAM lines describe the mounting of the lasers. Metres, radians, seconds.
+// same in CARMEN's newer format. PARAM lines describe the mounting of the lasers. In a log that GMapping corrected (it
+// has NEFF lines), the pose of a sweep is the corrected one, and its odometry is summed from the ODOM lines before it.
+// Metres, radians, seconds.
 #pragma once
 
 #include <string>
@@ -34,20 +36,23 @@ struct Sweep {
 
 struct Mounting {
   double forward_height = 0.5, side_height = 0.5;  // m above the floor
+  double forward_offset = 0;                       // of the forward laser, m before the centre of the robot
   double field_of_view = 3.14159265358979323846;
+  double ray_step = 0;  // rad between rays; 0: the last ray is at the end of the field of view
   double largest_range = 8;
 };
 
 struct ScanLog {
   Mounting mounting;
   std::vector<Sweep> forward, side;  // sorted by time
+  std::vector<std::string> notes;    // what the log does not say and was assumed
 };
 
 // Fails for a log without sweeps, or with a sweep without odometry; the error has the line.
 Result<ScanLog> parse_carmen(std::string_view text, const std::string& file);
 std::string carmen_of(const ScanLog& log);
 
-// The angle of one of `rays` rays of a sweep.
+// The angle of one of `rays` rays of a sweep, from the direction in which the laser looks.
 double ray_angle(const Mounting& mounting, std::size_t ray, std::size_t rays);
 
 }  // namespace volvox::scan

@@ -91,6 +91,7 @@ class Lasers {
 
 Drive drive(const Arena& arena, const DriveOptions& options, const Progress& progress) {
   Drive result;
+  result.log.mounting.largest_range = options.range;
   const std::vector<Pose2> path = path_of(arena, options.speed / options.sweeps_a_second);
   Lasers lasers(arena, options, result.log.mounting);
   RandomStream random(options.seed, 0, "scan:odometry");

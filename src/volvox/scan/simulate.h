@@ -15,6 +15,7 @@ struct DriveOptions {
   double speed = 0.25;  // m/s
   double sweeps_a_second = 10;
   std::size_t rays = 361;        // of each sweep, over 180 degrees
+  double range = 8;              // of the lasers, m
   double noise = 0.007;          // standard deviation of a range, m (SICK: 7 mm at 4 m)
   double shake = 0.01;           // standard deviation of the roll of the robot, rad
   double odometry_drift = 0.02;  // relative to the distance and to the rotation

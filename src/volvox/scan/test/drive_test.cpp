@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "volvox/base/index.h"
+#include "volvox/base/math.h"
 #include "volvox/scan/build.h"
 #include "volvox/scan/clean.h"
 #include "volvox/scan/locate.h"
@@ -59,6 +61,55 @@ TEST(ScanLog, SurvivesWhatIsBroken) {
   }
 }
 
+TEST(ScanLog, RaysStandWhereTheLaserHasThem) {
+  const auto angles = [](int rays) {
+    std::string text = fmt::format("FLASER {}", rays);
+    for (int i = 0; i < rays; ++i) text += " 1.5";
+    const auto log = parse_carmen(text + " 0 0 0 0 0 0 1 h 1\n", "a.log");
+    const std::size_t n = log->forward[0].ranges.size();
+    const auto again = parse_carmen(carmen_of(*log), "b.log");  // what is written has the same rays
+    EXPECT_EQ(ray_angle(again->mounting, n - 1, n), ray_angle(log->mounting, n - 1, n));
+    return std::pair(degrees(ray_angle(log->mounting, 0, n)), degrees(ray_angle(log->mounting, n - 1, n)));
+  };
+  // A mirror that turns by a degree for each reading: 180 of them end one degree before the left.
+  EXPECT_NEAR(angles(180).first, -90, 1e-9);
+  EXPECT_NEAR(angles(180).second, 89, 1e-9);
+  EXPECT_NEAR(angles(360).second, 89.5, 1e-9);
+  EXPECT_NEAR(angles(181).second, 90, 1e-9);
+  EXPECT_NEAR(angles(361).second, 90, 1e-9);
+}
+
+TEST(ScanLog, SaysWhichRangeItAssumes) {
+  const std::string sweeps = "FLASER 3 1 29.5 81.91 0 0 0 0 0 0 1 h 1\nFLASER 3 1 81.91 81.91 0 0 0 0 0 0 2 h 2\n";
+  const auto silent = parse_carmen(sweeps, "a.log");
+  EXPECT_EQ(silent->mounting.largest_range, 81.91);
+  ASSERT_EQ(silent->notes.size(), 1u);
+  EXPECT_NE(silent->notes[0].find("81.91 m"), std::string::npos) << silent->notes[0];
+  EXPECT_EQ(parse_carmen("PARAM robot_front_laser_max 50\n" + sweeps, "a.log")->mounting.largest_range, 50);
+  // CARMEN's parameter may be that of its simulator.
+  EXPECT_EQ(parse_carmen("PARAM robot_front_laser_max 10\n" + sweeps, "a.log")->mounting.largest_range, 81.91);
+  const auto given = parse_carmen("PARAM volvox_laser_range 30\n" + sweeps, "a.log");
+  EXPECT_EQ(given->mounting.largest_range, 30);
+  EXPECT_TRUE(given->notes.empty());
+}
+
+// GMapping writes the corrected pose twice into a sweep, and ODOM lines that go on from there.
+TEST(ScanLog, ReadsTheOdometryOfACorrectedLog) {
+  const auto log = parse_carmen(
+      "ODOM 0 0 0 0 0 0 1 p 1\nODOM 1 0 0 0 0 0 2 p 2\nFLASER 2 1 2 1.1 0.1 0.2 1.1 0.1 0.2 2 p 2\n"
+      "ODOM 1.1 0.1 0.2 0 0 0 0 p 0\nNEFF 10\nODOM 1.1 0.6 1.2 0 0 0 3 p 3\n"
+      "FLASER 2 1 2 1.2 0.7 1.1 1.2 0.7 1.1 0 p 0\n",
+      "a.log");
+  ASSERT_TRUE(log.ok()) << log.error().text();
+  ASSERT_EQ(log->forward.size(), 2u);
+  EXPECT_NEAR(log->forward[0].pose.position.x, 1.1, 1e-9);
+  EXPECT_NEAR(log->forward[0].odometry.position.x, 1, 1e-9);
+  EXPECT_NEAR(log->forward[1].pose.heading, 1.1, 1e-9);
+  EXPECT_NEAR(log->forward[1].odometry.heading, 1, 1e-9);
+  const Pose2 step = log->forward[0].odometry.inverse() * log->forward[1].odometry;
+  EXPECT_NEAR(length(step.position), 0.5, 1e-9);
+}
+
 // The robot of seed 002 was localized to 1 cm and 0.5 degrees.
 TEST(Locate, FindsThePathAsWellAsThePaper) {
   const auto arena = make_arena({.seed = 3});
@@ -68,8 +119,8 @@ TEST(Locate, FindsThePathAsWellAsThePaper) {
   double odometry = 0, most = 0, turn = 0;
   for (std::size_t i = 0; i < d.forward_truth.size(); ++i) {
     odometry = std::max(odometry, length(d.log.forward[i].odometry.position - d.forward_truth[i].position));
-    most = std::max(most, length(located->forward[i].pose.position - d.forward_truth[i].position));
-    turn = std::max(turn, std::fabs(wrapped(located->forward[i].pose.heading - d.forward_truth[i].heading)));
+    most = std::max(most, length(located->log.forward[i].pose.position - d.forward_truth[i].position));
+    turn = std::max(turn, std::fabs(wrapped(located->log.forward[i].pose.heading - d.forward_truth[i].heading)));
   }
   EXPECT_GT(odometry, 0.05) << "odometry alone is too good: the test shows nothing";
   EXPECT_LT(most, 0.01);

@@ -68,6 +68,44 @@ TEST(Evaluate, AMeshIsPerfectAgainstItself) {
   EXPECT_EQ(e.boundary_edges, 4u);
 }
 
+// One half of a square is right and finely divided, the other half is 2 cm off and two triangles: half of the area.
+TEST(Evaluate, WeighsAreaAndNotCorners) {
+  TriangleMesh truth, mesh;
+  truth.vertices = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+  truth.triangles = {{0, 1, 2}, {0, 2, 3}};
+  constexpr std::uint32_t steps = 40;
+  for (std::uint32_t i = 0; i <= steps; ++i)
+    for (std::uint32_t k = 0; k <= steps; ++k) mesh.vertices.push_back({0.5 * i / steps, 1.0 * k / steps, 0});
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    for (std::uint32_t k = 0; k < steps; ++k) {
+      const std::uint32_t a = i * (steps + 1) + k, b = a + steps + 1;
+      mesh.triangles.push_back({a, b, b + 1});
+      mesh.triangles.push_back({a, b + 1, a + 1});
+    }
+  }
+  const auto n = static_cast<std::uint32_t>(mesh.vertices.size());
+  for (const Vec3& v : {Vec3{0.5, 0, 0.02}, Vec3{1, 0, 0.02}, Vec3{1, 1, 0.02}, Vec3{0.5, 1, 0.02}})
+    mesh.vertices.push_back(v);
+  mesh.triangles.push_back({n, n + 1, n + 2});
+  mesh.triangles.push_back({n, n + 2, n + 3});
+  EXPECT_NEAR(evaluate(mesh, truth, 500).accuracy_mean, 0.01, 1e-4);
+  EXPECT_NEAR(evaluate(mesh, truth, 500).f_5mm, 2 * 0.5 * 0.5 / (0.5 + 0.5), 0.01);
+}
+
+TEST(Evaluate, CountsPlanesWhoseTrianglesShareNoVertices) {
+  const auto arena = make_arena({.seed = 2});
+  TriangleMesh soup;
+  for (const Triangle& t : arena->mesh.triangles) {
+    const auto n = static_cast<std::uint32_t>(soup.vertices.size());
+    for (const std::uint32_t vertex : t) soup.vertices.push_back(arena->mesh.vertices[vertex]);
+    soup.triangles.push_back({n, n + 1, n + 2});
+  }
+  const Evaluation e = evaluate(soup, soup, 500);
+  EXPECT_EQ(e.planes, 25u);
+  EXPECT_EQ(e.planes_found, 25u);
+  EXPECT_EQ(e.boundary_edges, 4u);
+}
+
 TEST(Evaluate, ASquareThatIsRaisedAndCutShowsBoth) {
   TriangleMesh truth, mesh;
   truth.vertices = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
