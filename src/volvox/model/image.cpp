@@ -31,12 +31,9 @@ bool convert(Sample* pixels, double white, GrayImage& image) {
   return true;
 }
 
-Result<GrayImage> read_gray(const std::filesystem::path& file) {
-  const std::string name = file.string();
-  Result<std::string> bytes = read_text(file);
-  if (!bytes.ok()) return bytes.error();
-  const auto* data = reinterpret_cast<const stbi_uc*>(bytes->data());
-  const int size = narrow<int>(bytes->size());
+Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
+  const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
+  const int size = narrow<int>(bytes.size());
   GrayImage image;
   int channels = 0;
   if (stbi_info_from_memory(data, size, &image.width, &image.height, &channels) == 0) {
@@ -61,11 +58,16 @@ Result<GrayImage> read_gray(const std::filesystem::path& file) {
 }  // namespace
 
 Result<HeightField> read_height_field(const std::filesystem::path& file, const Vec3& size) {
-  Result<GrayImage> image = read_gray(file);
+  const Result<std::string> bytes = read_text(file);
+  if (!bytes.ok()) return bytes.error();
+  return parse_height_field(*bytes, file.string(), size);
+}
+
+Result<HeightField> parse_height_field(std::string_view bytes, const std::string& file, const Vec3& size) {
+  Result<GrayImage> image = parse_gray(bytes, file);
   if (!image.ok()) return image.error();
   if (image->width < 2 || image->height < 2) {
-    return Diagnostic{file.string(), 0,
-                      fmt::format("a terrain cannot be made of {} x {} pixels", image->width, image->height),
+    return Diagnostic{file, 0, fmt::format("a terrain cannot be made of {} x {} pixels", image->width, image->height),
                       "give an image of at least 2 x 2 pixels"};
   }
   auto field = std::make_shared<HeightFieldData>();

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "volvox/base/result.h"
 #include "volvox/model/shape.h"
@@ -15,5 +16,6 @@ Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, con
 
 // A grayscale image as heights: black is 0, white `size.z`. The top of the image is +y.
 Result<HeightField> read_height_field(const std::filesystem::path& file, const Vec3& size);
+Result<HeightField> parse_height_field(std::string_view bytes, const std::string& file, const Vec3& size);
 
 }  // namespace volvox::model

@@ -166,7 +166,8 @@ Mesh GeometryReader::load_mesh(const std::string& uri, const Vec3& scale, const 
 // Errors in a mesh or an image are reported at the line of the model that refers to the file.
 void GeometryReader::report_file(const Error& error, const XMLElement& at) {
   for (const Diagnostic& d : error.diagnostics()) {
-    report_.error(at, d.file.empty() ? d.what : fmt::format("{}: {}", d.file, d.what), d.fix);
+    const std::string where = d.line > 0 ? fmt::format("{}:{}", d.file, d.line) : d.file;
+    report_.error(at, d.file.empty() ? d.what : fmt::format("{}: {}", where, d.what), d.fix);
   }
 }
 

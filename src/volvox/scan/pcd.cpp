@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "volvox/base/index.h"
+#include "volvox/base/lines.h"
 #include "volvox/scan/files.h"
-#include "volvox/scan/text.h"
 
 namespace volvox::scan {
 namespace {

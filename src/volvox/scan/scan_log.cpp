@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "volvox/base/index.h"
+#include "volvox/base/lines.h"
 #include "volvox/base/math.h"
-#include "volvox/scan/text.h"
 
 namespace volvox::scan {
 

@@ -5,10 +5,11 @@
 #include <cstring>
 
 #include "volvox/base/index.h"
-#include "volvox/scan/files.h"
-#include "volvox/scan/text.h"
+#include "volvox/base/lines.h"
+#include "volvox/model/mesh_files.h"
+#include "volvox/model/triangulate.h"
 
-namespace volvox::scan {
+namespace volvox::model {
 namespace {
 
 enum class Format { ascii, little, big };
@@ -175,11 +176,12 @@ class Values {
 
 }  // namespace
 
-Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) {
+Result<FileMesh> parse_ply(std::string_view bytes, const std::string& file) {
   const auto header = parse_header(bytes, file);
   if (!header.ok()) return header.error();
-  TriangleMesh mesh;
+  FileMesh mesh;
   Values values(*header, bytes);
+  Triangulator triangulator;
   bool has_vertices = false, has_colors = false;
   for (const Element& element : header->elements) {
     const bool vertices = element.name == "vertex", faces = element.name == "face";
@@ -200,7 +202,7 @@ Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) 
     for (std::uint64_t row = 0; row < element.count; ++row) {
       if (!values.begin_row()) return values.cut_off(file, element, row);
       Vec3 point;
-      Rgb color;
+      std::array<std::uint8_t, 3> color{};
       std::vector<std::uint32_t> polygon;
       for (const Property& property : element.properties) {
         double count = 1, value = 0;
@@ -218,20 +220,20 @@ Result<TriangleMesh> parse_ply(std::string_view bytes, const std::string& file) 
         if (property.name == "x") point.x = value;
         if (property.name == "y") point.y = value;
         if (property.name == "z") point.z = value;
-        if (property.name == "red") color.r = channel;
-        if (property.name == "green") color.g = channel;
-        if (property.name == "blue") color.b = channel;
+        if (property.name == "red") color[0] = channel;
+        if (property.name == "green") color[1] = channel;
+        if (property.name == "blue") color[2] = channel;
       }
       if (vertices) {
         mesh.vertices.push_back(point);
         if (has_colors) mesh.colors.push_back(color);
       }
-      for (std::size_t i = 2; i < polygon.size(); ++i)
-        mesh.triangles.push_back({polygon[0], polygon[i - 1], polygon[i]});
+      if (!triangulator.add(mesh.vertices, polygon, mesh.triangles))
+        return Diagnostic{file, 0, Triangulator::too_much, "write it again with triangles"};
     }
   }
   if (!has_vertices) return Diagnostic{file, header->lines, "there is no element vertex", ply_fix};
   return mesh;
 }
 
-}  // namespace volvox::scan
+}  // namespace volvox::model

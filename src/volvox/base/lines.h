@@ -1,11 +1,12 @@
-// Lines and words of text files, with line numbers for messages. Internal to scan/.
+// Lines and words of text files, with line numbers for messages.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
-namespace volvox::scan {
+namespace volvox {
 
 // Splits a text into lines, which end in "\n" or "\r\n".
 class Lines {
@@ -62,4 +63,24 @@ class Words {
   std::string_view rest_;
 };
 
-}  // namespace volvox::scan
+// The next line that is not empty and not a comment.
+inline bool next_content(Lines& lines, std::string_view& line) {
+  while (lines.next(line)) {
+    line = line.substr(0, line.find('#'));
+    if (!Words(line).at_end()) return true;
+  }
+  return false;
+}
+
+// Three numbers of a Vec3.
+template <class Point>
+bool next_point(Words& words, Point& point) {
+  for (int i = 0; i < 3; ++i) {
+    const auto value = words.number<double>();
+    if (!value) return false;
+    point[i] = *value;
+  }
+  return true;
+}
+
+}  // namespace volvox
