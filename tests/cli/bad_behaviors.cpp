@@ -49,6 +49,9 @@ int main(int argc, char** argv) {
   };
   add("commands_nan", [](Agent& agent) { agent.move_to("pitch", std::nan("")); });
   add("commands_infinity", [](Agent& agent) { agent.turn("pitch", INFINITY); });
+  add("loops", [](Agent&) {
+    for (volatile bool for_ever = true; for_ever;) {}
+  });
   add("throws", [](Agent&) { throw std::runtime_error("thrown on purpose"); });
   add("throws_a_number", [](Agent&) { throw 42; });
   add("senses_nothing", [](Agent& agent) { agent.percept<double>("pich.angle"); });

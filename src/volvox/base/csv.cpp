@@ -1,5 +1,9 @@
 #include "volvox/base/csv.h"
 
+#include <algorithm>
+
+#include "volvox/base/text.h"
+
 namespace volvox {
 
 Csv::Csv(std::initializer_list<std::string_view> headings) {
@@ -12,7 +16,10 @@ Csv::Csv(const std::vector<std::string>& headings) {
   end_row();
 }
 
-void Csv::add(std::string_view field) {
+void Csv::add(std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const std::string readable = plain ? std::string() : valid_utf8(text);
+  const std::string_view field = plain ? text : std::string_view(readable);
   if (!row_begins_) text_ += ',';
   row_begins_ = false;
   if (field.find_first_of(",\"\n\r") == std::string_view::npos) {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "volvox/base/text.h"
+
 namespace volvox {
 namespace detail {
 
@@ -15,7 +17,7 @@ void describe_number(std::string& out, double value) {
 
 void describe_text(std::string& out, std::string_view value) {
   out += '"';
-  for (const char c : value) {
+  for (const char c : valid_utf8(value)) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;

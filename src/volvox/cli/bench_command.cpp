@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
@@ -141,7 +142,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
       rows.push_back(std::move(row));
     }
   }
-  if (arguments.json) fmt::print("{}\n", nlohmann::ordered_json{{"results", results}}.dump(2));
+  if (arguments.json) fmt::print("{}\n", to_json_text(nlohmann::ordered_json{{"results", results}}, 2));
   else
     fmt::print("\n{}\n  ms a tick on {} thread{}; 'all but move' is everything except the physics engine.\n",
                report::text_table(rows), arguments.threads, arguments.threads == 1 ? "" : "s");

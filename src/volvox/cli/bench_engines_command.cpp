@@ -8,9 +8,10 @@
 #include <set>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/child_process.h"
+#include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
-#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/physics/scenes/scene_run.h"
 #include "volvox/physics/scenes/scenes.h"
@@ -162,10 +163,10 @@ ordered_json to_json(const Measurement& m) {
 
 void measure_once(Row& row, const BenchScene& scene, const physics::scenes::MeasureOptions& options,
                   const sim::Library& library, const std::atomic<bool>& stop) {
-  const auto outcome =
-      platform::run_in_child([&] { return to_json(measure(scene, library.engines, row.engine->name, options)).dump(); },
-                             // The child checks the limit between ticks; this ends one that hangs in a tick.
-                             2 * options.limit + 10, &stop);
+  const auto outcome = platform::run_in_child(
+      [&] { return to_json_text(to_json(measure(scene, library.engines, row.engine->name, options))); },
+      // The child checks the limit between ticks; this ends one that hangs in a tick.
+      2 * options.limit + 10, &stop);
   if (stop) return;  // stopped, not failed
   row.rss_mb = std::max(row.rss_mb, real(outcome.peak_memory_bytes) / (1 << 20));
   row.failure = outcome.failure;
@@ -350,7 +351,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
   if (arguments.list) return list_scenes();
   const auto plan = make_plan(arguments, library);
   if (!plan.ok()) return complain(plan.error());
-  const StopOnSignal stop;
+  const platform::StopOnSignal stop;
   std::vector<Row> rows;
   {
     std::size_t runs = 0;
@@ -378,7 +379,7 @@ int bench_engines_command(const BenchEnginesArguments& arguments, sim::Library& 
     for (const Row& row : rows) results.push_back(to_json(row, rows));
     ordered_json printed{{"results", results}};
     if (stop.requested()) printed["interrupted"] = true;
-    fmt::print("{}\n", printed.dump(2));
+    fmt::print("{}\n", to_json_text(printed, 2));
   } else {
     print_table(rows, *plan, arguments);
   }

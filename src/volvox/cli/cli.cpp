@@ -219,7 +219,13 @@ void add_run(CLI::App& app, Arguments& a) {
   run->footer(run_examples);
   add_run_options(*run, a.run);
   add_restore(*run, a.run);
-  run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file")->type_name("FILE");
+  CLI::Option* save = run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file");
+  save->type_name("FILE");
+  run->add_option("--save-every", a.run.save_every,
+                  "with --save: also write it every S simulated seconds, each time in place of the one before")
+      ->type_name("S")
+      ->check(between(1e-9, 1e9))
+      ->needs(save);
   run->add_flag("--real-time", a.run.real_time, "run in real time, or FACTOR times as fast: --real-time=0.5")
       ->type_name("[=FACTOR]");
   run->add_flag("--isolate", a.run.isolate,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "volvox/base/log.h"
+#include "volvox/base/platform/folder_lock.h"
 #include "volvox/base/result.h"
 #include "volvox/record/recorder.h"
 #include "volvox/record/recording.h"
@@ -38,7 +39,7 @@ struct ViewArguments {
 struct RunArguments {
   std::string experiment, engine;
   std::optional<std::string> dt, substep, out, save, restore;
-  std::optional<double> duration;
+  std::optional<double> duration, save_every;
   // The text of the option; "true": given without a value; empty: not given.
   std::string real_time, isolate;
   std::uint64_t seed = 1;
@@ -92,6 +93,8 @@ void print_results(const sim::RunReport& report, const std::string& folder);
 Result<void> viewer_is_built();
 // Records the run into this file, with the render tree that a recording needs to be shown again.
 Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const std::filesystem::path& file);
+// Makes the folder of the results and keeps it for this process: two that write into it would mix their files.
+Result<platform::FolderLock> keep_folder(const std::filesystem::path& folder, double patience = 0);
 // Writes all results of a run into its folder: the files of Run::write, report.html, and the end of the recording
 // (null: none).
 Result<void> write_results(sim::Run& run, record::Recorder* recorder, const std::filesystem::path& folder);

@@ -18,7 +18,7 @@ _volvox() {
   case $command in
     run|sweep|picture|bench|crosscheck)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --restore --plugin --isolate --real-time --record --pcap --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --messages --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--engine --duration --dt --substep --seed --threads --set --save --save-every --restore --plugin --isolate --real-time --record --pcap --view --host --port --no-browser --out --json --quiet --video --camera --size --docks --rays --messages --renderer --at --strobe --output --engines --seconds --modules --scenes --n --repeats --limit --list --csv --tolerance --seeds --jobs --vary --help" -- "$word"))
       else
         [[ $command == bench ]] && COMPREPLY=($(compgen -W "engines" -- "$word"))
         COMPREPLY+=($(compgen -W "$("$volvox" list experiments --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word"))

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "volvox/base/csv.h"
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
@@ -200,7 +200,7 @@ Result<fs::path> make_folder(const CrosscheckArguments& arguments, const std::st
   if (!arguments.out) return make_next_run_folder("crosscheck_" + experiment);
   std::error_code error;
   fs::create_directories(*arguments.out, error);
-  if (error || !std::ofstream(fs::path(*arguments.out) / "findings.txt", std::ios::app))
+  if (error || !can_write_file(fs::path(*arguments.out) / "findings.txt"))
     return Diagnostic{*arguments.out, 0, "no results can be written into this folder",
                       "give another one with --out DIR"};
   return fs::path(*arguments.out);
@@ -269,6 +269,7 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
                           "name at least two different engines, the reference first, as in --engines native,bullet"));
   std::vector<sim::RunReport> reports;
   fs::path folder;
+  Result<platform::FolderLock> kept = Error("no folder was made yet", "");
   for (const std::string& engine : engines) {
     sim::RunOptions options;
     options.experiment = arguments.experiment;
@@ -284,6 +285,8 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
       const auto made = make_folder(arguments, (*run)->report().experiment);
       if (!made.ok()) return complain(made.error());
       folder = *made;
+      kept = keep_folder(folder);
+      if (!kept.ok()) return complain(kept.error());
     }
     {
       ProgressBar bar(fmt::format("{} on {}", (*run)->report().experiment, engine), arguments.json);
@@ -302,7 +305,8 @@ int crosscheck_command(const CrosscheckArguments& arguments, sim::Library& libra
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
     for (const sim::RunReport& report : reports) results.push_back(nlohmann::ordered_json::parse(report.json()));
     fmt::print("{}\n",
-               nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}.dump(2));
+               to_json_text(
+                   nlohmann::ordered_json{{"results", results}, {"findings", found}, {"folder", folder.string()}}, 2));
   } else {
     print_table(reports, arguments.tolerance);
     fmt::print("{}\n", found.empty() ? "  The engines agree." : "  Where they disagree:");

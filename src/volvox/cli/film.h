@@ -53,6 +53,7 @@ class Film {
 
   // Takes a frame if one is due. The first failure ends the film, not the run.
   void observe(const sim::Simulation& simulation);
+  const Result<void>& status() const { return status_; }
   Result<void> finish();
 
  private:

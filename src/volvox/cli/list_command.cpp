@@ -7,6 +7,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/isa.h"
+#include "volvox/base/json_text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
@@ -277,7 +278,7 @@ int list_command(const std::string& what, bool json, const sim::Library& library
     return complain(Error(fmt::format("there is nothing to list under '{}'", what),
                           fmt::format("use one of: {}", fmt::join(names, ", "))));
   }
-  if (json) fmt::print("{}\n", object.dump(2));
+  if (json) fmt::print("{}\n", to_json_text(object, 2));
   return done;
 }
 

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "volvox/base/hash.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/net/pcapng.h"
@@ -39,7 +38,7 @@ int net_flood_command(const NetArguments& arguments) {
   if (arguments.window && options.mode == net::FloodMode::wired) say_it_does_nothing("--window", *mode);
 
   // Checked before the flood, which may take long.
-  if (!arguments.pcap.empty() && !std::ofstream(arguments.pcap, std::ios::binary | std::ios::app))
+  if (!arguments.pcap.empty() && !can_write_file(arguments.pcap))
     return complain(
         Diagnostic{arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
   net::FrameLog log;

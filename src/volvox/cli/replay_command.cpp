@@ -3,23 +3,22 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/json_text.h"
+#include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
-#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/record/replay.h"
 
 namespace volvox::cli {
 namespace {
 
-void say_if_cut_off(const record::Recording& recording, Log& log) {
-  if (!recording.complete())
-    log.warning(fmt::format("{}: the run was cut off; the recording ends with its last whole chunk, at {:.3f} s",
-                            recording.file().string(), recording.dt().start_of(recording.last_tick()).seconds()));
+void warn_about(const record::Recording& recording, Log& log) {
+  if (const std::string warning = recording.warning(); !warning.empty()) log.warning(warning);
 }
 
 int verify(record::Recording& recording, const ReplayArguments& arguments, sim::Library& library, Log& log) {
   Log silent;  // the log of the agents was shown when the run was recorded
-  const StopOnSignal stop;
+  const platform::StopOnSignal stop;
   Result<record::Verification> verified = [&] {
     ProgressBar bar("verifying", arguments.quiet || arguments.json);
     return record::verify(
@@ -37,14 +36,14 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
                    {"field", v.field},
                    {"detail", v.detail},
                    {"parts", v.parts}});
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", to_json_text(json, 2));
   } else if (!v.same) {
     fmt::print("the first difference is at tick {} ({:.3f} s), {}{}{}{}\n", v.tick, v.time,
                v.module.empty() ? "" : fmt::format("module '{}', ", v.module), v.field,
                v.detail.empty() ? "" : ": " + v.detail,
                v.parts > 1 ? fmt::format("\n  {} parts of the state differ in that tick", v.parts) : "");
   } else if (!arguments.quiet) {
-    fmt::print("{} run again{}, and every state hash is the same\n",
+    fmt::print("{} run again{}, and every state hash is the same, as is all that was recorded\n",
                v.ticks == 1 ? "1 tick was" : fmt::format("{} ticks were", v.ticks),
                v.stopped ? " before it was stopped" : "");
   }
@@ -57,7 +56,7 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
 int replay_command(const ReplayArguments& arguments, sim::Library& library, Log& log) {
   auto recording = record::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
-  say_if_cut_off(**recording, log);
+  warn_about(**recording, log);
   if (arguments.verify) {
     const auto options = record::options_of(**recording);
     if (!options.ok()) return complain(options.error());
@@ -70,7 +69,7 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
 int export_command(const ExportArguments& arguments, Log& log) {
   auto recording = record::Recording::open(arguments.folder);
   if (!recording.ok()) return complain(recording.error());
-  say_if_cut_off(**recording, log);
+  warn_about(**recording, log);
   const std::filesystem::path folder =
       arguments.out ? std::filesystem::path(*arguments.out) : (*recording)->file().parent_path() / "csv";
   auto written = record::export_csv(**recording, folder);

@@ -16,6 +16,15 @@ Result<std::shared_ptr<record::Recorder>> start_recording(sim::Run& run, const f
   return recorder;
 }
 
+Result<platform::FolderLock> keep_folder(const fs::path& folder, double patience) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return Diagnostic{folder.string(), 0, "the output folder cannot be made: " + error.message(),
+                      "give a folder that can be written, with --out DIR"};
+  return platform::FolderLock::take(folder, patience);
+}
+
 Result<void> write_results(sim::Run& run, record::Recorder* recorder, const fs::path& folder) {
   auto written = run.write(folder);
   // A snapshot that could not be saved must not cost the report.

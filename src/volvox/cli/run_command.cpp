@@ -4,11 +4,11 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
+#include "volvox/base/platform/stop_on_signal.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
-#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/net/pcapng.h"
 #include "volvox/plugin/plugins.h"
@@ -37,7 +37,7 @@ namespace {
 
 // The folder of the results. Made before the run: a run of hours must not end with a folder that cannot be written.
 Result<fs::path> make_output_folder(const RunArguments& arguments, const std::string& experiment) {
-  if (arguments.save && !std::ofstream(*arguments.save, std::ios::binary | std::ios::app))
+  if (arguments.save && !can_write_file(*arguments.save))
     return Diagnostic{*arguments.save, 0, "the snapshot cannot be written", "give --save a path that can be written"};
   if (!arguments.out) return make_next_run_folder(experiment);
   return fs::path(*arguments.out);
@@ -164,6 +164,7 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
     options.plugins.push_back(fs::is_regular_file(plugin, error) ? fs::absolute(plugin).string() : plugin);
   }
   options.save_to = arguments.save;
+  options.save_every = arguments.save_every;
   options.restore_from = arguments.restore;
   return options;
 }
@@ -181,8 +182,10 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
         "leave --pcap out, or declare <volvox:wire>, <volvox:radio> or <volvox:bus> in the robot (docs/network.md)"));
   const auto folder = make_output_folder(arguments, (*run)->report().experiment);
   if (!folder.ok()) return complain(folder.error());
-  if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
+  const auto kept = keep_folder(*folder);
+  if (!kept.ok()) return complain(kept.error());
   clear_results(*folder);
+  if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
   // The files may be in the folder, so it was made first; on failure its status must not stay "running".
   const auto refuse = [&](const Error& error) {
     write_failure(**run, *folder, error.text());
@@ -195,11 +198,16 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     auto made = Film::create(*arguments.video, view, render_engines(library), (*run)->simulation());
     if (!made.ok()) return refuse(made.error());
     film = std::move(*made);
-    (*run)->add_onlooker([&](const sim::Simulation& simulation) { film->observe(simulation); });
+    (*run)->add_onlooker([&](const sim::Simulation& simulation) {
+      const bool good = film->status().ok();
+      film->observe(simulation);
+      if (good && !film->status().ok())
+        log.warning("the film ends here, the run goes on: " + film->status().error().text());
+    });
   }
   Capture capture;
   if (arguments.pcap) {
-    if (!std::ofstream(*arguments.pcap, std::ios::binary | std::ios::app))
+    if (!can_write_file(*arguments.pcap))
       return refuse(
           Diagnostic{*arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
     (*run)->simulation().minds().keep_frames(true);
@@ -219,21 +227,22 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   };
   // Film and capture show the run up to its end or its first reset.
   if (arguments.show) {
-    const int status = view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log);
+    int status = view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log);
     if (film)
-      if (auto filmed = film->finish(); !filmed.ok()) return complain(filmed.error()), run_failed;
-    if (auto captured = write_capture(); !captured.ok()) return complain(captured.error()), run_failed;
+      if (auto filmed = film->finish(); !filmed.ok()) complain(filmed.error()), status = run_failed;
+    if (auto captured = write_capture(); !captured.ok()) complain(captured.error()), status = run_failed;
     return status;
   }
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
-    const StopOnSignal stop;
+    const platform::StopOnSignal stop;
     (*run)->finish([&](const sim::Progress& progress) { bar.show(progress); }, &stop.requested());
   }
   const sim::RunReport& report = (*run)->report();
   auto written = write_results(**run, recorder.get(), *folder);
-  if (written.ok()) written = write_capture();
+  // What fails does not keep the others from being written.
+  if (auto captured = write_capture(); written.ok()) written = captured;
   if (film)
     if (auto filmed = film->finish(); written.ok()) written = filmed;
   if (!written.ok()) write_failure(**run, *folder, written.error().text());

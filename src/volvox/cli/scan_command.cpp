@@ -7,6 +7,7 @@
 
 #include "volvox/base/csv.h"
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
@@ -172,12 +173,12 @@ int simulate(const ScanArguments& a) {
     }
   }
   if (a.json) {
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", to_json_text(json));
   } else if (!a.quiet) {
     std::vector<std::vector<std::string>> rows = {
         {"triangles of the arena", std::to_string(arena->mesh.triangles.size())}};
-    if (json.contains("points")) rows.push_back({"points of the cloud", json["points"].dump()});
-    if (json.contains("sweeps")) rows.push_back({"sweeps of the drive", json["sweeps"].dump()});
+    if (json.contains("points")) rows.push_back({"points of the cloud", to_json_text(json["points"])});
+    if (json.contains("sweeps")) rows.push_back({"sweeps of the drive", to_json_text(json["sweeps"])});
     fmt::print("{}", report::text_table(rows));
   }
   return done;
@@ -233,7 +234,7 @@ int locate(const ScanArguments& a) {
     json["error_max_deg"] = degrees(turn);
   }
   if (a.json) {
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", to_json_text(json));
   } else if (!a.quiet) {
     std::vector<std::vector<std::string>> rows = {{"sweeps", std::to_string(located->forward.size())}};
     if (json.contains("error_mean_mm"))
@@ -258,9 +259,8 @@ int clean(const ScanArguments& a) {
   const std::size_t duplicates = cloud->points.size() - single.points.size(),
                     lone = single.points.size() - result.points.size();
   if (a.json)
-    fmt::print(
-        "{}\n",
-        nlohmann::json({{"points", result.points.size()}, {"duplicates", duplicates}, {"outliers", lone}}).dump());
+    fmt::print("{}\n", to_json_text(nlohmann::json(
+                           {{"points", result.points.size()}, {"duplicates", duplicates}, {"outliers", lone}})));
   else if (!a.quiet)
     fmt::print("{}", report::text_table({{"points", std::to_string(result.points.size())},
                                          {"duplicates left out", std::to_string(duplicates)},
@@ -328,7 +328,7 @@ int build(const ScanArguments& a) {
   const auto built = build_mesh(a);
   if (!built.ok()) return complain(built.error());
   if (const auto written = scan::write_arena(*built, a.output); !written.ok()) return complain(written.error());
-  if (a.json) fmt::print("{}\n", json_of(a, *built).dump());
+  if (a.json) fmt::print("{}\n", to_json_text(json_of(a, *built)));
   else if (!a.quiet) print_built(*built);
   return done;
 }
@@ -396,7 +396,7 @@ int refine(const ScanArguments& a) {
     json["new_points"] = refined->new_points;
     json["fits"] = nlohmann::json::array();
     for (const scan::Registration& fit : refined->fits) json["fits"].push_back(json_of(fit));
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", to_json_text(json));
   } else if (!a.quiet) {
     for (std::size_t i = 0; i < refined->fits.size(); ++i) {
       fmt::print("{} laid on the arena\n", a.scans[i]);
@@ -422,19 +422,18 @@ int evaluate(const ScanArguments& a) {
     e = scan::evaluate(*mesh, *truth, a.density, progress.teller());
   }
   if (a.json) {
-    fmt::print("{}\n", nlohmann::json({{"triangles", e.triangles},
-                                       {"accuracy_mean_mm", 1e3 * e.accuracy_mean},
-                                       {"accuracy_p95_mm", 1e3 * e.accuracy_p95},
-                                       {"completeness_mean_mm", 1e3 * e.completeness_mean},
-                                       {"completeness_p95_mm", 1e3 * e.completeness_p95},
-                                       {"hausdorff_mm", 1e3 * e.hausdorff},
-                                       {"f_2cm", e.f_2cm},
-                                       {"f_5mm", e.f_5mm},
-                                       {"boundary_edges", e.boundary_edges},
-                                       {"non_manifold_edges", e.non_manifold_edges},
-                                       {"planes", e.planes},
-                                       {"planes_found", e.planes_found}})
-                           .dump());
+    fmt::print("{}\n", to_json_text(nlohmann::json({{"triangles", e.triangles},
+                                                    {"accuracy_mean_mm", 1e3 * e.accuracy_mean},
+                                                    {"accuracy_p95_mm", 1e3 * e.accuracy_p95},
+                                                    {"completeness_mean_mm", 1e3 * e.completeness_mean},
+                                                    {"completeness_p95_mm", 1e3 * e.completeness_p95},
+                                                    {"hausdorff_mm", 1e3 * e.hausdorff},
+                                                    {"f_2cm", e.f_2cm},
+                                                    {"f_5mm", e.f_5mm},
+                                                    {"boundary_edges", e.boundary_edges},
+                                                    {"non_manifold_edges", e.non_manifold_edges},
+                                                    {"planes", e.planes},
+                                                    {"planes_found", e.planes_found}})));
     return done;
   }
   fmt::print("{}",
@@ -471,7 +470,7 @@ int register_(const ScanArguments& a) {
     for (const Vec3& p : moving->points) both.points.push_back(found->pose * p);
     if (const auto written = scan::write_cloud(both, a.output); !written.ok()) return complain(written.error());
   }
-  if (a.json) fmt::print("{}\n", json_of(*found).dump());
+  if (a.json) fmt::print("{}\n", to_json_text(json_of(*found)));
   else if (!a.quiet) print_fit(*found);
   return done;
 }

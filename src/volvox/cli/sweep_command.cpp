@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/clock.h"
-#include "volvox/base/platform/file_lock.h"
+#include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
-#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/sweep.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/report/run_report.h"
@@ -86,7 +86,7 @@ struct RunningRun {
 // False: stopped on request, with its child processes.
 bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& parent, std::size_t jobs,
              const sim::Library& library, bool quiet) {
-  const StopOnSignal stop;
+  const platform::StopOnSignal stop;
   const std::size_t done_before = plan.runs.size() - pending.size();
   SweepProgress progress(plan.experiment, plan.runs.size(), done_before, quiet);
   std::vector<RunningRun> running;
@@ -152,10 +152,9 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   const auto folder = arguments.run.out ? Result<fs::path>(fs::path(*arguments.run.out))
                                         : make_next_run_folder("sweep_" + plan->experiment);
   if (!folder.ok()) return complain(folder.error());
+  const auto kept = keep_folder(*folder, 2);
+  if (!kept.ok()) return complain(kept.error());
   if (auto claimed = claim_folder(*folder, *plan); !claimed.ok()) return complain(claimed.error());
-  // Two sweeps in one folder at the same time would do each run twice and disturb each other.
-  const auto lock = platform::FileLock::take(*folder / "sweep.json", 2);
-  if (!lock.ok()) return complain(lock.error());
 
   const fs::path parent = *folder / "runs";
   std::vector<SweepRun*> pending;
@@ -173,7 +172,7 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
   const auto table = write_file(*folder / "sweep.csv", sweep_csv(*plan));
   auto plots = write_plots(*folder, *plan);
   if (!table.ok() || !plots.ok()) return complain(!plots.ok() ? plots.error() : table.error()), run_failed;
-  if (arguments.run.json) fmt::print("{}\n", to_json(*plan, *folder, found, *plots).dump(2));
+  if (arguments.run.json) fmt::print("{}\n", to_json_text(to_json(*plan, *folder, found, *plots), 2));
   else if (!arguments.run.quiet)
     fmt::print("\n{}\n  means over the seeds +- 95 % confidence\n  table  {}\n  plots  {}\n", sweep_table(*plan),
                (*folder / "sweep.csv").string(), (*folder / "by_*.svg").string());

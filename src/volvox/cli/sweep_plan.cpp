@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/sweep.h"
 
 namespace volvox::cli {
@@ -209,7 +211,7 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
     run.options = std::move(*options);
     plan.runs.push_back(std::move(run));
   }
-  plan.identity = identity(arguments, plan.experiment, plan.varied).dump(2);
+  plan.identity = to_json_text(identity(arguments, plan.experiment, plan.varied), 2);
   if (auto tried = try_settings(plan, *located, library); !tried.ok()) return tried.error();
   return plan;
 }
@@ -227,14 +229,11 @@ Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
       if (!found.contains(key) || found[key] != value)
         return Diagnostic{file.string(), 0,
                           fmt::format("the folder holds another sweep: its {} is {}, and here it is {}", key,
-                                      found.contains(key) ? found[key].dump() : "missing", value.dump()),
+                                      found.contains(key) ? to_json_text(found[key]) : "missing", to_json_text(value)),
                           "give the same settings to continue it, or another folder with --out DIR"};
     return {};
   }
-  std::ofstream out(file);
-  out << plan.identity << '\n';
-  out.flush();
-  if (error || !out)
+  if (error || !write_file(file, plan.identity + "\n").ok())
     return Diagnostic{folder.string(), 0, "no results can be written into this folder",
                       "give another one with --out DIR"};
   return {};

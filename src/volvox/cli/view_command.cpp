@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "volvox/base/index.h"
+#include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
-#include "volvox/cli/stop_on_signal.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
 #include "volvox/record/recording_format.h"
@@ -63,6 +63,7 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
     auto made = sim::Run::prepare(again, library, log);
     if (!made.ok()) return made.error();
     for (const auto& [key, value] : settings) changed[key] = value;
+    if (auto announced = (*made)->announce(folder); !announced.ok()) return announced.error();
     if (arguments.record) {
       auto started = record_into(**made, folder);
       if (!started.ok()) return started.error();
@@ -73,7 +74,7 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
   const auto at_end = [&](sim::Run& ended) {
     if (auto written = write_results(ended, recorder.get(), folder); !written.ok()) not_written = written.error();
   };
-  const StopOnSignal stop;
+  const platform::StopOnSignal stop;
   view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end, arguments.record);
   if (options.real_time) viewed.set_speed(*options.real_time);
   viewed.loop(stop.requested());
@@ -94,7 +95,7 @@ int view_recording(record::Recording& recording, const ReplayArguments& argument
   if (!viewer.ok()) return complain(viewer.error());
   auto viewed = view::ViewedRecording::create(**viewer, recording);
   if (!viewed.ok()) return complain(viewed.error());
-  const StopOnSignal stop;
+  const platform::StopOnSignal stop;
   (*viewed)->loop(stop.requested());
   return done;
 }
@@ -107,7 +108,7 @@ int view_robot_command(const std::string& robot, const ViewerArguments& argument
   if (!viewer.ok()) return complain(viewer.error());
   auto viewed = view::ViewedRobot::create(**viewer, *model);
   if (!viewed.ok()) return complain(viewed.error());
-  const StopOnSignal stop;
+  const platform::StopOnSignal stop;
   (*viewed)->loop(stop.requested());
   return done;
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "volvox/base/index.h"
+#include "volvox/base/text.h"
 #include "volvox/net/can_bits.h"
 
 namespace volvox::net {
@@ -150,10 +150,7 @@ std::vector<std::byte> pcapng(const FrameLog& log) {
 
 Result<void> write_pcapng(const FrameLog& log, const std::string& path) {
   const std::vector<std::byte> bytes = pcapng(log);
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  file.close();
-  if (!file)
+  if (!write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}).ok())
     return Error(fmt::format("the capture could not be written to {}", path),
                  "check the folder and the space on the disk");
   return {};

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/mind/transfer.h"
@@ -21,7 +22,7 @@ constexpr double listing_limit = 10;        // s, to load a library and list it
 // Lists what a library offers in another process, so that none of its code is loaded here.
 std::string list_offers(const std::filesystem::path& file) {
   auto loaded = load_plugin(file);
-  if (!loaded.ok()) return json{{"error", loaded.error().text()}}.dump();
+  if (!loaded.ok()) return to_json_text(json{{"error", loaded.error().text()}});
   json listed = {{"name", loaded->facts.name},
                  {"description", loaded->facts.description},
                  {"build", loaded->facts.build},
@@ -42,7 +43,7 @@ std::string list_offers(const std::filesystem::path& file) {
   listed["sensors"] = json::array();
   for (const std::string& name : loaded->offered->sensors.names())
     listed["sensors"].push_back({{"name", name}, {"description", loaded->offered->sensors.description(name)}});
-  return listed.dump();
+  return to_json_text(listed);
 }
 
 }  // namespace

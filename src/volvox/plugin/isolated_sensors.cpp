@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/mind/camera.h"
@@ -112,16 +113,15 @@ mind::SensorFactory IsolatedLibrary::sensor_factory(const std::string& type) {
             const mind::Sensor& made = self->sensor_here(number);
             const Parameters& given = self->sensors_[number].parameters;
             if (const auto checked = given.check(false); !checked.ok())
-              return json{{"error", checked.error().text()}}.dump();
-            return json{{"type", made.type().key},
-                        {"type name", made.type().name},
-                        {"casts rays", made.casts_rays()},
-                        {"needs contacts", made.needs_contacts()},
-                        {"neighbor range", made.neighbor_range()},
-                        {"asked", given.asked()}}
-                .dump();
+              return to_json_text(json{{"error", checked.error().text()}});
+            return to_json_text(json{{"type", made.type().key},
+                                     {"type name", made.type().name},
+                                     {"casts rays", made.casts_rays()},
+                                     {"needs contacts", made.needs_contacts()},
+                                     {"neighbor range", made.neighbor_range()},
+                                     {"asked", given.asked()}});
           } catch (const std::exception& error) {
-            return json{{"error", error.what()}}.dump();
+            return to_json_text(json{{"error", error.what()}});
           }
         },
         making_limit);

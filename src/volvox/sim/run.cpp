@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "volvox/base/csv.h"
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/base/text.h"
+#include "volvox/sim/snapshot_seal.h"
 #include "volvox/world/measures.h"
 
 namespace volvox::sim {
@@ -106,6 +107,9 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.modules = simulation_->world().modules().size();
   report_.settings = settings;
   sample_every_ = std::max<std::int64_t>(1, std::llround(0.05 / shared->run.dt.seconds()));
+  report_.save_every = options.save_every;
+  if (options.save_every)
+    save_every_ = std::max<std::int64_t>(1, std::llround(*options.save_every / shared->run.dt.seconds()));
   start_centre_ = world::centre_of_mass(simulation_->world());
   if (auto begun = begin_hooks(); !begun.ok()) return begun;
   const bool restores = options.restore_from || options.restore_bytes;
@@ -193,16 +197,6 @@ Result<void> Run::begin_hooks() {
   return {};
 }
 
-namespace {
-
-std::uint64_t seal_of(std::span<const std::byte> bytes) {
-  Hasher hasher;
-  hasher.add(bytes.data(), bytes.size());
-  return hasher.value();
-}
-
-}  // namespace
-
 // A snapshot of a run: that of its simulation, and the measurements so far.
 void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
   ar("simulation", simulation);
@@ -216,29 +210,28 @@ Result<void> Run::save(const fs::path& file) {
   if (!snapshot.ok()) return snapshot.error();
   SaveArchive ar;
   archive(ar, *snapshot);
-  // A hash at the end: a damaged file must be refused, not simulated.
   std::vector<std::byte> bytes = ar.take();
-  const std::uint64_t seal = seal_of(bytes);
-  bytes.resize(bytes.size() + sizeof seal);
-  std::memcpy(bytes.data() + bytes.size() - sizeof seal, &seal, sizeof seal);
-  std::ofstream out(file, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-  out.flush();
-  if (!out) return Diagnostic{file.string(), 0, "the snapshot cannot be written", "give a path that can be written"};
+  add_seal(bytes);
+  if (!write_file(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}).ok())
+    return Diagnostic{file.string(), 0, "the snapshot cannot be written",
+                      "give a path that can be written, and see whether the disk is full"};
   return {};
 }
 
+// A snapshot that cannot be written does not end the run, and the one before is still there.
+void Run::save_on_the_way() {
+  const auto saved = save(*options_.save_to);
+  if (!saved.ok() && !save_failed_)
+    log_.warning(fmt::format("at {:.3f} s: {}", simulation_->now().seconds(), saved.error().text()));
+  save_failed_ = !saved.ok();
+}
+
 Result<void> Run::restore(const std::string& text, const std::string& file) {
-  std::span<const std::byte> bytes = std::as_bytes(std::span(text));
-  std::uint64_t seal = 0;
-  if (bytes.size() >= sizeof seal) {
-    std::memcpy(&seal, bytes.data() + bytes.size() - sizeof seal, sizeof seal);
-    bytes = bytes.first(bytes.size() - sizeof seal);
-  }
-  if (seal != seal_of(bytes))
+  const auto bytes = without_seal(std::as_bytes(std::span(text)));
+  if (!bytes)
     return Diagnostic{file, 0, "this is not a snapshot of a run, or it is damaged",
                       "give a file that --save wrote, whole and unchanged"};
-  LoadArchive ar(bytes);
+  LoadArchive ar(*bytes);
   std::vector<std::byte> snapshot;
   archive(ar, snapshot);
   auto restored = simulation_->restore(snapshot);
@@ -262,6 +255,8 @@ StepStatus Run::step() {
   if (!status.ok()) {
     report_.status = "failed";
     report_.failure = status.text();
+  } else if (save_every_ > 0 && simulation_->tick() % save_every_ == 0 && simulation_->tick() < ticks_) {
+    save_on_the_way();
   }
   return status;
 }
@@ -384,16 +379,25 @@ void Run::end() {
     for (const std::string& warning : library_.plugins->warnings())
       if (report_.warnings.size() < most_warnings) report_.warnings.push_back(warning);
   }
+  if (!report_.history.empty() && report_.history.back().time < last_sample_.time)
+    report_.history.push_back(last_sample_);
   report_.state_hash = simulation_->hash();
   report_.inputs = simulation_->inputs_so_far();
 }
 
 void Run::sample() {
   const world::World& world = simulation_->world();
-  report_.history.push_back({simulation_->now().seconds(), world::centre_of_mass(world), world::kinetic_energy(world),
-                             world.modules().empty() ? 0 : world::highest_link(world), world.organism_count(),
-                             world.graph().connections()});
-  for (const auto& take : sample_observers_) take(report_.history.back());
+  last_sample_ = {simulation_->now().seconds(), world::centre_of_mass(world),
+                  world::kinetic_energy(world), world.modules().empty() ? 0 : world::highest_link(world),
+                  world.organism_count(),       world.graph().connections()};
+  if (samples_++ % keep_every_ == 0) report_.history.push_back(last_sample_);
+  if (report_.history.size() >= RunReport::longest_history) {
+    for (std::size_t i = 1; 2 * i < report_.history.size(); ++i) report_.history[i] = report_.history[2 * i];
+    report_.history.resize((report_.history.size() + 1) / 2);
+    keep_every_ *= 2;
+  }
+  if (metrics_file_) metrics_file_->add(last_sample_);
+  for (const auto& take : sample_observers_) take(last_sample_);
 }
 
 namespace {
@@ -409,7 +413,7 @@ Result<void> make_folder(const fs::path& folder) {
 
 }  // namespace
 
-Result<void> Run::announce(const fs::path& folder) const {
+Result<void> Run::announce(const fs::path& folder) {
   if (auto made = make_folder(folder); !made.ok()) return made;
   const nlohmann::ordered_json json = {{"experiment", report_.experiment},
                                        {"engine", report_.engine},
@@ -418,7 +422,12 @@ Result<void> Run::announce(const fs::path& folder) const {
                                        {"threads", report_.threads},
                                        {"modules", report_.modules},
                                        {"status", "running"}};
-  return write_file(folder / "summary.json", json.dump(2) + "\n");
+  if (auto written = write_file(folder / "summary.json", to_json_text(json, 2) + "\n"); !written.ok()) return written;
+  metrics_folder_ = folder;
+  metrics_file_.emplace(folder / "metrics.csv");
+  for (const TimePoint& sample : report_.history) metrics_file_->add(sample);
+  metrics_file_->flush();
+  return {};
 }
 
 void Run::fail(const fs::path& folder, const std::string& why) {
@@ -429,11 +438,17 @@ void Run::fail(const fs::path& folder, const std::string& why) {
 
 Result<void> Run::write(const fs::path& folder) {
   if (auto made = make_folder(folder); !made.ok()) return made;
-  if (auto written = write_file(folder / "summary.json", report_.summary()); !written.ok()) return written;
-  if (auto written = write_file(folder / "metrics.csv", report_.csv()); !written.ok()) return written;
-  if (auto written = experiment_->write(folder); !written.ok()) return written;
-  if (options_.save_to && report_.status != "failed") return save(*options_.save_to);
-  return {};
+  Result<void> first;
+  const auto keep = [&](Result<void> written) {
+    if (first.ok()) first = std::move(written);
+  };
+  keep(write_file(folder / "summary.json", report_.summary()));
+  // The samples are in the file already, if it grew here and all of them could be written.
+  if (!metrics_file_ || metrics_folder_ != folder || !metrics_file_->flush())
+    keep(write_file(folder / "metrics.csv", report_.csv()));
+  if (options_.save_to && report_.status != "failed") keep(save(*options_.save_to));
+  keep(experiment_->write(folder));
+  return first;
 }
 
 }  // namespace volvox::sim

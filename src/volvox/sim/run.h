@@ -12,6 +12,7 @@
 
 #include "volvox/sim/experiment.h"
 #include "volvox/sim/load_peaks.h"
+#include "volvox/sim/metrics_file.h"
 #include "volvox/sim/run_report.h"
 
 namespace volvox::sim {
@@ -30,6 +31,7 @@ struct RunOptions {
   bool replay = false;                           // replays a recording: extensions must not use the outside
   std::optional<double> real_time;               // simulated s per s of wall time; none: as fast as possible
   std::optional<std::filesystem::path> save_to;  // writes a snapshot after the last tick
+  std::optional<double> save_every;              // and one every so many simulated s; each replaces the one before
   std::optional<std::filesystem::path> restore_from;  // begins with this snapshot
   std::optional<std::string> restore_bytes;           // likewise, given as the content of the file
 };
@@ -55,11 +57,12 @@ class Run {
   // Marks the run as failed because something else that was requested (a film, a recording) failed. Also updates the
   // summary.json that announce() or write() left in the folder, if it can be written.
   void fail(const std::filesystem::path& folder, const std::string& why);
-  // Writes a summary.json with the status "running", so that the folder of a killed run shows that it did not end.
-  Result<void> announce(const std::filesystem::path& folder) const;
+  // Writes a summary.json with the status "running", so that the folder of a killed run shows that it did not end, and
+  // begins metrics.csv, which grows from then on.
+  Result<void> announce(const std::filesystem::path& folder);
   // Calls an observer in every publish phase. Its time is not counted as wall time of the run.
   void add_onlooker(std::function<void(const Simulation&)> look);
-  // Calls an observer with every sample of the report's history, right after it was taken.
+  // Calls an observer with every sample, right after it was taken.
   void add_sample_observer(std::function<void(const TimePoint&)> take) { sample_observers_.push_back(std::move(take)); }
   const std::string& restored() const {
     return restored_;
@@ -75,7 +78,8 @@ class Run {
   const RunReport& report() const { return report_; }
 
   // Writes summary.json, metrics.csv and the experiment's own files into the folder (created if necessary), and the
-  // snapshot if one was requested.
+  // snapshot if one was requested. What cannot be written does not keep the rest from being written; the first error is
+  // returned.
   Result<void> write(const std::filesystem::path& folder);
 
  private:
@@ -84,6 +88,7 @@ class Run {
   Result<void> restore(const std::string& text, const std::string& file);
   Result<void> save(const std::filesystem::path& file);
   void archive(Archive& ar, std::vector<std::byte>& simulation);
+  void save_on_the_way();
   void sample();
   Result<void> load_plugins(const model::WorldModel& world);
   Result<void> begin_hooks();
@@ -104,6 +109,12 @@ class Run {
   double wall_begin_ = 0, sim_begin_ = 0;
   double onlooking_ = 0;  // s of wall time, in observers
   std::int64_t sample_every_ = 1;
+  std::optional<MetricsFile> metrics_file_;
+  std::filesystem::path metrics_folder_;
+  TimePoint last_sample_;
+  std::int64_t samples_ = 0, keep_every_ = 1;  // samples taken; of which the history has every so many
+  std::int64_t save_every_ = 0;                // ticks; 0: only at the end
+  bool save_failed_ = false;
   Vec3 start_centre_;
   LoadPeaks loads_;
 };

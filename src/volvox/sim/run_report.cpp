@@ -5,8 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "volvox/base/csv.h"
 #include "volvox/base/hash.h"
+#include "volvox/base/json_text.h"
+#include "volvox/sim/metrics_file.h"
 
 namespace volvox::sim {
 namespace {
@@ -73,30 +74,21 @@ nlohmann::ordered_json results(const RunReport& report) {
 
 }  // namespace
 
-std::string RunReport::json() const { return results(*this).dump(2); }
+std::string RunReport::json() const { return to_json_text(results(*this), 2); }
 
 std::string RunReport::summary() const {
   nlohmann::ordered_json json = results(*this);
   json["file"] = file;
   json["settings"] = settings;
   json["engine_settings"] = engine_settings;
+  if (save_every) json["save_every_s"] = *save_every;
   json["load_time_s"] = number(load_time);
   for (std::size_t i = 0; i < phase_count; ++i)
     json["phase_times_s"][std::string(phase_names[i])] = number(phases.seconds[i]);
   json["memory_bytes"] = memory_bytes;
-  return json.dump(2) + "\n";
+  return to_json_text(json, 2) + "\n";
 }
 
-std::string RunReport::csv() const {
-  std::vector<std::string> headings = {"time_s"};
-  headings.insert(headings.end(), TimePoint::names.begin(), TimePoint::names.end());
-  Csv csv(headings);
-  for (const TimePoint& p : history) {
-    csv.field(p.time);
-    for (const double value : p.values()) csv.field(value);
-    csv.end_row();
-  }
-  return csv.text();
-}
+std::string RunReport::csv() const { return metrics_table(history).text(); }
 
 }  // namespace volvox::sim

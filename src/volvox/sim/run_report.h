@@ -48,12 +48,16 @@ struct RunReport {
   Metrics metrics;
   PhaseTimes phases;
   std::vector<std::string> warnings;  // before and during the run
+  // Samples from the start to the end, at even distances. Of a long run only every second is kept, then every fourth,
+  // ...: the charts need no more. metrics.csv has all.
   std::vector<TimePoint> history;
+  static constexpr std::size_t longest_history = 16'384;
   std::size_t memory_bytes = 0;  // of world and minds, without the engine
   std::map<std::string, std::string> settings;
   std::int64_t inputs = 0;             // from outside, during the run
   bool clock_decided = false;          // a plugin that took too long was disabled: the next run may differ
   std::optional<PacingReport> pacing;  // of a run in real time
+  std::optional<double> save_every;    // s between snapshots, as asked for
 
   double real_time_factor() const { return wall_time > 0 ? sim_time_here / wall_time : 0; }
   std::string json() const;     // the contract of `volvox run --json`, one object

@@ -25,8 +25,8 @@ namespace {
   // The child is killed when its parent ends for any reason.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  // The child inherits the handlers of its parent, and a terminal sends Ctrl-C to both.
-  signal(SIGINT, SIG_IGN);
+  // The child inherits the handlers of its parent, and a terminal sends Ctrl-C and hangups to both.
+  for (const int parents : {SIGINT, SIGHUP}) signal(parents, SIG_IGN);
   signal(SIGTERM, SIG_DFL);
   std::string text;
   int status = 0;

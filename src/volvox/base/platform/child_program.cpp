@@ -34,7 +34,7 @@ Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::vector<std:
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   if (child->errors_ >= 0) posix_spawn_file_actions_adddup2(&actions, child->errors_, STDERR_FILENO);
-  // A process group of its own, so that Ctrl-C reaches only this process; the program ends after its input.
+  // A process group of its own, so that Ctrl-C and hangups reach only this process; the program ends after its input.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);

@@ -74,7 +74,7 @@ void Companion::serve(Shared& shared, const Answer& answer, int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // it is killed when its parent ends for any reason
   if (getppid() != parent) _exit(1);
   // The parent handles Ctrl-C and kills the companion. The handlers of the parent must not run here after a crash.
-  signal(SIGINT, SIG_IGN);
+  for (const int parents : {SIGINT, SIGHUP}) signal(parents, SIG_IGN);
   for (const int deadly : {SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(deadly, SIG_DFL);
   for (;;) {
     while (sem_wait(&shared.called) != 0) {}

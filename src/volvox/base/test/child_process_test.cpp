@@ -1,11 +1,14 @@
 #include "volvox/base/platform/child_process.h"
 
-#include "volvox/base/platform/file_lock.h"
+#include "volvox/base/platform/folder_lock.h"
+#include "volvox/base/platform/stop_on_signal.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -79,16 +82,83 @@ TEST(ChildProcess, CanBeLookedAtAndEnded) {
   EXPECT_EQ((*sleeper)->outcome().failure, "enough");
 }
 
-TEST(FileLock, HoldsOneAtATime) {
-  const std::string file = testing::TempDir() + "lock";
-  std::ofstream(file).flush();
+TEST(FolderLock, HoldsOneProcessAtATimeAndNamesIt) {
+  std::string pattern = testing::TempDir() + "volvox-lock-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const auto elsewhere = [&] {
+    return run_in_child(
+               [&] {
+                 const auto taken = FolderLock::take(folder);
+                 return taken.ok() ? std::string("taken") : taken.error().text();
+               },
+               20)
+        .text;
+  };
   {
-    const auto first = FileLock::take(file, 0);
-    EXPECT_TRUE(first.ok());
-    EXPECT_FALSE(FileLock::take(file, 0).ok());
+    const auto held = FolderLock::take(folder);
+    ASSERT_TRUE(held.ok()) << held.error().text();
+    EXPECT_NE(elsewhere().find("process " + std::to_string(getpid()) + " "), std::string::npos) << elsewhere();
   }
-  EXPECT_TRUE(FileLock::take(file, 0).ok());
-  EXPECT_FALSE(FileLock::take(file + " that is not there", 0).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder)) << "nothing is left behind";
+  // The file that a killed process left.
+  std::ofstream(folder / FolderLock::file_name) << "12345\n";
+  EXPECT_EQ(elsewhere(), "taken");
+  EXPECT_FALSE(FolderLock::take(folder / "that is not there").ok());
+  std::filesystem::remove_all(folder);
+}
+
+// A child that outlives the holder must not keep the folder.
+TEST(FolderLock, IsNotInherited) {
+  std::string pattern = testing::TempDir() + "volvox-lock-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  std::unique_ptr<ChildProcess> child;
+  {
+    const auto held = FolderLock::take(folder);
+    ASSERT_TRUE(held.ok());
+    auto sleeper = ChildProcess::start([]() -> std::string {
+      for (;;) pause();
+    });
+    ASSERT_TRUE(sleeper.ok());
+    child = std::move(*sleeper);
+  }
+  EXPECT_EQ(run_in_child([&] { return std::string(FolderLock::take(folder).ok() ? "taken" : "held"); }, 20).text,
+            "taken");
+  child->end("enough");
+  std::filesystem::remove_all(folder);
+}
+
+// Each in a process of its own, because signals go to processes.
+TEST(StopOnSignal, TheFirstIsARequestAndTheSecondTheEnd) {
+  const auto after = [](std::vector<int> signals) {
+    const ChildOutcome outcome = run_in_child(
+        [&] {
+          if (std::freopen("/dev/null", "w", stderr) == nullptr) return std::string("nothing is null");
+          signal(SIGHUP, SIG_DFL);
+          const StopOnSignal stop;
+          for (const int which : signals) raise(which);
+          return std::string(stop.requested() ? "requested" : "not requested");
+        },
+        20);
+    return outcome.failure.empty() ? outcome.text : "ended";
+  };
+  EXPECT_EQ(after({}), "not requested");
+  for (const int first : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EQ(after({first}), "requested");
+    EXPECT_EQ(after({first, SIGHUP}), "requested") << "a closed terminal sends several";
+    for (const int second : {SIGINT, SIGTERM}) EXPECT_EQ(after({first, second}), "ended");
+  }
+}
+
+TEST(StopOnSignal, NohupHolds) {
+  const ChildOutcome outcome = run_in_child(
+      [] {
+        signal(SIGHUP, SIG_IGN);
+        const StopOnSignal stop;
+        raise(SIGHUP);
+        return std::string(stop.requested() ? "requested" : "ignored");
+      },
+      20);
+  EXPECT_EQ(outcome.text, "ignored");
 }
 
 }  // namespace

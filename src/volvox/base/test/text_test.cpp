@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "volvox/base/csv.h"
+#include "volvox/base/json_text.h"
+#include "volvox/base/type.h"
 
 namespace volvox {
 namespace {
@@ -27,6 +33,63 @@ TEST(Csv, RowsGrowFieldByFieldAndAreTakenAway) {
 
 TEST(Text, EscapesWhatXmlReads) {
   EXPECT_EQ(xml_escaped("<a href=\"x\">'&'"), "&lt;a href=&quot;x&quot;&gt;&apos;&amp;&apos;");
+}
+
+TEST(Text, BytesThatAreNotUtf8BecomeReplacementCharacters) {
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(valid_utf8("plain \xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\x8D\x7f"),
+            "plain \xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\x8D\x7f");
+  EXPECT_EQ(valid_utf8("a\xFF"
+                       "b\x80"),
+            "a" + bad + "b" + bad);
+  EXPECT_EQ(valid_utf8("\xC3"), bad) << "cut off";
+  EXPECT_EQ(valid_utf8("\xC0\xAF"), bad + bad) << "longer than necessary";
+  EXPECT_EQ(valid_utf8("\xE0\x80\x80"), bad + bad + bad);
+  EXPECT_EQ(valid_utf8("\xED\xA0\x80"), bad + bad + bad) << "half of a pair";
+  EXPECT_EQ(valid_utf8("\xF4\x90\x80\x80"), bad + bad + bad + bad) << "beyond the last character";
+  EXPECT_EQ(xml_escaped("<\xFF\x01\n"), "&lt;" + bad + bad + "\n");
+  // All pairs of bytes: what comes out is read by JSON, and stays as it is.
+  for (int a = 0; a < 256; ++a)
+    for (int b = 0; b < 256; ++b) {
+      const std::string text = {static_cast<char>(a), static_cast<char>(b), 'x'};
+      const std::string valid = valid_utf8(text);
+      EXPECT_EQ(valid_utf8(valid), valid);
+      EXPECT_NO_THROW((void)nlohmann::json(valid).dump()) << a << " " << b;
+      EXPECT_TRUE(nlohmann::json::accept(to_json_text(nlohmann::json(text))));
+      std::string shown;
+      detail::describe_text(shown, text);
+      EXPECT_TRUE(nlohmann::json::accept(shown)) << shown;
+    }
+}
+
+TEST(Csv, IsUtf8) {
+  Csv csv({"name"});
+  csv.row("a\xFF,");
+  EXPECT_EQ(csv.text(), "name\n\"a\xEF\xBF\xBD,\"\n");
+}
+
+// What was there before stays until all of the new content is on the disk.
+TEST(Text, AFileIsReplacedAsAWholeOrNotAtAll) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "volvox-text-XXXXXX").string();
+  const std::filesystem::path folder = mkdtemp(pattern.data()), file = folder / "a.txt";
+  ASSERT_TRUE(write_file(file, "old").ok());
+  std::filesystem::create_directory(folder / "sub");
+  EXPECT_FALSE(write_file(folder / "sub" / "", "new").ok());
+  ASSERT_TRUE(write_file(file, "new").ok());
+  std::ifstream in(file);
+  std::string text;
+  std::getline(in, text);
+  EXPECT_EQ(text, "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2) << "no part is left beside it";
+  EXPECT_TRUE(can_write_file(file));
+  EXPECT_TRUE(can_write_file(folder / "b.txt"));
+  EXPECT_FALSE(can_write_file(folder / "nowhere" / "b.txt"));
+  EXPECT_FALSE(can_write_file(folder));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2) << "asking changes nothing";
+  EXPECT_TRUE(can_write_file("/dev/null"));
+  EXPECT_TRUE(write_file("/dev/null", "x").ok());
+  EXPECT_FALSE(write_file("/dev/full", "x").ok());
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Text, AFileThatCannotBeWrittenIsNamed) {

@@ -40,6 +40,11 @@ constexpr const char* world_text = R"(<?xml version="1.0"?>
 </world>
 </sdf>)";
 
+class Idle final : public mind::Behavior {
+ public:
+  void step(mind::Agent&) override {}
+};
+
 // The time of slow observers is not part of the wall time of the run.
 TEST(Run, OnlookersDoNotCount) {
   Folder folder;
@@ -124,6 +129,86 @@ TEST(Run, BadOptionsAreRefusedBeforeAnythingRuns) {
   EXPECT_NE(refusal([](RunOptions& o) { o.settings["count"] = "30"; }).find("9"), std::string::npos);
   EXPECT_NE(refusal([](RunOptions& o) { o.restore_from = "nowhere.snap"; }).find("cannot be opened"),
             std::string::npos);
+}
+
+// A snapshot on the way is that of a run that ended there, and the run that wrote it goes on as if it had not.
+TEST(Run, SavesOnTheWay) {
+  Folder folder;
+  std::ofstream(folder / "pair.sdf") << world_text;
+  Stage stage;
+  RunOptions options;
+  options.experiment = (folder / "pair.sdf").string();
+  const auto hash_of = [&](const RunOptions& with) {
+    auto run = Run::prepare(with, stage.library, stage.log);
+    EXPECT_TRUE(run.ok()) << run.error().text();
+    (*run)->finish();
+    return (*run)->report().state_hash;
+  };
+  const std::uint64_t truth = hash_of(options);
+  RunOptions saving = options;
+  saving.save_to = folder / "a.snap";
+  saving.save_every = 0.2;
+  EXPECT_EQ(hash_of(saving), truth);  // not written: only the snapshots on the way are there, the last at 0.4 s
+  RunOptions going_on = options;
+  going_on.restore_from = folder / "a.snap";
+  auto run = Run::prepare(going_on, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  EXPECT_EQ((*run)->simulation().tick(), 24);
+  (*run)->finish();
+  EXPECT_EQ((*run)->report().state_hash, truth);
+}
+
+// Of a long run the history in memory has ever fewer samples, from the start to the end; metrics.csv has all.
+TEST(Run, TheHistoryIsBounded) {
+  Folder folder;
+  std::string text = world_text;
+  text.replace(text.find("busy"), 4, "idle");
+  std::ofstream(folder / "pair.sdf") << text;
+  Stage stage;
+  stage.library.minds.behaviors.add("idle", [] { return std::make_unique<Idle>(); });
+  RunOptions options;
+  options.experiment = (folder / "pair.sdf").string();
+  options.engine = "none";
+  options.dt = *TickLength::parse("1/20");
+  options.duration = 2000;
+  options.settings["count"] = "1";
+  auto run = Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  ASSERT_TRUE((*run)->announce(folder / "out").ok());
+  std::size_t samples = 1;
+  (*run)->add_sample_observer([&](const TimePoint&) { ++samples; });
+  (*run)->finish();
+  ASSERT_TRUE((*run)->write(folder / "out").ok());
+  const auto& history = (*run)->report().history;
+  EXPECT_EQ(samples, 40'001u);
+  EXPECT_LT(history.size(), RunReport::longest_history);
+  EXPECT_GT(history.size(), RunReport::longest_history / 2);
+  EXPECT_EQ(history.front().time, 0);
+  EXPECT_NEAR(history.back().time, 2000, 1e-9);
+  for (std::size_t i = 1; i < history.size(); ++i)
+    EXPECT_NEAR(history[i].time - history[i - 1].time, history[1].time, 1e-9) << i;
+  std::ifstream in(folder / "out/metrics.csv");
+  std::size_t lines = 0;
+  for (std::string line; std::getline(in, line);) ++lines;
+  EXPECT_EQ(lines, 40'002u);
+}
+
+TEST(Run, WhatCannotBeWrittenDoesNotCostTheRest) {
+  Folder folder;
+  std::ofstream(folder / "pair.sdf") << world_text;
+  Stage stage;
+  RunOptions options;
+  options.experiment = (folder / "pair.sdf").string();
+  options.save_to = folder / "a.snap";
+  fs::create_directories(folder / "out/summary.json");  // cannot be replaced by a file
+  auto run = Run::prepare(options, stage.library, stage.log);
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  (*run)->finish();
+  const auto written = (*run)->write(folder / "out");
+  ASSERT_FALSE(written.ok());
+  EXPECT_NE(written.error().text().find("summary.json"), std::string::npos);
+  EXPECT_TRUE(fs::exists(folder / "out/metrics.csv"));
+  EXPECT_TRUE(fs::exists(folder / "a.snap"));
 }
 
 // A run that is saved halfway and restored gives the same report as the whole run.

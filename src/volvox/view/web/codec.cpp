@@ -1,4 +1,5 @@
 #include "volvox/view/web/codec.h"
+#include "volvox/base/json_text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -77,7 +78,7 @@ std::string encode_tree(const RenderTree& tree) {
   for (const Ground& ground : tree.grounds)
     json["grounds"].push_back(
         {{"pose", pose_json(ground.pose)}, {"color", {ground.color.r, ground.color.g, ground.color.b}}});
-  const std::string text = json.dump();
+  const std::string text = to_json_text(json);
   std::string out = "VXS1";
   put(out, narrow<std::uint32_t>(text.size()));
   out += text;

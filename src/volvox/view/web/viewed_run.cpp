@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -88,7 +89,7 @@ void ViewedRun::introduce() {
   }
   hello["live"] = live;
   viewer_.set_tree(hello, encode_tree(RenderTree::of(simulation.world())));
-  metrics_told_ = 0;
+  metrics_told_ = -1;
   shown_tick_ = -1;
 }
 
@@ -116,7 +117,7 @@ void ViewedRun::turn() {
   }
   if (viewer_.take_newcomers()) {
     shown_tick_ = -1;
-    metrics_told_ = 0;
+    metrics_told_ = -1;
   }
   const auto now = Playback::Clock::now();
   const auto due = ended_ ? Playback::Clock::time_point::max() : playback_.schedule(run_->simulation().now().seconds());
@@ -196,10 +197,13 @@ void ViewedRun::tell_watched() {
 void ViewedRun::tell_metrics() {
   const auto& history = run_->report().history;
   json points = json::array();
-  for (; metrics_told_ < history.size(); ++metrics_told_) {
-    json point = {history[metrics_told_].time};
-    for (const double value : history[metrics_told_].values()) point.push_back(value);
+  auto next = std::upper_bound(history.begin(), history.end(), metrics_told_,
+                               [](double time, const sim::TimePoint& sample) { return time < sample.time; });
+  for (; next != history.end(); ++next) {
+    json point = {next->time};
+    for (const double value : next->values()) point.push_back(value);
     points.push_back(std::move(point));
+    metrics_told_ = next->time;
   }
   if (!points.empty()) viewer_.tell({{"type", "metrics"}, {"points", std::move(points)}});
 }

@@ -48,7 +48,7 @@ class ViewedRun {
   Playback playback_;
   bool recorded_, ended_ = false, rays_ = false;
   std::map<WebServer::ClientId, std::string> watched_;  // which module each client looks at
-  std::size_t metrics_told_ = 0;
+  double metrics_told_ = -1;  // s: samples up to this time; not their number, because the history is thinned out
   Frame frame_;
   record::TrafficWatch traffic_;
   Playback::Clock::time_point last_frame_{}, last_details_{};

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/paths.h"
 
 namespace volvox::view {
@@ -95,7 +96,7 @@ void Viewer::take_message(WebServer::ClientId client, const std::string& text) {
 void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
   {
     const std::lock_guard lock(mutex_);
-    hello_ = std::make_shared<const std::string>(hello.dump());
+    hello_ = std::make_shared<const std::string>(to_json_text(hello));
     tree_ = std::make_shared<const std::string>(std::move(tree));
   }
   server_->greet_all();
@@ -104,8 +105,7 @@ void Viewer::set_tree(const nlohmann::json& hello, std::string tree) {
 void Viewer::publish(std::string frame) { server_->publish(std::make_shared<const std::string>(std::move(frame))); }
 
 void Viewer::tell(const nlohmann::json& message, WebServer::ClientId client) {
-  server_->send(client, std::make_shared<const std::string>(
-                            message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  server_->send(client, std::make_shared<const std::string>(to_json_text(message)));
 }
 
 std::vector<Command> Viewer::take_commands() {

@@ -1,0 +1,30 @@
+// metrics.csv, which grows while the run goes: what was measured is there, too, if the run is killed.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+
+#include "volvox/base/csv.h"
+#include "volvox/sim/run_report.h"
+
+namespace volvox::sim {
+
+// The table with these samples.
+Csv metrics_table(std::span<const TimePoint> samples);
+
+class MetricsFile {
+ public:
+  explicit MetricsFile(const std::filesystem::path& file);
+  // Written with the samples that follow within a quarter of a second, in whole rows.
+  void add(const TimePoint& sample);
+  bool flush();  // false: something could not be written
+
+ private:
+  std::ofstream file_;
+  Csv rows_;
+  double last_flush_;  // s of wall time
+};
+
+}  // namespace volvox::sim
