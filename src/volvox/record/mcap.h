@@ -1,8 +1,8 @@
 // Writes and reads MCAP, the container format of robot logs (https://mcap.dev/spec): the record kinds that recordings
 // need, little-endian, in chunks compressed by zstd. Times are in nanoseconds. Knows nothing of robots.
 //
-// A chunk is flushed to the file before the next one is written, so that the file of a killed process can be read up to
-// its last whole chunk.
+// A chunk is flushed to the file before the next one is written, and a sum of the file so far after it, so that the
+// file of a killed process can be read and checked up to its last whole chunk.
 #pragma once
 
 #include <condition_variable>
@@ -126,12 +126,17 @@ class McapWriter {
 };
 
 // Opens an MCAP file of any writer, with chunks compressed by zstd or not compressed. It reads record by record up to
-// the last whole one and does not use the index, so a truncated file needs no special case. For one thread.
+// the last whole chunk and does not use the index, so a truncated file needs no special case. For one thread.
 class McapReader {
  public:
+  // Reads the whole file and compares it with its sums. An error says that it is damaged; a file that was cut off is
+  // not.
   static Result<std::unique_ptr<McapReader>> open(const std::filesystem::path& file);
 
   bool complete() const { return complete_; }  // false: the writer was killed before close()
+  // What was compared: nothing, because the file has no sums; the sum of a complete file; a sum after every chunk.
+  enum class Sums { none, whole, chunks };
+  Sums sums() const { return sums_; }
   const std::vector<McapSchema>& schemas() const { return schemas_; }
   const std::vector<McapChannel>& channels() const { return channels_; }
   const McapChannel* channel(const std::string& topic) const;
@@ -139,14 +144,21 @@ class McapReader {
   const std::map<std::string, Metadata>& metadata() const { return metadata_; }
   // Reads it from the file; empty if there is none of this name.
   Result<std::optional<std::string>> attachment(const std::string& name);
-  // Verifies the checksums of attachments, metadata and index.
-  Result<void> check();
 
   // Calls visit for every message of a chunk, in the order in which they were written.
   Result<void> read_chunk(const McapChunk& chunk, const std::function<void(const McapMessage&)>& visit);
 
  private:
+  struct Head {
+    std::uint8_t opcode;
+    std::uint64_t length;
+  };
   Result<void> scan();
+  Result<std::uint64_t> check_data();
+  Result<void> check_index();
+  Result<std::optional<std::uint64_t>> find_sum_after(std::uint64_t offset);
+  Result<std::uint32_t> sum_of(std::uint64_t offset, std::uint64_t length, std::uint32_t before);
+  Result<Head> read_head(std::uint64_t offset);
   Result<std::string> read_at(std::uint64_t offset, std::uint64_t length);
   bool take_record(std::uint8_t opcode, std::uint64_t offset, std::uint64_t length);
   Error damaged(const std::string& what) const;
@@ -155,6 +167,7 @@ class McapReader {
   std::ifstream file_;
   std::uint64_t size_ = 0;
   bool complete_ = false;
+  Sums sums_ = Sums::none;
   std::uint64_t data_end_ = 0;  // where that record is, in a complete file
   std::vector<McapSchema> schemas_;
   std::vector<McapChannel> channels_;

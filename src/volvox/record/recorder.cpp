@@ -5,7 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/text.h"
+#include "volvox/record/compare.h"
 #include "volvox/record/mind_text.h"
 #include "volvox/record/recording_format.h"
 #include "volvox/sim/run.h"
@@ -76,9 +79,9 @@ Metadata description_of(const sim::Run& run) {
   return {{"format", format::version},
           {"experiment", is_file ? fs::absolute(options.experiment).string() : options.experiment},
           {"name", run.report().experiment},
-          {"settings", nlohmann::json(run.report().settings).dump()},
+          {"settings", to_json_text(nlohmann::json(run.report().settings))},
           {"engine", options.engine},
-          {"plugins", nlohmann::json(options.plugins).dump()},
+          {"plugins", to_json_text(nlohmann::json(options.plugins))},
           {"isolate_s", options.isolate ? fmt::format("{}", *options.isolate) : ""},
           {"seed", std::to_string(options.seed)},
           {"dt", world.dt.text()},
@@ -106,31 +109,30 @@ Result<std::shared_ptr<Recorder>> Recorder::start(sim::Run& run, const fs::path&
   return recorder;
 }
 
-// The names of links, joints and docks: ticks hold indices only.
+// The names of links, joints and docks: ticks hold indices only. All text is valid UTF-8, as protobuf and JSON demand.
 std::string Recorder::names(const sim::Simulation& simulation) const {
   const world::World& world = simulation.world();
   nlohmann::json json;
   for (const char* list : {"modules", "links", "joints", "docks", "agents", "outlets", "first_outlet", "sections"})
     json[list] = nlohmann::json::array();
+  const auto add = [&](const char* list, const std::string& name) { json[list].push_back(valid_utf8(name)); };
   for (std::uint32_t p = 0; p < world.placements(); ++p) {
-    json["modules"].push_back(world.name(p));
-    for (const model::Link& link : world.module_model(p).links)
-      json["links"].push_back(world.name(p) + "." + link.name);
-    for (const model::Joint& joint : world.module_model(p).joints)
-      json["joints"].push_back(world.name(p) + "." + joint.name);
-    for (const model::Dock& dock : world.module_model(p).docks)
-      json["docks"].push_back(world.name(p) + "." + dock.name);
+    add("modules", world.name(p));
+    for (const model::Link& link : world.module_model(p).links) add("links", world.name(p) + "." + link.name);
+    for (const model::Joint& joint : world.module_model(p).joints) add("joints", world.name(p) + "." + joint.name);
+    for (const model::Dock& dock : world.module_model(p).docks) add("docks", world.name(p) + "." + dock.name);
   }
   for (std::size_t i = 0; i < simulation.minds().size(); ++i) {
     const mind::Agent& agent = simulation.minds().agent(i);
-    json["agents"].push_back(agent.name());
-    for (const std::string& outlet : agent.outlets()) json["outlets"].push_back(agent.name() + "." + outlet);
+    add("agents", agent.name());
+    for (const std::string& outlet : agent.outlets()) add("outlets", agent.name() + "." + outlet);
     json["first_outlet"].push_back(json["outlets"].size() - agent.outlets().size());
   }
   HashArchive sections(HashArchive::Names::keep);
   simulation.hash(sections);
-  for (const HashArchive::Name& name : sections.names()) json["sections"].push_back({name.owner, name.part});
-  return json.dump();
+  for (const HashArchive::Name& name : sections.names())
+    json["sections"].push_back({valid_utf8(name.owner), name.part});
+  return to_json_text(json);
 }
 
 void Recorder::prepare(const sim::Simulation& simulation) {
@@ -146,7 +148,7 @@ void Recorder::prepare(const sim::Simulation& simulation) {
     transform.message(1, timestamp({}));
     const std::size_t time_at = transform.bytes().size() - timestamp_size;
     transform.text(2, "world");
-    transform.text(3, world.body_name(world.body(l)));
+    transform.text(3, valid_utf8(world.body_name(world.body(l))));
     transform.message(4, vector);
     const std::size_t translation_at = transform.bytes().size() - vector.bytes().size();
     transform.message(5, quaternion);
@@ -234,13 +236,7 @@ void Recorder::record_joints(const world::World& world) {
 void Recorder::record_docks(const world::World& world, bool all) {
   column_a_.clear(), column_b_.clear(), column_c_.clear(), loads_.clear();
   for (std::uint32_t d = 0; d < docks_.size(); ++d) {
-    const world::DockStatus& status = world.dock_status(d);
-    DockRecord now{(status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u),
-                   world.graph().partner(d), 0};
-    if (status.phase != world::DockPhase::free) {
-      now.flags |= status.phase == world::DockPhase::engaged ? format::engaged : format::latching;
-      now.load = to_float(world.dock_load(d).utilisation(world.dock_model(d).strength));
-    }
+    const RecordedTick::Dock now = dock_as_recorded(world, d);
     if (!all && now == docks_[d]) continue;
     docks_[d] = now;
     column_a_.push_back(d);
@@ -314,8 +310,8 @@ void Recorder::record_log(const mind::Minds& minds) {
     message_.clear();
     message_.message(1, timestamp(now_));
     message_.integer(2, info);
-    message_.text(3, line.text);
-    message_.text(4, minds.agent(line.agent).name());
+    message_.text(3, valid_utf8(line.text));
+    message_.text(4, valid_utf8(minds.agent(line.agent).name()));
     write(format::log, message_.bytes());
   }
 }

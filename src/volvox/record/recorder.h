@@ -13,6 +13,7 @@
 
 #include "volvox/record/mcap.h"
 #include "volvox/record/protobuf.h"
+#include "volvox/record/recording.h"
 #include "volvox/record/traffic.h"
 #include "volvox/sim/simulation.h"
 
@@ -67,12 +68,7 @@ class Recorder {
     std::array<float, 7> last{};
   };
   std::vector<LinkTemplate> links_;
-  struct DockRecord {
-    std::uint32_t flags = 0, partner = 0;
-    float load = 0;
-    friend bool operator==(const DockRecord&, const DockRecord&) = default;
-  };
-  std::vector<DockRecord> docks_;
+  std::vector<RecordedTick::Dock> docks_;
 
   TrafficWatch traffic_;
   std::size_t next_mind_ = 0;                    // the agent that is recorded next

@@ -37,6 +37,21 @@ Result<std::unique_ptr<Recording>> Recording::open(const fs::path& folder_or_fil
   return recording;
 }
 
+std::string Recording::warning() const {
+  std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? file_.string() + ": " : "; ") + what; };
+  if (!complete())
+    add(fmt::format("the run was cut off; the recording ends with its last whole chunk, at {:.3f} s",
+                    dt_.start_of(std::max(first_tick_, last_tick_)).seconds()));
+  if (reader_->sums() == McapReader::Sums::none)
+    add("it was written before recordings had sums, so that damage may go unnoticed: volvox replay --verify compares "
+        "it "
+        "with the run");
+  if (reader_->sums() == McapReader::Sums::whole)
+    add("it was written before every chunk had a sum; the sum of the whole file is right");
+  return text;
+}
+
 Result<void> Recording::read_description() {
   const auto found = reader_->metadata().find("volvox");
   if (found == reader_->metadata().end())
@@ -130,6 +145,7 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
     if (stored.tick != state_.tick || next_ == 0) {
       state_.arrivals.clear(), state_.log.clear(), state_.inputs.clear(), state_.traffic = {};
       state_.metrics.reset();
+      state_.minds.clear();
       state_.tick = stored.tick;
       state_.time = dt_.start_of(stored.tick);
     }
@@ -264,7 +280,10 @@ Result<void> Recording::take(const McapMessage& message) {
       if (reader.field() == 2) mind.json = reader.text();
     }
     good = agent < names_.agents.size();
-    if (good) minds_[narrow<std::uint32_t>(agent)] = std::move(mind);
+    if (good) {
+      minds_[narrow<std::uint32_t>(agent)] = std::move(mind);
+      state_.minds.push_back(narrow<std::uint32_t>(agent));
+    }
   } else if (topic == format::log) {
     RecordedTick::LogLine line;
     while (reader.next()) {

@@ -45,6 +45,7 @@ struct RecordedTick {
     std::uint32_t flags = 0;  // format::DockFlag
     std::uint32_t partner = 0xffffffffu;
     float load = 0;
+    friend bool operator==(const Dock&, const Dock&) = default;
   };
   std::vector<Dock> docks;
   // What happened in the tick that ended here.
@@ -60,6 +61,7 @@ struct RecordedTick {
   std::vector<LogLine> log;
   std::vector<sim::Input> inputs;
   std::optional<std::vector<double>> metrics;  // sim::TimePoint::names
+  std::vector<std::uint32_t> minds;            // the agents whose minds were recorded; Recording::mind has their text
 };
 
 // The content of a module's mind at the tick in which it was recorded.
@@ -70,10 +72,12 @@ struct RecordedMind {
 
 class Recording {
  public:
-  // Takes the folder of a run, or the file itself.
+  // Takes the folder of a run, or the file itself. A damaged file is an error.
   static Result<std::unique_ptr<Recording>> open(const std::filesystem::path& folder_or_file);
 
   bool complete() const { return reader_->complete(); }  // false: the run was killed
+  // What a user should know before relying on it: that it was cut off, or that it could not be checked. Empty: nothing.
+  std::string warning() const;
   const std::filesystem::path& file() const { return file_; }
   // The settings of the run ("experiment", "engine", "seed", ...) and, if it ended, its results.
   const Metadata& description() const { return description_; }
@@ -83,7 +87,6 @@ class Recording {
   std::int64_t first_tick() const { return first_tick_; }
   std::int64_t last_tick() const { return last_tick_; }
   Result<std::optional<std::string>> attachment(const std::string& name) { return reader_->attachment(name); }
-  Result<void> check() { return reader_->check(); }  // attachments and index; ticks are checked when read
 
   // The state at a tick; it stays valid until the next call. Fast from one tick to the next.
   Result<const RecordedTick*> tick(std::int64_t tick);

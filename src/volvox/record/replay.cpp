@@ -11,6 +11,8 @@
 #include "volvox/base/csv.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/text.h"
+#include "volvox/record/compare.h"
 #include "volvox/record/recording_format.h"
 
 namespace volvox::record {
@@ -52,61 +54,13 @@ namespace {
 // The first number of the module's links and joints that differs from the recording.
 std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                          const std::string& module, std::string& field) {
-  constexpr const char* coordinates[7] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
-  for (std::uint32_t p = 0; p < world.placements(); ++p) {
-    if (world.name(p) != module) continue;
-    for (std::uint32_t l = 0; l < world.module_model(p).links.size(); ++l) {
-      const std::uint32_t link = world.part(p).first_link + l;
-      if (link >= recorded.links.size()) return {};
-      const Pose pose = world.link_pose(link);
-      const double now[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x,
-                             pose.rotation.y, pose.rotation.z, pose.rotation.w};
-      for (int i = 0; i < 7; ++i) {
-        const float then = i < 3 ? recorded.links[link].position[i] : recorded.links[link].rotation[i - 3];
-        if (to_float(now[i]) == then) continue;
-        field = fmt::format("{} {}", names.links[link], coordinates[i]);
-        return fmt::format("{} then, {} now", then, to_float(now[i]));
+  for (std::uint32_t p = 0; p < world.placements(); ++p)
+    if (valid_utf8(world.name(p)) == module)
+      if (const auto found = compare_body(recorded, names, world, p)) {
+        field = found->field;
+        return found->detail;
       }
-    }
-    for (std::uint32_t j = 0; j < world.module_model(p).joints.size(); ++j) {
-      const std::uint32_t joint = world.part(p).first_joint + j;
-      if (joint >= recorded.joints.size()) return {};
-      const physics::JointState now = world.joint_state(joint);
-      const RecordedTick::Joint& then = recorded.joints[joint];
-      for (const auto& [name, a, b] : {std::tuple{"position", then.position, now.position},
-                                       {"velocity", then.velocity, now.velocity},
-                                       {"torque", then.torque, now.torque}}) {
-        if (a == to_float(b)) continue;
-        field = fmt::format("{} {}", names.joints[joint], name);
-        return fmt::format("{} then, {} now", a, b);
-      }
-    }
-  }
   return "by less than the seven digits that the recording keeps";
-}
-
-std::string find_in_docks(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
-                          std::string& module, std::string& field) {
-  for (std::uint32_t d = 0; d < std::min(recorded.docks.size(), world.docks()); ++d) {
-    const world::DockStatus& status = world.dock_status(d);
-    const std::uint32_t flags = (status.enabled ? format::enabled : 0u) | (status.broken ? format::broken : 0u) |
-                                (status.phase == world::DockPhase::engaged    ? format::engaged
-                                 : status.phase == world::DockPhase::latching ? format::latching
-                                                                              : 0u);
-    const RecordedTick::Dock& then = recorded.docks[d];
-    if (then.flags == flags && then.partner == world.graph().partner(d)) continue;
-    module = world.name(world.graph().owner(d));
-    field = names.docks[d];
-    const auto words = [&](std::uint32_t f, std::uint32_t partner) {
-      return fmt::format("{}{}{}{}", f & format::enabled ? "enabled" : "disabled", f & format::broken ? ", broken" : "",
-                         f & format::engaged    ? ", engaged"
-                         : f & format::latching ? ", latching"
-                                                : ", free",
-                         partner < names.docks.size() ? " with " + names.docks[partner] : "");
-    };
-    return fmt::format("{} then; {} now", words(then.flags, then.partner), words(flags, world.graph().partner(d)));
-  }
-  return {};
 }
 
 void explain(Verification& found, const RecordedTick& recorded, const Recording& recording,
@@ -117,7 +71,8 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
   found.time = recorded.time.seconds();
   bool same_world = now.names().size() == names.sections.size() && recorded.sections.size() == names.sections.size();
   for (std::size_t i = 0; i < names.sections.size() && same_world; ++i)
-    same_world = names.sections[i].owner == now.names()[i].owner && names.sections[i].part == now.names()[i].part;
+    same_world =
+        names.sections[i].owner == valid_utf8(now.names()[i].owner) && names.sections[i].part == now.names()[i].part;
   if (!same_world) {
     found.field = "the world";
     found.detail =
@@ -131,22 +86,34 @@ void explain(Verification& found, const RecordedTick& recorded, const Recording&
     found.module = names.sections[i].owner;
     found.field = names.sections[i].part;
   }
-  if (found.field == "links and joints") {
-    std::string where;
-    found.detail = find_in_body(recorded, names, simulation.world(), found.module, where);
-    if (!where.empty()) found.field = where;
+  if (now.value() == recorded.hash) {
+    found.detail = "the hash of the whole state is the same, so the recording is damaged";
+  } else if (found.parts == 0) {
+    found.field = "the state hash";
+    found.detail = "no part of the state differs, so the recording is damaged";
+  } else if (found.field == "links and joints") {
+    found.detail = find_in_body(recorded, names, simulation.world(), found.module, found.field);
   } else if (found.field == "docks") {
-    std::string where;
-    found.detail = find_in_docks(recorded, names, simulation.world(), found.module, where);
-    if (!where.empty()) found.field = where;
+    if (const auto docks = compare_docks(recorded, names, simulation.world()))
+      found.module = docks->module, found.field = docks->field, found.detail = docks->detail;
   }
+}
+
+// The state is as it was, but not what was recorded of it.
+void blame_recording(Verification& found, const RecordedTick& recorded, const Difference& difference) {
+  found.same = false;
+  found.tick = recorded.tick;
+  found.time = recorded.time.seconds();
+  found.module = difference.module;
+  found.field = difference.field;
+  found.detail = difference.detail + "; the state is the same, so the recording is damaged";
+  if (difference.field.starts_with("log line")) found.detail += ", or a behavior was changed";
 }
 
 }  // namespace
 
 Result<Verification> verify(Recording& recording, const sim::Library& library, Log& log, int threads,
                             const std::function<void(const sim::Progress&)>& progress, const std::atomic<bool>* stop) {
-  if (auto whole = recording.check(); !whole.ok()) return whole.error();
   auto options = options_of(recording);
   if (!options.ok()) return options.error();
   options->threads = threads;
@@ -159,6 +126,7 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
     return Error(
         fmt::format("the run begins at tick {}, the recording at {}", simulation.tick(), recording.first_tick()),
         "record the run again");
+  Comparison comparison(recording, **run);
   const double begin = platform::monotonic_seconds();
   double last_report = begin;
   for (std::int64_t t = recording.first_tick(); t <= recording.last_tick(); ++t) {
@@ -176,10 +144,18 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
       }
     }
     ++result.ticks;
-    if (simulation.hash() != (*recorded)->hash) {
+    HashArchive hash;
+    simulation.hash(hash);
+    if (hash.value() != (*recorded)->hash || hash.sections() != (*recorded)->sections) {
       HashArchive now(HashArchive::Names::keep);
       simulation.hash(now);
       explain(result, **recorded, recording, simulation, now);
+      return result;
+    }
+    const auto difference = comparison.look(**recorded);
+    if (!difference.ok()) return difference.error();
+    if (*difference) {
+      blame_recording(result, **recorded, **difference);
       return result;
     }
     const double wall = platform::monotonic_seconds();

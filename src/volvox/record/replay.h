@@ -26,7 +26,7 @@ struct Verification {
   std::size_t parts = 0;   // number of parts of the state that differ in that tick
 };
 
-// Runs the experiment again with the recorded inputs and compares the hash of every tick.
+// Runs the experiment again with the recorded inputs. Compares the hash of every tick, and all that was recorded of it.
 Result<Verification> verify(Recording& recording, const sim::Library& library, Log& log, int threads = 1,
                             const std::function<void(const sim::Progress&)>& progress = {},
                             const std::atomic<bool>* stop = nullptr);

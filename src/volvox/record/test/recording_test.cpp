@@ -7,6 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "volvox/record/crc.h"
+#include "volvox/record/mcap_fields.h"
 #include "volvox/record/recorder.h"
 #include "volvox/record/recording_format.h"
 #include "volvox/record/replay.h"
@@ -204,6 +206,7 @@ class Slower final : public mind::Behavior {
   void step(mind::Agent& agent) override {
     angle_ += agent.dt() * speed_ * (++steps_ > 30 && agent.name() == "m2" ? 0.9 : 1.0);
     agent.move_to("pitch", angle_);
+    if (steps_ % 20 == 0) agent.log("step {}", steps_);
   }
   VOLVOX_STATE(angle_, steps_)
 
@@ -259,6 +262,99 @@ TEST_F(RecordingTest, ARestoredRunReplaysFromItsSnapshot) {
   ASSERT_TRUE(verified.ok()) << verified.error().text();
   EXPECT_TRUE(verified->same) << verified->field;
   EXPECT_EQ(verified->ticks, 31);
+}
+
+// Rewrites the recording as those of before were: without sums; `change` may alter messages.
+void write_without_sums(const fs::path& file, bool complete,
+                        const std::function<void(const std::string& topic, std::int64_t tick, std::string&)>& change) {
+  using namespace mcap;
+  auto reader = McapReader::open(file);
+  if (!reader.ok()) throw std::runtime_error(reader.error().text());
+  std::ifstream in(file, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  const auto record = [](std::uint8_t opcode, const std::string& content) {
+    return Fields().number(opcode).size(content.size()).raw(content).bytes();
+  };
+  std::string written(magic);
+  std::size_t next_chunk = 0;
+  for (std::size_t at = magic.size(); at < whole.size();) {
+    FieldReader head(std::string_view(whole).substr(at, record_head));
+    const auto opcode = head.number<std::uint8_t>();
+    const std::size_t size = record_head + head.number<std::uint64_t>();
+    if (opcode == Opcode::data_end) break;
+    if (opcode == Opcode::chunk) {
+      const McapChunk& chunk = (*reader)->chunks().at(next_chunk++);
+      std::string content;
+      auto read = (*reader)->read_chunk(chunk, [&](const McapMessage& m) {
+        std::string data(m.data.begin(), m.data.end());
+        change((*reader)->channels().at(m.channel).topic, m.sequence, data);
+        content +=
+            record(Opcode::message,
+                   Fields().number(m.channel).number(m.sequence).number(m.time).number(m.time).raw(data).bytes());
+      });
+      if (!read.ok()) throw std::runtime_error(read.error().text());
+      written += record(Opcode::chunk, Fields()
+                                           .number(chunk.begin_time)
+                                           .number(chunk.end_time)
+                                           .size(content.size())
+                                           .number(std::uint32_t{0})
+                                           .text("")
+                                           .size(content.size())
+                                           .raw(content)
+                                           .bytes());
+    } else if (opcode != Opcode::sum_so_far && opcode != Opcode::message_index) {
+      written += whole.substr(at, size);
+    }
+    at += size;
+  }
+  if (complete) {
+    written += record(Opcode::data_end, Fields().number(crc_of(written)).bytes());
+    std::string footer = Fields().number(std::uint8_t{Opcode::footer}).size(20).size(0).size(0).bytes();
+    written += Fields().raw(footer).number(crc_of(footer)).raw(magic).bytes();
+  }
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << written;
+}
+
+TEST_F(RecordingTest, RecordingsOfBeforeOpenWithAWarning) {
+  const auto no_change = [](const std::string&, std::int64_t, std::string&) {};
+  record("turner");
+  EXPECT_EQ(open()->warning(), "");
+  write_without_sums(folder_ / format::file_name, true, no_change);
+  EXPECT_NE(open()->warning().find("before every chunk had a sum"), std::string::npos) << open()->warning();
+  EXPECT_TRUE(verify(*open(), stage_.library, stage_.log)->same);
+  write_without_sums(folder_ / format::file_name, false, no_change);
+  EXPECT_NE(open()->warning().find("damage may go unnoticed"), std::string::npos) << open()->warning();
+  EXPECT_NE(open()->warning().find("cut off"), std::string::npos) << open()->warning();
+  EXPECT_EQ(open()->last_tick(), 60);
+}
+
+// In a recording without sums other numbers than were computed can stand; verify() compares them all.
+TEST_F(RecordingTest, VerifyComparesWhatWasRecorded) {
+  const auto found_after = [&](const char* topic, std::int64_t tick, std::size_t from_end) {
+    record("turner");
+    bool changed = false;
+    write_without_sums(folder_ / format::file_name, false,
+                       [&](const std::string& t, std::int64_t k, std::string& data) {
+                         if (t != topic || k != tick || changed) return;
+                         data.at(data.size() - from_end) ^= 0x10;
+                         changed = true;
+                       });
+    EXPECT_TRUE(changed) << topic;
+    auto recording = open();
+    auto verified = verify(*recording, stage_.library, stage_.log);
+    EXPECT_TRUE(verified.ok()) << verified.error().text();
+    EXPECT_FALSE(verified->same) << topic;
+    EXPECT_EQ(verified->tick, tick) << topic;
+    EXPECT_NE(verified->detail.find("damaged"), std::string::npos) << verified->field << ": " << verified->detail;
+    return verified->module + ": " + verified->field;
+  };
+  EXPECT_EQ(found_after(format::transforms, 20, 3), "m3: m3.head qw");
+  EXPECT_NE(found_after(format::joints, 20, 2).find("torque"), std::string::npos);
+  EXPECT_NE(found_after(format::docks, 0, 2).find("load"), std::string::npos);
+  EXPECT_EQ(found_after(format::metrics, 30, 2), ": connections");
+  EXPECT_EQ(found_after(format::log, 20, 1), "m0: log line 1");
+  EXPECT_NE(found_after(format::minds, 20, 8).find(": mind"), std::string::npos);
+  EXPECT_NE(found_after(format::state, 20, 1), "");
 }
 
 TEST_F(RecordingTest, ExportsTables) {
