@@ -1,5 +1,7 @@
 #include "volvox/net/frame_store.h"
 
+#include <algorithm>
+
 #include "volvox/base/index.h"
 
 namespace volvox::net {
@@ -111,6 +113,13 @@ void FrameStore::archive_frame(Archive& ar, std::uint32_t& frame) {
   if (!ar.loading()) return;
   record.size = narrow<std::uint32_t>(bytes.size());
   frames_[frame] = record;
+}
+
+bool FrameStore::consistent(std::size_t interfaces) const {
+  return std::all_of(frames_.begin(), frames_.end(), [&](const Frame& frame) {
+    return frame.references == 0 || (frame.source < interfaces && frame.moved <= frame.size &&
+                                     (frame.destination == nothing || frame.destination < interfaces));
+  });
 }
 
 void FrameStore::archive_fifo(Archive& ar, Fifo& fifo) {

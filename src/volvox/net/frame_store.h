@@ -63,6 +63,8 @@ class FrameStore {
   // Frames are saved by value, because pool indices differ after a restore.
   void archive_frame(Archive& ar, std::uint32_t& frame);
   void archive_fifo(Archive& ar, Fifo& fifo);
+  // Whether all frames belong to a network with so many interfaces: those of a damaged snapshot may not.
+  bool consistent(std::size_t interfaces) const;
 
  private:
   struct Payload {

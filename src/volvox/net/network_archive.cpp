@@ -120,6 +120,8 @@ void Network::State::archive(Archive& ar) {
         return event.time() >= core.now && possible(event, core, nodes.size(), buses.count());
       }))
     return ar.fail("the events of the snapshot are not those of this network");
+  if (core.now < Time{} || !core.frames.consistent(core.interfaces.size()))
+    return ar.fail("the frames of the snapshot are not those of this network");
   core.events.assign_sorted(std::move(events));
 }
 

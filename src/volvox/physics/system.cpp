@@ -130,6 +130,53 @@ void System::measure_joint(std::size_t joint) {
 
 namespace {
 
+// Checks of a snapshot before it is used as an index or given to an engine: it may be damaged.
+
+// A joint that is not a dock belongs to the model, and is as it was.
+bool same_but_docks(const JointDesc& before, const JointDesc& now) {
+  if (before.type == JointType::dock && now.type == JointType::dock) return true;
+  return before.type == now.type && before.a == now.a && before.b == now.b;
+}
+
+bool sound_joints(const System& system) {
+  std::size_t ends = 0, listed = 0;
+  for (std::size_t j = 0; j < system.joint_descs.size(); ++j) {
+    if (!system.joint_ids.alive_index(j)) continue;
+    const JointDesc& desc = system.joint_descs[j];
+    if ((desc.a.valid() && !system.body_ids.alive(desc.a)) || !system.body_ids.alive(desc.b) ||
+        desc.type > JointType::dock || desc.a == desc.b || !finite(desc.frame_a) || !finite(desc.frame_b))
+      return false;
+    ends += desc.a.valid() ? 2 : 1;
+  }
+  for (std::size_t b = 0; b < system.joints_of.size(); ++b) {
+    std::vector<std::uint32_t> once;
+    for (const JointId id : system.joints_of[b]) {
+      const JointDesc& desc = system.joint_descs[id.index];
+      if (desc.b.index != b && !(desc.a.valid() && desc.a.index == b)) return false;
+      once.push_back(id.index);
+    }
+    std::sort(once.begin(), once.end());
+    if (std::adjacent_find(once.begin(), once.end()) != once.end()) return false;
+    listed += once.size();
+  }
+  return ends == listed;
+}
+
+bool sound_state(const System& system) {
+  const std::size_t bodies = system.bodies.size(), joints = system.motors.size();
+  if (system.poses.size() != bodies || system.velocities.size() != bodies || system.forces.size() != bodies ||
+      system.loads.size() != joints || system.latched.size() != joints)
+    return false;
+  const auto there = [&](BodyId id) { return !id.valid() || system.body_ids.alive(id); };
+  return finite(system.gravity) &&
+         std::all_of(system.poses.begin(), system.poses.end(), [](const Pose& p) { return finite(p); }) &&
+         std::all_of(system.velocities.begin(), system.velocities.end(), [](const Twist& t) { return finite(t); }) &&
+         std::all_of(system.motors.begin(), system.motors.end(),
+                     [](const MotorCommand& m) { return m.control <= Control::torque; }) &&
+         std::all_of(system.contacts.begin(), system.contacts.end(),
+                     [&](const Contact& c) { return there(c.a) && there(c.b); });
+}
+
 template <class Archive>
 void archive_desc(Archive& ar, JointDesc& desc) {
   ar("type", desc.type), ar("a", desc.a), ar("b", desc.b);
@@ -153,6 +200,8 @@ void System::archive_topology(Archive& ar) {
     here("bodies", body_ids);
     if (saved.value() != here.value()) return ar.fail("the snapshot is of another system: its bodies differ");
   }
+  const IdPool<JointTag> ids_before = ar.loading() ? joint_ids : IdPool<JointTag>();
+  const std::vector<JointDesc> descs_before = ar.loading() ? joint_descs : std::vector<JointDesc>();
   ar("joint_ids", joint_ids);
   const std::size_t joints_saved = joint_ids.capacity();
   if (ar.loading() && (joints_saved > ar.remaining() || !joint_ids.consistent()))
@@ -180,12 +229,11 @@ void System::archive_topology(Archive& ar) {
       joints_of[b].push_back(joint_ids.at(index));
     }
   }
-  for (std::size_t j = 0; j < joint_descs.size(); ++j) {
-    const JointDesc& desc = joint_descs[j];
-    if (!joint_ids.alive_index(j)) continue;
-    if ((desc.a.valid() && !body_ids.alive(desc.a)) || !body_ids.alive(desc.b) || desc.type > JointType::dock)
-      return ar.fail("the snapshot is damaged");
-  }
+  if (!sound_joints(*this)) return ar.fail("the snapshot is damaged: a joint connects what is not there");
+  for (std::size_t j = 0; j < std::min(descs_before.size(), joint_descs.size()); ++j)
+    if (joint_ids.alive_index(j) && ids_before.alive(joint_ids.at(j)) &&
+        !same_but_docks(descs_before[j], joint_descs[j]))
+      return ar.fail("the snapshot is damaged: a joint connects others than before");
 }
 
 void System::archive(Archive& ar) {
@@ -212,8 +260,9 @@ void System::archive(Archive& ar) {
     fields("a", c.a), fields("b", c.b), fields("point", c.point), fields("normal", c.normal);
     fields("depth", c.depth), fields("force", c.force);
   });
-  if (ar.loading() && (poses.size() != bodies.size() || loads.size() != motors.size())) {
-    ar.fail("the snapshot is damaged");
+  if (ar.loading() && !sound_state(*this)) {
+    ar.fail("the snapshot is damaged: the state of the bodies is impossible");
+    contacts.clear();
     poses.resize(bodies.size()), velocities.resize(bodies.size()), forces.resize(bodies.size());
     loads.resize(motors.size()), latched.resize(motors.size());
   }

@@ -6,12 +6,13 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/sim/snapshot_seal.h"
 
 namespace volvox::sim {
 namespace {
 
 // Increased when older snapshots can no longer be read (see CHANGELOG.md).
-constexpr std::uint64_t snapshot_version = 4;
+constexpr std::uint64_t snapshot_version = 5;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
 
 // Calls code that may come from a user (a hook, an engine or a propagation model of a plugin). An exception becomes a
@@ -149,6 +150,11 @@ void Simulation::archive_tick(Archive& ar) {
 void Simulation::archive(Archive& ar) {
   VOLVOX_ASSERT(!ar.hashing());
   archive_tick(ar);
+  constexpr double a_century = 4e9;  // s: more nanoseconds would not fit
+  if (ar.loading() && !(tick_ >= 0 && real(tick_) * settings_.dt.seconds() < a_century)) {
+    ar.fail("its time is impossible");
+    tick_ = 0;
+  }
   minds_->archive(ar);
   world_->archive(ar);
 }
@@ -214,13 +220,16 @@ Result<std::vector<std::byte>> Simulation::save() {
   ar("version", version);
   ar("fingerprint", same);
   archive(ar);
-  return ar.take();
+  std::vector<std::byte> bytes = ar.take();
+  add_seal(bytes);
+  return bytes;
 }
 
 Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
   if (const std::string why = minds_->cannot_save(); !why.empty())
     return Error("this run cannot be restored: " + why, "");
-  LoadArchive ar(snapshot);
+  const auto bytes = without_seal(snapshot);
+  LoadArchive ar(bytes ? *bytes : snapshot);
   std::uint64_t mark = 0, version = 0, same = 0;
   ar("mark", mark);
   ar("version", version);
@@ -229,14 +238,20 @@ Result<void> Simulation::restore(std::span<const std::byte> snapshot) {
   if (version != snapshot_version)
     return Error(fmt::format("the snapshot is of format {}, this program reads {}", version, snapshot_version),
                  "restore it with the version of Volvox that wrote it");
+  if (!bytes)
+    return Error("the snapshot is damaged: its seal does not match", "use another snapshot, whole and unchanged");
   if (same != fingerprint())
     return Error("the snapshot belongs to another run",
                  "use the same experiment, engine, --dt, --seed and --set as the run that wrote it");
+  SaveArchive before;  // what is refused changes nothing
+  archive(before);
   archive(ar);
-  if (!ar.ok() || ar.remaining() > 0)
-    return Error("the snapshot is damaged: " + (ar.ok() ? "bytes are left over" : ar.failure()),
-                 "use another snapshot");
-  return {};
+  if (ar.ok() && ar.remaining() == 0) return {};
+  LoadArchive back(before.bytes());
+  archive(back);
+  return Error("the snapshot is damaged: " + (ar.ok() ? "bytes are left over" : ar.failure()) +
+                   (back.ok() ? "" : "; the state before it was no better, and the simulation cannot go on"),
+               "use another snapshot");
 }
 
 }  // namespace volvox::sim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "volvox/base/archive_plain.h"
 #include "volvox/base/check.h"
@@ -300,11 +301,16 @@ bool World::consistent() const {
   VOLVOX_ASSERT(link_models_.size() == bodies_.size() && placement_of_link_.size() == bodies_.size());
   if (last_velocities_.size() != bodies_.size() || !(last_advance_ > 0) || !graph_.consistent()) return false;
   for (const std::uint32_t carrier : carriers_)
-    if (carrier >= docks_.size() || graph_.partner(carrier) == nobody || !docks_[carrier].joint.valid()) return false;
+    if (carrier >= docks_.size() || graph_.partner(carrier) == nobody || !docks_[carrier].joint.valid() ||
+        !docks_[carrier].carrier || docks_[graph_.partner(carrier)].carrier)
+      return false;
+  std::size_t marked = 0;
+  for (const DockStatus& dock : docks_) marked += dock.carrier;
   for (std::uint32_t d = 0; d < docks_.size(); ++d)
     if (docks_[d].phase > DockPhase::engaged || (docks_[d].phase == DockPhase::free) != (graph_.partner(d) == nobody))
       return false;
-  return carriers_.size() == graph_.connections() && std::is_sorted(carriers_.begin(), carriers_.end());
+  return carriers_.size() == graph_.connections() && carriers_.size() == marked &&
+         std::adjacent_find(carriers_.begin(), carriers_.end(), std::greater_equal<>()) == carriers_.end();
 }
 
 std::size_t World::memory_bytes() const {

@@ -341,6 +341,14 @@ void Simulator::archive(Archive& ar) {
     ar("control", c.control), ar("target", c.target), ar("kp", c.kp), ar("kd", c.kd), ar("velocity", c.max_velocity),
         ar("torque", c.max_torque);
   }
+  if (ar.loading() && !std::all_of(world_.bodies.begin(), world_.bodies.end(), [](const Body& body) {
+        return finite(body.position) && finite(body.rotation) && finite(body.linear) && finite(body.angular) &&
+               finite(body.spin) && std::isfinite(body.still);
+      }))
+    ar.fail("the snapshot is damaged: the state of a body is not a number");
+  if (ar.loading() && !std::all_of(commands_.begin(), commands_.end(),
+                                   [](const MotorCommand& c) { return c.control <= Control::torque; }))
+    ar.fail("the snapshot is damaged: a motor has a command that does not exist");
   std::uint64_t count = contacts_.points().size();
   ar("contacts", count);
   if (ar.loading()) contacts_.points().assign(count <= ar.remaining() / 256 ? static_cast<std::size_t>(count) : 0, {});
