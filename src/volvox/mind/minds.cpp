@@ -560,13 +560,28 @@ void prefetch(const std::vector<T>& values) {
 }  // namespace
 
 void Minds::archive(Archive& ar) {
+  // The number and the types of percepts and actions come from the description. A damaged snapshot must not change
+  // them, or nothing could be loaded afterwards.
+  const auto load = [&](Agent& agent) {
+    std::vector<Value> percepts = agent.percepts_, actions = agent.actions_;
+    const std::size_t set = agent.action_set_.size();
+    agent.archive(ar);
+    if (agent.percepts_.size() != percepts.size() || agent.actions_.size() != actions.size() ||
+        agent.action_set_.size() != set)
+      ar.fail("it has other percepts or actions");
+    if (ar.ok()) return;
+    agent.percepts_ = std::move(percepts);
+    agent.actions_ = std::move(actions);
+    agent.action_set_.resize(set);
+  };
   for (const AgentIndex i : indices<AgentIndex>(agents_)) {
     if (i + 1 < agents_.size()) {
       prefetch(agents_[i + 1].percepts_), prefetch(agents_[i + 1].actions_), prefetch(agents_[i + 1].programs_);
       for (std::size_t slot = first_slot_[i + 1]; slot < first_slot_[i + 2]; ++slot)
         __builtin_prefetch(slots_[slot].behavior.get());
     }
-    agents_[i].archive(ar);
+    if (ar.loading()) load(agents_[i]);
+    else agents_[i].archive(ar);
     if (ar.loading() && ar.ok() && !tune_again(i)) ar.fail("a parameter of it is not accepted any more");
     ar.section(agents_[i].name_, "behavior and noise");
     for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
