@@ -40,9 +40,9 @@ for (let i = 0; i < Number(times); ++i) {
   const address = await new Promise((found) => { let said = ""; volvox.stderr.on("data", (data) => { said += data; const match = said.match(/http:\S+/); if (match) found(match[0]); }); });
   const told = since();
   await page.goto(address, patience);
-  await page.waitForFunction(() => window.volvox?.stage.frames > 0, null, patience);
+  await page.waitForFunction(() => window.volvox?.stage.currentFrame() && window.volvox.stage.frames > 0, null, patience);
   const drawn = since();
-  await page.waitForFunction(() => window.volvox.stage.frames > 1 && window.volvox.stage.currentFrame().tick > 0, null, patience);
+  await page.waitForFunction(() => window.volvox.stage.frames > 1 && window.volvox.stage.currentFrame()?.tick > 0, null, patience);
   console.log(`address ${told} s, first picture ${drawn} s, moving ${since()} s; ${(descendantsCpu() - cpu).toFixed(2)} s of processor time`);
   await page.close();
   volvox.kill("SIGKILL");

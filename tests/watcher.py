@@ -42,6 +42,8 @@ class Watcher:
             content = self.take(size)
             if first & 15 == 8:
                 raise ConnectionError(content[2:].decode(errors="replace"))
+            if first & 15 == 9:
+                self.send(content, 10)  # a client that does not answer is dropped after half a minute
             if first & 15 in (1, 2):
                 return content.decode() if first & 15 == 1 else content
 

@@ -11,7 +11,7 @@ const { chromium } = createRequire(join(root, "web", "package.json"))("playwrigh
 const [program, file] = process.argv.slice(2);
 const patience = { timeout: 60_000 };
 const results = mkdtempSync(join(tmpdir(), "volvox-screenshot-"));
-const volvox = spawn(resolve(program), ["run", "remod3d/snake", "--set", "modules=8", "--duration", "30", "--view", "--no-browser", "--quiet", "--out", results]);
+const volvox = spawn(resolve(program), ["run", "remod3d/snake", "--set", "modules=8", "--duration", "120", "--view", "--no-browser", "--quiet", "--out", results]);
 const address = await new Promise((found) => { let said = ""; volvox.stderr.on("data", (data) => { said += data; const match = said.match(/http:\S+/); if (match) found(match[0]); }); });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true,
   args: ["--no-sandbox", "--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist", "--disable-quic", "--no-first-run", "--disable-background-networking"] });
@@ -35,6 +35,10 @@ await page.fill('#parameters [data-parameter="amplitude"]', "0.5");
 await page.press('#parameters [data-parameter="amplitude"]', "Enter");
 await page.evaluate(() => { document.activeElement.blur(); document.getElementById("side").scrollTop = 0; });
 await page.waitForFunction(() => window.volvox.stage.currentFrame()?.tick > 500, null, patience);
+await page.evaluate(() => { const { stage, connection } = window.volvox; connection.send({ type: "pause" }); stage.home(); });  // where it has crawled to
+await page.waitForTimeout(1500);
+await page.evaluate(() => window.volvox.stage.home());
+await page.waitForTimeout(500);
 await page.screenshot({ path: file, type: "jpeg", quality: 85 });
 await browser.close();
 volvox.kill("SIGKILL");

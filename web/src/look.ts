@@ -14,15 +14,17 @@ export const THEMES: Record<"light" | "dark", Theme> = {
 // is, they are the shortest.
 const PIECES = 60;
 export function gridLines(size: number, step: number, color: number, withTenth: boolean) {
-  const points: number[] = [], half = size / 2, lines = Math.round(size / step);
-  const cut = (piece: number) => half * (2 * piece / PIECES - 1) ** 3;
+  const half = size / 2, lines = Math.round(size / step), cuts = Array.from({ length: PIECES + 1 }, (_, i) => half * (2 * i / PIECES - 1) ** 3);
+  const points = new Float32Array((lines + 1) * PIECES * 12);
+  let at = 0;
   for (let i = 0; i <= lines; ++i)
     for (let piece = 0; piece < PIECES && (withTenth || i % 10 !== 0); ++piece) {
-      const across = i * step - half, from = cut(piece), to = cut(piece + 1);
-      points.push(across, from, 0, across, to, 0, from, across, 0, to, across, 0);
+      const across = i * step - half, from = cuts[piece], to = cuts[piece + 1];
+      for (const value of [across, from, 0, across, to, 0, from, across, 0, to, across, 0]) points[at++] = value;
     }
   const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  geometry.setAttribute("position", new THREE.BufferAttribute(points.subarray(0, at), 3));
+  geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), size);
   return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color, transparent: true }));
 }
 

@@ -223,7 +223,7 @@ void add_run(CLI::App& app, Arguments& a) {
       ->type_name("[=S[,MB]]");
   CLI::Option* view =
       run->add_flag("--view", a.run.show, "show it in a browser: pause, step, pick modules, drive parameters");
-  run->add_flag("--paused", a.run.paused, "with --view: wait until somebody presses play")->needs(view);
+  run->add_flag("--paused", a.run.paused, "in the viewer: begin when somebody presses play")->needs(view);
   add_viewer(*run, a.run.viewer);
   run->add_flag("--record", a.run.record, "write recording.mcap, for volvox replay and Foxglove");
   run->add_option("--pcap", a.run.pcap,
