@@ -17,6 +17,12 @@ if(VOLVOX_SANITIZE)
   endif()
   target_link_options(volvox_flags INTERFACE -fsanitize=${VOLVOX_SANITIZE})
 endif()
+# For the fuzz targets alone: other programs do not link then, because tests/fuzz/engine.cpp has what the code calls.
+option(VOLVOX_FUZZ_GUIDED "Code tells the fuzz targets which way it goes" OFF)
+if(VOLVOX_FUZZ_GUIDED)
+  target_compile_options(volvox_flags INTERFACE
+    $<IF:$<CXX_COMPILER_ID:GNU>,-fsanitize-coverage=trace-pc$<COMMA>trace-cmp,-fsanitize=fuzzer-no-link>)
+endif()
 
 # Optimizing the code of tests costs more time than it saves. The libraries that they test are the ones that people run.
 set(test_optimization $<$<CONFIG:Release>:-O1>)
