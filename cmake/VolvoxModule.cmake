@@ -17,6 +17,12 @@ if(VOLVOX_SANITIZE)
   endif()
   target_link_options(volvox_flags INTERFACE -fsanitize=${VOLVOX_SANITIZE})
 endif()
+# For the fuzz targets alone: other programs do not link then, because tests/fuzz/engine.cpp has what the code calls.
+option(VOLVOX_FUZZ_GUIDED "Code tells the fuzz targets which way it goes" OFF)
+if(VOLVOX_FUZZ_GUIDED)
+  target_compile_options(volvox_flags INTERFACE
+    $<IF:$<CXX_COMPILER_ID:GNU>,-fsanitize-coverage=trace-pc$<COMMA>trace-cmp,-fsanitize=fuzzer-no-link>)
+endif()
 
 # Optimizing the code of tests costs more time than it saves. The libraries that they test are the ones that people run.
 set(test_optimization $<$<CONFIG:Release>:-O1>)
@@ -90,12 +96,12 @@ function(volvox_precompile target)
   endif()
 endfunction()
 
-# volvox_test(NAME SOURCES ... LIBRARIES ... [UNSANITIZED cases]): a GoogleTest binary, which runs from the source tree,
+# volvox_test(NAME SOURCES ... LIBRARIES ...): a GoogleTest binary, which runs from the source tree,
 # so that it finds robots/ and experiments/. The target `unit_tests` builds all of them, and ctest knows them by the label
-# `unit`. UNSANITIZED are cases that take too long, or make no sense, under a sanitizer: they run in the other builds only.
+# `unit`.
 add_custom_target(unit_tests)
 function(volvox_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS;PRECOMPILED;UNSANITIZED" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS;PRECOMPILED" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   list(FILTER arg_PRECOMPILED INCLUDE REGEX "^(base|sim)$")
   volvox_precompile(${name} base ${arg_PRECOMPILED})
@@ -105,8 +111,4 @@ function(volvox_test name)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 600)
   add_dependencies(unit_tests ${name})
-  if(VOLVOX_SANITIZE AND arg_UNSANITIZED)
-    list(JOIN arg_UNSANITIZED ":" cases)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_FILTER=-${cases}")
-  endif()
 endfunction()

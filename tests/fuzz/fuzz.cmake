@@ -1,0 +1,37 @@
+# One fuzz target for each reader. Clang's libFuzzer drives them where the readers were compiled for it by Clang;
+# otherwise engine.cpp does, guided by coverage in the preset fuzz. As a test each runs for a short time.
+add_custom_target(fuzz_targets)
+# Without volvox_flags: the engine itself is not to be covered.
+add_library(fuzz_engine OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/engine.cpp)
+target_include_directories(fuzz_engine PRIVATE ${PROJECT_SOURCE_DIR}/src)
+
+function(volvox_fuzz reader rounds)
+  add_executable(fuzz_${reader} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${reader}_fuzz.cpp)
+  target_link_libraries(fuzz_${reader} PRIVATE ${ARGN} volvox_flags)
+  target_include_directories(fuzz_${reader} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz)
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${reader})
+  if(VOLVOX_FUZZ_GUIDED AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_link_options(fuzz_${reader} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME fuzz_${reader} COMMAND fuzz_${reader} -runs=${rounds} -seed=1 ${corpus})
+  else()
+    target_link_libraries(fuzz_${reader} PRIVATE fuzz_engine)
+    add_test(NAME fuzz_${reader} COMMAND fuzz_${reader} ${rounds} ${corpus})
+  endif()
+  set_tests_properties(fuzz_${reader} PROPERTIES LABELS fuzz TIMEOUT 900)
+  add_dependencies(fuzz_targets fuzz_${reader})
+endfunction()
+
+foreach(reader obj stl ply off)
+  volvox_fuzz(${reader} 20000 volvox_model)
+endforeach()
+foreach(reader pcd xyz carmen)
+  volvox_fuzz(${reader} 20000 volvox_scan)
+endforeach()
+volvox_fuzz(png 2000 volvox_model)
+volvox_fuzz(sdf 300 volvox_model)
+volvox_fuzz(urdf 300 volvox_model)
+volvox_fuzz(dae 100 volvox_model)  # a process for each input
+volvox_fuzz(udp_lines 20000 volvox_device)
+volvox_fuzz(json 20000 volvox_sim)
+volvox_fuzz(mcap 1000 volvox_record)
+volvox_fuzz(snapshot 300 volvox_sim)
