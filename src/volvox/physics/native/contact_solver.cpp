@@ -194,9 +194,14 @@ void ContactSolver::place(World& world, Islands& islands, const Group& group, Th
 void ContactSolver::refresh(World& world, const Group& group, double step, ThreadPool* threads) const {
   parallel_for(threads, group.last_point - group.first_point, 64,
                [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
+  const bool alone = group.last_island - group.first_island == 1;
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
-    const ContactPoint& c = points_[at(order_[i])];
+    ContactPoint& c = points_[at(order_[i])];
     if (!c.active) continue;
+    if (alone && c.impulse == Vec3{} && c.separation > step * (std::max(0.0, -c.approach) + reach_alone)) {
+      c.active = false, c.rebound = 0;
+      continue;
+    }
     Body& a = world.bodies[at(c.a)];
     ++a.touches;
     if (c.impulse != Vec3{}) a.carried = true;

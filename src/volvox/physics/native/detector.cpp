@@ -36,9 +36,10 @@ class PairCollision final {
         shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]),
         shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]),
         out_(out) {
-    horizon_ = horizon, slack_ = slack;
+    // What stands is not hit; and its triangles, seen from afar, would hold what lies in a slit above it.
+    horizon_ = horizon, slack_ = b_.dynamic ? slack : std::min(slack, Detector::slack);
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
-    margin_ = slack + horizon * (length(a_.linear - b_.linear) + turning_);
+    margin_ = slack_ + horizon * (length(a_.linear - b_.linear) + turning_);
     const V3<double> c0{b_.axes.r0.x, b_.axes.r1.x, b_.axes.r2.x}, c1{b_.axes.r0.y, b_.axes.r1.y, b_.axes.r2.y};
     const V3<double> c2{b_.axes.r0.z, b_.axes.r1.z, b_.axes.r2.z};
     const V3<double> x = transposed_times(a_.axes, c0), y = transposed_times(a_.axes, c1),
@@ -98,8 +99,7 @@ class PairCollision final {
     static thread_local std::vector<SurfacePoint> points;
     const Vec3 sweep = plain(transposed_times(a_.axes, lane((a_.linear - b_.linear) * horizon_))),
                in_b = place_.turn_to_second(sweep);
-    // Triangles seen from afar say less than those that are near: what lies in a slit would be held above it.
-    const double slack = std::min(slack_, Detector::slack) + horizon_ * turning_;
+    const double slack = slack_ + horizon_ * turning_;
     Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
     box.centre += in_b * 0.5;
     box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)} * 0.5;
