@@ -129,6 +129,8 @@ class Locator {
   // Measurements between keyframes: by odometry and by the map of those before (of each keyframe but the first), by
   // places that were recognized, and between two views.
   std::vector<PoseEdge> odometry_edges_, chain_, loop_edges_, links_;
+  std::size_t passed_again_ = 0,
+              agreed_ = 0;  // pairs of views of places that were passed twice; of these, those that fit
   std::vector<Loop> pending_;
   double noise_ = 0.03;
   Deviation surveyed_{1, 1},
@@ -358,11 +360,15 @@ std::vector<std::size_t> Locator::neighbours(std::size_t k, const std::vector<Ve
 void Locator::link_neighbours() {
   const std::vector<Vec2> middles = all_middles();
   links_.clear();
+  passed_again_ = agreed_ = 0;
   for (std::size_t k = 1; k < frames_.size(); ++k) {
     for (const std::size_t j : neighbours(k, middles)) {
       const Match m = match(walls_of({j}, j), frames_[k].view.walls, relative(j, k), {.noise = noise_});
       const Pose2 off = relative(j, k).inverse() * m.pose;
+      const bool again = frames_[k].way - frames_[j].way > 20;
+      passed_again_ += again;
       if (m.inliers < 0.3 || length(off.position) > 0.2 || std::fabs(off.heading) > radians(4)) continue;
+      agreed_ += again;
       links_.push_back({j, k, m.pose, m.information, tolerance});
     }
   }
@@ -484,6 +490,9 @@ void Locator::note_doubts(Located& result) const {
   else if (result.determined < 0.25)
     result.doubts.push_back("the walls determine the position on only " + percent(result.determined) +
                             " of the way; elsewhere the odometry decides along them");
+  if (passed_again_ > 20 && real(agreed_) < 0.8 * real(passed_again_))
+    result.doubts.push_back("where the robot passed again, the walls agree in only " +
+                            percent(real(agreed_) / real(passed_again_)) + " of the views");
   std::size_t bent = 0;
   for (const PoseEdge& edge : links_) bent += squared_error(edge, poses_[edge.from], poses_[edge.to]) > 10 * tolerance;
   if (real(bent) > 0.1 * real(links_.size()))
