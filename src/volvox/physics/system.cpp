@@ -162,6 +162,14 @@ bool sound_joints(const System& system) {
   return ends == listed;
 }
 
+// Not only finite: ray casters compute in single precision, and a rotation that is none makes lengths of directions.
+bool possible(const Pose& pose) {
+  constexpr double farthest = 1e12;  // m
+  const Quat& q = pose.rotation;
+  const double size = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+  return finite(pose) && length(pose.position) < farthest && std::fabs(size - 1) < 1e-3;
+}
+
 bool sound_state(const System& system) {
   const std::size_t bodies = system.bodies.size(), joints = system.motors.size();
   if (system.poses.size() != bodies || system.velocities.size() != bodies || system.forces.size() != bodies ||
@@ -169,7 +177,7 @@ bool sound_state(const System& system) {
     return false;
   const auto there = [&](BodyId id) { return !id.valid() || system.body_ids.alive(id); };
   return finite(system.gravity) &&
-         std::all_of(system.poses.begin(), system.poses.end(), [](const Pose& p) { return finite(p); }) &&
+         std::all_of(system.poses.begin(), system.poses.end(), [](const Pose& p) { return possible(p); }) &&
          std::all_of(system.velocities.begin(), system.velocities.end(), [](const Twist& t) { return finite(t); }) &&
          std::all_of(system.motors.begin(), system.motors.end(),
                      [](const MotorCommand& m) { return m.control <= Control::torque; }) &&

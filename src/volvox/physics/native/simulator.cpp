@@ -342,8 +342,10 @@ void Simulator::archive(Archive& ar) {
         ar("torque", c.max_torque);
   }
   if (ar.loading() && !std::all_of(world_.bodies.begin(), world_.bodies.end(), [](const Body& body) {
-        return finite(body.position) && finite(body.rotation) && finite(body.linear) && finite(body.angular) &&
-               finite(body.spin) && std::isfinite(body.still);
+        const Quat& q = body.rotation;
+        const double size = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+        return length(body.position) < 1e12 && std::fabs(size - 1) < 1e-3 && finite(body.linear) &&
+               finite(body.angular) && finite(body.spin) && std::isfinite(body.still);
       }))
     ar.fail("the snapshot is damaged: the state of a body is not a number");
   if (ar.loading() && !std::all_of(commands_.begin(), commands_.end(),
