@@ -165,6 +165,12 @@ bool sound_joints(const System& system) {
   return ends == listed;
 }
 
+// Not only finite: ray casters compute in single precision.
+bool possible(const Pose& pose) {
+  constexpr double farthest = 1e12;  // m
+  return length(pose.position) < farthest && is_rotation(pose.rotation);
+}
+
 bool sound_state(const System& system) {
   const std::size_t bodies = system.bodies.size(), joints = system.motors.size();
   if (system.poses.size() != bodies || system.velocities.size() != bodies || system.forces.size() != bodies ||
@@ -172,8 +178,7 @@ bool sound_state(const System& system) {
     return false;
   const auto there = [&](BodyId id) { return !id.valid() || system.body_ids.alive(id); };
   return finite(system.gravity) &&
-         std::all_of(system.poses.begin(), system.poses.end(),
-                     [](const Pose& p) { return finite(p.position) && is_rotation(p.rotation); }) &&
+         std::all_of(system.poses.begin(), system.poses.end(), [](const Pose& p) { return possible(p); }) &&
          std::all_of(system.velocities.begin(), system.velocities.end(), [](const Twist& t) { return finite(t); }) &&
          std::all_of(system.motors.begin(), system.motors.end(),
                      [](const MotorCommand& m) { return m.control <= Control::torque; }) &&

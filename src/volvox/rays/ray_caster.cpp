@@ -231,6 +231,16 @@ void RayCaster::Scene::cast_planes(Flight& flight, int count) const {
   }
 }
 
+namespace {
+
+// Embree ends the program at a ray that is not a number or too far away for single precision. Such a ray meets nothing.
+bool can_be_cast(const Ray& ray) {
+  constexpr double farthest = 1e15;                                          // m
+  return length(ray.origin) < farthest && length(ray.direction) < farthest;  // false for what is not a number
+}
+
+}  // namespace
+
 void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
   double ranges[packet];
   Flight flight{{}, rays, hits, ranges};
@@ -240,6 +250,7 @@ void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
   for (const Tree* tree : {&still, &moving}) {
     if (tree->parts.empty()) continue;
     if (count == 1) {
+      if (!can_be_cast(*rays)) continue;
       RTCRayHit query;
       query.ray = {to_float(rays->origin.x),
                    to_float(rays->origin.y),
@@ -261,7 +272,7 @@ void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
     RTCRayHit8 query;
     for (int i = 0; i < packet; ++i) {
       const int k = i < count ? i : 0;
-      valid[i] = i < count ? -1 : 0;
+      valid[i] = i < count && can_be_cast(rays[i]) ? -1 : 0;
       query.ray.org_x[i] = to_float(rays[k].origin.x);
       query.ray.org_y[i] = to_float(rays[k].origin.y);
       query.ray.org_z[i] = to_float(rays[k].origin.z);
