@@ -365,7 +365,7 @@ void Locator::link_neighbours() {
     for (const std::size_t j : neighbours(k, middles)) {
       const Match m = match(walls_of({j}, j), frames_[k].view.walls, relative(j, k), {.noise = noise_});
       const Pose2 off = relative(j, k).inverse() * m.pose;
-      const bool again = frames_[k].way - frames_[j].way > 20;
+      const bool again = frames_[k].way - frames_[j].way > 20 && std::fabs(relative(j, k).heading) < radians(45);
       passed_again_ += again;
       if (m.inliers < 0.3 || length(off.position) > 0.2 || std::fabs(off.heading) > radians(4)) continue;
       agreed_ += again;
@@ -490,7 +490,7 @@ void Locator::note_doubts(Located& result) const {
   else if (result.determined < 0.25)
     result.doubts.push_back("the walls determine the position on only " + percent(result.determined) +
                             " of the way; elsewhere the odometry decides along them");
-  if (passed_again_ > 20 && real(agreed_) < 0.8 * real(passed_again_))
+  if (passed_again_ > 20 && real(agreed_) < 0.6 * real(passed_again_))
     result.doubts.push_back("where the robot passed again, the walls agree in only " +
                             percent(real(agreed_) / real(passed_again_)) + " of the views");
   std::size_t bent = 0;
