@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
+#include "volvox/base/json_text.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/scan_work.h"
 #include "volvox/cli/terminal.h"
