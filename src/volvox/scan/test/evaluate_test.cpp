@@ -6,6 +6,8 @@
 
 #include "volvox/base/random.h"
 #include "volvox/scan/arena.h"
+#include "volvox/scan/coverage.h"
+#include "volvox/scan/free_place.h"
 #include "volvox/scan/triangle_tree.h"
 
 namespace volvox::scan {
@@ -104,6 +106,42 @@ TEST(Evaluate, CountsPlanesWhoseTrianglesShareNoVertices) {
   EXPECT_EQ(e.planes, 25u);
   EXPECT_EQ(e.planes_found, 25u);
   EXPECT_EQ(e.boundary_edges, 4u);
+}
+
+// Two floors of 2 x 2 m that are half a metre apart.
+TriangleMesh two_floors() {
+  TriangleMesh mesh;
+  for (const double x : {0.0, 2.5}) {
+    const auto n = static_cast<std::uint32_t>(mesh.vertices.size());
+    for (const Vec3& v : {Vec3{x, 0, 0}, Vec3{x + 2, 0, 0}, Vec3{x + 2, 2, 0}, Vec3{x, 2, 0}})
+      mesh.vertices.push_back(v);
+    mesh.triangles.push_back({n, n + 1, n + 2});
+    mesh.triangles.push_back({n, n + 2, n + 3});
+  }
+  return mesh;
+}
+
+TEST(Coverage, SaysWhatIsMissingAndInPieces) {
+  const TriangleMesh mesh = two_floors();
+  Cloud cloud;
+  cloud.points = surface_points(mesh, 500);
+  const Coverage whole = coverage(mesh, cloud);
+  EXPECT_EQ(whole.covered, 1);
+  EXPECT_EQ(whole.pieces, 2u);
+  EXPECT_NEAR(whole.largest_piece, 0.5, 1e-9);
+  TriangleMesh half = mesh;
+  half.triangles.resize(2);
+  EXPECT_NEAR(coverage(half, cloud).covered, 0.5, 0.01);
+  EXPECT_NE(coverage(half, cloud).doubt().find("50 % of the points"), std::string::npos);
+  const auto arena = make_arena({.seed = 2});
+  EXPECT_EQ(coverage(arena->mesh, sample_cloud(arena->mesh, {.points = 5000, .outliers = 0})).doubt(), "");
+}
+
+TEST(FreePlace, SaysHowMuchOfTheFloorIsConnectedWithIt) {
+  const auto place = free_place(two_floors());
+  ASSERT_TRUE(place.ok()) << place.error().text();
+  EXPECT_NEAR(place->part, 0.5, 0.05);
+  EXPECT_NEAR(place->floor, 4, 0.3);
 }
 
 TEST(Evaluate, ASquareThatIsRaisedAndCutShowsBoth) {
