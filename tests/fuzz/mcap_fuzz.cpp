@@ -10,7 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::require(!recording.error().text().empty());
     return 0;
   }
-  (void)(*recording)->check().ok();
   (void)(*recording)->attachment("scene").ok();
   const std::int64_t first = (*recording)->first_tick();
   for (std::int64_t i = 0; i < 5 && first <= (*recording)->last_tick() - i; ++i) {

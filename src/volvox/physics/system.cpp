@@ -165,10 +165,28 @@ bool sound_joints(const System& system) {
   return ends == listed;
 }
 
-// Not only finite: ray casters compute in single precision.
-bool possible(const Pose& pose) {
-  constexpr double farthest = 1e12;  // m
-  return length(pose.position) < farthest && is_rotation(pose.rotation);
+constexpr double fastest = 1e4, fastest_spin = 1e5, farthest = 1e6;  // m/s, rad/s, m
+
+// By how much a body is beyond what can be meant: more than 1 is a runaway.
+double excess(const Pose& pose, const Twist& velocity) {
+  if (!finite(pose) || !finite(velocity)) return std::numeric_limits<double>::infinity();
+  return std::max(
+      {length(velocity.linear) / fastest, length(velocity.angular) / fastest_spin, length(pose.position) / farthest});
+}
+
+// No state that an engine may be left in: it ends the run, or its libraries end the program.
+bool sound_motion(const System& system) {
+  constexpr double most = 1e12;  // N, N m, and targets and gains of motors
+  for (std::size_t i = 0; i < system.poses.size(); ++i) {
+    const Wrench& pushed = system.forces[i];
+    if (!is_rotation(system.poses[i].rotation) || !(length(pushed.force) < most && length(pushed.torque) < most))
+      return false;
+    if (system.body_ids.alive_index(i) && !(excess(system.poses[i], system.velocities[i]) <= 1)) return false;
+  }
+  return std::all_of(system.motors.begin(), system.motors.end(), [](const MotorCommand& m) {
+    return m.control <= Control::torque && std::fabs(m.target) < most && std::fabs(m.kp) < most &&
+           std::fabs(m.kd) < most;
+  });
 }
 
 bool sound_state(const System& system) {
@@ -177,11 +195,7 @@ bool sound_state(const System& system) {
       system.loads.size() != joints || system.latched.size() != joints)
     return false;
   const auto there = [&](BodyId id) { return !id.valid() || system.body_ids.alive(id); };
-  return finite(system.gravity) &&
-         std::all_of(system.poses.begin(), system.poses.end(), [](const Pose& p) { return possible(p); }) &&
-         std::all_of(system.velocities.begin(), system.velocities.end(), [](const Twist& t) { return finite(t); }) &&
-         std::all_of(system.motors.begin(), system.motors.end(),
-                     [](const MotorCommand& m) { return m.control <= Control::torque; }) &&
+  return finite(system.gravity) && sound_motion(system) &&
          std::all_of(system.contacts.begin(), system.contacts.end(),
                      [&](const Contact& c) { return there(c.a) && there(c.b); });
 }
@@ -364,19 +378,6 @@ StepStatus problem_with_inputs(const System& system) {
   }
   return {};
 }
-
-namespace {
-
-constexpr double fastest = 1e4, fastest_spin = 1e5, farthest = 1e6;  // m/s, rad/s, m
-
-// By how much a body is beyond what can be meant: more than 1 is a runaway.
-double excess(const Pose& pose, const Twist& velocity) {
-  if (!finite(pose) || !finite(velocity)) return std::numeric_limits<double>::infinity();
-  return std::max(
-      {length(velocity.linear) / fastest, length(velocity.angular) / fastest_spin, length(pose.position) / farthest});
-}
-
-}  // namespace
 
 // Of several, the worst: it is the one that began, or next to it.
 StepStatus problem_with_state(const System& system) {

@@ -32,11 +32,26 @@ StepStatus Simulator::advance(double tick) {
   return problem_with_contacts();
 }
 
+// Whether a motor of its joints is far stiffer than its inertia: what it gives in a substep would stop a thousand of
+// it. A hand (World::hold) is as strong, but pulls on purpose.
+bool Simulator::driven_stiffly(std::size_t body) const {
+  const BodyDesc& desc = world_.system.bodies[body];
+  return std::ranges::any_of(world_.system.joints_of[body], [&](JointId joint) {
+    const MotorCommand& motor = world_.system.motors[joint.index];
+    if (motor.control == Control::off) return false;
+    const bool slides = world_.system.joint_descs[joint.index].type == JointType::prismatic;
+    const double inertia = slides ? desc.mass : std::max({desc.moments.x, desc.moments.y, desc.moments.z});
+    return std::max(motor.kp * step_ * step_, motor.kd * step_) > 1000 * inertia;
+  });
+}
+
 // A motor of endless stiffness pushes its body into whatever is in the way: no contact can move what it holds.
 StepStatus Simulator::problem_with_contacts() const {
   constexpr double too_deep = 5e-3, closing = 1e-3;  // m, m/s
   for (const ContactPoint& c : contacts_.points()) {
     if (!c.active || !c.powerless || c.separation > -too_deep || c.approach > -closing) continue;
+    if (!driven_stiffly(static_cast<std::size_t>(c.a)) && !(c.b >= 0 && driven_stiffly(static_cast<std::size_t>(c.b))))
+      continue;
     return {
         world_.system.body_ids.at(static_cast<std::size_t>(c.a)),
         fmt::format("it is driven {:.1f} mm into another body, and no contact can push it back: a motor holds it too "

@@ -44,6 +44,7 @@ class Simulator {
   void for_each(std::size_t count, const Work& work);
   void raise_alarms(double time_left);
   void take_over_joints();
+  bool driven_stiffly(std::size_t body) const;
   StepStatus problem_with_contacts() const;
   bool sound(const ContactPoint& contact) const;
   bool joint_awake(std::size_t joint) const;
