@@ -138,7 +138,7 @@ class Sweep(CommandTest):
             while not self.children_of(first.pid):
                 self.assertIsNone(first.poll())
                 time.sleep(0.01)
-            self.assertIn("another process", self.run_program(*command[1:], status=2).stderr)
+            self.assertIn(f"process {first.pid} is writing", self.run_program(*command[1:], status=2).stderr)
         finally:
             first.terminate()
             first.wait(20)

@@ -211,7 +211,7 @@ void add_run(CLI::App& app, Arguments& a) {
   CLI::Option* save = run->add_option("--save", a.run.save, "write a snapshot of the last tick to this file");
   save->type_name("FILE");
   run->add_option("--save-every", a.run.save_every,
-                  "with --save: also write it every S simulated seconds, each time in place of the one before")
+                  "with --save, also write it every S simulated seconds, each time in place of the one before")
       ->type_name("S")
       ->check(between(1e-9, 1e9))
       ->needs(save);

@@ -73,6 +73,7 @@ Result<void> viewer_is_built() {
 
 int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
              const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log) {
+  const platform::StopOnSignal stop;  // before the address is printed: Ctrl-C may come at once
   auto viewer = start_viewer(arguments.viewer,
                              arguments.paused
                                  ? "the run waits for somebody to press play; "
@@ -98,7 +99,6 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
   const auto at_end = [&](sim::Run& ended) {
     if (auto written = write_results(ended, recorder.get(), folder); !written.ok()) not_written = written.error();
   };
-  const platform::StopOnSignal stop;
   view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end, arguments.record);
   if (options.real_time) viewed.set_speed(*options.real_time);
   viewed.loop(stop.requested(), arguments.paused ? view::ViewedRun::Start::paused : view::ViewedRun::Start::watched,
@@ -116,11 +116,11 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
 }
 
 int view_recording(record::Recording& recording, const ReplayArguments& arguments) {
+  const platform::StopOnSignal stop;  // before the address is printed: Ctrl-C may come at once
   auto viewer = start_viewer(arguments.viewer);
   if (!viewer.ok()) return complain(viewer.error());
   auto viewed = view::ViewedRecording::create(**viewer, recording);
   if (!viewed.ok()) return complain(viewed.error());
-  const platform::StopOnSignal stop;
   (*viewed)->loop(stop.requested());
   return done;
 }
@@ -129,11 +129,11 @@ int view_robot_command(const std::string& robot, const ViewerArguments& argument
   model::ModelLibrary models;
   auto model = models.load(robot);
   if (!model.ok()) return complain(model.error());
+  const platform::StopOnSignal stop;  // before the address is printed: Ctrl-C may come at once
   auto viewer = start_viewer(arguments);
   if (!viewer.ok()) return complain(viewer.error());
   auto viewed = view::ViewedRobot::create(**viewer, *model);
   if (!viewed.ok()) return complain(viewed.error());
-  const platform::StopOnSignal stop;
   (*viewed)->loop(stop.requested());
   return done;
 }
