@@ -190,15 +190,26 @@ void ContactSolver::place(World& world, Islands& islands, const Group& group, Th
   });
 }
 
+// How much faster than now two bodies may approach in this substep, m/s: what is hit passes on what it was hit with.
+double ContactSolver::reach_of(const Group& group, double step) const {
+  if (group.last_island - group.first_island == 1) return least_reach;
+  double fastest = least_reach;
+  for (std::size_t i = group.first_point; i < group.last_point; ++i) {
+    const ContactPoint& c = points_[at(order_[i])];
+    if (c.separation + c.approach * step <= 0) fastest = std::max(fastest, -c.approach);
+  }
+  return std::min(fastest, reach_speed);
+}
+
 // Geometry at the present poses.
 void ContactSolver::refresh(World& world, const Group& group, double step, ThreadPool* threads) const {
   parallel_for(threads, group.last_point - group.first_point, 64,
                [&](std::size_t i) { refresh_point(world, points_[at(order_[group.first_point + i])], step); });
-  const bool alone = group.last_island - group.first_island == 1;
+  const double reach = reach_of(group, step);
   for (std::size_t i = group.first_point; i < group.last_point; ++i) {
     ContactPoint& c = points_[at(order_[i])];
     if (!c.active) continue;
-    if (alone && c.impulse == Vec3{} && c.separation > step * (std::max(0.0, -c.approach) + reach_alone)) {
+    if (c.impulse == Vec3{} && c.separation > step * (std::max(0.0, -c.approach) + reach)) {
       c.active = false, c.rebound = 0;
       continue;
     }

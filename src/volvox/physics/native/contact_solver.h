@@ -121,6 +121,7 @@ class ContactSolver {
   template <class Visit>
   void for_islands(Islands& islands, const Group& group, ThreadPool* threads, const Visit& visit) const;
   void place(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;
+  double reach_of(const Group& group, double step) const;
   void refresh(World& world, const Group& group, double step, ThreadPool* threads) const;
   void refresh_point(const World& world, ContactPoint& c, double step) const;
   void share_weight(World& world, Islands& islands, const Group& group, ThreadPool* threads) const;

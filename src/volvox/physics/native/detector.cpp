@@ -36,8 +36,7 @@ class PairCollision final {
         shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]),
         shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]),
         out_(out) {
-    // What stands is not hit; and its triangles, seen from afar, would hold what lies in a slit above it.
-    horizon_ = horizon, slack_ = b_.dynamic ? slack : std::min(slack, Detector::slack);
+    horizon_ = horizon, slack_ = slack;
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
     margin_ = slack_ + horizon * (length(a_.linear - b_.linear) + turning_);
     const V3<double> c0{b_.axes.r0.x, b_.axes.r1.x, b_.axes.r2.x}, c1{b_.axes.r0.y, b_.axes.r1.y, b_.axes.r2.y};
@@ -168,9 +167,10 @@ class PairCollision final {
 
 void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads,
                       std::vector<ContactPoint>& contacts) {
-  slack_ = slack + hit_speed * step;
+  slack_ = slack, widest_ = std::max(slack_, hit_speed * step);
   hasty_.clear();
   find_pairs(view, {}, horizon);
+  foresee_hits(view, step);
   old_.swap(contacts);
   sort_by_bodies(old_);
   collide_pairs(view, pairs_, horizon, threads, contacts);
@@ -186,9 +186,10 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
     return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)];
   };
   // Whoever is met may have used up half of what is bearable since it was looked at.
-  slack_ = slack + hit_speed * step + bearable_surprise / 2;
+  slack_ = slack + bearable_surprise / 2, widest_ = std::max(slack_, hit_speed * step);
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
   find_pairs(view, alarmed, horizon);
+  foresee_hits(view, step);
   old_.clear(), kept_.clear();
   for (std::size_t i = 0; i < contacts.size(); ++i)
     (i >= calm_count_ || stale(contacts[i].a, contacts[i].b) ? old_ : kept_).push_back(contacts[i]);
@@ -265,6 +266,36 @@ bool Detector::hasty(const View& view, BroadPhase::Pair pair, double horizon) co
   return !flat && length(felt_turning(view.bodies[a], x) - view.bodies[b].angular) * horizon > hasty_turn;
 }
 
+// Within a crowd (bodies near each other, from one to the next) nobody is hit faster than its fastest two meet. Where
+// nothing moves fast, as in most heaps, the slack alone is enough.
+void Detector::foresee_hits(const View& view, double step) {
+  const auto dynamic = [&](int body) { return view.bodies[static_cast<std::size_t>(body)].dynamic; };
+  const auto crowd = [&](int body) { return crowds_.root(static_cast<std::uint32_t>(body)); };
+  crowds_.reset(view.bodies.size());
+  hits_.assign(view.bodies.size(), 0);
+  for (const Pairs* pairs : {&pairs_, &hasty_}) {
+    for (const BroadPhase::Pair& pair : *pairs)
+      if (dynamic(pair.b)) crowds_.join(static_cast<std::uint32_t>(pair.a), static_cast<std::uint32_t>(pair.b));
+  }
+  for (const Pairs* pairs : {&pairs_, &hasty_}) {
+    for (const BroadPhase::Pair& pair : *pairs) {
+      const Body &a = view.bodies[static_cast<std::size_t>(pair.a)], &b = view.bodies[static_cast<std::size_t>(pair.b)];
+      double& fastest = hits_[crowd(pair.a)];
+      fastest = std::max(fastest, length(a.linear - b.linear));
+    }
+  }
+  for (std::size_t i = hits_.size(); i-- > 0;) {
+    const std::size_t root = crowd(static_cast<int>(i));
+    hits_[i] = std::min(hits_[root], hit_speed) * step;
+  }
+}
+
+// What stands is not hit; and its triangles, seen from afar, would hold what lies in a slit above it.
+double Detector::slack_of(const View& view, const BroadPhase::Pair& pair) const {
+  if (!view.bodies[static_cast<std::size_t>(pair.b)].dynamic) return slack;
+  return std::max(slack_, hits_[static_cast<std::size_t>(pair.a)]);
+}
+
 void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
                              std::vector<ContactPoint>& contacts) {
   const std::size_t chunks = (pairs.size() + pairs_of_a_chunk - 1) / pairs_of_a_chunk;
@@ -276,7 +307,7 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
     found_[chunk].clear();
     const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
     for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
-      PairCollision(view, pairs[i], horizon, slack_, found_[chunk]).run();
+      PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk]).run();
   });
   contacts.clear();
   for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
@@ -332,7 +363,7 @@ void Detector::collect_items(const View& view, std::span<const std::uint8_t> ala
                           desc.owner,
                           desc.quiet,
                           asks,
-                          bounds_in(shape.bounds, body.axes, body.position, slack_ / 2 + horizon * turning)};
+                          bounds_in(shape.bounds, body.axes, body.position, widest_ / 2 + horizon * turning)};
     item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
     items_.push_back(item);
   }
@@ -350,7 +381,7 @@ void Detector::add_half_spaces(const View& view, double horizon) {
         const double height = dot(n, item.box.centre - ground.position) - plane.offset;
         const double down =
             std::fabs(n.x) * item.box.half.x + std::fabs(n.y) * item.box.half.y + std::fabs(n.z) * item.box.half.z;
-        if (height - down > slack_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
+        if (height - down > widest_ + horizon * length(ground.linear) || !may_touch(view, item.body, flat)) continue;
         pairs_.push_back({item.body, flat});
         break;
       }
@@ -364,7 +395,7 @@ bool Detector::out_of_reach(const View& view, BroadPhase::Pair pair, double hori
   const std::size_t a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
   const Body &x = view.bodies[a], &y = view.bodies[b];
   if (!view.shapes[b]->half_spaces.empty()) return false;
-  const double reach = view.shapes[a]->reach + view.shapes[b]->reach + slack_ + horizon * length(x.linear - y.linear);
+  const double reach = view.shapes[a]->reach + view.shapes[b]->reach + widest_ + horizon * length(x.linear - y.linear);
   return length_squared(x.position - y.position) > reach * reach;
 }
 

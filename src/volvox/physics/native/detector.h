@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "volvox/base/thread_pool.h"
+#include "volvox/base/union_find.h"
 #include "volvox/physics/native/broad_phase.h"
 #include "volvox/physics/native/contact.h"
 #include "volvox/physics/native/manifold.h"
@@ -17,7 +18,7 @@ class Detector {
  public:
   // Points nearer than this are always found; how far bodies may move beyond it unforeseen.
   static constexpr double slack = 0.003;  // m
-  // What is hit in a substep goes this much faster in the same one.
+  // What is hit in a substep is pressed on in the same one, with the speed of whoever hit it, at most this.
   static constexpr double hit_speed = 1.0;  // m/s
   // How much farther than foreseen a body may get before contacts must be looked for again.
   static constexpr double bearable_surprise = slack + 1e-3;  // m
@@ -53,6 +54,8 @@ class Detector {
   bool may_touch(const View& view, int a, int b) const;
   void set_hasty_apart(const View& view, double horizon);
   bool hasty(const View& view, BroadPhase::Pair pair, double horizon) const;
+  void foresee_hits(const View& view, double step);
+  double slack_of(const View& view, const BroadPhase::Pair& pair) const;
   void collide_pairs(const View& view, const Pairs& pairs, double horizon, ThreadPool* threads,
                      std::vector<ContactPoint>& contacts);
   void add_hasty(const View& view, double step, ThreadPool* threads, std::span<ContactPoint> old,
@@ -62,7 +65,10 @@ class Detector {
   void keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const;
 
   BroadPhase broad_phase_;
-  double slack_ = slack;  // of this detection
+  double slack_ = slack;      // of this detection, where nobody is hit
+  double widest_ = slack;     // where somebody is, at most
+  std::vector<double> hits_;  // by body: how far it may be pressed on by a hit in its crowd within a substep, m
+  UnionFind crowds_;
   std::vector<BroadPhase::Item> items_;
   std::vector<int> flat_bodies_;  // those with half-spaces
   Pairs pairs_, hasty_;

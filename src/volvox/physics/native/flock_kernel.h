@@ -107,7 +107,7 @@ class FlockStep {
       }
       c.approach = dot(n, a.v.l + cross(a.v.a, c.arm));
       c.impulse = choose<T>(c.rebound < 0.0, V3<T>{}, c.impulse);
-      c.active = c.there & ((c.separation <= step_ * (larger(T{}, -c.approach) + reach_alone)) | any_of(c.impulse));
+      c.active = c.there & ((c.separation <= step_ * (larger(T{}, -c.approach) + least_reach)) | any_of(c.impulse));
       // The last impulse, in the present directions and within the present cone.
       const T before = dot(c.impulse, n), normal = larger(T{}, before), most = c.friction * normal;
       const V3<T> tangent = c.impulse - n * before;
