@@ -1,7 +1,6 @@
 #include "volvox/rays/mesh_rays.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -68,17 +67,14 @@ struct Packet {
 
   Packet() {}  // begin() sets what is used; the stack is not initialised
   VOLVOX_KERNEL void begin(const MeshRays::Rays& exact, MeshRays::Hits& found, const Vec3& centre, double radius);
-  VOLVOX_KERNEL void shorten(int lane, double to) {
-    range[lane] = to, reach[lane] = to_float(to - skipped[lane] + slack);
-  }
+  VOLVOX_KERNEL void shorten(int lane, double to) { range[lane] = to, reach[lane] = to_float(to - skipped + slack); }
 
-  Lanes origin[3], inverse[3];  // of the direction
-  Lanes reach;                  // boxes farther than this are skipped; negative: no such ray
-  double range[MeshRays::packet], skipped[MeshRays::packet];  // to the best hit; how far ahead the walk begins
-  double slack;
-  bool same_origin;
-  bool mixed;        // directions have different signs, so not all rays come to a box from the same sides
-  int near_side[3];  // of a box, as the rays come, unless mixed
+  Lanes origin[3], inverse[3];     // of the direction
+  Lanes reach;                     // boxes farther than this are skipped; negative: no such ray
+  double range[MeshRays::packet];  // to the best hit
+  double skipped, slack;           // how far ahead of the origin the walk begins
+  bool mixed;                      // directions have different signs, so not all rays come to a box from the same sides
+  int near_side[3];                // of a box, as the rays come, unless mixed
   const MeshRays::Rays* rays;
   MeshRays::Hits* hits;
   int waiting;
@@ -101,7 +97,7 @@ struct Walk {
       near_side[i] = packet.inverse[i][lane] < 0 ? 1 : 0;
     }
     rays = packet.rays, hits = packet.hits, number = lane;
-    range = packet.range[lane], skipped = packet.skipped[lane], slack = packet.slack;
+    range = packet.range[lane], skipped = packet.skipped, slack = packet.slack;
     reach = packet.reach[lane];
     place = begin, waiting = 0;
     for (int k = 0; k < packet.waiting; ++k)
@@ -176,11 +172,11 @@ VOLVOX_KERNEL unsigned not_above(const Four& a, const Four& b) {
 struct FromOrigin {
   Four s[3], q[3], t;
 
-  VOLVOX_KERNEL FromOrigin(const Quad& quad, const MeshRays::Rays& rays, int ray) {
+  VOLVOX_KERNEL FromOrigin(const Quad& quad, const Vec3& origin) {
     const Four* a = reinterpret_cast<const Four*>(quad.a);
     const Four* ab = reinterpret_cast<const Four*>(quad.ab);
     const Four* ac = reinterpret_cast<const Four*>(quad.ac);
-    for (int axis = 0; axis < 3; ++axis) s[axis] = rays.origin[axis][ray] - a[axis];
+    s[0] = origin.x - a[0], s[1] = origin.y - a[1], s[2] = origin.z - a[2];
     q[0] = s[1] * ab[2] - s[2] * ab[1], q[1] = s[2] * ab[0] - s[0] * ab[2], q[2] = s[0] * ab[1] - s[1] * ab[0];
     t = ac[0] * q[0] + ac[1] * q[1] + ac[2] * q[2];
   }
@@ -228,7 +224,7 @@ VOLVOX_KERNEL bool keep(const Nearest& nearest, const Quad& quad, int ray, doubl
 
 VOLVOX_KERNEL void try_triangles(Walk& walk, const Quad& quad) {
   walk.place = nowhere;
-  const FromOrigin from(quad, *walk.rays, walk.number);
+  const FromOrigin from(quad, walk.rays->origin);
   const Nearest nearest = nearest_of(quad, from, *walk.rays, walk.number);
   if (keep(nearest, quad, walk.number, walk.range, *walk.hits)) walk.shorten(walk.hits->distance[walk.number]);
 }
@@ -268,26 +264,15 @@ VOLVOX_FOR_EACH_ISA(void, walk_in_turn, (Walk * walks, int count, const Node* no
 VOLVOX_KERNEL void Packet::begin(const MeshRays::Rays& exact, MeshRays::Hits& found, const Vec3& centre,
                                  double radius) {
   rays = &exact, hits = &found, slack = blur * radius;
-  same_origin = true;
-  for (int axis = 0; axis < 3; ++axis)
-    for (int i = 1; i < MeshRays::packet; ++i)
-      same_origin &= std::bit_cast<std::uint64_t>(exact.origin[axis][i]) ==
-                     std::bit_cast<std::uint64_t>(exact.origin[axis][0]);  // -0 is not 0
   // Arrays are filled first, because compilers do not vectorize loops over the elements of a vector.
   constexpr int all = MeshRays::packet;
-  double away[3][all];
   float from[3][all], inverted[3][all], until[all];
-  for (int axis = 0; axis < 3; ++axis)
-    for (int i = 0; i < all; ++i) away[axis][i] = exact.origin[axis][i] - centre[axis];
-  // A ray from far away starts near the mesh, where floats are precise enough.
-  for (int i = 0; i < all; ++i) {
-    const double farther =
-        std::sqrt(away[0][i] * away[0][i] + away[1][i] * away[1][i] + away[2][i] * away[2][i]) - 2 * radius;
-    skipped[i] = farther > 0 ? farther : 0;
-  }
+  // Rays from far away start near the mesh, where floats are precise enough.
+  const Vec3 away = exact.origin - centre;
+  skipped = std::max(0.0, length(away) - 2 * radius);
   for (int axis = 0; axis < 3; ++axis)
     for (int i = 0; i < all; ++i) {
-      from[axis][i] = to_float(away[axis][i] + exact.direction[axis][i] * skipped[i]);
+      from[axis][i] = to_float(away[axis] + exact.direction[axis][i] * skipped);
       const float direction = to_float(exact.direction[axis][i]);
       // Parallel to a side of the box: avoids infinities, and stays within the blur of the line.
       const float least = direction < 0 ? -1e-18f : 1e-18f;
@@ -301,7 +286,7 @@ VOLVOX_KERNEL void Packet::begin(const MeshRays::Rays& exact, MeshRays::Hits& fo
   // A little farther than the range, so that other triangles at the same distance are still tested.
   for (int i = 0; i < all; ++i) {
     range[i] = exact.range[i];
-    until[i] = i < exact.count ? to_float(range[i] - skipped[i] + slack) : -1.0f;
+    until[i] = i < exact.count ? to_float(range[i] - skipped + slack) : -1.0f;
     found.distance[i] = -1;
     found.normal[0][i] = found.normal[1][i] = found.normal[2][i] = 0;
   }
@@ -344,10 +329,9 @@ VOLVOX_KERNEL void enter(Packet& packet, const Node& node, int guide, const Mesh
 // All rays first, and then what was hit: without branches between them, several rays are computed at the same time.
 VOLVOX_KERNEL void try_triangles(Packet& packet, const Quad& quad, unsigned rays) {
   Nearest nearest[MeshRays::packet];
-  FromOrigin from(quad, *packet.rays, __builtin_ctz(rays));
+  const FromOrigin from(quad, packet.rays->origin);
   for (unsigned left = rays; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
-    if (!packet.same_origin) from = FromOrigin(quad, *packet.rays, lane);
     nearest[lane] = nearest_of(quad, from, *packet.rays, lane);
   }
   for (; rays != 0; rays &= rays - 1) {

@@ -22,10 +22,11 @@ class MeshRays {
 
   MeshRays(RTCDevice device, model::Mesh mesh);
 
-  // Rays in the mesh's frame, side by side; directions are unit vectors. All lanes have a value; only those of the
-  // first `count` are cast.
+  // Rays with one origin, side by side, in the mesh's frame; directions are unit vectors. All lanes have a value; only
+  // those of the first `count` are cast.
   struct Rays {
-    double origin[3][packet], direction[3][packet], range[packet];
+    Vec3 origin;
+    double direction[3][packet], range[packet];
     int count;
   };
   struct Hits {

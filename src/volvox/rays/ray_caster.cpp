@@ -52,27 +52,23 @@ RTCBounds outer(const model::Bounds& box) {
   return out;
 }
 
-// The rays `numbers` in the frame of a part, eight side by side: the same operations as turn(), and so the same bits.
+// The rays `numbers`, which have one origin, in the frame of a part: the same operations as turn(), and so the same
+// bits.
 VOLVOX_FOR_EACH_ISA(void, into_frame,
                     (const Vec3& origin, const Vec3* axes, const Ray* rays, const double* ranges,
                      const unsigned* numbers, int count, MeshRays::Rays& local),
                     (origin, axes, rays, ranges, numbers, count, local)) {
+  const Vec3 away = rays[numbers[0]].origin - origin;
+  local.origin = {dot(axes[0], away), dot(axes[1], away), dot(axes[2], away)};
   // Vectors are put together from four rays each: arrays that are written one number at a time and then read as vectors
   // would make the processor wait.
   using Four = double __attribute__((vector_size(32)));
   for (int half = 0; half < packet; half += 4) {
-    const auto ray = [&](int i) -> const Ray& { return rays[numbers[half + i < count ? half + i : 0]]; };
-    const Ray &a = ray(0), &b = ray(1), &c = ray(2), &d = ray(3);
-    const Four x = Four{a.origin.x, b.origin.x, c.origin.x, d.origin.x} - origin.x;
-    const Four y = Four{a.origin.y, b.origin.y, c.origin.y, d.origin.y} - origin.y;
-    const Four z = Four{a.origin.z, b.origin.z, c.origin.z, d.origin.z} - origin.z;
-    const Four u{a.direction.x, b.direction.x, c.direction.x, d.direction.x};
-    const Four v{a.direction.y, b.direction.y, c.direction.y, d.direction.y};
-    const Four w{a.direction.z, b.direction.z, c.direction.z, d.direction.z};
+    const auto of = [&](int i) -> const Vec3& { return rays[numbers[half + i < count ? half + i : 0]].direction; };
+    const Vec3 &a = of(0), &b = of(1), &c = of(2), &d = of(3);
+    const Four x{a.x, b.x, c.x, d.x}, y{a.y, b.y, c.y, d.y}, z{a.z, b.z, c.z, d.z};
     for (int k = 0; k < 3; ++k) {
-      const Four place = axes[k].x * x + axes[k].y * y + axes[k].z * z;
-      const Four direction = axes[k].x * u + axes[k].y * v + axes[k].z * w;
-      std::memcpy(local.origin[k] + half, &place, sizeof place);
+      const Four direction = axes[k].x * x + axes[k].y * y + axes[k].z * z;
       std::memcpy(local.direction[k] + half, &direction, sizeof direction);
     }
   }
