@@ -330,6 +330,19 @@ class ListInfoBench(CommandTest):
         self.assertAlmostEqual(cloud["cull_radius_m"], 10 ** 0.5 * cloud["range_m"])
         self.run_program("net", "flood", "--dimension", "4", status=2)
 
+    def test_net_flood_with_another_packet(self):
+        # Wires of a square of 3 x 3: four hops from the corner to the corner, 100 bytes at 8000 bit/s each.
+        flood = json.loads(self.run_program("net", "flood", "--nodes", "9", "--mode", "wired", "--rate", "8000", "--payload", "100", "--source", "0", "--json").stdout)
+        self.assertAlmostEqual(flood["latency_s"]["max"], 4 * 0.1)
+        self.assertEqual([flood[key] for key in ("source", "payload", "bit_rate", "slot_s")], [0, 100, 8000, None])
+        # A window of one slot has no backoff; the slot is of no account then.
+        one = [json.loads(self.run_program("net", "flood", "--nodes", "2", "--window", "1", "--slot", slot, "--json").stdout) for slot in ("0.001", "0.1")]
+        self.assertEqual([flood["latency_s"]["max"] for flood in one], [0.070666667] * 2)
+        self.assertEqual([flood["slot_s"] for flood in one], [0.001, 0.1])
+        self.assertIn("the source, node 9, is not among the 9 nodes", self.run_program("net", "flood", "--nodes", "9", "--source", "9", status=2).stderr)
+        for option, value in (("--payload", "0"), ("--payload", "65536"), ("--rate", "0"), ("--slot", "-1"), ("--source", "-1")):
+            self.assertIn(option, self.run_program("net", "flood", option, value, status=2).stderr)
+
     def test_net_flood_says_what_is_wrong_or_useless(self):
         self.assertIn("'1.5' is not a whole number from 1 to 10000000", self.run_program("net", "flood", "--nodes", "1.5", status=2).stderr)
         for arguments in [["--nodes", "1.5"], ["--nodes", "many"], ["--nodes", "0"], ["--seed", "-1"], ["--range", "nan"], ["--window", "2.5"]]:

@@ -434,9 +434,18 @@ void add_others(CLI::App& app, Arguments& a) {
       ->check(between(1e-9, 1e9));
   flood
       ->add_option("--window", a.net.window,
-                   "of the random backoff, in slots of 4 ms (default: 30 in a plane; 240 in space, where with 30 a "
+                   "of the random backoff, in slots (default: 30 in a plane; 240 in space, where with 30 a "
                    "flood would end near its source)")
       ->check(whole_number(1, 1'000'000));
+  flood->add_option("--slot", a.net.slot, "of the random backoff, s (default: 0.004)")->check(between(1e-9, 3600));
+  flood->add_option("--rate", a.net.rate, "of radios or wires, bit/s")
+      ->capture_default_str()
+      ->check(between(1e-3, 1e15));
+  flood->add_option("--payload", a.net.payload, "bytes of the packet")
+      ->capture_default_str()
+      ->check(whole_number(1, 65535));
+  flood->add_option("--source", a.net.source, "the node that sends first, from 0 (default: the central node)")
+      ->check(whole_number());
   flood->add_option("--seed", a.net.seed, "of the random backoffs and positions")
       ->capture_default_str()
       ->check(whole_number());

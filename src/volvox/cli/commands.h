@@ -153,8 +153,10 @@ struct NetArguments {
   std::string mode = "exact", layout = "grid", pcap;
   int dimension = 2;
   double spacing = 1;
-  std::optional<double> range, cull;
-  std::optional<std::uint32_t> window;
+  std::optional<double> range, cull, slot;
+  std::optional<std::uint32_t> window, source;
+  double rate = 6000;
+  std::uint32_t payload = 53;
   std::uint64_t seed = 1;
   bool json = false;
 };

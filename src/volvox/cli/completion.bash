@@ -25,7 +25,7 @@ _volvox() {
       fi ;;
     list) COMPREPLY=($(compgen -W "experiments robots engines behaviors sensors actuators noise renderers extensions plugins --json --names" -- "$word")) ;;
     info) COMPREPLY=($(compgen -W "engines $("$volvox" list --names 2>/dev/null)" -- "$word") $(compgen -f -X '!*.sdf' -- "$word")) ;;
-    net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --dimension --spacing --range --cull --window --seed --pcap --json --help" -- "$word")) ;;
+    net) COMPREPLY=($(compgen -W "flood --nodes --mode --layout --dimension --spacing --range --cull --window --slot --rate --payload --source --seed --pcap --json --help" -- "$word")) ;;
     scan)
       if [[ $COMP_CWORD -eq 2 ]]; then
         COMPREPLY=($(compgen -W "simulate locate clean build evaluate register run --help" -- "$word"))

@@ -33,9 +33,14 @@ int net_flood_command(const NetArguments& arguments) {
   options.range_spacings = arguments.range.value_or(0);
   options.cull_spacings = arguments.cull.value_or(0);
   options.window = arguments.window.value_or(0);
+  options.bit_rate = arguments.rate;
+  options.payload = arguments.payload;
+  if (arguments.slot) options.slot = Time::seconds(*arguments.slot);
+  if (arguments.source) options.source = *arguments.source;
   if (arguments.cull && options.mode != net::FloodMode::culled) say_it_does_nothing("--cull", *mode);
   if (arguments.range && options.mode == net::FloodMode::wired) say_it_does_nothing("--range", *mode);
   if (arguments.window && options.mode == net::FloodMode::wired) say_it_does_nothing("--window", *mode);
+  if (arguments.slot && options.mode == net::FloodMode::wired) say_it_does_nothing("--slot", *mode);
 
   // Checked before the flood, which may take long.
   if (!arguments.pcap.empty() && !can_write_file(arguments.pcap))
@@ -58,7 +63,8 @@ int net_flood_command(const NetArguments& arguments) {
                                ? "no radio"
                                : fmt::format("{} m, {}", number(r.range_m),
                                              r.cull_radius_m == 0 ? "nowhere" : number(r.cull_radius_m) + " m")},
-      {"backoff", r.window == 0 ? "none" : fmt::format("{} slots", r.window)},
+      {"backoff", r.window == 0 ? "none" : fmt::format("{} slots of {} s", r.window, number(r.slot_s))},
+      {"packet", fmt::format("{} bytes at {} bit/s from node {}", r.payload, number(r.bit_rate), r.source)},
       {"nodes reached", count(r.reached) + " of " + count(r.nodes)},
       {"transmissions", count(r.transmissions)},
       {"deliveries", count(r.deliveries)},

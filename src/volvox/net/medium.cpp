@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "volvox/base/cell_grid.h"
 #include "volvox/base/check.h"
@@ -125,21 +126,42 @@ void Medium::reserve(std::size_t radios) {
   platform::prefer_huge_pages(sum_), platform::prefer_huge_pages(limit_);
 }
 
+bool Medium::update_unit(const RadioOptions& options) {
+  constexpr double least_units_of_noise = 64;
+  strongest_w_ = std::max(strongest_w_, options.power_w * options.antenna_gain);
+  highest_gain_ = std::max(highest_gain_, options.antenna_gain);
+  least_noise_w_ = std::min(least_noise_w_, thermal_noise_w(options.bandwidth_hz, options.noise_factor));
+  if (used_) return false;
+  double unit = 1;
+  while (strongest_w_ * highest_gain_ * units_per_watt > unit * real(largest_link_power) &&
+         least_noise_w_ * units_per_watt >= 2 * unit * least_units_of_noise)
+    unit *= 2;
+  return std::exchange(unit_, unit) != unit;
+}
+
+void Medium::forget_thresholds() {
+  least_decodable_ = least_noise_ = to_link_power(never_above);
+  highest_carrier_ = 0;
+}
+
+void Medium::regard(const RadioOptions& options) {
+  least_decodable_ = std::min(least_decodable_, to_link_power(threshold(options.receive_threshold_w)));
+  least_noise_ = std::min(least_noise_, to_link_power(threshold(watt(noise(options)))));
+  highest_carrier_ = std::max(highest_carrier_, units(options.carrier_threshold_w, never_above));
+}
+
 void Medium::add(std::uint32_t radio, const RadioOptions& options, const Vec3& position) {
   VOLVOX_ASSERT(!has(radio) && options.antenna_gain > 0);
   VOLVOX_ASSERT(position_.size() == radio_.size() && sum_.size() == radio_.size() && limit_.size() == radio_.size());
   const std::uint32_t slot = narrow<std::uint32_t>(size());  // after the sorted slots until the next sort
-  const PowerUnits noise = to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
   slot_of_.resize(radio + 1, nothing);
   slot_of_[radio] = slot;
   position_.push_back(position);
   radio_.push_back(radio);
-  sum_.push_back(noise);
+  sum_.push_back(noise(options));
   limit_.push_back(to_link_power(never_above));
   awaits_quiet_.push_back(0);
-  least_decodable_ = std::min(least_decodable_, to_link_power(least_units(options.receive_threshold_w)));
-  least_noise_ = std::min(least_noise_, to_link_power(least_units(to_watt(noise))));
-  highest_carrier_ = std::max(highest_carrier_, to_units(options.carrier_threshold_w, never_above));
+  regard(options);
   if (slot == 0) antenna_gain_ = options.antenna_gain;
   if (options.antenna_gain != antenna_gain_ && antenna_gain_at_.empty()) antenna_gain_at_.assign(slot, antenna_gain_);
   if (!antenna_gain_at_.empty()) antenna_gain_at_.push_back(options.antenna_gain);
@@ -163,7 +185,7 @@ void Medium::move(std::uint32_t radio, const Vec3& to) {
 
 PowerUnits Medium::added_noise(std::uint32_t sender, std::uint32_t receiver, double bandwidth_hz) const {
   if (!adds_noise_) return 0;
-  return to_units(propagation_->added_noise_w(length(position(receiver) - position(sender)), bandwidth_hz));
+  return units(propagation_->added_noise_w(length(position(receiver) - position(sender)), bandwidth_hz));
 }
 
 void Medium::watch(std::uint32_t radio, PowerUnits limit, bool awaits_quiet) {
@@ -188,6 +210,7 @@ void Medium::start(const Emission& emission, Links& links, std::vector<Hit>& hit
   if (links.power.size() < total) links.power.resize(total);
   links.updates = total - 1;  // all except the sender
   heard_weakly_ = 0;
+  used_ = true;
 
   for (const Links::Run& run : links.runs) prefetch(position_, run);
   // Gathers runs until a block is full, then processes it; a long run fills several blocks.
@@ -232,7 +255,7 @@ void Medium::arriving_power(const Emission& emission, const Vec3& from, LinkPowe
   Block& block = *block_;
   const double cull_squared =
       options_.cull_radius > 0 ? options_.cull_radius * options_.cull_radius : std::numeric_limits<double>::infinity();
-  const double scale = emission.power_w * units_per_watt * (antenna_gain_at_.empty() ? antenna_gain_ : 1.0);
+  const double scale = emission.power_w * units_per_watt / unit_ * (antenna_gain_at_.empty() ? antenna_gain_ : 1.0);
   propagation_->gains(
       {from, emission.radio, emission.frame, block.x, block.y, block.z, block.squared, block.radio, block.count},
       block.gain);

@@ -62,6 +62,24 @@ class Medium {
   Vec3 position(std::uint32_t radio) const;
   void move(std::uint32_t radio, const Vec3& position);
 
+  // A unit of power is 1e-20 W; if a radio is so strong that its neighbours would receive more than
+  // `largest_link_power` of them, it is the smallest power of two of that which holds it, unless the noise would then
+  // have less than 64 units. update_unit() chooses it from all radios added so far; true: it has changed, and the
+  // caller must regard() and silence() all radios again. It stays as it is after the first transmission.
+  bool update_unit(const RadioOptions& options);
+  PowerUnits units(double watt, PowerUnits most = largest_link_power) const { return to_units(watt / unit_, most); }
+  double watt(PowerUnits units) const { return to_watt(units) * unit_; }
+  PowerUnits threshold(double watt) const { return least_units(watt / unit_); }
+  PowerUnits noise(const RadioOptions& options) const {
+    return units(thermal_noise_w(options.bandwidth_hz, options.noise_factor));
+  }
+  void forget_thresholds();
+  // Takes the thresholds of a radio into account.
+  void regard(const RadioOptions& options);
+  // The strongest signal that can be received at a gain of 1, and the one above which all are counted as this one.
+  double strongest_w() const { return strongest_w_ * highest_gain_; }
+  double largest_w() const { return watt(largest_link_power); }
+
   // Noise and all signals.
   PowerUnits sum(std::uint32_t radio) const { return sum_[slot_of_[radio]]; }
   PowerUnits sum_at(std::uint32_t slot) const { return sum_[slot]; }
@@ -124,6 +142,9 @@ class Medium {
   LinkPower least_noise_ = to_link_power(never_above);
   PowerUnits highest_carrier_ = 0;
   std::uint64_t heard_weakly_ = 0;
+  double unit_ = 1;  // in 1e-20 W, a power of two, so that scaling by it is exact
+  double strongest_w_ = 0, highest_gain_ = 0, least_noise_w_ = std::numeric_limits<double>::infinity();
+  bool used_ = false;  // there was a transmission
   bool adds_noise_ = false;
   bool distance_only_ = false;  // the propagation model depends on distances only
 

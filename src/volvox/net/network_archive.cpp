@@ -166,6 +166,10 @@ void Radios::archive_radio(Archive& ar, Radio& radio) {
   ar("backoff", radio.backoff), ar("countdown", radio.countdown), ar("armed", radio.armed);
   ar("lock_power", reception.power), ar("lock_limit", reception.limit);
   archive_flag(ar, reception.spoiled);
+  if (space_[radio.medium].ns > 0) {
+    slots_at_start_.resize(radios_.size(), nothing);
+    ar("slots", slots_at_start_[index(radio)]);
+  }
   ar("state", state(radio)), ar("contention", radio.contention), ar("heard", heard);
   if (!ar.loading()) return;
   radio.reception = nothing;

@@ -110,7 +110,7 @@ void Network::State::call_back(Network& network) {
                                    frame.identifier,
                                    frame.queued,
                                    core.now,
-                                   to_watt(callback.power),
+                                   callback.power == 0 ? 0 : radios.watt(callback.interface, callback.power),
                                    core.frames.payload(callback.frame)});
       receiving = nothing;
     }
@@ -195,6 +195,12 @@ std::vector<std::string> Network::warnings() const {
           fmt::format("medium {}: {} radios have another within {:.3g} m, where the propagation model gives "
                       "more received than transmitted power; the received power is limited to the transmitted power",
                       index, radios, limit));
+    if (medium.strongest_w() > medium.largest_w())
+      all.push_back(
+          fmt::format("medium {}: radios that are close to each other may receive {:.3g} W, but received powers above "
+                      "{:.3g} W are counted as {:.3g} W beside a noise this low, so capture between such signals is "
+                      "wrong; give the radios less power or a larger bandwidth or noise factor",
+                      index, medium.strongest_w(), medium.largest_w(), medium.largest_w()));
   }
   return all;
 }

@@ -10,6 +10,7 @@ namespace volvox::net {
 
 std::uint32_t Radios::add_medium(const MediumOptions& options, std::unique_ptr<Propagation> propagation) {
   media_.push_back(std::make_unique<Medium>(options, std::move(propagation)));
+  space_.push_back(Time{});
   return narrow<std::uint32_t>(media_.size() - 1);
 }
 
@@ -18,11 +19,12 @@ void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptio
   Radio radio;
   radio.interface = interface;
   radio.medium = narrow<std::uint16_t>(medium);
-  radio.profile = profiles_.intern(options);
+  radio.profile = profiles_.intern({options, medium});
   if (radio.profile >= limits_.size()) {
-    limits_.push_back({least_units(options.receive_threshold_w), to_units(options.carrier_threshold_w, never_above),
-                       to_units(thermal_noise_w(options.bandwidth_hz, options.noise_factor)), options.bandwidth_hz,
-                       narrow<std::uint32_t>(std::lround(options.capture_ratio * 65536))});
+    if (media_[medium]->update_unit(options)) unit_changed(medium);
+    limits_.push_back(limits_for(profiles_[radio.profile]));
+    if (options.acknowledge)
+      space_[medium] = std::max(space_[medium], Time{options.turnaround.ns + 2 * options.slot.ns});
   }
   radio.backoff =
       RandomStream(core_.seed, std::uint64_t{core_.interfaces[interface].node} << 32 | interface, "backoff");
@@ -30,6 +32,28 @@ void Radios::add(std::uint32_t interface, std::uint32_t medium, const RadioOptio
   core_.interfaces[interface].local = index;
   radios_.push_back(radio);
   state_.push_back(State::idle);
+}
+
+Radios::Limits Radios::limits_for(const Kind& kind) const {
+  const Medium& medium = *media_[kind.medium];
+  return {medium.threshold(kind.options.receive_threshold_w),
+          medium.units(kind.options.carrier_threshold_w, never_above), medium.noise(kind.options),
+          kind.options.bandwidth_hz, narrow<std::uint32_t>(std::lround(kind.options.capture_ratio * 65536))};
+}
+
+// Nothing has been transmitted yet, so the sums contain only noise.
+void Radios::unit_changed(std::uint32_t medium) {
+  media_[medium]->forget_thresholds();
+  for (std::uint32_t k = 0; k < limits_.size(); ++k) {
+    if (profiles_[k].medium != medium) continue;
+    limits_[k] = limits_for(profiles_[k]);
+    media_[medium]->regard(profiles_[k].options);
+  }
+  for (const Radio& radio : radios_) {
+    if (radio.medium != medium) continue;
+    media_[medium]->silence(index(radio), limits(radio).noise);
+    update_watch(radio);
+  }
 }
 
 void Radios::reserve(std::uint32_t medium, std::size_t radios) {
@@ -45,7 +69,7 @@ void Radios::move(std::uint32_t interface, const Vec3& position) {
 }
 Vec3 Radios::position(std::uint32_t interface) const { return medium_of(at(interface)).position(index(interface)); }
 double Radios::heard_w(std::uint32_t interface) const {
-  return to_watt(medium_of(at(interface)).sum(index(interface)));
+  return watt(interface, medium_of(at(interface)).sum(index(interface)));
 }
 
 // --- contention --------------------------------------------------------------------------
@@ -97,7 +121,12 @@ void Radios::contend(Radio& radio) {
 
 void Radios::run_backoff(Radio& radio, std::int64_t slots) {
   VOLVOX_ASSERT(slots >= 0);
-  arm(radio, Time{core_.now.ns + slots * profile(radio).slot.ns});
+  const Time space = space_[radio.medium];
+  if (space.ns > 0) {
+    slots_at_start_.resize(radios_.size(), nothing);
+    slots_at_start_[index(radio)] = narrow<std::uint32_t>(slots);
+  }
+  arm(radio, Time{core_.now.ns + space.ns + slots * profile(radio).slot.ns});
 }
 
 void Radios::arm(Radio& radio, Time expiry) {
@@ -114,6 +143,9 @@ void Radios::freeze(Radio& radio) {
   VOLVOX_ASSERT(radio.contention == Contention::running && radio.countdown >= core_.now.ns);
   const std::int64_t slot = profile(radio).slot.ns;
   radio.countdown = (radio.countdown - core_.now.ns + slot - 1) / slot;
+  // Interrupted in the space before the first slot.
+  if (space_[radio.medium].ns > 0 && index(radio) < slots_at_start_.size())
+    radio.countdown = std::min<std::int64_t>(radio.countdown, slots_at_start_[index(radio)]);
   radio.contention = Contention::frozen;
   record_slots_left(LogKind::frozen, radio);
 }

@@ -41,6 +41,7 @@ class Radios {
   // Switching off interrupts its transmission; its reception and its queue are lost and counted.
   void switch_to(std::uint32_t interface, bool on);
   double heard_w(std::uint32_t interface) const;  // noise and all signals
+  double watt(std::uint32_t interface, PowerUnits power) const { return medium_of(at(interface)).watt(power); }
   bool carrier(std::uint32_t interface) const { return busy(at(interface)); }
 
   void frame_queued(std::uint32_t interface);
@@ -102,6 +103,12 @@ class Radios {
       ar("to", to), ar("frame", frame), ar("sequence", sequence);
     }
   };
+  // A kind of radio. Its limits are in the medium's units.
+  struct Kind {
+    RadioOptions options;
+    std::uint32_t medium = 0;
+    friend bool operator==(const Kind&, const Kind&) = default;
+  };
   // The options that are needed often, as integers.
   struct Limits {
     PowerUnits receive = 0, carrier = 0, noise = 0;
@@ -115,7 +122,7 @@ class Radios {
   std::uint32_t index(const Radio& radio) const { return narrow<std::uint32_t>(&radio - radios_.data()); }
   State& state(const Radio& radio) { return state_[index(radio)]; }
   State state(const Radio& radio) const { return state_[index(radio)]; }
-  const RadioOptions& profile(const Radio& radio) const { return profiles_[radio.profile]; }
+  const RadioOptions& profile(const Radio& radio) const { return profiles_[radio.profile].options; }
   const Limits& limits(const Radio& radio) const { return limits_[radio.profile]; }
   const Limits& limits_of(std::uint32_t radio) const {
     return limits_.size() == 1 ? limits_[0] : limits_[radios_[radio].profile];
@@ -126,6 +133,8 @@ class Radios {
   // The largest noise and interference at which a signal can be decoded.
   static PowerUnits tolerable_interference(PowerUnits power, std::uint32_t capture_q16);
 
+  Limits limits_for(const Kind& kind) const;
+  void unit_changed(std::uint32_t medium);
   bool busy(const Radio& radio) const;
   void update_watch(const Radio& radio);
   void contend(Radio& radio);
@@ -151,9 +160,14 @@ class Radios {
 
   Core& core_;
   std::vector<std::unique_ptr<Medium>> media_;
-  Profiles<RadioOptions> profiles_;
+  Profiles<Kind> profiles_;
   std::vector<Limits> limits_;
   std::vector<Radio> radios_;
+  // By medium: the medium must be idle for this time before a backoff runs, so that acknowledgements come first. As in
+  // IEEE 802.11: the turnaround and two slots (the longest of all radios of the medium that acknowledge; otherwise 0).
+  std::vector<Time> space_;
+  // By radio, only where there is such a space: the slots of the running backoff when it began.
+  std::vector<std::uint32_t> slots_at_start_;
   // Apart from Radio, because most arrivals need only this: with one byte per radio it stays in the cache.
   std::vector<State> state_;
   std::vector<Transmission> transmissions_;

@@ -16,25 +16,26 @@
 
 namespace volvox::rays {
 
-struct MeshHit {
-  double distance = -1;  // negative: nothing
-  std::uint32_t triangle = 0;
-  Vec3 normal;  // not of unit length; out of the front (counter-clockwise) side
-};
-
 class MeshRays {
  public:
   static constexpr int packet = 8;
 
   MeshRays(RTCDevice device, model::Mesh mesh);
 
-  // Casts up to `packet` rays in the mesh's frame; directions are unit vectors. Finds the nearest hit of each within
-  // its range, from both sides.
-  struct LocalRay {
-    Vec3 origin, direction;
-    double range = 0;
+  // Rays with one origin, side by side, in the mesh's frame; directions are unit vectors. All lanes have a value; only
+  // those of the first `count` are cast.
+  struct Rays {
+    Vec3 origin;
+    double direction[3][packet], range[packet];
+    int count;
   };
-  void cast(const LocalRay* rays, MeshHit* hits, int count) const;
+  struct Hits {
+    double distance[packet];  // negative: nothing
+    std::uint32_t triangle[packet];
+    double normal[3][packet];  // not of unit length; out of the front (counter-clockwise) side
+  };
+  // Finds the nearest hit of each ray within its range, from both sides.
+  void cast(const Rays& rays, Hits& hits) const;
 
   // Four triangles side by side: corner a, and the edges to b and c.
   struct alignas(32) Quad {
@@ -49,16 +50,20 @@ class MeshRays {
   };
   static constexpr std::uint32_t quad_bit = 1u << 31;
 
+  struct Tree {
+    std::vector<Node> nodes;
+    std::vector<Quad> quads;
+    std::uint32_t root = 0;  // a node or a quad
+    Vec3 centre;             // the origin of the boxes: floats are most precise near zero
+    double radius = 0;
+  };
+
  private:
   void build(RTCDevice device);
   std::uint32_t add_quad(std::span<const std::uint32_t> triangles);  // sorted; returns the index
 
   model::Mesh mesh_;
-  std::vector<Node> nodes_;
-  std::vector<Quad> quads_;
-  std::uint32_t root_ = 0;  // a node or a quad
-  Vec3 centre_;             // the origin of the boxes: floats are most precise near zero
-  double radius_ = 0;
+  Tree tree_;
 };
 
 }  // namespace volvox::rays

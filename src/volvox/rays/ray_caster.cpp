@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -20,6 +21,8 @@ namespace {
 constexpr int packet = MeshRays::packet;
 // A height field of more triangles than this gets no tree; rays traverse its cells instead.
 constexpr std::size_t most_field_triangles = 1'000'000;
+// So many parts are cheaper to test one by one than by a tree.
+constexpr std::size_t few_parts = 2;
 
 model::Mesh triangles_of(const model::HeightFieldData& field) {
   auto mesh = std::make_shared<model::MeshData>();
@@ -47,6 +50,45 @@ RTCBounds outer(const model::Bounds& box) {
   out.lower_y = to_float(box.low.y - margin), out.upper_y = to_float(box.high.y + margin);
   out.lower_z = to_float(box.low.z - margin), out.upper_z = to_float(box.high.z + margin);
   return out;
+}
+
+// The rays `numbers`, which have one origin, in the frame of a part: the same operations as turn(), and so the same
+// bits.
+VOLVOX_FOR_EACH_ISA(void, into_frame,
+                    (const Vec3& origin, const Vec3* axes, const Ray* rays, const double* ranges,
+                     const unsigned* numbers, int count, MeshRays::Rays& local),
+                    (origin, axes, rays, ranges, numbers, count, local)) {
+  const Vec3 away = rays[numbers[0]].origin - origin;
+  local.origin = {dot(axes[0], away), dot(axes[1], away), dot(axes[2], away)};
+  // Vectors are put together from four rays each: arrays that are written one number at a time and then read as vectors
+  // would make the processor wait.
+  using Four = double __attribute__((vector_size(32)));
+  for (int half = 0; half < packet; half += 4) {
+    const auto of = [&](int i) -> const Vec3& { return rays[numbers[half + i < count ? half + i : 0]].direction; };
+    const Vec3 &a = of(0), &b = of(1), &c = of(2), &d = of(3);
+    const Four x{a.x, b.x, c.x, d.x}, y{a.y, b.y, c.y, d.y}, z{a.z, b.z, c.z, d.z};
+    for (int k = 0; k < 3; ++k) {
+      const Four direction = axes[k].x * x + axes[k].y * y + axes[k].z * z;
+      std::memcpy(local.direction[k] + half, &direction, sizeof direction);
+    }
+  }
+  for (int i = 0; i < packet; ++i) local.range[i] = ranges[numbers[i < count ? i : 0]];
+  local.count = count;
+}
+
+// Turns the normals into the world, with unit length.
+VOLVOX_FOR_EACH_ISA(void, out_of_frame, (const Vec3* axes, MeshRays::Hits& hits), (axes, hits)) {
+  double unit[3][packet];
+  for (int i = 0; i < packet; ++i) {
+    const double x = hits.normal[0][i], y = hits.normal[1][i], z = hits.normal[2][i];
+    const double length = std::sqrt(x * x + y * y + z * z);
+    unit[0][i] = length > 0 ? x / length : 0;
+    unit[1][i] = length > 0 ? y / length : 0;
+    unit[2][i] = length > 0 ? z / length : 0;
+  }
+  for (int k = 0; k < 3; ++k)
+    for (int i = 0; i < packet; ++i)
+      hits.normal[k][i] = axes[0][k] * unit[0][i] + axes[1][k] * unit[1][i] + axes[2][k] * unit[2][i];
 }
 
 }  // namespace
@@ -100,6 +142,8 @@ struct RayCaster::Scene {
     const Hit& best = flight.hits[ray];
     return distance < flight.ranges[ray] || (distance == flight.ranges[ray] && (!best.hit() || body < best.body));
   }
+  void meet(const Part& part, Flight& flight, const unsigned* numbers, int count, bool* nearer) const;
+  void meet_all(const Tree& tree, Flight& flight, int count) const;
   static void hit_part(const RTCIntersectFunctionNArguments* args);
 
   RTCDevice device;
@@ -166,6 +210,37 @@ void RayCaster::Scene::sort(Tree& tree, RTCBuildQuality quality) {
   rtcCommitScene(tree.boxes);
 }
 
+// Casts some rays of a packet against one part; `nearer` tells which of them hit it nearer than anything before.
+void RayCaster::Scene::meet(const Part& part, Flight& flight, const unsigned* numbers, int count, bool* nearer) const {
+  std::fill(nearer, nearer + count, false);
+  const auto keep = [&](int i, const Hit& hit) {
+    nearer[i] = true;
+    flight.hits[numbers[i]] = hit;
+    flight.ranges[numbers[i]] = hit.distance;
+  };
+  if (part.mesh == nullptr) {
+    for (int i = 0; i < count; ++i) {
+      const Ray& ray = flight.rays[numbers[i]];
+      const ShapeHit found = shapes[part.body]->cast(part.collider, part.turn(ray.origin - part.origin),
+                                                     part.turn(ray.direction), flight.ranges[numbers[i]]);
+      if (found.distance >= 0 && better(flight, numbers[i], found.distance, part.body))
+        keep(i, {found.distance, part.body, 0, part.turn_back(found.normal)});
+    }
+    return;
+  }
+  MeshRays::Rays local;
+  MeshRays::Hits found;
+  into_frame(part.origin, part.axes, flight.rays, flight.ranges, numbers, count, local);
+  part.mesh->cast(local, found);
+  out_of_frame(part.axes, found);
+  for (int i = 0; i < count; ++i) {
+    if (found.distance[i] < 0 || !better(flight, numbers[i], found.distance[i], part.body)) continue;
+    const Vec3 normal{found.normal[0][i], found.normal[1][i], found.normal[2][i]};
+    const bool front = dot(normal, flight.rays[numbers[i]].direction) <= 0;
+    keep(i, {found.distance[i], part.body, found.triangle[i], front ? normal : -normal});
+  }
+}
+
 // Embree's callback: some rays of a packet enter the box of a part.
 void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
   const Tree& tree = *static_cast<const Tree*>(args->geometryUserPtr);
@@ -176,42 +251,21 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
   const std::uint32_t owner = tree.scene.bodies[part.body].owner;
 
   unsigned lanes[packet], numbers[packet];
-  MeshRays::LocalRay local[packet];
+  bool nearer[packet];
   int count = 0;
   for (unsigned lane = 0; lane < args->N; ++lane) {
     if (args->valid[lane] == 0) continue;
     const unsigned number = RTCRayN_id(rays, args->N, lane);
-    const Ray& ray = flight.rays[number];
-    if (owner != 0 && owner == ray.ignore_owner) continue;
-    lanes[count] = lane, numbers[count] = number;
-    local[count++] = {part.turn(ray.origin - part.origin), part.turn(ray.direction), flight.ranges[number]};
+    if (owner != 0 && owner == flight.rays[number].ignore_owner) continue;
+    lanes[count] = lane, numbers[count++] = number;
   }
   if (count == 0) return;
-
-  Hit hits[packet];
-  if (part.mesh != nullptr) {
-    MeshHit found[packet];
-    part.mesh->cast(local, found, count);
-    for (int i = 0; i < count; ++i) {
-      if (found[i].distance < 0) continue;
-      const Vec3 normal = part.turn_back(normalized(found[i].normal));
-      hits[i] = {found[i].distance, part.body, found[i].triangle,
-                 dot(normal, flight.rays[numbers[i]].direction) <= 0 ? normal : -normal};
-    }
-  } else {
-    for (int i = 0; i < count; ++i) {
-      const ShapeHit found =
-          tree.scene.shapes[part.body]->cast(part.collider, local[i].origin, local[i].direction, local[i].range);
-      if (found.distance >= 0) hits[i] = {found.distance, part.body, 0, part.turn_back(found.normal)};
-    }
-  }
+  tree.scene.meet(part, flight, numbers, count, nearer);
   for (int i = 0; i < count; ++i) {
-    if (!hits[i].hit() || !tree.scene.better(flight, numbers[i], hits[i].distance, part.body)) continue;
-    flight.hits[numbers[i]] = hits[i];
-    flight.ranges[numbers[i]] = hits[i].distance;
+    if (!nearer[i]) continue;
     // A little more, so that other parts at the same distance are still tested.
     RTCRayN_tfar(rays, args->N, lanes[i]) =
-        std::min(RTCRayN_tfar(rays, args->N, lanes[i]), to_float(hits[i].distance * (1 + 1e-6) + 1e-6));
+        std::min(RTCRayN_tfar(rays, args->N, lanes[i]), to_float(flight.ranges[numbers[i]] * (1 + 1e-6) + 1e-6));
     RTCHitN_geomID(embree_hits, args->N, lanes[i]) = args->geomID;
   }
 }
@@ -235,11 +289,25 @@ namespace {
 
 // Embree ends the program at a ray that is not a number or too far away for single precision. Such a ray meets nothing.
 bool can_be_cast(const Ray& ray) {
-  constexpr double farthest = 1e15;                                          // m
-  return length(ray.origin) < farthest && length(ray.direction) < farthest;  // false for what is not a number
+  constexpr double farthest = 1e15;  // m
+  constexpr double squared = farthest * farthest;
+  return length_squared(ray.origin) < squared && length_squared(ray.direction) < squared;  // false: not a number
 }
 
 }  // namespace
+
+// Without Embree, for a few parts.
+void RayCaster::Scene::meet_all(const Tree& tree, Flight& flight, int count) const {
+  for (const Part& part : tree.parts) {
+    const std::uint32_t owner = bodies[part.body].owner;
+    unsigned numbers[packet];
+    bool nearer[packet];
+    int some = 0;
+    for (int i = 0; i < count; ++i)
+      if ((owner == 0 || owner != flight.rays[i].ignore_owner) && can_be_cast(flight.rays[i])) numbers[some++] = i;
+    if (some > 0) meet(part, flight, numbers, some, nearer);
+  }
+}
 
 void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
   double ranges[packet];
@@ -248,7 +316,10 @@ void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
   for (int i = 0; i < count; ++i) hits[i] = {}, ranges[i] = rays[i].range;
   cast_planes(flight, count);
   for (const Tree* tree : {&still, &moving}) {
-    if (tree->parts.empty()) continue;
+    if (tree->parts.size() <= few_parts) {
+      meet_all(*tree, flight, count);
+      continue;
+    }
     if (count == 1) {
       if (!can_be_cast(*rays)) continue;
       RTCRayHit query;

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view mode_names[] = {"exact", "culled", "wired"};
 constexpr std::string_view layout_names[] = {"grid", "random"};
 constexpr std::uint32_t most_nodes = 10'000'000;
+constexpr std::uint32_t largest_payload = 65535;
 
 template <class Enum, std::size_t N>
 Result<Enum> parse(std::string_view text, const std::string_view (&names)[N], std::string_view what) {
@@ -139,7 +140,7 @@ Result<void> add_radios(Network& network, const FloodOptions& options, const Pla
 
 Result<void> add_wires(Network& network, const FloodOptions& options) {
   const WireOptions options_of_wire{
-      .bit_rate = options.bit_rate, .queue_limit = 4, .largest_payload = std::max(options.payload, 65535u)};
+      .bit_rate = options.bit_rate, .queue_limit = 4, .largest_payload = largest_payload};
   const std::uint32_t side = side_of(options);
   const std::size_t wires = std::size_t{options.nodes} * 2 * options.dimension;
   network.reserve(options.nodes, wires);
@@ -235,6 +236,9 @@ Result<void> check(const FloodOptions& options) {
       !sound(options.cull_spacings))
     return Error("spacing, range and culling radius must be positive",
                  "give the spacing in m, the others in spacings (0: the default)");
+  if (options.payload == 0 || options.payload > largest_payload)
+    return Error(fmt::format("a packet of {} bytes", options.payload),
+                 fmt::format("give from 1 to {} bytes", largest_payload));
   if (!(options.capture_ratio >= 1)) return Error("the capture ratio is below 1", "give a power ratio, such as 10");
   if (options.dimension != 2 && options.dimension != 3)
     return Error(fmt::format("a flood in {} dimensions", options.dimension), "give 2 (a plane) or 3 (space)");
@@ -289,6 +293,10 @@ Result<FloodReport> run_flood(const FloodOptions& options, FrameLog* log) {
   report.layout = options.positions.empty() ? name(options.layout) : "given";
   report.seed = options.seed;
   report.dimension = options.dimension;
+  report.source = source;
+  report.payload = options.payload;
+  report.bit_rate = options.bit_rate;
+  report.slot_s = options.mode == FloodMode::wired ? 0 : options.slot.seconds();
   report.window = options.mode == FloodMode::wired ? 0 : window(options);
   report.range_m = options.mode == FloodMode::wired ? 0 : range_spacings(options) * options.spacing;
   report.cull_radius_m = options.mode == FloodMode::culled ? cull_spacings(options) * options.spacing : 0;
@@ -322,13 +330,13 @@ std::string FloodReport::json() const {
     return value == 0 ? "null" : fmt::format("{}", value);
   };  // does not apply in this mode
   std::string text = fmt::format(
-      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"window\":"
-      "{},\"range_m\":{},"
+      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"source\":{},"
+      "\"payload\":{},\"bit_rate\":{},\"slot_s\":{},\"window\":{},\"range_m\":{},"
       "\"cull_radius_m\":{},"
       "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
       "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
       "\"peak_mb\":{:.1f},",
-      mode, layout, dimension, nodes, seed, or_null(window), or_null(range_m), or_null(cull_radius_m), reached,
+      mode, layout, dimension, nodes, seed, source, payload, bit_rate, or_null(slot_s), or_null(window), or_null(range_m), or_null(cull_radius_m), reached,
       transmissions, deliveries, collisions, weak, transmit_aborts, drops, sim_time_s, cpu_s, setup_cpu_s, link_updates,
       events, peak_mb);
   text += fmt::format(

@@ -37,7 +37,7 @@ struct FloodOptions {
   std::vector<Vec3> positions{};  // replaces the layout; radio modes only
   std::int64_t source = -1;       // node; negative: the central node
   std::uint64_t seed = 1;
-  std::uint32_t payload = 53;  // bytes
+  std::uint32_t payload = 53;  // bytes, up to 65535
   double spacing = 1;          // m
   double power_w = 1e-3;
   double frequency_hz = 2.4e9;
@@ -69,6 +69,10 @@ struct FloodReport {
   double setup_cpu_s = 0;  // the part of it before the first event
   std::uint64_t link_updates = 0, events = 0;
   double peak_mb = 0;
+  std::uint32_t source = 0;   // node
+  std::uint32_t payload = 0;  // bytes
+  double bit_rate = 0;
+  double slot_s = 0;         // 0: wired
   std::uint32_t window = 0;  // slots; 0: wired
   double range_m = 0;        // 0: wired
   double cull_radius_m = 0;  // 0: exact

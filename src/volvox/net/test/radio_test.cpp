@@ -356,6 +356,91 @@ TEST(Radio, ChannelsDoNotHearEachOther) {
   EXPECT_EQ(air.network.interfaces_of(air.network.node_of(a)), (std::vector{a, a2}));
 }
 
+// At 5 cm a radio of 100 mW is received with 3.95 mW (Friis). An interferer at d captures the receiver unless
+// (d / 5 cm)^2 >= z = 10: the boundary is at 15.81 cm.
+TEST(Radio, StrongSignalsAreNotLimited) {
+  RadioOptions options = plain_radio();
+  options.power_w = 0.1;
+  const double wanted = options.power_w * Friis(2.4e9).gain({}, {0.05, 0, 0});
+  ASSERT_GT(wanted, 3.9e-3);
+  for (const double distance : {0.156, 0.160}) {
+    Air air;
+    RadioOptions weak = options;
+    weak.power_w = 1e-3;  // added first: the unit of power is chosen anew when the strong ones come
+    const InterfaceId receiver = air.add(weak, {0, 0, 0});
+    const InterfaceId sender = air.add(options, {0.05, 0, 0}), interferer = air.add(options, {-distance, 0, 0});
+    double received = 0;
+    air.recorder.on_receive = [&](Network&, const Reception& r) {
+      if (r.interface == receiver) received = r.power_w;
+    };
+    const double noise = air.network.heard_w(receiver);
+    EXPECT_NEAR(noise, thermal_noise_w(weak.bandwidth_hz), 1e-3 * noise);
+    ASSERT_TRUE(air.network.send(sender, {.payload = zeros(10)}));
+    ASSERT_TRUE(air.network.send(interferer, {.payload = zeros(10)}));
+    ASSERT_TRUE(air.network.run(Time::seconds(1)));
+    EXPECT_NEAR(received, distance > 0.158 ? wanted : 0, 1e-6 * wanted) << distance;
+    EXPECT_EQ(air.network.heard_w(receiver), noise);
+    EXPECT_TRUE(air.network.warnings().empty());
+  }
+}
+
+TEST(Radio, PowersThatCannotBeRepresentedAreWarnedOf) {
+  Air air;
+  RadioOptions options = plain_radio();
+  options.power_w = 1000;
+  air.add(options, {0, 0, 0});
+  const auto warnings = air.network.warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("counted as 11.8 W"), std::string::npos) << warnings[0];
+}
+
+// A sends to B with acknowledgement. C has a frame, too, and draws no slots: it hears A, and must not begin in the
+// turnaround of B.
+TEST(Radio, AcknowledgementsComeBeforeContention) {
+  Air air;
+  RadioOptions options = plain_radio();
+  options.acknowledge = true;
+  options.turnaround = Time{50'000};
+  const InterfaceId a = air.add(options, {0, 0, 0}), b = air.add(options, {5, 0, 0});
+  RadioOptions other = options;
+  other.acknowledge = false;
+  const InterfaceId c = air.add(other, {0, 5, 0});
+  ASSERT_TRUE(air.network.send(a, {.payload = zeros(10), .destination = b, .report = true}));
+  ASSERT_TRUE(air.network.send(c, {.payload = zeros(10), .at = Time{280'000}}));
+  ASSERT_TRUE(air.network.run(Time::seconds(1)));
+  EXPECT_EQ(air.network.counters().retries, 0u);
+  EXPECT_EQ(air.network.counters().collisions, 0u);
+  // The space is the turnaround and two slots, 250 us. A: 250 + 80 us; B: 50 later 88 us; C: after 250 us, 80 us.
+  ASSERT_EQ(air.recorder.heard.size(), 3u);
+  EXPECT_EQ(air.recorder.heard[0].at, Time{330'000});
+  EXPECT_EQ(air.recorder.heard[1].at, Time{330'000 + 50'000 + 88'000 + 250'000 + 80'000});
+}
+
+// A backoff that is interrupted in the space before its slots has as many slots left as before.
+TEST(Radio, TheSpaceBeforeABackoffCostsNoSlots) {
+  Air air;
+  RadioOptions options = plain_radio();
+  options.acknowledge = true;
+  options.turnaround = Time{50'000};
+  options.window = 1000;
+  RadioOptions hasty = options;
+  hasty.window = 1;
+  const InterfaceId a = air.add(options, {0, 0, 0}), b = air.add(hasty, {5, 0, 0});
+  ASSERT_TRUE(air.network.send(b, {.payload = zeros(10)}));                       // on the air from 250 us
+  ASSERT_TRUE(air.network.send(a, {.payload = zeros(10), .at = Time{100'000}}));  // its space would end at 350 us
+  ASSERT_TRUE(air.network.run(Time::seconds(1)));
+  std::uint32_t drawn = 0, left = 1;
+  for (const LogEntry& entry : air.log.entries()) {
+    if (entry.interface != a.index) continue;
+    if (entry.kind == LogKind::backoff) drawn = entry.detail;
+    if (entry.kind == LogKind::frozen) left = entry.detail;
+  }
+  EXPECT_GT(drawn, 2u);
+  EXPECT_EQ(left, drawn);
+  ASSERT_EQ(air.recorder.heard.size(), 2u);
+  EXPECT_EQ(air.recorder.heard[1].at, Time{330'000 + 250'000 + 100'000ll * drawn + 80'000});
+}
+
 TEST(Radio, NearFieldIsClampedAndWarned) {
   Air air;
   const RadioOptions options = plain_radio();

@@ -255,6 +255,52 @@ TEST(RayCaster, meshes_of_any_kind_are_hit) {
   EXPECT_GT(hit, 500);
 }
 
+// The nearest of all triangles, by the arithmetic that decision 0080 fixes.
+Hit exact_hit(const model::MeshData& mesh, const Ray& ray) {
+  Hit best;
+  for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto& [i, j, k] = mesh.triangles[t];
+    const Vec3 a = mesh.vertices[i], ab = mesh.vertices[j] - a, ac = mesh.vertices[k] - a;
+    const Vec3 p = cross(ray.direction, ac), s = ray.origin - a, q = cross(s, ab);
+    const double inverse = 1 / dot(ab, p);
+    const TriangleMeeting met{dot(ac, q) * inverse, dot(s, p) * inverse, dot(ray.direction, q) * inverse};
+    if (!met.inside() || !(met.distance >= 0) || met.distance > ray.range) continue;
+    if (!best.hit() || met.distance < best.distance) best = {met.distance, 0, t, {}};
+  }
+  return best;
+}
+
+// Rays that stay together, that part, and whose origins differ; on trees of all sizes, alone and among other bodies.
+TEST(RayCaster, packets_hit_exactly_what_every_triangle_tried_in_turn_gives) {
+  RandomStream random(7, 0, "rays");
+  for (const std::uint32_t n : {1u, 4u, 40u, 300u}) {
+    const model::Mesh mesh = bumps(n, 4, random);
+    for (const bool crowded : {false, true}) {
+      RayCaster caster;
+      caster.add({geometry_of(mesh), {}, 0, false});
+      for (int i = 0; crowded && i < 5; ++i)
+        caster.add({geometry_of(model::Sphere{0.1}), {{100.0 + i, 0, 0}, {}}, 0, false});
+      caster.update();
+      std::vector<Ray> rays;
+      for (int fan = 0; fan < (n > 100 ? 4 : 40); ++fan) {
+        const Vec3 origin{random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(0.5, 20)}, down{0, 0, -1};
+        const double spread = fan % 4 == 0 ? 0.001 : fan % 4 == 1 ? 0.1 : 1.5;
+        for (int i = 0; i < 8; ++i) {
+          const Vec3 apart = fan % 4 == 3 ? any_place(random, 0.2) : Vec3{};
+          rays.push_back({origin + apart, normalized(down + any_place(random, spread)), random.uniform(1, 40), 0});
+        }
+      }
+      std::vector<Hit> hits(rays.size());
+      caster.cast(rays, hits);
+      for (std::size_t i = 0; i < rays.size(); ++i) {
+        const Hit expected = exact_hit(*mesh, rays[i]);
+        EXPECT_EQ(hits[i].distance, expected.distance) << n << " " << i;
+        EXPECT_EQ(hits[i].triangle, expected.triangle) << n << " " << i;
+      }
+    }
+  }
+}
+
 TEST(RayCaster, an_empty_world_and_no_rays_are_no_trouble) {
   RayCaster caster;
   caster.add({nullptr, {}, 0, true});
