@@ -170,6 +170,21 @@ class ViewerAttack(CommandTest):
                 break
         self.end()
 
+    def test_what_newcomers_are_told_does_not_grow_with_the_run(self):
+        """Of 50,000 samples a newcomer gets at most what the run itself keeps, from the start to the present."""
+        self.serve("--no-browser", "--engine", "none", "--dt", "1/20")
+        first = self.watch()
+        first.send('{"type":"speed","factor":0}')
+        for state in first.texts("state"):
+            if state["tick"] > 50_000:
+                break
+        history = next(self.watch().texts("metrics"))["points"]
+        self.assertLess(len(history), 16_384 + 8_192)
+        times = [point[0] for point in history]
+        self.assertEqual((times[0], times), (0, sorted(set(times))))
+        self.assertGreater(times[-1], 1500)
+        self.end()
+
     def test_clients_do_not_exhaust_the_memory(self):
         self.serve("--no-browser", "--paused")
         memory = lambda: int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text()).group(1))

@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -49,11 +50,12 @@ class LossTest(CommandTest):
         self.assertEqual(len({row.count(",") for row in text.splitlines()}), 1 if text else 0)
         return text.count("\n") - 1
 
-    def on_a_small_disk(self, command, kilobytes):
-        """Runs it with a disk of this size at small/ (0: with no room left); skips the test where that is not permitted."""
+    def on_a_small_disk(self, command, kilobytes, after="true"):
+        """Runs it with a disk of this size at small/ (0: with no room left), and then the shell command `after`; skips the test where
+        that is not permitted."""
         os.makedirs(self.path("small"), exist_ok=True)
         fill = "cat /dev/zero > small/fill 2>/dev/null;" if kilobytes == 0 else ""
-        script = f'mount -t tmpfs -o size={kilobytes or 8}k tmpfs small || exit 99; {fill} "$@"'
+        script = f'mount -t tmpfs -o size={kilobytes or 8}k tmpfs small || exit 99; {fill} "$@"; status=$?; {after}; exit $status'
         done = subprocess.run(["unshare", "-m", "bash", "-c", script, "-", self.program, *command], cwd=self.folder, text=True, timeout=120,
                               capture_output=True)
         if done.returncode == 99 or "unshare" in done.stderr:
@@ -185,6 +187,56 @@ class Signals(LossTest):
         self.assertIn("once more ends it at once", line)
         run.send_signal(signal.SIGINT)
         self.assertEqual(run.wait(50), -signal.SIGINT)
+
+
+class Captures(LossTest):
+    RUN = ["run", "world.sdf", "--engine", "none", "--quiet"]
+
+    def setUp(self):
+        """A chain of SuperBots that crawls by messages over wires."""
+        super().setUp()
+        robot = pathlib.Path(__file__).resolve().parents[2] / "robots/superbot"
+        text = (robot / "superbot.sdf").read_text().replace("meshes/", f"{robot}/meshes/")
+        self.write("wired.sdf", text.replace("</model>", '<volvox:wire dock="*" bit_rate="9600"/></model>'))
+        self.write("world.sdf", WORLD_BEGIN + """<volvox:population name="s" type="chain" robot="wired.sdf" count="8" pose="0 0 1 0 0 0" from="back" to="front">
+            <volvox:mind behavior="snake"><volvox:parameter name="sync" value="messages"/></volvox:mind></volvox:population></world></sdf>""")
+
+    def packets(self, name):
+        """The times in ns and the bytes of all packets of a capture, which must end with a whole one."""
+        data, at, found = self.bytes(name), 0, []
+        while at < len(data):
+            kind, size = struct.unpack_from("<II", data, at)
+            self.assertEqual(struct.unpack_from("<I", data, at + size - 4)[0], size, "a whole block")
+            if kind == 6:
+                high, low = struct.unpack_from("<II", data, at + 12)
+                found.append((high << 32 | low, data[at + 20:at + size]))
+            at += size
+        return found
+
+    def test_a_killed_run_leaves_its_frames(self):
+        process = self.start(*self.RUN, *FOREVER, "--pcap", "f.pcapng")
+        self.wait_for(lambda: os.path.exists(self.path("f.pcapng")) and os.path.getsize(self.path("f.pcapng")) > 20000, "it grows")
+        process.kill()
+        process.wait()
+        killed = self.packets("f.pcapng")
+        self.run_program(*self.RUN, "--duration", str(killed[-1][0] / 1e9 + 0.1), "--pcap", "whole.pcapng")
+        self.assertEqual(self.packets("whole.pcapng")[:len(killed)], killed)
+
+    def test_a_restored_run_captures_the_rest(self):
+        self.run_program(*self.RUN, "--duration", "2", "--pcap", "whole.pcapng")
+        self.run_program(*self.RUN, "--duration", "1", "--pcap", "a.pcapng", "--save", "a.snap")
+        self.run_program(*self.RUN, "--duration", "2", "--pcap", "b.pcapng", "--restore", "a.snap")
+        whole = self.packets("whole.pcapng")
+        self.assertGreater(len(whole), 10)
+        self.assertEqual(self.packets("a.pcapng") + self.packets("b.pcapng"), whole)
+
+    def test_a_disk_that_fills_up_keeps_whole_packets(self):
+        done = self.on_a_small_disk([*self.RUN, "--duration", "30", "--pcap", "small/f.pcapng", "--out", "r"], 16,
+                                    after="cp small/f.pcapng .")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("small/f.pcapng", done.stderr)
+        self.assertAlmostEqual(json.loads(self.read("r", "summary.json"))["sim_time_s"], 30)
+        self.packets("f.pcapng")
 
 
 class FullDisks(LossTest):

@@ -32,6 +32,6 @@ volvox_fuzz(sdf 300 volvox_model)
 volvox_fuzz(urdf 300 volvox_model)
 volvox_fuzz(dae 100 volvox_model)  # a process for each input
 volvox_fuzz(udp_lines 20000 volvox_device)
-volvox_fuzz(json 20000 volvox_sim)
+volvox_fuzz(commands 2000 volvox_view_web)
 volvox_fuzz(mcap 1000 volvox_record)
 volvox_fuzz(snapshot 300 volvox_sim)

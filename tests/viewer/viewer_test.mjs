@@ -53,6 +53,14 @@ async function open(address, options = {}, by = browser) {
   page.complaints = [];
   page.on("pageerror", (error) => page.complaints.push(String(error)));
   page.on("console", (message) => { if (message.type() === "error" && !/WebSocket|ERR_CONNECTION/.test(message.text())) page.complaints.push(message.text()); });
+  await page.addInitScript(() => { window.pixels = async () => {  // of the stage, as it is drawn now
+    const image = new Image();
+    image.src = window.volvox.stage.picture();
+    await image.decode();
+    const g = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    g.drawImage(image, 0, 0);
+    return g.getImageData(0, 0, image.width, image.height).data;
+  }; });
   await page.goto(address, patience);
   await page.waitForFunction(() => window.volvox?.stage.currentFrame() && window.volvox.stage.frames > 1 && window.volvox.state(), null, patience);
   return page;
@@ -63,18 +71,10 @@ const tick = (page) => page.evaluate(() => window.volvox.stage.currentFrame().ti
 // The number of pixels that the modules cover: those that change when the modules are hidden.
 const covered = (page) => page.evaluate(async () => {
   const { stage } = window.volvox;
-  const pixels = async () => {
-    const image = new Image();
-    image.src = stage.picture();
-    await image.decode();
-    const canvas = new OffscreenCanvas(image.width, image.height), g = canvas.getContext("2d");
-    g.drawImage(image, 0, 0);
-    return g.getImageData(0, 0, image.width, image.height).data;
-  };
   const world = stage.scene.children.find((child) => child.isGroup && child.children.some((c) => c.isInstancedMesh));
-  const shown = await pixels();
+  const shown = await window.pixels();
   world.visible = false;
-  const hidden = await pixels();
+  const hidden = await window.pixels();
   world.visible = true;
   let count = 0;
   for (let i = 0; i < shown.length; i += 4) if (Math.abs(shown[i] - hidden[i]) + Math.abs(shown[i + 1] - hidden[i + 1]) + Math.abs(shown[i + 2] - hidden[i + 2]) > 24) ++count;
@@ -312,19 +312,11 @@ test("labels stay with modules, loads are seen, home is not covered", async () =
   const loads = await page.evaluate(async () => {
     const { stage } = window.volvox;
     stage.home();
-    const pixels = async () => {
-      const image = new Image();
-      image.src = stage.picture();
-      await image.decode();
-      const canvas = new OffscreenCanvas(image.width, image.height), g = canvas.getContext("2d");
-      g.drawImage(image, 0, 0);
-      return g.getImageData(0, 0, image.width, image.height).data;
-    };
-    const plain = await pixels();
+    const plain = await window.pixels();
     document.getElementById("show-loads").click();
-    const loaded = await pixels();
+    const loaded = await window.pixels();
     document.getElementById("show-loads").click();
-    const again = await pixels();
+    const again = await window.pixels();
     let blue = 0, left = 0;
     for (let i = 0; i < plain.length; i += 4) {
       if (plain[i + 2] - plain[i] < 40 && loaded[i + 2] - loaded[i] > 40) ++blue;

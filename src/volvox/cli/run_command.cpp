@@ -50,20 +50,24 @@ void clear_results(const fs::path& folder) {
   for (const char* old : {record::format::file_name, "report.html", "metrics.csv"}) fs::remove(folder / old, error);
 }
 
-// Captures all frames of a run, tick by tick, without receptions, which a capture does not show.
-class Capture {
- public:
-  void observe(const sim::Simulation& simulation) {
+// Joins a run: its frames are written to the file as it goes. When that fails, it says so once, and the run goes on.
+Result<std::shared_ptr<net::PcapngFile>> start_capture(const std::string& path, sim::Run& run, Log& log) {
+  const exchange::Exchange& exchange = *run.simulation().minds().exchange();
+  const bool fit = exchange.network().interfaces() <= std::size_t{net::largest_short_address} + 1;
+  auto made = net::PcapngFile::create(path, fit ? net::AddressSize::short_16 : net::AddressSize::extended_64);
+  if (!made.ok()) return made.error();
+  std::shared_ptr<net::PcapngFile> capture = std::move(*made);
+  run.simulation().minds().keep_frames(true);
+  run.add_onlooker([capture, &log, told = false](const sim::Simulation& simulation) mutable {
     const net::FrameLog& tick = simulation.minds().exchange()->frames();
-    for (const net::LogEntry& entry : tick.entries())
-      if (entry.kind == net::LogKind::transmit_start || entry.kind == net::LogKind::acknowledgement)
-        frames_.add(entry, tick.payload(entry));
-  }
-  const net::FrameLog& frames() const { return frames_; }
-
- private:
-  net::FrameLog frames_;
-};
+    capture->add(tick);
+    if (tick.left_out() > 0) log.warning(fmt::format("the capture lacks {} events of a tick", tick.left_out()));
+    if (capture->ok() || told) return;
+    log.warning("the capture ends here, the run goes on: " + capture->flush().error().text());
+    told = true;
+  });
+  return capture;
+}
 
 }  // namespace
 
@@ -242,13 +246,11 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
         log.warning("the film ends here, the run goes on: " + film->status().error().text());
     });
   }
-  Capture capture;
+  std::shared_ptr<net::PcapngFile> capture;  // null: no frames are captured
   if (arguments.pcap) {
-    if (!can_write_file(*arguments.pcap))
-      return refuse(
-          Diagnostic{*arguments.pcap, 0, "the capture cannot be written", "give --pcap a path that can be written"});
-    (*run)->simulation().minds().keep_frames(true);
-    (*run)->add_onlooker([&](const sim::Simulation& simulation) { capture.observe(simulation); });
+    auto started = start_capture(*arguments.pcap, **run, log);
+    if (!started.ok()) return refuse(started.error());
+    capture = std::move(*started);
   }
   std::shared_ptr<record::Recorder> recorder;  // null: not recorded
   if (arguments.record) {
@@ -256,18 +258,13 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     if (!started.ok()) return refuse(started.error());
     recorder = std::move(*started);
   }
-  const auto write_capture = [&]() -> Result<void> {
-    if (!arguments.pcap) return {};
-    if (capture.frames().left_out() > 0)
-      log.warning(fmt::format("{} ends early: {} frames did not fit", *arguments.pcap, capture.frames().left_out()));
-    return net::write_pcapng(capture.frames(), *arguments.pcap);
-  };
   // Film and capture show the run up to its end or its first reset.
   if (arguments.show) {
     int status = view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log);
     if (film)
       if (auto filmed = film->finish(); !filmed.ok()) complain(filmed.error()), status = run_failed;
-    if (auto captured = write_capture(); !captured.ok()) complain(captured.error()), status = run_failed;
+    if (capture)
+      if (auto captured = capture->flush(); !captured.ok()) complain(captured.error()), status = run_failed;
     return status;
   }
 
@@ -279,7 +276,8 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   const sim::RunReport& report = (*run)->report();
   auto written = write_results(**run, recorder.get(), *folder);
   // What fails does not keep the others from being written.
-  if (auto captured = write_capture(); written.ok()) written = captured;
+  if (capture)
+    if (auto captured = capture->flush(); written.ok()) written = captured;
   if (film)
     if (auto filmed = film->finish(); written.ok()) written = filmed;
   if (!written.ok()) write_failure(**run, *folder, written.error().text());

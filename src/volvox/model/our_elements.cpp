@@ -6,17 +6,11 @@
 
 #include "volvox/base/index.h"
 #include "volvox/model/elongate.h"
+#include "volvox/model/names.h"
 #include "volvox/model/sdf_model.h"
 
 namespace volvox::model {
 namespace {
-
-template <class T>
-std::vector<std::string> names_of(const std::vector<T>& items) {
-  std::vector<std::string> names;
-  for (const T& item : items) names.push_back(item.name);
-  return names;
-}
 
 class OurElements {
  public:

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "volvox/base/text.h"
+#include "volvox/model/names.h"
 
 namespace volvox::model {
 namespace {
@@ -83,8 +84,7 @@ std::vector<ParameterDesc> parameters_of(const XMLElement& world, Report& report
 Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
                             const std::map<std::string, std::string>& settings, const std::string& file) {
   Error error;
-  std::vector<std::string> names;
-  for (const ParameterDesc& p : parameters) names.push_back(p.name);
+  const std::vector<std::string> names = names_of(parameters);
   for (const auto& [key, value] : settings) {
     const auto found =
         std::find_if(parameters.begin(), parameters.end(), [&](const ParameterDesc& p) { return p.name == key; });

@@ -9,16 +9,10 @@
 #include "volvox/base/cell_grid.h"
 #include "volvox/base/random.h"
 #include "volvox/model/mass.h"
+#include "volvox/model/names.h"
 
 namespace volvox::model {
 namespace {
-
-template <class T>
-std::vector<std::string> names_of(const std::vector<T>& items) {
-  std::vector<std::string> names;
-  for (const T& item : items) names.push_back(item.name);
-  return names;
-}
 
 std::string list(const std::vector<std::string>& names) {
   std::string text;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "volvox/base/index.h"
+#include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
 #include "volvox/net/can_bits.h"
 
@@ -114,18 +116,18 @@ std::vector<std::byte> socketcan_frame(std::uint32_t identifier, std::span<const
   return frame.take();
 }
 
-std::vector<std::byte> pcapng(const FrameLog& log) {
-  Bytes file;
+namespace {
+
+void add_head(Bytes& file) {
   Bytes header;
   header.u32(0x1A2B3C4D), header.u16(1), header.u16(0), header.u32(0xffffffff), header.u32(0xffffffff);
   add_block(file, section_header, std::move(header));
   add_interface(file, link_802154_with_fcs, "radio");
   add_interface(file, link_socketcan, "bus");
   add_interface(file, link_user0, "wire");
-  const bool fit = std::all_of(log.entries().begin(), log.entries().end(), [](const LogEntry& entry) {
-    return entry.medium != InterfaceKind::radio || entry.interface <= largest_short_address;
-  });
-  const AddressSize addresses = fit ? AddressSize::short_16 : AddressSize::extended_64;
+}
+
+void add_packets(Bytes& file, const FrameLog& log, AddressSize addresses) {
   for (const LogEntry& entry : log.entries()) {
     const std::uint8_t sequence = entry.frame & 0xff;
     if (entry.kind == LogKind::acknowledgement) {
@@ -145,14 +147,69 @@ std::vector<std::byte> pcapng(const FrameLog& log) {
       add_packet(file, capture_wire, entry.time, payload);
     }
   }
+}
+
+Error not_written(const std::string& path) {
+  return Error(fmt::format("the capture could not be written to {}", path),
+               "check the folder and the space on the disk");
+}
+
+}  // namespace
+
+std::vector<std::byte> pcapng(const FrameLog& log) {
+  Bytes file;
+  add_head(file);
+  const bool fit = std::all_of(log.entries().begin(), log.entries().end(), [](const LogEntry& entry) {
+    return entry.medium != InterfaceKind::radio || entry.interface <= largest_short_address;
+  });
+  add_packets(file, log, fit ? AddressSize::short_16 : AddressSize::extended_64);
   return file.take();
 }
 
 Result<void> write_pcapng(const FrameLog& log, const std::string& path) {
   const std::vector<std::byte> bytes = pcapng(log);
-  if (!write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}).ok())
-    return Error(fmt::format("the capture could not be written to {}", path),
-                 "check the folder and the space on the disk");
+  if (!write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}).ok()) return not_written(path);
+  return {};
+}
+
+Result<std::unique_ptr<PcapngFile>> PcapngFile::create(const std::string& path, AddressSize addresses) {
+  std::unique_ptr<PcapngFile> made(new PcapngFile(path));
+  if (!made->file_)
+    return Diagnostic{path, 0, "the capture cannot be written", "give --pcap a path that can be written"};
+  made->addresses_ = addresses;
+  Bytes head;
+  add_head(head);
+  made->pending_ = head.take();
+  (void)made->flush();  // a disk that is full may have room later, but the capture has no head then: it says so
+  return made;
+}
+
+void PcapngFile::add(const FrameLog& log) {
+  if (!ok_) return;
+  Bytes packets;
+  add_packets(packets, log, addresses_);
+  pending_.insert(pending_.end(), packets.get().begin(), packets.get().end());
+  constexpr std::size_t most_pending = 1 << 20;
+  constexpr double flush_interval = 0.25;  // s of wall time
+  if (pending_.size() > most_pending || platform::monotonic_seconds() - last_flush_ > flush_interval) (void)flush();
+}
+
+Result<void> PcapngFile::flush() {
+  last_flush_ = platform::monotonic_seconds();
+  if (ok_ && !pending_.empty()) {
+    file_.write(reinterpret_cast<const char*>(pending_.data()), std::ssize(pending_));
+    file_.flush();
+    ok_ = file_.good();
+    if (ok_) {
+      written_ += pending_.size();
+    } else {
+      std::error_code ignored;  // a pipe cannot be cut
+      file_.close();
+      std::filesystem::resize_file(path_, written_, ignored);  // half a packet
+    }
+    pending_.clear();
+  }
+  if (!ok_) return not_written(path_);
   return {};
 }
 

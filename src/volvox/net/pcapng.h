@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,5 +40,30 @@ std::vector<std::byte> socketcan_frame(std::uint32_t identifier, std::span<const
 
 std::vector<std::byte> pcapng(const FrameLog& log);
 Result<void> write_pcapng(const FrameLog& log, const std::string& path);
+
+// A capture that grows during a run, in whole packets: memory stays small, and a killed run leaves a capture up to
+// then.
+class PcapngFile {
+ public:
+  // Replaces what is there. An error means that the file cannot be made.
+  static Result<std::unique_ptr<PcapngFile>> create(const std::string& path, AddressSize addresses);
+
+  // Adds the frames of a log. Once the file could not be written, nothing more is added to it.
+  void add(const FrameLog& log);
+  // Writes what has been added. The error of this or any earlier attempt: the capture ends before it.
+  Result<void> flush();
+  bool ok() const { return ok_; }
+
+ private:
+  explicit PcapngFile(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+
+  std::string path_;
+  std::ofstream file_;
+  AddressSize addresses_ = AddressSize::short_16;
+  std::vector<std::byte> pending_;
+  std::uintmax_t written_ = 0;  // bytes, all of them whole packets
+  double last_flush_ = 0;
+  bool ok_ = true;
+};
 
 }  // namespace volvox::net

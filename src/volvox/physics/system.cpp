@@ -141,20 +141,27 @@ bool same_but_docks(const JointDesc& before, const JointDesc& now) {
   return before.type == now.type && before.a == now.a && before.b == now.b;
 }
 
-bool sound_joints(const System& system) {
+// What a snapshot says of joints, before the system takes it over.
+struct Topology {
+  IdPool<JointTag> ids;
+  std::vector<JointDesc> descs;
+  std::vector<std::vector<JointId>> joints_of;
+};
+
+bool sound_joints(const Topology& topology, const IdPool<BodyTag>& body_ids) {
   std::size_t ends = 0, listed = 0;
-  for (std::size_t j = 0; j < system.joint_descs.size(); ++j) {
-    if (!system.joint_ids.alive_index(j)) continue;
-    const JointDesc& desc = system.joint_descs[j];
-    if ((desc.a.valid() && !system.body_ids.alive(desc.a)) || !system.body_ids.alive(desc.b) ||
-        desc.type > JointType::dock || desc.a == desc.b || !finite(desc.frame_a) || !finite(desc.frame_b))
+  for (std::size_t j = 0; j < topology.descs.size(); ++j) {
+    if (!topology.ids.alive_index(j)) continue;
+    const JointDesc& desc = topology.descs[j];
+    if ((desc.a.valid() && !body_ids.alive(desc.a)) || !body_ids.alive(desc.b) || desc.type > JointType::dock ||
+        desc.a == desc.b || !finite(desc.frame_a) || !finite(desc.frame_b))
       return false;
     ends += desc.a.valid() ? 2 : 1;
   }
-  for (std::size_t b = 0; b < system.joints_of.size(); ++b) {
+  for (std::size_t b = 0; b < topology.joints_of.size(); ++b) {
     std::vector<std::uint32_t> once;
-    for (const JointId id : system.joints_of[b]) {
-      const JointDesc& desc = system.joint_descs[id.index];
+    for (const JointId id : topology.joints_of[b]) {
+      const JointDesc& desc = topology.descs[id.index];
       if (desc.b.index != b && !(desc.a.valid() && desc.a.index == b)) return false;
       once.push_back(id.index);
     }
@@ -209,54 +216,59 @@ void archive_desc(Archive& ar, JointDesc& desc) {
   ar("latch_time", desc.latch_time), ar("pull_speed", desc.pull_speed);
 }
 
+// Reads and checks all before it changes anything: if this fails, the state before is restored, and that is checked
+// against the joints that are here.
+void load_topology(System& system, Archive& ar) {
+  IdPool<BodyTag> body_pool;
+  ar("body_ids", body_pool);
+  HashArchive saved, here;
+  saved("bodies", body_pool);
+  here("bodies", system.body_ids);
+  if (saved.value() != here.value()) return ar.fail("the snapshot is of another system: its bodies differ");
+  Topology loaded;
+  ar("joint_ids", loaded.ids);
+  const std::size_t joints_saved = loaded.ids.capacity();
+  if (joints_saved > ar.remaining() || !loaded.ids.consistent()) return ar.fail("the snapshot is damaged");
+  loaded.descs.resize(joints_saved);
+  archive_plain(ar, loaded.descs, [](auto& fields, JointDesc& desc) { archive_desc(fields, desc); });
+  std::vector<std::vector<std::uint32_t>> order;
+  ar("joints_of", order);
+  if (!ar.ok()) return;
+  if (order.size() != system.joints_of.size()) return ar.fail("the snapshot is damaged");
+  loaded.joints_of.resize(order.size());
+  for (std::size_t b = 0; b < order.size(); ++b) {
+    for (const std::uint32_t index : order[b]) {
+      if (!loaded.ids.alive_index(index)) return ar.fail("the snapshot is damaged");
+      loaded.joints_of[b].push_back(loaded.ids.at(index));
+    }
+  }
+  if (!sound_joints(loaded, system.body_ids))
+    return ar.fail("the snapshot is damaged: a joint connects what is not there");
+  for (std::size_t j = 0; j < std::min(system.joint_descs.size(), joints_saved); ++j)
+    if (loaded.ids.alive_index(j) && system.joint_ids.alive(loaded.ids.at(j)) &&
+        !same_but_docks(system.joint_descs[j], loaded.descs[j]))
+      return ar.fail("the snapshot is damaged: a joint connects others than before");
+  system.joint_ids = std::move(loaded.ids);
+  system.joint_descs = std::move(loaded.descs);
+  system.joints_of = std::move(loaded.joints_of);
+  system.motors.resize(joints_saved), system.joints.resize(joints_saved), system.loads.resize(joints_saved);
+  system.latched.resize(joints_saved), system.latches.resize(joints_saved);
+}
+
 }  // namespace
 
 // Joints are added and removed in a run (docks), so a snapshot contains them; bodies are not.
 void System::archive_topology(Archive& ar) {
-  if (!ar.loading()) {
-    ar("body_ids", body_ids);
-  } else {
-    IdPool<BodyTag> body_pool;
-    ar("body_ids", body_pool);
-    HashArchive saved, here;
-    saved("bodies", body_pool);
-    here("bodies", body_ids);
-    if (saved.value() != here.value()) return ar.fail("the snapshot is of another system: its bodies differ");
-  }
-  const IdPool<JointTag> ids_before = ar.loading() ? joint_ids : IdPool<JointTag>();
-  const std::vector<JointDesc> descs_before = ar.loading() ? joint_descs : std::vector<JointDesc>();
+  if (ar.loading()) return load_topology(*this, ar);
+  ar("body_ids", body_ids);
   ar("joint_ids", joint_ids);
-  const std::size_t joints_saved = joint_ids.capacity();
-  if (ar.loading() && (joints_saved > ar.remaining() || !joint_ids.consistent()))
-    return ar.fail("the snapshot is damaged");
-  joint_descs.resize(joints_saved);
-  motors.resize(joints_saved), joints.resize(joints_saved), loads.resize(joints_saved);
-  latched.resize(joints_saved), latches.resize(joints_saved);
   archive_plain(ar, joint_descs, [](auto& fields, JointDesc& desc) { archive_desc(fields, desc); });
-  if (ar.hashing()) return;  // the lists of joints by body follow from those, and are slow to read
-  if (!ar.loading()) {       // as a list of lists of indices, without making one
-    detail::archive_size(ar, joints_of.size());
-    for (auto& joints_of_body : joints_of) {
-      detail::archive_size(ar, joints_of_body.size());
-      for (JointId& id : joints_of_body) ar("joint", id.index);
-    }
-    return;
+  if (ar.hashing()) return;                    // the lists of joints by body follow from those, and are slow to read
+  detail::archive_size(ar, joints_of.size());  // as a list of lists of indices, without making one
+  for (auto& joints_of_body : joints_of) {
+    detail::archive_size(ar, joints_of_body.size());
+    for (JointId& id : joints_of_body) ar("joint", id.index);
   }
-  std::vector<std::vector<std::uint32_t>> order;
-  ar("joints_of", order);
-  if (order.size() != joints_of.size()) return ar.fail("the snapshot is damaged");
-  for (std::size_t b = 0; b < order.size(); ++b) {
-    joints_of[b].clear();
-    for (const std::uint32_t index : order[b]) {
-      if (!joint_ids.alive_index(index)) return ar.fail("the snapshot is damaged");
-      joints_of[b].push_back(joint_ids.at(index));
-    }
-  }
-  if (!sound_joints(*this)) return ar.fail("the snapshot is damaged: a joint connects what is not there");
-  for (std::size_t j = 0; j < std::min(descs_before.size(), joint_descs.size()); ++j)
-    if (joint_ids.alive_index(j) && ids_before.alive(joint_ids.at(j)) &&
-        !same_but_docks(descs_before[j], joint_descs[j]))
-      return ar.fail("the snapshot is damaged: a joint connects others than before");
 }
 
 void System::archive(Archive& ar) {

@@ -11,18 +11,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A shared library that every machine has: the C++ library of this program.
+// A shared library that every C++ program has. Not the C++ library: a second copy of that allocates 72,704 bytes for
+// exceptions when it is loaded, and never frees them.
 std::string some_library() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
-    if (const auto at = line.find('/'); at != std::string::npos && line.find("libstdc++") != std::string::npos)
+    if (const auto at = line.find('/'); at != std::string::npos && line.find("libgcc_s") != std::string::npos)
       return line.substr(at);
   return {};
 }
 
 TEST(SharedLibrary, AHalfCopiedOneIsRefused) {
   const std::string name = some_library();
-  if (name.empty()) GTEST_SKIP() << "the C++ library is linked in";
+  if (name.empty()) GTEST_SKIP() << "the compiler's library is linked in";
   std::ifstream file(name, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(file)), {});
   const fs::path copy = fs::path(testing::TempDir()) / "libhalf.so";

@@ -138,5 +138,39 @@ TEST(Pcapng, AnUnwritablePathIsAnError) {
   EXPECT_FALSE(write_pcapng(FrameLog{}, "/nonexistent-folder/capture.pcapng"));
 }
 
+// A capture that grows in parts is the one that is written at once, and is readable all the time.
+TEST(Pcapng, AFileGrowsWithTheRun) {
+  FrameLog log;
+  ASSERT_TRUE(run_flood({.nodes = 50, .mode = FloodMode::exact}, &log));
+  const std::vector<std::byte> whole = pcapng(log);
+  CaptureFile path;
+  const auto file = PcapngFile::create(path.path, AddressSize::short_16);
+  ASSERT_TRUE(file.ok()) << file.error().text();
+  EXPECT_EQ(std::filesystem::file_size(path.path), pcapng(FrameLog{}).size());
+  std::size_t size = 0;
+  for (const LogEntry& entry : log.entries()) {
+    FrameLog tick;
+    tick.add(entry, log.payload(entry));
+    (*file)->add(tick);
+    ASSERT_TRUE((*file)->flush().ok());
+    ASSERT_GE(std::filesystem::file_size(path.path), size);
+    size = std::filesystem::file_size(path.path);
+  }
+  std::vector<std::byte> written(size);
+  std::ifstream(path.path, std::ios::binary).read(reinterpret_cast<char*>(written.data()), std::ssize(written));
+  EXPECT_EQ(written, whole);
+}
+
+TEST(Pcapng, AFullDiskEndsTheFile) {
+  EXPECT_FALSE(PcapngFile::create("/nonexistent-folder/capture.pcapng", AddressSize::short_16).ok());
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const auto file = PcapngFile::create("/dev/full", AddressSize::short_16);
+  ASSERT_TRUE(file.ok());
+  EXPECT_FALSE((*file)->ok());
+  const auto flushed = (*file)->flush();
+  ASSERT_FALSE(flushed.ok());
+  EXPECT_NE(flushed.error().text().find("/dev/full"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace volvox::net

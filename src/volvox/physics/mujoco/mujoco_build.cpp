@@ -18,7 +18,11 @@ void put(mjtNum* to, const Quat& q) { to[0] = q.w, to[1] = q.x, to[2] = q.y, to[
 
 // MuJoCo's error in words for users who do not know its XML. MuJoCo names the element by our name: b7, or g7_0 and f7_0
 // for the shapes of body 7.
-StepStatus refusal(const std::string& problem, const System& system) {
+StepStatus refusal(const std::string& problem, const System& system, std::uint64_t contacts) {
+  if (problem.find("could not create mjData") != std::string::npos)
+    return {BodyId{}, fmt::format("MuJoCo has no memory for {} contacts of {} bodies; place them apart, or use another "
+                                  "engine, such as --engine native",
+                                  contacts, system.bodies.size())};
   if (problem.starts_with("XML parse error 18"))  // of its parser: elements nested too deep
     return {BodyId{},
             "a robot is a chain of more links than MuJoCo can nest (about 500); use shorter chains, or another engine, "
@@ -44,8 +48,6 @@ StepStatus refusal(const std::string& problem, const System& system) {
 }  // namespace
 
 StepStatus World::build() {
-  // By default MuJoCo prints warnings and writes them to a file.
-  mju_user_warning = [](const char*) {};
   forest_ = std::make_unique<Forest>(system_);
   room_ = std::max<std::uint64_t>(room_, 64 + 2 * system_.bodies.size());
   const std::string xml = write_mjcf(system_, *forest_, room_);
@@ -57,7 +59,7 @@ StepStatus World::build() {
   char problem[500] = "";
   model_.reset(mj_loadXML(name, files.get(), problem, sizeof problem));
   mj_deleteVFS(files.get());
-  if (!model_) return refusal(problem, system_);
+  if (!model_) return refusal(problem, system_, room_);
   index_model();
   fill_fields();
   data_.reset(mj_makeData(model_.get()));

@@ -1,5 +1,7 @@
 #include "volvox/physics/mujoco/mujoco_world.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,7 +52,30 @@ void World::begin_tick() {
   motor_impulses_.assign(system_.joint_descs.size(), 0);
 }
 
+void World::archive(Archive& ar) {
+  ar("room", room_);
+  constexpr std::uint64_t most = 1 << 14;  // MuJoCo 2.2 refuses far less: it counts bytes in an int
+  if (!ar.loading() || room_ <= most) return;
+  ar.fail("the snapshot is damaged: MuJoCo has no room for so many contacts");
+  room_ = 0;
+}
+
+// By default MuJoCo ends the process. Its frames have nothing to clean up but the data, which is not used again.
 StepStatus World::substep(double step, bool last) {
+  struct Failure {
+    std::string what;
+  };
+  mju_user_error = [](const char* what) { throw Failure{what}; };
+  mju_user_warning = [](const char*) {};  // by default it prints warnings and writes them to a file
+  try {
+    return advance(step, last);
+  } catch (const Failure& failure) {
+    change_topology();
+    return {BodyId{}, fmt::format("MuJoCo gave up: {}; use another engine, such as --engine native", failure.what)};
+  }
+}
+
+StepStatus World::advance(double step, bool last) {
   if (!model_) {
     if (StepStatus status = build(); !status.ok()) return status;
   } else if (!placed_) {
@@ -71,7 +96,7 @@ StepStatus World::substep(double step, bool last) {
   if (ran_out_of_room()) {
     room_ *= 2;
     change_topology();
-    return substep(step, last);  // again, with more room: nothing has moved yet
+    return advance(step, last);  // again, with more room: nothing has moved yet
   }
   mj_transmission(model_.get(), data_.get());
   mj_projectConstraint(model_.get(), data_.get());

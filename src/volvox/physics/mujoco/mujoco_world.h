@@ -22,11 +22,11 @@ class World {
   void change_topology() { model_.reset(); }
   void change_state() { placed_ = false; }
   // The rest is in the system; a new model is made from it.
-  void archive(Archive& ar) { ar("room", room_); }
+  void archive(Archive& ar);
 
   void begin_tick();
-  // Updates poses and velocities of the system, and in the last substep its contacts. Not ok: MuJoCo refused the model,
-  // or a number is not finite.
+  // Updates poses and velocities of the system, and in the last substep its contacts. Not ok: MuJoCo refused the model
+  // or reported an error, or a number is not finite.
   StepStatus substep(double step, bool last);
   void end_tick(double tick);
 
@@ -46,6 +46,7 @@ class World {
     std::size_t body, index;
   };
 
+  StepStatus advance(double step, bool last);
   StepStatus build();
   bool ran_out_of_room() const;
   void index_model();

@@ -65,4 +65,29 @@ TEST(DockLatch, without_latch_time_is_closed_where_it_is_closed) {
   EXPECT_FALSE(DockLatch(desc, {{0.01, 0, 0}, {}}).closed());
 }
 
+// MuJoCo ends the process when it is at its end, unless it is told otherwise. More contacts than it can count, and a
+// snapshot that asks for as much room, are errors of ours.
+TEST(Mujoco, survives_more_contacts_than_it_has_room_for) {
+  const EngineRegistry registry = built_in_engines();
+  auto made = registry.make("mujoco", {});
+  if (!made.ok()) GTEST_SKIP() << "built without MuJoCo";
+  Engine& engine = **made;
+  const auto geometry = std::make_shared<model::Geometry>();
+  geometry->colliders.push_back({"ball", model::Sphere{0.1}, {}, {}});
+  BodyDesc ball;
+  ball.mass = 1, ball.moments = {0.004, 0.004, 0.004}, ball.geometry = geometry;
+  for (int i = 0; i < 110; ++i) ASSERT_TRUE(engine.add_body(ball).ok());
+  const StepStatus status = engine.advance({}, Time::seconds(0.004));
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.what.find("contacts of 110 bodies"), std::string::npos) << status.what;
+
+  SaveArchive saved;
+  engine.archive(saved);
+  std::vector<std::byte> bytes = saved.take();
+  std::fill_n(bytes.end() - 4, 3, std::byte{0xff});  // the room is the last number
+  LoadArchive damaged(bytes);
+  engine.archive(damaged);
+  EXPECT_FALSE(damaged.ok());
+}
+
 }  // namespace volvox::physics

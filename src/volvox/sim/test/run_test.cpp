@@ -40,85 +40,81 @@ constexpr const char* world_text = R"(<?xml version="1.0"?>
 </world>
 </sdf>)";
 
+// A folder with a world, and how to run it.
+struct RunTest : testing::Test {
+  Folder folder;
+  Stage stage;
+  RunOptions options;
+
+  RunTest() { write_world(world_text); }
+  void write_world(const std::string& text) {
+    std::ofstream(folder / "world.sdf") << text;
+    options.experiment = (folder / "world.sdf").string();
+  }
+  std::unique_ptr<sim::Run> prepare(const RunOptions& with) {
+    auto run = sim::Run::prepare(with, stage.library, stage.log);
+    if (!run.ok()) throw std::runtime_error(run.error().text());
+    return std::move(*run);
+  }
+};
+
 class Idle final : public mind::Behavior {
  public:
   void step(mind::Agent&) override {}
 };
 
 // The time of slow observers is not part of the wall time of the run.
-TEST(Run, OnlookersDoNotCount) {
-  Folder folder;
-  std::ofstream(folder / "pair.sdf") << world_text;
-  Stage stage;
-  RunOptions options;
-  options.experiment = (folder / "pair.sdf").string();
-  auto run = Run::prepare(options, stage.library, stage.log);
-  ASSERT_TRUE(run.ok()) << run.error().text();
+TEST_F(RunTest, OnlookersDoNotCount) {
+  const auto run = prepare(options);
   double looked = 0;
-  (*run)->add_onlooker([&](const Simulation&) {
+  run->add_onlooker([&](const Simulation&) {
     const double begin = platform::monotonic_seconds();
     while (platform::monotonic_seconds() - begin < 0.005) {}
     looked += platform::monotonic_seconds() - begin;
   });
   const double begin = platform::monotonic_seconds();
-  (*run)->finish();
+  run->finish();
   const double passed = platform::monotonic_seconds() - begin;
   EXPECT_GE(looked, 0.1);
-  EXPECT_LE((*run)->report().wall_time, passed - looked);
-  EXPECT_GT((*run)->report().wall_time, 0);
+  EXPECT_LE(run->report().wall_time, passed - looked);
+  EXPECT_GT(run->report().wall_time, 0);
 }
 
 // The folder of a killed run shows that it did not end.
-TEST(Run, SaysThatItIsRunning) {
-  Folder folder;
-  std::ofstream(folder / "pair.sdf") << world_text;
-  Stage stage;
-  RunOptions options;
-  options.experiment = (folder / "pair.sdf").string();
-  auto run = Run::prepare(options, stage.library, stage.log);
-  ASSERT_TRUE(run.ok());
+TEST_F(RunTest, SaysThatItIsRunning) {
+  const auto run = prepare(options);
   const auto status = [&] {
     std::ifstream in(folder / "out/summary.json");
     return nlohmann::json::parse(in)["status"].get<std::string>();
   };
-  ASSERT_TRUE((*run)->announce(folder / "out").ok());
+  ASSERT_TRUE(run->announce(folder / "out").ok());
   EXPECT_EQ(status(), "running");
-  (*run)->finish();
-  ASSERT_TRUE((*run)->write(folder / "out").ok());
+  run->finish();
+  ASSERT_TRUE(run->write(folder / "out").ok());
   EXPECT_EQ(status(), "done");
   std::ofstream(folder / "file") << "not a folder";
-  EXPECT_FALSE((*run)->announce(folder / "file").ok());
+  EXPECT_FALSE(run->announce(folder / "file").ok());
 }
 
-TEST(Run, AWorldFileRunsAndWritesItsResults) {
-  Folder folder;
-  std::ofstream(folder / "pair.sdf") << world_text;
-  Stage stage;
-  RunOptions options;
-  options.experiment = (folder / "pair.sdf").string();
+TEST_F(RunTest, AWorldFileRunsAndWritesItsResults) {
   options.settings["count"] = "3";
-  auto run = Run::prepare(options, stage.library, stage.log);
-  ASSERT_TRUE(run.ok()) << run.error().text();
-  (*run)->finish();
-  const RunReport& report = (*run)->report();
+  const auto run = prepare(options);
+  run->finish();
+  const RunReport& report = run->report();
   EXPECT_EQ(report.status, "done") << report.failure;
   EXPECT_EQ(report.modules, 3u);
   EXPECT_EQ(report.ticks, 30);
-  ASSERT_TRUE((*run)->write(folder / "out").ok());
+  ASSERT_TRUE(run->write(folder / "out").ok());
   EXPECT_TRUE(fs::exists(folder / "out/summary.json"));
   EXPECT_TRUE(fs::exists(folder / "out/metrics.csv"));
-  EXPECT_FALSE((*run)->write("/proc/nowhere").ok());
+  EXPECT_FALSE(run->write("/proc/nowhere").ok());
 }
 
-TEST(Run, BadOptionsAreRefusedBeforeAnythingRuns) {
-  Folder folder;
-  std::ofstream(folder / "pair.sdf") << world_text;
-  Stage stage;
+TEST_F(RunTest, BadOptionsAreRefusedBeforeAnythingRuns) {
   const auto refusal = [&](const std::function<void(RunOptions&)>& change) {
-    RunOptions options;
-    options.experiment = (folder / "pair.sdf").string();
-    change(options);
-    auto run = Run::prepare(options, stage.library, stage.log);
+    RunOptions changed = options;
+    change(changed);
+    auto run = sim::Run::prepare(changed, stage.library, stage.log);
     return run.ok() ? "" : run.error().text();
   };
   EXPECT_EQ(refusal([](RunOptions&) {}), "");
@@ -132,17 +128,11 @@ TEST(Run, BadOptionsAreRefusedBeforeAnythingRuns) {
 }
 
 // A snapshot on the way is that of a run that ended there, and the run that wrote it goes on as if it had not.
-TEST(Run, SavesOnTheWay) {
-  Folder folder;
-  std::ofstream(folder / "pair.sdf") << world_text;
-  Stage stage;
-  RunOptions options;
-  options.experiment = (folder / "pair.sdf").string();
+TEST_F(RunTest, SavesOnTheWay) {
   const auto hash_of = [&](const RunOptions& with) {
-    auto run = Run::prepare(with, stage.library, stage.log);
-    EXPECT_TRUE(run.ok()) << run.error().text();
-    (*run)->finish();
-    return (*run)->report().state_hash;
+    const auto run = prepare(with);
+    run->finish();
+    return run->report().state_hash;
   };
   const std::uint64_t truth = hash_of(options);
   RunOptions saving = options;
@@ -151,35 +141,29 @@ TEST(Run, SavesOnTheWay) {
   EXPECT_EQ(hash_of(saving), truth);  // not written: only the snapshots on the way are there, the last at 0.4 s
   RunOptions going_on = options;
   going_on.restore_from = folder / "a.snap";
-  auto run = Run::prepare(going_on, stage.library, stage.log);
-  ASSERT_TRUE(run.ok()) << run.error().text();
-  EXPECT_EQ((*run)->simulation().tick(), 24);
-  (*run)->finish();
-  EXPECT_EQ((*run)->report().state_hash, truth);
+  const auto run = prepare(going_on);
+  EXPECT_EQ(run->simulation().tick(), 24);
+  run->finish();
+  EXPECT_EQ(run->report().state_hash, truth);
 }
 
 // Of a long run the history in memory has ever fewer samples, from the start to the end; metrics.csv has all.
-TEST(Run, TheHistoryIsBounded) {
-  Folder folder;
+TEST_F(RunTest, TheHistoryIsBounded) {
   std::string text = world_text;
   text.replace(text.find("busy"), 4, "idle");
-  std::ofstream(folder / "pair.sdf") << text;
-  Stage stage;
+  write_world(text);
   stage.library.minds.behaviors.add("idle", [] { return std::make_unique<Idle>(); });
-  RunOptions options;
-  options.experiment = (folder / "pair.sdf").string();
   options.engine = "none";
   options.dt = *TickLength::parse("1/20");
   options.duration = 2000;
   options.settings["count"] = "1";
-  auto run = Run::prepare(options, stage.library, stage.log);
-  ASSERT_TRUE(run.ok()) << run.error().text();
-  ASSERT_TRUE((*run)->announce(folder / "out").ok());
+  const auto run = prepare(options);
+  ASSERT_TRUE(run->announce(folder / "out").ok());
   std::size_t samples = 1;
-  (*run)->add_sample_observer([&](const TimePoint&) { ++samples; });
-  (*run)->finish();
-  ASSERT_TRUE((*run)->write(folder / "out").ok());
-  const auto& history = (*run)->report().history;
+  run->add_sample_observer([&](const TimePoint&) { ++samples; });
+  run->finish();
+  ASSERT_TRUE(run->write(folder / "out").ok());
+  const auto& history = run->report().history;
   EXPECT_EQ(samples, 40'001u);
   EXPECT_LT(history.size(), RunReport::longest_history);
   EXPECT_GT(history.size(), RunReport::longest_history / 2);
@@ -193,18 +177,12 @@ TEST(Run, TheHistoryIsBounded) {
   EXPECT_EQ(lines, 40'002u);
 }
 
-TEST(Run, WhatCannotBeWrittenDoesNotCostTheRest) {
-  Folder folder;
-  std::ofstream(folder / "pair.sdf") << world_text;
-  Stage stage;
-  RunOptions options;
-  options.experiment = (folder / "pair.sdf").string();
+TEST_F(RunTest, WhatCannotBeWrittenDoesNotCostTheRest) {
   options.save_to = folder / "a.snap";
   fs::create_directories(folder / "out/summary.json");  // cannot be replaced by a file
-  auto run = Run::prepare(options, stage.library, stage.log);
-  ASSERT_TRUE(run.ok()) << run.error().text();
-  (*run)->finish();
-  const auto written = (*run)->write(folder / "out");
+  const auto run = prepare(options);
+  run->finish();
+  const auto written = run->write(folder / "out");
   ASSERT_FALSE(written.ok());
   EXPECT_NE(written.error().text().find("summary.json"), std::string::npos);
   EXPECT_TRUE(fs::exists(folder / "out/metrics.csv"));
@@ -212,22 +190,17 @@ TEST(Run, WhatCannotBeWrittenDoesNotCostTheRest) {
 }
 
 // A run that is saved halfway and restored gives the same report as the whole run.
-TEST(Run, ARestoredRunEndsAlike) {
-  Folder folder;
-  std::ofstream(folder / "pair.sdf") << world_text;
-  Stage stage;
+TEST_F(RunTest, ARestoredRunEndsAlike) {
   const auto run_to = [&](double seconds, const char* from, const char* to) {
-    RunOptions options;
-    options.experiment = (folder / "pair.sdf").string();
-    options.engine = "none";  // restores exactly: saving does not change the run
-    options.duration = seconds;
-    if (from != nullptr) options.restore_from = folder / from;
-    if (to != nullptr) options.save_to = folder / to;
-    auto run = Run::prepare(options, stage.library, stage.log);
-    if (!run.ok()) throw std::runtime_error(run.error().text());
-    (*run)->finish();
-    if (!(*run)->write(folder / "out").ok()) throw std::runtime_error("not written");
-    return (*run)->report();
+    RunOptions with = options;
+    with.engine = "none";  // restores exactly: saving does not change the run
+    with.duration = seconds;
+    if (from != nullptr) with.restore_from = folder / from;
+    if (to != nullptr) with.save_to = folder / to;
+    const auto run = prepare(with);
+    run->finish();
+    if (!run->write(folder / "out").ok()) throw std::runtime_error("not written");
+    return run->report();
   };
   const RunReport whole = run_to(1.0, nullptr, nullptr);
   run_to(0.4, nullptr, "half.snap");
@@ -239,7 +212,7 @@ TEST(Run, ARestoredRunEndsAlike) {
 }
 
 // Three boxes in one place, one beside them that lies on the ground as it should, and one whose inertia is nonsense.
-TEST(Run, WarnsOnceOfWhatOverlapsAndOfInertiaThatCannotBe) {
+TEST_F(RunTest, WarnsOnceOfWhatOverlapsAndOfInertiaThatCannotBe) {
   const auto box = [](const std::string& name, const std::string& at, const std::string& inertia) {
     return "<model name='" + name + "'><pose>" + at +
            " 0 0 0</pose><link name='body'><inertial><mass>1</mass><inertia><ixx>" + inertia + "</ixx><iyy>" + inertia +
@@ -247,22 +220,17 @@ TEST(Run, WarnsOnceOfWhatOverlapsAndOfInertiaThatCannotBe) {
            "</izz></inertia></inertial><collision name='c'><geometry><box><size>0.1 0.1 0.1</size></box></geometry>"
            "</collision></link></model>\n";
   };
-  Folder folder;
-  std::ofstream(folder / "boxes.sdf")
-      << "<?xml version='1.0'?>\n<sdf version='1.9' xmlns:volvox='https://volvox.sim/sdf'><world name='boxes'>\n"
-         "<volvox:run duration='0.1' dt='1/60'/>\n"
-         "<model name='ground'><static>true</static><link name='g'><collision name='c'><geometry><plane><normal>0 0 "
-         "1</normal></plane></geometry></collision></link></model>\n"
-      << box("a", "0 0 1", "0.0017") << box("b", "0.02 0 1", "0.0017") << box("c", "0 0.05 1", "0.0017")
-      << box("apart", "2 0 0.05", "0.0017") << box("odd", "3 0 0.05", "1e-12") << "</world></sdf>\n";
-  Stage stage;
-  RunOptions options;
-  options.experiment = (folder / "boxes.sdf").string();
-  auto run = Run::prepare(options, stage.library, stage.log);
-  ASSERT_TRUE(run.ok()) << run.error().text();
-  (*run)->finish();
+  write_world(
+      "<?xml version='1.0'?>\n<sdf version='1.9' xmlns:volvox='https://volvox.sim/sdf'><world name='boxes'>\n"
+      "<volvox:run duration='0.1' dt='1/60'/>\n"
+      "<model name='ground'><static>true</static><link name='g'><collision name='c'><geometry><plane><normal>0 0 "
+      "1</normal></plane></geometry></collision></link></model>\n" +
+      box("a", "0 0 1", "0.0017") + box("b", "0.02 0 1", "0.0017") + box("c", "0 0.05 1", "0.0017") +
+      box("apart", "2 0 0.05", "0.0017") + box("odd", "3 0 0.05", "1e-12") + "</world></sdf>\n");
+  const auto run = prepare(options);
+  run->finish();
   std::vector<std::string> overlaps, inertias;
-  for (const std::string& warning : (*run)->report().warnings) {
+  for (const std::string& warning : run->report().warnings) {
     if (warning.find("overlap") != std::string::npos) overlaps.push_back(warning);
     if (warning.find("moment of inertia") != std::string::npos) inertias.push_back(warning);
   }

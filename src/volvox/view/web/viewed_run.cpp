@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <span>
 
 #include "volvox/record/mind_text.h"
 
@@ -48,6 +48,16 @@ json describe_module(const sim::Simulation& simulation, std::size_t index) {
   return module;
 }
 
+json points_of(std::span<const sim::TimePoint> samples) {
+  json points = json::array();
+  for (const sim::TimePoint& sample : samples) {
+    json point = {sample.time};
+    for (const double value : sample.values()) point.push_back(value);
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
 }  // namespace
 
 ViewedRun::ViewedRun(Viewer& viewer, std::unique_ptr<sim::Run> run, Prepare prepare, AtEnd at_end, bool recorded)
@@ -89,7 +99,7 @@ void ViewedRun::introduce() {
   }
   hello["live"] = live;
   viewer_.set_tree(hello, encode_tree(RenderTree::of(simulation.world())));
-  metrics_told_ = -1;
+  metrics_told_ = second_sample_ = -1;
   shown_tick_ = -1;
 }
 
@@ -196,16 +206,14 @@ void ViewedRun::tell_watched() {
 
 void ViewedRun::tell_metrics() {
   const auto& history = run_->report().history;
-  json points = json::array();
-  auto next = std::upper_bound(history.begin(), history.end(), metrics_told_,
-                               [](double time, const sim::TimePoint& sample) { return time < sample.time; });
-  for (; next != history.end(); ++next) {
-    json point = {next->time};
-    for (const double value : next->values()) point.push_back(value);
-    points.push_back(std::move(point));
-    metrics_told_ = next->time;
-  }
-  viewer_.add_points(points);
+  const auto told = std::upper_bound(history.begin(), history.end(), metrics_told_,
+                                     [](double time, const sim::TimePoint& sample) { return time < sample.time; });
+  // What newcomers are told would otherwise grow with the length of the run.
+  const double second = history.size() > 1 ? history[1].time : -1;
+  if (second != second_sample_ && second_sample_ >= 0) viewer_.keep_points(points_of({history.begin(), told}));
+  second_sample_ = second;
+  viewer_.add_points(points_of({told, history.end()}));
+  if (!history.empty()) metrics_told_ = std::max(metrics_told_, history.back().time);
 }
 
 void ViewedRun::reset(const std::map<std::string, std::string>& settings, WebServer::ClientId client) {

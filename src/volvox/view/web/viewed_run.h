@@ -51,7 +51,8 @@ class ViewedRun {
   Playback playback_;
   bool recorded_, ended_ = false, rays_ = false;
   std::map<WebServer::ClientId, std::string> watched_;  // which module each client looks at
-  double metrics_told_ = -1;  // s: samples up to this time; not their number, because the history is thinned out
+  double metrics_told_ = -1;   // s: samples up to this time; not their number, because the history is thinned out
+  double second_sample_ = -1;  // s: its time; it changes when the history is thinned out
   Frame frame_;
   record::TrafficWatch traffic_;
   Playback::Clock::time_point last_frame_{}, last_details_{};

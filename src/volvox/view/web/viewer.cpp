@@ -121,6 +121,13 @@ void Viewer::add_points(const nlohmann::json& points) {
   server_->send(0, points_message(text));
 }
 
+void Viewer::keep_points(const nlohmann::json& points) {
+  const std::string text = to_json_text(points);
+  const std::lock_guard lock(mutex_);
+  points_.assign(text, 1, text.size() - 2);  // without the brackets
+  told_points_ = nullptr;
+}
+
 // Called with the mutex held.
 std::vector<std::pair<Bytes, bool>> Viewer::greeting() {
   if (!hello_) return {};

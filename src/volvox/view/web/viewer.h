@@ -43,12 +43,16 @@ class Viewer {
   // Tells everybody these points of the metrics' history, and keeps their text for clients that come later: a newcomer
   // costs the caller's thread nothing.
   void add_points(const nlohmann::json& points);
+  // Keeps these instead, for those who come later.
+  void keep_points(const nlohmann::json& points);
 
   // The commands, whether there are new clients that have seen no frame yet, and the clients that have left, each
   // since the last call.
   std::vector<Command> take_commands();
   bool take_newcomers();
   std::vector<WebServer::ClientId> take_left();
+  // What the server calls with each message of a client: keeps it if it is a command.
+  void take_message(WebServer::ClientId client, const std::string& text);
   // Waits until a command or a new client comes, or until this moment.
   void wait_until(std::chrono::steady_clock::time_point moment);
   // Waits for the first client, until this moment or `stop`.
@@ -57,7 +61,6 @@ class Viewer {
  private:
   Viewer() = default;
   std::vector<std::pair<Bytes, bool>> greeting();
-  void take_message(WebServer::ClientId client, const std::string& text);
 
   std::mutex mutex_;  // guards the members below, up to told_points_
   std::condition_variable wake_;
