@@ -155,8 +155,8 @@ class Failures(PluginTest):
     def test_when_loaded(self):
         self.expect("world.sdf:5", "is not there", "VOLVOX_PLUGIN_PATH", status=2, plugin="missing")
         self.expect("world.sdf:5", "libmoody.so", "not in the mood", status=2, plugin="moody")
-        self.expect("libfuture.so", "plugin 'future'", "version 3 of the interface, this is version 2", status=2, plugin="future")
-        self.expect("libold.so", "plugin 'old'", "version 1 of the interface, this is version 2", "build it again", status=2, plugin="old")
+        self.expect("libfuture.so", "plugin 'future'", "version 4 of the interface, this is version 3", status=2, plugin="future")
+        self.expect("libold.so", "plugin 'old'", "version 2 of the interface, this is version 3", "build it again", status=2, plugin="old")
         self.expect("libforeign.so", "gcc 4", "build it again", status=2, plugin="foreign")
         self.expect("libempty.so", "not a plugin of Volvox", status=2, plugin="empty")
         world = self.world(plugin=self.write("libtext.so", "no library at all"))

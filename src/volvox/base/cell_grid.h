@@ -71,7 +71,7 @@ class CellGrid {
       return false;
     });
   }
-  // Whether fits(point number, squared distance) is true of any point within a radius; it is asked until it is.
+  // True if fits(point number, squared distance) is true for one of the points within a radius; stops at the first.
   template <class Fits>
   bool any_near(const Vec3& center, double radius, const Fits& fits) const {
     const Vec3 half{radius, radius, radius};
@@ -81,8 +81,8 @@ class CellGrid {
     });
   }
   // visit(lower point number, higher one, squared distance) for all pairs of points within a radius of each other,
-  // each once. Fast where cells are much wider than the radius: most points then have nothing to look for outside
-  // theirs.
+  // each once. Fast where cells are much wider than the radius: most points then need no search outside
+  // their own cell.
   template <class Visit>
   void near_pairs(double radius, const Visit& visit) const {
     const Vec3 half{radius, radius, radius};
@@ -115,7 +115,7 @@ class CellGrid {
     const std::uint64_t h = x * 0x9E3779B97F4A7C15ull ^ y * 0xC2B2AE3D27D4EB4Full ^ z * 0x165667B19E3779F9ull;
     return h ^ h >> 29;
   }
-  // Whether fits(slot) is true of any point in these cells but for one; it is asked until it is.
+  // True if fits(slot) is true for one of the points in these cells, except one; stops at the first.
   template <class Fits>
   bool any_slot(const CellKey& low, const CellKey& high, const Fits& fits, std::int64_t except = -1) const {
     for (std::int32_t z = low.z; z <= high.z; ++z) {

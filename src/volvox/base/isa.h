@@ -17,8 +17,8 @@ const char* name(Isa isa);
 Isa best_isa();
 // What VOLVOX_ISA asks for (empty: the best). An error where there is no such set, or this machine lacks it.
 Result<Isa> find_isa(const std::string& wanted);
-// What VOLVOX_ISA asked for when the program started. A program's main reports the error; a library that nobody asked
-// goes on with the best set.
+// What VOLVOX_ISA asked for when the program started. A program's main reports the error; a program that does not check
+// this uses the best set.
 const Result<Isa>& chosen_isa();
 
 namespace detail {
@@ -28,8 +28,8 @@ inline Isa isa() { return detail::isa_in_use; }
 
 }  // namespace volvox
 
-// Inlined into each version of a loop: what a loop calls must become part of it, or it would not be compiled for its
-// set.
+// Functions that a loop calls must be inlined into each version of it; otherwise they are compiled for the basic set
+// only.
 #define VOLVOX_KERNEL inline __attribute__((always_inline))
 
 // VOLVOX_FOR_EACH_ISA(double, sum, (const double* x, int count), (x, count)) { ... }

@@ -14,10 +14,10 @@ struct BodyTag;
 
 namespace volvox {
 
-struct StepStatus {
+struct [[nodiscard]] StepStatus {
   Id<physics::BodyTag> body{};  // that failed, as the engine numbers it; the world turns it into `who`
-  std::string what{};           // went wrong; empty: nothing
-  std::string who{};            // "module 'm1'", "m1.head", "extension 'udp'"; empty: nobody in particular
+  std::string what{};           // the error message; empty: no error
+  std::string who{};            // "module 'm1'", "m1.head", "extension 'udp'"; empty: not known
   std::string_view phase{};     // of the tick, one of sim::phase_names
   Time time{};                  // simulated
 

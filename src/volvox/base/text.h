@@ -21,9 +21,10 @@ std::string xml_escaped(std::string_view text);
 std::string printable(std::string_view text);
 
 // Writes the file completely or not at all: first under another name beside it, synced to the disk, then renamed.
-// Neither a reader nor a crash meets half of it, and what was there before stays until then. The error names the file.
+// Readers never see a half-written file, even after a crash; the old file stays until the new one is complete. The
+// error names the file.
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes);
-// Whether write_file can write there now; changes nothing. For what is written only after hours.
+// Whether write_file can write there now; changes nothing. For files that are written at the end of a long run.
 bool can_write_file(const std::filesystem::path& file);
 
 }  // namespace volvox

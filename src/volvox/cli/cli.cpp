@@ -590,6 +590,8 @@ int main(int argc, char** argv, sim::Library& library) {
     std::fputs("volvox: the memory of this machine is not enough for this run\n  fix: use fewer modules\n", stderr);
   } catch (const std::exception& error) {
     print_error(fmt::format("the run failed: {}", error.what()));
+  } catch (...) {
+    print_error("the run failed: an exception of an unknown type");
   }
   return run_failed;
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::chrono::seconds patience{10};  // before a run starts that nobody looks at
+constexpr std::chrono::seconds patience{10};  // for a first viewer; then the run starts without one
 
 // `when`: what starts when, for the person who reads the address.
 Result<std::unique_ptr<view::Viewer>> start_viewer(const ViewerArguments& arguments, const std::string& when = "") {
@@ -78,7 +78,10 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
                              arguments.paused
                                  ? "the run waits for somebody to press play; "
                                  : fmt::format("the run waits for it to be opened, at most {} s; ", patience.count()));
-  if (!viewer.ok()) return complain(viewer.error());
+  if (!viewer.ok()) {
+    write_failure(*run, folder, viewer.error().text());
+    return complain(viewer.error());
+  }
   std::optional<Error> not_written;
   std::map<std::string, std::string> changed;  // by users, since the start
   const auto prepare = [&](const std::map<std::string, std::string>& settings) -> Result<std::unique_ptr<sim::Run>> {
@@ -97,7 +100,10 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
     return made;
   };
   const auto at_end = [&](sim::Run& ended) {
-    if (auto written = write_results(ended, recorder.get(), folder); !written.ok()) not_written = written.error();
+    auto written = write_results(ended, recorder.get(), folder);
+    if (written.ok()) return;
+    not_written = written.error();
+    write_failure(ended, folder, not_written->text());
   };
   view::ViewedRun viewed(**viewer, std::move(run), prepare, at_end, arguments.record);
   if (options.real_time) viewed.set_speed(*options.real_time);
@@ -107,7 +113,7 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
   const sim::RunReport& report = viewed.run().report();
   if (arguments.json) fmt::print("{}\n", report.json());
   else if (!arguments.quiet) print_results(report, folder);
-  if (not_written) return complain(*not_written);
+  if (not_written) return complain(*not_written), run_failed;
   if (report.status == "failed") {
     print_error(fmt::format("the run failed: {}", report.failure));
     return run_failed;

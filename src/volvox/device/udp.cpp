@@ -44,22 +44,30 @@ class Udp final : public mind::Extension {
       if (to_text_.empty()) to_ = datagram->from;  // without a given address, reports go to the last sender
       std::istringstream lines(datagram->bytes);
       int number = 0;
-      for (std::string line; number < most_lines && std::getline(lines, line); ++number)
-        if (auto input = parse_line(line)) simulation.give(std::move(*input));
+      for (std::string line; std::getline(lines, line); ++number) {
+        auto input = number < most_lines ? parse_line(line) : std::nullopt;
+        if (input) simulation.give(std::move(*input));
         else ++malformed_;
+      }
     }
   }
 
   void after_tick(const sim::Simulation& simulation) override {
     if (!to_) return;
     const std::string text = telling_.lines(simulation);
-    if (!text.empty() && text.size() <= platform::UdpSocket::largest) socket_->send(*to_, text);
+    if (text.empty()) return;
+    if (text.size() <= platform::UdpSocket::largest) socket_->send(*to_, text);
+    else ++too_long_;
   }
 
   void shutdown() override { socket_.reset(); }
 
   void add_metrics(sim::Metrics& metrics) const override {
-    if (!replay_) metrics.set("udp_bad_lines", real(malformed_), "lines that could not be parsed");
+    if (replay_) return;
+    metrics.set("udp_bad_lines", real(malformed_),
+                fmt::format("lines that could not be parsed, or after the {}th of a datagram", most_lines));
+    metrics.set("udp_dropped_reports", real(too_long_),
+                fmt::format("reports of a tick that were over {} bytes and not sent", platform::UdpSocket::largest));
   }
 
  private:
@@ -67,6 +75,7 @@ class Udp final : public mind::Extension {
   std::string at_, to_text_;
   Telling telling_;
   std::int64_t malformed_ = 0;  // lines
+  std::int64_t too_long_ = 0;   // reports
   std::unique_ptr<platform::UdpSocket> socket_;
   std::optional<platform::UdpAddress> to_;
 };

@@ -378,6 +378,14 @@ net::InterfaceId Exchange::wanted_peer(DockIndex dock) const {
   return other.timing == wires_[wire_of_dock_[dock]].timing ? other.id : net::InterfaceId{};
 }
 
+void Exchange::switch_radios_off(AgentIndex agent) {
+  for (std::uint32_t i = 0; i < owners_.size(); ++i) {
+    if (const net::InterfaceId id = network_.interface(i);
+        owners_[i].agent == agent && network_.kind(id) == net::InterfaceKind::radio)
+      VOLVOX_CHECK(network_.switch_radio(id, false).ok(), "a radio that cannot be switched off");
+  }
+}
+
 void Exchange::update_links(const world::World& world) {
   VOLVOX_ASSERT(wire_of_dock_.size() == world.docks());
   seen_.assign(world.docks(), world::nobody);

@@ -58,7 +58,8 @@ class Exchange final : private net::Listener {
   Result<bool> send(AgentIndex agent, const Outgoing& message, Time at);
   void all_sent(const world::World& world, Sight& sight);  // computes the occlusion for this tick
   Result<void> run(Time tick_end) { return network_.run(tick_end); }
-  void update_links(const world::World& world);  // a dock that has let go cuts its frames
+  void update_links(const world::World& world);  // frames on a released dock are lost
+  void switch_radios_off(AgentIndex agent);      // for good; what they were sending is lost
 
   // The percepts of an interface.
   LinkState link(AgentIndex agent, int outlet) const;

@@ -1,11 +1,13 @@
 #include "volvox/exchange/occlusion.h"
+
+#include <algorithm>
+#include <span>
 #include "volvox/base/index.h"
 
 namespace volvox::exchange {
 namespace {
 
-constexpr double skin = 1e-6;    // m: a ray continues this far behind its last hit
-constexpr int most_bodies = 64;  // that a ray can pass through
+constexpr double skin = 1e-6;  // m: a ray continues this far behind its last hit
 
 class Dimmed final : public net::Propagation {
  public:
@@ -40,9 +42,9 @@ void Occlusion::look_from(const world::World& world, const Sight& sight, const s
   going_.clear();
   for (std::size_t b = a + 1; b < count; ++b) {
     const double whole = length(positions[b] - positions[a]);
-    if (whole > skin) going_.push_back({b, whole, 0});
+    if (whole > skin) going_.push_back({b, whole, 0, {}});
   }
-  for (int bodies = 0; bodies < most_bodies && !going_.empty(); ++bodies) {
+  for (std::size_t bodies = 0; bodies < most_bodies && !going_.empty(); ++bodies) {
     rays_.clear();
     for (const Going& ray : going_)
       rays_.push_back(
@@ -53,7 +55,11 @@ void Occlusion::look_from(const world::World& world, const Sight& sight, const s
     for (std::size_t i = 0; i < going_.size(); ++i) {
       if (!hits_[i].hit()) continue;
       Going ray = going_[i];
-      if (world.placement_of_link(hits_[i].body) != placements_[ray.to])
+      // Rays meet a mesh where they enter and again where they leave it.
+      const auto met = std::span(ray.met).first(bodies);
+      const bool again = std::find(met.begin(), met.end(), hits_[i].body) != met.end();
+      ray.met[bodies] = hits_[i].body;
+      if (!again && world.placement_of_link(hits_[i].body) != placements_[ray.to])
         for (double* way : {&table_[a * count + ray.to], &table_[ray.to * count + a]}) *way *= passes_body_;
       ray.done += hits_[i].distance + skin;
       if (ray.done < ray.whole) going_[left++] = ray;

@@ -2,6 +2,8 @@
 // positions stay the same while the network runs through the tick.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -34,6 +36,7 @@ class Occlusion {
  private:
   void look_from(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions, std::size_t a);
 
+  static constexpr std::size_t most_bodies = 64;  // surfaces that a ray can pass through
   static constexpr std::uint32_t nowhere = 0xffffffffu;
   double passes_body_;
   std::vector<std::uint32_t> place_;               // by number
@@ -45,7 +48,8 @@ class Occlusion {
   // Scratch: the unfinished rays of one radio, and the length that each has covered.
   struct Going {
     std::size_t to = 0;
-    double whole = 0, done = 0;  // m
+    double whole = 0, done = 0;                  // m
+    std::array<std::uint32_t, most_bodies> met;  // bodies so far, one for each batch
   };
   std::vector<Going> going_;
   std::vector<Ray> rays_;

@@ -118,6 +118,7 @@ std::string Minds::control_one(world::World& world, std::size_t c, Time substep_
   const Controller& controller = controllers_[c];
   const AgentIndex i = controller.agent;
   Agent& agent = agents_[i];
+  if (agent.off_) return {};
   const Anatomy& anatomy = *agent.anatomy_;
   const SenseContext context{world, agent.placement_, step, {}, {}, exchange_.get(), i};
   for (const std::size_t p : controller.percepts) anatomy.sensors[p]->read(context, agent.percepts_[p]);
@@ -219,7 +220,7 @@ StepStatus Minds::think(Time tick_begin, double dt, ThreadPool& threads) {
     agents_[i].now_ = tick_begin;
     agents_[i].dt_ = dt;
     for (const Agent::Observation& seen : agents_[i].observations_) {
-      if (!failures_[i].empty()) break;
+      if (!failures_[i].empty() || agents_[i].off_) break;
       guarded(i, first_slot_[i] + seen.program, "an observer",
               [&](Behavior&, Agent&) { seen.call(seen.of->percepts_[seen.percept]); });
     }
@@ -355,7 +356,8 @@ StepStatus Minds::act(world::World& world) {
         controller_of_.empty() || controller_of_[i] < 0 ? nullptr : &controllers_[controller_of_[i]];
     for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
       if (!agent.action_set_[a]) continue;
-      if (controller && controller->on_board(a)) continue;  // control_one applies it at every substep
+      // control_one applies it at every substep
+      if (controller && controller->on_board(a) && !agent.off_) continue;
       try {
         const Value& command = disturbed(i, a, room);
         if (std::string problem = command_problem(i, a, command); !problem.empty())
@@ -419,7 +421,7 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
     const auto ran = exchange_->run(tick_end);
     if (!ran.ok()) return failed(last_called_, "the network cannot go on: " + ran.error().text());
   }
-  // in_flight_ is sorted: by receiver, and in the order of sending for each receiver.
+  // Sorts by tick of arrival, then by receiver; messages to one receiver keep the order of sending.
   std::stable_sort(in_flight_.begin(), in_flight_.end(), [](const InFlight& a, const InFlight& b) {
     return a.due != b.due ? a.due < b.due : a.receiver < b.receiver;
   });
@@ -472,10 +474,10 @@ void Minds::switch_off(AgentIndex i) {
   agent.outbox_.clear();
   for (std::size_t a = 0; a < agent.actions_.size(); ++a) {
     JointCommand* motor = agent.actions_[a].get<JointCommand>();
-    if (motor == nullptr) continue;
-    *motor = {physics::Control::off, 0};
-    agent.action_set_[a] = 1;
+    if (motor != nullptr) *motor = {physics::Control::off, 0};
+    agent.action_set_[a] = motor != nullptr;
   }
+  if (exchange_) exchange_->switch_radios_off(i);
 }
 
 // Calls tune() of every behaviour of the module that has read a parameter of this name.

@@ -58,8 +58,9 @@ class Minds final : private exchange::Receiver {
   // value is refused; the old value then stays.
   bool tune(AgentIndex agent, const std::string& parameter, const std::string& value);
 
-  // The module's power fails, between two ticks: its behaviours stop for good, it neither sends nor receives, and its
-  // motors go limp. Its docks stay as they are.
+  // The module's power fails, between two ticks: its behaviours, controllers and observers stop for good, it neither
+  // sends nor receives (frames that wait at a wire still leave), its motors go limp, and its rotors and thrusters push
+  // no more. Its docks stay as they are.
   void switch_off(AgentIndex agent);
   bool is_off(AgentIndex agent) const { return agents_[agent].off_; }
 

@@ -40,8 +40,9 @@ inline std::string build_id() {
   for (const std::size_t size :
        {sizeof(mind::Agent), sizeof(mind::Behavior), sizeof(mind::SenseContext), sizeof(mind::Registries),
         sizeof(world::World), sizeof(model::ModuleModel), sizeof(model::WorldModel), sizeof(physics::BodyDesc),
-        sizeof(physics::JointDesc), sizeof(sim::Simulation), sizeof(sim::Library), sizeof(view::RenderTree),
-        sizeof(view::Frame), sizeof(Value), sizeof(TypeInfo), sizeof(Registrations)})
+        sizeof(physics::JointDesc), sizeof(physics::Engine), sizeof(physics::StateArrays), sizeof(sim::Simulation),
+        sizeof(sim::Library), sizeof(view::RenderTree), sizeof(view::Frame), sizeof(Value), sizeof(TypeInfo),
+        sizeof(Registrations)})
     layout = layout * 1099511628211u + size;
 #if defined(__clang__)
   const std::string compiler = "clang " + std::to_string(__clang_major__);

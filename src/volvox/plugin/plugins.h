@@ -40,8 +40,8 @@ class Plugins final : public sim::PluginHost {
 
   // Of the processes of isolated plugins, in bytes; before their first call.
   void set_memory_limit(std::uint64_t bytes);
-  // Warns of behaviours in this world that are not isolated because they are built in: who asks for isolation relies on
-  // it.
+  // Warns of behaviours in this world that are not isolated because they are built in: a user who asks for isolation
+  // must know what is not isolated.
   void say_what_is_not_isolated(const model::WorldModel& world, Log& log);
   // Loads all plugins in the folders of VOLVOX_PLUGIN_PATH. A broken plugin causes a warning and is left out.
   void load_users(std::optional<double> isolate, sim::Library& into, Log& log);

@@ -108,8 +108,9 @@ std::string metrics_table(const sim::RunReport& report) {
     rows.push_back({m.name, number(m.value)});
     if (paper) {
       rows.back().push_back(m.paper ? number(*m.paper) : "");
-      rows.back().push_back(
-          m.paper && *m.paper != 0 ? fmt::format("{:+.1f} %", 100 * (m.value - *m.paper) / std::fabs(*m.paper)) : "");
+      rows.back().push_back(m.paper && *m.paper != 0 && std::isfinite(m.value)
+                                ? fmt::format("{:+.1f} %", 100 * (m.value - *m.paper) / std::fabs(*m.paper))
+                                : "");
     }
     rows.back().push_back(m.note);
   }
@@ -154,8 +155,9 @@ std::string settings_table(const sim::RunReport& report) {
   rows.push_back({"seed", std::to_string(report.seed)});
   rows.push_back({"threads", std::to_string(report.threads)});
   rows.push_back({"state hash", hash_text(report.state_hash)});
-  rows.push_back({"reproducible", report.inputs == 0 ? "yes: the same seed gives the same bits"
-                                                     : fmt::format("with its {} recorded inputs", report.inputs)});
+  rows.push_back({"reproducible", report.clock_decided ? "no: the clock decided what happened (docs/real_time.md)"
+                                  : report.inputs == 0 ? "yes: the same seed gives the same bits"
+                                                       : fmt::format("with its {} recorded inputs", report.inputs)});
   return "<h2>Settings</h2>\n" + html_table(rows);
 }
 

@@ -1,4 +1,4 @@
-// metrics.csv, which grows while the run goes: what was measured is there, too, if the run is killed.
+// Writes metrics.csv during the run, so that a killed run leaves its samples.
 #pragma once
 
 #include <filesystem>

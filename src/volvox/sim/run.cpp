@@ -14,6 +14,7 @@
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/platform/real_time.h"
 #include "volvox/base/text.h"
+#include "volvox/sim/guarded.h"
 #include "volvox/sim/snapshot_seal.h"
 #include "volvox/world/measures.h"
 #include "volvox/world/start_check.h"
@@ -180,17 +181,16 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
 
 // The hooks of the run in every tick of the simulation.
 Result<void> Run::begin_hooks() {
-  experiment_->begin(*simulation_);
+  const std::string who = fmt::format("experiment '{}'", report_.experiment);
+  if (const StepStatus begun = guarded(who, [&] { experiment_->begin(*simulation_); }); !begun.ok())
+    return Error(begun.text(), "");
   if (!options_.replay)
     for (const auto& [name, extension] : extensions_.all()) {
-      try {
-        extension->begin(*simulation_);
-      } catch (const std::exception& error) {
-        return Error(fmt::format("extension '{}': {}", name, error.what()), "");
-      }
+      const auto begin = [&, &hook = extension] { hook->begin(*simulation_); };
+      if (const StepStatus begun = guarded(fmt::format("extension '{}'", name), begin); !begun.ok())
+        return Error(begun.text(), "");
       simulation_->attach(name, *extension);
     }
-  const std::string who = fmt::format("experiment '{}'", report_.experiment);
   simulation_->add_script([this](Simulation& simulation) { experiment_->before_tick(simulation); }, who);
   simulation_->add_measure([this](const Simulation& simulation) { experiment_->observe(simulation); }, who);
   simulation_->add_measure([this](const Simulation& simulation) {
@@ -332,8 +332,14 @@ void Run::end() {
   report_.sim_time_here = report_.sim_time - sim_begin_;
   report_.phases = simulation_->phase_times();
   report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
-  experiment_->shutdown(*simulation_, report_.metrics);
-  for (const auto& [name, extension] : extensions_.all()) extension->add_metrics(report_.metrics);
+  const auto note_failure = [&](const StepStatus& status) {
+    if (!status.ok() && report_.status != "failed") report_.status = "failed", report_.failure = status.text();
+  };
+  note_failure(guarded(fmt::format("experiment '{}'", report_.experiment),
+                       [&] { experiment_->shutdown(*simulation_, report_.metrics); }));
+  for (const auto& [name, extension] : extensions_.all())
+    note_failure(
+        guarded(fmt::format("extension '{}'", name), [&, &hook = extension] { hook->add_metrics(report_.metrics); }));
 
   // The metrics of every run, after those of its experiment.
   const Vec3 moved = world::centre_of_mass(world) - start_centre_;
@@ -355,7 +361,8 @@ void Run::end() {
     add("dock_torsion_max_Nm", loads_.highest().torsion, "largest torsion on any dock");
     // Docks that cannot break have no strength to compare with.
     if (!where.empty())
-      add("dock_load_max", loads_.utilisation(), ("against its strength, 1 breaks it: " + where).c_str());
+      add("dock_load_max", loads_.utilisation(),
+          ("highest load as a fraction of the dock's strength (1: it breaks): " + where).c_str());
   }
   const mind::NetworkCounters& network = simulation_->minds().network();
   add("messages_sent", real(network.sent), "by behaviours");
@@ -366,13 +373,15 @@ void Run::end() {
     add("frames_received", real(frames.deliveries), "delivered to an interface");
     add("frames_collided", real(frames.collisions), "at a receiver: one frame may collide at many");
     add("frames_weak", real(frames.weak), "above a receiver's noise, too weak to decode");
-    add("frames_aborted", real(frames.transmit_aborts), "their receiver was or began transmitting");
-    add("frames_cut", real(frames.unplugged + frames.switched_off), "their link was gone, or went under them");
-    add("frames_dropped", real(frames.queue_drops), "no room to wait");
+    add("frames_aborted", real(frames.transmit_aborts), "lost because the receiver was transmitting");
+    add("frames_cut", real(frames.unplugged + frames.switched_off),
+        "lost because their link was missing, or was cut during transmission");
+    add("frames_dropped", real(frames.queue_drops), "lost because a queue was full");
   }
   if (report_.pacing) {
-    add("tick_median_ms", report_.pacing->tick_times.quantile(0.5) * 1e3, "what a tick took");
-    add("tick_p99_ms", report_.pacing->tick_times.quantile(0.99) * 1e3, "what 99 of 100 ticks took at most");
+    add("tick_median_ms", report_.pacing->tick_times.quantile(0.5) * 1e3, "median wall time of a tick");
+    add("tick_p99_ms", report_.pacing->tick_times.quantile(0.99) * 1e3,
+        "wall time that 99 of 100 ticks did not exceed");
     add("late_ticks", real(report_.pacing->late_ticks), "ended after their deadline");
     add("drift_s", report_.pacing->drift, "behind real time at the end");
   }
@@ -450,7 +459,9 @@ Result<void> Run::write(const fs::path& folder) {
   if (!metrics_file_ || metrics_folder_ != folder || !metrics_file_->flush())
     keep(write_file(folder / "metrics.csv", report_.csv()));
   if (options_.save_to && report_.status != "failed") keep(save(*options_.save_to));
-  keep(experiment_->write(folder));
+  const StepStatus written =
+      guarded(fmt::format("experiment '{}'", report_.experiment), [&] { keep(experiment_->write(folder)); });
+  if (!written.ok()) keep(Error(written.text(), ""));
   return first;
 }
 

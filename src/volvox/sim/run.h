@@ -112,7 +112,7 @@ class Run {
   std::optional<MetricsFile> metrics_file_;
   std::filesystem::path metrics_folder_;
   TimePoint last_sample_;
-  std::int64_t samples_ = 0, keep_every_ = 1;  // samples taken; of which the history has every so many
+  std::int64_t samples_ = 0, keep_every_ = 1;  // samples taken; the history keeps every keep_every_-th
   std::int64_t save_every_ = 0;                // ticks; 0: only at the end
   bool save_failed_ = false;
   Vec3 start_centre_;

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <type_traits>
-
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
+#include "volvox/sim/guarded.h"
 #include "volvox/sim/snapshot_seal.h"
 
 namespace volvox::sim {
@@ -14,24 +13,6 @@ namespace {
 // Increased when older snapshots can no longer be read (see CHANGELOG.md).
 constexpr std::uint64_t snapshot_version = 5;
 constexpr std::uint64_t snapshot_mark = 0x564f4c564f583031;  // "VOLVOX01"
-
-// Calls code that may come from a user (a hook, an engine or a propagation model of a plugin). An exception becomes a
-// status.
-template <class Call>
-StepStatus guarded(const std::string& who, Call&& call) {
-  try {
-    if constexpr (std::is_void_v<decltype(call())>) {
-      call();
-      return {};
-    } else {
-      return call();
-    }
-  } catch (const std::exception& error) {
-    return {.what = *error.what() != 0 ? error.what() : "an exception without a text", .who = who};
-  } catch (...) {
-    return {.what = "an exception of an unknown type", .who = who};
-  }
-}
 
 }  // namespace
 

@@ -117,5 +117,51 @@ TEST(Exchange, BodiesBetweenDimTheSignal) {
   }
 }
 
+// A wall between the radios weakens the signal once, whether it is a box or a closed mesh, which rays meet twice.
+TEST(Exchange, AMeshDimsTheSignalAsABoxDoes) {
+  const Vec3 half{0.05, 0.5, 0.5};
+  model::MeshData wall;
+  for (int corner = 0; corner < 8; ++corner)
+    wall.vertices.push_back(
+        {corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y, corner & 4 ? half.z : -half.z});
+  wall.triangles = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
+                    {2, 6, 7}, {2, 7, 3}, {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
+  const model::Shape shapes[] = {model::Box{half * 2}, std::make_shared<const model::MeshData>(wall)};
+  for (const model::Shape& shape : shapes) {
+    Theatre theatre;
+    double power = 0;
+    theatre.prepare = [&](Scripted& b) {
+      b.on_step = [&](Agent& agent) {
+        if (agent.name() == "m0" && theatre.now == 0) agent.send("radio", 1.0);
+      };
+      b.on_receive = [&](Agent&, const Message& message) { return (power = message.power) > 0; };
+    };
+    auto builder = spread({0, 2}, with_radio());
+    builder.add_obstacle(shape, Pose{{1, 0.1, 0.2}, {}});
+    builder.add_channel({.name = "air", .passes_bodies = 0.25});
+    ASSERT_TRUE(theatre.open(builder).ok());
+    theatre.ticks(3);
+    const double expected = 0.25e-3 * net::Friis(2.4e9).gain({}, {2, 0, 0});
+    EXPECT_NEAR(power, expected, 1e-6 * expected) << model::name(shape);
+  }
+}
+
+TEST(Exchange, ARadioStopsWithThePowerOfItsModule) {
+  Theatre theatre;
+  theatre.prepare = [&](Scripted& b) {
+    b.on_step = [&](Agent& agent) {
+      if (agent.name() == "m0" && theatre.now % 10 == 0) agent.send("radio", 1.0);
+    };
+  };
+  auto builder = spread({0, 1}, with_radio());
+  ASSERT_TRUE(theatre.open(builder).ok());
+  const auto deliveries = [&] { return theatre.minds->exchange()->network().counters().deliveries; };
+  theatre.ticks(20);
+  EXPECT_EQ(deliveries(), 2u);
+  theatre.minds->switch_off(1);
+  theatre.ticks(20);
+  EXPECT_EQ(deliveries(), 2u) << "nobody is left to hear it";
+}
+
 }  // namespace
 }  // namespace volvox::mind

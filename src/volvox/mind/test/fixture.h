@@ -59,18 +59,15 @@ class Theatre {
 
   StepStatus tick() {
     const Time begin = dt.start_of(now), end = dt.start_of(now + 1);
-    minds->sense(*world, dt.seconds(), threads);
+    if (auto failure = minds->sense(*world, dt.seconds(), threads); !failure.ok()) return failure;
     if (auto failure = minds->think(begin, dt.seconds(), threads); !failure.ok()) return failure;
     if (auto failure = minds->send(*world, now, dt.seconds()); !failure.ok()) return failure;
     std::vector<world::DockEvent> events;
     if (auto failure = minds->act(*world); !failure.ok()) return failure;
     world->update_docks(events);
-    if (!minds->any_on_board()) world->move(begin, end);
-    else if (auto failure =
-                 world->move(begin, end, 1.0 / 240,
-                             [&](Time substep, double step) { return minds->control(*world, substep, step, threads); });
-             !failure.ok())
-      return failure;
+    const auto control = [&](Time substep, double step) { return minds->control(*world, substep, step, threads); };
+    StepStatus moved = minds->any_on_board() ? world->move(begin, end, 1.0 / 240, control) : world->move(begin, end);
+    if (!moved.ok()) return moved;
     world->break_docks(events);
     auto failure = minds->deliver(*world, end, now);
     ++now;

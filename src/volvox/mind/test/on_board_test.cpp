@@ -56,6 +56,31 @@ TEST(OnBoard, ActsForTheLengthOfASubstep) {
   EXPECT_NEAR(v.angular.z, -0.16 / 4 * 600, 1e-3);  // turning to the left, it pushes to the right
 }
 
+// Rotors, whether commanded on board or once a tick, push no more when the power of their module fails.
+TEST(OnBoard, StopsWithThePowerOfItsModule) {
+  for (const bool on_board : {false, true}) {
+    Theatre theatre;
+    int calls = 0;
+    theatre.prepare = [&](Scripted& s) {
+      if (on_board) s.controls = {{}, {"rotor"}};
+      s.on_control = [&](Agent& a, double) { ++calls, a.act("rotor", 400.0); };
+      s.on_step = [&](Agent& a) { a.act("rotor", 400.0); };
+    };
+    model::WorldBuilder builder("air");
+    builder.set_gravity({});
+    builder.add(world::share(rotorcraft()), Pose{}, "m");
+    ASSERT_TRUE(theatre.open(builder).ok());
+    theatre.ticks(10);
+    const double speed = theatre.world->link_velocity(0).linear.z;
+    const int before = calls;
+    EXPECT_GT(speed, 1);
+    theatre.minds->switch_off(0);
+    theatre.ticks(10);
+    EXPECT_NEAR(theatre.world->link_velocity(0).linear.z, speed, 1e-9);
+    EXPECT_EQ(calls, before);
+  }
+}
+
 // Forces of the act phase last for the whole tick also if a controller runs.
 TEST(OnBoard, LeavesTheForcesOfTheTickAlone) {
   for (const bool with_controller : {false, true}) {

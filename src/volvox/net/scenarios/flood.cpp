@@ -139,8 +139,7 @@ Result<void> add_radios(Network& network, const FloodOptions& options, const Pla
 }
 
 Result<void> add_wires(Network& network, const FloodOptions& options) {
-  const WireOptions options_of_wire{
-      .bit_rate = options.bit_rate, .queue_limit = 4, .largest_payload = largest_payload};
+  const WireOptions options_of_wire{.bit_rate = options.bit_rate, .queue_limit = 4, .largest_payload = largest_payload};
   const std::uint32_t side = side_of(options);
   const std::size_t wires = std::size_t{options.nodes} * 2 * options.dimension;
   network.reserve(options.nodes, wires);
@@ -330,15 +329,16 @@ std::string FloodReport::json() const {
     return value == 0 ? "null" : fmt::format("{}", value);
   };  // does not apply in this mode
   std::string text = fmt::format(
-      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"source\":{},"
+      "{{\"scenario\":\"flood\",\"mode\":\"{}\",\"layout\":\"{}\",\"dimension\":{},\"nodes\":{},\"seed\":{},\"source\":"
+      "{},"
       "\"payload\":{},\"bit_rate\":{},\"slot_s\":{},\"window\":{},\"range_m\":{},"
       "\"cull_radius_m\":{},"
       "\"reached\":{},\"transmissions\":{},\"deliveries\":{},\"collisions\":{},\"weak\":{},\"transmit_aborts\":{},"
       "\"drops\":{},\"sim_time_s\":{:.9f},\"cpu_s\":{:.6f},\"setup_cpu_s\":{:.6f},\"link_updates\":{},\"events\":{},"
       "\"peak_mb\":{:.1f},",
-      mode, layout, dimension, nodes, seed, source, payload, bit_rate, or_null(slot_s), or_null(window), or_null(range_m), or_null(cull_radius_m), reached,
-      transmissions, deliveries, collisions, weak, transmit_aborts, drops, sim_time_s, cpu_s, setup_cpu_s, link_updates,
-      events, peak_mb);
+      mode, layout, dimension, nodes, seed, source, payload, bit_rate, or_null(slot_s), or_null(window),
+      or_null(range_m), or_null(cull_radius_m), reached, transmissions, deliveries, collisions, weak, transmit_aborts,
+      drops, sim_time_s, cpu_s, setup_cpu_s, link_updates, events, peak_mb);
   text += fmt::format(
       "\"latency_s\":{{\"p50\":{:.9f},\"p90\":{:.9f},\"p95\":{:.9f},\"p99\":{:.9f},\"max\":{:.9f}}},"
       "\"state_hash\":\"{}\",\"warnings\":[",

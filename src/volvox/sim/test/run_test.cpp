@@ -211,6 +211,37 @@ TEST_F(RunTest, ARestoredRunEndsAlike) {
     EXPECT_EQ(rest.metrics.find(metric.name)->value, metric.value) << metric.name;
 }
 
+struct Throwing final : Experiment {
+  explicit Throwing(fs::path folder) : home(std::move(folder)) {}
+  Result<std::vector<model::ParameterDesc>> parameters(const fs::path&) const override {
+    return Experiment::parameters(home);
+  }
+  Result<model::WorldModel> init(Setup& setup) override {
+    setup.folder = home;
+    return Experiment::init(setup);
+  }
+  void shutdown(const Simulation&, Metrics&) override { throw 42; }
+  Result<void> write(const fs::path&) const override { throw std::runtime_error("on purpose"); }
+  fs::path home;
+};
+
+// What an experiment throws at the end fails the run, and its results are written all the same.
+TEST_F(RunTest, KeepsTheResultsWhereShutdownThrows) {
+  stage.library.experiments.add("throwing", [&] { return std::make_unique<Throwing>(folder.path()); });
+  options.experiment = "throwing";
+  const auto run = prepare(options);
+  run->finish();
+  EXPECT_EQ(run->report().status, "failed");
+  EXPECT_NE(run->report().failure.find("experiment 'throwing'"), std::string::npos) << run->report().failure;
+  const auto written = run->write(folder / "out");
+  ASSERT_FALSE(written.ok());
+  EXPECT_NE(written.error().text().find("on purpose"), std::string::npos) << written.error().text();
+  std::ifstream summary(folder / "out" / "summary.json");
+  const std::string text(std::istreambuf_iterator<char>(summary), {});
+  EXPECT_NE(text.find("\"failed\""), std::string::npos);
+  EXPECT_TRUE(fs::exists(folder / "out" / "metrics.csv"));
+}
+
 // Three boxes in one place, one beside them that lies on the ground as it should, and one whose inertia is nonsense.
 TEST_F(RunTest, WarnsOnceOfWhatOverlapsAndOfInertiaThatCannotBe) {
   const auto box = [](const std::string& name, const std::string& at, const std::string& inertia) {

@@ -81,7 +81,7 @@ Result<void> ViewedRecording::introduce() {
 
 void ViewedRecording::loop(const std::atomic<bool>& stop) {
   const auto time_of = [&](std::int64_t tick) { return recording_.dt().start_of(tick).seconds(); };
-  viewer_.wait_for_client(Playback::Clock::time_point::max(), stop);  // its first seconds are not played to nobody
+  viewer_.wait_for_client(Playback::Clock::time_point::max(), stop);  // who then sees the beginning
   playback_.play(time_of(tick_));
   auto last_frame = Playback::Clock::time_point{};
   while (!stop) {

@@ -89,7 +89,7 @@ std::string_view name_of(std::string_view host) {
 class Visitor;
 
 // Open sockets of one kind, at most so many: a new one pushes out the oldest. So nobody can take all file descriptors,
-// which the run needs to write its results, and who only holds sockets open locks nobody out.
+// which the run needs to write its results, and a client that only keeps sockets open cannot block others.
 class Sockets {
  public:
   explicit Sockets(std::size_t most) : most_(std::max<std::size_t>(most, 1)) {}

@@ -2,10 +2,10 @@
 // and receives commands. It runs on a thread of its own and does not depend on the simulation. Its
 // functions may be called from any thread.
 //
-// Nothing is served to who does not know the token. No client can slow down or stop the run: a slow client gets only
+// Nothing is served without the token. No client can slow down or stop the run: a slow client gets only
 // the newest frame; a client that sends too much, too fast or nonsense is disconnected; the numbers of clients and of
-// all open sockets are limited, and who only holds sockets open locks nobody out. tests/attack attacks each of these
-// claims.
+// all open sockets are limited, and a client that only keeps sockets open cannot block others. tests/attack attacks
+// each of these claims.
 #pragma once
 
 #include <chrono>
