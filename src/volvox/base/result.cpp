@@ -26,6 +26,11 @@ std::string Error::text() const {
   return text;
 }
 
+void detail::value_of_failure(const Error& error) {
+  const std::string message = "value() of a failed Result, whose error is: " + error.text();
+  check_failed("ok()", message.c_str(), __FILE__, __LINE__);
+}
+
 namespace {
 
 std::size_t edit_distance(const std::string& a, const std::string& b) {

@@ -40,6 +40,11 @@ class Error {
   std::vector<Diagnostic> diagnostics_;
 };
 
+namespace detail {
+// Somebody uses a value that is not there: ends the program and says which error was overlooked.
+[[noreturn]] void value_of_failure(const Error& error);
+}  // namespace detail
+
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -53,18 +58,21 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
 
   T& value() {
-    VOLVOX_CHECK(ok(), "value() of a failed Result");
+    if (!ok()) detail::value_of_failure(error());
     return std::get<0>(content_);
   }
   const T& value() const {
-    VOLVOX_CHECK(ok(), "value() of a failed Result");
+    if (!ok()) detail::value_of_failure(error());
     return std::get<0>(content_);
   }
   T& operator*() { return value(); }
   const T& operator*() const { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  const Error& error() const { return std::get<1>(content_); }
+  const Error& error() const {
+    VOLVOX_CHECK(!ok(), "error() of a Result that has none");
+    return std::get<1>(content_);
+  }
 
  private:
   std::variant<T, Error> content_;
@@ -79,7 +87,10 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  const Error& error() const { return *error_; }
+  const Error& error() const {
+    VOLVOX_CHECK(!ok(), "error() of a Result that has none");
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;

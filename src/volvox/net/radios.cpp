@@ -229,6 +229,10 @@ void Radios::transmit(Radio& radio, std::uint32_t frame, std::uint64_t acknowled
   core_.counters.weak += medium.heard_weakly();
   for (const Medium::Hit& hit : hits_) {
     const std::uint32_t hearer = medium.radio_at(hit.slot);
+    __builtin_prefetch(&radios_[hearer]), __builtin_prefetch(&state_[hearer]);
+  }
+  for (const Medium::Hit& hit : hits_) {
+    const std::uint32_t hearer = medium.radio_at(hit.slot);
     const bool decodes = hit.power >= limits_of(hearer).receive;
     if (decodes && state_[hearer] != State::off) arrivals_.push_back({place, hit.slot, hit.power});
     // Another radio of this medium is more sensitive than this one.
@@ -340,6 +344,9 @@ void Radios::end_transmission(Radio& radio, bool cut) {
   Medium& medium = medium_of(radio);
   medium.stop(transmissions_[place].links, fallen_);
   core_.counters.link_updates += transmissions_[place].links.updates;
+  // Radios are all over the memory: fetched for all at the same time.
+  for (const std::uint32_t receiver : transmissions_[place].locked) __builtin_prefetch(&radios_[receiver]);
+  for (const std::uint32_t waiting : fallen_) __builtin_prefetch(&radios_[waiting]);
   for (const std::uint32_t receiver : transmissions_[place].locked) end_reception(radios_[receiver], place, cut);
   for (const std::uint32_t waiting : fallen_)
     if (!busy(radios_[waiting])) resume(radios_[waiting]);

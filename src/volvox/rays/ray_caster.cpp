@@ -52,6 +52,8 @@ RTCBounds outer(const model::Bounds& box) {
   return out;
 }
 
+using Four = double __attribute__((vector_size(32)));
+
 // The rays `numbers`, which have one origin, in the frame of a part: the same operations as turn(), and so the same
 // bits.
 VOLVOX_FOR_EACH_ISA(void, into_frame,
@@ -62,7 +64,6 @@ VOLVOX_FOR_EACH_ISA(void, into_frame,
   local.origin = {dot(axes[0], away), dot(axes[1], away), dot(axes[2], away)};
   // Vectors are put together from four rays each: arrays that are written one number at a time and then read as vectors
   // would make the processor wait.
-  using Four = double __attribute__((vector_size(32)));
   for (int half = 0; half < packet; half += 4) {
     const auto of = [&](int i) -> const Vec3& { return rays[numbers[half + i < count ? half + i : 0]].direction; };
     const Vec3 &a = of(0), &b = of(1), &c = of(2), &d = of(3);
@@ -78,13 +79,22 @@ VOLVOX_FOR_EACH_ISA(void, into_frame,
 
 // Turns the normals into the world, with unit length.
 VOLVOX_FOR_EACH_ISA(void, out_of_frame, (const Vec3* axes, MeshRays::Hits& hits), (axes, hits)) {
-  double unit[3][packet];
+  alignas(32) double unit[3][packet], lengths[packet];
   for (int i = 0; i < packet; ++i) {
     const double x = hits.normal[0][i], y = hits.normal[1][i], z = hits.normal[2][i];
-    const double length = std::sqrt(x * x + y * y + z * z);
-    unit[0][i] = length > 0 ? x / length : 0;
-    unit[1][i] = length > 0 ? y / length : 0;
-    unit[2][i] = length > 0 ? z / length : 0;
+    lengths[i] = std::sqrt(x * x + y * y + z * z);
+  }
+  // By hand, because compilers do not vectorize the choice.
+  for (int half = 0; half < packet; half += 4) {
+    Four length;
+    std::memcpy(&length, lengths + half, sizeof length);
+    length = length > 0.0 ? length : Four{} + 1.0;
+    for (int k = 0; k < 3; ++k) {
+      Four normal;
+      std::memcpy(&normal, hits.normal[k] + half, sizeof normal);
+      normal /= length;
+      std::memcpy(unit[k] + half, &normal, sizeof normal);
+    }
   }
   for (int k = 0; k < 3; ++k)
     for (int i = 0; i < packet; ++i)

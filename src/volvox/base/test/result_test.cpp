@@ -20,8 +20,14 @@ TEST(Result, KeepsSeveralDiagnostics) {
 }
 
 TEST(ResultDeathTest, ValueOfAFailureIsOurBug) {
-  const Result<int> bad = Error("no", "");
-  EXPECT_DEATH((void)bad.value(), "failed Result");
+  const Result<int> bad = Diagnostic{"a.sdf", 3, "no mass", "give one"};
+  EXPECT_DEATH((void)bad.value(), "failed Result.*a.sdf:3: no mass");
+  EXPECT_DEATH((void)*bad, "fix: give one");
+}
+
+TEST(ResultDeathTest, ErrorOfASuccessIsOurBug) {
+  EXPECT_DEATH((void)Result<int>(3).error(), "error\\(\\) of a Result that has none");
+  EXPECT_DEATH((void)Result<void>().error(), "error\\(\\) of a Result that has none");
 }
 
 TEST(NearestName, FindsSlipsAndMissingFolders) {
