@@ -44,6 +44,13 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
     return Diagnostic{name, 0, fmt::format("the image has {} x {} pixels", image.width, image.height),
                       "give an image of at most 64 million pixels"};
   }
+  // Of a few bytes stb would make millions of pixels, of which nothing is in the file.
+  constexpr std::int64_t most_pixels_a_byte = 10'000;  // of one colour and well packed; a PNG has up to 8256
+  if (std::int64_t{image.width} * image.height > most_pixels_a_byte * std::ssize(bytes)) {
+    return Diagnostic{name, 0,
+                      fmt::format("the image has {} x {} pixels in {} bytes", image.width, image.height, bytes.size()),
+                      "save it again; it may be truncated"};
+  }
   const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
   const bool read =
       deep ? convert(stbi_load_16_from_memory(data, size, &image.width, &image.height, &channels, 1), 65535.0, image)

@@ -2,6 +2,7 @@
 // frame.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "volvox/base/cell_grid.h"
@@ -25,8 +26,9 @@ class DockFinder {
     docks_.push_back(dock);
     positions_.push_back(position);
   }
-  // All pairs within `reach` (m), the nearest first; pairs of equal distance are in the order of their docks.
-  const std::vector<Pair>& find(double reach);
+  // All pairs within `reach` (m) that `may_join`, the nearest first; pairs of equal distance are in the order of their
+  // docks. What may not join is not kept: n docks in one place are n squared pairs.
+  const std::vector<Pair>& find(double reach, const std::function<bool(DockIndex, DockIndex)>& may_join);
 
   std::size_t memory_bytes() const;
 

@@ -1,6 +1,7 @@
 // The dock and break phases: seed 000's algorithm 1, lines 5 to 12, and its section IV.F.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "volvox/base/check.h"
@@ -112,6 +113,14 @@ std::optional<Pose> closed_pose(const model::Dock& a, const Pose& pose_a, const 
   return closed;
 }
 
+// Whether two docks look at each other as closed_pose asks at least; far cheaper, and true where rounding could decide.
+bool face_each_other(const model::Dock& a, const Quat& rotation_a, const model::Dock& b, const Quat& rotation_b) {
+  const Vec3 axis{1, 0, 0};
+  const double widest = std::min(a.capture_angle, b.capture_angle) + 1e-3;
+  const double cosine = -dot(rotation_a * (a.pose.rotation * axis), rotation_b * (b.pose.rotation * axis));
+  return cosine >= 1 - widest * widest / 2;  // not more than the cosine of the angle
+}
+
 }  // namespace
 
 void World::capture(std::vector<DockEvent>& events) {
@@ -122,11 +131,16 @@ void World::capture(std::vector<DockEvent>& events) {
     if (dock.phase != DockPhase::free || !dock.enabled || dock.broken) continue;
     finder_.add(d, poses[bodies_[dock_links_[d]].index] * dock_models_[d]->pose.position);
   }
+  const auto may_join = [&](DockIndex a, DockIndex b) {
+    return graph_.owner(a) != graph_.owner(b) &&
+           face_each_other(*dock_models_[a], poses[bodies_[dock_links_[a]].index].rotation, *dock_models_[b],
+                           poses[bodies_[dock_links_[b]].index].rotation);
+  };
   // The nearest pairs come first; pairs whose dock is already taken are skipped.
-  for (const DockFinder::Pair& pair : finder_.find(largest_capture_)) {
+  for (const DockFinder::Pair& pair : finder_.find(largest_capture_, std::cref(may_join))) {
     if (docks_[pair.a].phase != DockPhase::free || docks_[pair.b].phase != DockPhase::free) continue;
     const model::Dock &a = *dock_models_[pair.a], &b = *dock_models_[pair.b];
-    if (graph_.owner(pair.a) == graph_.owner(pair.b) || !model::fit(a, b)) continue;
+    if (!model::fit(a, b)) continue;
     const auto closed = closed_pose(a, dock_pose(pair.a), b, dock_pose(pair.b));
     if (!closed) continue;
     join(pair.a, pair.b, *closed, std::max(a.latch_time, b.latch_time));

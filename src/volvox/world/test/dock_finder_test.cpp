@@ -29,7 +29,7 @@ TEST(DockFinder, FindsWhatTheObviousWayFinds) {
         if (length_squared(points[j] - points[i]) <= reach * reach) expected.emplace_back(3 * i, 3 * j);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
     double last = 0;
-    for (const DockFinder::Pair& pair : finder.find(reach)) {
+    for (const DockFinder::Pair& pair : finder.find(reach, [](DockIndex, DockIndex) { return true; })) {
       EXPECT_GE(pair.distance, last);
       last = pair.distance;
       found.emplace_back(pair.a, pair.b);
@@ -37,6 +37,17 @@ TEST(DockFinder, FindsWhatTheObviousWayFinds) {
     std::sort(found.begin(), found.end());
     ASSERT_EQ(found, expected) << "round " << round;
   }
+}
+
+// Thousands of docks in one place are millions of pairs, of which none is kept that may not join.
+TEST(DockFinder, KeepsOnlyWhatMayJoin) {
+  DockFinder finder;
+  for (DockIndex d = 0; d < 3000; ++d) finder.add(d, {0, 0, 1});
+  const auto& pairs = finder.find(0.01, [](DockIndex a, DockIndex b) { return a == 7 && b == 9; });
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs[0].a, 7u);
+  EXPECT_EQ(pairs[0].b, 9u);
+  EXPECT_LT(finder.memory_bytes(), 1'000'000u);
 }
 
 }  // namespace
