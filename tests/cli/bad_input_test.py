@@ -75,7 +75,7 @@ class BadFiles(CommandTest):
             self.assertIn("nothing here has a mind", done.stderr)
             self.assertIn("<volvox:mind", done.stderr)
         self.write("good.sdf", world(GROUND, box('<volvox:mind behavior="idle"/>')))
-        self.assertEqual(self.run_program("run", "good.sdf", "--duration", "0.1", "--quiet").stderr, "")
+        self.assertNotIn("has a mind", self.run_program("run", "good.sdf", "--duration", "0.1", "--quiet").stderr)
 
     def test_expressions(self):
         """Mistakes in ${...} are named with line and column."""
