@@ -30,6 +30,11 @@ class BadStart final : public Behavior {
   void step(Agent&) override {}
 };
 
+class ReadsLate final : public Behavior {
+ public:
+  void step(Agent& agent) override { (void)agent.parameter("gain", 1.0); }
+};
+
 class Throwing final : public volvox::sim::Experiment {
  public:
   volvox::Result<volvox::model::WorldModel> init(volvox::sim::Setup&) override {
@@ -60,6 +65,7 @@ int main(int argc, char** argv) {
   add(
       "lists_no_state", [](Agent&) {}, false);
   library.minds.behaviors.add("starts_badly", [] { return std::make_unique<BadStart>(); });
+  library.minds.behaviors.add("reads_late", [] { return std::make_unique<ReadsLate>(); });
   library.experiments.add("throwing", [] { return std::make_unique<Throwing>(); });
   return volvox::cli::main(argc, argv, library);
 }

@@ -52,6 +52,43 @@ class BadFiles(CommandTest):
         self.assertIn("nowhere/world.sdf", done.stderr)
         self.assertIn("\n  fix: ", done.stderr)
 
+    def test_files_of_other_kinds(self):
+        urdf = "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
+        self.write("r.xml", urdf)
+        self.assertEqual(self.run_json("r.xml", "--duration", "0.1")["status"], "done")
+        self.write("r.xacro", urdf)
+        self.write("r.txt", urdf)
+        self.write("project/world.sdf", world(GROUND))
+        for name, fix in [("r.xacro", "xacro r.xacro > r.urdf"), ("r.txt", ".sdf, .urdf"), ("project", "project/world.sdf")]:
+            for command in [["run"], ["info"], ["view"], ["crosscheck"]]:
+                done = self.run_program(*command, name, status=2)
+                self.assertIn(name, done.stderr)
+                self.assertIn(fix, done.stderr, command)
+                self.assertNotIn("there is no", done.stderr)
+        self.assert_complains("<mujoco/>", "begins with <mujoco>", name="m.xml")
+
+    def test_no_modules_at_all(self):
+        self.write("r.urdf", "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>")
+        self.write("w.sdf", world(GROUND, box()))
+        for file in ["r.urdf", "w.sdf"]:
+            done = self.run_program("run", file, "--duration", "0.1", "--quiet")
+            self.assertIn("nothing here has a mind", done.stderr)
+            self.assertIn("<volvox:mind", done.stderr)
+        self.write("good.sdf", world(GROUND, box('<volvox:mind behavior="idle"/>')))
+        self.assertNotIn("has a mind", self.run_program("run", "good.sdf", "--duration", "0.1", "--quiet").stderr)
+
+    def test_expressions(self):
+        """Mistakes in ${...} are named with line and column."""
+        for expression, says, offset in [("2*", "is missing here", 2), ("1+wid", "no parameter wid", 2), ("(1", "is not closed", 2), ("1/0", "not a finite number", 0),
+                                         ("2 2", "'2' is not expected", 2), ("word*2", "which is not a number", 0), ("sqr(4)", "did you mean sqrt?", 0), ("index", "index has no meaning", -2),
+                                         ("loop", "in a circle", 0), ("(" * 400, "nested too deeply", 32)]:
+            line = f'<volvox:module name="a" robot="superbot" pose="0 0 ${{{expression}}} 0 0 0"/>'
+            text = world('<volvox:parameter name="width" value="2"/>', '<volvox:parameter name="word" value="x"/>', '<volvox:parameter name="loop" value="${loop}"/>', line)
+            with self.subTest(expression=expression):
+                self.assert_complains(text, f"column {line.index('${') + 2 + offset + 1}: ", says, line_of="<volvox:module ")
+        self.assert_complains(world('<volvox:module name="a${" robot="superbot" pose="0 0 1 0 0 0"/>'), "no } follows", line_of="<volvox:module ")
+        self.assert_complains(world('<volvox:module name="a${n:-1}" robot="superbot" pose="0 0 ${n:-2} 0 0 0"/>'), "the default of n is 2 here, but 1", line_of="<volvox:module ")
+
     def test_malformed_xml(self):
         self.assert_complains(SDF + '<world name="w">\n<model name="a">\n</world>\n</sdf>\n')
         self.assert_complains("")
@@ -210,6 +247,13 @@ class BadBehaviors(CommandTest):
         self.write_world("starts_badly")
         done = self.run_program("run", "world.sdf", status=2, program=self.behaviors)
         for words in ["alice", "starts_badly", "no_such_joint", "world.sdf:"]:
+            self.assertIn(words, done.stderr)
+
+    def test_a_parameter_that_is_read_late(self):
+        self.write("world.sdf", world(GROUND, '<volvox:module name="alice" robot="superbot" pose="0 0 0.1 0 0 0"><volvox:mind behavior="reads_late">'
+                                      '<volvox:parameter name="gain" value="2"/></volvox:mind></volvox:module>'))
+        done = self.run_program("run", "world.sdf", status=2, program=self.behaviors)
+        for words in ["world.sdf:", "'gain', or does not read it in start()", "read it in start() and to keep the value"]:
             self.assertIn(words, done.stderr)
 
     def test_an_experiment_that_throws(self):

@@ -2,16 +2,29 @@
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from command import CommandTest
+from command import CommandTest, WORLD_BEGIN
 
-COMMANDS = ["run", "list", "info", "bench", "sweep", "new", "replay", "view", "export", "completion"]
+COMMANDS = ["help", "version", "run", "list", "info", "bench", "sweep", "new", "replay", "view", "export", "completion"]
 SHORT = ["remod3d/snake", "--set", "modules=3", "--duration", "0.2"]
+
+
+def all_commands(test, *words):
+    """The words and the options of every command and subcommand, from its --help."""
+    text = test.run_program(*words, "--help").stdout
+    options = {option for line in text.splitlines() if line.startswith("  -") for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", line[:40].split("  ")[1])}
+    if words:
+        yield list(words), options
+    for line in text.partition("\nSubcommands:\n")[2].partition("\n\n")[0].splitlines():
+        if re.match(r"  \w", line):
+            yield from all_commands(test, *words, line.split()[0])
 
 
 class Help(CommandTest):
@@ -32,6 +45,24 @@ class Help(CommandTest):
         self.assertRegex(version, r"^volvox \d+\.\d+\.\d+\n$")
         for command in COMMANDS:
             self.assertEqual(self.run_program(command, "--version").stdout, version, command)
+
+    def test_help_and_version_are_commands(self):
+        self.assertEqual(self.run_program("help").stdout, self.run_program("--help").stdout)
+        self.assertEqual(self.run_program("version").stdout, self.run_program("--version").stdout)
+        for words in [["run"], ["scan", "build"], ["bench", "engines"]]:
+            self.assertEqual(self.run_program("help", *words).stdout, self.run_program(*words, "--help").stdout)
+        self.assertIn("did you mean: volvox run?", self.run_program("help", "rnu", status=2).stderr)
+
+    def test_the_man_page_has_every_command_and_option(self):
+        page = self.run_program("help", "--man").stdout
+        sections = {part.split('"')[0]: part for part in page.replace("\\-", "-").split('.SS "')[1:]}
+        for words, options in all_commands(self):
+            section = sections[" ".join(["volvox", *words])]
+            for option in options:
+                self.assertIn(option, section, words)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-ww", "-z"], input=page, text=True, capture_output=True, timeout=60)
+            self.assertEqual(done.stderr, "")
 
     def test_help_of_run_names_every_option_of_the_contract(self):
         text = self.run_program("run", "--help").stdout
@@ -112,6 +143,16 @@ class Run(CommandTest):
             self.assertTrue(rows[0].startswith("time_s,"))
             self.assertEqual({row.count(",") for row in rows}, {rows[0].count(",")})
 
+    def test_worlds_of_one_name_have_folders_of_their_own(self):
+        for folder in ["a", "b"]:
+            self.write(f"{folder}/world.sdf", WORLD_BEGIN + '<volvox:module name="m" robot="superbot" pose="0 0 1 0 0 0"/></world></sdf>')
+            self.run_program("run", f"{folder}/world.sdf", "--duration", "0.1", "--quiet")
+            self.assertEqual(json.loads(self.read("runs", f"{folder}_world", "001", "summary.json"))["file"], f"{folder}/world.sdf")
+        self.run_program("run", os.path.join(self.folder, "a", "world.sdf"), "--duration", "0.1", "--quiet")
+        self.assertIn("002", os.listdir(os.path.join(self.folder, "runs", "a_world")))
+        self.run_program("sweep", "a/world.sdf", "--duration", "0.1", "--quiet")
+        self.assertTrue(os.path.isdir(os.path.join(self.folder, "runs", "sweep_a_world", "001")))
+
     def test_runs_at_the_same_time_never_share_a_folder(self):
         together = [subprocess.Popen([self.program, "run", *SHORT, "--quiet"], cwd=self.folder) for _ in range(6)]
         self.assertEqual([process.wait(60) for process in together], [0] * 6)
@@ -149,6 +190,11 @@ class BadOptions(CommandTest):
     def test_commands(self):
         self.assert_complains("rnu", says=["volvox run"])
         self.assert_complains("--nonsense", says=["volvox --help"])
+        self.assert_complains("run", "--durration", "3", says=["volvox run has no option '--durration'", "did you mean --duration?"])
+        self.assert_complains("run", "remod3d/snake", "--seeds=3", says=["'--seeds'", "did you mean --seed?", "--seeds is an option of volvox sweep"])
+        self.assert_complains("run", "remod3d/snake", "--strobe", "3", says=["'--strobe'", "--strobe is an option of volvox picture"])
+        self.assert_complains("scan", "build", "a", "--trianglse", "3", says=["volvox scan build has no option '--trianglse'", "--triangles"])
+        self.assert_complains("--verison", says=["did you mean --version?"])
         self.assert_complains("run", says=["volvox run --help"])
         self.assert_complains("run", "remod3d/snake", "more", says=["more"])
 
@@ -157,7 +203,9 @@ class BadOptions(CommandTest):
         self.assert_complains("run", "remod3d/snake", "--engine", "bulet", says=["bulet", "did you mean 'bullet'", "none"])
         self.assert_complains("info", "superbott", says=["superbott", "did you mean 'superbot'"])
         self.assert_complains("list", "robot", says=["robot", "use one of", "robots"])
-        self.assert_complains("completion", "fish", says=["fish", "bash"])
+        self.assert_complains("list", "robot", "--names", says=["robot", "use one of", "robots"])
+        self.assert_complains("info", "remod3d/snak", "--names", says=["remod3d/snak"])
+        self.assert_complains("completion", "tcsh", says=["tcsh", "bash, zsh, fish"])
         self.assert_complains("bench", "remod3d/nothing", says=["remod3d/nothing"])
         self.assert_complains("bench", "--engines", "bulet", says=["bulet"])
         self.assert_complains("bench", "--engines", ",", says=["names no engine"])
@@ -219,6 +267,39 @@ class ListInfoBench(CommandTest):
     def test_info_about_everything_that_is_listed(self):
         for thing in self.run_program("list", "--names").stdout.split():
             self.assertIn(thing, self.run_program("info", thing).stdout)
+
+    def test_every_kind_has_names(self):
+        for kind in ["experiments", "robots", "engines", "behaviors", "sensors", "actuators", "noise", "renderers", "extensions"]:
+            names = self.run_program("list", kind, "--names").stdout.split()
+            self.assertEqual(names, [thing["name"] for thing in json.loads(self.run_program("list", kind, "--json").stdout)[kind]])
+            self.assertTrue(names, kind)
+
+    def test_info_tells_what_is_perceived_at_first(self):
+        self.assertRegex(self.run_program("info", "superbot").stdout, r'front.dock +DockState +\{"enabled": true')
+
+    def test_robots_beside_the_world(self):
+        """`volvox new robot` says that nothing is to be built, and info and list find the robot in the project."""
+        said = self.run_program("new", "robot", "my_bot").stdout
+        self.assertIn("An SDF needs no build", said)
+        self.assertIn("needs no build", self.read("my_bot", "README.md"))
+        project = os.path.join(self.folder, "my_bot")
+        for arguments, says in [(["info", "my_bot"], "bend"), (["list", "robots", "--names"], "my_bot"), (["run", "world.sdf", "--duration", "0.1"], "3 modules")]:
+            done = subprocess.run([self.program, *arguments], cwd=project, text=True, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(says, done.stdout)
+
+    def test_info_of_a_world_file_lists_its_parameters(self):
+        self.write("w.sdf", WORLD_BEGIN + '<volvox:parameter name="depth" value="3">how deep</volvox:parameter></world></sdf>')
+        self.assertRegex(self.run_program("info", "w.sdf").stdout, r"depth +3 +how deep")
+
+    def test_names_from_outside_do_not_reach_the_terminal(self):
+        evil = "\x1b]0;owned\x07"
+        self.write(f"robots/{evil}/{evil}.sdf", '<sdf version="1.9"><model name="x"><link name="a"/></model></sdf>')
+        self.write(f"experiments/{evil}/world.sdf", WORLD_BEGIN + f'<volvox:parameter name="a" value="1">{"&#27;[31m"}</volvox:parameter></world></sdf>')
+        for arguments in [["list"], ["list", "--names"], ["list", "robots"], ["info", evil], ["info", f"robots/{evil}/{evil}.sdf"], ["info", f"experiments/{evil}/world.sdf"],
+                          ["info", f"experiments/{evil}/world.sdf", "--names"], ["complete", "run", ""]]:
+            done = self.run_program(*arguments, status=None, VOLVOX_RESOURCE_PATH=self.folder)
+            self.assertNotIn("\x1b", done.stdout + done.stderr, arguments)
 
     def test_info_of_a_robot_lists_what_its_mind_has(self):
         text = self.run_program("info", "superbot").stdout
@@ -456,11 +537,33 @@ class Completion(CommandTest):
         self.write("my_world.sdf", "")
         self.assertEqual(self.complete("run", "my_"), ["my_world.sdf"])
 
-    def test_it_knows_every_option(self):
-        for command in ["run", "bench", "sweep"]:
-            offered = self.complete(command, "--")
-            for option in [word.strip(",") for word in self.run_program(command, "--help").stdout.split() if word.startswith("--")]:
-                self.assertIn(option.split("=")[0], [*offered, "--version", "--set"], command)
+    def offered(self, *words):
+        """What all shells are told; the scripts only pass it on."""
+        return [line.split("\t")[0] for line in self.run_program("complete", *words).stdout.splitlines()]
+
+    def test_it_knows_every_command_and_option(self):
+        for words, options in all_commands(self):
+            self.assertIn(words[-1], self.offered(*words))
+            self.assertEqual(options - set(self.offered(*words, "-")), set(), words)
+        self.assertEqual(self.complete("scan", "ref"), ["refine"])
+        self.assertEqual(self.complete("help", "scan", "ref"), ["refine"])
+        self.assertIn("--durati", [option[:8] for option in self.complete("run", "remod3d/snake", "--engine", "none", "--")])
+
+    def test_files_and_folders(self):
+        self.write("a folder/robot.urdf", "")
+        self.write("note.txt", "")
+        self.assertEqual(self.offered("run", "a"), ["arenas/explore", "arenas/pit_snake", "arenas/rangefinder", "arenas/reconstruct", "arenas/room", "a folder/"])
+        self.assertEqual(self.offered("run", "a folder/"), ["a folder/robot.urdf"])
+        self.assertEqual(self.offered("run", "no"), [])
+        self.assertEqual(self.offered("scan", "build", "no"), ["note.txt"])
+        self.assertEqual(self.offered("run", "x", "--out", ""), ["a folder/"])
+
+    def test_every_shell(self):
+        for shell in ["bash", "zsh", "fish"]:
+            script = self.run_program("completion", shell).stdout
+            self.assertIn(" complete ", script)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
 
 if __name__ == "__main__":

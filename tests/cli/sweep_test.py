@@ -68,6 +68,17 @@ class Sweep(CommandTest):
         self.assertEqual(second["results"], first["results"])
         self.assertEqual(os.stat(whole).st_mtime_ns, before)
 
+    def test_a_summary_that_is_nonsense_is_run_again(self):
+        command = ["sweep", "remod3d/snake", "--set", "modules=3", "--seeds", "3", "--duration", "0.1", "--out", "s"]
+        first = self.sweep_json(*command)
+        for result, (key, value) in zip(first["results"], [("status", 7), ("state_hash", None), ("settings", "none")]):
+            file = pathlib.Path(self.folder, "s", "runs", result["run"], "summary.json")
+            summary = json.loads(file.read_text())
+            file.write_text(json.dumps({**summary, key: value}))
+        second = self.sweep_json(*command)
+        self.assertEqual(second["found_finished"], 0)
+        self.assertEqual(second["results"], first["results"])
+
     def test_it_goes_on_after_a_kill(self):
         command = ["sweep", "remod3d/snake", "--set", "modules=6", "--vary", "amplitude=0.1,0.2,0.3,0.4", "--seeds", "2", "--duration", "4", "--jobs", "1", "--out", "s"]
         process = subprocess.Popen([self.program, *command, "--quiet"], cwd=self.folder)

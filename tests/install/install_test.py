@@ -25,10 +25,13 @@ def expect(condition, what):
 def check_installed(prefix, folder):
     for file in ["bin/volvox", "share/man/man1/volvox.1", "share/bash-completion/completions/volvox",
                  "share/volvox/robots/superbot/superbot.sdf", "share/volvox/experiments/remod3d/snake/world.sdf",
-                 "include/volvox/cli/cli.h", "share/doc/Volvox/LICENSE", "share/doc/Volvox/CITATION.cff"]:
+                 "include/volvox/cli/cli.h", "share/doc/Volvox/LICENSE", "share/doc/Volvox/CITATION.cff", "share/doc/Volvox/README.md",
+                 "share/doc/Volvox/docs/formats.md", "share/zsh/site-functions/_volvox", "share/fish/vendor_completions.d/volvox.fish"]:
         expect((prefix / file).is_file(), f"{file} is installed")
     expect(not list(prefix.glob("include/**/test/*")), "tests are not installed")
     volvox = prefix / "bin" / "volvox"
+    for file, words in [("share/man/man1/volvox.1", ["help", "--man"]), ("share/bash-completion/completions/volvox", ["completion", "bash"])]:
+        expect((prefix / file).read_text() == run(volvox, *words, cwd=folder), f"{file} is what volvox {' '.join(words)} prints")
     expect(str(prefix) in run(volvox, "info", "superbot", cwd=folder), "it finds the robots that were installed with it")
     listed = run(volvox, "list", "--names", cwd=folder).split()
     expect({"remod3d/snake", "remod3d/scatter", "superbot", "atron", "conro", "wheelbot"} <= set(listed), f"all is there: {listed}")

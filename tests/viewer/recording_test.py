@@ -112,14 +112,41 @@ class Recording(CommandTest):
     def test_tables(self):
         self.run_program(*SNAKE, "--duration", "0.5")
         written = self.run_program("export", "results", "--csv", "--out", "tables").stdout.split()
-        self.assertEqual(len(written), 8)
+        self.assertEqual(len(written), 9)
         with open(os.path.join(self.folder, "tables", "links.csv"), newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len({row["time_s"] for row in rows}), 31)
         self.assertIn("s0.head", {row["link"] for row in rows})
-        self.assertTrue(self.read("tables", "messages.csv").startswith("sent_s,arrived_s,receiver,outlet,bytes\n"))
+        self.assertTrue(self.read("tables", "messages.csv").startswith("sent_s,arrived_s,receiver,outlet,bytes,sender,type,content\n"))
         hashes = self.read("tables", "state.csv").split()
         self.assertEqual(hashes[-1].split(",")[2], json.loads(self.read("results", "summary.json"))["state_hash"])
+
+    def rows(self, table):
+        with open(os.path.join(self.folder, "results", "csv", table), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_messages_tell_sender_type_and_content(self):
+        for experiment, outlet in [("vouivre/checkerboard", "f"), ("roles/caterpillar", "")]:  # over wires, and ideal docks
+            self.run_program("run", experiment, "--duration", "1", "--quiet", "--record", "--out", "results")
+            self.run_program("export", "results", "--csv")
+            messages = self.rows("messages.csv")
+            self.assertGreater(len(messages), 10)
+            for message in messages:
+                self.assertTrue(message["sender"] and message["sender"] != message["receiver"], message)
+                self.assertTrue(message["type"], message)
+                json.loads(message["content"])
+            self.run_program("replay", "results", "--verify", "--quiet")
+
+    def test_dock_events_are_in_a_table(self):
+        done = self.run_program("run", "remod3d/breakage", "--duration", "1", "--json", "--record", "--out", "results")
+        self.run_program("export", "results", "--csv")
+        events = self.rows("dock_events.csv")
+        metrics = json.loads(done.stdout)["metrics"]
+        self.assertGreater(metrics["docks_broken"], 0)
+        self.assertEqual(len([event for event in events if event["event"] == "broken"]), metrics["docks_broken"])
+        broken = next(event for event in events if event["event"] == "broken")
+        self.assertNotEqual([broken[load] for load in ["axial_N", "shear_N", "bending_Nm", "torsion_Nm"]], ["0"] * 4)
+        self.assertTrue(broken["dock"] and broken["partner"])
 
     def test_every_run_writes_a_report(self):
         self.run_program("run", "remod3d/snake", "--set", "modules=3", "--duration", "1", "--quiet", "--out", "results")

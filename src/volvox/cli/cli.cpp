@@ -11,9 +11,11 @@
 
 #include "behaviors.h"
 #include "experiments.h"
+#include "volvox/base/index.h"
 #include "volvox/base/isa.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/numbers.h"
+#include "volvox/cli/parser.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/cli/version.h"
 #include "volvox/device/devices.h"
@@ -97,29 +99,6 @@ LogLevel log_level(bool quiet) {
   return quiet ? LogLevel::warning : LogLevel::info;
 }
 
-// The names for completion in a shell, one per line.
-int print_names(const std::string& what, const sim::Library& library) {
-  const bool all = what.empty();
-  if (all || what == "experiments")
-    for (const sim::Located& located : sim::find_experiments(library)) fmt::print("{}\n", located.name);
-  if (all || what == "robots")
-    for (const std::string& robot : model::ModelLibrary().names()) fmt::print("{}\n", robot);
-  if (all || what == "engines")
-    for (const std::string& engine : library.engines.names()) fmt::print("{}\n", engine);
-  if (all || what == "behaviors")
-    for (const std::string& behavior : library.minds.behaviors.names()) fmt::print("{}\n", behavior);
-  return done;
-}
-
-int print_parameter_names(const std::string& experiment, const sim::Library& library) {
-  const auto located = sim::locate_experiment(experiment, library);
-  if (!located.ok()) return bad_input;
-  const auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
-  if (!parameters.ok()) return bad_input;
-  for (const model::ParameterDesc& parameter : *parameters) fmt::print("{}\n", parameter.name);
-  return done;
-}
-
 struct Arguments {
   RunArguments run;
   PictureArguments picture;
@@ -134,7 +113,8 @@ struct Arguments {
   ViewerArguments viewer;
   std::string view_robot;
   std::string list_what, info_thing, new_kind, new_name, new_folder, shell;
-  bool list_json = false, list_names = false, info_names = false;
+  std::vector<std::string> help_of;
+  bool list_json = false, list_names = false, info_names = false, man = false;
 };
 
 // The options of a run, shared by all commands that make one.
@@ -488,24 +468,15 @@ void add_others(CLI::App& app, Arguments& a) {
 
   CLI::App* completion =
       app.add_subcommand("completion", "print completions for a shell: source <(volvox completion bash)");
-  completion->add_option("shell", a.shell, "bash")->default_val("bash");
-}
+  completion->footer(
+      "\nExamples:\n  source <(volvox completion bash)\n  source <(volvox completion zsh)     (after compinit)\n"
+      "  volvox completion fish | source");
+  completion->add_option("shell", a.shell, "bash, zsh or fish")->default_val("bash");
 
-std::vector<std::string> subcommand_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(sub->get_name());
-  return names;
-}
-
-// The word in place of a missing subcommand; empty: there is none.
-std::string unknown_subcommand(const CLI::App& command) {
-  if (command.get_parent() == nullptr || command.get_require_subcommand_min() == 0 ||
-      !command.get_subcommands().empty())
-    return {};
-  for (const std::string& word : command.remaining())
-    if (!word.starts_with('-')) return word;
-  return {};
+  CLI::App* help = app.add_subcommand("help", "explain a command: volvox help run is volvox run --help");
+  help->add_option("command", a.help_of, "and its subcommand, if any");
+  help->add_flag("--man", a.man, "print all of it as a man page");
+  app.add_subcommand("version", "print the version");
 }
 
 int parse_and_run(int argc, char** argv, sim::Library& library) {
@@ -525,29 +496,20 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
     std::fputs(welcome, stdout);
     return done;
   }
+  if (std::string_view(argv[1]) == "complete") return complete_command(app, {argv + 2, argv + argc}, library);
+  // `help X` is `X --help`, before parsing: the parser would take X for the command.
+  std::vector<const char*> words(argv, argv + argc);
+  if (std::string_view(argv[1]) == "help" && (argc == 2 || *argv[2] != '-')) {
+    words.erase(words.begin() + 1);
+    if (argc == 2 || find_subcommand(app, argv[2]) != nullptr) words.push_back("--help");
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(narrow<int>(words.size()), words.data());
+    if (app.got_subcommand("version")) return fmt::print("{}\n", version_line), done;
+    if (app.got_subcommand("help")) return std::fputs(a.man ? man_page(app).c_str() : welcome, stdout), done;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::vector<std::string> commands = {"run", "sweep", "picture", "list",   "info", "bench",  "crosscheck",
-                                               "net", "scan",  "new",     "replay", "view", "export", "completion"};
-    const std::string first = argv[1];
-    const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
-    const std::string nearest = known || first.starts_with('-') ? "" : nearest_name(first, commands);
-    std::string command;  // with its subcommand, as far as it was parsed
-    const CLI::App* understood = &app;
-    while (!understood->get_subcommands().empty())
-      understood = understood->get_subcommands().front(), command += understood->get_name() + " ";
-    if (const std::string wrong = unknown_subcommand(*understood); !wrong.empty()) {
-      const std::string meant = nearest_name(wrong, subcommand_names(*understood));
-      return complain(Error(fmt::format("volvox {}has no subcommand '{}'", command, wrong),
-                            meant.empty() ? fmt::format("see: volvox {}--help", command)
-                                          : fmt::format("did you mean: volvox {}{}?", command, meant)));
-    }
-    return complain(
-        Error(error.what(), !nearest.empty() ? fmt::format("did you mean: volvox {}?", nearest)
-                            : known ? fmt::format("see: volvox {}--help", command.empty() ? first + " " : command)
-                                    : "see: volvox --help"));
+    return complain(explain(error, app, words[1]));
   }
   Log log(print_log, log_level(a.run.quiet || a.picture.run.quiet || a.scan.quiet || a.sweep.run.quiet));
 
@@ -557,9 +519,13 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("sweep")) return sweep_command(a.sweep, library, log);
   if (app.got_subcommand("picture")) return picture_command(a.picture, library, log);
   if (app.got_subcommand("list"))
-    return a.list_names ? print_names(a.list_what, library) : list_command(a.list_what, a.list_json, library);
+    return list_command(a.list_what,
+                        a.list_names  ? ListAs::names
+                        : a.list_json ? ListAs::json
+                                      : ListAs::table,
+                        library);
   if (app.got_subcommand("info"))
-    return a.info_names ? print_parameter_names(a.info_thing, library) : info_command(a.info_thing, library);
+    return a.info_names ? parameter_names_command(a.info_thing, library) : info_command(a.info_thing, library);
   if (app.got_subcommand("bench")) {
     const bool engines = app.get_subcommand("bench")->got_subcommand("engines");
     return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);

@@ -111,8 +111,15 @@ struct ExportArguments {
 };
 int export_command(const ExportArguments& arguments, Log& log);
 
-int list_command(const std::string& what, bool json, const sim::Library& library);
+enum class ListAs { table, json, names };
+int list_command(const std::string& what, ListAs form, const sim::Library& library);
 int info_command(const std::string& thing, const sim::Library& library);
+int parameter_names_command(const std::string& experiment, const sim::Library& library);
+std::vector<std::string> kinds_of_things();  // that can be listed: experiments, robots, ...
+// The names of one kind, or of all (""); none for an unknown kind.
+std::vector<std::string> names_of(const std::string& kind, const sim::Library& library);
+// Nothing if there is no such experiment.
+std::vector<std::string> parameters_of(const std::string& experiment, const sim::Library& library);
 
 struct BenchArguments {
   std::vector<std::string> scenes;
@@ -196,6 +203,8 @@ Result<std::vector<std::string>> engines_named(const std::optional<std::string>&
 // Makes the first free folder of runs/remod3d_snake/001, 002, ... The atomic mkdir reserves it: runs at the same time
 // never share a folder.
 Result<std::filesystem::path> make_next_run_folder(std::string experiment);
+// The name for it: that of an experiment, or, as two world files may have one name, the path of the file.
+std::string folder_name(const std::string& experiment_or_file, const std::string& name);
 
 // Parses a number within bounds; other characters are an error.
 std::optional<double> parse_number(const std::string& text, double low, double high);

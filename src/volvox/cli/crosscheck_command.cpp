@@ -197,7 +197,7 @@ std::vector<std::string> findings(const std::vector<sim::RunReport>& reports, do
 }
 
 Result<fs::path> make_folder(const CrosscheckArguments& arguments, const std::string& experiment) {
-  if (!arguments.out) return make_next_run_folder("crosscheck_" + experiment);
+  if (!arguments.out) return make_next_run_folder("crosscheck_" + folder_name(arguments.experiment, experiment));
   std::error_code error;
   fs::create_directories(*arguments.out, error);
   if (error || !can_write_file(fs::path(*arguments.out) / "findings.txt"))

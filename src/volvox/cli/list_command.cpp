@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/index.h"
 #include "volvox/base/isa.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/platform/paths.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/model/file_names.h"
 #include "volvox/model/reader.h"
+#include "volvox/model/world_builder.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/report/table.h"
 #include "volvox/view/render_engine.h"
@@ -33,10 +38,21 @@ Rows experiments(const sim::Library& library) {
   return rows;
 }
 
-Rows robots() {
+// Those of the resource path, and those of a project: a world finds the robots beside it, too.
+model::ModelLibrary robots_in_reach() {
+  std::vector<std::filesystem::path> path = platform::resource_path();
+  path.emplace_back(".");
+  return model::ModelLibrary(std::move(path));
+}
+
+Rows robots(bool described) {
   Rows rows;
-  model::ModelLibrary models;
+  model::ModelLibrary models = robots_in_reach();
   for (const std::string& name : models.names()) {
+    if (!described) {
+      rows.emplace_back(name, "");
+      continue;
+    }
     const auto robot = models.load(name);
     rows.emplace_back(name, robot.ok() ? fmt::format("{} links, {} joints, {} docks, {:.2g} kg", (*robot)->links.size(),
                                                      (*robot)->joints.size(), (*robot)->docks.size(), (*robot)->mass())
@@ -78,7 +94,7 @@ void print_indented(const std::string& text) {
       line += c;
       continue;
     }
-    if (!line.empty()) fmt::print("  {}\n", line);
+    if (!line.empty()) fmt::print("  {}\n", printable(line));
     line.clear();
   }
 }
@@ -114,24 +130,37 @@ int info_engines(const std::vector<std::string>& names, const sim::Library& libr
   return done;
 }
 
-// The name of a type and, for a type with fields, an example: "DockState  {enabled: false, ...}".
-std::vector<std::string> name_and_shape(const std::string& name, const TypeInfo& type) {
-  const std::string shape = Value::of(type).describe();
-  return {name, type.name, shape.starts_with('{') ? shape : ""};
+// The name, its type and, for a type with fields, the value: "DockState  {enabled: false, ...}".
+std::vector<std::string> name_and_shape(const std::string& name, const Value& value) {
+  const std::string shape = value.describe();
+  const bool is_short = shape.starts_with('{') && shape.size() <= 200;
+  return {name, value.empty() ? "" : value.type()->name, is_short ? shape : ""};
 }
 
 // The percepts, actions and outlets of a robot's mind.
 Result<void> print_percepts_and_actions(const std::shared_ptr<const model::ModuleModel>& robot,
                                         const sim::Library& library) {
-  const auto anatomy = mind::Anatomy::make(robot, library.minds);
-  if (!anatomy.ok()) return anatomy.error();
+  // A world with this robot alone, as only the start of a run tells what is perceived at first.
+  model::PlacementOptions options;
+  options.mind = model::Mind{"idle", {}, {}, 0};
+  model::WorldBuilder builder;
+  builder.add(robot, Pose{}, robot->name, options);
+  auto world = builder.build();
+  if (!world.ok()) return world.error();
+  Log log;
+  sim::SimulationSettings settings;
+  settings.engine = "none";
+  auto alone = sim::Simulation::create(std::make_shared<const model::WorldModel>(std::move(*world)), settings,
+                                       library.engines, library.minds, log);
+  if (!alone.ok()) return alone.error();
+  const mind::Agent& agent = (*alone)->minds().agent(0);
   std::vector<std::vector<std::string>> rows = {{"percept", "type", "at first"}};
-  for (std::size_t i = 0; i < (*anatomy)->sensors.size(); ++i)
-    rows.push_back(name_and_shape((*anatomy)->percept_names[i], (*anatomy)->sensors[i]->type()));
+  for (std::size_t i = 0; i < agent.percepts().size(); ++i)
+    rows.push_back(name_and_shape(agent.percepts()[i], agent.percept_value(i)));
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   rows = {{"action", "type", "at first"}};
-  for (std::size_t i = 0; i < (*anatomy)->actuators.size(); ++i)
-    rows.push_back(name_and_shape((*anatomy)->action_names[i], (*anatomy)->actuators[i]->type()));
+  for (std::size_t i = 0; i < agent.actions().size(); ++i)
+    rows.push_back(name_and_shape(agent.actions()[i], agent.action_value(i)));
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   return {};
 }
@@ -153,7 +182,7 @@ std::optional<int> info_plugin(const std::string& thing, const sim::Library& lib
   if (!found) return std::nullopt;
   if (!found->ok()) return complain(found->error());
   const plugin::PluginFacts& facts = **found;
-  fmt::print("{}  plugin: {}\n{}\n", bold(facts.name), facts.description, dim(facts.file.string()));
+  fmt::print("{}  plugin: {}\n{}\n", bold(facts.name), printable(facts.description), dim(facts.file.string()));
   print_indented("built with: " + facts.build);
   print_indented(fmt::format("loaded in {:.2f} ms", facts.load_time * 1e3));
   for (const auto& [kind, names] : facts.offers) print_indented(fmt::format("{}: {}", kind, fmt::join(names, ", ")));
@@ -161,7 +190,7 @@ std::optional<int> info_plugin(const std::string& thing, const sim::Library& lib
 }
 
 int info_robot(const std::string& name, const sim::Library& library) {
-  model::ModelLibrary models;
+  model::ModelLibrary models = robots_in_reach();
   const auto loaded = models.load(name);
   if (!loaded.ok()) return complain(loaded.error());
   const model::ModuleModel& robot = **loaded;
@@ -214,7 +243,7 @@ int info_robot(const std::string& name, const sim::Library& library) {
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   if (const auto printed = print_percepts_and_actions(*loaded, library); !printed.ok())
     return complain(printed.error());
-  fmt::print("  try: volvox run {}\n", robot.file);
+  fmt::print("  try: volvox run {}\n", printable(robot.file));
   return done;
 }
 
@@ -222,7 +251,7 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
   const auto experiment = sim::make_experiment(located, library);
   const auto parameters = experiment->parameters(located.folder);
   if (!parameters.ok()) return complain(parameters.error());
-  fmt::print("{}  {}\n", bold(located.name), describe_experiment(located, library));
+  fmt::print("{}  {}\n", bold(located.name), printable(describe_experiment(located, library)));
   if (!located.file.empty()) fmt::print("{}\n", dim(located.file.string()));
   fmt::print("\n");
   std::vector<std::vector<std::string>> rows = {{"--set", "default", "range", "meaning"}};
@@ -240,63 +269,107 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
                                         parameters->front().value.empty()
                                             ? fmt::format("VALUE   (VALUE: {})", parameters->front().description)
                                             : parameters->front().value);
-  fmt::print("  try: volvox run {}{}\n", located.name, setting);
+  fmt::print("  try: volvox run {}\n", printable(located.name + setting));
   return done;
 }
 
 }  // namespace
 
-int list_command(const std::string& what, bool json, const sim::Library& library) {
-  const std::vector<std::pair<std::string, Rows>> all = {{"experiments", experiments(library)},
-                                                         {"robots", robots()},
-                                                         {"engines", engines(library)},
-                                                         {"behaviors", registered(library.minds.behaviors)},
-                                                         {"sensors", registered(library.minds.sensors)},
-                                                         {"actuators", registered(library.minds.actuators)},
-                                                         {"noise", registered(library.minds.noise)},
-                                                         {"renderers", registered(render_engines(library))},
-                                                         {"extensions", registered(library.extensions)},
-                                                         {"plugins", plugins(library)}};
+std::vector<std::string> kinds_of_things() {
+  return {"experiments", "robots", "engines",   "behaviors",  "sensors",
+          "actuators",   "noise",  "renderers", "extensions", "plugins"};
+}
+
+namespace {
+
+Rows rows_of(const std::string& kind, bool described, const sim::Library& library) {
+  if (kind == "experiments") return experiments(library);
+  if (kind == "robots") return robots(described);
+  if (kind == "engines") return engines(library);
+  if (kind == "behaviors") return registered(library.minds.behaviors);
+  if (kind == "sensors") return registered(library.minds.sensors);
+  if (kind == "actuators") return registered(library.minds.actuators);
+  if (kind == "noise") return registered(library.minds.noise);
+  if (kind == "renderers") return registered(render_engines(library));
+  if (kind == "extensions") return registered(library.extensions);
+  if (kind == "plugins") return plugins(library);
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(const std::string& kind, const sim::Library& library) {
+  std::vector<std::string> names;
+  for (const std::string& one : kind.empty() ? kinds_of_things() : std::vector{kind})
+    for (const auto& [name, about] : rows_of(one, false, library)) names.push_back(name);
+  return names;
+}
+
+int list_command(const std::string& what, ListAs form, const sim::Library& library) {
+  const std::vector<std::string> kinds = kinds_of_things();
+  if (!what.empty() && std::find(kinds.begin(), kinds.end(), what) == kinds.end())
+    return complain(Error(fmt::format("there is nothing to list under '{}'", what),
+                          fmt::format("use one of: {}", fmt::join(kinds, ", "))));
+  if (form == ListAs::names) {
+    for (const std::string& name : names_of(what, library)) fmt::print("{}\n", printable(name));
+    return done;
+  }
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
-  bool found = false;
-  for (const auto& [name, rows] : all) {
-    if (!what.empty() && what != name) continue;
-    found = true;
-    if (json) {
-      for (const auto& [thing, about] : rows) object[name].push_back({{"name", thing}, {"description", about}});
+  for (const std::string& kind : what.empty() ? kinds : std::vector{what}) {
+    const Rows rows = rows_of(kind, true, library);
+    if (form == ListAs::json) {
+      for (const auto& [thing, about] : rows) object[kind].push_back({{"name", thing}, {"description", about}});
       continue;
     }
-    fmt::print("{}\n", bold(name));
-    std::vector<std::vector<std::string>> cells;
+    fmt::print("{}\n", bold(kind));
+    std::vector<std::vector<std::string>> cells = {{"", ""}};
     for (const auto& [thing, about] : rows) cells.push_back({thing, about});
-    cells.insert(cells.begin(), {"", ""});
     fmt::print("{}\n", report::text_table(cells).substr(1));
   }
-  if (!found) {
-    std::vector<std::string> names;
-    for (const auto& [name, rows] : all) names.push_back(name);
-    return complain(Error(fmt::format("there is nothing to list under '{}'", what),
-                          fmt::format("use one of: {}", fmt::join(names, ", "))));
-  }
-  if (json) fmt::print("{}\n", to_json_text(object, 2));
+  if (form == ListAs::json) fmt::print("{}\n", to_json_text(object, 2));
   return done;
 }
+
+std::vector<std::string> parameters_of(const std::string& experiment, const sim::Library& library) {
+  const auto located = sim::locate_experiment(experiment, library);
+  if (!located.ok()) return {};
+  const auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
+  if (!parameters.ok()) return {};
+  std::vector<std::string> names;
+  for (const model::ParameterDesc& parameter : *parameters) names.push_back(parameter.name);
+  return names;
+}
+
+int parameter_names_command(const std::string& experiment, const sim::Library& library) {
+  if (const auto located = sim::locate_experiment(experiment, library); !located.ok()) return complain(located.error());
+  for (const std::string& name : parameters_of(experiment, library)) fmt::print("{}\n", printable(name));
+  return done;
+}
+
+namespace {
+
+// A world file is told of as an experiment, any other as a robot.
+bool holds_a_world(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  return text.find("<world") != std::string::npos;
+}
+
+}  // namespace
 
 int info_command(const std::string& thing, const sim::Library& library) {
   if (thing == "engines") return info_engines(library.engines.names(), library);
   const auto one = [&](const auto& registry, const char* kind) {
-    fmt::print("{}  {}: {}\n", bold(thing), kind, registry.description(thing));
+    fmt::print("{}  {}: {}\n", bold(thing), kind, printable(registry.description(thing)));
     return done;
   };
   for (const std::string& name : library.engines.names())
     if (name == thing) return info_engines({name}, library);
   if (const auto located = sim::locate_experiment(thing, library);
-      located.ok() && (located->registered || thing.find('.') == std::string::npos))
+      located.ok() && (!model::names_a_model_file(thing) || holds_a_world(thing)))
     return info_experiment(*located, library);
-  model::ModelLibrary models;
-  const std::vector<std::string> robots = models.names();
-  if (std::find(robots.begin(), robots.end(), thing) != robots.end() || thing.ends_with(".sdf") ||
-      thing.ends_with(".urdf"))
+  const std::vector<std::string> robots = names_of("robots", library);
+  if (std::find(robots.begin(), robots.end(), thing) != robots.end() || model::names_a_model_file(thing))
     return info_robot(thing, library);
   if (const auto told = info_plugin(thing, library)) return *told;
   if (library.minds.behaviors.contains(thing)) return one(library.minds.behaviors, "behavior");
@@ -305,6 +378,7 @@ int info_command(const std::string& thing, const sim::Library& library) {
   if (library.minds.noise.contains(thing)) return one(library.minds.noise, "noise model");
   if (library.extensions.contains(thing)) return one(library.extensions, "extension");
   if (const auto renderers = render_engines(library); renderers.contains(thing)) return one(renderers, "render engine");
+  if (const auto why = model::why_no_model_file(thing)) return complain(*why);
   std::vector<std::string> names = robots;
   for (const sim::Located& located : sim::find_experiments(library)) names.push_back(located.name);
   for (const std::string& name : library.engines.names()) names.push_back(name);

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "volvox/base/index.h"
+#include "volvox/base/text.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/terminal.h"
 
@@ -182,6 +183,21 @@ int main(int argc, char** argv) {
 }
 )";
 
+constexpr const char* robot_readme_template = R"(# @name@
+Made by `volvox new robot @name@`. The robot is robots/@name@/@name@.sdf, an SDF file, which needs no build; world.sdf
+places three of them, and a world finds the robots in the folder robots/ beside it:
+
+    volvox info @name@
+    volvox run world.sdf
+
+Only behaviors of your own, in @name@.cpp, are to be built (Volvox must be installed; if it is not in a standard place,
+add -DCMAKE_PREFIX_PATH=WHERE to the first line):
+
+    cmake -B build -DCMAKE_BUILD_TYPE=Release
+    cmake --build build
+    ./build/@name@ run @target@
+)";
+
 constexpr const char* readme_template = R"(# @name@
 Made by `volvox new @kind@ @name@`. Build and run it (Volvox must be installed; if it is not in a
 standard place, add -DCMAKE_PREFIX_PATH=WHERE to the first line):
@@ -235,8 +251,8 @@ int new_command(const std::string& kind, const std::string& name, const std::str
     return complain(Error(fmt::format("'{}' is there already", root.string()),
                           "choose another name, or another place with --in DIR"));
 
-  std::vector<std::pair<fs::path, std::string>> files = {{"CMakeLists.txt", cmake_template},
-                                                         {"README.md", readme_template}};
+  std::vector<std::pair<fs::path, std::string>> files = {
+      {"CMakeLists.txt", cmake_template}, {"README.md", kind == "robot" ? robot_readme_template : readme_template}};
   std::string target = "world.sdf";
   if (kind == "behavior") {
     files.emplace_back(name + ".cpp", behavior_template);
@@ -258,10 +274,19 @@ int new_command(const std::string& kind, const std::string& name, const std::str
       return complain(
           Diagnostic{(root / path).string(), 0, "the file cannot be written", "choose another place with --in DIR"});
   }
-  fmt::print(
-      "Made {} in {}. Now:\n\n  cd {}\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  "
-      "./build/{} run {}\n",
-      kind, root.string(), root.string(), name, target);
+  if (kind == "robot")
+    fmt::print(
+        "Made robot in {0}. An SDF needs no build:\n\n  cd {0}\n  volvox info {1}\n  volvox run {2}\n\nWith behaviors "
+        "of "
+        "your own, in {1}.cpp:\n\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  ./build/{1} "
+        "run "
+        "{2}\n",
+        printable(root.string()), name, target);
+  else
+    fmt::print(
+        "Made {} in {}. Now:\n\n  cd {}\n  cmake -B build -DCMAKE_BUILD_TYPE=Release\n  cmake --build build\n  "
+        "./build/{} run {}\n",
+        kind, printable(root.string()), printable(root.string()), name, target);
   return done;
 }
 

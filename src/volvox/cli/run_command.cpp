@@ -11,6 +11,7 @@
 #include "volvox/cli/commands.h"
 #include "volvox/cli/film.h"
 #include "volvox/cli/terminal.h"
+#include "volvox/model/file_names.h"
 #include "volvox/net/pcapng.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/record/recording_format.h"
@@ -34,13 +35,22 @@ Result<fs::path> make_next_run_folder(std::string experiment) {
                     "give a folder that can be written, with --out DIR"};
 }
 
+std::string folder_name(const std::string& experiment_or_file, const std::string& name) {
+  std::error_code error;
+  const fs::path file = fs::absolute(experiment_or_file, error).lexically_normal();
+  if (!model::names_a_model_file(file) || !fs::is_regular_file(file, error)) return name;
+  const fs::path below = file.lexically_relative(fs::current_path(error));
+  const bool is_below = !error && !below.empty() && *below.begin() != "..";
+  return fs::path(is_below ? below : file.relative_path()).replace_extension().generic_string();
+}
+
 namespace {
 
 // The folder of the results. Made before the run: a run of hours must not end with a folder that cannot be written.
 Result<fs::path> make_output_folder(const RunArguments& arguments, const std::string& experiment) {
   if (arguments.save && !can_write_file(*arguments.save))
     return Diagnostic{*arguments.save, 0, "the snapshot cannot be written", "give --save a path that can be written"};
-  if (!arguments.out) return make_next_run_folder(experiment);
+  if (!arguments.out) return make_next_run_folder(folder_name(arguments.experiment, experiment));
   return fs::path(*arguments.out);
 }
 
@@ -84,9 +94,9 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
     rows.back().push_back(metric.note);
   }
   fmt::print("\n{}  {} modules, engine {}, {:.1f} s simulated in {:.2f} s ({} x real time), seed {}\n\n",
-             bold(printable(report.experiment)), report.modules, report.engine, report.sim_time, report.wall_time,
+             bold(report.experiment), report.modules, report.engine, report.sim_time, report.wall_time,
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
-  fmt::print("{}\n", printable(report::text_table(rows)));
+  fmt::print("{}\n", report::text_table(rows));
   if (report.pacing) fmt::print("{}\n", sim::pacing_text(*report.pacing));
   fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), printable(folder));
 }

@@ -149,8 +149,9 @@ nlohmann::ordered_json to_json(const SweepPlan& plan, const fs::path& folder, st
 int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& log) {
   auto plan = plan_sweep(arguments, library);
   if (!plan.ok()) return complain(plan.error());
-  const auto folder = arguments.run.out ? Result<fs::path>(fs::path(*arguments.run.out))
-                                        : make_next_run_folder("sweep_" + plan->experiment);
+  const auto folder = arguments.run.out
+                          ? Result<fs::path>(fs::path(*arguments.run.out))
+                          : make_next_run_folder("sweep_" + folder_name(arguments.run.experiment, plan->experiment));
   if (!folder.ok()) return complain(folder.error());
   const auto kept = keep_folder(*folder, 2);
   if (!kept.ok()) return complain(kept.error());

@@ -211,7 +211,8 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
     run.options = std::move(*options);
     plan.runs.push_back(std::move(run));
   }
-  plan.identity = to_json_text(identity(arguments, plan.experiment, plan.varied), 2);
+  plan.identity =
+      to_json_text(identity(arguments, folder_name(arguments.run.experiment, plan.experiment), plan.varied), 2);
   if (auto tried = try_settings(plan, *located, library); !tried.ok()) return tried.error();
   return plan;
 }
@@ -250,9 +251,13 @@ bool read_outcome(const fs::path& folder, SweepRun& run) {
   for (const auto& [key, value] : run.options.settings)
     if (!json["settings"].contains(key) || json["settings"][key] != value) return false;
   const auto number = [](const ordered_json& value) { return value.is_number() ? value.get<double>() : std::nan(""); };
-  run.status = json["status"].get<std::string>();
-  run.failure = json.value("failure", "");
-  run.state_hash = json["state_hash"].get<std::string>();
+  const auto text = [&](const char* key) {  // whatever else stands there, the file was damaged or edited
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+  };
+  run.status = text("status");
+  run.failure = text("failure");
+  run.state_hash = text("state_hash");
+  if (run.status.empty() || run.state_hash.empty()) return false;
   run.sim_time = number(json["sim_time_s"]);
   run.wall_time = number(json["wall_time_s"]);
   run.metrics.clear();

@@ -19,7 +19,7 @@ namespace {
 std::string styled(const char* code, const std::string& text) {
   static const bool wanted =
       is_terminal(STDERR_FILENO) && is_terminal(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
-  return wanted ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+  return wanted ? fmt::format("\x1b[{}m{}\x1b[0m", code, printable(text)) : printable(text);
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace volvox::cli {
 
 bool is_terminal(int descriptor);
-// Honours NO_COLOR, and is plain where standard error is not a terminal.
+// Honours NO_COLOR, and is plain where standard error is not a terminal. The text may come from outside: see
+// printable().
 std::string bold(const std::string& text);
 std::string dim(const std::string& text);
 std::string red(const std::string& text);

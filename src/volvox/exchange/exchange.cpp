@@ -356,7 +356,7 @@ void Exchange::received(net::Network&, const net::Reception& reception) {
   ++tally.received;
   tally.last_from = message.from;
   tally.last_power = reception.power_w;
-  receiver_.received(to.agent, std::move(message));
+  receiver_.received(to.agent, owners_[reception.from.index].agent, std::move(message));
 }
 
 void Exchange::send_finished(net::Network&, const net::SendReport& report) {

@@ -35,7 +35,8 @@ using PropagationRegistry = Registry<PropagationFactory>;
 // (network().now()); it may call send().
 class Receiver {
  public:
-  virtual void received(AgentIndex agent, Message message) = 0;
+  // The sender is for those who watch the run: a message that came through a dock does not tell it to the agent.
+  virtual void received(AgentIndex agent, AgentIndex sender, Message message) = 0;
   virtual void sent(AgentIndex agent, const SendReport& report) = 0;
 
  protected:

@@ -18,6 +18,7 @@
 #include "volvox/base/index.h"
 #include "volvox/exchange/message.h"
 #include "volvox/mind/anatomy.h"
+#include "volvox/mind/message_types.h"
 #include "volvox/world/indices.h"
 
 namespace volvox::mind {
@@ -114,10 +115,12 @@ class Agent {
   // to.
   template <class T>
   void send(std::string_view outlet, const T& content, const SendOptions& options = {}) {
+    remember_message_type<T>();
     put(outlet_index(outlet), Payload::of(content), options);
   }
   template <class T>
   void broadcast(const T& content, const SendOptions& options = {}) {  // at all docks
+    remember_message_type<T>();
     for (std::size_t d = 0; d < docks().size(); ++d) put(narrow<int>(d), Payload::of(content), options);
   }
   // As the master of a serial bus: asks a slave for the first message of its queue.

@@ -46,6 +46,25 @@ StepStatus Minds::first_failure() {
   return {};
 }
 
+namespace {
+
+// A key that nobody has read is a mistake in the world, or in a behaviour that reads it later.
+Result<void> check_parameters(const Parameters& parameters) {
+  if (auto values = parameters.check(false); !values.ok()) return values;
+  const auto all_read = parameters.check();
+  if (all_read.ok()) return {};
+  Error error;
+  for (Diagnostic unread : all_read.error().diagnostics()) {
+    unread.what += ", or does not read it in start()";
+    unread.fix +=
+        "; a behavior of your own that reads it only in step() is to read it in start() and to keep the value";
+    error.add(std::move(unread));
+  }
+  return error;
+}
+
+}  // namespace
+
 Result<void> Minds::start(const world::World& world, double dt) {
   ThreadPool alone(1);
   if (const StepStatus failure = sense(world, dt, alone); !failure.ok())
@@ -64,7 +83,7 @@ Result<void> Minds::start(const world::World& world, double dt) {
                         "correct the behavior, or give the module what it asks for"};
     }
     for (const Agent::Program& program : agents_[i].programs_)
-      if (auto checked = program.parameters.check(); !checked.ok()) return checked;
+      if (auto checked = check_parameters(program.parameters); !checked.ok()) return checked;
     for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
       if (auto added = add_controller(world, i, slot); !added.ok()) return added;
   }
@@ -292,7 +311,7 @@ void Minds::send_ideal(const world::World& world, std::int64_t tick, AgentIndex 
   message.mailbox = out.options.mailbox;
   message.sent = agent.now_;
   message.payload = std::move(out.payload);
-  in_flight_.push_back({tick + fate.delay_ticks, agent_of_placement_[neighbor], std::move(message)});
+  in_flight_.push_back({tick + fate.delay_ticks, agent_of_placement_[neighbor], std::move(message), i});
 }
 
 void Minds::send_on_network(AgentIndex i, Outgoing& out) {
@@ -372,7 +391,7 @@ StepStatus Minds::act(world::World& world) {
 }
 
 // A message has arrived: Behavior::receive may consume it, otherwise it goes into the mailbox.
-void Minds::hand_over(AgentIndex i, Message message) {
+void Minds::hand_over(AgentIndex i, AgentIndex sender, Message message) {
   VOLVOX_ASSERT(i < agents_.size());
   VOLVOX_ASSERT(message.sent <= message.arrived);
   VOLVOX_ASSERT(message.outlet >= 0 && message.outlet < std::ssize(agents_[i].anatomy_->outlet_names));
@@ -386,9 +405,7 @@ void Minds::hand_over(AgentIndex i, Message message) {
     return;
   }
   ++network_.delivered;
-  if (watch_arrivals_)
-    arrivals_.push_back(
-        {i, message.outlet, message.sent, message.arrived, narrow<std::uint32_t>(message.payload.size())});
+  if (watch_arrivals_) arrivals_.push_back({i, message.outlet, message.sent, message.arrived, sender, message.payload});
   bool taken = false;
   if (const std::size_t slot = first_slot_[i] + owner; slot < first_slot_[i + 1])
     guarded(i, slot, "receive", [&](Behavior& b, Agent& a) { taken = b.receive(a, message); });
@@ -402,9 +419,9 @@ void Minds::hand_over(AgentIndex i, Message message) {
   agent.mailbox_.push_back(std::move(message));
 }
 
-void Minds::received(AgentIndex agent, Message message) {
+void Minds::received(AgentIndex agent, AgentIndex sender, Message message) {
   last_called_ = agent;
-  hand_over(agent, std::move(message));
+  hand_over(agent, sender, std::move(message));
 }
 
 void Minds::sent(AgentIndex agent, const SendReport& report) {
@@ -430,7 +447,7 @@ StepStatus Minds::deliver(const world::World& world, Time tick_end, std::int64_t
     InFlight& flight = in_flight_[arrived];
     VOLVOX_ASSERT(flight.receiver < agents_.size());
     flight.message.arrived = tick_end;
-    hand_over(flight.receiver, std::move(flight.message));
+    hand_over(flight.receiver, flight.sender, std::move(flight.message));
   }
   in_flight_.erase(in_flight_.begin(), in_flight_.begin() + arrived);
   if (exchange_) exchange_->update_links(world);

@@ -74,7 +74,8 @@ class Minds final : private exchange::Receiver {
     AgentIndex agent = 0;  // the receiver
     int outlet = 0;        // of the receiver
     Time sent, arrived;
-    std::uint32_t bytes = 0;
+    AgentIndex sender;  // nobody: it was sent before the snapshot that the run began with
+    Payload payload;
   };
   void watch_arrivals() { watch_arrivals_ = true; }  // arrivals() is empty without it
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
@@ -113,6 +114,7 @@ class Minds final : private exchange::Receiver {
     std::int64_t due = 0;  // the tick at whose end it arrives
     AgentIndex receiver = 0;
     Message message;
+    AgentIndex sender{};  // for arrivals() only: no part of the state
     template <class A>
     void archive(A& ar) {
       ar("due", due);
@@ -157,8 +159,8 @@ class Minds final : private exchange::Receiver {
   void send_ideal(const world::World& world, std::int64_t tick, AgentIndex i, Outgoing& out);
   void send_on_network(AgentIndex i, Outgoing& out);
   void answer(AgentIndex i);
-  void hand_over(AgentIndex i, Message message);
-  void received(AgentIndex agent, Message message) override;
+  void hand_over(AgentIndex i, AgentIndex sender, Message message);
+  void received(AgentIndex agent, AgentIndex sender, Message message) override;
   void sent(AgentIndex agent, const SendReport& report) override;
   StepStatus failed(AgentIndex i, std::string what) const;
   StepStatus first_failure();

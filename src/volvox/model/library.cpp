@@ -4,6 +4,7 @@
 #include <set>
 
 #include "volvox/base/platform/paths.h"
+#include "volvox/model/file_names.h"
 #include "volvox/model/reader.h"
 #include "volvox/model/schema.h"
 #include "volvox/model/sdf_bridge.h"
@@ -17,11 +18,6 @@ namespace fs = std::filesystem;
 bool is_file(const fs::path& path) {
   std::error_code code;
   return fs::is_regular_file(path, code);
-}
-
-bool names_a_file(const fs::path& path) {
-  const std::string extension = path.extension().string();
-  return extension == ".sdf" || extension == ".urdf" || extension == ".world" || extension == ".xml";
 }
 
 // Removes the scheme from a URI and returns it; "" if there is none.
@@ -47,6 +43,27 @@ Diagnostic no_download(const std::string& uri) {
 }
 
 }  // namespace
+
+bool names_a_model_file(const fs::path& file) {
+  const std::string extension = file.extension().string();
+  return extension == ".sdf" || extension == ".urdf" || extension == ".world" || extension == ".xml";
+}
+
+std::optional<Diagnostic> why_no_model_file(const fs::path& file) {
+  std::error_code code;
+  if (names_a_model_file(file) || !fs::exists(file, code)) return std::nullopt;
+  const std::string name = file.string();
+  if (fs::is_directory(file, code)) {
+    const fs::path world = file / "world.sdf";
+    return Diagnostic{name, 0, "this is a folder",
+                      is_file(world) ? fmt::format("name the world in it: {}", world.string())
+                                     : "name the .sdf or .urdf file itself"};
+  }
+  return Diagnostic{name, 0, "this file is neither SDF nor URDF, by its name",
+                    file.extension() == ".xacro"
+                        ? fmt::format("make a URDF of it: xacro {} > {}.urdf", name, file.stem().string())
+                        : "give a file that ends in .sdf, .urdf, .world or .xml"};
+}
 
 ModelLibrary::ModelLibrary() : ModelLibrary(platform::resource_path()) {}
 ModelLibrary::ModelLibrary(std::vector<fs::path> resource_path) : resource_path_(std::move(resource_path)) {}
@@ -74,7 +91,7 @@ Result<fs::path> ModelLibrary::find(const std::string& name_or_path, const fs::p
   const std::string scheme = take_scheme(name);
   if (scheme == "http" || scheme == "https") return no_download(name_or_path);
   const fs::path path = name;
-  if (names_a_file(path)) {
+  if (names_a_model_file(path)) {
     for (const fs::path& folder : folders(relative_to)) {
       for (const fs::path& candidate : {folder / path, folder / "robots" / path}) {
         if (is_file(candidate)) return candidate;
@@ -97,6 +114,7 @@ Result<fs::path> ModelLibrary::find(const std::string& name_or_path, const fs::p
       }
     }
   }
+  if (const auto why = why_no_model_file(relative_to / path)) return *why;
   return Diagnostic{
       {},
       0,

@@ -6,14 +6,50 @@
 #include <cctype>
 
 #include "volvox/base/text.h"
+#include "volvox/model/expression.h"
 #include "volvox/model/names.h"
 
 namespace volvox::model {
 namespace {
 
-bool is_identifier(std::string_view name) {
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+// A ${...} in a text, outside of comments.
+struct Hole {
+  std::size_t begin = 0, end = 0;
+  std::string_view inside;
+  bool closed = true;
+};
+
+std::vector<Hole> holes_of(std::string_view text) {
+  std::vector<Hole> holes;
+  std::size_t at = 0;
+  for (std::size_t dollar; (dollar = text.find("${", at)) != std::string_view::npos;) {
+    if (const std::size_t comment = text.find("<!--", at); comment < dollar) {
+      at = std::min(text.find("-->", comment), text.size());
+      continue;
+    }
+    const std::size_t close = text.find_first_of("}\n", dollar);
+    const bool closed = close != std::string_view::npos && text[close] == '}';
+    holes.push_back({dollar, closed ? close + 1 : dollar + 2, {}, closed});
+    if (closed) holes.back().inside = text.substr(dollar + 2, close - dollar - 2);
+    at = holes.back().end;
+  }
+  return holes;
+}
+
+void report_at(std::string_view text, std::size_t at, const std::string& what, const std::string& fix, Report& report) {
+  const std::string_view before = text.substr(0, at);
+  const std::size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  report.error(1 + narrow<int>(std::count(before.begin(), before.end(), '\n')),
+               fmt::format("column {}: {}", at - line_begin + 1, what), fix);
+}
+
+// Where ${index} has a meaning: in a <volvox:parameter> of a <volvox:population>.
+bool is_in_population(std::string_view text, std::size_t at) {
+  const std::size_t tag = text.rfind('<', at), open = text.rfind("<volvox:population", at);
+  if (tag == std::string_view::npos || open == std::string_view::npos) return false;
+  if (!text.substr(tag).starts_with("<volvox:parameter")) return false;
+  const std::size_t close = text.rfind("</volvox:population", at), end = text.find('>', open);
+  return (close == std::string_view::npos || close < open) && end < at && text[end - 1] != '/';
 }
 
 std::string range_text(const ParameterDesc& p) {
@@ -37,6 +73,8 @@ bool allows(const ParameterDesc& p, const std::string& value) {
   return number && (!p.min || *number >= *p.min) && (!p.max || *number <= *p.max);
 }
 
+bool is_expression(const std::string& value) { return value.find("${") != std::string::npos; }
+
 bool is_one_line(const std::string& value) {
   return std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20; });
 }
@@ -59,7 +97,7 @@ ParameterDesc read_parameter(const XMLElement& element, Report& report) {
   p.description = text_of(&element);
   if (!p.choices.empty() && (p.min || p.max || p.whole)) {
     report.error(element, fmt::format("parameter {} has both choices= and a range", p.name), "keep one of them");
-  } else if (!p.name.empty() && !allows(p, p.value)) {
+  } else if (!p.name.empty() && !is_expression(p.value) && !allows(p, p.value)) {
     report.error(element, fmt::format("the default \"{}\" of parameter {} is not {}", p.value, p.name, range_text(p)),
                  "change value=, or the range");
   }
@@ -68,7 +106,7 @@ ParameterDesc read_parameter(const XMLElement& element, Report& report) {
 
 }  // namespace
 
-std::vector<ParameterDesc> parameters_of(const XMLElement& world, Report& report) {
+std::vector<ParameterDesc> parameters_of(const XMLElement& world, const std::string& text, Report& report) {
   std::vector<ParameterDesc> parameters;
   for (const XMLElement* element : children(world, "volvox:parameter")) {
     ParameterDesc p = read_parameter(*element, report);
@@ -78,6 +116,21 @@ std::vector<ParameterDesc> parameters_of(const XMLElement& world, Report& report
       report.error(*element, fmt::format("there are two parameters named {}", p.name), "give each its own name");
     parameters.push_back(std::move(p));
   }
+  const std::size_t declared = parameters.size();
+  for (const Hole& hole : holes_of(text)) {  // ${name:-default} declares a parameter, too
+    const std::size_t colon = hole.inside.find(":-");
+    const std::string name(hole.inside.substr(0, colon));
+    if (colon == std::string_view::npos || !is_identifier(name)) continue;
+    const std::string value(hole.inside.substr(colon + 2));
+    const auto known =
+        std::find_if(parameters.begin(), parameters.end(), [&](const ParameterDesc& q) { return q.name == name; });
+    const int line = 1 + narrow<int>(std::count(text.begin(), text.begin() + hole.begin, '\n'));
+    if (known == parameters.end()) parameters.push_back({name, value, {}, {}, {}, "", line});
+    else if (std::cmp_greater_equal(known - parameters.begin(), declared) && known->value != value)
+      report_at(text, hole.begin,
+                fmt::format("the default of {} is {} here, but {} in line {}", name, value, known->value, known->line),
+                fmt::format("give it once, or declare it with <volvox:parameter name=\"{}\" .../>", name), report);
+  }
   return parameters;
 }
 
@@ -85,7 +138,11 @@ Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
                             const std::map<std::string, std::string>& settings, const std::string& file) {
   Error error;
   const std::vector<std::string> names = names_of(parameters);
-  for (const auto& [key, value] : settings) {
+  std::map<std::string, std::string> values = settings;
+  for (const ParameterDesc& p : parameters) values.emplace(p.name, p.value);
+  for (const auto& [key, given] : settings) {
+    const auto expanded = expand(given, values);
+    const std::string value = std::holds_alternative<std::string>(expanded) ? std::get<std::string>(expanded) : given;
     const auto found =
         std::find_if(parameters.begin(), parameters.end(), [&](const ParameterDesc& p) { return p.name == key; });
     if (found == parameters.end()) {
@@ -107,40 +164,48 @@ Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
 std::string substitute(const std::string& text, const std::map<std::string, std::string>& values, Report& report) {
   std::string result;
   result.reserve(text.size());
-  std::vector<std::string> names;
-  for (const auto& [name, value] : values) names.push_back(name);
   std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t dollar = text.find("${", at), comment = text.find("<!--", at);
-    if (dollar == std::string::npos) break;
-    if (comment < dollar) {
-      const std::size_t end = std::min(text.find("-->", comment), text.size());
-      result.append(text, at, end - at);
-      at = end;
+  for (const Hole& hole : holes_of(text)) {
+    result.append(text, at, hole.begin - at);
+    at = hole.end;
+    if (!hole.closed) {
+      report_at(text, hole.begin, "${ begins a parameter, but no } follows in this line", "write ${name}", report);
       continue;
     }
-    result.append(text, at, dollar - at);
-    const std::size_t close = text.find('}', dollar);
-    const std::string name = close == std::string::npos ? std::string() : text.substr(dollar + 2, close - dollar - 2);
-    const auto found = values.find(name);
-    if (found == values.end()) {
-      const int line = 1 + narrow<int>(std::count(text.begin(), text.begin() + dollar, '\n'));
-      if (is_identifier(name)) {
-        report.error(line, fmt::format("there is no parameter {} for ${{{}}}", name, name),
-                     names.empty() ? fmt::format("declare it with <volvox:parameter name=\"{}\" value=\"...\"/>", name)
-                                   : suggest(name, names));
-      } else {
-        report.error(line, "${ begins a parameter, but no name and } follow", "write ${name}");
-      }
-      result += "0";
-      at = close == std::string::npos ? dollar + 2 : close + 1;
+    const bool per_index = mentions(hole.inside, "index") && !values.contains("index");
+    if (per_index && !is_in_population(text, hole.begin)) {
+      report_at(text, hole.begin, "index has no meaning here",
+                "use it in a <volvox:parameter> of a <volvox:population>, or declare a parameter of that name", report);
       continue;
     }
-    result += xml_escaped(found->second);
-    at = close + 1;
+    std::map<std::string, std::string> known = values;
+    if (per_index) known["index"] = "0";  // to find mistakes where they are
+    const auto value = evaluate(hole.inside, known);
+    if (const auto* error = std::get_if<ExpressionError>(&value))
+      report_at(text, hole.begin + 2 + error->at, error->what, error->fix, report);
+    else if (per_index) result.append(text, hole.begin, hole.end - hole.begin);  // for expand_index()
+    else result += xml_escaped(std::get<std::string>(value));
   }
   result.append(text, at, std::string::npos);
   return result;
+}
+
+bool uses_index(const Mind& mind) {
+  return std::any_of(mind.parameters.begin(), mind.parameters.end(),
+                     [](const auto& parameter) { return is_expression(parameter.second); }) ||
+         std::any_of(mind.further.begin(), mind.further.end(), uses_index);
+}
+
+void expand_index(Mind& mind, std::int64_t index, std::map<std::string, std::string> values, Report& report) {
+  values["index"] = std::to_string(index);
+  for (auto& [name, text] : mind.parameters) {
+    if (!is_expression(text)) continue;
+    const auto value = expand(text, values);
+    if (const auto* error = std::get_if<ExpressionError>(&value))
+      report.error(mind.line, fmt::format("parameter {} of module {}: {}", name, index, error->what), error->fix);
+    else text = std::get<std::string>(value);
+  }
+  for (Mind& more : mind.further) expand_index(more, index, values, report);
 }
 
 }  // namespace volvox::model

@@ -1,4 +1,4 @@
-// <volvox:parameter>, which --set can change, and ${name} in the text of a world. Internal to model/.
+// <volvox:parameter>, which --set can change, and ${...} in the text of a world. Internal to model/.
 #pragma once
 
 #include <map>
@@ -10,10 +10,14 @@
 
 namespace volvox::model {
 
-std::vector<ParameterDesc> parameters_of(const XMLElement& world, Report& report);
+// The <volvox:parameter>s of a world, and what ${name:-default} declares in the text of its file.
+std::vector<ParameterDesc> parameters_of(const XMLElement& world, const std::string& text, Report& report);
 
-// Replaces every ${name} outside of comments. Values are escaped and contain no line breaks, so
-// neither the structure nor the line numbers of the file change.
+// Replaces every ${...} (expression.h) outside of comments. Values are escaped and contain no line breaks, so
+// neither the structure nor the line numbers of the file change. What uses `index` in a population stays.
 std::string substitute(const std::string& text, const std::map<std::string, std::string>& values, Report& report);
+bool uses_index(const Mind& mind);
+// The ${...index...} that substitute() left in the parameters of a mind, for one module of a population.
+void expand_index(Mind& mind, std::int64_t index, std::map<std::string, std::string> values, Report& report);
 
 }  // namespace volvox::model

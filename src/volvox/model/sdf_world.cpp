@@ -21,11 +21,12 @@ namespace fs = std::filesystem;
 
 class WorldReader {
  public:
-  WorldReader(const XMLElement& world, const sdf::World& from, const fs::path& file, ModelLibrary& library,
-              Report& report)
+  WorldReader(const XMLElement& world, const sdf::World& from, const fs::path& file,
+              const std::map<std::string, std::string>& values, ModelLibrary& library, Report& report)
       : element_(world),
         sdf_(from),
         folder_(file.parent_path()),
+        values_(values),
         library_(library),
         report_(report),
         builder_(from.Name(), report.file()) {}
@@ -214,6 +215,11 @@ class WorldReader {
     else if (type == "ring") builder_.add_ring(model, count, from, to, turn, pose, name, options);
     else if (type == "grid") builder_.add_grid(model, grid, pose.value_or(Pose{}), name, options);
     else builder_.add_lattice(model, grid, pose.value_or(Pose{}), name, options);
+    if (!options.mind || !uses_index(*options.mind)) return;
+    const std::int64_t all = linked ? count : std::int64_t{grid.count_x} * grid.count_y * grid.count_z;
+    for (std::int64_t i = 0; i < all && report_.ok(); ++i)
+      if (const int module = builder_.find(name + std::to_string(i)); module >= 0)
+        expand_index(*builder_.placement(module).mind, i, values_, report_);
   }
 
   void refuse(const XMLElement& e, const std::string& type, const std::vector<const char*>& names) {
@@ -337,6 +343,7 @@ class WorldReader {
   const XMLElement& element_;
   const sdf::World& sdf_;
   fs::path folder_;
+  const std::map<std::string, std::string>& values_;  // of the parameters
   ModelLibrary& library_;
   Report& report_;
   WorldBuilder builder_;
@@ -380,7 +387,8 @@ const XMLElement* find_world(const XMLElement& root, Report& report) {
 }
 
 Result<WorldModel> read_world_element(const std::string& text, const XMLElement& root, const fs::path& file,
-                                      ModelLibrary& library, Report& report) {
+                                      const std::map<std::string, std::string>& values, ModelLibrary& library,
+                                      Report& report) {
   check_our_elements(root, report);
   check_standard_elements(root, report);
   const XMLElement* world = find_world(root, report);
@@ -393,7 +401,7 @@ Result<WorldModel> read_world_element(const std::string& text, const XMLElement&
     report.error(root, "sdformat finds no world here", "compare it with the SDF specification, sdformat.org/spec");
     return report.error();
   }
-  return WorldReader(*world, *parsed.WorldByIndex(0), file, library, report).read();
+  return WorldReader(*world, *parsed.WorldByIndex(0), file, values, library, report).read();
 }
 
 }  // namespace
@@ -406,7 +414,7 @@ Result<std::vector<ParameterDesc>> read_parameters(const fs::path& file) {
   if (!parse_xml(*text, document, report)) return report.error();
   const XMLElement* world = find_world(*document.RootElement(), report);
   std::vector<ParameterDesc> parameters;
-  if (world != nullptr) parameters = parameters_of(*world, report);
+  if (world != nullptr) parameters = parameters_of(*world, *text, report);
   if (!report.ok()) return report.error();
   return parameters;
 }
@@ -426,7 +434,7 @@ Result<WorldModel> read_world_text(std::string text, const fs::path& file,
   if (!parse_xml(text, document, report)) return report.error();
   const XMLElement* world = find_world(*document.RootElement(), report);
   std::vector<ParameterDesc> parameters;
-  if (world != nullptr) parameters = parameters_of(*world, report);
+  if (world != nullptr) parameters = parameters_of(*world, text, report);
   if (!report.ok()) return report.error();
   if (Result<void> fine = check_settings(parameters, settings, file.string()); !fine.ok()) return fine.error();
   if (world == nullptr) return world_around(text, file, library, warnings);
@@ -437,7 +445,7 @@ Result<WorldModel> read_world_text(std::string text, const fs::path& file,
   if (!report.ok()) return report.error();
   tinyxml2::XMLDocument substituted;
   if (!parse_xml(text, substituted, report)) return report.error();
-  Result<WorldModel> result = read_world_element(text, *substituted.RootElement(), file, library, report);
+  Result<WorldModel> result = read_world_element(text, *substituted.RootElement(), file, values, library, report);
   if (warnings != nullptr) warnings->insert(warnings->end(), report.warnings().begin(), report.warnings().end());
   return result;
 }

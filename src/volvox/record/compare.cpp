@@ -42,6 +42,29 @@ RecordedTick::Dock dock_as_recorded(const world::World& world, std::uint32_t doc
   return now;
 }
 
+std::vector<RecordedTick::Arrival> arrivals_as_recorded(const mind::Minds& minds) {
+  // In a tick with many messages the further ones have no content, because text is slow.
+  constexpr std::size_t most_of_contents = 64 << 10, longest_content = 500;  // bytes
+  std::size_t left = most_of_contents;
+  std::vector<RecordedTick::Arrival> all;
+  for (const mind::Minds::Arrival& a : minds.arrivals()) {
+    mind::MessageText text = left > 0 ? mind::text_of(a.payload) : mind::MessageText{};
+    if (text.content.size() > longest_content) text.content = text.content.substr(0, longest_content) + "...";
+    left -= std::min(left, text.content.size());
+    all.push_back({a.agent, low_word(a.outlet), narrow<std::uint32_t>(a.payload.size()), a.sent, a.arrived, a.sender,
+                   valid_utf8(text.type), valid_utf8(text.content)});
+  }
+  return all;
+}
+
+std::vector<RecordedTick::DockEvent> dock_events_as_recorded(const sim::Simulation& simulation) {
+  constexpr const char* names[] = {"captured", "engaged", "released", "broken"};  // by DockEvent::Kind
+  std::vector<RecordedTick::DockEvent> all;
+  for (const world::DockEvent& event : simulation.dock_events())
+    all.push_back({names[number_of(event.kind)], event.dock_a, event.dock_b, event.load});
+  return all;
+}
+
 Found compare_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                    std::uint32_t p) {
   constexpr const char* coordinates[7] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
@@ -101,6 +124,7 @@ Result<Found> Comparison::look(const RecordedTick& then) {
   for (std::uint32_t p = 0; p < world.placements(); ++p)
     if (Found found = compare_body(then, names, world, p)) return found;
   if (Found found = compare_docks(then, names, world)) return found;
+  if (Found found = compare_dock_events(then)) return found;
   if (Found found = compare_arrivals(then)) return found;
   if (Found found = compare_traffic(then)) return found;
   if (Found found = compare_log(then)) return found;
@@ -109,22 +133,42 @@ Result<Found> Comparison::look(const RecordedTick& then) {
 }
 
 Found Comparison::compare_arrivals(const RecordedTick& then) const {
-  const auto& now = simulation_.minds().arrivals();
+  std::vector<RecordedTick::Arrival> now = arrivals_as_recorded(simulation_.minds());
+  const auto is_old = [](const RecordedTick::Arrival& a) { return !a.sender.valid() && a.type.empty(); };
+  if (std::all_of(then.arrivals.begin(), then.arrivals.end(), is_old))  // before recordings had these
+    for (RecordedTick::Arrival& arrival : now) arrival.sender = world::nobody, arrival.type = arrival.content = "";
+  const auto text = [](const std::vector<RecordedTick::Arrival>& all, std::size_t i) {
+    if (i >= all.size()) return std::string("none");
+    const RecordedTick::Arrival& a = all[i];
+    return fmt::format("{} bytes, sent at {} ns, arrived at {} ns{}{}{}", a.bytes, a.sent.ns, a.arrived.ns,
+                       a.sender.valid() ? fmt::format(", from agent {}", a.sender) : "",
+                       a.type.empty() ? "" : ", " + a.type + " ", a.content);
+  };
   for (std::size_t i = 0; i < std::max(now.size(), then.arrivals.size()); ++i) {
-    const auto text = [](const auto& a) {
-      return fmt::format("{} bytes, sent at {} ns, arrived at {} ns", a.bytes, a.sent.ns, a.arrived.ns);
-    };
-    const std::string a = i < then.arrivals.size() ? text(then.arrivals[i]) : "none";
-    const std::string b = i < now.size() ? text(now[i]) : "none";
+    const std::string a = text(then.arrivals, i), b = text(now, i);
     const bool listed = i < then.arrivals.size() && i < now.size();
-    if (listed && a == b && then.arrivals[i].agent == now[i].agent &&
-        then.arrivals[i].outlet == low_word(now[i].outlet))
+    if (listed && a == b && then.arrivals[i].agent == now[i].agent && then.arrivals[i].outlet == now[i].outlet)
       continue;
     const std::size_t agent = i < now.size() ? now[i].agent : then.arrivals[i].agent;
     const auto& names = recording_.names().agents;
     return Difference{agent < names.size() ? names[agent] : "", fmt::format("message {} that arrived", i + 1),
                       fmt::format("{} then; {} now", a, b)};
   }
+  return {};
+}
+
+Found Comparison::compare_dock_events(const RecordedTick& then) const {
+  if (then.dock_events.empty()) return {};  // recordings of before have none; what is missing, the docks show
+  const std::vector<RecordedTick::DockEvent> now = dock_events_as_recorded(simulation_);
+  const auto text = [](const std::vector<RecordedTick::DockEvent>& all, std::size_t i) {
+    if (i >= all.size()) return std::string("none");
+    const world::DockLoad& load = all[i].load;
+    return fmt::format("{} of docks {} and {}, {} {} {} {}", all[i].event, all[i].dock, all[i].partner, load.axial,
+                       load.shear, load.bending, load.torsion);
+  };
+  for (std::size_t i = 0; i < std::max(now.size(), then.dock_events.size()); ++i)
+    if (const std::string a = text(then.dock_events, i), b = text(now, i); a != b)
+      return Difference{"", fmt::format("dock event {}", i + 1), fmt::format("{} then; {} now", a, b)};
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Compares what a recording holds of a tick with the same tick of a run computed anew: poses, joints, docks, messages,
-// traffic, minds, log lines and metrics, rounded as they were recorded.
+// Compares what a recording holds of a tick with the same tick of a run computed anew: poses, joints, docks and their
+// events, messages, traffic, minds, log lines and metrics, rounded as they were recorded.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,10 @@ namespace volvox::record {
 
 // A dock, as it is recorded.
 RecordedTick::Dock dock_as_recorded(const world::World& world, std::uint32_t dock);
+
+// What happened in the last tick, as it is recorded.
+std::vector<RecordedTick::Arrival> arrivals_as_recorded(const mind::Minds& minds);
+std::vector<RecordedTick::DockEvent> dock_events_as_recorded(const sim::Simulation& simulation);
 
 struct Difference {
   std::string module;  // empty: it belongs to no module
@@ -38,6 +42,7 @@ class Comparison {
 
  private:
   std::optional<Difference> compare_arrivals(const RecordedTick& then) const;
+  std::optional<Difference> compare_dock_events(const RecordedTick& then) const;
   std::optional<Difference> compare_traffic(const RecordedTick& then);
   Result<std::optional<Difference>> compare_minds(const RecordedTick& then);
   std::optional<Difference> compare_log(const RecordedTick& then) const;

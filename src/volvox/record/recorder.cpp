@@ -177,10 +177,11 @@ void Recorder::record(const sim::Simulation& simulation) {
   record_transforms(simulation.world(), first_of_chunk);
   record_joints(simulation.world());
   record_docks(simulation.world(), first_of_chunk);
+  record_dock_events(simulation);
   record_messages(simulation.minds());
   record_traffic(simulation);
   record_minds(simulation.minds());
-  record_log(simulation.minds());
+  record_log(simulation);
 }
 
 void Recorder::record_state(const sim::Simulation& simulation) {
@@ -254,14 +255,16 @@ void Recorder::record_docks(const world::World& world, bool all) {
 }
 
 void Recorder::record_messages(const mind::Minds& minds) {
-  if (minds.arrivals().empty()) return;
-  column_a_.clear(), column_b_.clear(), column_c_.clear(), column_d_.clear(), column_e_.clear();
-  for (const mind::Minds::Arrival& arrival : minds.arrivals()) {
+  const std::vector<RecordedTick::Arrival> arrivals = arrivals_as_recorded(minds);
+  if (arrivals.empty()) return;
+  column_a_.clear(), column_b_.clear(), column_c_.clear(), column_d_.clear(), column_e_.clear(), column_f_.clear();
+  for (const RecordedTick::Arrival& arrival : arrivals) {
     column_a_.push_back(arrival.agent);
     column_b_.push_back(arrival.outlet);
+    column_c_.push_back(arrival.bytes);
     column_d_.push_back(arrival.sent.ns);
     column_e_.push_back(arrival.arrived.ns);
-    column_c_.push_back(arrival.bytes);
+    column_f_.push_back(arrival.sender);
   }
   message_.clear();
   message_.packed(1, all_of(column_a_));
@@ -269,7 +272,24 @@ void Recorder::record_messages(const mind::Minds& minds) {
   message_.packed(3, all_of(column_d_));
   message_.packed(4, all_of(column_e_));
   message_.packed(5, all_of(column_c_));
+  message_.packed(6, all_of(column_f_));
+  for (const RecordedTick::Arrival& arrival : arrivals)
+    message_.text(7, arrival.type), message_.text(8, arrival.content);
   write(format::messages, message_.bytes());
+}
+
+void Recorder::record_dock_events(const sim::Simulation& simulation) {
+  for (const RecordedTick::DockEvent& event : dock_events_as_recorded(simulation)) {
+    message_.clear();
+    message_.text(1, event.event);
+    message_.integer(2, event.dock);
+    message_.integer(3, event.partner);
+    message_.real(4, event.load.axial);
+    message_.real(5, event.load.shear);
+    message_.real(6, event.load.bending);
+    message_.real(7, event.load.torsion);
+    write(format::dock_events, message_.bytes());
+  }
 }
 
 void Recorder::record_traffic(const sim::Simulation& simulation) {
@@ -304,11 +324,14 @@ void Recorder::record_minds(const mind::Minds& minds) {
   }
 }
 
-void Recorder::record_log(const mind::Minds& minds) {
+// The time is that at which the agents thought, as in the log of the run: the beginning of the tick that ends now.
+void Recorder::record_log(const sim::Simulation& simulation) {
   constexpr std::uint64_t info = 2;  // Foxglove's number
+  const mind::Minds& minds = simulation.minds();
+  const Time begin = simulation.settings().dt.start_of(std::max<std::int64_t>(0, tick_ - 1));
   for (const mind::Minds::LogLine& line : minds.log_lines()) {
     message_.clear();
-    message_.message(1, timestamp(now_));
+    message_.message(1, timestamp(begin));
     message_.integer(2, info);
     message_.text(3, valid_utf8(line.text));
     message_.text(4, valid_utf8(minds.agent(line.agent).name()));

@@ -48,10 +48,11 @@ class Recorder {
   void record_transforms(const world::World& world, bool all);
   void record_joints(const world::World& world);
   void record_docks(const world::World& world, bool all);
+  void record_dock_events(const sim::Simulation& simulation);
   void record_messages(const mind::Minds& minds);
   void record_traffic(const sim::Simulation& simulation);
   void record_minds(const mind::Minds& minds);
-  void record_log(const mind::Minds& minds);
+  void record_log(const sim::Simulation& simulation);
   void record_inputs(const std::vector<sim::Input>& inputs);
   void record_state(const sim::Simulation& simulation);
 
@@ -77,7 +78,7 @@ class Recorder {
   // Buffers that are reused in every tick.
   std::string mind_;
   std::vector<double> positions_, velocities_, torques_;
-  std::vector<std::uint32_t> column_a_, column_b_, column_c_;
+  std::vector<std::uint32_t> column_a_, column_b_, column_c_, column_f_;
   std::vector<std::uint64_t> column_d_, column_e_;
   std::vector<float> loads_;
   protobuf::Writer message_;

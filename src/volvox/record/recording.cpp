@@ -144,6 +144,7 @@ Result<const RecordedTick*> Recording::tick(std::int64_t tick) {
     const Stored& stored = stored_[next_];
     if (stored.tick != state_.tick || next_ == 0) {
       state_.arrivals.clear(), state_.log.clear(), state_.inputs.clear(), state_.traffic = {};
+      state_.dock_events.clear();
       state_.metrics.reset();
       state_.minds.clear();
       state_.tick = stored.tick;
@@ -243,20 +244,41 @@ Result<void> Recording::take(const McapMessage& message) {
   } else if (topic == format::messages) {
     std::array<std::vector<std::uint32_t>, 3> columns;
     std::array<std::vector<std::int64_t>, 2> times;
+    std::vector<std::uint32_t> senders;
+    std::vector<std::string> types, contents;
     while (reader.next()) {
       if (reader.field() == 1) columns[0] = reader.packed<std::uint32_t>();
       if (reader.field() == 2) columns[1] = reader.packed<std::uint32_t>();
       if (reader.field() == 3) times[0] = reader.packed<std::int64_t>();
       if (reader.field() == 4) times[1] = reader.packed<std::int64_t>();
       if (reader.field() == 5) columns[2] = reader.packed<std::uint32_t>();
+      if (reader.field() == 6) senders = reader.packed<std::uint32_t>();
+      if (reader.field() == 7) types.emplace_back(reader.text());
+      if (reader.field() == 8) contents.emplace_back(reader.text());
     }
     const std::size_t count = columns[0].size();
+    const bool old = senders.empty();  // before recordings had these
+    if (old) senders.resize(count, world::nobody), types.resize(count), contents.resize(count);
     good = columns[1].size() == count && columns[2].size() == count && times[0].size() == count &&
-           times[1].size() == count;
+           times[1].size() == count && senders.size() == count && types.size() == count && contents.size() == count;
     for (std::size_t i = 0; i < count && good; ++i) {
-      good = columns[0][i] < names_.agents.size();
-      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{times[0][i]}, Time{times[1][i]}});
+      good = columns[0][i] < names_.agents.size() && (senders[i] == world::nobody || senders[i] < names_.agents.size());
+      state_.arrivals.push_back({columns[0][i], columns[1][i], columns[2][i], Time{times[0][i]}, Time{times[1][i]},
+                                 senders[i], std::move(types[i]), std::move(contents[i])});
     }
+  } else if (topic == format::dock_events) {
+    RecordedTick::DockEvent event;
+    while (reader.next()) {
+      if (reader.field() == 1) event.event = reader.text();
+      if (reader.field() == 2) event.dock = low_word(reader.integer());
+      if (reader.field() == 3) event.partner = low_word(reader.integer());
+      if (reader.field() == 4) event.load.axial = reader.real();
+      if (reader.field() == 5) event.load.shear = reader.real();
+      if (reader.field() == 6) event.load.bending = reader.real();
+      if (reader.field() == 7) event.load.torsion = reader.real();
+    }
+    good = event.dock < names_.docks.size() && event.partner < names_.docks.size();
+    state_.dock_events.push_back(std::move(event));
   } else if (topic == format::traffic) {
     std::array<std::vector<std::uint32_t>, 2> docks;
     std::array<std::vector<float>, 4> rings;

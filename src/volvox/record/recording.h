@@ -53,8 +53,16 @@ struct RecordedTick {
     world::AgentIndex agent = 0;
     std::uint32_t outlet = 0, bytes = 0;
     Time sent, arrived;
+    world::AgentIndex sender{};     // nobody: unknown, as are the others in old recordings
+    std::string type{}, content{};  // the content as JSON; long ones are cut
   };
   std::vector<Arrival> arrivals;
+  struct DockEvent {
+    std::string event;  // captured, engaged, released, broken
+    world::DockIndex dock, partner;
+    world::DockLoad load;  // of dock when it broke
+  };
+  std::vector<DockEvent> dock_events;
   Traffic traffic;
   struct LogLine {
     std::string module, text;

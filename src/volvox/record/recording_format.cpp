@@ -19,6 +19,7 @@ const std::vector<Topic>& topics() {
   static const std::vector<Topic> all = {{transforms, "foxglove.FrameTransforms"},
                                          {joints, "volvox.Joints"},
                                          {docks, "volvox.Docks"},
+                                         {dock_events, "volvox.DockEvent"},
                                          {messages, "volvox.Messages"},
                                          {traffic, "volvox.Traffic"},
                                          {minds, "volvox.Mind"},
@@ -60,7 +61,14 @@ const std::vector<protobuf::MessageType>& types() {
         {"volvox",
          "Messages",
          {many("receiver", 1, Type::fixed32), many("dock", 2, Type::fixed32), many("sent_ns", 3, Type::fixed64),
-          many("arrived_ns", 4, Type::fixed64), many("bytes", 5, Type::fixed32)}},
+          many("arrived_ns", 4, Type::fixed64), many("bytes", 5, Type::fixed32), many("sender", 6, Type::fixed32),
+          many("type", 7, Type::text), many("content", 8, Type::text)}},
+        // One that happened in the tick; the load (N, N m) is that of dock when it broke.
+        {"volvox",
+         "DockEvent",
+         {one("event", 1, Type::text), one("dock", 2, Type::uint32), one("partner", 3, Type::uint32),
+          one("axial", 4, Type::real), one("shear", 5, Type::real), one("bending", 6, Type::real),
+          one("torsion", 7, Type::real)}},
         // Messages being sent: from dock to dock, and around transmitting antennas.
         {"volvox",
          "Traffic",

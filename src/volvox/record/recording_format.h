@@ -18,6 +18,7 @@ inline constexpr const char* version = "1";
 inline constexpr const char* transforms = "/tf";
 inline constexpr const char* joints = "/joints";
 inline constexpr const char* docks = "/docks";
+inline constexpr const char* dock_events = "/dock_events";
 inline constexpr const char* messages = "/messages";
 inline constexpr const char* traffic = "/traffic";
 inline constexpr const char* minds = "/minds";

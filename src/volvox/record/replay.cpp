@@ -221,7 +221,10 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
   Csv& links = tables.add("links", {"time_s", "link", "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw"});
   Csv& joints = tables.add("joints", {"time_s", "joint", "position", "velocity", "torque"});
   Csv& docks = tables.add("docks", {"time_s", "dock", "enabled", "latching", "engaged", "broken", "partner", "load"});
-  Csv& messages = tables.add("messages", {"sent_s", "arrived_s", "receiver", "outlet", "bytes"});
+  Csv& messages =
+      tables.add("messages", {"sent_s", "arrived_s", "receiver", "outlet", "bytes", "sender", "type", "content"});
+  Csv& events = tables.add("dock_events",
+                           {"time_s", "event", "dock", "partner", "axial_N", "shear_N", "bending_Nm", "torsion_Nm"});
   Csv& lines = tables.add("log", {"time_s", "module", "text"});
   Csv& inputs = tables.add(
       "inputs", {"time_s", "kind", "module", "name", "text", "value", "force_x_N", "force_y_N", "force_z_N"});
@@ -254,11 +257,16 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     last_docks = now.docks;
     for (const RecordedTick::Arrival& m : now.arrivals)
       messages.row(m.sent.seconds(), m.arrived.seconds(), names.agents[m.agent], names.outlet(m.agent, m.outlet),
-                   m.bytes);
-    for (const RecordedTick::LogLine& line : now.log) lines.row(time, line.module, line.text);
+                   m.bytes, m.sender < names.agents.size() ? names.agents[m.sender] : "", m.type, m.content);
+    for (const RecordedTick::DockEvent& e : now.dock_events)
+      events.row(time, e.event, names.docks[e.dock], names.docks[e.partner], e.load.axial, e.load.shear, e.load.bending,
+                 e.load.torsion);
+    // Agents think at the beginning of the tick that ends here; the log of the run has that time, too.
+    const double begin = recording.dt().start_of(std::max<std::int64_t>(0, t - 1)).seconds();
+    for (const RecordedTick::LogLine& line : now.log) lines.row(begin, line.module, line.text);
     for (const sim::Input& input : now.inputs) {
       const sim::InputRecord i = record_of(input);
-      inputs.row(time, i.kind, i.module, i.name, i.text, i.value, i.force.x, i.force.y, i.force.z);
+      inputs.row(begin, i.kind, i.module, i.name, i.text, i.value, i.force.x, i.force.y, i.force.z);
     }
     if (now.metrics) {
       metrics.field(time);

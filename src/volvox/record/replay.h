@@ -31,7 +31,7 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
                             const std::function<void(const sim::Progress&)>& progress = {},
                             const std::atomic<bool>* stop = nullptr);
 
-// Writes links.csv, joints.csv, docks.csv, messages.csv, log.csv, inputs.csv, metrics.csv and
+// Writes links.csv, joints.csv, docks.csv, messages.csv, dock_events.csv, log.csv, inputs.csv, metrics.csv and
 // state.csv into the folder; returns the names of the files written.
 Result<std::vector<std::string>> export_csv(Recording& recording, const std::filesystem::path& folder);
 

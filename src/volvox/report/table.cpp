@@ -22,7 +22,10 @@ std::vector<bool> number_columns(const Rows& rows) {
 
 }  // namespace
 
-std::string text_table(const Rows& rows) {
+std::string text_table(const Rows& given) {
+  Rows rows = given;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = printable(cell);
   const std::vector<bool> right = number_columns(rows);
   std::vector<std::size_t> widths(right.size());
   for (const auto& row : rows)

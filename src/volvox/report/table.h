@@ -8,7 +8,7 @@ namespace volvox::report {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string text_table(const Rows& rows);      // columns padded to their widest cell
+std::string text_table(const Rows& rows);      // columns padded to their widest cell; for a terminal, see printable()
 std::string markdown_table(const Rows& rows);  // in GitHub's syntax
 std::string html_table(const Rows& rows);      // an empty heading: none
 

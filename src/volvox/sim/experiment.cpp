@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "volvox/base/platform/paths.h"
+#include "volvox/model/file_names.h"
 
 namespace volvox::sim {
 namespace fs = std::filesystem;
@@ -59,7 +60,7 @@ std::vector<Located> find_experiments(const Library& library) {
 
 Result<Located> locate_experiment(const std::string& name_or_file, const Library& library) {
   const fs::path file = name_or_file;
-  if (file.extension() == ".sdf" || file.extension() == ".urdf" || file.extension() == ".world") {
+  if (model::names_a_model_file(file)) {
     std::error_code error;
     if (!fs::is_regular_file(file, error))
       return Error(fmt::format("there is no file '{}'", name_or_file), "check the path");
@@ -71,6 +72,7 @@ Result<Located> locate_experiment(const std::string& name_or_file, const Library
     if (located.name == name_or_file) return located;
     names.push_back(located.name);
   }
+  if (const auto why = model::why_no_model_file(file)) return *why;
   const std::string nearest = nearest_name(name_or_file, names);
   return Error(fmt::format("there is no experiment named '{}'", name_or_file),
                nearest.empty() ? "see them with: volvox list experiments; or give the path of an .sdf file"

@@ -108,6 +108,10 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.threads = options.threads;
   report_.modules = simulation_->world().modules().size();
   report_.settings = settings;
+  if (report_.modules == 0 && !located->registered)
+    log_.warning(Diagnostic{report_.file, 0, "nothing here has a mind, so that there are no modules: bodies only move",
+                            "give a robot <volvox:mind behavior=\"idle\"/> (in a URDF: inside <gazebo>)"}
+                     .text());
   sample_every_ = std::max<std::int64_t>(1, std::llround(0.05 / shared->run.dt.seconds()));
   report_.save_every = options.save_every;
   if (options.save_every)

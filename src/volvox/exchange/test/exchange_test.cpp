@@ -27,7 +27,7 @@ struct Echo final : Receiver {
   std::vector<Time> arrivals;
   std::vector<AgentIndex> agents;
   std::vector<Fate> fates;
-  void received(AgentIndex agent, Message message) override {
+  void received(AgentIndex agent, AgentIndex, Message message) override {
     arrivals.push_back(message.arrived);
     agents.push_back(agent);
     Bytes bytes = *message.as<Bytes>();

@@ -174,6 +174,93 @@ TEST_F(ReaderTest, ParametersAreSubstitutedAndChecked) {
   EXPECT_EQ(read(name, {{"n", "\"/><evil/>"}})->placements[0].name, "\"/><evil/>");
 }
 
+TEST_F(ReaderTest, ExpressionsAreCalculated) {
+  const auto z = [&](const std::string& expression, const std::map<std::string, std::string>& settings = {}) {
+    const Result<WorldModel> w = read(world("<volvox:parameter name=\"n\" value=\"4\"/><volvox:parameter name=\"m\" "
+                                            "value=\"${n*2}\" min=\"1\"/>\n<volvox:module name=\"a\" robot=\"hinge\" "
+                                            "pose=\"0 0 ${" +
+                                            expression + "} 0 0 0\"/>"),
+                                      settings);
+    return w.ok() ? w->placements[0].pose.position.z : throw std::runtime_error(w.error().text());
+  };
+  EXPECT_EQ(z("n"), 4);
+  EXPECT_EQ(z("n", {{"n", "7"}}), 7);
+  EXPECT_EQ(z("1 + 2*3 - 4/8"), 6.5);
+  EXPECT_EQ(z("-(n - 1)*0.5"), -1.5);
+  EXPECT_EQ(z("7 % 4 + -2"), 1);
+  EXPECT_EQ(z("1e-3*n"), 0.004);
+  EXPECT_EQ(z("min(n, 3, 9) + max(1, 2) + sqrt(16) + abs(-1) + floor(1.9) + ceil(0.1) + round(2.5)"), 15);
+  EXPECT_EQ(z("cos(0) + sin(0)"), 1);
+  EXPECT_NEAR(z("pi"), 3.14159265358979, 1e-14);
+  EXPECT_EQ(z("m"), 8);
+  EXPECT_EQ(z("m+1", {{"n", "5"}}), 11);
+  EXPECT_EQ(z("m", {{"m", "${n-1}"}}), 3);
+  EXPECT_THROW(z("m", {{"n", "0"}}), std::runtime_error) << "m is 0, and must be at least 1";
+  // A default declares a parameter.
+  EXPECT_EQ(z("gap:-0.25"), 0.25);
+  EXPECT_EQ(z("gap:-0.25", {{"gap", "3"}}), 3);
+  EXPECT_EQ(z("n:-9"), 4);
+  z("gap:-0.25");
+  const auto parameters = read_parameters(folder.path() / "world.sdf");
+  ASSERT_TRUE(parameters.ok());
+  ASSERT_EQ(parameters->size(), 3u);
+  EXPECT_EQ((*parameters)[2].name, "gap");
+  EXPECT_EQ((*parameters)[2].line, 4);
+  // Counts are whole numbers.
+  const std::string chain = world(
+      "<volvox:parameter name=\"n\" value=\"6\"/>\n<volvox:population name=\"s\" type=\"chain\" robot=\"hinge\" "
+      "count=\"${n/2}\" pose=\"0 0 0 0 0 0\" from=\"front\" to=\"back\"/>");
+  EXPECT_EQ(read(chain)->placements.size(), 3u);
+  expect_error(read(chain, {{"n", "5"}}), 4, "count=\"2.5\"", "whole number");
+}
+
+TEST_F(ReaderTest, MistakesInExpressionsHaveAColumn) {
+  const auto at = [&](const std::string& expression, int column, const std::string& what, const char* fix = "") {
+    expect_error(
+        read(world("<volvox:parameter name=\"word\" value=\"x\"/>\n<volvox:run duration=\"${" + expression + "}\"/>")),
+        4, "column " + std::to_string(column) + ": " + what, fix);
+  };
+  at("2*", 27, "a number, a parameter or a ( is missing here");
+  at("1+wort", 27, "there is no parameter wort", "did you mean word?");
+  at("word*2", 25, "word is 'x', which is not a number");
+  at("(1", 27, "a ( is not closed");
+  at("1/0", 25, "the result is not a finite number");
+  at("sqr(4)", 25, "there is no function sqr", "did you mean sqrt?");
+  at("sqrt(4, 2)", 25, "sqrt has one argument");
+  at("2 2", 27, "'2' is not expected here");
+  at("index", 23, "index has no meaning here");
+  at("", 25, "a number, a parameter or a ( is missing here");
+  at(std::string(1000, '('), 57, "this is nested too deeply");
+  expect_error(read(world("<volvox:parameter name=\"a\" value=\"${b}\"/><volvox:parameter name=\"b\" value=\"${a}\"/>"
+                          "\n<volvox:run duration=\"${a}\"/>")),
+               3, "in a circle");
+  expect_error(read(world("<volvox:run duration=\"${a\"/>")), 3, "column 23: ${ begins a parameter, but no } follows");
+}
+
+TEST_F(ReaderTest, ModulesOfAPopulationKnowTheirIndex) {
+  const Result<WorldModel> w = read(world(R"(<volvox:parameter name="step" value="0.5"/>
+<volvox:population name="s" type="grid" robot="hinge" count_x="3" spacing_x="1"><volvox:mind behavior="b">
+<volvox:parameter name="phase" value="${step*(index+1)}"/><volvox:parameter name="who" value="m${index}"/>
+<volvox:behavior name="c"><volvox:parameter name="last" value="${max(0, index-1)}"/></volvox:behavior>
+</volvox:mind></volvox:population>)"));
+  ASSERT_TRUE(w.ok()) << w.error().text();
+  ASSERT_EQ(w->placements.size(), 3u);
+  const Mind& mind = *w->placements[2].mind;
+  EXPECT_EQ(mind.parameters.at("phase"), "1.5");
+  EXPECT_EQ(mind.parameters.at("who"), "m2");
+  EXPECT_EQ(mind.further[0].parameters.at("last"), "1");
+  expect_error(
+      read(world(
+          R"(<volvox:population name="s" type="grid" robot="hinge" count_x="3" spacing_x="1"><volvox:mind behavior="b">
+<volvox:parameter name="phase" value="${1/(index-2)}"/></volvox:mind></volvox:population>)")),
+      3, "parameter phase of module 2: the result is not a finite number");
+  // Outside of a population it is a mistake.
+  expect_error(read(world(R"(<volvox:population name="s" type="grid" robot="hinge" count_x="3" spacing_x="1"/>
+<volvox:module name="a" robot="hinge" pose="9 0 0 0 0 0"><volvox:mind behavior="b">
+<volvox:parameter name="phase" value="${index}"/></volvox:mind></volvox:module>)")),
+               5, "column 39: index has no meaning here");
+}
+
 TEST_F(ReaderTest, AModelAloneStandsOnAGround) {
   const Result<WorldModel> w = read_world(folder.path() / "robots/hinge/hinge.sdf", {}, library);
   ASSERT_TRUE(w.ok()) << w.error().text();

@@ -357,12 +357,31 @@ TEST_F(RecordingTest, VerifyComparesWhatWasRecorded) {
   EXPECT_NE(found_after(format::state, 20, 1), "");
 }
 
+TEST_F(RecordingTest, TellsWhoSentWhat) {
+  record();
+  auto recording = open();
+  std::size_t messages = 0;
+  for (std::int64_t t = 0; t <= 60; ++t) {
+    auto tick = recording->tick(t);
+    ASSERT_TRUE(tick.ok()) << tick.error().text();
+    for (const RecordedTick::Arrival& arrival : (*tick)->arrivals) {
+      ++messages;
+      // A chain: the sender is a neighbour.
+      ASSERT_TRUE(arrival.sender.valid());
+      EXPECT_EQ(std::abs(int(std::uint32_t(arrival.sender)) - int(std::uint32_t(arrival.agent))), 1);
+      EXPECT_FALSE(arrival.type.empty());
+      EXPECT_FALSE(arrival.content.empty());
+    }
+  }
+  EXPECT_GT(messages, 0u);
+}
+
 TEST_F(RecordingTest, ExportsTables) {
   record("turner");
   auto recording = open();
   auto written = export_csv(*recording, folder_ / "csv");
   ASSERT_TRUE(written.ok()) << written.error().text();
-  EXPECT_EQ(written->size(), 8u);
+  EXPECT_EQ(written->size(), 9u);
   const auto lines = [&](const char* name) {
     std::ifstream in(folder_ / "csv" / name);
     std::size_t count = 0;
@@ -372,6 +391,11 @@ TEST_F(RecordingTest, ExportsTables) {
   EXPECT_EQ(lines("state.csv"), 62u);
   EXPECT_EQ(lines("links.csv"), 1 + 61 * recording->names().links.size());
   EXPECT_EQ(lines("log.csv"), 1u + 3 * 4);
+  std::ifstream log(folder_ / "csv" / "log.csv");
+  std::string heading, first;
+  std::getline(log, heading), std::getline(log, first);
+  // The 20th step begins at 19/60 s: the time of agent.time() there, and of the log on the terminal.
+  EXPECT_EQ(first, fmt::format("{},m0,step 20", TickLength::parse("1/60")->start_of(19).seconds()));
   EXPECT_FALSE(export_csv(*recording, "/proc/nowhere").ok());
 }
 

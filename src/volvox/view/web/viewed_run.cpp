@@ -146,7 +146,9 @@ void ViewedRun::step() {
   const mind::Minds& minds = run_->simulation().minds();
   if (viewer_.watched()) {
     traffic_.look(run_->simulation());
-    const double now = run_->simulation().now().seconds();
+    // At the beginning of the tick that ends now, as in the log of the run.
+    const sim::Simulation& simulation = run_->simulation();
+    const double now = simulation.settings().dt.start_of(std::max<std::int64_t>(0, simulation.tick() - 1)).seconds();
     for (const sim::Input& input : run_->simulation().inputs())
       viewer_.tell({{"type", "log"}, {"time", now}, {"module", sim::module_of(input)}, {"text", mark_of(input)}});
     for (const mind::Minds::LogLine& line : minds.log_lines())
