@@ -398,7 +398,9 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
       plan_bounce<double>({c.restitution, c.separation, c.approach, c.rebound, c.impulse != Vec3{}, pull, step});
   c.bounces = bounce.now, c.next_rebound = bounce.later;
   double give = c.separation < -deep && !c.bounces ? softness * std::min(hot.gram[0], alone) : 0;
-  if (where.island_a == where.island_b) give = std::max(give, softness_within * alone);
+  const bool pinched =
+      hot.gram[0] > least && a.anchored() && (where.island_b < 0 || islands[at(where.island_b)]->anchored());
+  if (where.island_a == where.island_b || pinched) give = std::max(give, softness_within * alone);
   set_target(c, give, step);
   if (bounce.now) c.target = std::max(c.target, bounce.speed);
   if (bounce.pass) c.target = unheard_of;

@@ -54,6 +54,8 @@ class Island {
 
   // Body indices; the order is the island's own.
   const std::vector<int>& bodies() const { return bodies_; }
+  // Whether it hangs on the world, or on what stands or is moved from outside: a hand holds it, or it is bolted down.
+  bool anchored() const { return anchored_; }
 
   // What follows may be shared out to the threads, if there are any.
   // Velocities at the end of the substep, with the contact impulses in Body::push.
@@ -108,6 +110,7 @@ class Island {
                         double step);
 
   std::vector<int> bodies_;
+  bool anchored_ = false;
 };
 
 }  // namespace volvox::physics::native

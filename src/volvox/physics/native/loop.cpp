@@ -116,6 +116,7 @@ void Loop::add_link(const World& world, int joint) {
   link.shape.dofs = desc.type == JointType::ball                                            ? 3
                     : desc.type == JointType::revolute || desc.type == JointType::prismatic ? 1
                                                                                             : 0;
+  anchored_ = anchored_ || link.a < 0 || link.b < 0;
   links_.push_back(link);
 }
 

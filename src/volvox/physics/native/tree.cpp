@@ -79,7 +79,7 @@ void Tree::add_node(const World& world, const TreePlan& plan, std::size_t step) 
     shape.closed = on_parent.rotation * on_child.rotation.conjugate();
     shape.dofs = dof_count(desc.type);
     if (parent < 0) {
-      free_root_ = false;
+      anchored_ = true;
       ground_ = shape.flipped ? desc.b : desc.a;
     }
   }
@@ -163,7 +163,7 @@ void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
   Node<double>& n = nodes_[i];
   load_state(world, bodies_[i], step, n);
   n.dragged = drags && any_drag(n.drag);
-  if (shapes_.size() == 1 && free_root_) {
+  if (shapes_.size() == 1 && !anchored_) {
     load_free_inertia(shapes_[i], n, lane(world.bodies[static_cast<std::size_t>(bodies_[i])].spin), step);
   } else {
     load_inertia(shapes_[i], n, step);
@@ -180,7 +180,7 @@ void Tree::load_node(World& world, std::size_t i, double step, bool drags) {
 }
 
 void Tree::load_ground(const World& world) {
-  if (free_root_) return;
+  if (!anchored_) return;
   const Pose pose = support_pose(world, ground_);
   ground_velocity_ = {};
   if (ground_.valid()) {
@@ -360,7 +360,7 @@ Verdict Tree::take_up_node(World& world, std::size_t i) {
 // Children first: a body is moved as soon as nobody needs its old pose any more.
 void Tree::finish(World& world, double step, ThreadPool* threads) {
   const auto take_in = [&](Node<double>& n) { n.fresh = n.fresh + n.passed, n.passed = {}; };
-  const Vec3 fall = free_root_ ? outer_fall(world, step) : Vec3{};
+  const Vec3 fall = !anchored_ ? outer_fall(world, step) : Vec3{};
   for_branches(threads, [&](Range branch) {
     for (std::size_t i = branch.first; i < branch.last; ++i) take_in(nodes_[i]);
     for (std::size_t i = branch.last; i-- > branch.first;) {

@@ -62,7 +62,7 @@ class Tree final : public Island {
   int pattern() const { return pattern_; }
   void set_pattern(int pattern) { pattern_ = pattern; }
   bool fits_flock() const {
-    return free_root_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns;
+    return !anchored_ && shapes_.size() <= most_flock_nodes && dofs_.size() + 6 <= most_flock_columns;
   }
 
   void predict(World& world, double step, ThreadPool* threads) override;
@@ -142,7 +142,6 @@ class Tree final : public Island {
   BodyId ground_;  // what the root hangs on, if it has a joint
   Support<double> ground_state_;
   Spatial<double> ground_velocity_{};
-  bool free_root_ = true;
   double safe_pull_ = 0;
   TreeColumns columns_;  // where it fits a flock
   int pattern_ = -1;

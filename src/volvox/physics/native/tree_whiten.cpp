@@ -47,12 +47,12 @@ void factor_handle(const double (&m)[6][6], double (&c)[6][6], double (&inverse)
 }  // namespace
 
 void Tree::plan_parts() {
-  const int total = (free_root_ ? 6 : 0) + static_cast<int>(dofs_.size());
+  const int total = (!anchored_ ? 6 : 0) + static_cast<int>(dofs_.size());
   const int most = total <= most_columns_flat ? most_columns_flat : most_columns_of_a_part;
   part_of_.resize(shapes_.size());
   column_.resize(dofs_.size());
   parts_.push_back({});
-  parts_[0].columns = free_root_ ? 6 : 0;
+  parts_[0].columns = !anchored_ ? 6 : 0;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     const NodeShape& shape = shapes_[i];
     int part = shape.parent < 0 ? 0 : part_of_[static_cast<std::size_t>(shape.parent)];
