@@ -95,7 +95,7 @@ TEST(RangeSensors, hits_are_where_every_physics_engine_has_the_links) {
     ASSERT_TRUE(theatre.open(builder, 1, name).ok()) << name;
     for (int tick = 0; tick < 3; ++tick) {
       theatre.ticks(5);  // objects fall, and are seen at their new positions
-      theatre.minds->sense(*theatre.world, theatre.dt.seconds(), theatre.threads);
+      ASSERT_TRUE(theatre.minds->sense(*theatre.world, theatre.dt.seconds(), theatre.threads).ok());
       const auto rays = theatre.minds->rays();
       const auto hits = theatre.minds->ray_hits();
       int seen = 0;
