@@ -99,7 +99,8 @@ TEST_P(Engines, AChainIsRearrangedIntoAWalker) {
       EXPECT_LE(metric(report, "sync_time_s"), 3 * T);
       EXPECT_LT(metric(report, "sidewinder_time_s"), 2 * 12.3);
       EXPECT_LT(metric(report, "walker_time_s"), 2 * 28.25) << "not a number if it never arrived";
-      if (native) EXPECT_LT(metric(report, "dock_shear_max_N"), 1000) << "two hands press a leg in between";
+      // Two hands press a leg in between.
+      EXPECT_LT(metric(report, "dock_shear_max_N"), native ? 1000 : 1e9);
     }
   }
 }
