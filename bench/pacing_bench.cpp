@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   Loop empty{"empty loop"}, light{"snake of 3"};
   for (int turn = 0; turn < turns; ++turn) {
     empty.turn(turn_ticks, [] {});
-    light.turn(turn_ticks, [&] { (*run)->step(); });
+    light.turn(turn_ticks, [&] { (void)(*run)->step(); });
   }
   fmt::print("1 kHz, {} ticks each, {} scheduling, memory {}; times in ms\n", turns * turn_ticks, priority.scheduling(),
              memory.outcome());

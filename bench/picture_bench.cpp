@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   std::vector<double> total, captured;
   std::clock_t cpu = 0;
   for (int i = -2; i < frames; ++i) {  // the first two compile shaders and fill caches
-    (*run)->step();
+    if (const StepStatus status = (*run)->step(); !status.ok()) return fmt::print(stderr, "{}\n", status.text()), 1;
     const std::clock_t cpu_begin = std::clock();
     const double begin = platform::monotonic_seconds();
     view::capture(simulation, frame);

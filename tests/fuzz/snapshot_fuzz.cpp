@@ -50,7 +50,7 @@ std::unique_ptr<sim::Simulation> make_simulation() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::vector<std::byte> good = [] {
     auto simulation = make_simulation();
-    for (int i = 0; i < 10; ++i) simulation->step();
+    for (int i = 0; i < 10; ++i) (void)simulation->step();
     return *simulation->save();
   }();
   std::vector<std::byte> snapshot = good;

@@ -341,8 +341,11 @@ std::vector<std::string> parameters_of(const std::string& experiment, const sim:
 }
 
 int parameter_names_command(const std::string& experiment, const sim::Library& library) {
-  if (const auto located = sim::locate_experiment(experiment, library); !located.ok()) return complain(located.error());
-  for (const std::string& name : parameters_of(experiment, library)) fmt::print("{}\n", printable(name));
+  const auto located = sim::locate_experiment(experiment, library);
+  if (!located.ok()) return complain(located.error());
+  const auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
+  if (!parameters.ok()) return complain(parameters.error());
+  for (const model::ParameterDesc& parameter : *parameters) fmt::print("{}\n", printable(parameter.name));
   return done;
 }
 

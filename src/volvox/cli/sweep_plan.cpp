@@ -100,10 +100,8 @@ ordered_json identity(const SweepArguments& arguments, const std::string& experi
 // Reads the world once for each value, with the first value of the other keys: values that an experiment refuses are
 // reported before anything runs.
 Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, const sim::Library& library) {
-  std::map<std::string, std::string> declared;
   auto parameters = sim::make_experiment(located, library)->parameters(located.folder);
   if (!parameters.ok()) return parameters.error();
-  for (const model::ParameterDesc& parameter : *parameters) declared.emplace(parameter.name, parameter.value);
   for (const SweepRun& run : plan.runs) {
     if (run.options.seed != plan.runs.front().options.seed) continue;
     int unlike_the_first = 0;
@@ -111,16 +109,14 @@ Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, co
       unlike_the_first += run.values[k] != plan.varied[k].values.front();
     if (unlike_the_first > 1) continue;
     const std::string declared_in = located.file.empty() ? "experiment " + located.name : located.file.string();
-    if (auto checked = model::check_settings(*parameters, run.options.settings, declared_in); !checked.ok())
-      return checked;
+    const auto settings = model::settle_values(*parameters, run.options.settings, declared_in);
+    if (!settings.ok()) return settings.error();
     if (!run.options.engine.empty())
       if (const auto engine = library.engines.make(run.options.engine, {}); !engine.ok()) return engine.error();
     model::ModelLibrary models;
     mind::Registries registries = library.minds;
     std::vector<Diagnostic> warnings;
-    std::map<std::string, std::string> settings = run.options.settings;
-    settings.insert(declared.begin(), declared.end());
-    sim::Setup setup{located.folder, settings, run.options.seed, models, registries, warnings};
+    sim::Setup setup{located.folder, *settings, run.options.seed, models, registries, warnings};
     if (auto world = sim::make_experiment(located, library)->init(setup); !world.ok()) return world.error();
   }
   return {};
@@ -211,8 +207,10 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
     run.options = std::move(*options);
     plan.runs.push_back(std::move(run));
   }
-  plan.identity =
-      to_json_text(identity(arguments, folder_name(arguments.run.experiment, plan.experiment), plan.varied), 2);
+  // The same file has the same identity from whatever folder the sweep is started.
+  std::error_code error;
+  const std::string of = located->file.empty() ? plan.experiment : fs::weakly_canonical(located->file, error).string();
+  plan.identity = to_json_text(identity(arguments, of, plan.varied), 2);
   if (auto tried = try_settings(plan, *located, library); !tried.ok()) return tried.error();
   return plan;
 }

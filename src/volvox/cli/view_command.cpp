@@ -71,6 +71,19 @@ Result<void> viewer_is_built() {
   return {};
 }
 
+namespace {
+
+// Settings come from a client: what an experiment throws at them must not end the run that others watch.
+Result<std::unique_ptr<sim::Run>> prepare_guarded(const sim::RunOptions& options, sim::Library& library, Log& log) {
+  try {
+    return sim::Run::prepare(options, library, log);
+  } catch (const std::exception& error) {
+    return Error(fmt::format("the run cannot start with these settings: {}", error.what()), "give other settings");
+  }
+}
+
+}  // namespace
+
 int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
              const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log) {
   const platform::StopOnSignal stop;  // before the address is printed: Ctrl-C may come at once
@@ -88,7 +101,7 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
     sim::RunOptions again = options;
     for (const auto& [key, value] : changed) again.settings[key] = value;
     for (const auto& [key, value] : settings) again.settings[key] = value;
-    auto made = sim::Run::prepare(again, library, log);
+    auto made = prepare_guarded(again, library, log);
     if (!made.ok()) return made.error();
     for (const auto& [key, value] : settings) changed[key] = value;
     if (auto announced = (*made)->announce(folder); !announced.ok()) return announced.error();

@@ -24,10 +24,12 @@ void remember_message_type(const TypeInfo& type) {
   known().types[type.key] = &type;
 }
 
-MessageText text_of(const Payload& payload) {
+MessageText text_of(const Payload& payload, bool with_content) {
+  constexpr std::size_t longest = 4096;  // bytes; images and the like make long texts
   const std::lock_guard lock(known().mutex);
   const auto found = known().types.find(payload.type());
   if (found == known().types.end()) return {};
+  if (!with_content || payload.bytes().size() > longest) return {found->second->name, ""};
   // A value is archived as its type and its content; the payload has both.
   SaveArchive saved;
   std::uint64_t key = payload.type();

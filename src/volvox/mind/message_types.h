@@ -19,7 +19,8 @@ void remember_message_type() {
 struct MessageText {
   std::string type, content;  // the content as JSON
 };
-// Without a type: no message of its type was sent by this process. Without content: it is damaged.
-MessageText text_of(const Payload& payload);
+// Without a type: no message of its type was sent by this process. Without content: it is damaged, too long to
+// describe, or not wanted.
+MessageText text_of(const Payload& payload, bool with_content = true);
 
 }  // namespace volvox::mind

@@ -49,6 +49,8 @@ void Minds::archive(Archive& ar) {
   }
   ar.section("", "messages in flight");
   ar("in flight", in_flight_);
+  if (ar.loading())
+    for (InFlight& flight : in_flight_) flight.sender = world::nobody;  // it is no part of the state
   ar("network", network_);
   if (exchange_) exchange_->archive(ar);
   if (!ar.loading() || !ar.ok()) return;

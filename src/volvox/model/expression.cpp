@@ -15,43 +15,72 @@
 namespace volvox::model {
 namespace {
 
-constexpr int deepest = 32;  // parentheses, and values within values
+constexpr int deepest = 32;               // parentheses, and values within values
+constexpr std::size_t longest = 1 << 16;  // characters of a text with all its values
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
-std::variant<std::string, ExpressionError> evaluate(std::string_view text,
-                                                    const std::map<std::string, std::string>& values, int depth);
+// The values of parameters, each expanded once: without that, parameters that use others twice would take
+// exponential time and memory.
+class Lookup {
+ public:
+  explicit Lookup(const std::map<std::string, std::string>& values) : values_(values) {}
 
-std::variant<std::string, ExpressionError> expand(std::string_view text,
-                                                  const std::map<std::string, std::string>& values, int depth) {
-  if (depth > deepest)
-    return ExpressionError{0, "parameters refer to each other in a circle", "give one of them a plain value"};
+  bool has(const std::string& name) const { return values_.contains(name); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : values_) all.push_back(name);
+    return all;
+  }
+  Expanded value(const std::string& name);
+
+ private:
+  const std::map<std::string, std::string>& values_;
+  std::map<std::string, Expanded> expanded_;
+  int depth_ = 0;
+};
+
+Expanded evaluate(std::string_view text, Lookup& values);
+
+Expanded expand(std::string_view text, Lookup& values) {
   std::string result;
   std::size_t at = 0;
   for (std::size_t dollar; (dollar = text.find("${", at)) != std::string_view::npos;) {
     const std::size_t close = text.find('}', dollar);
     if (close == std::string_view::npos) return ExpressionError{dollar, "${ has no }", "write ${name}"};
-    auto value = evaluate(text.substr(dollar + 2, close - dollar - 2), values, depth);
+    Expanded value = evaluate(text.substr(dollar + 2, close - dollar - 2), values);
     if (auto* error = std::get_if<ExpressionError>(&value)) return error->at += dollar + 2, *error;
     result += std::string(text.substr(at, dollar - at)) + std::get<std::string>(value);
+    if (result.size() > longest)
+      return ExpressionError{dollar, fmt::format("the text is longer than {} characters", longest), "make it shorter"};
     at = close + 1;
   }
   return result + std::string(text.substr(at));
 }
 
+Expanded Lookup::value(const std::string& name) {
+  if (const auto found = expanded_.find(name); found != expanded_.end()) return found->second;
+  if (depth_ == deepest)
+    return ExpressionError{0, "parameters refer to each other in a circle, or too deeply",
+                           "give one of them a plain value"};
+  ++depth_;
+  const Expanded value = expand(values_.at(name), *this);
+  --depth_;
+  return expanded_[name] = value;
+}
+
 // A parser by recursive descent. The first error ends it.
 class Arithmetic {
  public:
-  Arithmetic(std::string_view text, const std::map<std::string, std::string>& values, int depth)
-      : text_(text), values_(values), depth_(depth) {}
+  Arithmetic(std::string_view text, Lookup& values) : text_(text), values_(values) {}
 
-  std::variant<std::string, ExpressionError> result() {
+  Expanded result() {
     const double value = sum();
     skip_spaces();
     if (at_ < text_.size()) fail(at_, fmt::format("'{}' is not expected here", text_[at_]), "write it as a*(b+c)");
     if (!error_ && !std::isfinite(value))
-      fail(0, "the result is not a finite number", "see whether something is divided by zero");
+      fail(0, "the result is not a finite number", "see whether a number is too large");
     if (error_) return *error_;
     // Whole numbers stay whole: they may count modules.
     return value == std::round(value) && std::fabs(value) < 1e15 ? fmt::format("{:.0f}", value + 0.0)
@@ -85,10 +114,17 @@ class Arithmetic {
     double value = factor();
     while (true) {
       if (take('*')) value *= factor();
-      else if (take('/')) value /= factor();
-      else if (take('%')) value = std::fmod(value, factor());
+      else if (take('/')) value /= divisor();
+      else if (take('%')) value = std::fmod(value, divisor());
       else return value;
     }
+  }
+
+  double divisor() {
+    const std::size_t begin = at_;
+    const double value = factor();
+    if (value == 0) fail(begin, "this divides by zero", "give another number");
+    return value == 0 ? 1 : value;
   }
 
   double factor() {
@@ -113,6 +149,8 @@ class Arithmetic {
     }
     double value = 0;
     const auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (code == std::errc::result_out_of_range)
+      return fail(begin, "this number is too large or too small", "use numbers up to 1e308"), 0;
     if (code != std::errc())
       return fail(begin, "a number, a parameter or a ( is missing here", "write it as a*(b+c)"), 0;
     at_ = end - text_.data();
@@ -120,17 +158,15 @@ class Arithmetic {
   }
 
   double parameter(const std::string& name, std::size_t begin) {
-    const auto found = values_.find(name);
-    if (found == values_.end()) {
+    if (!values_.has(name)) {
       if (name == "pi") return pi;
-      std::vector<std::string> names;
-      for (const auto& [known, value] : values_) names.push_back(known);
+      const std::vector<std::string> names = values_.names();
       fail(begin, fmt::format("there is no parameter {}", name),
            names.empty() ? fmt::format("declare it with <volvox:parameter name=\"{}\" value=\"...\"/>", name)
                          : suggest(name, names));
       return 0;
     }
-    const auto value = expand(found->second, values_, depth_ + 1);
+    const Expanded value = values_.value(name);
     if (const auto* error = std::get_if<ExpressionError>(&value)) return fail(begin, error->what, error->fix), 0;
     const auto number = parse_number(std::get<std::string>(value));
     if (!number)
@@ -152,6 +188,7 @@ class Arithmetic {
     if (one && x.size() != 1) return fail(begin, fmt::format("{} has one argument", name), "leave out the others"), 0;
     if (name == "min") return *std::min_element(x.begin(), x.end());
     if (name == "max") return *std::max_element(x.begin(), x.end());
+    if (name == "sqrt" && x[0] < 0) return fail(begin, "the root of a negative number", "give another number"), 0;
     if (name == "sqrt") return std::sqrt(x[0]);
     if (name == "abs") return std::fabs(x[0]);
     if (name == "floor") return std::floor(x[0]);
@@ -161,26 +198,25 @@ class Arithmetic {
   }
 
   std::string_view text_;
-  const std::map<std::string, std::string>& values_;
+  Lookup& values_;
   std::size_t at_ = 0;
-  int depth_, nested_ = 0;
+  int nested_ = 0;
   std::optional<ExpressionError> error_;
 };
 
-std::variant<std::string, ExpressionError> evaluate(std::string_view text,
-                                                    const std::map<std::string, std::string>& values, int depth) {
+Expanded evaluate(std::string_view text, Lookup& values) {
   const std::size_t default_at = text.find(":-");
-  const std::string_view name = text.substr(0, default_at);
+  const std::string name(text.substr(0, default_at));
   if (!is_identifier(name) && default_at != std::string_view::npos)
     return ExpressionError{0, fmt::format("'{}' is not the name of a parameter", name), "write ${name:-default}"};
-  if (!is_identifier(name)) return Arithmetic(text, values, depth).result();
-  if (const auto found = values.find(std::string(name)); found != values.end()) {
-    auto value = expand(found->second, values, depth + 1);
+  if (!is_identifier(name)) return Arithmetic(text, values).result();
+  if (values.has(name)) {
+    Expanded value = values.value(name);
     if (auto* error = std::get_if<ExpressionError>(&value)) error->at = 0;  // it is elsewhere
     return value;
   }
   if (default_at != std::string_view::npos) return std::string(text.substr(default_at + 2));
-  return Arithmetic(text, values, depth).result();  // pi, or an error
+  return Arithmetic(text, values).result();  // pi, or an error
 }
 
 }  // namespace
@@ -198,14 +234,14 @@ bool mentions(std::string_view expression, std::string_view name) {
   return false;
 }
 
-std::variant<std::string, ExpressionError> evaluate(std::string_view text,
-                                                    const std::map<std::string, std::string>& values) {
-  return evaluate(text, values, 0);
+Expanded evaluate(std::string_view text, const std::map<std::string, std::string>& values) {
+  Lookup lookup(values);
+  return evaluate(text, lookup);
 }
 
-std::variant<std::string, ExpressionError> expand(std::string_view text,
-                                                  const std::map<std::string, std::string>& values) {
-  return expand(text, values, 0);
+Expanded expand(std::string_view text, const std::map<std::string, std::string>& values) {
+  Lookup lookup(values);
+  return expand(text, lookup);
 }
 
 }  // namespace volvox::model

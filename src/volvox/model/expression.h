@@ -15,13 +15,13 @@ struct ExpressionError {
   std::string what, fix;
 };
 
+using Expanded = std::variant<std::string, ExpressionError>;
+
 // The text that takes its place. Values may contain ${...} themselves.
-std::variant<std::string, ExpressionError> evaluate(std::string_view text,
-                                                    const std::map<std::string, std::string>& values);
+Expanded evaluate(std::string_view text, const std::map<std::string, std::string>& values);
 
 // Replaces every ${...} in a value.
-std::variant<std::string, ExpressionError> expand(std::string_view text,
-                                                  const std::map<std::string, std::string>& values);
+Expanded expand(std::string_view text, const std::map<std::string, std::string>& values);
 
 // Whether the name is used in it.
 bool mentions(std::string_view expression, std::string_view name);

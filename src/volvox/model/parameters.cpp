@@ -134,31 +134,34 @@ std::vector<ParameterDesc> parameters_of(const XMLElement& world, const std::str
   return parameters;
 }
 
-Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
-                            const std::map<std::string, std::string>& settings, const std::string& file) {
+Result<std::map<std::string, std::string>> settle_values(const std::vector<ParameterDesc>& parameters,
+                                                         const std::map<std::string, std::string>& settings,
+                                                         const std::string& file) {
   Error error;
   const std::vector<std::string> names = names_of(parameters);
-  std::map<std::string, std::string> values = settings;
-  for (const ParameterDesc& p : parameters) values.emplace(p.name, p.value);
-  for (const auto& [key, given] : settings) {
-    const auto expanded = expand(given, values);
-    const std::string value = std::holds_alternative<std::string>(expanded) ? std::get<std::string>(expanded) : given;
-    const auto found =
-        std::find_if(parameters.begin(), parameters.end(), [&](const ParameterDesc& p) { return p.name == key; });
-    if (found == parameters.end()) {
+  for (const auto& [key, value] : settings) {
+    if (std::find(names.begin(), names.end(), key) == names.end())
       error.add({file, 0, fmt::format("there is no parameter {} to set", key),
                  names.empty() ? "this file has no parameters; leave the setting out" : suggest(key, names)});
-    } else if (!allows(*found, value)) {
-      error.add({file, found->line,
-                 fmt::format("{}={}: the value of {} is not {}", key, value, key, range_text(*found)),
-                 fmt::format("give {} {}", key, range_text(*found))});
-    } else if (!is_one_line(value)) {
-      error.add({file, found->line, fmt::format("the value of {} contains a line break or a control character", key),
-                 "give one line of text"});
+  }
+  std::map<std::string, std::string> given = settings, values;
+  for (const ParameterDesc& p : parameters) given.emplace(p.name, p.value);
+  for (const ParameterDesc& p : parameters) {
+    const Expanded expanded = expand(given.at(p.name), given);
+    if (const auto* wrong = std::get_if<ExpressionError>(&expanded)) {
+      error.add({file, p.line, fmt::format("{}={}: {}", p.name, given.at(p.name), wrong->what), wrong->fix});
+      continue;
     }
+    const std::string& value = values[p.name] = std::get<std::string>(expanded);
+    if (!allows(p, value))
+      error.add({file, p.line, fmt::format("{}={}: the value of {} is not {}", p.name, value, p.name, range_text(p)),
+                 fmt::format("give {} {}", p.name, range_text(p))});
+    else if (!is_one_line(value))
+      error.add({file, p.line, fmt::format("the value of {} contains a line break or a control character", p.name),
+                 "give one line of text"});
   }
   if (!error.empty()) return error;
-  return {};
+  return values;
 }
 
 std::string substitute(const std::string& text, const std::map<std::string, std::string>& values, Report& report) {

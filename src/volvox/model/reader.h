@@ -65,10 +65,11 @@ struct ParameterDesc {
 
 Result<std::vector<ParameterDesc>> read_parameters(const std::filesystem::path& file);
 
-// Checks settings against the declared parameters. The error for an unknown key names the nearest one, the
-// error for a value out of range names the range. `file` declares the parameters, for the message.
-Result<void> check_settings(const std::vector<ParameterDesc>& parameters,
-                            const std::map<std::string, std::string>& settings, const std::string& file);
+// The value of every parameter: its setting or its default, with ${...} replaced. The error for an unknown key names
+// the nearest one, the error for a value out of range names the range. `file` declares the parameters, for the message.
+Result<std::map<std::string, std::string>> settle_values(const std::vector<ParameterDesc>& parameters,
+                                                         const std::map<std::string, std::string>& settings,
+                                                         const std::string& file);
 
 // Reads a world. `settings` replace the defaults of its parameters. A file with a <model> (or a URDF)
 // instead of a <world> becomes a world with a ground on which this model stands.

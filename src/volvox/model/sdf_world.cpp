@@ -436,16 +436,15 @@ Result<WorldModel> read_world_text(std::string text, const fs::path& file,
   std::vector<ParameterDesc> parameters;
   if (world != nullptr) parameters = parameters_of(*world, text, report);
   if (!report.ok()) return report.error();
-  if (Result<void> fine = check_settings(parameters, settings, file.string()); !fine.ok()) return fine.error();
+  const auto settled = settle_values(parameters, settings, file.string());
+  if (!settled.ok()) return settled.error();
   if (world == nullptr) return world_around(text, file, library, warnings);
 
-  std::map<std::string, std::string> values = settings;
-  for (const ParameterDesc& p : parameters) values.emplace(p.name, p.value);
-  text = substitute(text, values, report);
+  text = substitute(text, *settled, report);
   if (!report.ok()) return report.error();
   tinyxml2::XMLDocument substituted;
   if (!parse_xml(text, substituted, report)) return report.error();
-  Result<WorldModel> result = read_world_element(text, *substituted.RootElement(), file, values, library, report);
+  Result<WorldModel> result = read_world_element(text, *substituted.RootElement(), file, *settled, library, report);
   if (warnings != nullptr) warnings->insert(warnings->end(), report.warnings().begin(), report.warnings().end());
   return result;
 }

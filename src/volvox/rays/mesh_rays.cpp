@@ -475,6 +475,7 @@ void MeshRays::cast(const Rays& rays, Hits& hits) const {
   VOLVOX_ASSERT(rays.count > 0 && rays.count <= packet);
   if (tree_.quads.empty()) {
     std::fill(hits.distance, hits.distance + packet, -1);
+    for (auto& axis : hits.normal) std::fill(axis, axis + packet, 0);
     return;
   }
   Walk alone[packet];

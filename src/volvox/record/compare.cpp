@@ -48,7 +48,7 @@ std::vector<RecordedTick::Arrival> arrivals_as_recorded(const mind::Minds& minds
   std::size_t left = most_of_contents;
   std::vector<RecordedTick::Arrival> all;
   for (const mind::Minds::Arrival& a : minds.arrivals()) {
-    mind::MessageText text = left > 0 ? mind::text_of(a.payload) : mind::MessageText{};
+    mind::MessageText text = mind::text_of(a.payload, left > 0);
     if (text.content.size() > longest_content) text.content = text.content.substr(0, longest_content) + "...";
     left -= std::min(left, text.content.size());
     all.push_back({a.agent, low_word(a.outlet), narrow<std::uint32_t>(a.payload.size()), a.sent, a.arrived, a.sender,

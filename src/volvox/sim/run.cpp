@@ -55,13 +55,12 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   if (!parameters.ok()) return parameters.error();
   const std::string declared_in = located->file.empty() ? "experiment " + located->name : located->file.string();
   parameters_ = *parameters;
-  if (auto checked = model::check_settings(*parameters, options.settings, declared_in); !checked.ok()) return checked;
+  const auto settings = model::settle_values(*parameters, options.settings, declared_in);
+  if (!settings.ok()) return settings.error();
 
   model::ModelLibrary models;
-  std::map<std::string, std::string> settings = options.settings;
-  for (const model::ParameterDesc& parameter : *parameters) settings.emplace(parameter.name, parameter.value);
   std::vector<Diagnostic> warnings;
-  Setup setup{located->folder, settings, options.seed, models, library_.minds, warnings};
+  Setup setup{located->folder, *settings, options.seed, models, library_.minds, warnings};
   auto world = experiment_->init(setup);
   if (!world.ok()) return world.error();
   for (const Diagnostic& warning : warnings) log_.warning(warning.text());
@@ -107,7 +106,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.dt = shared->run.dt;
   report_.threads = options.threads;
   report_.modules = simulation_->world().modules().size();
-  report_.settings = settings;
+  report_.settings = *settings;
   if (report_.modules == 0 && !located->registered)
     log_.warning(Diagnostic{report_.file, 0, "nothing here has a mind, so that there are no modules: bodies only move",
                             "give a robot <volvox:mind behavior=\"idle\"/> (in a URDF: inside <gazebo>)"}

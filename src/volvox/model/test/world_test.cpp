@@ -174,6 +174,37 @@ TEST_F(ReaderTest, ParametersAreSubstitutedAndChecked) {
   EXPECT_EQ(read(name, {{"n", "\"/><evil/>"}})->placements[0].name, "\"/><evil/>");
 }
 
+// Parameters that use others twice: 2^40 copies, and 2^40 sums.
+TEST_F(ReaderTest, ExpressionsDoNotExplode) {
+  for (const char* twice : {"${aN}${aN}", "${aN+aN}"}) {
+    std::vector<ParameterDesc> parameters(1);
+    parameters[0].name = "a0", parameters[0].value = "7";
+    for (int i = 1; i <= 30; ++i) {
+      std::string value = twice;
+      for (std::size_t at; (at = value.find('N')) != std::string::npos;) value.replace(at, 1, std::to_string(i - 1));
+      parameters.push_back({"a" + std::to_string(i), value, {}, {}, {}, "", 0});
+    }
+    const auto settled = settle_values(parameters, {}, "world.sdf");
+    if (twice[1] == '{' && std::string(twice).find('+') != std::string::npos) {
+      ASSERT_TRUE(settled.ok()) << settled.error().text();
+      EXPECT_EQ(settled->at("a30"), "7516192768");
+    } else {
+      ASSERT_FALSE(settled.ok());
+      EXPECT_NE(settled.error().text().find("longer than"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(ReaderTest, SettingsAreExpandedBeforeAnybodyReadsThem) {
+  std::vector<ParameterDesc> parameters(1);
+  parameters[0].name = "n", parameters[0].value = "2", parameters[0].whole = true;
+  const auto settled = settle_values(parameters, {{"n", "${3+1}"}}, "world.sdf");
+  ASSERT_TRUE(settled.ok()) << settled.error().text();
+  EXPECT_EQ(settled->at("n"), "4");
+  for (const char* bad : {"${1/0}", "${7 % 0}", "${sqrt(-1)}", "${1e400}", "${1/(1/0)}", "${max(0, 0/0)}", "${1/3}"})
+    EXPECT_FALSE(settle_values(parameters, {{"n", bad}}, "world.sdf").ok()) << bad;
+}
+
 TEST_F(ReaderTest, ExpressionsAreCalculated) {
   const auto z = [&](const std::string& expression, const std::map<std::string, std::string>& settings = {}) {
     const Result<WorldModel> w = read(world("<volvox:parameter name=\"n\" value=\"4\"/><volvox:parameter name=\"m\" "
