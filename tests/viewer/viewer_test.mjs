@@ -239,7 +239,9 @@ test("keys work after clicks, and say what they do", async () => {
   };
   await ticksAfter("nothing");
   for (const id of ["home", "step", "show-labels", "show-trails", "show-rays", "follow", "theme", "panel"]) {
+    const before = await tick(page);
     await page.click(`#${id}`);
+    if (id === "step") await waitFor(page, (t) => window.volvox.stage.currentFrame().tick === t + 1, before);
     await ticksAfter(id);
   }
   await page.click("#panel");

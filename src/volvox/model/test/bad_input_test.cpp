@@ -300,7 +300,7 @@ TEST_F(ReaderTest, Parameters) {
   expect_error(read(world("<volvox:parameter name=\"a b\" value=\"1\"/>")), 3, "cannot be the name");
   expect_error(read(world("<volvox:parameter name=\"a\" value=\"1\" min=\"2\"/>")), 3, "the default \"1\"");
   expect_error(read(world("<volvox:parameter name=\"a\"/>")), 3, "no value=");
-  expect_error(read(world("<volvox:run duration=\"${\"/>")), 3, "no name and } follow");
+  expect_error(read(world("<volvox:run duration=\"${\"/>")), 3, "no } follows in this line");
 }
 
 TEST_F(ReaderTest, Urdfs) {

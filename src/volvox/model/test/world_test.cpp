@@ -255,7 +255,7 @@ TEST_F(ReaderTest, MistakesInExpressionsHaveAColumn) {
   at("1+wort", 27, "there is no parameter wort", "did you mean word?");
   at("word*2", 25, "word is 'x', which is not a number");
   at("(1", 27, "a ( is not closed");
-  at("1/0", 25, "the result is not a finite number");
+  at("1/0", 27, "this divides by zero");
   at("sqr(4)", 25, "there is no function sqr", "did you mean sqrt?");
   at("sqrt(4, 2)", 25, "sqrt has one argument");
   at("2 2", 27, "'2' is not expected here");
@@ -284,7 +284,7 @@ TEST_F(ReaderTest, ModulesOfAPopulationKnowTheirIndex) {
       read(world(
           R"(<volvox:population name="s" type="grid" robot="hinge" count_x="3" spacing_x="1"><volvox:mind behavior="b">
 <volvox:parameter name="phase" value="${1/(index-2)}"/></volvox:mind></volvox:population>)")),
-      3, "parameter phase of module 2: the result is not a finite number");
+      3, "parameter phase of module 2: this divides by zero");
   // Outside of a population it is a mistake.
   expect_error(read(world(R"(<volvox:population name="s" type="grid" robot="hinge" count_x="3" spacing_x="1"/>
 <volvox:module name="a" robot="hinge" pose="9 0 0 0 0 0"><volvox:mind behavior="b">
