@@ -79,13 +79,14 @@ class BadFiles(CommandTest):
 
     def test_expressions(self):
         """Mistakes in ${...} are named with line and column."""
-        for expression, says, offset in [("2*", "is missing here", 2), ("1+wid", "no parameter wid", 2), ("(1", "is not closed", 2), ("1/0", "not a finite number", 0),
+        for expression, says, offset in [("2*", "is missing here", 2), ("1+wid", "no parameter wid", 2), ("(1", "is not closed", 2), ("1/0", "divides by zero", 2),
                                          ("2 2", "'2' is not expected", 2), ("word*2", "which is not a number", 0), ("sqr(4)", "did you mean sqrt?", 0), ("index", "index has no meaning", -2),
-                                         ("loop", "in a circle", 0), ("(" * 400, "nested too deeply", 32)]:
+                                         ("(" * 400, "nested too deeply", 32)]:
             line = f'<volvox:module name="a" robot="superbot" pose="0 0 ${{{expression}}} 0 0 0"/>'
-            text = world('<volvox:parameter name="width" value="2"/>', '<volvox:parameter name="word" value="x"/>', '<volvox:parameter name="loop" value="${loop}"/>', line)
+            text = world('<volvox:parameter name="width" value="2"/>', '<volvox:parameter name="word" value="x"/>', line)
             with self.subTest(expression=expression):
                 self.assert_complains(text, f"column {line.index('${') + 2 + offset + 1}: ", says, line_of="<volvox:module ")
+        self.assert_complains(world('<volvox:parameter name="loop" value="${loop}"/>'), "in a circle", line_of="<volvox:parameter ")
         self.assert_complains(world('<volvox:module name="a${" robot="superbot" pose="0 0 1 0 0 0"/>'), "no } follows", line_of="<volvox:module ")
         self.assert_complains(world('<volvox:module name="a${n:-1}" robot="superbot" pose="0 0 ${n:-2} 0 0 0"/>'), "the default of n is 2 here, but 1", line_of="<volvox:module ")
 

@@ -269,7 +269,8 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
                                         parameters->front().value.empty()
                                             ? fmt::format("VALUE   (VALUE: {})", parameters->front().description)
                                             : parameters->front().value);
-  fmt::print("  try: volvox run {}\n", printable(located.name + setting));
+  const bool is_file = located.folder.empty() && !located.file.empty();
+  fmt::print("  try: volvox run {}\n", printable((is_file ? located.file.string() : located.name) + setting));
   return done;
 }
 
