@@ -269,7 +269,7 @@ int info_experiment(const sim::Located& located, const sim::Library& library) {
                                         parameters->front().value.empty()
                                             ? fmt::format("VALUE   (VALUE: {})", parameters->front().description)
                                             : parameters->front().value);
-  const bool is_file = located.folder.empty() && !located.file.empty();
+  const bool is_file = located.name == located.file.stem().string();
   fmt::print("  try: volvox run {}\n", printable((is_file ? located.file.string() : located.name) + setting));
   return done;
 }
