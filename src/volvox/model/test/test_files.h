@@ -1,6 +1,8 @@
 // Small files for the tests of the reader, in a folder that lives as long as the test.
 #pragma once
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +18,9 @@ class TestFolder {
  public:
   TestFolder() {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = std::string("volvox_model_") + info->test_suite_name() + "_" + info->name();
+    // With the process: the same test may run twice at a time, in two builds.
+    std::string name =
+        std::string("volvox_model_") + info->test_suite_name() + "_" + info->name() + "_" + std::to_string(getpid());
     for (char& c : name) {
       if (c == '/') c = '_';
     }
