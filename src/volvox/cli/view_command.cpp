@@ -11,6 +11,7 @@
 #include "volvox/cli/terminal.h"
 #include "volvox/model/reader.h"
 #include "volvox/record/recording_format.h"
+#include "volvox/sim/guarded.h"
 #include "volvox/view/web/viewed_recording.h"
 #include "volvox/view/web/viewed_robot.h"
 #include "volvox/view/web/viewed_run.h"
@@ -75,11 +76,11 @@ namespace {
 
 // Settings come from a client: what an experiment throws at them must not end the run that others watch.
 Result<std::unique_ptr<sim::Run>> prepare_guarded(const sim::RunOptions& options, sim::Library& library, Log& log) {
-  try {
-    return sim::Run::prepare(options, library, log);
-  } catch (const std::exception& error) {
-    return Error(fmt::format("the run cannot start with these settings: {}", error.what()), "give other settings");
-  }
+  std::optional<Result<std::unique_ptr<sim::Run>>> made;
+  const StepStatus status =
+      sim::guarded("the experiment", [&] { made.emplace(sim::Run::prepare(options, library, log)); });
+  if (!status.ok()) return Error(status.text(), "give other settings");
+  return std::move(*made);
 }
 
 }  // namespace
