@@ -33,22 +33,32 @@ inline Isa isa() { return detail::isa_in_use; }
 #define VOLVOX_KERNEL inline __attribute__((always_inline))
 
 // VOLVOX_FOR_EACH_ISA(double, sum, (const double* x, int count), (x, count)) { ... }
-// defines `double sum(const double* x, int count)`, whose body is compiled once for each set.
+// defines `double sum(const double* x, int count)`, whose body is compiled once for each set. Within it, `Set` is that
+// set, for types that depend on the width of the registers.
 #if defined(__x86_64__) && defined(__GNUC__)
-#  define VOLVOX_FOR_EACH_ISA(result, function, parameters, arguments)                                             \
-    static VOLVOX_KERNEL result function##_body parameters;                                                        \
-    static result function##_sse2 parameters { return function##_body arguments; }                                 \
-    __attribute__((target("avx2"))) static result function##_avx2 parameters { return function##_body arguments; } \
-    __attribute__((                                                                                                \
-        target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))) static result function##_avx512 parameters {       \
-      return function##_body arguments;                                                                            \
-    }                                                                                                              \
-    result function parameters {                                                                                   \
-      if (::volvox::isa() == ::volvox::Isa::avx2) return function##_avx2 arguments;                                \
-      if (::volvox::isa() == ::volvox::Isa::avx512) return function##_avx512 arguments;                            \
-      return function##_sse2 arguments;                                                                            \
-    }                                                                                                              \
+#  define VOLVOX_FOR_EACH_ISA(result, function, parameters, arguments)                                       \
+    template <::volvox::Isa Set>                                                                             \
+    static VOLVOX_KERNEL result function##_body parameters;                                                  \
+    static result function##_sse2 parameters { return function##_body<::volvox::Isa::sse2> arguments; }      \
+    __attribute__((target("avx2"))) static result function##_avx2 parameters {                               \
+      return function##_body<::volvox::Isa::avx2> arguments;                                                 \
+    }                                                                                                        \
+    __attribute__((                                                                                          \
+        target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))) static result function##_avx512 parameters { \
+      return function##_body<::volvox::Isa::avx512> arguments;                                               \
+    }                                                                                                        \
+    result function parameters {                                                                             \
+      if (::volvox::isa() == ::volvox::Isa::avx2) return function##_avx2 arguments;                          \
+      if (::volvox::isa() == ::volvox::Isa::avx512) return function##_avx512 arguments;                      \
+      return function##_sse2 arguments;                                                                      \
+    }                                                                                                        \
+    template <::volvox::Isa Set>                                                                             \
     result function##_body parameters
 #else
-#  define VOLVOX_FOR_EACH_ISA(result, function, parameters, arguments) result function parameters
+#  define VOLVOX_FOR_EACH_ISA(result, function, parameters, arguments)                    \
+    template <::volvox::Isa Set>                                                          \
+    static result function##_body parameters;                                             \
+    result function parameters { return function##_body<::volvox::Isa::sse2> arguments; } \
+    template <::volvox::Isa Set>                                                          \
+    result function##_body parameters
 #endif

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "volvox/physics/native/eight.h"
+
 namespace volvox::physics::native {
 namespace {
 
@@ -20,17 +22,20 @@ Box3 around_all(std::span<const Box3> boxes, std::span<const std::uint32_t> numb
 VOLVOX_FOR_EACH_ISA(std::uint32_t, near_of_eight,
                     (const double (&centres)[3][8], const double (&halves)[3][8], const double (&box)[6], double reach),
                     (centres, halves, box, reach)) {
-  constexpr Lanes bits = {1, 2, 4, 8, 16, 32, 64, 128};
-  Lanes farthest = {}, square = {};
+  using Eight = EightOf<Set>;
+  constexpr double values[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+  Eight bits;
+  load(bits, values);
+  Eight farthest = {}, square = {};
   for (int axis = 0; axis < 3; ++axis) {
-    Lanes centre, half;
+    Eight centre, half;
     std::memcpy(&centre, centres[axis], sizeof centre);
     std::memcpy(&half, halves[axis], sizeof half);
-    const Lanes gap = magnitude(centre - box[axis]) - half, outside = larger(gap, Lanes{});
+    const Eight gap = magnitude(centre - box[axis]) - half, outside = larger(gap, Eight{});
     farthest = larger(farthest, gap - box[3 + axis]);
     square += outside * outside;
   }
-  const Lanes found = choose((farthest <= 0.0) & (square <= reach * reach), bits, Lanes{});
+  const Eight found = choose((farthest <= 0.0) & (square <= reach * reach), bits, Eight{});
   double one[8];
   std::memcpy(one, &found, sizeof one);
   return static_cast<std::uint32_t>(((one[0] + one[1]) + (one[2] + one[3])) + ((one[4] + one[5]) + (one[6] + one[7])));

@@ -29,7 +29,9 @@ double product(const RowContact& a, int i, const RowContact& b, int j) {
   const auto add = [&](const Side& x, const Side& y) {
     if (!x.coordinates || x.coordinates != y.coordinates) return;
     const double *row_x = x.rows + i * x.width, *row_y = y.rows + j * y.width;
-    sum += x.blocks ? blocks_dot(x.places(), row_x, y.places(), row_y) : wide_dot(row_x, row_y, x.width);
+    if (x.blocks && y.blocks) sum += blocks_dot(row_x, x.places(), row_y, y.places());
+    else if (x.blocks) sum += blocks_dot(row_x, x.blocks, x.width, row_y);
+    else sum += blocks_dot(row_y, y.blocks, y.width, row_x);
   };
   const Side sides_a[2] = {{a.a, a.rows_a, a.width_a, a.blocks_a}, {a.b, a.rows_b, a.width_b, a.blocks_b}};
   const Side sides_b[2] = {{b.a, b.rows_a, b.width_a, b.blocks_a}, {b.b, b.rows_b, b.width_b, b.blocks_b}};
@@ -41,11 +43,7 @@ double product(const RowContact& a, int i, const RowContact& b, int j) {
 
 double along(const Side& side, int direction) {
   const double* row = side.rows + direction * side.width;
-  if (!side.blocks) return wide_dot(row, side.coordinates, side.width);
-  double sum = 0;
-  for (int place : side.places())
-    sum += wide_dot(row, side.coordinates + row_block * place, row_block), row += row_block;
-  return sum;
+  return blocks_dot(row, side.blocks, side.width, side.coordinates);
 }
 
 void push(const Side& side, int direction, double impulse) {

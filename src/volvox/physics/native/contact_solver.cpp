@@ -337,8 +337,7 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
   for (std::size_t i = 0; i < room.active.size(); ++i) {
     GroupRoom::Active& c = room.active[i];
     RowContact& hot = room.hot[i];
-    const RowSpan a = islands[at(c.island_a)]->span(c.node_a);
-    hot.a = a.coordinates, hot.width_a = a.width, hot.blocks_a = a.blocks;
+    RowSpan a = islands[at(c.island_a)]->span(c.node_a);
     hot.b = nullptr, hot.width_b = 0, hot.blocks_b = nullptr;
     c.part_a = c.part_b = a.part;
     c.one_part = islands[at(c.island_a)]->parts() == 1;
@@ -349,7 +348,9 @@ void ContactSolver::lay_out_rows(Islands& islands, GroupRoom& room) const {
       // Both ends in one part: the rows add up to one.
       if (c.island_a != c.island_b || a.part != b.part)
         hot.b = b.coordinates, hot.width_b = b.width, hot.blocks_b = b.blocks;
+      else a = islands[at(c.island_a)]->whole_span(c.node_a);
     }
+    hot.a = a.coordinates, hot.width_a = a.width, hot.blocks_a = a.blocks;
     total += 3 * static_cast<std::size_t>(hot.width_a + hot.width_b);
   }
   if (room.rows.size() < total) room.rows.resize(2 * total);
@@ -375,13 +376,13 @@ void ContactSolver::fill(const World& world, Islands& islands, GroupRoom& room, 
   ContactPoint& c = points_[at(where.point)];
   RowContact& hot = room.hot[index];
   Island& a = *islands[at(where.island_a)];
-  a.write_rows(where.node_a, c.arm_a, c.frame, 1, false, hot.rows_a);
+  const bool both = where.island_a == where.island_b && hot.width_b == 0;  // sides in one row
+  a.write_rows(where.node_a, c.arm_a, c.frame, 1, false, both, hot.rows_a);
   Vec3 velocity = a.predicted_velocity(where.node_a, c.arm_a);
   std::fill(std::begin(hot.gram), std::end(hot.gram), 0.0);
   if (where.island_b >= 0) {
     Island& b = *islands[at(where.island_b)];
-    const bool own_rows = hot.width_b > 0;
-    b.write_rows(where.node_b, c.arm_b, c.frame, -1, !own_rows, own_rows ? hot.rows_b : hot.rows_a);
+    b.write_rows(where.node_b, c.arm_b, c.frame, -1, both, both, both ? hot.rows_a : hot.rows_b);
     velocity -= b.predicted_velocity(where.node_b, c.arm_b);
     if (&a == &b && hot.width_b > 0) a.add_cross_terms(where.part_a, hot.rows_a, where.part_b, hot.rows_b, hot.gram);
   } else {

@@ -49,6 +49,15 @@ struct GroupRoom {
     double slide[2];  // of a contact that slides: friction per unit of its normal impulse
   };
 
+  // A contact that pushes nothing need not be looked at before the islands of its two sides have moved so far, since
+  // they were at `since`, that it might: an island's `travelled` grows by the length of every change of its whitened
+  // coordinates, and a change of length l changes the contact's normal speed by at most `response` l (Cauchy-Schwarz).
+  struct Idle {
+    double spare = -1;    // m/s; negative: it must be looked at
+    double response = 0;  // the length of its normal row
+    double since = 0;
+  };
+
   // Contacts one behind the other that are swept by one thread.
   struct Section {
     std::size_t first = 0, last = 0;
@@ -65,6 +74,8 @@ struct GroupRoom {
   std::vector<int> across;          // the group's islands, strip by strip where there are any
   std::vector<Active> sorted;
   std::vector<RowContact> hot;                  // the same contacts, as the sweep wants them
+  std::vector<Idle> idle;                       // the same contacts
+  std::vector<double> travelled;                // by island
   std::vector<int> first_place;                 // by island: of its parts among those of the group
   std::vector<int> above;                       // by place: the part that it hangs on; -1: none
   std::vector<std::uint8_t> stirred, stirring;  // by place: something in it or beside it has not settled
@@ -140,8 +151,9 @@ class ContactSolver {
   void cut_into_strips(const World& world, const Islands& islands, GroupRoom& room, int strips) const;
   void sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const;
   void sweep(Islands& islands, GroupRoom& room, GroupRoom::Section& section, bool all, double enough) const;
+  void wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const;
   void number_places(const Islands& islands, GroupRoom& room) const;
-  double solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
+  Solved solve_one(Islands& islands, GroupRoom& room, std::size_t index) const;
   void take_impulses(World& world, Islands& islands, const Group& group, GroupRoom& room, double step,
                      ThreadPool* threads) const;
   bool holds(const World& world, const ContactPoint& c, const RowContact& hot, bool one_part, double step) const;

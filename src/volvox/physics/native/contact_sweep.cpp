@@ -22,6 +22,8 @@ constexpr std::size_t most_direct = 100, sweeps_before_direct = 12;
 // A group of two strips or more is cut into them; each has about so many contacts, or more where
 // there would be too many strips.
 constexpr std::size_t contacts_of_a_strip = 200, most_strips = 16;
+// What the velocity of a contact may be off by rounding, with room to spare.
+constexpr double rounding = 1e-9;  // m/s
 // Fewer than this are swept before another thread has begun.
 constexpr std::size_t worth_sharing = 256;
 
@@ -122,6 +124,15 @@ void ContactSolver::number_places(const Islands& islands, GroupRoom& room) const
   }
 }
 
+void ContactSolver::wake_idle(const Islands& islands, const Group& group, GroupRoom& room) const {
+  room.travelled.resize(islands.size());
+  for (std::size_t i = group.first_island; i < group.last_island; ++i) room.travelled[at(islands_[i])] = 0;
+  if (room.idle.capacity() < room.active.size()) room.idle.reserve(2 * room.active.size());
+  room.idle.resize(room.active.size());
+  for (std::size_t i = 0; i < room.active.size(); ++i)
+    room.idle[i] = {-1, (1 + 1e-6) * std::sqrt(room.hot[i].gram[0]), 0};
+}
+
 // The sweeps go on where something has not settled, and beside it; every fourth, and the last,
 // goes through all, for what travels farther.
 void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room, ThreadPool* threads) const {
@@ -133,6 +144,7 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
   for (const GroupRoom::Active& c : room.active) direct = direct && c.one_part;
   std::size_t next_direct = sweeps_before_direct;
   room.stirred.assign(room.above.size(), 0);
+  wake_idle(islands, group, room);
   bool all = true;
   for (std::size_t i = 0; i < std::max(sweeps, most_rough_sweeps); ++i) {
     const double enough = i < sweeps ? fine : unsettled;
@@ -148,7 +160,10 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
     double most = 0;
     for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most);
     if (all && most < enough) break;
-    if (direct && i == next_direct) (void)solve_directly(room), next_direct = 3 * next_direct;
+    if (direct && i == next_direct) {
+      (void)solve_directly(room), next_direct = 3 * next_direct;
+      for (GroupRoom::Idle& idle : room.idle) idle.spare = -1;
+    }
     all = (i + 1) % 4 == 0 || most < enough;
     room.stirred = room.stirring;
     for (std::size_t place = 0; place < room.above.size(); ++place) {
@@ -167,15 +182,24 @@ void ContactSolver::sweep(Islands& islands, GroupRoom& room, GroupRoom::Section&
   for (std::size_t i = section.first; i < section.last; ++i) {
     const GroupRoom::Active& c = room.active[i];
     if (!all && !room.stirred[at(c.place_a)] && !room.stirred[at(c.place_b)]) continue;
+    GroupRoom::Idle& idle = room.idle[i];
+    const bool two = c.island_b >= 0 && c.island_b != c.island_a;
+    const double travelled = room.travelled[at(c.island_a)] + (two ? room.travelled[at(c.island_b)] : 0);
+    if (idle.response * (travelled - idle.since) + rounding < idle.spare) continue;
     ++swept;
-    const double change = solve_one(islands, room, i);
-    if (change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
-    most = std::max(most, change);
+    const Solved solved = solve_one(islands, room, i);
+    idle.spare = solved.spare, idle.since = travelled;
+    if (solved.change > 0) {
+      room.travelled[at(c.island_a)] += solved.travel;
+      if (two) room.travelled[at(c.island_b)] += solved.travel;
+    }
+    if (solved.change >= enough) room.stirring[at(c.place_a)] = room.stirring[at(c.place_b)] = 1;
+    most = std::max(most, solved.change);
   }
   section.most = most, section.swept = swept;
 }
 
-double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t index) const {
+Solved ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t index) const {
   const GroupRoom::Active& where = room.active[index];
   RowContact& hot = room.hot[index];
   if (where.one_part) return wide_solve(hot);
@@ -193,7 +217,7 @@ double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t i
   for (int i = 0; i < 3; ++i) alone.free[i] += wide_dot(hot.rows_a + i * hot.width_a, hot.a, hot.width_a);
   a.move_to(where.part_b);
   for (int i = 0; i < 3; ++i) alone.free[i] += wide_dot(hot.rows_b + i * hot.width_b, hot.b, hot.width_b);
-  const double change = wide_solve(alone);
+  const Solved solved = wide_solve(alone);
   for (int i = 0; i < 3; ++i)
     wide_add(hot.b, hot.rows_b + i * hot.width_b, alone.impulse[i] - hot.impulse[i], hot.width_b);
   a.move_to(where.part_a);
@@ -201,7 +225,7 @@ double ContactSolver::solve_one(Islands& islands, GroupRoom& room, std::size_t i
     wide_add(hot.a, hot.rows_a + i * hot.width_a, alone.impulse[i] - hot.impulse[i], hot.width_a);
     hot.impulse[i] = alone.impulse[i];
   }
-  return change;
+  return solved;
 }
 
 }  // namespace volvox::physics::native

@@ -22,10 +22,19 @@ VOLVOX_KERNEL int run_flock(Flock<T>& flock, FlockRoom<T>& room, double step, in
   }
   return substeps;
 }
+// Each width is compiled for the registers that it fits.
 VOLVOX_FOR_EACH_ISA(int, move_flock,
-                    (Flock<Lanes> & flock, FlockRoom<Lanes>& room, double step, int substeps, double time_left),
+                    (Flock<EightLanes> & flock, FlockRoom<EightLanes>& room, double step, int substeps,
+                     double time_left),
                     (flock, room, step, substeps, time_left)) {
-  return run_flock(flock, room, step, substeps, time_left);
+  if constexpr (Set == Isa::avx512) return run_flock(flock, room, step, substeps, time_left);
+  else return 0;
+}
+VOLVOX_FOR_EACH_ISA(int, move_flock,
+                    (Flock<FourLanes> & flock, FlockRoom<FourLanes>& room, double step, int substeps, double time_left),
+                    (flock, room, step, substeps, time_left)) {
+  if constexpr (Set != Isa::avx512) return run_flock(flock, room, step, substeps, time_left);
+  else return 0;
 }
 int move_flock(Flock<double>& flock, FlockRoom<double>& room, double step, int substeps, double time_left) {
   return run_flock(flock, room, step, substeps, time_left);
@@ -236,32 +245,42 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
     return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) <
            std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
   });
-  wide_count_ = single_count_ = 0;
+  eights_.count = fours_.count = singles_.count = 0;
+  const bool eight = isa() == Isa::avx512;
+  const std::size_t lanes = eight ? 8 : 4;
   for (std::size_t first = 0; first < members_.size();) {
     std::size_t last = first;
     while (last < members_.size() && members_[last].tree->pattern() == members_[first].tree->pattern()) ++last;
     while (first < last) {
-      const std::size_t lanes = static_cast<std::size_t>(lane_count<Lanes>);
       const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes, last - first);
-      if (size == 1) {
-        if (single_.size() <= single_count_) single_.emplace_back();
-        single_[single_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first),
-                                                members_.begin() + static_cast<std::ptrdiff_t>(first + 1));
-      } else {
-        if (wide_.size() <= wide_count_) wide_.emplace_back();
-        wide_[wide_count_++].members.assign(members_.begin() + static_cast<std::ptrdiff_t>(first),
-                                            members_.begin() + static_cast<std::ptrdiff_t>(first + size));
-      }
+      const std::span<const FlockMember> next{members_.data() + first, size};
+      if (size == 1) singles_.add(next);
+      else if (eight) eights_.add(next);
+      else fours_.add(next);
       first += size;
     }
   }
 }
 
+template <class T>
+void Flocks::Fleet<T>::add(std::span<const FlockMember> members) {
+  if (flocks.size() <= count) flocks.emplace_back();
+  flocks[count++].members.assign(members.begin(), members.end());
+}
+
+template <class T>
+int Flocks::Fleet<T>::least_moved(int substeps) const {
+  for (std::size_t i = 0; i < count; ++i) substeps = std::min(substeps, flocks[i].moved);
+  return substeps;
+}
+
 template <class Visit>
 void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
-  parallel_for(threads, wide_count_ + single_count_, 4, [&](std::size_t i) {
-    if (i < wide_count_) visit(wide_[i]);
-    else visit(single_[i - wide_count_]);
+  const std::size_t wide = eights_.count + fours_.count;
+  parallel_for(threads, wide + singles_.count, 4, [&](std::size_t i) {
+    if (i < eights_.count) visit(eights_.flocks[i]);
+    else if (i < wide) visit(fours_.flocks[i - eights_.count]);
+    else visit(singles_.flocks[i - wide]);
   });
 }
 
@@ -279,10 +298,7 @@ int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
     Loader<T>(world, points, shapes, seen, step).load(flock, room);
     flock.moved = move_flock(flock, room, step, substeps, time_left);
   });
-  int calm = substeps;
-  for (std::size_t i = 0; i < wide_count_; ++i) calm = std::min(calm, wide_[i].moved);
-  for (std::size_t i = 0; i < single_count_; ++i) calm = std::min(calm, single_[i].moved);
-  return calm;
+  return singles_.least_moved(fours_.least_moved(eights_.least_moved(substeps)));
 }
 
 void Flocks::commit(World& world, std::vector<ContactPoint>& points,

@@ -94,10 +94,20 @@ class Flocks {
   template <class Visit>
   void for_all(ThreadPool* threads, const Visit& visit);
 
+  // Flocks of so many lanes; those past `count` were needed before, and keep their memory.
+  template <class T>
+  struct Fleet {
+    LaneVector<Flock<T>> flocks;
+    std::size_t count = 0;
+
+    void add(std::span<const FlockMember> members);
+    int least_moved(int substeps) const;
+  };
+
   std::vector<FlockMember> members_;  // sorted by pattern
-  LaneVector<Flock<Lanes>> wide_;
-  std::vector<Flock<double>> single_;
-  std::size_t wide_count_ = 0, single_count_ = 0;
+  Fleet<EightLanes> eights_;          // of trees side by side, one of these two is used: see lanes.h
+  Fleet<FourLanes> fours_;
+  Fleet<double> singles_;
 };
 
 }  // namespace volvox::physics::native

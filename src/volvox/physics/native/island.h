@@ -67,9 +67,11 @@ class Island {
   // Makes ready for contacts on the given nodes (some perhaps more than once).
   virtual void whiten(std::span<const int> nodes, ThreadPool* threads) = 0;
   virtual RowSpan span(int node) = 0;
-  // Sets three rows that lie one behind the other to sign * e_r.(Yv + Yw x arm) of a node, or
-  // adds it to them.
-  virtual void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+  // Of rows that add up those of this node and of another one of its part.
+  virtual RowSpan whole_span(int node) { return span(node); }
+  // Sets three rows that lie one behind the other (span(), or whole_span() of a node) to
+  // sign * e_r.(Yv + Yw x arm) of a node, or adds it to them.
+  virtual void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
                           double* rows) const = 0;
 
   // Long trees are cut into parts; a contact may work on the current part only.

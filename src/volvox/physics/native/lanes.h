@@ -1,9 +1,11 @@
-// Eight doubles side by side. Kernels are templates over T = double or Lanes and choose
+// Doubles side by side. Kernels are templates over T = double, four lanes or eight, and choose
 // between values instead of branching, so that a lane has the bits that the scalar has,
-// whatever register width the machine offers.
+// whatever register width the machine offers. Eight lanes want registers of 512 bits: with narrower ones the compiler
+// (GCC 12) moves vectors that are wider than a register through memory, which took most of a kernel's time.
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -15,20 +17,23 @@
 
 namespace volvox::physics::native {
 
-typedef double Lanes __attribute__((vector_size(64)));
-typedef long long LaneMask __attribute__((vector_size(64)));
+template <int count>
+struct VectorOf {
+  typedef double Lanes __attribute__((vector_size(8 * count)));
+  typedef long Mask __attribute__((vector_size(8 * count)));  // what comparisons give
+};
+using FourLanes = VectorOf<4>::Lanes;
+using EightLanes = VectorOf<8>::Lanes;
 
 template <class T>
-struct LaneTraits;
+struct LaneTraits {
+  static constexpr int count = sizeof(T) / sizeof(double);
+  using Mask = typename VectorOf<count>::Mask;
+};
 template <>
 struct LaneTraits<double> {
   using Mask = bool;
   static constexpr int count = 1;
-};
-template <>
-struct LaneTraits<Lanes> {
-  using Mask = LaneMask;
-  static constexpr int count = 8;
 };
 // Code for wide registers takes lanes to be aligned, but code for narrow ones does not align
 // them: memory for them says so itself, by alignas(sizeof(T)) or by this vector.
@@ -51,19 +56,29 @@ using MaskOf = typename LaneTraits<T>::Mask;
 template <class T>
 inline constexpr int lane_count = LaneTraits<T>::count;
 
+template <class T>
+concept SideBySide = std::same_as<T, FourLanes> || std::same_as<T, EightLanes>;
+template <class M>
+concept MaskSideBySide = std::same_as<M, MaskOf<FourLanes>> || std::same_as<M, MaskOf<EightLanes>>;
+
 VOLVOX_KERNEL double choose(bool which, double yes, double no) { return which ? yes : no; }
-VOLVOX_KERNEL Lanes choose(const LaneMask& which, const Lanes& yes, const Lanes& no) { return which ? yes : no; }
+template <SideBySide T>
+VOLVOX_KERNEL T choose(const MaskOf<T>& which, const T& yes, const T& no) {
+  return which ? yes : no;
+}
 VOLVOX_KERNEL double square_root(double x) { return std::sqrt(x); }
-VOLVOX_KERNEL Lanes square_root(const Lanes& x) {
-  Lanes root;
-  for (int i = 0; i < lane_count<Lanes>; ++i) root[i] = __builtin_sqrt(x[i]);
+template <SideBySide T>
+VOLVOX_KERNEL T square_root(const T& x) {
+  T root;
+  for (int i = 0; i < lane_count<T>; ++i) root[i] = __builtin_sqrt(x[i]);
   return root;
 }
 
 VOLVOX_KERNEL bool any(bool mask) { return mask; }
-VOLVOX_KERNEL bool any(const LaneMask& mask) {
-  long long all = 0;
-  for (int i = 0; i < lane_count<Lanes>; ++i) all |= mask[i];
+template <MaskSideBySide Mask>
+VOLVOX_KERNEL bool any(const Mask& mask) {
+  long all = 0;
+  for (int i = 0; i < static_cast<int>(sizeof mask / sizeof all); ++i) all |= mask[i];
   return all != 0;
 }
 
@@ -86,18 +101,26 @@ VOLVOX_KERNEL T magnitude(const T& x) {
 
 // One lane of many, in memory: a subscript would take the whole vector through registers.
 VOLVOX_KERNEL void put(double& all, int /*lane*/, double value) { all = value; }
-VOLVOX_KERNEL void put(Lanes& all, int lane, double value) {
+template <SideBySide T>
+VOLVOX_KERNEL void put(T& all, int lane, double value) {
   std::memcpy(reinterpret_cast<char*>(&all) + lane * static_cast<int>(sizeof value), &value, sizeof value);
 }
 VOLVOX_KERNEL void put(bool& all, int /*lane*/, bool value) { all = value; }
-VOLVOX_KERNEL void put(LaneMask& all, int lane, bool value) { all[lane] = value ? -1 : 0; }
+template <MaskSideBySide Mask>
+VOLVOX_KERNEL void put(Mask& all, int lane, bool value) {
+  all[lane] = value ? -1 : 0;
+}
 VOLVOX_KERNEL double take(const double& all, int /*lane*/) { return all; }
-VOLVOX_KERNEL double take(const Lanes& all, int lane) {
+template <SideBySide T>
+VOLVOX_KERNEL double take(const T& all, int lane) {
   double value;
   std::memcpy(&value, reinterpret_cast<const char*>(&all) + lane * static_cast<int>(sizeof value), sizeof value);
   return value;
 }
 VOLVOX_KERNEL bool take(const bool& all, int /*lane*/) { return all; }
-VOLVOX_KERNEL bool take(const LaneMask& all, int lane) { return all[lane] != 0; }
+template <MaskSideBySide Mask>
+VOLVOX_KERNEL bool take(const Mask& all, int lane) {
+  return all[lane] != 0;
+}
 
 }  // namespace volvox::physics::native

@@ -341,10 +341,11 @@ RowSpan Loop::span(int node) {
   return {coordinates_.data(), static_cast<int>(way.size()) * SparseFactor::padded, place, way.data()};
 }
 
-void Loop::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+void Loop::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool /*whole*/,
                       double* rows) const {
   const int width = static_cast<int>(factor_.way(factor_.place(node)).size()) * SparseFactor::padded;
-  wide_rows(rows_.data() + first_row_[static_cast<std::size_t>(node)], width, arm, directions, sign, add, rows);
+  wide_rows(rows_.data() + first_row_[static_cast<std::size_t>(node)], width, nullptr, width, arm, directions, sign,
+            add, rows);
 }
 
 // Here parts are places.
@@ -356,8 +357,8 @@ void Loop::add_cross_terms(int part_a, const double* rows_a, int part_b, const d
       const auto row = [](const double* rows, std::span<const int> way, int k) {
         return rows + static_cast<std::size_t>(k) * way.size() * SparseFactor::padded;
       };
-      gram[entry++] += blocks_dot(a, row(rows_a, a, i), b, row(rows_b, b, j)) +
-                       blocks_dot(a, row(rows_a, a, j), b, row(rows_b, b, i));
+      gram[entry++] += blocks_dot(row(rows_a, a, i), a, row(rows_b, b, j), b) +
+                       blocks_dot(row(rows_a, a, j), a, row(rows_b, b, i), b);
     }
   }
 }

@@ -26,7 +26,7 @@ class Loop final : public Island {
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
   RowSpan span(int node) override;
-  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
                   double* rows) const override;
   void add_cross_terms(int part_a, const double* rows_a, int part_b, const double* rows_b, double (&gram)[6]) override;
   Verdict take_up(World& world, ThreadPool* threads) override;

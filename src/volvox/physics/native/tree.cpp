@@ -36,6 +36,7 @@ Tree::Tree(const World& world, const TreePlan& plan, std::unique_ptr<Tree> old) 
   nodes_.resize(shapes_.size());
   plan_branches();
   plan_parts();
+  plan_blocks();
   find_safe_pull();
   if (fits_flock()) plan_columns();
 }
@@ -49,6 +50,7 @@ void Tree::take_room(Tree& old) {
   };
   take(bodies_, old.bodies_), take(shapes_, old.shapes_), take(joints_, old.joints_), take(dofs_, old.dofs_),
       take(branches_, old.branches_);
+  take(blocks_, old.blocks_), take(first_block_, old.first_block_);
   take(parts_, old.parts_), take(y_first_, old.y_first_), take(columns_.columns, old.columns_.columns),
       take(columns_.first, old.columns_.first);
   nodes_.swap(old.nodes_), y_.swap(old.y_), coordinates_.swap(old.coordinates_);

@@ -70,7 +70,8 @@ class Tree final : public Island {
   void whiten(std::span<const int> nodes, ThreadPool* threads) override;
   void clear_coordinates() override;
   RowSpan span(int node) override;
-  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+  RowSpan whole_span(int node) override;
+  void write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
                   double* rows) const override;
   void move_to(int part) override;
   int parts() const override { return static_cast<int>(parts_.size()); }
@@ -96,6 +97,7 @@ class Tree final : public Island {
   void take_room(Tree& old);
   void add_node(const World& world, const TreePlan& plan, std::size_t step);
   void plan_parts();
+  void plan_blocks();
   void plan_columns();
   // Nodes one behind the other.
   struct Range {
@@ -150,6 +152,10 @@ class Tree final : public Island {
   std::vector<Part> parts_;
   std::vector<int> part_of_;  // by node
   std::vector<int> column_;   // by dof
+  // Of a tree in one part: the blocks of columns of the axes between a node and the root, all others of its rows are
+  // zero. Ascending, by node one behind the other; empty where there is only one block.
+  std::vector<int> blocks_;
+  std::vector<std::size_t> first_block_;  // by node; one more at the end
   std::vector<std::size_t> y_first_;
   std::vector<double> y_;  // by node: six rows of the width of its part
   std::vector<double> coordinates_;

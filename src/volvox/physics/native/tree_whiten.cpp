@@ -88,6 +88,28 @@ void Tree::plan_parts() {
   way_.reserve(parts_.size());
 }
 
+// Columns are numbered from the root outwards, so a node's blocks are its parent's, and perhaps some behind them.
+void Tree::plan_blocks() {
+  if (parts_.size() > 1 || parts_[0].width == row_block) return;
+  first_block_.reserve(shapes_.size() + 1);
+  blocks_.reserve(shapes_.size() * static_cast<std::size_t>(parts_[0].width / row_block));
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    const std::size_t first = blocks_.size();
+    first_block_.push_back(first);
+    if (shapes_[i].parent < 0) {
+      blocks_.push_back(0);
+    } else {
+      const std::size_t parent = static_cast<std::size_t>(shapes_[i].parent);
+      for (std::size_t k = first_block_[parent]; k < first_block_[parent + 1]; ++k) blocks_.push_back(blocks_[k]);
+    }
+    for (int k = shapes_[i].dofs - 1; k >= 0; --k) {
+      const int block = column_[static_cast<std::size_t>(shapes_[i].first_dof + k)] / row_block;
+      if (block != blocks_.back()) blocks_.push_back(block);
+    }
+  }
+  first_block_.push_back(blocks_.size());
+}
+
 bool Tree::starts_part(std::size_t node) const {
   const int parent = shapes_[node].parent;
   return parent < 0 || part_of_[static_cast<std::size_t>(parent)] != part_of_[node];
@@ -163,15 +185,25 @@ void Tree::whiten_node(int node) {
 }
 
 RowSpan Tree::span(int node) {
+  if (first_block_.empty()) return whole_span(node);
+  const std::size_t first = first_block_[static_cast<std::size_t>(node)],
+                    last = first_block_[static_cast<std::size_t>(node) + 1];
+  return {coordinates_.data(), row_block * static_cast<int>(last - first), 0, blocks_.data() + first};
+}
+
+RowSpan Tree::whole_span(int node) {
   const int part = part_of_[static_cast<std::size_t>(node)];
   Part& p = parts_[static_cast<std::size_t>(part)];
   return {coordinates_.data() + p.first, p.width, part};
 }
 
-void Tree::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
+void Tree::write_rows(int node, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add, bool whole,
                       double* rows) const {
-  const int width = parts_[static_cast<std::size_t>(part_of_[static_cast<std::size_t>(node)])].width;
-  wide_rows(y(node), width, arm, directions, sign, add, rows);
+  const std::size_t i = static_cast<std::size_t>(node);
+  const int all = parts_[static_cast<std::size_t>(part_of_[i])].width;
+  if (whole || first_block_.empty()) return wide_rows(y(node), all, nullptr, all, arm, directions, sign, add, rows);
+  const int width = row_block * static_cast<int>(first_block_[i + 1] - first_block_[i]);
+  wide_rows(y(node), all, blocks_.data() + first_block_[i], width, arm, directions, sign, add, rows);
 }
 
 // a_above += Y_p^T C^-T (change of the handle's coordinates).

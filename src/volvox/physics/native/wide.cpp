@@ -4,50 +4,22 @@
 #include <cmath>
 #include <cstring>
 
-#include "volvox/physics/native/lanes.h"
+#include "volvox/physics/native/eight.h"
 
 namespace volvox::physics::native {
 namespace {
 
-using Eight = Lanes;
+constexpr long first_eight[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-VOLVOX_KERNEL void load(Eight& v, const double* p) { std::memcpy(&v, p, sizeof v); }
-VOLVOX_KERNEL void store(double* p, const Eight& v) { std::memcpy(p, &v, sizeof v); }
-// ((v0 + v4) + (v2 + v6)) + ((v1 + v5) + (v3 + v7)), by halves.
-VOLVOX_KERNEL double sum(const Eight& v) {
-  typedef double Four __attribute__((vector_size(32)));
-  typedef double Two __attribute__((vector_size(16)));
-  Four low, high;
-  std::memcpy(&low, &v, sizeof low);
-  std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
-  low += high;
-  Two left, right;
-  std::memcpy(&left, &low, sizeof left);
-  std::memcpy(&right, reinterpret_cast<const char*>(&low) + sizeof left, sizeof right);
-  left += right;
-  return left[0] + left[1];
-}
-
-VOLVOX_KERNEL double* place_of(double* coordinates, const int* blocks, int k) {
+template <class Number>
+VOLVOX_KERNEL Number* place_of(Number* coordinates, const int* blocks, int k) {
   return coordinates + (blocks ? row_block * blocks[k / row_block] : k);
 }
 
 }  // namespace
 
-double blocks_dot(std::span<const int> a, const double* row_a, std::span<const int> b, const double* row_b) {
-  double sum = 0;
-  for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
-    if (a[i] == b[k]) {
-      for (std::size_t m = 0; m < row_block; ++m) sum += row_a[row_block * i + m] * row_b[row_block * k + m];
-      ++i, ++k;
-    } else {
-      ++(a[i] < b[k] ? i : k);
-    }
-  }
-  return sum;
-}
-
 VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int width), (a, b, width)) {
+  using Eight = EightOf<Set>;
   Eight total = {};
   for (int k = 0; k < width; k += 8) {
     Eight x, y;
@@ -57,7 +29,37 @@ VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int wid
   return sum(total);
 }
 
+VOLVOX_FOR_EACH_ISA(double, blocks_dot, (const double* row, const int* blocks, int width, const double* coordinates),
+                    (row, blocks, width, coordinates)) {
+  using Eight = EightOf<Set>;
+  Eight total = {};
+  for (int k = 0; k < width; k += row_block) {
+    Eight x, y;
+    load(x, row + k), load(y, place_of(coordinates, blocks, k));
+    total += x * y;
+  }
+  return sum(total);
+}
+
+VOLVOX_FOR_EACH_ISA(double, blocks_dot,
+                    (const double* row_a, std::span<const int> a, const double* row_b, std::span<const int> b),
+                    (row_a, a, row_b, b)) {
+  using Eight = EightOf<Set>;
+  Eight total = {};
+  for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
+    if (a[i] == b[k]) {
+      Eight x, y;
+      load(x, row_a + row_block * i++), load(y, row_b + row_block * k++);
+      total += x * y;
+    } else {
+      ++(a[i] < b[k] ? i : k);
+    }
+  }
+  return sum(total);
+}
+
 VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int width), (a, b, s, width)) {
+  using Eight = EightOf<Set>;
   for (int k = 0; k < width; k += 8) {
     Eight x, y;
     load(x, a + k), load(y, b + k);
@@ -67,6 +69,7 @@ VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int w
 
 VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const double (&r)[3], int width),
                     (out, in, r, width)) {
+  using Eight = EightOf<Set>;
   for (int k = 0; k < width; k += 8) {
     Eight w0, w1, w2, l0, l1, l2;
     load(w0, in + k), load(w1, in + width + k), load(w2, in + 2 * width + k);
@@ -80,6 +83,7 @@ VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const doub
 
 VOLVOX_FOR_EACH_ISA(void, wide_project, (double* y, const double (&s)[6], const double (&u)[6], int width),
                     (y, s, u, width)) {
+  using Eight = EightOf<Set>;
   for (int k = 0; k < width; k += 8) {
     Eight v[6], c = {};
     for (int i = 0; i < 6; ++i) {
@@ -91,13 +95,15 @@ VOLVOX_FOR_EACH_ISA(void, wide_project, (double* y, const double (&s)[6], const 
 }
 
 VOLVOX_FOR_EACH_ISA(void, wide_rows,
-                    (const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
-                     double* rows),
-                    (y, width, arm, directions, sign, add, rows)) {
-  for (int k = 0; k < width; k += 8) {
+                    (const double* y, int stride, const int* blocks, int width, const Vec3& arm,
+                     const Vec3 (&directions)[3], double sign, bool add, double* rows),
+                    (y, stride, blocks, width, arm, directions, sign, add, rows)) {
+  using Eight = EightOf<Set>;
+  for (int k = 0; k < width; k += row_block) {
+    const double* from = place_of(y, blocks, k);
     Eight w0, w1, w2, l0, l1, l2;
-    load(w0, y + k), load(w1, y + width + k), load(w2, y + 2 * width + k);
-    load(l0, y + 3 * width + k), load(l1, y + 4 * width + k), load(l2, y + 5 * width + k);
+    load(w0, from), load(w1, from + stride), load(w2, from + 2 * stride);
+    load(l0, from + 3 * stride), load(l1, from + 4 * stride), load(l2, from + 5 * stride);
     l0 += w1 * arm.z - w2 * arm.y;
     l1 += w2 * arm.x - w0 * arm.z;
     l2 += w0 * arm.y - w1 * arm.x;
@@ -110,6 +116,7 @@ VOLVOX_FOR_EACH_ISA(void, wide_rows,
 }
 
 VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gram)[6]), (rows, width, gram)) {
+  using Eight = EightOf<Set>;
   Eight g[6] = {};
   for (int k = 0; k < width; k += 8) {
     Eight n, s, t;
@@ -120,6 +127,7 @@ VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gr
 }
 
 // The normal velocity alone.
+template <class Eight>
 VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
   Eight n = {};
   for (int k = 0; k < c.width_a; k += 8) {
@@ -138,11 +146,15 @@ VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
 // ln' = max(0, keep ln - gain (vn - target)), then, with the normal's part in v_t,
 // lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
 // purpose: a step by G_tt^-1 with a radial projection points the wrong way.
-VOLVOX_FOR_EACH_ISA(double, wide_solve, (RowContact & c), (c)) {
+VOLVOX_FOR_EACH_ISA(Solved, wide_solve, (RowContact & c), (c)) {
+  using Eight = EightOf<Set>;
   // Most contacts do not touch, and stay so.
-  if (c.impulse[0] == 0 && normal_velocity(c) >= c.target) {
-    c.impulse[1] = c.impulse[2] = 0;
-    return 0;
+  if (c.impulse[0] == 0) {
+    const double spare = normal_velocity<Eight>(c) - c.target;
+    if (spare >= 0) {
+      c.impulse[1] = c.impulse[2] = 0;
+      return {0, 0, spare};
+    }
   }
   Eight n = {}, s = {}, t = {};
   for (int k = 0; k < c.width_a; k += 8) {
@@ -181,71 +193,84 @@ VOLVOX_FOR_EACH_ISA(double, wide_solve, (RowContact & c), (c)) {
         load(z, c.rows_b + 2 * c.width_b + k);
     store(place_of(c.b, c.blocks_b, k), b + (x * dn + y * dt + z * du));
   }
-  return std::max(std::fabs(dn) * c.gram[0], std::max(std::fabs(dt) * c.gram[3], std::fabs(du) * c.gram[5]));
+  const double square = c.gram[0] * dn * dn + c.gram[3] * dt * dt + c.gram[5] * du * du +
+                        2 * (c.gram[1] * dn * dt + c.gram[2] * dn * du + c.gram[4] * dt * du);
+  return {std::max(std::fabs(dn) * c.gram[0], std::max(std::fabs(dt) * c.gram[3], std::fabs(du) * c.gram[5])),
+          std::sqrt(std::max(0.0, square)), -1};
 }
 
 VOLVOX_FOR_EACH_ISA(bool, wide_heights,
                     (const double* x, const double* y, const double* z, const double* radius, int count,
                      const Vec3& normal, double offset, double margin, double* heights),
                     (x, y, z, radius, count, normal, offset, margin, heights)) {
+  using Eight = EightOf<Set>;
   Eight lowest = Eight{} + 1e300;
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz, r;
     load(px, x + k), load(py, y + k), load(pz, z + k), load(r, radius + k);
     const Eight h = px * normal.x + py * normal.y + pz * normal.z - offset - r;
     store(heights + k, h);
-    lowest = h < lowest ? h : lowest;
+    lowest = choose(h < lowest, h, lowest);
   }
-  for (int i = 0; i < 8; ++i) {
-    if (lowest[i] < margin) return true;
-  }
-  return false;
+  double least[8];
+  store(least, lowest);
+  return *std::min_element(least, least + 8) < margin;
 }
 
 VOLVOX_FOR_EACH_ISA(int, wide_lowest,
                     (const double* x, const double* y, const double* z, const double* height, int count,
                      const Vec3& lean),
                     (x, y, z, height, count, lean)) {
-  typedef long long EightInts __attribute__((vector_size(64)));
+  using Eight = EightOf<Set>;
+  using Whole = EightWholeOf<Set>;
   Eight least = Eight{} + 1e300;
-  EightInts best = {}, here = {0, 1, 2, 3, 4, 5, 6, 7};
+  Whole best = {}, here;
+  std::memcpy(&here, first_eight, sizeof here);
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz, h;
     load(px, x + k), load(py, y + k), load(pz, z + k), load(h, height + k);
     const Eight m = h + (px * lean.x + py * lean.y + pz * lean.z);
-    const EightInts lower = m < least;
-    least = lower ? m : least;
-    best = lower ? here : best;
+    const Whole lower = m < least;
+    least = choose(lower, m, least);
+    best = choose(lower, here, best);
     here += 8;
   }
+  double value[8];
+  long where[8];
+  std::memcpy(value, &least, sizeof value), std::memcpy(where, &best, sizeof where);
   int lane = 0;
   for (int i = 1; i < 8; ++i) {
-    if (least[i] < least[lane] || (least[i] == least[lane] && best[i] < best[lane])) lane = i;
+    if (value[i] < value[lane] || (value[i] == value[lane] && where[i] < where[lane])) lane = i;
   }
-  return static_cast<int>(best[lane]);
+  return static_cast<int>(where[lane]);
 }
 
 VOLVOX_FOR_EACH_ISA(int, wide_farthest,
                     (const double* x, const double* y, const double* z, int count, const Vec3& direction),
                     (x, y, z, count, direction)) {
-  typedef long long EightInts __attribute__((vector_size(64)));
+  using Eight = EightOf<Set>;
+  using Whole = EightWholeOf<Set>;
   Eight most = Eight{} - 1e300;
-  EightInts best = {}, here = {0, 1, 2, 3, 4, 5, 6, 7};
+  Whole best = {}, here;
+  std::memcpy(&here, first_eight, sizeof here);
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz;
     load(px, x + k), load(py, y + k), load(pz, z + k);
     const Eight along = px * direction.x + py * direction.y + pz * direction.z;
-    const EightInts farther = along > most;
-    most = farther ? along : most;
-    best = farther ? here : best;
+    const Whole farther = along > most;
+    most = choose(farther, along, most);
+    best = choose(farther, here, best);
     here += 8;
   }
+  double value[8];
+  long where[8];
+  std::memcpy(value, &most, sizeof value), std::memcpy(where, &best, sizeof where);
   int lane = 0;
   for (int i = 1; i < 8; ++i) {
-    if (most[i] > most[lane] || (most[i] == most[lane] && best[i] < best[lane])) lane = i;
+    if (value[i] > value[lane] || (value[i] == value[lane] && where[i] < where[lane])) lane = i;
   }
   // The padding repeats the first point.
-  return static_cast<int>(best[lane]);
+  return static_cast<int>(where[lane]);
 }
 
 }  // namespace volvox::physics::native

@@ -13,19 +13,22 @@ namespace volvox::physics::native {
 inline constexpr int row_block = 8;
 
 double wide_dot(const double* a, const double* b, int width);
+// The same of a row that has some blocks only (see RowSpan) and of coordinates; of two such rows. What a row has no
+// block for is zero in it: the bits are those of the whole rows.
+double blocks_dot(const double* row, const int* blocks, int width, const double* coordinates);
+double blocks_dot(const double* row_a, std::span<const int> a, const double* row_b, std::span<const int> b);
 // a += b s
 void wide_add(double* a, const double* b, double s, int width);
 // Six rows: T y, where T moves by r (the velocities of a parent at its child's place).
 void wide_shift(double* out, const double* in, const double (&r)[3], int width);
 // Six rows: y -= s (u.y), column by column.
 void wide_project(double* y, const double (&s)[6], const double (&u)[6], int width);
-// Three rows: sign * direction_r.(y_linear + y_angular x arm), set or added.
-void wide_rows(const double* y, int width, const Vec3& arm, const Vec3 (&directions)[3], double sign, bool add,
-               double* rows);
+// Three rows: sign * direction_r.(y_linear + y_angular x arm), set or added. `y` has six rows, `stride` apart, of which
+// the blocks are taken that the three rows have.
+void wide_rows(const double* y, int stride, const int* blocks, int width, const Vec3& arm, const Vec3 (&directions)[3],
+               double sign, bool add, double* rows);
 // The six entries of the 3x3 product of three rows with themselves: 00 01 02 11 12 22.
 void wide_gram(const double* rows, int width, double (&gram)[6]);
-// The product of two rows that have blocks for some places only, ascending.
-double blocks_dot(std::span<const int> a, const double* row_a, std::span<const int> b, const double* row_b);
 // A contact in the sweep.
 struct RowContact {
   double impulse[3];  // along the normal and the two tangents
@@ -41,8 +44,13 @@ struct RowContact {
   int width_a = 0, width_b = 0;
   const int *blocks_a = nullptr, *blocks_b = nullptr;  // see RowSpan
 };
-// One projected step of a contact. Returns how much it changed its velocity, in m/s.
-double wide_solve(RowContact& contact);
+// One projected step of a contact.
+struct Solved {
+  double change = 0;  // of its velocity, in m/s
+  double travel = 0;  // how far it moved the coordinates of its two sides: the length of the change
+  double spare = -1;  // m/s; how far it is above its target, where it pushed neither before nor now; else negative
+};
+Solved wide_solve(RowContact& contact);
 
 // The point farthest along a direction. Points past the first `count` repeat it.
 int wide_farthest(const double* x, const double* y, const double* z, int count, const Vec3& direction);

@@ -151,7 +151,7 @@ TEST(Determinism, every_form_of_new_is_counted) {
   Wide* volatile kept = nullptr;  // the compiler may leave out a pair of new and delete that it can see
   EXPECT_EQ(counts([&] { kept = new Wide, delete kept; }), 1);
   EXPECT_EQ(counts([&] { kept = new Wide[3], delete[] kept; }), 1);
-  EXPECT_EQ(counts([] { LaneVector<Lanes> lanes(2); }), 1);
+  EXPECT_EQ(counts([] { LaneVector<EightLanes> lanes(2); }), 1);
 }
 
 TEST(Determinism, a_steady_step_allocates_nothing) {
