@@ -22,7 +22,6 @@ Box3 around_all(std::span<const Box3> boxes, std::span<const std::uint32_t> numb
 VOLVOX_FOR_EACH_ISA(std::uint32_t, near_of_eight,
                     (const double (&centres)[3][8], const double (&halves)[3][8], const double (&box)[6], double reach),
                     (centres, halves, box, reach)) {
-  using Eight = EightOf<Set>;
   constexpr double values[8] = {1, 2, 4, 8, 16, 32, 64, 128};
   Eight bits;
   load(bits, values);

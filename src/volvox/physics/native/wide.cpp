@@ -19,7 +19,6 @@ VOLVOX_KERNEL Number* place_of(Number* coordinates, const int* blocks, int k) {
 }  // namespace
 
 VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int width), (a, b, width)) {
-  using Eight = EightOf<Set>;
   Eight total = {};
   for (int k = 0; k < width; k += 8) {
     Eight x, y;
@@ -31,7 +30,6 @@ VOLVOX_FOR_EACH_ISA(double, wide_dot, (const double* a, const double* b, int wid
 
 VOLVOX_FOR_EACH_ISA(double, blocks_dot, (const double* row, const int* blocks, int width, const double* coordinates),
                     (row, blocks, width, coordinates)) {
-  using Eight = EightOf<Set>;
   Eight total = {};
   for (int k = 0; k < width; k += row_block) {
     Eight x, y;
@@ -44,7 +42,6 @@ VOLVOX_FOR_EACH_ISA(double, blocks_dot, (const double* row, const int* blocks, i
 VOLVOX_FOR_EACH_ISA(double, blocks_dot,
                     (const double* row_a, std::span<const int> a, const double* row_b, std::span<const int> b),
                     (row_a, a, row_b, b)) {
-  using Eight = EightOf<Set>;
   Eight total = {};
   for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
     if (a[i] == b[k]) {
@@ -59,7 +56,6 @@ VOLVOX_FOR_EACH_ISA(double, blocks_dot,
 }
 
 VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int width), (a, b, s, width)) {
-  using Eight = EightOf<Set>;
   for (int k = 0; k < width; k += 8) {
     Eight x, y;
     load(x, a + k), load(y, b + k);
@@ -69,7 +65,6 @@ VOLVOX_FOR_EACH_ISA(void, wide_add, (double* a, const double* b, double s, int w
 
 VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const double (&r)[3], int width),
                     (out, in, r, width)) {
-  using Eight = EightOf<Set>;
   for (int k = 0; k < width; k += 8) {
     Eight w0, w1, w2, l0, l1, l2;
     load(w0, in + k), load(w1, in + width + k), load(w2, in + 2 * width + k);
@@ -83,7 +78,6 @@ VOLVOX_FOR_EACH_ISA(void, wide_shift, (double* out, const double* in, const doub
 
 VOLVOX_FOR_EACH_ISA(void, wide_project, (double* y, const double (&s)[6], const double (&u)[6], int width),
                     (y, s, u, width)) {
-  using Eight = EightOf<Set>;
   for (int k = 0; k < width; k += 8) {
     Eight v[6], c = {};
     for (int i = 0; i < 6; ++i) {
@@ -98,7 +92,6 @@ VOLVOX_FOR_EACH_ISA(void, wide_rows,
                     (const double* y, int stride, const int* blocks, int width, const Vec3& arm,
                      const Vec3 (&directions)[3], double sign, bool add, double* rows),
                     (y, stride, blocks, width, arm, directions, sign, add, rows)) {
-  using Eight = EightOf<Set>;
   for (int k = 0; k < width; k += row_block) {
     const double* from = place_of(y, blocks, k);
     Eight w0, w1, w2, l0, l1, l2;
@@ -116,7 +109,6 @@ VOLVOX_FOR_EACH_ISA(void, wide_rows,
 }
 
 VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gram)[6]), (rows, width, gram)) {
-  using Eight = EightOf<Set>;
   Eight g[6] = {};
   for (int k = 0; k < width; k += 8) {
     Eight n, s, t;
@@ -127,7 +119,6 @@ VOLVOX_FOR_EACH_ISA(void, wide_gram, (const double* rows, int width, double (&gr
 }
 
 // The normal velocity alone.
-template <class Eight>
 VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
   Eight n = {};
   for (int k = 0; k < c.width_a; k += 8) {
@@ -147,10 +138,9 @@ VOLVOX_KERNEL double normal_velocity(const RowContact& c) {
 // lt' = project(lt - rho v_t, mu ln'). The scalar step rho = 1 / lambda_max(G_tt) is on
 // purpose: a step by G_tt^-1 with a radial projection points the wrong way.
 VOLVOX_FOR_EACH_ISA(Solved, wide_solve, (RowContact & c), (c)) {
-  using Eight = EightOf<Set>;
   // Most contacts do not touch, and stay so.
   if (c.impulse[0] == 0) {
-    const double spare = normal_velocity<Eight>(c) - c.target;
+    const double spare = normal_velocity(c) - c.target;
     if (spare >= 0) {
       c.impulse[1] = c.impulse[2] = 0;
       return {0, 0, spare};
@@ -203,7 +193,6 @@ VOLVOX_FOR_EACH_ISA(bool, wide_heights,
                     (const double* x, const double* y, const double* z, const double* radius, int count,
                      const Vec3& normal, double offset, double margin, double* heights),
                     (x, y, z, radius, count, normal, offset, margin, heights)) {
-  using Eight = EightOf<Set>;
   Eight lowest = Eight{} + 1e300;
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz, r;
@@ -221,16 +210,14 @@ VOLVOX_FOR_EACH_ISA(int, wide_lowest,
                     (const double* x, const double* y, const double* z, const double* height, int count,
                      const Vec3& lean),
                     (x, y, z, height, count, lean)) {
-  using Eight = EightOf<Set>;
-  using Whole = EightWholeOf<Set>;
   Eight least = Eight{} + 1e300;
-  Whole best = {}, here;
+  EightMasks best = {}, here;
   std::memcpy(&here, first_eight, sizeof here);
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz, h;
     load(px, x + k), load(py, y + k), load(pz, z + k), load(h, height + k);
     const Eight m = h + (px * lean.x + py * lean.y + pz * lean.z);
-    const Whole lower = m < least;
+    const EightMasks lower = m < least;
     least = choose(lower, m, least);
     best = choose(lower, here, best);
     here += 8;
@@ -248,16 +235,14 @@ VOLVOX_FOR_EACH_ISA(int, wide_lowest,
 VOLVOX_FOR_EACH_ISA(int, wide_farthest,
                     (const double* x, const double* y, const double* z, int count, const Vec3& direction),
                     (x, y, z, count, direction)) {
-  using Eight = EightOf<Set>;
-  using Whole = EightWholeOf<Set>;
   Eight most = Eight{} - 1e300;
-  Whole best = {}, here;
+  EightMasks best = {}, here;
   std::memcpy(&here, first_eight, sizeof here);
   for (int k = 0; k < count; k += 8) {
     Eight px, py, pz;
     load(px, x + k), load(py, y + k), load(pz, z + k);
     const Eight along = px * direction.x + py * direction.y + pz * direction.z;
-    const Whole farther = along > most;
+    const EightMasks farther = along > most;
     most = choose(farther, along, most);
     best = choose(farther, here, best);
     here += 8;
