@@ -7,6 +7,7 @@ target_compile_options(volvox_flags INTERFACE
   # The same bits on every x86-64 machine: no contraction to FMA, no reassociation.
   -ffp-contract=off -fno-math-errno
   $<$<BOOL:${VOLVOX_WERROR}>:-Werror>)
+target_compile_definitions(volvox_flags INTERFACE $<$<BOOL:${VOLVOX_ASSERTS}>:VOLVOX_ASSERTS>)
 if(VOLVOX_SANITIZE)
   target_compile_options(volvox_flags INTERFACE -fsanitize=${VOLVOX_SANITIZE} -fno-omit-frame-pointer -g1)
   if(VOLVOX_SANITIZE MATCHES undefined)

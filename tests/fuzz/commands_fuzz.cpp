@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "fuzz.h"
+#include "volvox/base/test/temporary_folder.h"
 #include "volvox/mind/behavior.h"
 #include "volvox/view/web/viewed_run.h"
 
@@ -37,17 +38,13 @@ class Turn final : public mind::Behavior {
 };
 
 // A page and a world of our own, so that nothing but this program is needed.
-struct Folder {
-  fs::path path;
+struct Folder : TemporaryFolder {
   Folder() {
-    std::string pattern = (fs::temp_directory_path() / "volvox-fuzz-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-    fs::create_directories(path / "web/dist");
-    std::ofstream(path / "web/dist/index.html") << "<html></html>";
-    std::ofstream(path / "world.sdf") << world_text;
-    setenv("VOLVOX_RESOURCE_PATH", path.c_str(), 1);
+    fs::create_directories(path() / "web/dist");
+    std::ofstream(path() / "web/dist/index.html") << "<html></html>";
+    std::ofstream(path() / "world.sdf") << world_text;
+    setenv("VOLVOX_RESOURCE_PATH", path().c_str(), 1);
   }
-  ~Folder() { fs::remove_all(path); }
 };
 
 struct Stage {
@@ -71,7 +68,7 @@ struct Stage {
   }
   Result<std::unique_ptr<sim::Run>> prepare(const std::map<std::string, std::string>& settings) {
     sim::RunOptions options;
-    options.experiment = (folder.path / "world.sdf").string();
+    options.experiment = (folder / "world.sdf").string();
     options.settings = settings;
     return sim::Run::prepare(options, library, log);
   }

@@ -290,7 +290,7 @@ test("labels stay with modules, loads are seen, home is not covered", async () =
       return [document.elementFromPoint(((seen.x + 1) / 2) * canvas.clientWidth, ((1 - seen.y) / 2) * canvas.clientHeight)?.id ?? "outside"];
     });
   });
-  assert.deepEqual(await free(), Array(4).fill("scene"));
+  assert.deepEqual(await free(), Array(4).fill("stage"));
 
   // A module that the camera follows jumps: its label is where it is drawn.
   await page.click("#show-labels");
@@ -346,7 +346,7 @@ test("labels stay with modules, loads are seen, home is not covered", async () =
       return thing.module ? [document.elementFromPoint(((at.x + 1) / 2) * canvas.clientWidth, ((1 - at.y) / 2) * canvas.clientHeight)?.id] : [];
     });
   });
-  assert.deepEqual(seen, Array(4).fill("scene"));
+  assert.deepEqual(seen, Array(4).fill("stage"));
   assert.deepEqual(phone.complaints, []);
   await phone.close();
   assert.equal(await volvox.end(), 0);

@@ -7,7 +7,7 @@ import { Stage } from "./stage";
 import * as THREE from "three";
 
 const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
-const stage = new Stage($("scene"), $("labels"));
+const stage = new Stage($("stage"), $("labels"));
 let hello: Hello | null = null;
 let state: State | null = null;
 let lookAgain = false;  // the copy of a robot will move, so the camera must see everything again
@@ -27,9 +27,9 @@ const connection = new Connection({
     else if (message.type === "metrics") addMetrics(message.points);
     else if (message.type === "error") say(message.text, true);
   },
-  scene(scene) {
-    things = scene.info.things;
-    stage.load(scene);
+  tree(tree) {
+    things = tree.info.things;
+    stage.load(tree);
   },
   frame(frame) {
     stage.update(frame);
@@ -452,8 +452,8 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("resize", drawMarks);
 let pressed: [number, number] = [0, 0];
-$("scene").addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
-$("scene").addEventListener("pointerup", (event) => {
+$("stage").addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
+$("stage").addEventListener("pointerup", (event) => {
   if (Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;  // the mouse was dragged, which orbits the camera
   watch(stage.pick(event.offsetX, event.offsetY));
 });

@@ -1,4 +1,4 @@
-// A plot of one value over time, beside the scene.
+// A plot of one value over time, beside the stage.
 const KEEP = 4000;
 
 export class Plot {

@@ -1,10 +1,10 @@
-// The messages between the page and volvox; src/volvox/view/web/codec.h encodes scenes and frames.
+// The messages between the page and volvox; src/volvox/view/web/codec.h encodes render trees and frames.
 
 export interface Level { vertices_at: number; vertices: number; indices_at: number; indices: number }
 export interface MeshInfo { levels: Level[]; radius: number; translucent: boolean }
 export interface DockInfo { name: string; link: number; pose: number[]; mesh: number; scale: number; placement: number; gender: number }
 export interface Thing { name: string; model: string; module: boolean; fixed: boolean; first_link: number; links: number; first_dock: number; docks: number }
-export interface SceneInfo {
+export interface RenderTreeInfo {
   name: string;
   meshes: MeshInfo[];
   links: [mesh: number, placement: number][];
@@ -13,7 +13,7 @@ export interface SceneInfo {
   things: Thing[];
   grounds: { pose: number[]; color: number[] }[];
 }
-export interface Scene { info: SceneInfo; buffers: ArrayBuffer; base: number }
+export interface RenderTree { info: RenderTreeInfo; buffers: ArrayBuffer; base: number }
 
 export interface Frame {
   time: number;
@@ -57,13 +57,13 @@ export type TextMessage = Hello | State | ModuleInfo
 
 const tag = (view: DataView) => String.fromCharCode(view.getUint8(0), view.getUint8(1), view.getUint8(2), view.getUint8(3));
 
-export function decode(buffer: ArrayBuffer): { scene: Scene } | { frame: Frame } | null {
+export function decode(buffer: ArrayBuffer): { tree: RenderTree } | { frame: Frame } | null {
   const view = new DataView(buffer);
   if (buffer.byteLength < 8) return null;
   if (tag(view) === "VXS1") {
     const length = view.getUint32(4, true);
-    const info = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length))) as SceneInfo;
-    return { scene: { info, buffers: buffer, base: Math.ceil((8 + length) / 4) * 4 } };
+    const info = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length))) as RenderTreeInfo;
+    return { tree: { info, buffers: buffer, base: Math.ceil((8 + length) / 4) * 4 } };
   }
   if (tag(view) !== "VXF1") return null;
   const [links, docks, rays, messages, colors] = [4, 8, 12, 16, 20].map((at) => view.getUint32(at, true));
@@ -93,7 +93,7 @@ export class Connection {
   connected = false;
 
   constructor(
-    private readonly on: { text(message: TextMessage): void; scene(scene: Scene): void; frame(frame: Frame): void; connected(yes: boolean, why: string): void },
+    private readonly on: { text(message: TextMessage): void; tree(tree: RenderTree): void; frame(frame: Frame): void; connected(yes: boolean, why: string): void },
   ) { this.open(); }
 
   private open() {
@@ -106,7 +106,7 @@ export class Connection {
     socket.onmessage = (event) => {
       if (typeof event.data === "string") return this.on.text(JSON.parse(event.data) as TextMessage);
       const decoded = decode(event.data as ArrayBuffer);
-      if (decoded && "scene" in decoded) this.on.scene(decoded.scene);
+      if (decoded && "tree" in decoded) this.on.tree(decoded.tree);
       else if (decoded) this.on.frame(decoded.frame);
     };
     socket.onclose = (event) => {

@@ -1,8 +1,8 @@
-// The scene: instanced links and docks, ground, rays, trails, messages; an orbiting camera. Lengths in m, world frame.
+// What is seen: instanced links and docks, ground, rays, trails, messages; an orbiting camera. Lengths in m, world frame.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { THEMES, UNLOADED, circles, dockColor, gridLines, loadColor } from "./look";
-import { DOCK, type Frame, type Scene } from "./protocol";
+import { DOCK, type Frame, type RenderTree } from "./protocol";
 
 // The smallest size of a link, relative to the picture's height, for each level of detail.
 const LEVEL_SIZES = [0.12, 0.05, 0.022, 0.012];
@@ -32,7 +32,7 @@ export class Stage {
   picked = -1;       // a placement
   follow = false;
   frames = 0;        // drawn so far, for tests and for measuring
-  private data: Scene | null = null;
+  private data: RenderTree | null = null;
   private frame: Frame | null = null;
   private groups: Group[] = [];
   private groupsOf: Group[][] = [];   // by mesh, by level
@@ -105,7 +105,7 @@ export class Stage {
     this.redraw();
   }
 
-  load(data: Scene) {
+  load(data: RenderTree) {
     this.clear();
     this.data = data;
     const { info, buffers, base } = data;

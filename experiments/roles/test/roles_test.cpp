@@ -5,6 +5,7 @@
 
 #include "gait_roles.h"
 #include "study.h"
+#include "volvox/base/test/temporary_folder.h"
 #include "volvox/mind/roles.h"
 
 namespace volvox::experiments::roles {
@@ -203,8 +204,8 @@ TEST(Roles, SameBitsAtAnyNumberOfThreads) {
 }
 
 TEST(Roles, GoOnAfterARestore) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "volvox_roles_test",
-                              file = folder / "at_3_s.snap";
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "at_3_s.snap";
   const auto go = [&](double duration, bool save, bool restore) {
     sim::RunOptions options;
     options.experiment = "roles/walker";
@@ -218,7 +219,6 @@ TEST(Roles, GoOnAfterARestore) {
   const auto restored = go(6, false, true), straight = go(6, false, false);
   EXPECT_EQ(restored.state_hash, straight.state_hash);
   EXPECT_EQ(metric(restored, "sync_time_s"), metric(straight, "sync_time_s"));
-  std::filesystem::remove_all(folder);
 }
 
 // The rules of figure 3, corrected: each module of a body finds its role and keeps it.

@@ -23,7 +23,6 @@ class FigureEight final : public sim::Experiment {
     double mean() const;
     double deviation() const;
   };
-  const std::array<Track, 2>& tracks() const { return tracks_; }
 
  private:
   std::array<Track, 2> tracks_{{{"horizontal", {}}, {"vertical", {}}}};

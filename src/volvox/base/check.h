@@ -1,5 +1,6 @@
 // Checks in three tiers:
-//   VOLVOX_ASSERT  internal bugs; only in debug and sanitizer builds (for hot paths)
+//   VOLVOX_ASSERT  internal bugs; in debug and sanitizer builds, and with -DVOLVOX_ASSERTS=ON, as ./check builds (for
+//                  hot paths)
 //   VOLVOX_CHECK   internal bugs; in all builds (if it is cheap, or if wrong results would follow)
 //   Result<T>      errors in external input (result.h); never use a check for these
 #pragma once
@@ -11,7 +12,7 @@ namespace volvox::detail {
 #define VOLVOX_CHECK(condition, message) \
   ((condition) ? void(0) : ::volvox::detail::check_failed(#condition, message, __FILE__, __LINE__))
 
-#ifdef NDEBUG
+#if defined(NDEBUG) && !defined(VOLVOX_ASSERTS)
 #  define VOLVOX_ASSERT(condition) void(0)
 #else
 #  define VOLVOX_ASSERT(condition) \

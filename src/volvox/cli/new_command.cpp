@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 
 #include "volvox/base/index.h"
 #include "volvox/base/text.h"
@@ -267,10 +266,7 @@ int new_command(const std::string& kind, const std::string& name, const std::str
   }
   for (const auto& [path, text] : files) {
     fs::create_directories((root / path).parent_path(), error);
-    std::ofstream out(root / path);
-    out << fill(text, kind, name, target);
-    out.flush();
-    if (!out)
+    if (!write_file(root / path, fill(text, kind, name, target)).ok())
       return complain(
           Diagnostic{(root / path).string(), 0, "the file cannot be written", "choose another place with --in DIR"});
   }

@@ -84,10 +84,4 @@ void ProgressBar::clear() {
   drawn_ = false;
 }
 
-std::string number(double value, int digits) {
-  if (!std::isfinite(value)) return "-";
-  if (std::fabs(value) < 1e15 && value == std::round(value)) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.{}g}", value, digits);
-}
-
 }  // namespace volvox::cli

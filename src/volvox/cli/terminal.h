@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "volvox/base/log.h"
+#include "volvox/report/table.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
@@ -38,7 +39,6 @@ class ProgressBar {
   double next_line_ = 2;  // s of wall time: when the next sparse line is due
 };
 
-// 0.1234567 -> "0.1235"; at most so many significant digits.
-std::string number(double value, int digits = 4);
+using report::number;
 
 }  // namespace volvox::cli

@@ -1,4 +1,6 @@
 // Extensions of Volvox for humans and hardware in the loop.
+// Units are those of percepts and joints (SI, rad) times the factors of the world file. An extension owns its device
+// and is called by the thread of the loop only; what devices send makes a run reproducible only from its recording.
 #pragma once
 
 #include "volvox/sim/extension.h"

@@ -1,5 +1,6 @@
 // The text protocol of devices over UDP and serial lines: inputs in one direction, percepts and a force (feedback) in
 // the other.
+// Numbers are in SI units and rad. Called by the thread of the loop only.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,6 @@
 // Names of the targets of values from outside, and of the sources of values for outside.
+// Values are in SI units and rad, after the scale. Targets and sources hold names and numbers, not pointers; they are
+// for the thread of the loop.
 #pragma once
 
 #include <optional>

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
+
 namespace volvox::exchange {
 
 void Neighborhood::update(const world::World& world, double range) {
+  VOLVOX_ASSERT(range >= 0);
   modules_ = world.modules();
   positions_.clear();
   for (const world::PlacementIndex module : modules_)
@@ -15,6 +18,7 @@ void Neighborhood::update(const world::World& world, double range) {
 
 void Neighborhood::near(const Vec3& place, double range, world::PlacementIndex except, std::vector<Near>& out) const {
   out.clear();
+  VOLVOX_ASSERT(range >= 0 && modules_.size() == positions_.size());
   // The search radius is slightly larger, so that rounding in the square loses no module; the distance decides.
   grid_.near(place, range * (1 + 1e-9), [&](std::uint32_t i, double distance_squared) {
     const double distance = std::sqrt(distance_squared);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 namespace volvox::exchange {
@@ -28,6 +29,7 @@ class Dimmed final : public net::Propagation {
 }  // namespace
 
 void Occlusion::add(std::uint32_t number, world::PlacementIndex placement) {
+  VOLVOX_ASSERT(!has(number) && table_.empty());
   if (place_.size() <= number) place_.resize(number + 1, nowhere);
   place_[number] = narrow<std::uint32_t>(placements_.size());
   placements_.push_back(placement);
@@ -38,6 +40,7 @@ void Occlusion::add(std::uint32_t number, world::PlacementIndex placement) {
 void Occlusion::look_from(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions,
                           std::size_t a) {
   const std::size_t count = placements_.size();
+  VOLVOX_ASSERT(a < count && positions.size() == count && table_.size() == count * count);
   const auto direction = [&](const Going& ray) { return (positions[ray.to] - positions[a]) * (1 / ray.whole); };
   going_.clear();
   for (std::size_t b = a + 1; b < count; ++b) {
@@ -51,6 +54,7 @@ void Occlusion::look_from(const world::World& world, const Sight& sight, const s
           {positions[a] + direction(ray) * ray.done, direction(ray), ray.whole - ray.done, placements_[a] + 1});
     hits_.resize(rays_.size());
     sight.cast(rays_, hits_);
+    VOLVOX_ASSERT(hits_.size() == going_.size());
     std::size_t left = 0;
     for (std::size_t i = 0; i < going_.size(); ++i) {
       if (!hits_[i].hit()) continue;
@@ -62,6 +66,7 @@ void Occlusion::look_from(const world::World& world, const Sight& sight, const s
       if (!again && world.placement_of_link(hits_[i].body) != placements_[ray.to])
         for (double* way : {&table_[a * count + ray.to], &table_[ray.to * count + a]}) *way *= passes_body_;
       ray.done += hits_[i].distance + skin;
+      VOLVOX_ASSERT(hits_[i].distance >= 0 && ray.done > 0);
       if (ray.done < ray.whole) going_[left++] = ray;
     }
     going_.resize(left);
@@ -69,6 +74,7 @@ void Occlusion::look_from(const world::World& world, const Sight& sight, const s
 }
 
 void Occlusion::look(const world::World& world, const Sight& sight, const std::vector<Vec3>& positions) {
+  VOLVOX_ASSERT(positions.size() == placements_.size() && passes_body_ >= 0 && passes_body_ <= 1);
   if (!table_.empty() && positions == looked_at_ && version_ == sight.version()) return;
   looked_at_ = positions;
   version_ = sight.version();
@@ -79,6 +85,7 @@ void Occlusion::look(const world::World& world, const Sight& sight, const std::v
 
 std::unique_ptr<net::Propagation> dimmed(std::unique_ptr<net::Propagation> base,
                                          std::shared_ptr<const Occlusion> occlusion) {
+  VOLVOX_ASSERT(base != nullptr && occlusion != nullptr);
   return std::make_unique<Dimmed>(std::move(base), std::move(occlusion));
 }
 

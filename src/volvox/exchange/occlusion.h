@@ -1,5 +1,7 @@
 // Obstacles between radios weaken the signal. Rays between the radios are cast at the beginning of a tick, because
 // positions stay the same while the network runs through the tick.
+// Distances in m, powers as fractions. look() belongs to the thread of the loop; between two of them passes() only
+// reads, and several threads may call it. The same poses give the same bits.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 #include "volvox/exchange/sight.h"
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/rays/ray_caster.h"
 
@@ -23,12 +24,14 @@ void Sight::build(const world::World& world) {
 
 void Sight::update(const world::World& world, ThreadPool* threads) {
   if (!caster_) build(world);
+  VOLVOX_ASSERT(caster_ != nullptr);
   parallel_for(threads, world.links(), 128,
                [&](std::size_t link) { caster_->place(narrow<std::uint32_t>(link), world.link_pose(link)); });
   caster_->update();
 }
 
 void Sight::cast(std::span<const Ray> rays, std::span<RayHit> hits, ThreadPool* threads) const {
+  VOLVOX_ASSERT(caster_ != nullptr && rays.size() == hits.size());
   caster_->cast(rays, hits, threads);
 }
 

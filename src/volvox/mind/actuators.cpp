@@ -1,3 +1,4 @@
+#include "volvox/base/check.h"
 #include "volvox/mind/actuator.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ class JointMotor final : public Actuator {
   const TypeInfo& type() const override { return type_of<JointCommand>(); }
   void apply(const ActContext& c, const Value& command) const override {
     const JointCommand& joint = *command.get<JointCommand>();
+    VOLVOX_ASSERT(joint_ >= 0 && joint_ < std::ssize(c.world.module_model(c.module).joints));
     c.world.command(c.world.part(c.module).first_joint + joint_, joint.control, joint.target);
   }
 
@@ -24,6 +26,7 @@ class DockLatch final : public Actuator {
   explicit DockLatch(int dock) : dock_(dock) {}
   const TypeInfo& type() const override { return type_of<bool>(); }
   void apply(const ActContext& c, const Value& command) const override {
+    VOLVOX_ASSERT(dock_ >= 0 && dock_ < std::ssize(c.world.module_model(c.module).docks));
     c.world.enable_dock(c.world.part(c.module).first_dock + dock_, *command.get<bool>());
   }
 
@@ -46,11 +49,13 @@ class MountedActuator : public Actuator {
   };
   Mount mount(const ActContext& c) const {
     const world::LinkIndex on = link(c);
+    VOLVOX_ASSERT(on < c.world.links() && c.world.placement_of_link(on) == c.module);
     const Pose pose = c.world.link_pose(on);
     return {pose.rotation * (pose_.position - c.world.link_model(on).inertial.position),
             pose.rotation * pose_.rotation};
   }
   void push(const ActContext& c, const Mount& at, const Vec3& force, const Vec3& torque) const {
+    VOLVOX_ASSERT(finite(force) && finite(torque));
     c.world.push(link(c), {force, torque + cross(at.arm, force)});
   }
 

@@ -86,7 +86,6 @@ class Agent {
   }
   void turn(std::string_view joint, double velocity) { act(joint, JointCommand{physics::Control::velocity, velocity}); }
   void push(std::string_view joint, double torque) { act(joint, JointCommand{physics::Control::torque, torque}); }
-  void relax(std::string_view joint) { act(joint, JointCommand{physics::Control::off, 0}); }
   void enable_dock(std::string_view dock, bool enabled = true) { act(dock, enabled); }
   void disable_dock(std::string_view dock) { act(dock, false); }
   template <class T>
@@ -239,6 +238,7 @@ class Agent {
   const T& other(std::size_t module, std::string_view name) const {
     return look_at(module).template percept<T>(name);
   }
+  // How many there are, for other() and observe(): only for such a behaviour.
   std::size_t module_count() const;
 
  private:

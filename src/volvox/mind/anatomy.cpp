@@ -1,4 +1,5 @@
 #include "volvox/mind/anatomy.h"
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 #include <fmt/format.h>
@@ -115,6 +116,7 @@ Result<void> Anatomy::add_actuators(const Registries& registries) {
 }
 
 Result<void> Anatomy::add(std::string name, std::unique_ptr<Sensor> sensor, int line) {
+  VOLVOX_ASSERT(sensor != nullptr && sensors.size() == percept_names.size() && percepts.size() == sensors.size());
   const int index = narrow<int>(sensors.size());
   if (!percepts.emplace(name, index).second)
     return Diagnostic{model->file, line, fmt::format("'{}' has two percepts named '{}'", model->name, name),
@@ -128,6 +130,7 @@ Result<void> Anatomy::add(std::string name, std::unique_ptr<Sensor> sensor, int 
 }
 
 Result<void> Anatomy::add(std::string name, std::unique_ptr<Actuator> actuator, int line) {
+  VOLVOX_ASSERT(actuator != nullptr && actuators.size() == action_names.size() && actions.size() == actuators.size());
   const int index = narrow<int>(actuators.size());
   if (!actions.emplace(name, index).second)
     return Diagnostic{model->file, line,

@@ -160,13 +160,18 @@ std::string Minds::control_one(world::World& world, std::size_t c, Time substep_
 
 StepStatus Minds::control(world::World& world, Time substep_begin, double step, ThreadPool& threads) {
   parallel_for(&threads, controllers_.size(), 16, [&](std::size_t c) {
-    std::string problem = control_one(world, c, substep_begin, step);
+    std::string problem;
+    try {
+      problem = control_one(world, c, substep_begin, step);
+    } catch (const std::exception& error) {  // of a sensor, a noise or an actuator
+      problem = fmt::format("on board: {}", error.what());
+    }
     if (!problem.empty()) failures_[controllers_[c].agent] = std::move(problem);
   });
   return first_failure();
 }
 
-void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads) {
+StepStatus Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads) {
   rays_.clear();
   ray_spans_.clear();
   first_ray_span_.assign(agents_.size() + 1, 0);
@@ -175,14 +180,20 @@ void Minds::cast_rays(const world::World& world, double dt, ThreadPool& threads)
     const Anatomy& anatomy = *agents_[i].anatomy_;
     for (const int percept : anatomy.ray_sensors) {
       const std::size_t first = rays_.size();
-      anatomy.sensors[percept]->rays({world, agents_[i].placement_, dt, {}, {}, exchange_.get(), i}, rays_);
+      try {
+        anatomy.sensors[percept]->rays({world, agents_[i].placement_, dt, {}, {}, exchange_.get(), i}, rays_);
+      } catch (const std::exception& error) {
+        return failed(i, error.what());
+      }
       ray_spans_.push_back({percept, first, rays_.size() - first});
+      VOLVOX_ASSERT(rays_.size() >= first);
     }
   }
   first_ray_span_[agents_.size()] = ray_spans_.size();
   hits_.assign(rays_.size(), {});
   sight_.update(world, &threads);
   sight_.cast(rays_, hits_, &threads);
+  return {};
 }
 
 // Sums forces by link; -1 for links without contacts.
@@ -219,7 +230,8 @@ void Minds::sense_one(const world::World& world, double dt, AgentIndex i) {
 }
 
 StepStatus Minds::sense(const world::World& world, double dt, ThreadPool& threads) {
-  if (casts_rays_) cast_rays(world, dt, threads);
+  if (casts_rays_)
+    if (StepStatus status = cast_rays(world, dt, threads); !status.ok()) return status;
   if (needs_contacts_) collect_contacts(world);
   if (neighbor_range_ > 0) neighborhood_.update(world, neighbor_range_);
   parallel_for(&threads, agents_.size(), 64, [&](std::size_t i) {
@@ -347,6 +359,7 @@ void Minds::answer(AgentIndex i) {
 const Value& Minds::disturbed(AgentIndex i, std::size_t action, Value& room) {
   VOLVOX_ASSERT(action < agents_[i].actions_.size() && agents_[i].action_set_[action]);
   const Value& command = agents_[i].actions_[action];
+  VOLVOX_ASSERT(noises_.size() == agents_.size());
   for (NoiseSlot& noise : noises_[i].actions) {
     if (noise.index != narrow<int>(action)) continue;
     room = command;
@@ -360,8 +373,11 @@ std::string Minds::command_problem(AgentIndex i, std::size_t action, const Value
   bool good = true;
   const_cast<Value&>(command).each_number([&](double& x) { good = good && std::isfinite(x); });
   if (good) return {};
-  return fmt::format("behavior '{}' commanded a value that is not a number for the action '{}'",
-                     first_slot_[i] < first_slot_[i + 1] ? slots_[first_slot_[i]].name : "",
+  // A command does not say which of the module's behaviours gave it.
+  std::string who;
+  for (std::size_t slot = first_slot_[i]; slot < first_slot_[i + 1]; ++slot)
+    who += fmt::format("{}'{}'", who.empty() ? "behavior " : " or ", slots_[slot].name);
+  return fmt::format("{} commanded a value that is not a number for the action '{}'", who.empty() ? "an input" : who,
                      agents_[i].anatomy_->action_names[action]);
 }
 

@@ -148,7 +148,7 @@ class Minds final : private exchange::Receiver {
   std::string command_problem(AgentIndex i, std::size_t action, const Value& command) const;
   const Value& disturbed(AgentIndex i, std::size_t action, Value& room);
   std::string control_one(world::World& world, std::size_t controller, Time substep_begin, double step);
-  void cast_rays(const world::World& world, double dt, ThreadPool& threads);
+  StepStatus cast_rays(const world::World& world, double dt, ThreadPool& threads);
   void collect_contacts(const world::World& world);
   void sense_one(const world::World& world, double dt, AgentIndex i);
   template <class Call>

@@ -1,6 +1,7 @@
 // Snapshots of minds, and their state hash.
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/mind/minds.h"
 
@@ -19,6 +20,8 @@ void prefetch(const std::vector<T>& values) {
 }  // namespace
 
 void Minds::archive(Archive& ar) {
+  VOLVOX_ASSERT(first_slot_.size() == agents_.size() + 1 && first_slot_.back() == slots_.size());
+  VOLVOX_ASSERT(noises_.size() == agents_.size() && failures_.size() == agents_.size());
   // The number and the types of percepts and actions come from the description. A damaged snapshot must not change
   // them, or nothing could be loaded afterwards.
   const auto load = [&](Agent& agent) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/mind/minds.h"
 
@@ -30,6 +31,7 @@ Result<std::unique_ptr<Minds>> Minds::create(const world::World& world, const Re
   }
   minds->first_slot_.push_back(narrow<std::uint32_t>(minds->slots_.size()));
   minds->failures_.resize(minds->agents_.size());
+  VOLVOX_ASSERT(minds->noises_.size() == minds->agents_.size());
   auto exchange = exchange::Exchange::create(world, registries.propagations, seed, *minds);
   if (!exchange.ok()) return exchange.error();
   minds->exchange_ = std::move(*exchange);
@@ -52,6 +54,7 @@ Result<void> Minds::add(const world::World& world, world::PlacementIndex placeme
   Agent& agent = agents_.back();
   const Anatomy& anatomy = *agent.anatomy_;
   agent.name_ = placed.name;
+  VOLVOX_ASSERT(agent_of_placement_[placement] + 1 == agents_.size());
   agent.placement_ = placement;
   agent.clock_ =
       placed.clock ? *placed.clock : draw_clock(world.model().clocks, RandomStream(seed, placement, "clock"));
@@ -108,6 +111,7 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   };
   for (const auto& [name, specs] : model.percept_noise) {
     const int index = anatomy.percepts.find(name)->second;
+    VOLVOX_ASSERT(index < std::ssize(anatomy.sensors));
     for (const model::Sensor& sensor : model.sensors)
       if (sensor.name == name && sensor.type == "external")  // its value stays until the next input: noise would add up
         return Diagnostic{model.file, sensor.line,
@@ -118,6 +122,7 @@ Result<void> Minds::add_noise(const Agent& agent, const Registries& registries, 
   }
   for (const auto& [name, specs] : model.action_noise) {
     const int index = anatomy.actions.find(name)->second;
+    VOLVOX_ASSERT(index < std::ssize(anatomy.actuators));
     if (auto ok = add_slot(noises.actions, index, specs, &anatomy.actuators[index]->type(), "action:" + name); !ok.ok())
       return ok;
   }

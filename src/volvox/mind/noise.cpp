@@ -1,4 +1,5 @@
 #include "volvox/mind/noise.h"
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 #include <fmt/format.h>
@@ -58,6 +59,7 @@ class Bias final : public Noise {
     std::size_t i = 0;
     value.each_number([&](double& x) {
       if (i == drawn_.size()) drawn_.push_back(deviation_ > 0 ? deviation_ * random.normal() : 0.0);
+      VOLVOX_ASSERT(i < drawn_.size());
       x += value_ + drawn_[i++];
     });
   }
@@ -113,6 +115,7 @@ class Delay final : public Noise {
   bool acts_on_messages() const override { return true; }
   void apply(Value& value, RandomStream&) override {
     if (ticks_ == 0) return;
+    VOLVOX_ASSERT(std::ssize(line_) == ticks_ && next_ >= 0 && next_ < ticks_);
     if (!seen_) {
       for (Value& old : line_) old = value;
       seen_ = true;
@@ -146,6 +149,7 @@ class Corrupt final : public Noise {
   void apply(Payload& payload, MessageFate&, RandomStream& random) override {
     if (payload.size() == 0 || !random.chance(probability_)) return;
     const std::uint64_t bit = random.below(payload.size() * 8);
+    VOLVOX_ASSERT(bit / 8 < payload.bytes().size());
     payload.bytes()[bit / 8] ^= std::byte{1} << (bit % 8);
   }
   VOLVOX_STATE()
@@ -219,6 +223,7 @@ Result<NoiseChain> NoiseChain::make(const model::NoiseChainSpec& specs, const No
     if (!factory.ok()) return factory.error();
     const Parameters parameters(spec.parameters, fmt::format("noise '{}'", spec.type), file, spec.line);
     chain.steps_.push_back((**factory)(parameters, type));
+    VOLVOX_ASSERT(chain.steps_.back() != nullptr);
     if (const auto checked = parameters.check(); !checked.ok()) return checked.error();
     const Noise& noise = *chain.steps_.back();
     if (type != nullptr ? !noise.acts_on_values() : !noise.acts_on_messages())

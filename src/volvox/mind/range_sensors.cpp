@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/mind/typed_sensor.h"
 
@@ -39,6 +40,7 @@ class Fan {
 
  private:
   static double spread(double angle, int i, int count) {
+    VOLVOX_ASSERT(i >= 0 && i < count);
     return count == 1 ? 0 : angle * (real(i) / (count - 1) - 0.5);
   }
   int rays_, rows_;
@@ -86,6 +88,7 @@ class RangeSensor final : public RaySensor<std::vector<double>> {
   RangeSensor(const model::Sensor& sensor, const Parameters& p) : RangeSensor(sensor, range_fan(p)) {}
   void measure(const SenseContext& c, std::vector<double>& reading) const override {
     reading.resize(directions_.size());
+    VOLVOX_ASSERT(c.hits.size() == directions_.size());
     for (std::size_t i = 0; i < reading.size(); ++i) reading[i] = c.hits[i].hit() ? c.hits[i].distance : range_;
   }
 
@@ -105,6 +108,7 @@ class Laser final : public RaySensor<std::vector<double>> {
               p.number("blend", 0.5, 0, 1e6)) {}
   void measure(const SenseContext& c, std::vector<double>& reading) const override {
     reading.resize(directions_.size() / spots_);
+    VOLVOX_ASSERT(c.hits.size() == directions_.size() && directions_.size() % spots_ == 0);
     for (std::size_t i = 0; i < reading.size(); ++i)
       reading[i] = std::max(min_range_, of_beam(c.hits.subspan(i * spots_, spots_)));
   }
@@ -130,6 +134,7 @@ class Laser final : public RaySensor<std::vector<double>> {
       }
   }
   double of_beam(std::span<const RayHit> hits) const {
+    VOLVOX_ASSERT(hits.size() == spots_);
     double nearest = range_;
     for (const RayHit& hit : hits)
       if (hit.hit()) nearest = std::min(nearest, hit.distance);
@@ -154,6 +159,7 @@ class ProximitySensor final : public RaySensor<Proximity> {
   }
   void measure(const SenseContext& c, Proximity& reading) const override {
     reading = {false, range_, 0};
+    VOLVOX_ASSERT(c.hits.size() == directions_.size());
     const Quat turned = mount(c).rotation;
     for (std::size_t i = 0; i < directions_.size(); ++i) {
       const RayHit& hit = c.hits[i];
@@ -182,6 +188,7 @@ class Sonar final : public RaySensor<double> {
   }
   void measure(const SenseContext& c, double& reading) const override {
     reading = range_;
+    VOLVOX_ASSERT(c.hits.size() == directions_.size());
     const Quat turned = mount(c).rotation;
     for (std::size_t i = 0; i < directions_.size(); ++i)
       if (c.hits[i].hit() && -dot(c.hits[i].normal, turned * directions_[i]) >= least_cosine_ - 1e-12)
@@ -200,6 +207,7 @@ class ObstacleSensor final : public RaySensor<Obstacle> {
   void measure(const SenseContext& c, Obstacle& reading) const override {
     reading = {};
     int nearest = -1;
+    VOLVOX_ASSERT(std::ssize(c.hits) >= fan_.rays());
     for (int i = 0; i < fan_.rays(); ++i)
       if (c.hits[i].hit() && (nearest < 0 || c.hits[i].distance < c.hits[nearest].distance)) nearest = i;
     if (nearest < 0) return;

@@ -1,4 +1,5 @@
 #include "volvox/mind/roles.h"
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ std::string_view Situation::neighbor_role(std::string_view dock) const {
   const std::vector<model::Dock>& docks = agent_.docks();
   for (std::size_t d = 0; d < docks.size(); ++d) {
     if (docks[d].name != dock) continue;
+    VOLVOX_ASSERT(d < player_.neighbors_.size() && player_.neighbors_[d].role < std::ssize(player_.book_->roles));
     const int role = player_.neighbors_[d].role;
     return role < 0 ? std::string_view() : std::string_view(player_.book_->roles[role].name);
   }
@@ -88,6 +90,8 @@ void RolePlayer::start(Agent& agent) {
 }
 
 void RolePlayer::step(Agent& agent) {
+  VOLVOX_ASSERT(docks_.size() == neighbors_.size() && parent_ < docks_.size());
+  VOLVOX_ASSERT(role_ >= 0 && role_ < std::ssize(book_->roles));
   look(agent);
   listen(agent);
   select(agent);
@@ -122,6 +126,7 @@ void RolePlayer::select(Agent& agent) {
   const Situation situation(agent, *this);
   for (const RoleRule& rule : book_->rules) {
     const int to = book_->role_index(rule.to);
+    VOLVOX_ASSERT(to >= 0);  // as RoleBook::check saw
     const bool applies =
         rule.from.empty() ? to != role_ : std::find(rule.from.begin(), rule.from.end(), role().name) != rule.from.end();
     if (!applies || !rule.when(situation)) continue;
@@ -166,6 +171,7 @@ void RolePlayer::pass(Agent& agent, double step) {
 }
 
 void RolePlayer::tell(Agent& agent, std::size_t dock, bool beat) {
+  VOLVOX_ASSERT(dock < agent.docks().size());
   if (transmits_) agent.send(agent.docks()[dock].name, RoleSignal{role_, beat});
 }
 

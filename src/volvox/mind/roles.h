@@ -46,7 +46,7 @@ class Situation {
   std::string_view neighbor(std::string_view dock) const;       // NC(i): the neighbour's dock; empty if free
   std::string_view neighbor_role(std::string_view dock) const;  // NR(i): empty if free or not known yet
   bool is_root() const;                                         // no module at the parent's dock
-  double time_in_role() const;                                  // s, by its own clock
+  double time_in_role() const;                                  // s, by its own clock; for the rules of users
   template <class T>
   const T& percept(std::string_view name) const {
     return agent_.percept<T>(name);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "volvox/base/check.h"
 #include "volvox/exchange/exchange.h"
 #include "volvox/exchange/neighborhood.h"
 #include "volvox/mind/camera.h"
@@ -49,6 +50,7 @@ class DockStateSensor final : public TypedSensor<DockState> {
   void measure(const SenseContext& c, DockState& reading) const override {
     const world::DockIndex dock = c.dock(dock_);
     const world::DockStatus& status = c.world.dock_status(dock);
+    VOLVOX_ASSERT((status.phase == world::DockPhase::free) == (c.world.graph().partner(dock) == world::nobody));
     reading.enabled = status.enabled;
     reading.engaged = status.phase == world::DockPhase::engaged;
     reading.latching = status.phase == world::DockPhase::latching;
@@ -78,6 +80,7 @@ class LinkSensor final : public TypedSensor<LinkState> {
  public:
   explicit LinkSensor(int outlet) : outlet_(outlet) {}
   void measure(const SenseContext& c, LinkState& reading) const override {
+    VOLVOX_ASSERT(c.exchange != nullptr);
     reading = c.exchange->link(c.agent, outlet_);
   }
 
@@ -89,6 +92,7 @@ class SignalSensor final : public TypedSensor<Signal> {
  public:
   explicit SignalSensor(int outlet) : outlet_(outlet) {}
   void measure(const SenseContext& c, Signal& reading) const override {
+    VOLVOX_ASSERT(c.exchange != nullptr);
     reading = c.exchange->signal(c.agent, outlet_);
   }
 
@@ -106,6 +110,7 @@ class Accelerometer final : public MountedSensor<Vec3> {
     const Vec3 arm = mounted.position - c.world.link_pose(link) * c.world.link_model(link).inertial.position;
     const Twist now = c.world.link_velocity(link), before = c.world.last_velocity(link);
     const double between = c.world.last_advance();
+    VOLVOX_ASSERT(between > 0);
     const Vec3 turning = (now.angular - before.angular) / between;
     const Vec3 acceleration =
         (now.linear - before.linear) / between + cross(turning, arm) + cross(now.angular, cross(now.angular, arm));
@@ -144,6 +149,7 @@ class ContactSensor final : public MountedSensor<Contact> {
   bool needs_contacts() const override { return true; }
   void measure(const SenseContext& c, Contact& reading) const override {
     const double force = c.contact_forces[c.link(link_)];
+    VOLVOX_ASSERT(c.contact_forces.size() == c.world.links());
     reading = {force >= 0, std::max(force, 0.0)};
   }
 };
@@ -157,6 +163,7 @@ class NeighborSensor final : public MountedSensor<std::vector<Vec3>> {
   void measure(const SenseContext& c, std::vector<Vec3>& reading) const override {
     const Pose mounted = mount(c);
     thread_local std::vector<exchange::Neighborhood::Near> near;
+    VOLVOX_ASSERT(c.neighborhood != nullptr);
     c.neighborhood->near(mounted.position, max_range_, c.module, near);
     reading.resize(std::min(near.size(), most_));
     for (std::size_t i = 0; i < reading.size(); ++i)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/mind/actuator.h"
 
 namespace volvox::mind {
@@ -14,6 +15,7 @@ constexpr std::size_t longest_log_line = 4096;
 }  // namespace
 
 void AgentTransfer::shorten_log(Agent& agent, std::size_t before) {
+  VOLVOX_ASSERT(before <= agent.log_.size());
   const std::size_t lines = agent.log_.size() - before;
   if (lines > most_log_lines) {
     agent.log_.resize(before + most_log_lines);

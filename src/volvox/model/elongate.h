@@ -1,4 +1,5 @@
 // Elongated docks: a dock at the end of a bar. Lengths in m, mass in kg.
+// Changes a model that is still being built: one that is shared is never changed.
 #pragma once
 
 #include "volvox/model/module_model.h"

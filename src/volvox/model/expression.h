@@ -1,6 +1,7 @@
 // What may stand between ${ and } in a world file: the name of a parameter, NAME:-DEFAULT, or arithmetic over numbers
 // and parameters: + - * / %, parentheses, pi, and sqrt, abs, floor, ceil, round, min, max, sin, cos. Internal to
 // model/.
+// Angles in rad. Pure functions, with the same result on every machine.
 #pragma once
 
 #include <map>

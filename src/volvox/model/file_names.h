@@ -1,4 +1,5 @@
 // The files that hold worlds and robots, by their names.
+// They look at the disk and keep nothing.
 #pragma once
 
 #include <filesystem>

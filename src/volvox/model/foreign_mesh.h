@@ -1,5 +1,6 @@
 // Reads meshes in formats that have no reader of our own (DAE, glTF, ...) by Assimp, in a child process: Assimp crashes
 // or does not end for some files. Internal to model/.
+// Lengths are as Assimp gives them; the caller scales them. The result is the caller's.
 #pragma once
 
 #include <string>

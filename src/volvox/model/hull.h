@@ -1,4 +1,5 @@
 // Point sets of convex hulls, in m. Internal to model/.
+// Pure functions in the frame of the points; the same points give the same result.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,6 @@
 // The faces of convex hulls, for contacts, rays and pictures.
+// In the unit and frame of the points, in m throughout Volvox. A pure function; the same points in the same order give
+// the same faces in the same order.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // Kinematics of a serial chain of modules, read from the modules' models: the pose of the tip, its Jacobian,
 // and inverse kinematics (damped least squares, as for seed 000's manipulator). Poses are in the frame of
 // the base that the caller gives; positions in rad or m.
+// A Chain copies what it needs of the models. Deterministic: whoever wants random starts gives the stream.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
 // Mass (kg), centre of mass (m) and inertia (kg m^2) of bodies that are composed of parts.
+// Pure functions.
 #pragma once
 
 #include "volvox/base/math.h"

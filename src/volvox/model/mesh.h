@@ -1,4 +1,5 @@
 // Reads meshes and images from files. Internal to model/.
+// What is read is immutable and shared by all that use it.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // The names of all of a kind, for messages that say what there is.
+// The names are copies.
 #pragma once
 
 #include <string>

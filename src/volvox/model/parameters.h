@@ -1,4 +1,5 @@
 // <volvox:parameter>, which --set can change, and ${...} in the text of a world. Internal to model/.
+// Values stay text, in the unit that their element documents. For one thread.
 #pragma once
 
 #include <map>

@@ -1,6 +1,7 @@
 // Checks the place and attributes of our own elements, and the numbers in the standard ones. This happens
 // before sdformat reads the file, because sdformat gives no line number for many mistakes and ignores others
 // silently. Internal to model/.
+// They only read the document, in SI units and degrees as SDF has them, and add to the report.
 #pragma once
 
 #include "volvox/model/xml.h"

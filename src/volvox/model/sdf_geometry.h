@@ -1,4 +1,5 @@
 // Converts <geometry> of SDF, and our <volvox:hull>, into shapes. Internal to model/.
+// Lengths in m. For one thread, as reader.h says; library and report must outlive the reader.
 #pragma once
 
 #include <sdf/Geometry.hh>

@@ -1,4 +1,5 @@
 // Converts one <model> of SDF, or <robot> of URDF, into a ModuleModel. Internal to model/.
+// SI units, rad. For one thread, as reader.h says; the result owns all that it holds or shares it immutably.
 #pragma once
 
 #include <sdf/Model.hh>

@@ -1,4 +1,5 @@
 // Divides the polygons of mesh files into triangles. Internal to model/.
+// In the unit of the file. One Triangulator for one mesh and one thread; the same polygons give the same triangles.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
 // Prepares a URDF for sdformat. Internal to model/.
+// Poses in m and rad, in the frame of the link that remains. The document is not changed.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // Builds a world in C++. The SDF reader uses it too, so that <volvox:population> and add_chain() mean the
 // same. Mistakes are collected, and build() returns all of them. SI units, poses in the world frame.
+// A builder is for one thread; the worlds that it builds share its models. The same calls give the same world.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // tinyxml2 with diagnostics: every value that is read is checked, and mistakes are reported
 // with file and line. Internal to model/.
+// Elements belong to their document, which must outlive all that reads it. For one thread.
 #pragma once
 
 #include <tinyxml2.h>

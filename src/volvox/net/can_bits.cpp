@@ -1,5 +1,6 @@
 #include "volvox/net/can_bits.h"
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 namespace volvox::net {
@@ -9,6 +10,7 @@ namespace {
 class BitStream {
  public:
   void add(std::uint32_t value, int bits) {
+    VOLVOX_ASSERT(bits >= 1 && bits < 32 && value >> bits == 0);
     for (int i = bits - 1; i >= 0; --i) add_bit(value >> i & 1);
   }
   std::uint32_t crc() const { return crc_; }
@@ -51,6 +53,7 @@ std::uint32_t exact_stuff_bits(std::uint32_t identifier, std::span<const std::by
 }  // namespace
 
 std::uint32_t can_frame_bits(std::uint32_t identifier, std::span<const std::byte> data, BitStuffing stuffing) {
+  VOLVOX_ASSERT(data.size() <= 8 && identifier >> 29 == 0);
   // Header, data and CRC are subject to stuffing. CRC delimiter, ACK slot, ACK delimiter and EOF are not.
   const bool extended = identifier > largest_standard_identifier;
   const std::uint32_t open = (extended ? 54u : 34u) + 8u * narrow<std::uint32_t>(data.size());
@@ -69,6 +72,7 @@ std::uint32_t can_clash_bits(std::uint32_t identifier) {
 }
 
 std::uint32_t can_priority(std::uint32_t identifier) {
+  VOLVOX_ASSERT(identifier >> 29 == 0);
   if (identifier <= largest_standard_identifier) return identifier << 19;
   return (identifier >> 18) << 19 | 1u << 18 | (identifier & 0x3ffff);
 }

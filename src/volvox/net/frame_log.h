@@ -1,5 +1,7 @@
 // A log of the events of a network, for people, tests and Wireshark. Off by default, and not part of the
 // state. Times are integer nanoseconds.
+// Whoever sets a log owns it (Network::set_log). The thread that runs the network writes into it; the same run gives
+// the same entries.
 #pragma once
 
 #include <cstdint>

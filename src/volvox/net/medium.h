@@ -2,7 +2,8 @@
 // every receiver when it starts and subtracts exactly the same power when it ends. Internal.
 //
 // Receivers are stored in arrays sorted by grid cell, so that a transmission touches a few
-// contiguous runs of slots; the loops over them have no branches and no calls. In 3-D runs are
+// contiguous runs of slots; the loops over them have no branches and no calls. (A CellGrid has no
+// such runs: its cells lie in memory in the order in which they were found.) In 3-D runs are
 // short, so the arithmetic works on blocks that gather many runs. Rare cases (a frame that can be
 // decoded, a sum that reaches a watched limit) are detected by one comparison in those loops and
 // handled outside of them.

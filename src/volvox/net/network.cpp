@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/memory.h"
 #include "volvox/net/can_bits.h"
@@ -59,6 +60,7 @@ NodeId Network::add_node() {
 }
 
 InterfaceId Network::State::add_interface(NodeId node, InterfaceKind kind) {
+  VOLVOX_ASSERT(has(node));
   const std::uint32_t index = narrow<std::uint32_t>(core.interfaces.size());
   Interface& interface = core.interfaces.emplace_back();
   interface.node = node.index;
@@ -124,6 +126,7 @@ NodeId Network::node_of(InterfaceId interface) const { return {state_->core.inte
 
 std::vector<InterfaceId> Network::interfaces_of(NodeId node) const {
   std::vector<InterfaceId> all;
+  VOLVOX_ASSERT(state_->has(node));
   std::uint32_t index = state_->nodes[node.index].first_interface;
   for (; index != nothing; index = state_->core.interfaces[index].next_of_node) all.insert(all.begin(), {index, 0});
   return all;
@@ -186,16 +189,6 @@ std::size_t Network::bus_members(InterfaceId port) const {
 Result<void> Network::switch_radio(InterfaceId radio, bool on) {
   if (!state_->has(radio, InterfaceKind::radio)) return no_such_interface(radio, "radio");
   state_->radios.switch_to(radio.index, on);
-  return {};
-}
-
-Result<void> Network::set_position(NodeId node, const Vec3& position) {
-  if (!state_->has(node)) return no_such_node(node);
-  if (!finite(position))
-    return Error(fmt::format("the position of node {} is not finite", node.index), "give x, y and z in m");
-  std::uint32_t index = state_->nodes[node.index].first_interface;
-  for (; index != nothing; index = state_->core.interfaces[index].next_of_node)
-    if (state_->core.interfaces[index].kind == InterfaceKind::radio) state_->radios.move(index, position);
   return {};
 }
 

@@ -65,9 +65,6 @@ class Network {
   bool is_master(InterfaceId port) const;
   std::size_t bus_members(InterfaceId port) const;  // of its bus, including itself; 0 if on no bus
   Result<void> switch_radio(InterfaceId radio, bool on);
-  // Moves all radios of the node.
-  Result<void> set_position(NodeId node, const Vec3& position);
-  // Moves one radio, for nodes with several radios in different places.
   Result<void> move_radio(InterfaceId radio, const Vec3& position);
   Vec3 position(InterfaceId radio) const;
   MediumId medium_of(InterfaceId radio) const;
@@ -78,7 +75,8 @@ class Network {
   Result<Sent> send(InterfaceId from, const Outgoing& message);
   // The master of a serial bus requests the first frame in the queue of a slave.
   Result<Sent> poll(InterfaceId master, InterfaceId slave);
-  // Calls listener.timer(node, token) at that time, which may be now.
+  // Calls listener.timer(node, token) at that time, which may be now. For programs that use net/ alone; modules have
+  // ticks instead.
   Result<void> set_timer(NodeId node, Time at, std::uint64_t token);
 
   // Starts a tick at now(): wires with delayed timing deliver the frames that they transmitted in the last tick
@@ -97,8 +95,6 @@ class Network {
   std::size_t queued(InterfaceId interface) const;
   double heard_w(InterfaceId radio) const;  // noise and all signals now
   bool carrier(InterfaceId radio) const;    // the medium is busy
-  // The received power by the propagation model of the medium (with the fading of frame 0).
-  double received_power_w(InterfaceId from, InterfaceId to) const;
   // Set-ups that are allowed but probably mistakes, such as radios within the near field.
   std::vector<std::string> warnings() const;
   void set_log(FrameLog* log);  // not owned; nullptr: no log

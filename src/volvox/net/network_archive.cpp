@@ -3,6 +3,7 @@
 // network has the same hash as the original.
 #include <algorithm>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/net/network_state.h"
 
@@ -111,6 +112,7 @@ void Network::State::archive(Archive& ar) {
   std::vector<Event> events;
   if (!ar.loading()) {
     events = core.events.sorted();
+    VOLVOX_ASSERT(std::is_sorted(events.begin(), events.end()));
     std::erase_if(events, [&](const Event& event) { return !waits_for(event); });
   }
   ar("events", events);
@@ -147,6 +149,7 @@ std::uint64_t Network::hash() const {
 
 bool Radios::waits_for(const Event& event) const {
   const Radio& radio = at(event.source());
+  VOLVOX_ASSERT(radio.reception == nothing || radio.reception < receptions_.size());
   switch (event.action()) {
     case Action::radio_frame_end:
       return radio.transmission != nothing && transmissions_[radio.transmission].sequence == event.sequence();

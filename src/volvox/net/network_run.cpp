@@ -172,18 +172,6 @@ Result<Time> Network::run_all(Time until) {
 
 // --- observation -------------------------------------------------------------------
 
-double Network::received_power_w(InterfaceId from, InterfaceId to) const {
-  const Radios& radios = state_->radios;
-  if (!state_->has(from, InterfaceKind::radio) || !state_->has(to, InterfaceKind::radio)) return 0;
-  if (radios.medium_index(from.index) != radios.medium_index(to.index)) return 0;
-  const Medium& medium = radios.medium(radios.medium_index(from.index));
-  const Vec3 a = radios.position(from.index), b = radios.position(to.index);
-  if (medium.options().cull_radius > 0 && length(b - a) > medium.options().cull_radius) return 0;
-  return radios.options(from.index).power_w * radios.options(from.index).antenna_gain *
-         radios.options(to.index).antenna_gain *
-         medium.propagation().gain(a, b, radios.number(from.index), radios.number(to.index));
-}
-
 std::vector<std::string> Network::warnings() const {
   std::vector<std::string> all;
   for (std::uint32_t index = 0; index < state_->radios.media(); ++index) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/base/text.h"
@@ -39,6 +40,7 @@ class Bytes {
 void add_block(Bytes& file, std::uint32_t type, Bytes body) {
   body.pad();
   const std::uint32_t length = narrow<std::uint32_t>(body.size() + 12);
+  VOLVOX_ASSERT(length % 4 == 0);
   file.u32(type), file.u32(length), file.add(body.get()), file.u32(length);
 }
 
@@ -52,6 +54,7 @@ void add_interface(Bytes& file, std::uint16_t link, std::string_view name) {
 }
 
 void add_packet(Bytes& file, std::uint32_t capture, Time time, std::span<const std::byte> data) {
+  VOLVOX_ASSERT(time >= Time{});
   Bytes body;
   const std::uint32_t size = narrow<std::uint32_t>(data.size());
   body.u32(capture), body.u32(high_word(time.ns)), body.u32(low_word(time.ns));
@@ -107,6 +110,7 @@ std::vector<std::byte> ieee802154_acknowledgement(std::uint8_t sequence) {
 }
 
 std::vector<std::byte> socketcan_frame(std::uint32_t identifier, std::span<const std::byte> data) {
+  VOLVOX_ASSERT(data.size() <= largest_can_data && identifier >> 29 == 0);
   Bytes frame;
   const std::uint32_t word = identifier | (identifier > largest_standard_identifier ? 0x80000000u : 0u);
   for (int shift = 24; shift >= 0; shift -= 8) frame.u8(word >> shift);  // network byte order

@@ -5,6 +5,7 @@
 // numbers, PAN 0x566f). Bus frames become one SocketCAN frame for each segment. Addresses have 16 bits; if
 // the number of one radio does not fit, all addresses of the capture are 64-bit extended addresses:
 // 02:56:6f:6c and the number. Frames of wires have no standard header and are written as payload only.
+// Times are those of the simulation, in ns. Not thread-safe; the same log gives the same bytes.
 #pragma once
 
 #include <cstddef>

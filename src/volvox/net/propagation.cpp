@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/base/hash.h"
 #include "volvox/base/isa.h"
 #include "volvox/base/random.h"
@@ -33,6 +34,7 @@ VOLVOX_FOR_EACH_ISA(void, friis_gains,
 double Propagation::gain(const Vec3& from, const Vec3& to, std::uint32_t sender, std::uint32_t receiver,
                          std::uint64_t frame) const {
   const double distance_squared = length_squared(to - from);
+  VOLVOX_ASSERT(finite(from) && finite(to));
   double result = 0;
   gains({from, sender, frame, &to.x, &to.y, &to.z, &distance_squared, &receiver, 1}, &result);
   return result;
@@ -97,6 +99,7 @@ Shadowing::Shadowing(std::unique_ptr<Propagation> base, double deviation_db, std
 
 void Shadowing::gains(const LinkBlock& block, double* gain) const {
   base_->gains(block, gain);
+  VOLVOX_ASSERT(block.count == 0 || block.receiver != nullptr);
   for (std::size_t i = 0; i < block.count; ++i) {
     const std::uint64_t low = std::min(block.sender, block.receiver[i]);
     const std::uint64_t high = std::max(block.sender, block.receiver[i]);
@@ -109,6 +112,7 @@ Rayleigh::Rayleigh(std::unique_ptr<Propagation> base, std::uint64_t seed) : base
 
 void Rayleigh::gains(const LinkBlock& block, double* gain) const {
   base_->gains(block, gain);
+  VOLVOX_ASSERT(block.count == 0 || block.receiver != nullptr);
   Hasher key;
   key.add(seed_);
   key.add(block.frame);
@@ -117,15 +121,6 @@ void Rayleigh::gains(const LinkBlock& block, double* gain) const {
     RandomStream draw(frame_key, block.receiver[i], "rayleigh");
     gain[i] = clamped(gain[i] * -volvox::log(1.0 - draw.uniform()));
   }
-}
-
-Occluded::Occluded(std::unique_ptr<Propagation> base, Occlusion passes)
-    : base_(std::move(base)), passes_(std::move(passes)) {}
-
-void Occluded::gains(const LinkBlock& block, double* gain) const {
-  base_->gains(block, gain);
-  for (std::size_t i = 0; i < block.count; ++i)
-    if (gain[i] > 0) gain[i] *= clamp(passes_(block.from, block.to(i)), 0, 1);
 }
 
 }  // namespace volvox::net

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "volvox/base/math.h"
@@ -129,22 +128,6 @@ class Rayleigh final : public Propagation {
  private:
   std::unique_ptr<Propagation> base_;
   std::uint64_t seed_;
-};
-
-// The fraction of the power that passes the obstacles between two positions (1: line of sight).
-// Must be a pure function of the two points within a tick.
-using Occlusion = std::function<double(const Vec3& from, const Vec3& to)>;
-
-class Occluded final : public Propagation {
- public:
-  Occluded(std::unique_ptr<Propagation> base, Occlusion passes);
-  void gains(const LinkBlock& block, double* gain) const override;
-  double added_noise_w(double d, double bandwidth) const override { return base_->added_noise_w(d, bandwidth); }
-  double near_field() const override { return base_->near_field(); }
-
- private:
-  std::unique_ptr<Propagation> base_;
-  Occlusion passes_;
 };
 
 }  // namespace volvox::net

@@ -1,9 +1,12 @@
 #include "volvox/net/ts_ook.h"
 
+#include "volvox/base/check.h"
+
 namespace volvox::net {
 namespace {
 
 bool bit(std::span<const std::byte> bytes, std::int64_t index) {
+  VOLVOX_ASSERT(index >= 0 && index / 8 < std::ssize(bytes));
   const auto byte = std::to_integer<unsigned>(bytes[index / 8]);
   return (byte >> (7 - index % 8) & 1) != 0;
 }

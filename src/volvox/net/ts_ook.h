@@ -3,7 +3,8 @@
 // interleave (Jornet and Akyildiz 2014).
 //
 // Pulses are shorter than the resolution of the network's clock: a Network uses bit_rate() and the duration
-// of whole frames; collisions of single bits are computed here.
+// of whole frames; collisions of single bits are computed here. For programs that study nano-radios: nothing
+// in Volvox itself calls it. Pure functions of integers, any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Which bodies overlap where they stand: for a warning before a run begins, by the native engine's detection whatever
 // the engine of the run.
+// Poses in the world frame. Only reads the system, in the thread that calls it. The same system gives the same list.
 #pragma once
 
 #include <vector>

@@ -6,6 +6,9 @@
 //   }
 //
 // Exceptions are caught and reported with the plugin's name. docs/plugins.md says how to build a plugin.
+//
+// Units are SI. What the factories make belongs to the run. Behaviours and sensors of different modules are called from
+// several threads at once (mind/behavior.h, mind/sensor.h).
 #pragma once
 
 #include <cstdio>

@@ -103,7 +103,7 @@ VOLVOX_FOR_EACH_ISA(void, out_of_frame, (const Vec3* axes, MeshRays::Hits& hits)
 
 }  // namespace
 
-struct RayCaster::Scene {
+struct RayCaster::State {
   // A collider of a body.
   struct Part {
     std::uint32_t body = 0, collider = 0;
@@ -116,8 +116,8 @@ struct RayCaster::Scene {
   };
   // The parts in one tree of bounding boxes.
   struct Tree {
-    explicit Tree(const Scene& owner) : scene(owner) {}
-    const Scene& scene;
+    explicit Tree(const State& owner) : state(owner) {}
+    const State& state;
     std::vector<Part> parts;
     RTCScene boxes = nullptr;
     RTCGeometry geometry = nullptr;
@@ -131,10 +131,10 @@ struct RayCaster::Scene {
     double* ranges = nullptr;
   };
 
-  Scene() : device(rtcNewDevice(fmt::format("threads=1,isa={}", name(isa())).c_str())), still(*this), moving(*this) {
+  State() : device(rtcNewDevice(fmt::format("threads=1,isa={}", name(isa())).c_str())), still(*this), moving(*this) {
     VOLVOX_CHECK(device != nullptr, "Embree has no device");
   }
-  ~Scene() {
+  ~State() {
     for (Tree* tree : {&still, &moving}) {
       if (tree->geometry != nullptr) rtcReleaseGeometry(tree->geometry);
       if (tree->boxes != nullptr) rtcReleaseScene(tree->boxes);
@@ -167,7 +167,7 @@ struct RayCaster::Scene {
   std::uint64_t version = 0;
 };
 
-const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
+const MeshRays* RayCaster::State::mesh_of(const model::Shape& shape) {
   const void* key = nullptr;
   if (const auto* mesh = std::get_if<model::Mesh>(&shape)) key = mesh->get();
   if (const auto* field = std::get_if<model::HeightField>(&shape))
@@ -183,7 +183,7 @@ const MeshRays* RayCaster::Scene::mesh_of(const model::Shape& shape) {
 }
 
 // Computes the frame and the box of a part from the pose of its body.
-void RayCaster::Scene::put(Part& part) const {
+void RayCaster::State::put(Part& part) const {
   VOLVOX_ASSERT(part.body < bodies.size());
   const Body& body = bodies[part.body];
   const model::Collider& collider = body.geometry->colliders[part.collider];
@@ -195,7 +195,7 @@ void RayCaster::Scene::put(Part& part) const {
   part.box = outer(model::bounds(collider.shape, place));
 }
 
-void RayCaster::Scene::sort(Tree& tree, RTCBuildQuality quality) {
+void RayCaster::State::sort(Tree& tree, RTCBuildQuality quality) {
   if (!tree.changed) return;
   tree.changed = false;
   if (tree.boxes == nullptr) {
@@ -221,7 +221,7 @@ void RayCaster::Scene::sort(Tree& tree, RTCBuildQuality quality) {
 }
 
 // Casts some rays of a packet against one part; `nearer` tells which of them hit it nearer than anything before.
-void RayCaster::Scene::meet(const Part& part, Flight& flight, const unsigned* numbers, int count, bool* nearer) const {
+void RayCaster::State::meet(const Part& part, Flight& flight, const unsigned* numbers, int count, bool* nearer) const {
   std::fill(nearer, nearer + count, false);
   const auto keep = [&](int i, const Hit& hit) {
     nearer[i] = true;
@@ -252,13 +252,13 @@ void RayCaster::Scene::meet(const Part& part, Flight& flight, const unsigned* nu
 }
 
 // Embree's callback: some rays of a packet enter the box of a part.
-void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
+void RayCaster::State::hit_part(const RTCIntersectFunctionNArguments* args) {
   const Tree& tree = *static_cast<const Tree*>(args->geometryUserPtr);
   const Part& part = tree.parts[args->primID];
   Flight& flight = *reinterpret_cast<Flight*>(args->context);
   RTCRayN* rays = RTCRayHitN_RayN(args->rayhit, args->N);
   RTCHitN* embree_hits = RTCRayHitN_HitN(args->rayhit, args->N);
-  const std::uint32_t owner = tree.scene.bodies[part.body].owner;
+  const std::uint32_t owner = tree.state.bodies[part.body].owner;
 
   unsigned lanes[packet], numbers[packet];
   bool nearer[packet];
@@ -270,7 +270,7 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
     lanes[count] = lane, numbers[count++] = number;
   }
   if (count == 0) return;
-  tree.scene.meet(part, flight, numbers, count, nearer);
+  tree.state.meet(part, flight, numbers, count, nearer);
   for (int i = 0; i < count; ++i) {
     if (!nearer[i]) continue;
     // A little more, so that other parts at the same distance are still tested.
@@ -280,7 +280,7 @@ void RayCaster::Scene::hit_part(const RTCIntersectFunctionNArguments* args) {
   }
 }
 
-void RayCaster::Scene::cast_planes(Flight& flight, int count) const {
+void RayCaster::State::cast_planes(Flight& flight, int count) const {
   for (const Part& part : planes) {
     const std::uint32_t owner = bodies[part.body].owner;
     for (int i = 0; i < count; ++i) {
@@ -307,7 +307,7 @@ bool can_be_cast(const Ray& ray) {
 }  // namespace
 
 // Without Embree, for a few parts.
-void RayCaster::Scene::meet_all(const Tree& tree, Flight& flight, int count) const {
+void RayCaster::State::meet_all(const Tree& tree, Flight& flight, int count) const {
   for (const Part& part : tree.parts) {
     const std::uint32_t owner = bodies[part.body].owner;
     unsigned numbers[packet];
@@ -319,7 +319,7 @@ void RayCaster::Scene::meet_all(const Tree& tree, Flight& flight, int count) con
   }
 }
 
-void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
+void RayCaster::State::cast(const Ray* rays, Hit* hits, int count) const {
   double ranges[packet];
   Flight flight{{}, rays, hits, ranges};
   rtcInitIntersectContext(&flight.context);
@@ -372,7 +372,7 @@ void RayCaster::Scene::cast(const Ray* rays, Hit* hits, int count) const {
   }
 }
 
-RayCaster::RayCaster() : scene_(std::make_unique<Scene>()) {}
+RayCaster::RayCaster() : state_(std::make_unique<State>()) {}
 RayCaster::~RayCaster() = default;
 
 RayCaster::RayCaster(model::Mesh mesh) : RayCaster() {
@@ -384,8 +384,8 @@ RayCaster::RayCaster(model::Mesh mesh) : RayCaster() {
 
 std::uint32_t RayCaster::add(const Body& body) {
   VOLVOX_ASSERT(finite(body.pose));
-  VOLVOX_ASSERT(scene_->shapes.size() == scene_->bodies.size() && scene_->parts_of.size() == scene_->bodies.size());
-  Scene& s = *scene_;
+  VOLVOX_ASSERT(state_->shapes.size() == state_->bodies.size() && state_->parts_of.size() == state_->bodies.size());
+  State& s = *state_;
   const auto number = narrow<std::uint32_t>(s.bodies.size());
   s.bodies.push_back(body);
   s.shapes.emplace_back();
@@ -394,9 +394,9 @@ std::uint32_t RayCaster::add(const Body& body) {
   auto& shapes = s.shape_cache[body.geometry.get()];
   if (!shapes) shapes = std::make_shared<RayGeometry>(body.geometry);
   s.shapes[number] = shapes;
-  Scene::Tree& tree = body.moves ? s.moving : s.still;
+  State::Tree& tree = body.moves ? s.moving : s.still;
   for (std::uint32_t c = 0; c < body.geometry->colliders.size(); ++c) {
-    Scene::Part part{number, c, s.mesh_of(body.geometry->colliders[c].shape), {}, {}, {}};
+    State::Part part{number, c, s.mesh_of(body.geometry->colliders[c].shape), {}, {}, {}};
     const bool plane = std::holds_alternative<model::Plane>(body.geometry->colliders[c].shape);
     if (!plane) s.parts_of[number].push_back(narrow<std::uint32_t>(tree.parts.size()));
     s.put(part);
@@ -407,30 +407,30 @@ std::uint32_t RayCaster::add(const Body& body) {
 }
 
 void RayCaster::place(std::uint32_t body, const Pose& pose) {
-  VOLVOX_ASSERT(body < scene_->bodies.size());
+  VOLVOX_ASSERT(body < state_->bodies.size());
   VOLVOX_ASSERT(finite(pose));
-  Scene& s = *scene_;
+  State& s = *state_;
   if (s.bodies[body].pose == pose) return;
   s.bodies[body].pose = pose;
-  Scene::Tree& tree = s.bodies[body].moves ? s.moving : s.still;
+  State::Tree& tree = s.bodies[body].moves ? s.moving : s.still;
   for (const std::uint32_t part : s.parts_of[body]) s.put(tree.parts[part]);
-  for (Scene::Part& plane : s.planes)
+  for (State::Part& plane : s.planes)
     if (plane.body == body) s.put(plane);
   if (s.bodies[body].geometry) tree.changed = true;
 }
 
-std::uint64_t RayCaster::version() const { return scene_->version; }
+std::uint64_t RayCaster::version() const { return state_->version; }
 
 void RayCaster::update() {
-  if (scene_->still.changed || scene_->moving.changed) ++scene_->version;
-  scene_->sort(scene_->still, RTC_BUILD_QUALITY_MEDIUM);
-  scene_->sort(scene_->moving, RTC_BUILD_QUALITY_LOW);
+  if (state_->still.changed || state_->moving.changed) ++state_->version;
+  state_->sort(state_->still, RTC_BUILD_QUALITY_MEDIUM);
+  state_->sort(state_->moving, RTC_BUILD_QUALITY_LOW);
 }
 
 // Neighbouring rays of one sensor share a packet: they enter much the same boxes.
 void RayCaster::cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool* threads) const {
   VOLVOX_CHECK(rays.size() == hits.size(), "every ray has a hit");
-  VOLVOX_CHECK(!scene_->still.changed && !scene_->moving.changed, "update() comes before cast()");
+  VOLVOX_CHECK(!state_->still.changed && !state_->moving.changed, "update() comes before cast()");
   std::vector<std::uint32_t> first;
   first.reserve(rays.size() / packet + 2);
   for (std::size_t i = 0; i < rays.size(); ++i)
@@ -438,7 +438,7 @@ void RayCaster::cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool*
       first.push_back(narrow<std::uint32_t>(i));
   first.push_back(narrow<std::uint32_t>(rays.size()));
   parallel_for(threads, first.size() - 1, 64, [&](std::size_t p) {
-    scene_->cast(&rays[first[p]], &hits[first[p]], narrow<int>(first[p + 1] - first[p]));
+    state_->cast(&rays[first[p]], &hits[first[p]], narrow<int>(first[p + 1] - first[p]));
   });
 }
 

@@ -44,8 +44,8 @@ class RayCaster {
   void cast(std::span<const Ray> rays, std::span<Hit> hits, ThreadPool* threads = nullptr) const;
 
  private:
-  struct Scene;
-  std::unique_ptr<Scene> scene_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace volvox::rays

@@ -1,5 +1,6 @@
 // Compares what a recording holds of a tick with the same tick of a run computed anew: poses, joints, docks and their
 // events, messages, traffic, minds, log lines and metrics, rounded as they were recorded.
+// SI units, world frame, as in the recording. Only reads the simulation; to be called by the thread that steps the run.
 #pragma once
 
 #include <optional>

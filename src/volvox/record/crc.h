@@ -1,4 +1,5 @@
 // The sum that MCAP uses: CRC-32 of zlib and PNG.
+// A pure function: any thread may call it.
 #pragma once
 
 #include <cstdint>

@@ -137,7 +137,6 @@ class McapReader {
   // What was compared: nothing, because the file has no sums; the sum of a complete file; a sum after every chunk.
   enum class Sums { none, whole, chunks };
   Sums sums() const { return sums_; }
-  const std::vector<McapSchema>& schemas() const { return schemas_; }
   const std::vector<McapChannel>& channels() const { return channels_; }
   const McapChannel* channel(const std::string& topic) const;
   const std::vector<McapChunk>& chunks() const { return chunks_; }  // by time
@@ -169,7 +168,6 @@ class McapReader {
   bool complete_ = false;
   Sums sums_ = Sums::none;
   std::uint64_t data_end_ = 0;  // where that record is, in a complete file
-  std::vector<McapSchema> schemas_;
   std::vector<McapChannel> channels_;
   std::vector<McapChunk> chunks_;
   std::map<std::string, Metadata> metadata_;

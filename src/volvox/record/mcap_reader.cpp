@@ -178,12 +178,9 @@ bool McapReader::take_record(std::uint8_t opcode, std::uint64_t offset, std::uin
   if (!bytes.ok()) return false;
   FieldReader fields(*bytes);
   if (opcode == Opcode::schema) {
-    McapSchema s;
-    s.id = fields.number<std::uint16_t>();
-    s.name = fields.text();
-    s.encoding = fields.text();
-    s.data = fields.text();
-    schemas_.push_back(std::move(s));
+    // For other programs: recordings are read by their topics. Only its fields must be whole.
+    fields.take(2);                                      // id
+    for (int text = 0; text < 3; ++text) fields.text();  // name, encoding, data
   } else if (opcode == Opcode::channel) {
     McapChannel c;
     c.id = fields.number<std::uint16_t>();

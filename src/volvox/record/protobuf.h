@@ -1,5 +1,7 @@
 // The part of the protocol buffers wire format that recordings need: writes and reads fields, and makes schemas (a
 // FileDescriptorSet) from a table, so that any MCAP reader can decode the messages. No dependency on protobuf.
+// A Writer owns its bytes, a Reader only looks at bytes of others. Nothing is shared between threads; the same fields
+// give the same bytes.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 //
 // The first tick of a chunk holds all poses and docks, the following ticks only those that changed. Chunks end after
 // 4 MB or a second, so that a killed run loses at most its last second.
+// All calls belong to the thread of the loop; the file is compressed and written by a thread of McapWriter. A run has
+// the same state hashes with and without a recorder.
 #pragma once
 
 #include <filesystem>

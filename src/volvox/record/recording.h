@@ -1,4 +1,5 @@
 // Reads a recording: the state at any tick, by seeking to its chunk. SI units, world frame. For one thread.
+// A recording owns its file and all that it returns by value.
 #pragma once
 
 #include <filesystem>

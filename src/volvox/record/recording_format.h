@@ -1,5 +1,6 @@
 // The format that recorder and recording share: topics, field numbers and schemas. Transforms and log lines have the
 // schemas of Foxglove, so that Foxglove and other programs show them; the other schemas are our own.
+// Constants and tables that never change: any thread may read them.
 #pragma once
 
 #include <array>

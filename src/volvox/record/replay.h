@@ -1,4 +1,5 @@
 // Uses of a recording without a viewer: running the experiment again to compare it, and exporting tables (CSV).
+// Times in s, simulated. All functions belong to one thread, and `stop` may be set by any.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // The communication at a moment, for viewers: messages on wires as pairs of docks, and radio frames as rings around the
 // antennas. Only reads the simulation. World frame, metres and seconds.
+// For the thread of the loop.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Self-contained web pages: no scripts, no other files, no network.
+// No state; any thread may call it. The same body gives the same bytes.
 #pragma once
 
 #include <string>

@@ -19,13 +19,6 @@ namespace {
 
 constexpr std::uintmax_t most_picture_bytes = 20 << 20;  // of all pictures together
 
-// As on the terminal: counts with all their digits.
-std::string number(double value) {
-  if (!std::isfinite(value)) return "–";
-  return std::fabs(value) < 1e15 && value == std::round(value) ? fmt::format("{:.0f}", value)
-                                                               : fmt::format("{:.4g}", value);
-}
-
 std::string base64(const std::string& bytes) {
   constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;

@@ -1,5 +1,6 @@
 // report.html: the results of a run for human readers, in one self-contained file: plots are inline SVG, pictures of
 // the folder are embedded, and no network is needed.
+// Reads the pictures of the folder and writes nothing. No state; any thread may call it.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // Drawing of SVG for the charts. Lengths are in px, y points downwards, as in SVG. Numbers are written with a fixed
 // number of decimals, so that the same chart gives the same bytes.
+// A Svg owns what was drawn and is for one thread.
 #pragma once
 
 #include <string>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "volvox/base/text.h"
 
@@ -21,6 +22,12 @@ std::vector<bool> number_columns(const Rows& rows) {
 }
 
 }  // namespace
+
+std::string number(double value, int digits) {
+  if (!std::isfinite(value)) return "-";
+  if (std::fabs(value) < 1e15 && value == std::round(value)) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.{}g}", value, digits);
+}
 
 std::string text_table(const Rows& given) {
   Rows rows = given;

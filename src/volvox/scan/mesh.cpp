@@ -83,6 +83,8 @@ TriangleMesh welded(const TriangleMesh& mesh, double tolerance) {
   const auto cell_of = [&](const Vec3& p) {
     return Cell{std::llround(p.x / tolerance), std::llround(p.y / tolerance), std::llround(p.z / tolerance)};
   };
+  // Not a CellGrid: that one holds all points from its start, and a file with a million equal vertices would take a
+  // million squared steps. Here only what is kept enters. The keys have 64 bits, for tolerances of a nanometre.
   std::map<Cell, std::vector<std::uint32_t>> cells;  // indices into `kept`
   std::vector<std::uint32_t> one(mesh.vertices.size());
   std::vector<std::uint32_t> kept;  // old vertex numbers

@@ -34,6 +34,7 @@ struct Topology {
   std::size_t boundary_edges = 0;      // of one triangle
   std::size_t non_manifold_edges = 0;  // of three or more
   std::size_t bow_ties = 0;            // vertices whose triangles form more than one fan
+  // For users of the library and tests; the command reports the counts.
   bool two_manifold() const { return non_manifold_edges == 0 && bow_ties == 0; }
 };
 Topology topology(const model::MeshData& mesh);

@@ -1,5 +1,6 @@
 // The nearest nodes of a net that moves and grows: a grid of cells, each with a list of its nodes.
-// Internal to scan/.
+// Internal to scan/. Not a CellGrid, which is filled as a whole: here every signal moves a few nodes and asks for the
+// nearest, however far away.
 #pragma once
 
 #include <algorithm>

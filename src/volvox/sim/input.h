@@ -1,6 +1,8 @@
 // Inputs from outside during a run: from a user at a viewer, a joystick, a socket. They enter at the boundary of a
 // tick, in the order in which they were given, and are recorded there, so that a run with inputs can be replayed
 // exactly.
+// An input is a value in SI units, and whoever gives it hands over a copy. All functions belong to the thread of the
+// loop. The same inputs in the same ticks give the same bits.
 #pragma once
 
 #include <optional>

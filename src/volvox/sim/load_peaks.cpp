@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
+
 namespace volvox::sim {
 
 void LoadPeaks::observe(const world::World& world, std::span<const world::DockEvent> events, double time) {
@@ -18,6 +20,7 @@ void LoadPeaks::observe(const world::World& world, std::span<const world::DockEv
 
 void LoadPeaks::take(const world::World& world, world::DockIndex dock, world::DockIndex partner,
                      const world::DockLoad& load, double time) {
+  VOLVOX_ASSERT(dock < world.docks() && partner < world.docks() && dock != partner);
   highest_.axial = std::max(highest_.axial, load.axial);
   highest_.shear = std::max(highest_.shear, load.shear);
   highest_.bending = std::max(highest_.bending, load.bending);

@@ -1,4 +1,5 @@
 // The metrics of an experiment: named numbers, each with the paper's figure if the paper gives one.
+// A value is in the unit that its name ends with. Plain values, not for several threads at once.
 #pragma once
 
 #include <cmath>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/real_time.h"
 
@@ -27,6 +28,7 @@ WallClock& monotonic_clock() {
 }
 
 Pacer::Pacer(TickLength dt, double factor, WallClock& clock) : dt_(dt), clock_(clock) {
+  VOLVOX_ASSERT(factor > 0);
   report_.factor = factor;
   report_.tick_length = dt.seconds() / factor;
 }
@@ -37,6 +39,7 @@ void Pacer::start(std::int64_t first_tick) {
 }
 
 std::int64_t Pacer::due_ns() const {
+  VOLVOX_ASSERT(next_tick_ >= first_tick_);
   const std::int64_t simulated = (dt_.start_of(next_tick_) - dt_.start_of(first_tick_)).ns;
   if (report_.factor == 1) return start_ns_ + simulated;
   return start_ns_ + std::llround(real(simulated) / report_.factor);

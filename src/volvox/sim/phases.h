@@ -1,4 +1,5 @@
 // The phases of a tick, in order (docs/step.md has a heading for each), and how long they take.
+// The thread of the loop writes the times; others may read them between two ticks.
 #pragma once
 
 #include <array>

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
 #include "volvox/base/platform/clock.h"
@@ -333,6 +334,7 @@ void Run::end() {
   report_.ticks = simulation_->tick();
   report_.sim_time = simulation_->now().seconds();
   report_.sim_time_here = report_.sim_time - sim_begin_;
+  VOLVOX_ASSERT(report_.ticks >= 0 && report_.sim_time_here >= 0);
   report_.phases = simulation_->phase_times();
   report_.memory_bytes = world.memory_bytes() + simulation_->minds().memory_bytes();
   const auto note_failure = [&](const StepStatus& status) {
@@ -401,6 +403,7 @@ void Run::end() {
 }
 
 void Run::sample() {
+  VOLVOX_ASSERT(simulation_->now().seconds() >= last_sample_.time && keep_every_ > 0);
   const world::World& world = simulation_->world();
   last_sample_ = {simulation_->now().seconds(), world::centre_of_mass(world),
                   world::kinetic_energy(world), world.modules().empty() ? 0 : world::highest_link(world),
@@ -410,6 +413,8 @@ void Run::sample() {
     for (std::size_t i = 1; 2 * i < report_.history.size(); ++i) report_.history[i] = report_.history[2 * i];
     report_.history.resize((report_.history.size() + 1) / 2);
     keep_every_ *= 2;
+    VOLVOX_ASSERT(std::is_sorted(report_.history.begin(), report_.history.end(),
+                                 [](const TimePoint& a, const TimePoint& b) { return a.time < b.time; }));
   }
   if (metrics_file_) metrics_file_->add(last_sample_);
   for (const auto& take : sample_observers_) take(last_sample_);

@@ -1,4 +1,6 @@
 // The results of a run, and their files.
+// Times in s. A report is a value that owns all it holds. Ticks, simulated time and state hash are the same in every
+// whole run of the same options; wall times and memory are not.
 #pragma once
 
 #include <array>

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/clock.h"
 #include "volvox/sim/guarded.h"
@@ -68,6 +69,7 @@ StepStatus Simulation::step() {
   phase(Phase::break_, [&] { world_->break_docks(dock_events_); });
   phase(Phase::deliver, [&] { return minds_->deliver(*world_, end, tick_); });
   if (status.ok()) ++tick_;  // the next phases only read
+  VOLVOX_ASSERT(!status.ok() || now() == end);
   phase(Phase::publish, [&] { return publish(begin); });
   phase(Phase::measure, [&] { return measure(); });
   return status;
@@ -82,7 +84,7 @@ void Simulation::timed(Phase phase, Time begin, Time end, StepStatus& status, Wo
   phase_times_.seconds[number_of(phase)] += platform::monotonic_seconds() - started;
   if (status.ok()) return;
   status.phase = phase_names[number_of(phase)];
-  status.time = phase < Phase::move ? begin : end;
+  if (phase != Phase::move) status.time = phase < Phase::move ? begin : end;  // move() says it itself
 }
 
 StepStatus Simulation::take_inputs() {
@@ -99,13 +101,22 @@ StepStatus Simulation::take_inputs() {
   }
   waiting_inputs_.clear();
   inputs_so_far_ += std::ssize(inputs_);
+  VOLVOX_ASSERT(inputs_so_far_ >= std::ssize(inputs_));
   return {};
 }
 
 StepStatus Simulation::move(Time begin, Time end) {
-  if (!minds_->any_on_board()) return world_->move(begin, end);
-  return world_->move(begin, end, settings_.max_substep,
-                      [&](Time substep, double step) { return minds_->control(*world_, substep, step, threads_); });
+  Time reached = end;
+  const auto control = [&](Time substep, double step) {
+    StepStatus status = minds_->control(*world_, substep, step, threads_);
+    if (!status.ok()) reached = substep;
+    return status;
+  };
+  StepStatus status = guarded({}, [&] {
+    return minds_->any_on_board() ? world_->move(begin, end, settings_.max_substep, control) : world_->move(begin, end);
+  });
+  status.time = reached;
+  return status;
 }
 
 StepStatus Simulation::publish(Time begin) {

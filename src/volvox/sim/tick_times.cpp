@@ -1,4 +1,5 @@
 #include "volvox/sim/tick_times.h"
+#include "volvox/base/check.h"
 #include "volvox/base/index.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ TimeDistribution::TimeDistribution() : buckets_(bucket_count) {}
 
 // Times below 2^8 ns have one bucket each; every octave above has 2^7 buckets.
 std::size_t TimeDistribution::bucket_of(std::int64_t ns) {
+  VOLVOX_ASSERT(ns >= 0);
   const std::uint64_t time = ns;
   const auto width = narrow<unsigned>(std::bit_width(time));
   const unsigned octave = width > digits + 1 ? width - digits - 1 : 0;
@@ -24,6 +26,7 @@ std::size_t TimeDistribution::bucket_of(std::int64_t ns) {
 }
 
 double TimeDistribution::middle_of(std::size_t bucket) const {
+  VOLVOX_ASSERT(bucket < buckets_.size() && shortest_ <= longest_);
   double middle = real(bucket);
   if (bucket >= std::size_t{2} << digits) {
     const std::size_t octave = (bucket >> digits) - 1;
@@ -38,6 +41,7 @@ void TimeDistribution::add(std::int64_t ns) {
   longest_ = std::max(longest_, ns);
   sum_ += real(ns) * 1e-9;
   ++count_;
+  VOLVOX_ASSERT(bucket_of(ns) < buckets_.size());
   ++buckets_[bucket_of(ns)];
 }
 

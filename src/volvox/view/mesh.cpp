@@ -221,6 +221,8 @@ class Clustering {
 
  private:
   void collect_vertices(const Vec3& size) {
+    // With a CellGrid the result was the same to the bit and took 1.6 times as long: it keeps all points by cell, and
+    // here only one of each cell is wanted.
     std::unordered_map<std::int64_t, std::uint32_t> clusters;
     for (const Vertex& vertex : mesh_.vertices) {
       const Vec3 p = to_vec(vertex.position);

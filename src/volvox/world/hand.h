@@ -1,6 +1,9 @@
 // A hand from outside that holds a link, carries it and releases it: for experiment scripts that do what a person does
 // to a robot. It pulls with forces at a limited speed, through a joint to the world (which takes the reaction); the
 // link's pose never jumps.
+// Poses in the world frame (m), speeds in m/s; a link turns at most 2 rad/s. The joint belongs to the world's engine,
+// and a hand that is destroyed does not release it: let_go() does. To be called between two ticks, by the thread of the
+// loop.
 #pragma once
 
 #include "volvox/world/world.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
+
 namespace volvox::world {
 namespace {
 
@@ -22,6 +24,7 @@ void each_moving_link(const World& world, Visit&& visit) {
     if (module.fixed_in_place) continue;
     for (std::uint32_t i = 0; i < module.links.size(); ++i) {
       const LinkIndex link = world.part(p).first_link + i;
+      VOLVOX_ASSERT(link < world.links() && world.placement_of_link(link) == p);
       const Pose pose = world.link_pose(link) * module.links[i].inertial;
       visit(MovingLink{module.links[i], pose.position, pose.rotation, world.link_velocity(link), p});
     }
@@ -41,6 +44,7 @@ Vec3 centre_of_mass(const World& world) {
 }
 
 Vec3 centre_of_mass(const World& world, PlacementIndex placement) {
+  VOLVOX_ASSERT(placement < world.placements());
   const model::ModuleModel& module = world.module_model(placement);
   Vec3 sum;
   double mass = 0;

@@ -1,4 +1,6 @@
 // Quantities of the whole world: what physics conserves and what experiments report. In the world frame, SI units.
+// Only read the world. Sums are taken in the order of the links, so that they have the same bits at any number of
+// threads; links that are fixed in place do not count.
 #pragma once
 
 #include "volvox/world/world.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "volvox/base/check.h"
 #include "volvox/physics/overlap.h"
 
 namespace volvox::world {
@@ -31,6 +32,7 @@ physics::System bare_system(const World& world) {
     bodies.push_back(system.add(body));
   }
   const auto join = [&](std::uint32_t a, std::uint32_t b, physics::JointType type) {
+    VOLVOX_ASSERT(a < bodies.size() && b < bodies.size() && a != b);
     physics::JointDesc joint;
     joint.type = type;
     joint.a = bodies[a], joint.b = bodies[b];
@@ -47,6 +49,7 @@ physics::System bare_system(const World& world) {
   for (const model::Connection& c : world.model().connections) {
     const auto link = [&](int placement, int dock) {
       const std::uint32_t p = static_cast<std::uint32_t>(placement);
+      VOLVOX_ASSERT(p < world.placements() && dock >= 0 && dock < std::ssize(world.module_model(p).docks));
       return world.part(p).first_link + static_cast<std::uint32_t>(world.module_model(p).docks[dock].link);
     };
     join(link(c.a, c.dock_a), link(c.b, c.dock_b), physics::JointType::fixed);

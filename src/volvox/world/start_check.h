@@ -1,5 +1,6 @@
 // What is probably not meant, in a world before its first tick: bodies that overlap, moments of inertia that no body of
 // its mass and size can have.
+// Only reads the world, in the thread that calls it. The same world gives the same lines.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include "volvox/base/platform/folder_lock.h"
 #include "volvox/base/platform/stop_on_signal.h"
+#include "volvox/base/test/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -83,8 +84,8 @@ TEST(ChildProcess, CanBeLookedAtAndEnded) {
 }
 
 TEST(FolderLock, HoldsOneProcessAtATimeAndNamesIt) {
-  std::string pattern = testing::TempDir() + "volvox-lock-XXXXXX";
-  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const TemporaryFolder made;
+  const std::filesystem::path& folder = made.path();
   const auto elsewhere = [&] {
     return run_in_child(
                [&] {
@@ -104,13 +105,12 @@ TEST(FolderLock, HoldsOneProcessAtATimeAndNamesIt) {
   std::ofstream(folder / FolderLock::file_name) << "12345\n";
   EXPECT_EQ(elsewhere(), "taken");
   EXPECT_FALSE(FolderLock::take(folder / "that is not there").ok());
-  std::filesystem::remove_all(folder);
 }
 
 // A child that outlives the holder must not keep the folder.
 TEST(FolderLock, IsNotInherited) {
-  std::string pattern = testing::TempDir() + "volvox-lock-XXXXXX";
-  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const TemporaryFolder made;
+  const std::filesystem::path& folder = made.path();
   std::unique_ptr<ChildProcess> child;
   {
     const auto held = FolderLock::take(folder);
@@ -124,7 +124,6 @@ TEST(FolderLock, IsNotInherited) {
   EXPECT_EQ(run_in_child([&] { return std::string(FolderLock::take(folder).ok() ? "taken" : "held"); }, 20).text,
             "taken");
   child->end("enough");
-  std::filesystem::remove_all(folder);
 }
 
 // Each in a process of its own, because signals go to processes.

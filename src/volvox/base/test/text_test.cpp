@@ -8,6 +8,7 @@
 
 #include "volvox/base/csv.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/test/temporary_folder.h"
 #include "volvox/base/type.h"
 
 namespace volvox {
@@ -85,8 +86,9 @@ TEST(Csv, IsUtf8) {
 
 // What was there before stays until all of the new content is on the disk.
 TEST(Text, AFileIsReplacedAsAWholeOrNotAtAll) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "volvox-text-XXXXXX").string();
-  const std::filesystem::path folder = mkdtemp(pattern.data()), file = folder / "a.txt";
+  const TemporaryFolder made;
+  const std::filesystem::path& folder = made.path();
+  const std::filesystem::path file = folder / "a.txt";
   ASSERT_TRUE(write_file(file, "old").ok());
   std::filesystem::create_directory(folder / "sub");
   EXPECT_FALSE(write_file(folder / "sub" / "", "new").ok());
@@ -104,7 +106,6 @@ TEST(Text, AFileIsReplacedAsAWholeOrNotAtAll) {
   EXPECT_TRUE(can_write_file("/dev/null"));
   EXPECT_TRUE(write_file("/dev/null", "x").ok());
   EXPECT_FALSE(write_file("/dev/full", "x").ok());
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Text, AFileThatCannotBeWrittenIsNamed) {

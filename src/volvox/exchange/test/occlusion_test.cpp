@@ -46,6 +46,22 @@ TEST(Occlusion, every_body_between_dims_once_and_the_two_that_talk_do_not_count)
   }
 }
 
+TEST(Occlusion, takes_its_share_of_the_gain) {
+  Row row(2);
+  const auto occlusion = std::make_shared<Occlusion>(row.occlusion);
+  const auto model = dimmed(std::make_unique<net::Friis>(2.4e9), occlusion);
+  const net::Friis open(2.4e9);
+  const auto both = [&](std::uint32_t to) {
+    const Vec3 from = row.positions[0], at = row.positions[to];
+    return std::pair(model->gain(from, at, 0, to), open.gain(from, at, 0, to));
+  };
+  EXPECT_EQ(both(1).first, both(1).second) << "nothing was looked at yet";
+  row.sight.update(row.bench->world());
+  occlusion->look(row.bench->world(), row.sight, row.positions);
+  EXPECT_EQ(both(1).first, both(1).second * 0.25);
+  EXPECT_EQ(both(2).first, both(2).second);
+}
+
 TEST(Occlusion, follows_what_moves) {
   Row row(1);
   row.look();

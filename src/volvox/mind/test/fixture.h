@@ -62,13 +62,12 @@ class Theatre {
     if (auto failure = minds->sense(*world, dt.seconds(), threads); !failure.ok()) return failure;
     if (auto failure = minds->think(begin, dt.seconds(), threads); !failure.ok()) return failure;
     if (auto failure = minds->send(*world, now, dt.seconds()); !failure.ok()) return failure;
-    std::vector<world::DockEvent> events;
     if (auto failure = minds->act(*world); !failure.ok()) return failure;
-    world->update_docks(events);
-    const auto control = [&](Time substep, double step) { return minds->control(*world, substep, step, threads); };
-    StepStatus moved = minds->any_on_board() ? world->move(begin, end, 1.0 / 240, control) : world->move(begin, end);
-    if (!moved.ok()) return moved;
-    world->break_docks(events);
+    std::vector<world::DockEvent> events;
+    world::World::Control control;
+    if (minds->any_on_board())
+      control = [&](Time substep, double step) { return minds->control(*world, substep, step, threads); };
+    if (auto failure = world::tick_world(*world, begin, end, events, control); !failure.ok()) return failure;
     auto failure = minds->deliver(*world, end, now);
     ++now;
     return failure;

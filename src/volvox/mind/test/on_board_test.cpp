@@ -6,6 +6,7 @@
 
 #include "fixture.h"
 #include "volvox/base/index.h"
+#include "volvox/mind/typed_sensor.h"
 
 namespace volvox::mind {
 namespace {
@@ -146,6 +147,38 @@ TEST(OnBoard, ABadCommandNamesItsModule) {
   const StepStatus failure = theatre.tick();
   EXPECT_EQ(failure.who, "module 'm'");
   EXPECT_NE(failure.what.find("not a number for the action 'rotor'"), std::string::npos) << failure.what;
+}
+
+struct BrokenSensor final : TypedSensor<double> {
+  bool on_board() const override { return true; }
+  bool casts_rays() const override { return blind; }
+  void rays(const SenseContext&, std::vector<Ray>&) const override { throw std::runtime_error("no light"); }
+  void measure(const SenseContext& c, double&) const override {
+    if (c.dt < 0.01) throw std::runtime_error("a wire is loose");  // on board, not in the sense phase
+  }
+  bool blind = false;
+};
+
+TEST(OnBoard, ASensorThatThrowsNamesItsModule) {
+  for (const bool blind : {false, true}) {
+    Theatre theatre;
+    theatre.registries.sensors.add("broken", [&](const model::Sensor&, const Parameters&) {
+      auto sensor = std::make_unique<BrokenSensor>();
+      sensor->blind = blind;
+      return sensor;
+    });
+    theatre.prepare = [&](Scripted& s) {
+      if (!blind) s.controls = {{"bad"}, {"rotor"}};
+    };
+    model::ModuleModel model = rotorcraft();
+    model.sensors.push_back({"bad", "broken", 0, {}, {}, 0});
+    model::WorldBuilder builder("air");
+    builder.add(world::share(model), Pose{}, "m");
+    ASSERT_TRUE(theatre.open(builder).ok());
+    const StepStatus failure = theatre.tick();
+    EXPECT_EQ(failure.who, "module 'm'");
+    EXPECT_EQ(failure.what, blind ? "no light" : "on board: a wire is loose");
+  }
 }
 
 // Inflow reduces the thrust of a rising rotor; the blades resist wind from the side.

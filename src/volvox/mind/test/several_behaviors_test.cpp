@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "network_fixture.h"
+#include "volvox/mind/actuator.h"
 
 namespace volvox::mind {
 namespace {
@@ -92,6 +95,19 @@ TEST(Behaviors, OmniscienceIsOnesOwn) {
         << "the other behaviour must not see what its neighbour may";
     EXPECT_EQ(saw.back(), 1 - all_seeing);
   }
+}
+
+TEST(Behaviors, ABadCommandNamesAllThatMayHaveGivenIt) {
+  Theatre theatre;
+  theatre.registries.behaviors.add("sane", [] { return std::make_unique<Scripted>(); });
+  theatre.prepare = [](Scripted& b) { b.on_step = [](Agent& agent) { agent.act("lamp", Light{std::nan(""), 0, 0}); }; };
+  model::ModuleModel model = actor();
+  model.actuators.push_back({"lamp", "lamp", 0, {}, {}, 0});
+  model.mind = model::Mind{"sane", {}, "f", 1, {model::Mind{"scripted", {}, "f", 2}}};
+  auto builder = chain_of(1, model);
+  ASSERT_TRUE(theatre.open(builder).ok());
+  EXPECT_EQ(theatre.tick().what,
+            "behavior 'sane' or 'scripted' commanded a value that is not a number for the action 'lamp'");
 }
 
 // Changes much state before it checks the value.

@@ -77,8 +77,8 @@ TEST(BadInput, MisuseOfInterfaces) {
   expect_error(network.poll(wire, port), "not the master");
   expect_error(network.poll(port, wire), "not a bus");
   expect_error(network.switch_radio(wire, false), "not a radio");
-  expect_error(network.set_position(node, {0, infinite, 0}), "not finite");
-  expect_error(network.set_position(NodeId{}, {}), "no node");
+  expect_error(network.move_radio(radio, {0, infinite, 0}), "not finite");
+  expect_error(network.move_radio(wire, {}), "not a radio");
 
   expect_error(network.send(InterfaceId{}, {}), "no interface");
   expect_error(network.send(InterfaceId{1234, 0}, {}), "no interface");

@@ -99,13 +99,5 @@ TEST(Propagation, RayleighIsExponentialAndNewForEveryFrame) {
   EXPECT_NE(model.gain({}, {100, 0, 0}, 1, 2, 1), model.gain({}, {100, 0, 0}, 1, 2, 2));
 }
 
-TEST(Propagation, OcclusionTakesItsShare) {
-  const Occluded model(std::make_unique<Friis>(2.4e9), [](const Vec3& from, const Vec3& to) {
-    return from.x < 5 && to.x > 5 ? 0.01 : 1.0;  // a wall at x = 5
-  });
-  EXPECT_NEAR(model.gain({}, {10, 0, 0}) / Friis(2.4e9).gain({}, {10, 0, 0}), 0.01, 1e-12);
-  EXPECT_EQ(model.gain({}, {4, 0, 0}), Friis(2.4e9).gain({}, {4, 0, 0}));
-}
-
 }  // namespace
 }  // namespace volvox::net

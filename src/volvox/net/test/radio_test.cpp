@@ -308,8 +308,8 @@ TEST(Radio, MovingWhileAFrameIsOnTheAirLeavesNoResidue) {
   RandomStream random(3, 0, "move");
   for (int tick = 0; tick < 50; ++tick) {
     for (std::uint32_t i = 0; i < 100; ++i) {
-      ASSERT_TRUE(
-          air.network.set_position({i, 0}, {random.uniform(0, 60), random.uniform(0, 60), random.uniform(0, 20)}));
+      const Vec3 to{random.uniform(0, 60), random.uniform(0, 60), random.uniform(0, 20)};
+      ASSERT_TRUE(air.network.move_radio(air.radios[i], to));
       if (tick < 40 && random.chance(0.1)) {
         ASSERT_TRUE(air.network.send(air.radios[i], {.payload = zeros(20)}));
       }
@@ -330,8 +330,10 @@ TEST(Radio, EachReceiverHasItsOwnThresholdAndAntenna) {
   const InterfaceId a = air.add(options, {0, 0, 0}), b = air.add(options, {9, 0, 0});
   air.add(deafer, {0, 9, 0});
   const InterfaceId d = air.add(dish, {0, 0, 9});
-  EXPECT_NEAR(air.network.received_power_w(a, d) / air.network.received_power_w(a, b), 100, 1e-9);
+  const double noise_b = air.network.heard_w(b), noise_d = air.network.heard_w(d);
   ASSERT_TRUE(air.network.send(a, {.payload = zeros(10)}));
+  ASSERT_TRUE(air.network.run(Time{40'000}));  // it is on the air
+  EXPECT_NEAR((air.network.heard_w(d) - noise_d) / (air.network.heard_w(b) - noise_b), 100, 1e-3);
   ASSERT_TRUE(air.network.run(Time::seconds(1)));
   ASSERT_EQ(air.recorder.heard.size(), 2u);
   EXPECT_EQ(air.recorder.heard[0].interface, b.index);
@@ -445,7 +447,10 @@ TEST(Radio, NearFieldIsClampedAndWarned) {
   Air air;
   const RadioOptions options = plain_radio();
   const InterfaceId a = air.add(options, {0, 0, 0}), b = air.add(options, {0.001, 0, 0});
-  EXPECT_DOUBLE_EQ(air.network.received_power_w(a, b), options.power_w);
+  const double noise = air.network.heard_w(b);
+  ASSERT_TRUE(air.network.send(a, {.payload = zeros(10)}));
+  ASSERT_TRUE(air.network.run(Time{40'000}));  // it is on the air
+  EXPECT_NEAR((air.network.heard_w(b) - noise) / options.power_w, 1, 1e-6) << "not more than was sent";
   const auto warnings = air.network.warnings();
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("2 radios"), std::string::npos) << warnings[0];

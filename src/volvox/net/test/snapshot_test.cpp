@@ -53,7 +53,7 @@ struct Busy {
     RandomStream random(77, narrow<std::uint64_t>(k), "traffic");
     network.begin_tick();
     for (std::uint32_t i = 0; i < 20; ++i) {
-      if (k % 5 == 4) must(network.set_position({i, 0}, {random.uniform(0, 9), random.uniform(0, 9), 0}));
+      if (k % 5 == 4) must(network.move_radio(radios[i], {random.uniform(0, 9), random.uniform(0, 9), 0}));
       const auto payload = zeros(random.below(60));
       const InterfaceId to = random.chance(0.5) ? everyone : radios[random.below(20)];
       if (random.chance(0.3)) must(network.send(radios[i], {.payload = payload, .destination = to}));

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "volvox/base/test/temporary_folder.h"
 #include "volvox/record/crc.h"
 #include "volvox/record/mcap_fields.h"
 #include "volvox/record/recorder.h"
@@ -51,12 +52,9 @@ class Turner final : public mind::Behavior {
 class RecordingTest : public testing::Test {
  protected:
   RecordingTest() {
-    std::string pattern = (fs::temp_directory_path() / "volvox-recording-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     std::ofstream(folder_ / "chain.sdf") << chain_text;
     stage_.library.minds.behaviors.add("turner", [] { return std::make_unique<Turner>(); });
   }
-  ~RecordingTest() override { fs::remove_all(folder_); }
 
   // Runs and records; `before_tick` may give inputs.
   sim::RunReport record(const std::string& behavior = "busy", const std::function<void(sim::Run&)>& before_tick = {},
@@ -90,7 +88,8 @@ class RecordingTest : public testing::Test {
   }
 
   sim::Stage stage_;
-  fs::path folder_;
+  TemporaryFolder made_;
+  const fs::path& folder_ = made_.path();
   std::vector<std::uint64_t> hashes_;
   std::vector<Pose> poses_;
 };

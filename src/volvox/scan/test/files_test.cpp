@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "volvox/base/random.h"
+#include "volvox/base/test/temporary_folder.h"
 
 namespace volvox::scan {
 namespace {
@@ -174,8 +175,8 @@ TEST(Xyz, ReadsTablesAndNamesTheBadLine) {
 }
 
 TEST(Files, CloudsAndMeshesComeBackFromDisk) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "volvox_scan_files_test";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder made;
+  const std::filesystem::path& folder = made.path();
   Cloud cloud;
   cloud.points = {{1, 2, 3}, {0.5, 0.25, -1}};
   for (const char* name : {"a.pcd", "a.ply", "a.xyz"}) {
@@ -197,7 +198,6 @@ TEST(Files, CloudsAndMeshesComeBackFromDisk) {
   EXPECT_FALSE(read_cloud(folder / "missing.pcd").ok());
   EXPECT_FALSE(read_cloud(folder / "a.doc").ok());
   EXPECT_FALSE(write_mesh(square(), folder / "nowhere" / "m.ply").ok());
-  std::filesystem::remove_all(folder);
 }
 
 // Readers may refuse truncated, changed or invented files, but must not crash.

@@ -8,25 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "volvox/base/platform/clock.h"
+#include "volvox/base/test/temporary_folder.h"
 #include "worlds.h"
 
 namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "volvox-run-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 constexpr const char* world_text = R"(<?xml version="1.0"?>
 <sdf version="1.9" xmlns:volvox="https://volvox.sim/sdf">
@@ -42,7 +29,7 @@ constexpr const char* world_text = R"(<?xml version="1.0"?>
 
 // A folder with a world, and how to run it.
 struct RunTest : testing::Test {
-  Folder folder;
+  TemporaryFolder folder;
   Stage stage;
   RunOptions options;
 

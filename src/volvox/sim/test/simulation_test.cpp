@@ -193,6 +193,33 @@ TEST(Simulation, WhatAHookThrowsNamesIt) {
   EXPECT_EQ(simulation->tick(), 1);
 }
 
+// Fails on board at a given substep.
+class Failing final : public mind::Behavior {
+ public:
+  explicit Failing(int substep) : left_(substep) {}
+  OnBoard on_board() const override { return {{}, {"pitch"}}; }
+  void control(mind::Agent&, double) override {
+    if (left_-- == 0) throw mind::AgentError("enough");
+  }
+  void step(mind::Agent&) override {}
+
+ private:
+  int left_;
+};
+
+TEST(Simulation, AFailureOnBoardHappensAtItsSubstep) {
+  for (const int substep : {0, 5}) {
+    Stage stage;
+    stage.library.minds.behaviors.add("failing", [&] { return std::make_unique<Failing>(substep); });
+    auto simulation = stage.simulate(stage.busy_world("failing"));
+    StepStatus status = simulation->step();
+    if (status.ok()) status = simulation->step();
+    EXPECT_EQ(status.phase, "move");
+    EXPECT_NEAR(status.time.seconds(), substep / 240.0, 1e-8);
+    EXPECT_EQ(status.who, "module 'c0_0'");
+  }
+}
+
 // The recorded row of an input gives the same input again.
 TEST(Input, GoesThroughItsRecord) {
   const Twist rolling{{0.5, -0.0, 0}, {0, 0, 1e-300}};

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 
+#include "volvox/base/text.h"
 #include "volvox/view/picture/picture_engine.h"
 
 namespace volvox::view::picture {
@@ -31,11 +31,8 @@ Result<void> check_image_file(const std::filesystem::path& file) {
   if (format_of(file) == Format::unknown)
     return Diagnostic{file.string(), 0, "the name of a picture must end in .png, .jpg or .jpeg",
                       "give a name that ends in .png or .jpg"};
-  const bool was_there = std::filesystem::exists(file);
-  if (!std::ofstream(file, std::ios::binary | std::ios::app))
+  if (!can_write_file(file))
     return Diagnostic{file.string(), 0, "the picture cannot be written", "give a path that can be written"};
-  std::error_code ignored;
-  if (!was_there) std::filesystem::remove(file, ignored);
   return {};
 }
 
@@ -47,12 +44,9 @@ Result<void> write_image(const Image& image, const std::filesystem::path& file) 
           ? stbi_write_png_to_func(append_bytes, &bytes, image.width, image.height, 3, image.pixels.data(),
                                    3 * image.width)
           : stbi_write_jpg_to_func(append_bytes, &bytes, image.width, image.height, 3, image.pixels.data(), 92);
-  std::ofstream out(file, std::ios::binary);
-  out.write(bytes.data(), bytes.size());
-  out.flush();
-  if (written == 0 || !out)
-    return Diagnostic{file.string(), 0, "the picture cannot be written", "check whether the disk is full"};
-  return {};
+  if (written == 0)
+    return Diagnostic{file.string(), 0, "the picture cannot be encoded", "give a smaller --size, or the other format"};
+  return write_file(file, bytes);
 }
 
 Result<Size> parse_size(const std::string& text) {

@@ -40,7 +40,8 @@ Result<std::unique_ptr<ViewedRecording>> ViewedRecording::create(Viewer& viewer,
 }
 
 Result<void> ViewedRecording::introduce() {
-  auto tree = recording_.attachment("scene");
+  auto tree = recording_.attachment("render_tree");
+  if (tree.ok() && !*tree) tree = recording_.attachment("scene");  // its name until November 2026
   if (!tree.ok()) return tree.error();
   if (!*tree)
     return Diagnostic{recording_.file().string(), 0, "the recording contains nothing to show",

@@ -51,6 +51,16 @@ inline Result<std::unique_ptr<World>> make_world(model::WorldBuilder& builder,
   return World::create(std::make_shared<const model::WorldModel>(std::move(*model)), std::move(*made));
 }
 
+// The world's part of a tick, in the order of Simulation::step. Tests below sim/ may not include the loop, so this is
+// the one place that repeats it; mind/test/fixture.h puts minds around it.
+inline StepStatus tick_world(World& world, Time begin, Time end, std::vector<DockEvent>& events,
+                             const World::Control& control = {}) {
+  world.update_docks(events);
+  StepStatus status = control ? world.move(begin, end, 1.0 / 240, control) : world.move(begin, end);
+  if (status.ok()) world.break_docks(events);
+  return status;
+}
+
 // A world on an engine, and ticks of 1/60 s (or another) without minds.
 class Bench {
  public:
@@ -64,10 +74,8 @@ class Bench {
   void tick(int count = 1) {
     for (int i = 0; i < count; ++i) {
       const Time begin = dt_.start_of(tick_), end = dt_.start_of(tick_ + 1);
-      world_->update_docks(events);
-      const StepStatus status = world_->move(begin, end);
+      const StepStatus status = tick_world(*world_, begin, end, events);
       if (!status.ok()) throw std::runtime_error(status.what);
-      world_->break_docks(events);
       ++tick_;
     }
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "volvox/base/test/temporary_folder.h"
 #include "volvox/mind/camera.h"
 #include "volvox/sim/test/worlds.h"
 #include "volvox/view/picture/image_file.h"
@@ -401,8 +402,8 @@ TEST(ScaleBar, HasARoundLengthThatFits) {
 }
 
 TEST(ImageFile, IsWrittenWholeOrRefused) {
-  const auto folder = std::filesystem::temp_directory_path() / "volvox_picture_test";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder made;
+  const std::filesystem::path& folder = made.path();
   const Image image{16, 16, std::vector<std::uint8_t>(16 * 16 * 3, 100)};
   EXPECT_TRUE(write_image(image, folder / "a.png").ok());
   std::ifstream in(folder / "a.png", std::ios::binary);
@@ -417,7 +418,6 @@ TEST(ImageFile, IsWrittenWholeOrRefused) {
   EXPECT_FALSE(check_image_file(folder / "no" / "a.png").ok());
   EXPECT_TRUE(check_image_file(folder / "new.png").ok());
   EXPECT_FALSE(std::filesystem::exists(folder / "new.png"));  // the check leaves no file behind
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Video, BadNamesAndSizesAreRefusedBeforeTheRun) {
