@@ -457,9 +457,10 @@ void Locator::place_sweeps(ScanLog& log) const {
   }
 }
 
-// Lays all sweeps on one map. Where sweeps are far apart and little is seen twice, this map is worse than those of
-// places: then the path stays as it was.
+// Lays all sweeps on one map. Its pieces of wall are better than single points only if many sweeps see them: where
+// nearly every sweep is a keyframe, or if the map becomes less crisp, the path stays as it was.
 void Locator::fit(ScanLog& log) const {
+  if (real(log.forward.size()) < 1.5 * real(frames_.size())) return;
   const ScanLog before = log;
   fit_path(log, noise_);
   if (real(map_cells(log, false)) > less_crisp * real(map_cells(before, false))) log = before;
