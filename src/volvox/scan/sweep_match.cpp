@@ -58,8 +58,10 @@ View view_of(const Sweep& sweep, const Mounting& mounting) {
     const double rough = std::sqrt(squares / count);
     if (rough > 0.05 || rough * rough * count > 0.05 * (xx + yy)) continue;  // a corner or a bush
     view.walls.push_back({mean, normal});
-    const double facing = dot(normal, points[i]) / sweep.ranges[i], least = 0.2 + 0.15 * sweep.ranges[i];
-    view.hits.push_back({points[i], normal, 1 / (facing * facing + least * least)});
+    // Errors of the range lie along the ray, those of its direction across it.
+    const double facing = dot(normal, points[i]) / sweep.ranges[i], slant = std::max(0.0, 1 - facing * facing);
+    const double turned = 0.15 * sweep.ranges[i];
+    view.hits.push_back({points[i], normal, 1 / (0.04 + facing * facing + turned * turned * slant)});
     // Errors of the range lie along the ray: a wall that is seen at a slant looks smoother than one that is faced.
     roughness.push_back(rough / std::max(0.2, std::fabs(dot(normal, points[i])) / sweep.ranges[i]));
   }
