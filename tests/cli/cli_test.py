@@ -2,10 +2,13 @@
 import json
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -564,6 +567,59 @@ class Completion(CommandTest):
             self.assertIn(" complete ", script)
             if shutil.which(shell):
                 subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+    # What is typed, and the words or the line that it becomes.
+    TYPED = [("volvox scan ref", "refine", "volvox scan refine "), ("volvox run remod3d/sn", "remod3d/snake", "volvox run remod3d/snake "),
+             ("volvox run remod3d/snake --set mod", "modules=", "volvox run remod3d/snake --set modules="),
+             ("volvox run my_", "my_world.sdf", "volvox run my_world.sdf "), ("volvox run a\\ fo", "a folder/", "volvox run a\\ folder/"),
+             ("volvox run 'a fo", "a folder/", "volvox run 'a folder/")]
+
+    def shell_environment(self):
+        self.write("a folder/robot.urdf", "")
+        self.write("my_world.sdf", "")
+        path = os.path.dirname(self.program) + os.pathsep + os.environ["PATH"]
+        return {**os.environ, "PATH": path, "HOME": str(self.folder), "TERM": "dumb"}
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_completes(self):
+        environment = self.shell_environment()
+        for typed, word, _ in self.TYPED:
+            done = subprocess.run(["fish", "--no-config", "-c", "volvox completion fish | source; complete -C $argv[1]", typed], cwd=self.folder,
+                                  env=environment, text=True, capture_output=True, timeout=60)
+            self.assertEqual([line.split("\t")[0] for line in done.stdout.splitlines()], [word], typed + done.stderr)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes(self):
+        environment = self.shell_environment()
+        for typed, _, line in self.TYPED:
+            self.assertEqual(self.zsh_line(typed, environment), line)
+
+    def zsh_line(self, typed, environment):
+        """The line of an interactive zsh after Tab. zsh completes on a terminal only; Ctrl-X is bound to print the line."""
+        setup = ("PS1=; autoload -U compinit; compinit -D -u; source <(volvox completion zsh); show() { print -r -- \"line<$BUFFER>\" }; "
+                 "zle -N show; bindkey '^X' show; print rea''dy\n")
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.folder)
+            os.execvpe("zsh", ["zsh", "-f", "-i"], environment)
+        try:
+            os.write(terminal, setup.encode())
+            self.read_until(terminal, rb"ready\r")
+            os.write(terminal, typed.encode() + b"\t\x18")
+            return self.read_until(terminal, rb"line<(.*?)>").group(1).decode()
+        finally:
+            os.close(terminal)  # hangs up, which ends the shell
+            os.waitpid(process, 0)
+
+    def read_until(self, terminal, pattern):
+        text, end = b"", time.monotonic() + 60
+        while time.monotonic() < end:
+            if select.select([terminal], [], [], 1)[0]:
+                text += os.read(terminal, 65536)
+            found = re.search(pattern, text, re.DOTALL)
+            if found:
+                return found
+        self.fail(f"zsh says only {text!r}")
 
 
 if __name__ == "__main__":

@@ -54,8 +54,9 @@ fi
 
 constexpr const char* fish_script = R"SH(# Completes the volvox command in fish: volvox completion fish | source
 function __volvox_complete
-    set -l words (commandline -opc) (commandline -ct)
-    $words[1] complete $words[2..-1] 2>/dev/null
+    set -l words (commandline -opc)
+    set -l word (commandline -ct | string replace -r '^["\']' '' | string unescape)
+    $words[1] complete $words[2..-1] "$word" 2>/dev/null
 end
 complete -c volvox -f -a '(__volvox_complete)'
 )SH";

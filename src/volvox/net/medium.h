@@ -9,8 +9,10 @@
 // handled outside of them.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "volvox/net/power.h"
@@ -66,7 +68,8 @@ class Medium {
   // A unit of power is 1e-20 W; if a radio is so strong that its neighbours would receive more than
   // `largest_link_power` of them, it is the smallest power of two of that which holds it, unless the noise would then
   // have less than 64 units. update_unit() chooses it from all radios added so far; true: it has changed, and the
-  // caller must regard() and silence() all radios again. It stays as it is after the first transmission.
+  // caller must regard() and silence() all radios again. It stays as it is after the first transmission, in a
+  // restored network too.
   bool update_unit(const RadioOptions& options);
   PowerUnits units(double watt, PowerUnits most = largest_link_power) const { return to_units(watt / unit_, most); }
   double watt(PowerUnits units) const { return to_watt(units) * unit_; }
@@ -115,6 +118,24 @@ class Medium {
   void silence(std::uint32_t radio, PowerUnits noise) { sum_[slot_of_[radio]] = noise; }
   void adopt(Links& links, const std::vector<std::pair<std::uint32_t, PowerUnits>>& list);
 
+  // The unit depends on which radios there were at the first transmission. It is no part of the state hash, as the
+  // powers in it are. True: loading has changed it, as update_unit() does.
+  template <class Archive>
+  bool archive_unit(Archive& ar) {
+    if (ar.hashing()) return false;
+    double unit = unit_;
+    ar("unit", unit);
+    std::uint8_t used = used_;
+    ar("used", used);
+    if (!ar.loading()) return false;
+    int exponent = 0;
+    if (!(unit >= 1 && unit <= 0x1p60 && std::frexp(unit, &exponent) == 0.5) || used > 1) {
+      ar.fail("the snapshot has a channel with an impossible unit of power");
+      return false;
+    }
+    used_ = used != 0;
+    return std::exchange(unit_, unit) != unit;
+  }
   template <class Archive>
   void archive_positions(Archive& ar) {
     for (std::uint32_t radio = 0; radio < slot_of_.size(); ++radio) {

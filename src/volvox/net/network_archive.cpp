@@ -219,6 +219,9 @@ void Radios::archive_transmission(Archive& ar, Radio& radio) {
 }
 
 void Radios::archive(Archive& ar) {
+  for (std::uint32_t medium = 0; medium < media_.size(); ++medium)
+    if (media_[medium]->archive_unit(ar)) unit_changed(medium);
+  if (!ar.ok()) return;
   if (ar.loading()) {
     transmissions_.clear(), free_transmissions_.clear(), arrivals_.clear();
     receptions_.clear(), free_receptions_.clear();

@@ -13,7 +13,8 @@ struct FreePlace {
   double floor = 0, part = 0;  // the floor that is connected with the place, m2, and its part of all floor of the arena
 };
 
-// The place with the largest clearance on the floor. The floor is the most frequent height of the arena.
+// The place with the largest clearance on the largest floor that a robot can drive over: an uneven cloud gives a floor
+// in pieces, and some of them are small. The floor is the most frequent height of the arena.
 Result<FreePlace> free_place(const TriangleMesh& mesh);
 
 }  // namespace volvox::scan

@@ -8,12 +8,14 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/math.h"
+#include "volvox/scan/fit_path.h"
 #include "volvox/scan/sweep_match.h"
 
 namespace volvox::scan {
 namespace {
 
-constexpr double tolerance = 10;  // squared deviations from which a measurement counts less
+constexpr double tolerance = 10;     // squared deviations from which a measurement counts less
+constexpr double less_crisp = 1.02;  // times as many cells: a map that is worse, and not by chance
 
 // How well the odometry is known, for a way (m) and a turn (rad): wheels of indoor robots, before their log says more.
 struct Deviation {
@@ -90,6 +92,7 @@ class Locator {
   std::vector<PoseEdge> edges() const;
   std::vector<std::size_t> around(std::size_t k, const std::vector<Vec2>& middles) const;
   void settle();
+  void fit(ScanLog& log) const;
   Located result();
   void note_doubts(Located& result) const;
   void place_sweeps(ScanLog& log) const;
@@ -454,12 +457,22 @@ void Locator::place_sweeps(ScanLog& log) const {
   }
 }
 
+// Lays all sweeps on one map. Its pieces of wall are better than single points only if many sweeps see them: where
+// nearly every sweep is a keyframe, or if the map becomes less crisp, the path stays as it was.
+void Locator::fit(ScanLog& log) const {
+  if (real(log.forward.size()) < 1.5 * real(frames_.size())) return;
+  const ScanLog before = log;
+  fit_path(log, noise_);
+  if (real(map_cells(log, false)) > less_crisp * real(map_cells(before, false))) log = before;
+}
+
 Located Locator::result() {
   Located result;
   result.log = log_;
   result.keyframes = frames_.size();
   result.loops = loop_edges_.size();
   place_sweeps(result.log);
+  fit(result.log);
   double way = 1e-9;
   for (std::size_t k = 1; k < frames_.size(); ++k) {
     const double step = frames_[k].way - frames_[k - 1].way;
@@ -477,7 +490,7 @@ Located Locator::result() {
 
 void Locator::note_doubts(Located& result) const {
   const auto percent = [](double part) { return fmt::format("{:.0f} %", 100 * part); };
-  if (real(result.cells) > 1.02 * real(result.cells_by_odometry)) {
+  if (real(result.cells) > less_crisp * real(result.cells_by_odometry)) {
     result.doubts.push_back(
         fmt::format("the map is less crisp than by odometry alone ({} cells of 10 cm, not {}): the odometry was kept",
                     result.cells, result.cells_by_odometry));

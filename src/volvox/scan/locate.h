@@ -1,7 +1,7 @@
 // Localization: the path of the robot from the horizontal laser and the odometry. Every sweep is matched with the walls
 // that the sweeps before it saw; the odometry is a prior of the match and alone decides in directions that the walls do
-// not determine (along a corridor). Where the robot comes back to a place, the loop is closed in a pose graph. Metres;
-// deterministic, on the calling thread.
+// not determine (along a corridor). Where the robot comes back to a place, the loop is closed in a pose graph. At the
+// end all sweeps are laid on one map. Metres; deterministic, on the calling thread.
 #pragma once
 
 #include <string>

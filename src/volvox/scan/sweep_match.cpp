@@ -5,6 +5,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/math.h"
+#include "volvox/scan/surface_map.h"
 
 namespace volvox::scan {
 namespace {
@@ -49,13 +50,18 @@ View view_of(const Sweep& sweep, const Mounting& mounting) {
       xx += d.x * d.x, xy += d.x * d.y, yy += d.y * d.y;
     }
     const double angle = 0.5 * volvox::atan2(2 * xy, xx - yy);  // of the wall
-    const Vec2 normal{-volvox::sin(angle), volvox::cos(angle)};
+    Vec2 normal{-volvox::sin(angle), volvox::cos(angle)};
+    if (dot(normal, points[i]) > 0) normal = normal * -1;
     double squares = 0;
     for (std::size_t k = first; k <= last; ++k)
       squares += dot(points[k] - mean, normal) * dot(points[k] - mean, normal);
     const double rough = std::sqrt(squares / count);
     if (rough > 0.05 || rough * rough * count > 0.05 * (xx + yy)) continue;  // a corner or a bush
     view.walls.push_back({mean, normal});
+    // Errors of the range lie along the ray, those of its direction across it.
+    const double facing = dot(normal, points[i]) / sweep.ranges[i], slant = std::max(0.0, 1 - facing * facing);
+    const double turned = 0.15 * sweep.ranges[i];
+    view.hits.push_back({points[i], normal, 1 / (0.04 + facing * facing + turned * turned * slant)});
     // Errors of the range lie along the ray: a wall that is seen at a slant looks smoother than one that is faced.
     roughness.push_back(rough / std::max(0.2, std::fabs(dot(normal, points[i])) / sweep.ranges[i]));
   }
@@ -65,8 +71,9 @@ View view_of(const Sweep& sweep, const Mounting& mounting) {
   const double limit = sorted.empty() ? 0 : std::max(0.012, 1.5 * sorted[sorted.size() / 2]);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < view.walls.size(); ++i)
-    if (roughness[i] <= limit) view.walls[kept++] = view.walls[i];
+    if (roughness[i] <= limit) view.hits[kept] = view.hits[i], view.walls[kept++] = view.walls[i];
   view.walls.resize(kept);
+  view.hits.resize(kept);
   return view;
 }
 
@@ -141,7 +148,8 @@ struct Sums {
   int count = 0;
 };
 
-Sums sums_at(const WallMap& map, const std::vector<WallPoint>& walls, const Pose2& pose, double limit, double scale) {
+template <class Map>
+Sums sums_at(const Map& map, const std::vector<WallPoint>& walls, const Pose2& pose, double limit, double scale) {
   Sums sums;
   const double c = volvox::cos(pose.heading), s = volvox::sin(pose.heading);
   for (const WallPoint& p : walls) {
@@ -151,7 +159,7 @@ Sums sums_at(const WallMap& map, const std::vector<WallPoint>& walls, const Pose
     if (wall == nullptr) continue;
     const double off = dot(wall->normal, at - wall->at);
     const double row[3] = {wall->normal.x, wall->normal.y, cross(arm, wall->normal)};
-    const double weight = 1 / (1 + off * off / (scale * scale));
+    const double weight = p.weight / (1 + p.weight * off * off / (scale * scale));
     for (int i = 0; i < 3; ++i) {
       for (int k = 0; k < 3; ++k) sums.a[i][k] += weight * row[i] * row[k];
       sums.b[i] -= weight * row[i] * off;
@@ -202,9 +210,8 @@ int keep_determined(Sums& sums, const MatchOptions& options, Matrix3& informatio
   return directions;
 }
 
-}  // namespace
-
-Match match(const WallMap& map, const std::vector<WallPoint>& walls, const Pose2& start, const MatchOptions& options) {
+template <class Map>
+Match match_with(const Map& map, const std::vector<WallPoint>& walls, const Pose2& start, const MatchOptions& options) {
   Match result{start};
   if (walls.empty()) return result;
   const double noise = options.noise;
@@ -240,6 +247,17 @@ Match match(const WallMap& map, const std::vector<WallPoint>& walls, const Pose2
     if (std::fabs(x[0]) + std::fabs(x[1]) + std::fabs(x[2]) < 1e-5 && round >= 6) break;
   }
   return result;
+}
+
+}  // namespace
+
+Match match(const WallMap& map, const std::vector<WallPoint>& walls, const Pose2& start, const MatchOptions& options) {
+  return match_with(map, walls, start, options);
+}
+
+Match match(const SurfaceMap& map, const std::vector<WallPoint>& hits, const Pose2& start,
+            const MatchOptions& options) {
+  return match_with(map, hits, start, options);
 }
 
 PointField::PointField(const std::vector<Vec2>& points) {

@@ -10,14 +10,16 @@
 
 namespace volvox::scan {
 
-// A point of a wall and the normal of the wall.
+// A point of a wall and the normal of the wall, towards the robot that saw it.
 struct WallPoint {
   Vec2 at, normal;
+  double weight = 1;  // 1: errors across the wall are the noise of a match; w: their square is a w-th
 };
 
 // What the laser saw from one place, in the frame of the robot.
 struct View {
-  std::vector<WallPoint> walls;  // points that lie on a line with their neighbours
+  std::vector<WallPoint> walls;  // points that lie on a line with their neighbours: the mean of these
+  std::vector<WallPoint> hits;   // the same points, each as it was measured
   std::vector<Vec2> points;      // all hits
   Vec2 middle;                   // of the points
 };
@@ -46,6 +48,8 @@ class WallMap {
   std::size_t count_ = 0;
 };
 
+class SurfaceMap;
+
 struct Match {
   Pose2 pose;             // of the robot, in the frame of the map
   Matrix3 information{};  // of the walls alone, without directions that they do not determine
@@ -64,6 +68,7 @@ struct MatchOptions {
 
 // Point-to-line ICP, begun at `start`. No inliers: the walls do not meet.
 Match match(const WallMap& map, const std::vector<WallPoint>& walls, const Pose2& start, const MatchOptions& options);
+Match match(const SurfaceMap& map, const std::vector<WallPoint>& hits, const Pose2& start, const MatchOptions& options);
 
 // The place near the guess from which the points fit the map best (correlative matching). A window around it is
 // searched exhaustively.

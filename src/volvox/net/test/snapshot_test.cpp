@@ -77,6 +77,65 @@ std::vector<std::byte> save(Network& network) {
   return archive.take();
 }
 
+// A radio that comes after the first transmission does not change the unit of power of its channel, however strong it
+// is. Neither may it in a network that was restored: the powers of the snapshot are in the old unit.
+struct Joined {
+  Network network{{.seed = 1}};
+  MediumId air = *network.add_medium({.frequency_hz = 2.4e9});
+  std::vector<InterfaceId> radios;
+
+  void join(double power_w) {
+    RadioOptions options;
+    options.power_w = power_w;
+    radios.push_back(*network.add_radio(network.add_node(), air, options, {real(radios.size()), 0, 0}));
+  }
+  void send(std::size_t from) { must(network.send(radios[from], {.payload = zeros(50)})); }
+  // Until the second radio hears a frame.
+  void run_until_on_air() {
+    const double noise = network.heard_w(radios[1]);
+    while (network.heard_w(radios[1]) == noise && network.now() < Time{1'000'000'000})
+      EXPECT_TRUE(network.run(network.now() + Time{100'000}));
+    EXPECT_GT(network.heard_w(radios[1]), noise);
+  }
+};
+
+TEST(Snapshot, AStrongRadioThatJoinsLaterIsTheSameAfterwards) {
+  Joined original;
+  original.join(1e-3), original.join(1e-3);
+  original.send(0);
+  EXPECT_TRUE(original.network.run(Time{100'000'000}));
+  original.join(10);
+  const auto bytes = save(original.network);
+  Joined copy;
+  for (const double power_w : {1e-3, 1e-3, 10.0}) copy.join(power_w);
+  LoadArchive load(bytes);
+  copy.network.archive(load);
+  ASSERT_TRUE(load.ok());
+  for (Joined* each : {&original, &copy}) each->send(2), each->run_until_on_air();
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(original.network.heard_w(original.radios[i]), copy.network.heard_w(copy.radios[i])) << i;
+  EXPECT_EQ(original.network.hash(), copy.network.hash());
+}
+
+TEST(Snapshot, AStrongRadioThatJoinsWhileFramesAreOnTheAir) {
+  Joined original;
+  original.join(1e-3), original.join(1e-3);
+  original.send(0), original.run_until_on_air();
+  const auto bytes = save(original.network);
+  Joined copy;
+  copy.join(1e-3), copy.join(1e-3);
+  LoadArchive load(bytes);
+  copy.network.archive(load);
+  ASSERT_TRUE(load.ok());
+  for (Joined* each : {&original, &copy}) {
+    each->join(10), each->send(2);
+    EXPECT_TRUE(each->network.run(Time{100'000'000}));
+  }
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(original.network.heard_w(original.radios[i]), copy.network.heard_w(copy.radios[i])) << i;
+  EXPECT_EQ(original.network.hash(), copy.network.hash());
+}
+
 TEST(Snapshot, RestoresInTheMiddleOfEverything) {
   for (const double cull : {0.0, 4.0}) {
     Busy original(5, cull);

@@ -144,6 +144,26 @@ TEST(FreePlace, SaysHowMuchOfTheFloorIsConnectedWithIt) {
   EXPECT_NEAR(place->floor, 4, 0.3);
 }
 
+// A corridor of 8 x 0.8 m is more floor than a fragment of 1.6 x 1.6 m, where a robot would have more room around it.
+TEST(FreePlace, IsOnTheLargestFloorAndNotOnAFragment) {
+  TriangleMesh mesh;
+  const auto floor = [&](double x, double y, double along, double across) {
+    const auto n = static_cast<std::uint32_t>(mesh.vertices.size());
+    for (const Vec3& v : {Vec3{x, y, 0}, Vec3{x + along, y, 0}, Vec3{x + along, y + across, 0}, Vec3{x, y + across, 0}})
+      mesh.vertices.push_back(v);
+    mesh.triangles.push_back({n, n + 1, n + 2});
+    mesh.triangles.push_back({n, n + 2, n + 3});
+  };
+  floor(0, 1, 1.6, 1.6);
+  floor(0, 5, 8, 0.8);
+  floor(3, 1, 0.5, 0.5);
+  const auto place = free_place(mesh);
+  ASSERT_TRUE(place.ok()) << place.error().text();
+  EXPECT_GT(place->at.y, 5);
+  EXPECT_NEAR(place->floor, 6.4, 0.5);
+  EXPECT_GT(place->part, 0.6);
+}
+
 TEST(Evaluate, ASquareThatIsRaisedAndCutShowsBoth) {
   TriangleMesh truth, mesh;
   truth.vertices = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
