@@ -152,8 +152,8 @@ TEST_F(Wide, a_box_tree_finds_what_a_search_through_all_finds) {
       const Vec3 gap = boxes[k].centre - query.centre;
       const auto apart = [](double d, double half) { return std::max(0.0, std::fabs(d) - half); };
       const Vec3 outside{apart(gap.x, boxes[k].half.x), apart(gap.y, boxes[k].half.y), apart(gap.z, boxes[k].half.z)};
-      const bool near = length(outside) <= 0.3 && outside.x <= query.half.x && outside.y <= query.half.y &&
-                        outside.z <= query.half.z;
+      const bool near =
+          length(outside) <= 0.3 && outside.x <= query.half.x && outside.y <= query.half.y && outside.z <= query.half.z;
       if (near) expected.push_back(static_cast<std::uint32_t>(k));
     }
     std::sort(found.begin(), found.end());
