@@ -96,8 +96,8 @@ Error explain(const CLI::ParseError& error, const CLI::App& app, const std::stri
   if (!option.empty()) return unknown_option(option, *command, name, app);
   const std::string said = error.what();
   if (const auto flag = said.find(" was given a disallowed flag override"); flag != std::string::npos)
-    return Error(fmt::format("{} takes no value", said.substr(0, flag)),
-                 fmt::format("write {} alone; see: {} --help", said.substr(0, flag), name));
+    return Error(fmt::format("--{} takes no value", said.substr(0, flag)),
+                 fmt::format("write --{} alone; see: {} --help", said.substr(0, flag), name));
   return Error(error.what(), fmt::format("see: {} --help", name));
 }
 
