@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(sdformat12 REQUIRED)
+find_package(console_bridge REQUIRED)  # on which the URDF parser within sdformat prints
 find_package(tinyxml2 REQUIRED)
 find_package(assimp REQUIRED)
 find_package(embree 3 REQUIRED)

@@ -45,6 +45,17 @@ class Throwing final : public volvox::sim::Experiment {
   }
 };
 
+class ThrowingAtItsBegin final : public volvox::sim::Experiment {
+ public:
+  void begin(const volvox::sim::Simulation&) override { throw std::runtime_error("thrown at the begin"); }
+  volvox::Result<volvox::model::WorldModel> init(volvox::sim::Setup&) override {
+    return volvox::model::WorldBuilder().build();
+  }
+  volvox::Result<std::vector<volvox::model::ParameterDesc>> parameters(const std::filesystem::path&) const override {
+    return std::vector<volvox::model::ParameterDesc>{};
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,5 +78,6 @@ int main(int argc, char** argv) {
   library.minds.behaviors.add("starts_badly", [] { return std::make_unique<BadStart>(); });
   library.minds.behaviors.add("reads_late", [] { return std::make_unique<ReadsLate>(); });
   library.experiments.add("throwing", [] { return std::make_unique<Throwing>(); });
+  library.experiments.add("throwing_at_its_begin", [] { return std::make_unique<ThrowingAtItsBegin>(); });
   return volvox::cli::main(argc, argv, library);
 }

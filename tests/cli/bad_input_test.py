@@ -90,6 +90,15 @@ class BadFiles(CommandTest):
         self.assert_complains(world('<volvox:module name="a${" robot="superbot" pose="0 0 1 0 0 0"/>'), "no } follows", line_of="<volvox:module ")
         self.assert_complains(world('<volvox:module name="a${n:-1}" robot="superbot" pose="0 0 ${n:-2} 0 0 0"/>'), "the default of n is 2 here, but 1", line_of="<volvox:module ")
 
+    def test_an_expression_within_another(self):
+        self.assert_complains(world('<volvox:parameter name="a" value="1"/><volvox:module name="m" robot="superbot" pose="0 0 ${zz:-${a}} 0 0 0"/>'),
+                              "${zz:-${a} has a ${...} within another", line_of="<volvox:module ")
+
+    def test_only_our_own_messages(self):
+        text = world('<light name="l"/>')
+        self.assert_complains(text, "type", line_of="<light")
+        self.assertTrue(self.run_program("run", "world.sdf", status=2).stderr.startswith("volvox: world.sdf:"))
+
     def test_malformed_xml(self):
         self.assert_complains(SDF + '<world name="w">\n<model name="a">\n</world>\n</sdf>\n')
         self.assert_complains("")
@@ -115,6 +124,17 @@ class BadFiles(CommandTest):
     def test_missing_robot(self):
         self.assert_complains(world(GROUND, '<volvox:module name="a" robot="superbott" pose="0 0 1 0 0 0"/>'), "superbott", "superbot",
                               line_of="<volvox:module ")
+
+    def test_the_ground_of_gazebo(self):
+        for name, says in [("ground_plane", "<plane><normal>0 0 1</normal></plane>"), ("sun", "leave this <include> out")]:
+            self.assert_complains(world(f"<include><uri>model://{name}</uri></include>"), says, line_of="<include>")
+
+    def test_a_world_without_a_ground(self):
+        self.write("world.sdf", world('<volvox:module name="m" robot="superbot" pose="0 0 1 0 0 0"/>'))
+        self.assertIn("falls for ever", self.run_program("run", "world.sdf", "--duration", "0.1", "--quiet").stderr)
+        self.assertEqual(self.run_program("run", "world.sdf", "--duration", "0.1", "--quiet", "--engine", "none").stderr, "")
+        self.write("world.sdf", world(GROUND, '<volvox:module name="m" robot="superbot" pose="0 0 1 0 0 0"/>'))
+        self.assertEqual(self.run_program("run", "world.sdf", "--duration", "0.1", "--quiet").stderr, "")
 
     def test_missing_mesh(self):
         self.assert_complains(world(box(geometry="<mesh>\n<uri>gone.obj</uri></mesh>")), "gone.obj")
@@ -259,6 +279,13 @@ class BadBehaviors(CommandTest):
 
     def test_an_experiment_that_throws(self):
         self.assertIn("thrown on purpose", self.run_program("run", "throwing", status=1, program=self.behaviors).stderr)
+
+    def test_an_experiment_that_throws_at_its_begin(self):
+        done = self.run_program("run", "throwing_at_its_begin", "--out", "r", status=1, program=self.behaviors)
+        self.assertIn("thrown at the begin", done.stderr)
+        summary = json.loads(self.read("r", "summary.json"))
+        self.assertEqual((summary["status"], summary["ticks"]), ("failed", 0))
+        self.assertIn("thrown at the begin", summary["failure"])
 
     def test_a_behavior_without_listed_state_cannot_be_saved(self):
         self.write_world("lists_no_state")

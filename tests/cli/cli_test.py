@@ -63,6 +63,12 @@ class Help(CommandTest):
             section = sections[" ".join(["volvox", *words])]
             for option in options:
                 self.assertIn(option, section, words)
+        run = self.run_program("help", "--man", "run").stdout
+        self.assertEqual(run, self.run_program("help", "run", "--man").stdout)
+        self.assertEqual(run.count('.SS "'), 1)
+        self.assertIn(sections["volvox run"].split(".SH EXIT")[0][:200], run.replace("\\-", "-"))
+        self.assertIn('.SS "volvox scan build"', self.run_program("help", "--man", "scan", "build").stdout)
+        self.assertIn("rnu", self.run_program("help", "--man", "rnu", status=2).stderr)
         if shutil.which("groff"):
             done = subprocess.run(["groff", "-man", "-ww", "-z"], input=page, text=True, capture_output=True, timeout=60)
             self.assertEqual(done.stderr, "")
@@ -156,6 +162,15 @@ class Run(CommandTest):
         self.run_program("sweep", "a/world.sdf", "--duration", "0.1", "--quiet")
         self.assertTrue(os.path.isdir(os.path.join(self.folder, "runs", "sweep_a_world", "001")))
 
+    def test_a_path_too_long_for_one_folder(self):
+        deep = "/".join(["a_folder_with_quite_a_long_name"] * 12)
+        for name in ["one", "two"]:
+            self.write(f"{deep}/{name}.sdf", WORLD_BEGIN + "</world></sdf>")
+            self.run_program("run", f"{deep}/{name}.sdf", "--duration", "0.1", "--quiet")
+        runs = os.listdir(os.path.join(self.folder, "runs"))
+        self.assertEqual(len(runs), 2)
+        self.assertLessEqual(max(map(len, runs)), 200)
+
     def test_runs_at_the_same_time_never_share_a_folder(self):
         together = [subprocess.Popen([self.program, "run", *SHORT, "--quiet"], cwd=self.folder) for _ in range(6)]
         self.assertEqual([process.wait(60) for process in together], [0] * 6)
@@ -200,12 +215,16 @@ class BadOptions(CommandTest):
         self.assert_complains("--verison", says=["did you mean --version?"])
         self.assert_complains("run", says=["volvox run --help"])
         self.assert_complains("run", "remod3d/snake", "more", says=["more"])
+        for flag in ["--record=3", "--json=no", "--view=1"]:
+            self.assert_complains("run", "remod3d/snake", flag, says=[flag.split("=")[0] + " takes no value", "volvox run --help"])
+        self.assert_complains("list", "--json=3", says=["--json takes no value"])
 
     def test_names(self):
         self.assert_complains("run", "remod3d/snak", says=["remod3d/snak", "did you mean 'remod3d/snake'"])
         self.assert_complains("run", "remod3d/snake", "--engine", "bulet", says=["bulet", "did you mean 'bullet'", "none"])
         self.assert_complains("info", "superbott", says=["superbott", "did you mean 'superbot'"])
         self.assert_complains("list", "robot", says=["robot", "use one of", "robots"])
+        self.assert_complains("list", "robts", says=["robts", "did you mean 'robots'?"])
         self.assert_complains("list", "robot", "--names", says=["robot", "use one of", "robots"])
         self.assert_complains("info", "remod3d/snak", "--names", says=["remod3d/snak"])
         self.assert_complains("completion", "tcsh", says=["tcsh", "bash, zsh, fish"])
@@ -303,6 +322,16 @@ class ListInfoBench(CommandTest):
                           ["info", f"experiments/{evil}/world.sdf", "--names"], ["complete", "run", ""]]:
             done = self.run_program(*arguments, status=None, VOLVOX_RESOURCE_PATH=self.folder)
             self.assertNotIn("\x1b", done.stdout + done.stderr, arguments)
+
+    def test_info_of_a_behavior_lists_its_parameters_and_their_defaults(self):
+        text = self.run_program("info", "snake").stdout
+        self.assertRegex(text, r"amplitude +0\.\d")
+        self.assertIn("default", text)
+        for name in self.run_program("list", "behaviors", "--names").stdout.split():
+            self.assertIn(name, self.run_program("info", name).stdout)
+
+    def test_info_of_a_robot_says_how_to_look_at_it(self):
+        self.assertIn("volvox view", self.run_program("info", "superbot").stdout)
 
     def test_info_of_a_robot_lists_what_its_mind_has(self):
         text = self.run_program("info", "superbot").stdout
@@ -525,6 +554,23 @@ class Completion(CommandTest):
         done = subprocess.run(["bash", "-c", script, "bash", self.program, self.program, *words], cwd=self.folder, text=True,
                               capture_output=True, timeout=60)
         return done.stdout.split()
+
+    def test_after_an_equals_sign(self):
+        """bash takes it for a word of its own."""
+        self.assertEqual(self.complete("run", "remod3d/snake", "--engine", "=", "bu"), ["bullet"])
+        self.assertIn("native", self.complete("run", "remod3d/snake", "--engine", "="))
+        self.assertEqual(self.complete("run", "remod3d/scatter", "--set", "robot", "=", "at"), ["atron"])
+        self.assertEqual(len(self.complete("run", "remod3d/snake", "--set", "modules", "=")), 1, "its default")
+        self.assertEqual(self.complete("run", "remod3d/snake", "--dt", "=", "1/60", "--engine", "bu"), ["bullet"])
+        self.assertEqual(self.offered("run", "remod3d/snake", "--engine=bu"), ["--engine=bullet"])
+        self.assertEqual(self.offered("run", "remod3d/scatter", "--set=robot=at"), ["--set=robot=atron"])
+
+    def test_files_by_what_is_in_them(self):
+        for name in ["a.snap", "a.mcap", "a.so", "a.txt"]:
+            self.write(name, "")
+        for words, file in [(["run", "remod3d/snake", "--restore", "a"], "a.snap"), (["run", "remod3d/snake", "--plugin", "a"], "a.so"),
+                            (["replay", "a"], "a.mcap"), (["export", "a"], "a.mcap")]:
+            self.assertEqual(self.offered(*words), [file])
 
     def test_the_script_is_valid(self):
         subprocess.run(["bash", "-n"], input=self.run_program("completion", "bash").stdout, text=True, check=True)

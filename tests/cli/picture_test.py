@@ -89,6 +89,18 @@ class Pictures(CommandTest):
         changed = sum(a != b for one, other in zip(once[2], thrice[2]) for a, b in zip(one, other))
         self.assertGreater(changed, 150)
 
+    def test_a_strobe_of_loads_has_no_other_red(self):
+        """SuperBots have red parts; where loads are shown, blue to red, no instant may keep them."""
+        command = ["picture", "remod3d/snake", "--set", "modules=4", "--at", "2", "--strobe", "3", "--size", "320x180", "--camera", "left", "--quiet"]
+        reds = []
+        for docks in ["state", "load"]:
+            self.run_program(*command, "--docks", docks, "-o", "a.png")
+            with open(os.path.join(self.folder, "a.png"), "rb") as file:
+                _, _, rows = pixels(file.read())
+            reds.append(sum(row[i] > 1.25 * row[i + 1] for row in rows for i in range(0, len(row), 3)))  # pale ones, too
+        self.assertGreater(reds[0], 50)
+        self.assertLess(reds[1], 5)
+
     def test_the_same_command_gives_the_same_bytes(self):
         self.assertEqual(self.picture("--size", "96x64"), self.picture("--size", "96x64"))
 

@@ -130,6 +130,14 @@ class Sweep(CommandTest):
         self.assertIn("2 of 3 runs failed", done.stderr)
         self.assertIn("on purpose", self.rows("s")[0]["failure"])
 
+    def test_many_long_keys(self):
+        keys = [f"parameter_with_a_name_of_many_words_{i}" for i in range(8)]
+        declared = "".join(f'<volvox:parameter name="{key}" value="0"/>' for key in keys)
+        self.write("w.sdf", WORLD.replace("<model", declared + "<model", 1))
+        found = self.sweep_json("sweep", "w.sdf", "--duration", "0.05", *[word for key in keys for word in ["--vary", f"{key}={1 if key != keys[-1] else '1,2'}"]], "--out", "s")
+        self.assertEqual([r["status"] for r in found["results"]], ["done"] * 2)
+        self.assertEqual(len({r["run"] for r in found["results"]}), 2)
+
     def test_another_sweep_into_the_folder_is_refused(self):
         command = [*SNAKE, "--vary", "amplitude=0.1,0.2", "--quiet", "--out", "s"]
         self.run_program(*command)

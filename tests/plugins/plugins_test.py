@@ -308,6 +308,11 @@ class Isolated(PluginTest):
             self.assertIn("disabled, and the run goes on", done.stderr)
         self.assertIn("no memory", self.run_world("--isolate=1,0", plugin="actors", status=2).stderr)
 
+    def test_a_replay_has_the_same_limit(self):
+        world = self.world(plugin=os.path.join(PLUGINS, "libactors.so"), deed="eat memory")
+        self.volvox("run", world, "--isolate=20,200", "--record", "--out", "r")
+        self.assertIn("every state hash is the same", self.volvox("replay", "r", "--verify").stdout)
+
     def test_log_lines_have_a_limit(self):
         for arguments in [[], ["--isolate"]]:
             done = self.run_world("--duration", "0.12", *arguments, plugin="actors", deed="talk")

@@ -22,7 +22,7 @@ class Recording(CommandTest):
     def test_a_recorded_run_is_the_same_again_at_any_number_of_threads(self):
         self.run_program(*SNAKE, "--duration", "1", "--seed", "5", "--engine", "bullet", "--dt", "1/50")
         for threads in ["1", "3"]:
-            self.assertEqual(self.verify("--threads", threads), {"same": True, "ticks": 51, "complete": True})
+            self.assertEqual(self.verify("--threads", threads), {"same": True, "ticks": 50, "of_ticks": 50, "complete": True})
 
     def test_a_killed_run_opens_up_to_its_last_chunk(self):
         run = subprocess.Popen([self.program, *SNAKE, "--duration", "1e6"], cwd=self.folder, stderr=subprocess.PIPE)
@@ -44,10 +44,10 @@ class Recording(CommandTest):
         self.assertIn("cut off", done.stderr)
         rows = self.read("results", "csv", "state.csv").splitlines()
         self.assertGreater(len(rows), 60)
-        found = self.verify()
+        found = self.verify(status=1)
         self.assertTrue(found["same"])
-        self.assertFalse(found["complete"])
-        self.assertEqual(found["ticks"], len(rows) - 1)
+        self.assertFalse(found["complete"], "it is the same as far as it goes")
+        self.assertEqual((found["ticks"], found["of_ticks"]), (len(rows) - 2, 60_000_000))
         self.flip_bits(file)
 
     def flip_bits(self, file):
@@ -81,6 +81,38 @@ class Recording(CommandTest):
         self.run_program("run", "remod3d/snake", "--set", "modules=4", "--duration", "0.5", "--quiet", "--out", "results")
         self.assertIn("recording", self.run_program("replay", "results", "--verify", "--quiet", status=2).stderr)
 
+    def test_what_an_earlier_run_left_is_removed_and_that_is_said(self):
+        self.assertEqual(self.run_program(*SNAKE, "--duration", "0.1").stderr, "")
+        self.run_program("export", "results", "--csv")
+        self.write("results/csv/mine.txt", "notes")
+        self.write("results/recording.1.mcap", "")
+        again = self.run_program("run", "remod3d/snake", "--set", "modules=4", "--duration", "0.1", "--quiet", "--out", "results")
+        for word in ["results", "recording.mcap", "recording.1.mcap", "tables"]:
+            self.assertIn(word, again.stderr)
+        self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "results"))), ["csv", "metrics.csv", "report.html", "summary.json"])
+        self.assertEqual(os.listdir(os.path.join(self.folder, "results", "csv")), ["mine.txt"], "what others wrote stays")
+        last = self.run_program("run", "remod3d/snake", "--set", "modules=4", "--duration", "0.1", "--out", "results")
+        self.assertIn("results of an earlier run were removed", last.stderr)
+
+    def test_a_recording_that_ends_early_verifies_nothing(self):
+        self.run_program(*SNAKE, "--duration", "0.5")
+        said = self.run_program("replay", "results", "--verify").stdout
+        self.assertIn("30 ticks were run again", said)
+        file = os.path.join(self.folder, "results", "recording.mcap")
+        with open(file, "r+b") as recording:
+            recording.truncate(os.path.getsize(file) - 40)
+        found = self.verify(status=1)
+        self.assertEqual((found["same"], found["complete"], found["of_ticks"]), (True, False, 30))
+        self.assertIn("not verified as a whole", self.run_program("replay", "results", "--verify", status=1).stderr)
+
+    def test_times_in_tables_have_no_noise(self):
+        self.run_program(*SNAKE, "--duration", "2.5", "--dt", "1/60")
+        self.run_program("export", "results", "--csv")
+        for names in [["csv", "state.csv"], ["csv", "metrics.csv"], ["metrics.csv"], ["csv", "links.csv"]]:
+            with open(os.path.join(self.folder, "results", *names), newline="") as file:
+                for row in csv.DictReader(file):
+                    self.assertLessEqual(len(row["time_s"].partition(".")[2]), 9, (names, row["time_s"]))
+
     def test_damage_beside_the_ticks_is_noticed(self):
         self.run_program(*SNAKE, "--duration", "0.2")
         file = os.path.join(self.folder, "results", "recording.mcap")
@@ -103,9 +135,9 @@ class Recording(CommandTest):
         self.write("w.sdf", world.format("0.5"))
         self.run_program("run", "w.sdf", "--quiet", "--record", "--out", "results")
         self.write("w.sdf", world.format("0.6"))
-        found = self.verify(status=1)
+        found = self.verify("--accept-changes", status=1)
         self.assertEqual((found["same"], found["tick"], found["module"], found["field"]), (False, 2, "b", "actions"))
-        said = self.run_program("replay", "results", "--verify", "--quiet", status=1).stdout
+        said = self.run_program("replay", "results", "--verify", "--accept-changes", "--quiet", status=1).stdout
         self.assertIn("tick 2", said)
         self.assertIn("module 'b'", said)
 

@@ -16,8 +16,9 @@ bool read_number(const std::string& text, Number& number) {
 
 }  // namespace
 
-const std::string* Parameters::ask(const std::string& key) const {
-  asked_.insert(key);
+template <class Value>
+const std::string* Parameters::ask(const std::string& key, const Value& fallback) const {
+  if (asked_.insert(key).second) defaults_[key] = fmt::format("{}", fallback);
   const auto it = values_.find(key);
   return it == values_.end() ? nullptr : &it->second;
 }
@@ -27,7 +28,7 @@ void Parameters::bad(const std::string& key, const std::string& value, const std
 }
 
 double Parameters::number(const std::string& key, double fallback, double low, double high) const {
-  const std::string* value = ask(key);
+  const std::string* value = ask(key, fallback);
   if (value == nullptr) return fallback;
   double number = 0;
   if (read_number(*value, number) && std::isfinite(number) && number >= low && number <= high) return number;
@@ -40,7 +41,7 @@ double Parameters::number(const std::string& key, double fallback, double low, d
 
 std::int64_t Parameters::integer(const std::string& key, std::int64_t fallback, std::int64_t low,
                                  std::int64_t high) const {
-  const std::string* value = ask(key);
+  const std::string* value = ask(key, fallback);
   if (value == nullptr) return fallback;
   std::int64_t number = 0;
   if (read_number(*value, number) && number >= low && number <= high) return number;
@@ -52,7 +53,7 @@ std::int64_t Parameters::integer(const std::string& key, std::int64_t fallback, 
 }
 
 bool Parameters::flag(const std::string& key, bool fallback) const {
-  const std::string* value = ask(key);
+  const std::string* value = ask(key, fallback);
   if (value == nullptr) return fallback;
   if (*value == "true" || *value == "1") return true;
   if (*value == "false" || *value == "0") return false;
@@ -61,7 +62,7 @@ bool Parameters::flag(const std::string& key, bool fallback) const {
 }
 
 std::string Parameters::text(const std::string& key, const std::string& fallback) const {
-  const std::string* value = ask(key);
+  const std::string* value = ask(key, fallback);
   return value == nullptr ? fallback : *value;
 }
 

@@ -30,19 +30,23 @@ class Parameters {
   void unset(const std::string& key) { values_.erase(key); }
   const std::map<std::string, std::string>& given() const { return values_; }
   const std::set<std::string>& asked() const { return asked_; }  // all keys that were read
+  // Of the keys that were read: what holds where nothing is given, as the first reader said.
+  const std::map<std::string, std::string>& defaults() const { return defaults_; }
   void forget_errors() const { error_ = {}; }
 
   // The errors so far: bad values, and, if `all_asked`, keys that were never read.
   Result<void> check(bool all_asked = true) const;
 
  private:
-  const std::string* ask(const std::string& key) const;
+  template <class Value>
+  const std::string* ask(const std::string& key, const Value& fallback) const;
   void bad(const std::string& key, const std::string& value, const std::string& wanted) const;
 
   std::map<std::string, std::string> values_;
   std::string owner_, file_;
   int line_ = 0;
   mutable std::set<std::string> asked_;
+  mutable std::map<std::string, std::string> defaults_;
   mutable Error error_;
 };
 

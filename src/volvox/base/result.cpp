@@ -18,10 +18,14 @@ std::string Diagnostic::text() const {
 }
 
 std::string Error::text() const {
+  // One mistake may be found many times, once for each module that has it.
+  std::vector<std::string> said;
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics_) {
-    if (!text.empty()) text += '\n';
-    text += diagnostic.text();
+    const std::string one = diagnostic.text();
+    if (std::find(said.begin(), said.end(), one) != said.end()) continue;
+    said.push_back(one);
+    text += (text.empty() ? "" : "\n") + one;
   }
   return text;
 }

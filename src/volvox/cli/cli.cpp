@@ -76,7 +76,8 @@ Examples:
 
 The folder gets runs/NNN_KEY=VALUE_seed=N/ with the results of each run, sweep.csv with a row a run,
 by_KEY.svg and plots/METRIC_by_KEY.svg with means and 95 % confidence bands.
-If it is stopped or killed, the same command with --out DIR goes on: what has finished is not repeated.
+If it is stopped or killed, the same command with --out DIR goes on: what has finished is not repeated. After a
+change of the world or of a file that it reads, the folder is refused: give another one, or remove it to run anew.
 Exit status: 0 all runs done; 1 one failed, or it was stopped; 2 bad input.)";
 
 constexpr const char* bench_engines_examples = R"(
@@ -154,7 +155,14 @@ void add_run_options(CLI::App& command, RunArguments& run) {
 }
 
 void add_restore(CLI::App& command, RunArguments& run) {
-  command.add_option("--restore", run.restore, "continue from this snapshot of another run")->type_name("FILE");
+  CLI::Option* restore = command.add_option("--restore", run.restore, "continue from this snapshot of another run");
+  restore->type_name("FILE");
+  command
+      .add_flag(
+          "--accept-changes", run.accept_changes,
+          "with --restore, also take a snapshot of a run with other --set or of files that were changed since, if "
+          "its modules are the same; summary.json names what differs")
+      ->needs(restore);
 }
 
 void add_view_options(CLI::App& command, ViewArguments& view) {
@@ -443,6 +451,8 @@ void add_others(CLI::App& app, Arguments& a) {
   add_viewer(*replay, a.replay.viewer);
   replay->add_flag("--verify", a.replay.verify,
                    "run the experiment again and name the first tick, module and field that differ");
+  replay->add_flag("--accept-changes", a.replay.accept_changes,
+                   "with --verify, compare it although files of the run were changed since it was recorded");
   replay->add_option("--threads", a.replay.threads, "threads to use")
       ->capture_default_str()
       ->type_name("N")
@@ -491,6 +501,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   const std::string version_line = fmt::format("volvox {}", version);
   app.set_version_flag("--version", version_line);
   for (CLI::App* command : app.get_subcommands({})) command->set_version_flag("--version", version_line);
+  refuse_values_of_flags(app);
   if (!chosen_isa().ok()) return complain(chosen_isa().error());
   if (argc <= 1) {
     std::fputs(welcome, stdout);
@@ -499,6 +510,14 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (std::string_view(argv[1]) == "complete") return complete_command(app, {argv + 2, argv + argc}, library);
   // `help X` is `X --help`, before parsing: the parser would take X for the command.
   std::vector<const char*> words(argv, argv + argc);
+  const auto man = std::find(words.begin(), words.end(), std::string_view("--man"));
+  if (std::string_view(argv[1]) == "help" && man != words.end()) {
+    words.erase(man);
+    const std::vector<std::string> command(words.begin() + 2, words.end());
+    if (!command.empty() && find_subcommand(app, command.front()) == nullptr)
+      return complain(Error(fmt::format("volvox has no command '{}'", command.front()), "see: volvox --help"));
+    return std::fputs(man_page(app, command).c_str(), stdout), done;
+  }
   if (std::string_view(argv[1]) == "help" && (argc == 2 || *argv[2] != '-')) {
     words.erase(words.begin() + 1);
     if (argc == 2 || find_subcommand(app, argv[2]) != nullptr) words.push_back("--help");
@@ -506,7 +525,7 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   try {
     app.parse(narrow<int>(words.size()), words.data());
     if (app.got_subcommand("version")) return fmt::print("{}\n", version_line), done;
-    if (app.got_subcommand("help")) return std::fputs(a.man ? man_page(app).c_str() : welcome, stdout), done;
+    if (app.got_subcommand("help")) return std::fputs(welcome, stdout), done;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return complain(explain(error, app, words[1]));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +47,7 @@ struct RunArguments {
   std::uint64_t seed = 1;
   int threads = 1;
   std::vector<std::string> set, plugins;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, accept_changes = false;
   bool record = false, show = false, paused = false;  // show: in a browser; paused: at its start
   ViewerArguments viewer;
   std::optional<std::string> video, pcap;
@@ -54,6 +55,8 @@ struct RunArguments {
 };
 // The time limit of a call to a plugin, s; none: it runs in this process, or the number is bad.
 std::optional<double> seconds_of_isolation(const RunArguments& arguments);
+// Of memory, for each process of an isolated plugin.
+void limit_isolated_memory(double megabytes, sim::Library& library);
 // The plugins of VOLVOX_PLUGIN_PATH, for all runs of this command.
 void load_users_plugins(std::optional<double> isolate, sim::Library& library, Log& log);
 // The options of a run, from the arguments.
@@ -81,11 +84,13 @@ struct ReplayArguments {
   std::string folder;
   ViewerArguments viewer;
   int threads = 1;
-  bool verify = false, json = false, quiet = false;
+  bool verify = false, json = false, quiet = false, accept_changes = false;
 };
-// Shows a run that is ready to begin, until Ctrl-C; its results go into the folder.
+// Shows a run that is ready to begin, until Ctrl-C; its results go into the folder. What is made besides (a film, a
+// capture) is finished when the run ends or is reset for the first time.
 int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
-             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log);
+             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log,
+             std::function<Result<void>()> finish_besides);
 int view_recording(record::Recording& recording, const ReplayArguments& arguments);
 // `volvox view FILE.sdf`: a robot alone.
 int view_robot_command(const std::string& robot, const ViewerArguments& arguments);
@@ -120,6 +125,9 @@ std::vector<std::string> kinds_of_things();  // that can be listed: experiments,
 std::vector<std::string> names_of(const std::string& kind, const sim::Library& library);
 // Nothing if there is no such experiment.
 std::vector<std::string> parameters_of(const std::string& experiment, const sim::Library& library);
+// What it may be set to: its choices, or its default.
+std::vector<std::string> values_of_parameter(const std::string& experiment, const std::string& parameter,
+                                             const sim::Library& library);
 
 struct BenchArguments {
   std::vector<std::string> scenes;
@@ -203,6 +211,8 @@ Result<std::vector<std::string>> engines_named(const std::optional<std::string>&
 // Makes the first free folder of runs/remod3d_snake/001, 002, ... The atomic mkdir reserves it: runs at the same time
 // never share a folder.
 Result<std::filesystem::path> make_next_run_folder(std::string experiment);
+// A name that is too long for a file system: its beginning, and its hash.
+std::string short_name(const std::string& name);
 // The name for it: that of an experiment, or, as two world files may have one name, the path of the file.
 std::string folder_name(const std::string& experiment_or_file, const std::string& name);
 

@@ -18,11 +18,19 @@ namespace {
 
 constexpr const char* bash_script = R"SH(# Completes the volvox command in bash: source <(volvox completion bash)
 _volvox() {
-  local line
+  local line word glued= typed=
+  local -a words=()
+  # bash takes --engine=bullet for three words, and puts its reply in place of the last of them.
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if [[ ${#words[@]} -gt 0 && ( $word == = || -n $glued ) ]]; then words[-1]+=$word; else words+=("$word"); fi
+    if [[ $word == = ]]; then glued=1; else glued=; fi
+  done
+  if [[ ${words[-1]} != "${COMP_WORDS[COMP_CWORD]}" ]]; then typed=${words[-1]%"${COMP_WORDS[COMP_CWORD]#=}"}; fi
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("$(printf %q "${line%%$'\t'*}")")
-  done < <("${COMP_WORDS[0]/#\~/$HOME}" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    line=${line%%$'\t'*}
+    COMPREPLY+=("$(printf %q "${line#"$typed"}")")
+  done < <("${COMP_WORDS[0]/#\~/$HOME}" complete "${words[@]}" 2>/dev/null)
   [[ ${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace
 }
 complete -o default -F _volvox volvox
@@ -135,11 +143,22 @@ Candidates values_of(const CLI::Option& option, const Place& place, const std::s
   for (const auto& [known, values] : fixed)
     if (name == known) return add_words(found, values), found;
   const std::vector<std::string> worlds = {".sdf", ".urdf", ".world"};
+  // By what is in them, as far as their names tell.
+  const std::pair<std::string, std::vector<std::string>> kinds_of_files[] = {
+      {"restore", {".snap"}}, {"plugin", {".so"}}, {"folder", {".mcap"}}};
+  for (const auto& [known, endings] : kinds_of_files)
+    if (name == known) return add_files(found, word, endings), found;
   if (name == "command") {  // of help: the commands again
     const CLI::App& app = *place.command->get_parent();
     add_subcommands(found, *follow(app, place.positionals).command);
   } else if (name == "set" || name == "vary") {
-    if (!place.positionals.empty()) add_words(found, parameters_of(place.positionals.front(), library), "=");
+    if (place.positionals.empty()) return found;
+    const std::string& experiment = place.positionals.front();
+    const auto equals = word.find('=');
+    if (equals == std::string::npos) add_words(found, parameters_of(experiment, library), "=");
+    else
+      for (const std::string& value : values_of_parameter(experiment, word.substr(0, equals), library))
+        found.push_back({word.substr(0, equals + 1) + value, ""});
   } else if (name == "experiment" || (name == "scenes" && option.get_positional())) {
     add_words(found, names_of("experiments", library));
     add_files(found, word, worlds);
@@ -163,6 +182,13 @@ Candidates candidates(const CLI::App& app, std::vector<std::string> words, const
   const Place place = follow(app, words);
   if (place.option != nullptr) return values_of(*place.option, place, word, library);
   Candidates found;
+  if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
+    const CLI::Option* option = find_option(*place.command, word.substr(0, equals));
+    if (option == nullptr || !takes_value(*option)) return found;
+    for (Candidate& value : values_of(*option, place, word.substr(equals + 1), library))
+      found.push_back({word.substr(0, equals + 1) + value.word, value.about});
+    return found;
+  }
   if (word.starts_with('-')) {
     for (const CLI::Option* option : place.command->get_options())
       for (const std::string& name : option_names(*option)) found.push_back({name, option->get_description()});

@@ -137,21 +137,49 @@ std::vector<std::string> name_and_shape(const std::string& name, const Value& va
   return {name, value.empty() ? "" : value.type()->name, is_short ? shape : ""};
 }
 
-// The percepts, actions and outlets of a robot's mind.
-Result<void> print_percepts_and_actions(const std::shared_ptr<const model::ModuleModel>& robot,
-                                        const sim::Library& library) {
-  // A world with this robot alone, as only the start of a run tells what is perceived at first.
+// A world with this robot alone, at the start of a run: only that tells what is perceived at first, and which
+// parameters a behaviour reads.
+Result<std::unique_ptr<sim::Simulation>> alone_with(const std::shared_ptr<const model::ModuleModel>& robot,
+                                                    const std::string& behavior, const sim::Library& library,
+                                                    Log& log) {
   model::PlacementOptions options;
-  options.mind = model::Mind{"idle", {}, {}, 0};
+  options.mind = model::Mind{behavior, {}, {}, 0};
   model::WorldBuilder builder;
   builder.add(robot, Pose{}, robot->name, options);
   auto world = builder.build();
   if (!world.ok()) return world.error();
-  Log log;
   sim::SimulationSettings settings;
   settings.engine = "none";
-  auto alone = sim::Simulation::create(std::make_shared<const model::WorldModel>(std::move(*world)), settings,
-                                       library.engines, library.minds, log);
+  return sim::Simulation::create(std::make_shared<const model::WorldModel>(std::move(*world)), settings,
+                                 library.engines, library.minds, log);
+}
+
+// A behaviour says what it reads only when it starts, on a robot that has what it needs.
+int info_behavior(const std::string& name, const sim::Library& library) {
+  fmt::print("{}  behavior: {}\n", bold(name), printable(library.minds.behaviors.description(name)));
+  model::ModelLibrary models = robots_in_reach();
+  Log log;
+  for (const std::string& robot : models.names()) {
+    const auto loaded = models.load(robot);
+    if (!loaded.ok()) continue;
+    const auto alone = alone_with(*loaded, name, library, log);
+    if (!alone.ok()) continue;
+    std::vector<std::vector<std::string>> rows = {{"parameter", "default"}};
+    for (const auto& [key, value] : (*alone)->minds().agent(0).behavior_parameters()) rows.push_back({key, value});
+    if (rows.size() > 1) fmt::print("\n{}", report::text_table(rows));
+    fmt::print("\n  units are SI (m, s, rad, Hz, N); as a {} alone reads them\n", printable(robot));
+    break;
+  }
+  fmt::print("  try: <volvox:mind behavior=\"{0}\"><volvox:parameter name=\"...\" value=\"...\"/></volvox:mind>\n",
+             printable(name));
+  return done;
+}
+
+// The percepts, actions and outlets of a robot's mind.
+Result<void> print_percepts_and_actions(const std::shared_ptr<const model::ModuleModel>& robot,
+                                        const sim::Library& library) {
+  Log log;
+  const auto alone = alone_with(robot, "idle", library, log);
   if (!alone.ok()) return alone.error();
   const mind::Agent& agent = (*alone)->minds().agent(0);
   std::vector<std::vector<std::string>> rows = {{"percept", "type", "at first"}};
@@ -243,7 +271,7 @@ int info_robot(const std::string& name, const sim::Library& library) {
   if (rows.size() > 1) fmt::print("{}\n", report::text_table(rows));
   if (const auto printed = print_percepts_and_actions(*loaded, library); !printed.ok())
     return complain(printed.error());
-  fmt::print("  try: volvox run {}\n", printable(robot.file));
+  fmt::print("  try: volvox run {}\n  see: volvox view {}\n", printable(robot.file), printable(robot.file));
   return done;
 }
 
@@ -308,9 +336,13 @@ std::vector<std::string> names_of(const std::string& kind, const sim::Library& l
 
 int list_command(const std::string& what, ListAs form, const sim::Library& library) {
   const std::vector<std::string> kinds = kinds_of_things();
-  if (!what.empty() && std::find(kinds.begin(), kinds.end(), what) == kinds.end())
-    return complain(Error(fmt::format("there is nothing to list under '{}'", what),
-                          fmt::format("use one of: {}", fmt::join(kinds, ", "))));
+  if (!what.empty() && std::find(kinds.begin(), kinds.end(), what) == kinds.end()) {
+    const std::string nearest = nearest_name(what, kinds);
+    return complain(
+        Error(fmt::format("there is nothing to list under '{}'", what),
+              fmt::format("{}use one of: {}", nearest.empty() ? "" : fmt::format("did you mean '{}'? Or ", nearest),
+                          fmt::join(kinds, ", "))));
+  }
   if (form == ListAs::names) {
     for (const std::string& name : names_of(what, library)) fmt::print("{}\n", printable(name));
     return done;
@@ -339,6 +371,17 @@ std::vector<std::string> parameters_of(const std::string& experiment, const sim:
   std::vector<std::string> names;
   for (const model::ParameterDesc& parameter : *parameters) names.push_back(parameter.name);
   return names;
+}
+
+std::vector<std::string> values_of_parameter(const std::string& experiment, const std::string& parameter,
+                                             const sim::Library& library) {
+  const auto located = sim::locate_experiment(experiment, library);
+  if (!located.ok()) return {};
+  const auto parameters = sim::make_experiment(*located, library)->parameters(located->folder);
+  if (!parameters.ok()) return {};
+  for (const model::ParameterDesc& known : *parameters)
+    if (known.name == parameter) return known.choices.empty() ? std::vector{known.value} : known.choices;
+  return {};
 }
 
 int parameter_names_command(const std::string& experiment, const sim::Library& library) {
@@ -376,7 +419,7 @@ int info_command(const std::string& thing, const sim::Library& library) {
   if (std::find(robots.begin(), robots.end(), thing) != robots.end() || model::names_a_model_file(thing))
     return info_robot(thing, library);
   if (const auto told = info_plugin(thing, library)) return *told;
-  if (library.minds.behaviors.contains(thing)) return one(library.minds.behaviors, "behavior");
+  if (library.minds.behaviors.contains(thing)) return info_behavior(thing, library);
   if (library.minds.sensors.contains(thing)) return one(library.minds.sensors, "sensor");
   if (library.minds.actuators.contains(thing)) return one(library.minds.actuators, "actuator");
   if (library.minds.noise.contains(thing)) return one(library.minds.noise, "noise model");

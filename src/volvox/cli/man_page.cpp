@@ -90,13 +90,19 @@ void add_command(std::string& page, const CLI::App& command, const std::string& 
 
 }  // namespace
 
-std::string man_page(const CLI::App& app) {
+std::string man_page(const CLI::App& app, const std::vector<std::string>& command) {
   std::string page = fmt::format(
       ".TH VOLVOX 1 \"\" \"Volvox {}\" \"User Commands\"\n.SH NAME\nvolvox \\- simulate modular, self\\-reconfigurable "
       "robots\n.SH SYNOPSIS\n.B volvox\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n{}.SH COMMANDS\n",
       version, description);
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    add_command(page, *command, "volvox " + command->get_name());
+  const CLI::App* only = &app;
+  std::string name = "volvox";
+  for (const std::string& word : command)
+    if (const CLI::App* sub = find_subcommand(*only, word)) only = sub, name += " " + word;
+  if (only != &app) add_command(page, *only, name);
+  else
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+      add_command(page, *sub, "volvox " + sub->get_name());
   return page + ending;
 }
 

@@ -65,6 +65,13 @@ const CLI::App* find_subcommand(const CLI::App& command, const std::string& name
   return nullptr;
 }
 
+void refuse_values_of_flags(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (!option->get_positional() && !takes_value(*option) && !option->get_type_name().starts_with('['))
+      option->disable_flag_override();
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) refuse_values_of_flags(*sub);
+}
+
 Error explain(const CLI::ParseError& error, const CLI::App& app, const std::string& first_word) {
   std::string name = "volvox";  // with its subcommand, as far as it was parsed
   const CLI::App* command = &app;
@@ -87,6 +94,10 @@ Error explain(const CLI::ParseError& error, const CLI::App& app, const std::stri
         meant.empty() ? fmt::format("see: {} --help", name) : fmt::format("did you mean: {} {}?", name, meant));
   }
   if (!option.empty()) return unknown_option(option, *command, name, app);
+  const std::string said = error.what();
+  if (const auto flag = said.find(" was given a disallowed flag override"); flag != std::string::npos)
+    return Error(fmt::format("--{} takes no value", said.substr(0, flag)),
+                 fmt::format("write --{} alone; see: {} --help", said.substr(0, flag), name));
   return Error(error.what(), fmt::format("see: {} --help", name));
 }
 

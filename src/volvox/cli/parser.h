@@ -19,8 +19,11 @@ const CLI::App* find_subcommand(const CLI::App& command, const std::string& name
 // What was not understood, and what may have been meant.
 Error explain(const CLI::ParseError& error, const CLI::App& app, const std::string& first_word);
 
-// `volvox help --man`: all commands and options, as a man page.
-std::string man_page(const CLI::App& app);
+// A flag that stands for yes takes no value: --record=3 is a mistake. Those that take one say so by their type, [=...].
+void refuse_values_of_flags(CLI::App& app);
+
+// `volvox help --man`: all commands and options, as a man page; or one command alone, by its words.
+std::string man_page(const CLI::App& app, const std::vector<std::string>& command = {});
 
 // `volvox complete WORD...`, which only the scripts of completions call: prints what may stand in place of the last
 // word, a line each, with a tab and its description.

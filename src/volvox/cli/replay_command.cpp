@@ -24,12 +24,13 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
     ProgressBar bar("verifying", arguments.quiet || arguments.json);
     return record::verify(
         recording, library, silent, arguments.threads, [&](const sim::Progress& progress) { bar.show(progress); },
-        &stop.requested());
+        &stop.requested(), arguments.accept_changes);
   }();
   if (!verified.ok()) return complain(verified.error());
   const record::Verification& v = *verified;
+  const bool complete = recording.complete() && v.of == recording.last_tick() - recording.first_tick();
   if (arguments.json) {
-    nlohmann::ordered_json json = {{"same", v.same}, {"ticks", v.ticks}, {"complete", recording.complete()}};
+    nlohmann::ordered_json json = {{"same", v.same}, {"ticks", v.ticks}, {"of_ticks", v.of}, {"complete", complete}};
     if (!v.same)
       json.update({{"tick", v.tick},
                    {"time_s", v.time},
@@ -45,11 +46,14 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
                v.parts > 1 ? fmt::format("\n  {} parts of the state differ in that tick", v.parts) : "");
   } else if (!arguments.quiet) {
     fmt::print("{} run again{}, and every state hash is the same, as is all that was recorded\n",
-               v.ticks == 1 ? "1 tick was" : fmt::format("{} ticks were", v.ticks),
+               v.ticks == v.of ? v.of == 1 ? "1 tick was" : fmt::format("{} ticks were", v.of)
+                               : fmt::format("{} of {} ticks were", v.ticks, v.of),
                v.stopped ? " before it was stopped" : "");
   }
   if (v.stopped) log.warning("stopped on request; the rest was not compared");
-  return v.same && !v.stopped ? done : run_failed;
+  else if (v.same && !complete)
+    log.warning(fmt::format("the run is not verified as a whole: its recording has {} of {} ticks", v.ticks, v.of));
+  return v.same && !v.stopped && complete ? done : run_failed;
 }
 
 }  // namespace
@@ -61,7 +65,11 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
   if (arguments.verify) {
     const auto options = record::options_of(**recording);
     if (!options.ok()) return complain(options.error());
+    limit_isolated_memory(options->isolate_megabytes, library);
     load_users_plugins(options->isolate, library, log);
+    const auto changes = record::changes_since(**recording);
+    if (changes.ok() && arguments.accept_changes)
+      for (const std::string& change : *changes) log.warning(change + " since the run was recorded");
     return verify(**recording, arguments, library, log);
   }
   return view_recording(**recording, arguments);

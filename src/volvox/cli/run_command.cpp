@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "volvox/base/hash.h"
 #include "volvox/base/index.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/base/text.h"
@@ -15,15 +16,23 @@
 #include "volvox/net/pcapng.h"
 #include "volvox/plugin/plugins.h"
 #include "volvox/record/recording_format.h"
+#include "volvox/record/replay.h"
 #include "volvox/report/table.h"
 #include "volvox/sim/run.h"
 
 namespace volvox::cli {
 namespace fs = std::filesystem;
 
+std::string short_name(const std::string& name) {
+  constexpr std::size_t longest = 200;  // a file system allows 255 bytes, and something may be appended
+  if (name.size() <= longest) return name;
+  return name.substr(0, longest - 17) + "_" + hash_text(hash_of(name));
+}
+
 Result<fs::path> make_next_run_folder(std::string experiment) {
   for (char& c : experiment)
     if (c == '/' || c == ' ') c = '_';
+  experiment = short_name(experiment);
   const fs::path parent = fs::path("runs") / experiment;
   std::error_code error;
   fs::create_directories(parent, error);
@@ -54,10 +63,27 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
   return fs::path(*arguments.out);
 }
 
-// Removes the files of an earlier run from the folder, so that they are not taken for results of this one.
-void clear_results(const fs::path& folder) {
+// Removes the files of an earlier run from the folder, so that they are not taken for results of this one, and says so:
+// a recording may be missed.
+void clear_results(const fs::path& folder, Log& log) {
   std::error_code error;
-  for (const char* old : {record::format::file_name, "report.html", "metrics.csv"}) fs::remove(folder / old, error);
+  std::vector<std::string> recordings;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name == record::format::file_name || (name.starts_with("recording.") && name.ends_with(".mcap")))
+      recordings.push_back(name);
+  }
+  bool tables = false;
+  for (const std::string& table : record::table_names()) tables = fs::remove(folder / "csv" / table, error) || tables;
+  fs::remove(folder / "csv", error);  // unless something else is in it
+  bool any = tables || !recordings.empty();
+  for (const std::string& name : recordings) fs::remove(folder / name, error);
+  for (const char* old : {"report.html", "metrics.csv", "summary.json"}) any = fs::remove(folder / old, error) || any;
+  if (!any) return;
+  const std::string what = fmt::format("{}: the results of an earlier run were removed{}{}{}", folder.string(),
+                                       recordings.empty() ? "" : ", with ", fmt::join(recordings, ", "),
+                                       tables ? ", and the tables made of it" : "");
+  recordings.empty() ? log.info(what) : log.warning(what);
 }
 
 // Joins a run: its frames are written to the file as it goes. When that fails, it says so once, and the run goes on.
@@ -98,6 +124,9 @@ void print_results(const sim::RunReport& report, const std::string& folder) {
              number(report.real_time_factor(), report.real_time_factor() >= 100 ? 4 : 2), report.seed);
   fmt::print("{}\n", report::text_table(rows));
   if (report.pacing) fmt::print("{}\n", sim::pacing_text(*report.pacing));
+  if (report.restored)
+    fmt::print("  restored    from {} at {:.3f} s{}\n", printable(report.restored->file), report.restored->time,
+               report.restored->differences.empty() ? "" : ", with changes (see summary.json)");
   fmt::print("  state hash  {}\n  results in  {}\n", hash_text(report.state_hash), printable(folder));
 }
 
@@ -146,13 +175,6 @@ IsolationGiven isolation_of(const RunArguments& arguments) {
   return given;
 }
 
-void limit_isolated_memory(const RunArguments& arguments, sim::Library& library) {
-  const IsolationGiven given = isolation_of(arguments);
-  auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get());
-  if (plugins != nullptr && given.megabytes)
-    plugins->set_memory_limit(truncated<std::uint64_t>(*given.megabytes) << 20);
-}
-
 void say_what_is_not_isolated(const sim::Run& run, sim::Library& library, Log& log) {
   auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get());
   if (plugins != nullptr && run.options().isolate)
@@ -160,6 +182,11 @@ void say_what_is_not_isolated(const sim::Run& run, sim::Library& library, Log& l
 }
 
 }  // namespace
+
+void limit_isolated_memory(double megabytes, sim::Library& library) {
+  if (auto* plugins = dynamic_cast<plugin::Plugins*>(library.plugins.get()))
+    plugins->set_memory_limit(truncated<std::uint64_t>(megabytes) << 20);
+}
 
 std::optional<double> seconds_of_isolation(const RunArguments& arguments) {
   const IsolationGiven given = isolation_of(arguments);
@@ -191,6 +218,7 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
           fmt::format("'{}' is no time for a call, or no memory", arguments.isolate),
           "give the seconds that a plugin may take for a call, from 0.001 to 3600, and the MB of memory, such as "
           "--isolate=0.1 or --isolate=0.1,500");
+    options.isolate_megabytes = isolation_of(arguments).megabytes.value_or(options.isolate_megabytes);
   }
   if (arguments.substep) {
     auto substep = TickLength::parse(*arguments.substep);
@@ -215,6 +243,7 @@ Result<sim::RunOptions> run_options(const RunArguments& arguments) {
   options.save_to = arguments.save;
   options.save_every = arguments.save_every;
   options.restore_from = arguments.restore;
+  options.accept_changes = arguments.accept_changes;
   return options;
 }
 
@@ -223,7 +252,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     if (auto built = viewer_is_built(); !built.ok()) return complain(built.error());
   const auto options = run_options(arguments);
   if (!options.ok()) return complain(options.error());
-  limit_isolated_memory(arguments, library);
+  limit_isolated_memory(options->isolate_megabytes, library);
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return complain(run.error());
   say_what_is_not_isolated(**run, library, log);
@@ -235,7 +264,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   if (!folder.ok()) return complain(folder.error());
   const auto kept = keep_folder(*folder);
   if (!kept.ok()) return complain(kept.error());
-  clear_results(*folder);
+  clear_results(*folder, log);
   if (auto announced = (*run)->announce(*folder); !announced.ok()) return complain(announced.error());
   // The files may be in the folder, so it was made first; on failure its status must not stay "running".
   const auto refuse = [&](const Error& error) {
@@ -268,15 +297,17 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
     if (!started.ok()) return refuse(started.error());
     recorder = std::move(*started);
   }
-  // Film and capture show the run up to its end or its first reset.
-  if (arguments.show) {
-    int status = view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log);
+  // What fails does not keep the others from being written.
+  const auto finish_besides = [&]() -> Result<void> {
+    Result<void> finished;
+    if (capture) finished = capture->flush();
     if (film)
-      if (auto filmed = film->finish(); !filmed.ok()) complain(filmed.error()), status = run_failed;
-    if (capture)
-      if (auto captured = capture->flush(); !captured.ok()) complain(captured.error()), status = run_failed;
-    return status;
-  }
+      if (auto filmed = film->finish(); finished.ok()) finished = filmed;
+    return finished;
+  };
+  // Film and capture show the run up to its end or its first reset.
+  if (arguments.show)
+    return view_run(std::move(*run), recorder, arguments, *options, folder->string(), library, log, finish_besides);
 
   {
     ProgressBar bar((*run)->report().experiment, arguments.quiet);
@@ -285,11 +316,7 @@ int run_command(const RunArguments& arguments, sim::Library& library, Log& log) 
   }
   const sim::RunReport& report = (*run)->report();
   auto written = write_results(**run, recorder.get(), *folder);
-  // What fails does not keep the others from being written.
-  if (capture)
-    if (auto captured = capture->flush(); written.ok()) written = captured;
-  if (film)
-    if (auto filmed = film->finish(); written.ok()) written = filmed;
+  if (auto finished = finish_besides(); written.ok()) written = finished;
   if (!written.ok()) write_failure(**run, *folder, written.error().text());
 
   if (arguments.json) fmt::print("{}\n", report.json());

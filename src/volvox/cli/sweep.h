@@ -30,6 +30,7 @@ struct SweepRun {
   std::string status = "waiting", failure, state_hash;
   double sim_time = 0, wall_time = 0;  // s
   std::vector<std::pair<std::string, double>> metrics;
+  model::Sources files;  // that it was read from
 
   std::optional<double> metric(const std::string& name) const;
 };
@@ -39,15 +40,27 @@ struct SweepPlan {
   std::vector<Varied> varied;
   std::vector<SweepRun> runs;  // the seed varies fastest, then the last key
   std::string identity;        // JSON: everything on which a run's result depends
+  model::Sources files;        // that the runs are read from, as they were when the sweep was planned
 };
 // Reports every mistake in the arguments, before anything is run or written.
 Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library& library);
 
-// Makes the folder belong to this sweep; the folder of another sweep is refused.
+// Makes the folder belong to this sweep; the folder of another sweep, or of one of other files, is refused.
 Result<void> claim_folder(const std::filesystem::path& folder, const SweepPlan& plan);
+
+// Whether the sweep in the folder was begun by the program that runs now: what it finds there may differ by its
+// version.
+bool begun_by_this_program(const std::filesystem::path& folder, const SweepPlan& plan);
+
+// Refuses what was made of other files: a run of the sweep in this folder, or ("") all of it.
+Error other_files(const std::filesystem::path& folder, const std::string& run, const std::vector<std::string>& changes);
 
 // Reads the results of a finished run. False: there is no complete, matching summary.json.
 bool read_outcome(const std::filesystem::path& folder, SweepRun& run);
+// The files of a finished run that were not as those of the sweep are; of one that the plan has not read (a plugin), as
+// it is now for a run that was found, and as it was at its first use for a run of this process.
+enum class Made { before, now };
+std::vector<std::string> changes_of(const SweepRun& run, SweepPlan& plan, Made made);
 
 // A mean with the half width of its 95 % confidence interval, by Student's t. None: one value alone.
 struct Estimate {

@@ -78,6 +78,16 @@ class SweepProgress {
   double begin_, next_line_ = 2;  // s
 };
 
+// A file may be changed while the sweep runs. What was made of it is none of these results, and tried again next time.
+void refuse_other_files(SweepRun& run, SweepPlan& plan, const fs::path& parent) {
+  const auto changed = changes_of(run, plan, Made::now);
+  if (changed.empty()) return;
+  run.status = "failed";
+  run.failure = fmt::format("{}, with the sweep under way", fmt::join(changed, "; "));
+  std::error_code error;
+  fs::rename(parent / run.folder, parent / (run.folder + ".unfinished"), error);
+}
+
 struct RunningRun {
   SweepRun* run = nullptr;
   std::unique_ptr<platform::ChildProcess> process;
@@ -113,6 +123,7 @@ bool run_all(std::vector<SweepRun*> pending, SweepPlan& plan, const fs::path& pa
         r.run->status = "failed", r.run->failure = std::move(why);
       else if (!read_outcome(parent / r.run->folder, *r.run))
         r.run->status = "failed", r.run->failure = "it left no complete summary.json";
+      else refuse_other_files(*r.run, plan, parent);
       ++finished;
       failed += r.run->status != "done";
       return true;
@@ -159,12 +170,22 @@ int sweep_command(const SweepArguments& arguments, sim::Library& library, Log& l
 
   const fs::path parent = *folder / "runs";
   std::vector<SweepRun*> pending;
-  for (SweepRun& run : plan->runs)
-    if (!read_outcome(parent / run.folder, run) || run.status != "done")
+  for (SweepRun& run : plan->runs) {
+    if (!read_outcome(parent / run.folder, run) || run.status != "done") {
       pending.push_back(&run), run.status = "waiting";
+      continue;
+    }
+    if (const auto changed = changes_of(run, *plan, Made::before); !changed.empty())
+      return complain(other_files(parent, run.folder, changed));
+  }
   const std::size_t found = plan->runs.size() - pending.size();
   const bool quiet = arguments.run.quiet || arguments.run.json;
   if (found > 0 && !quiet) log.info(fmt::format("{} of {} runs are already done", found, plan->runs.size()));
+  if (found > 0 && !begun_by_this_program(*folder, *plan))
+    log.warning(
+        fmt::format("{}: {} of these runs were made by another build of Volvox, whose results may differ (see "
+                    "CHANGELOG.md); remove the folder to run all anew",
+                    folder->string(), found));
   const std::size_t jobs = arguments.jobs > 0
                                ? arguments.jobs
                                : std::max<std::size_t>(1, std::thread::hardware_concurrency() / arguments.run.threads);

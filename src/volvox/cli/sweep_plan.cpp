@@ -8,6 +8,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/json_text.h"
+#include "volvox/base/platform/paths.h"
 #include "volvox/base/text.h"
 #include "volvox/cli/sweep.h"
 
@@ -79,8 +80,8 @@ std::string file_name_of(const std::string& text) {
   return name;
 }
 
-ordered_json identity(const SweepArguments& arguments, const std::string& experiment,
-                      const std::vector<Varied>& varied) {
+ordered_json identity(const SweepArguments& arguments, const std::string& experiment, const std::vector<Varied>& varied,
+                      const model::Sources& files) {
   const RunArguments& run = arguments.run;
   std::vector<std::string> set = run.set;
   std::sort(set.begin(), set.end());
@@ -90,16 +91,27 @@ ordered_json identity(const SweepArguments& arguments, const std::string& experi
                        {"dt", run.dt.value_or("")},
                        {"substep", run.substep.value_or("")},
                        {"set", set},
+                       {"plugins", run.plugins},
                        {"vary", ordered_json::object()},
                        {"seed", run.seed},
                        {"seeds", arguments.seeds}};
   for (const Varied& v : varied) json["vary"][v.key] = v.values;
+  model::Sources program;
+  for (const fs::path& file : {platform::executable(), platform::library()}) model::note_source(program, file);
+  json["program"] = ordered_json::array();  // without paths: it may be installed elsewhere
+  for (const auto& [file, fingerprint] : program) json["program"].push_back(fingerprint);
+  json["files"] = files;
   return json;
 }
 
+bool is_list_of_files(const ordered_json& json, const char* key) {
+  return json.contains(key) && json[key].is_object() &&
+         std::all_of(json[key].begin(), json[key].end(), [](const ordered_json& hash) { return hash.is_string(); });
+}
+
 // Reads the world once for each value, with the first value of the other keys: values that an experiment refuses are
-// reported before anything runs.
-Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, const sim::Library& library) {
+// reported before anything runs. Notes the files.
+Result<void> try_settings(SweepPlan& plan, const sim::Located& located, const sim::Library& library) {
   auto parameters = sim::make_experiment(located, library)->parameters(located.folder);
   if (!parameters.ok()) return parameters.error();
   for (const SweepRun& run : plan.runs) {
@@ -118,6 +130,7 @@ Result<void> try_settings(const SweepPlan& plan, const sim::Located& located, co
     std::vector<Diagnostic> warnings;
     sim::Setup setup{located.folder, *settings, run.options.seed, models, registries, warnings};
     if (auto world = sim::make_experiment(located, library)->init(setup); !world.ok()) return world.error();
+    plan.files.insert(models.sources().begin(), models.sources().end());
   }
   return {};
 }
@@ -201,7 +214,7 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
       if (auto applied = apply(run_arguments, key, run.values[k], is_parameter); !applied.ok()) return applied.error();
       run.folder += fmt::format("_{}={}", file_name_of(key), file_name_of(run.values[k]));
     }
-    run.folder += fmt::format("_seed={}", run_arguments.seed);
+    run.folder = short_name(run.folder + fmt::format("_seed={}", run_arguments.seed));
     auto options = run_options(run_arguments);
     if (!options.ok()) return options.error();
     run.options = std::move(*options);
@@ -210,9 +223,27 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
   // The same file has the same identity from whatever folder the sweep is started.
   std::error_code error;
   const std::string of = located->file.empty() ? plan.experiment : fs::weakly_canonical(located->file, error).string();
-  plan.identity = to_json_text(identity(arguments, of, plan.varied), 2);
   if (auto tried = try_settings(plan, *located, library); !tried.ok()) return tried.error();
+  plan.identity = to_json_text(identity(arguments, of, plan.varied, plan.files), 2);
   return plan;
+}
+
+Error other_files(const fs::path& folder, const std::string& run, const std::vector<std::string>& changes) {
+  return Diagnostic{
+      (folder / run).string(), 0,
+      fmt::format("the files of this {} have changed since it was made: {}", run.empty() ? "sweep" : "run",
+                  fmt::join(changes, "; ")),
+      fmt::format("give another folder with --out DIR, or remove {} to run it anew", (folder / run).string())};
+}
+
+std::vector<std::string> changes_of(const SweepRun& run, SweepPlan& plan, Made made) {
+  model::Sources now;
+  for (const auto& file : run.files) {
+    if (!plan.files.contains(file.first) && made == Made::before) model::note_source(plan.files, file.first);
+    if (made == Made::now) plan.files.insert(file);
+    if (const auto known = plan.files.find(file.first); known != plan.files.end()) now.insert(*known);
+  }
+  return model::changes(run.files, now);
 }
 
 Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
@@ -224,18 +255,31 @@ Result<void> claim_folder(const fs::path& folder, const SweepPlan& plan) {
     if (!found.is_object())
       return Diagnostic{file.string(), 0, "this is not the description of a sweep",
                         "remove the file, or give another folder with --out DIR"};
-    for (const auto& [key, value] : ours.items())
+    for (const auto& [key, value] : ours.items()) {
+      if (key == "program") continue;  // a build of its own for every change would make sweeps hard to continue
+      if (key == "files" && is_list_of_files(found, "files")) {
+        const auto changed = model::changes(found[key].get<model::Sources>(), plan.files);
+        if (!changed.empty()) return other_files(folder, "", changed);
+        continue;
+      }
       if (!found.contains(key) || found[key] != value)
         return Diagnostic{file.string(), 0,
                           fmt::format("the folder holds another sweep: its {} is {}, and here it is {}", key,
                                       found.contains(key) ? to_json_text(found[key]) : "missing", to_json_text(value)),
                           "give the same settings to continue it, or another folder with --out DIR"};
+    }
     return {};
   }
   if (error || !write_file(file, plan.identity + "\n").ok())
     return Diagnostic{folder.string(), 0, "no results can be written into this folder",
                       "give another one with --out DIR"};
   return {};
+}
+
+bool begun_by_this_program(const fs::path& folder, const SweepPlan& plan) {
+  std::ifstream in(folder / "sweep.json");
+  const ordered_json found = ordered_json::parse(in, nullptr, false), ours = ordered_json::parse(plan.identity);
+  return found.is_object() && found.contains("program") && found["program"] == ours["program"];
 }
 
 bool read_outcome(const fs::path& folder, SweepRun& run) {
@@ -245,6 +289,8 @@ bool read_outcome(const fs::path& folder, SweepRun& run) {
   for (const char* key :
        {"seed", "status", "state_hash", "sim_time_s", "wall_time_s", "metrics", "settings", "memory_bytes"})
     if (!json.is_object() || !json.contains(key)) return false;
+  if (!is_list_of_files(json, "files")) return false;
+  run.files = json["files"].get<model::Sources>();
   if (json["seed"] != run.options.seed || !json["metrics"].is_object()) return false;
   for (const auto& [key, value] : run.options.settings)
     if (!json["settings"].contains(key) || json["settings"][key] != value) return false;

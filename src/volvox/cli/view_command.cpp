@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "volvox/base/index.h"
 #include "volvox/base/platform/stop_on_signal.h"
@@ -86,7 +87,8 @@ Result<std::unique_ptr<sim::Run>> prepare_guarded(const sim::RunOptions& options
 }  // namespace
 
 int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> recorder, const RunArguments& arguments,
-             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log) {
+             const sim::RunOptions& options, const std::string& folder, sim::Library& library, Log& log,
+             std::function<Result<void>()> finish_besides) {
   const platform::StopOnSignal stop;  // before the address is printed: Ctrl-C may come at once
   auto viewer = start_viewer(arguments.viewer,
                              arguments.paused
@@ -115,6 +117,8 @@ int view_run(std::unique_ptr<sim::Run> run, std::shared_ptr<record::Recorder> re
   };
   const auto at_end = [&](sim::Run& ended) {
     auto written = write_results(ended, recorder.get(), folder);
+    if (const auto finish = std::exchange(finish_besides, {}))
+      if (auto besides = finish(); written.ok()) written = besides;
     if (written.ok()) return;
     not_written = written.error();
     write_failure(ended, folder, not_written->text());

@@ -90,7 +90,8 @@ std::map<std::string, std::string> Agent::behavior_parameters() const {
   std::map<std::string, std::string> all;
   for (const Program& p : programs_) {
     const auto& given = p.parameters.given();
-    for (const std::string& name : p.parameters.asked()) all.emplace(name, given.contains(name) ? given.at(name) : "");
+    for (const auto& [name, usual] : p.parameters.defaults())
+      all.emplace(name, given.contains(name) ? given.at(name) : usual);
   }
   return all;
 }

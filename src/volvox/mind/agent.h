@@ -214,8 +214,8 @@ class Agent {
     }
     return nothing;
   }
-  // The parameters that the module's behaviours have read and that can be tuned; "" if the world gives no value. If
-  // several behaviours share a name, the value is that of the first.
+  // The parameters that the module's behaviours have read and that can be tuned; the default if the world gives no
+  // value. If several behaviours share a name, the value is that of the first.
   std::map<std::string, std::string> behavior_parameters() const;
   const std::vector<std::string>& outlets() const { return anatomy_->outlet_names; }
   world::PlacementIndex placement() const { return placement_; }

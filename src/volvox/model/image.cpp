@@ -5,7 +5,6 @@
 
 #include "volvox/base/index.h"
 #include "volvox/model/mesh.h"
-#include "volvox/model/xml.h"
 
 namespace volvox::model {
 namespace {
@@ -63,12 +62,6 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
 }
 
 }  // namespace
-
-Result<HeightField> read_height_field(const std::filesystem::path& file, const Vec3& size) {
-  const Result<std::string> bytes = read_text(file);
-  if (!bytes.ok()) return bytes.error();
-  return parse_height_field(*bytes, file.string(), size);
-}
 
 Result<HeightField> parse_height_field(std::string_view bytes, const std::string& file, const Vec3& size) {
   Result<GrayImage> image = parse_gray(bytes, file);

@@ -115,6 +115,16 @@ Result<fs::path> ModelLibrary::find(const std::string& name_or_path, const fs::p
     }
   }
   if (const auto why = why_no_model_file(relative_to / path)) return *why;
+  // Every world of Gazebo has these two.
+  if (path == "sun")
+    return Diagnostic{{}, 0, "there is no model of the sun here", "leave this <include> out: pictures are lit anyway"};
+  if (path == "ground_plane")
+    return Diagnostic{{},
+                      0,
+                      "there is no model ground_plane here",
+                      "write the ground into the world: <model name=\"ground\"><static>true</static><link "
+                      "name=\"ground\"><collision name=\"plane\"><geometry><plane><normal>0 0 1</normal></plane>"
+                      "</geometry></collision></link></model>"};
   return Diagnostic{
       {},
       0,
@@ -152,6 +162,12 @@ Result<fs::path> ModelLibrary::find_resource(const std::string& uri, const fs::p
                                 relative_to.empty() ? "the folder that you are in" : relative_to.string())};
 }
 
+Result<std::string> ModelLibrary::read(const fs::path& file) {
+  Result<std::string> bytes = read_text(file);
+  if (bytes.ok()) note_source(sources_, file, *bytes);
+  return bytes;
+}
+
 Result<Model> ModelLibrary::load(const std::string& name_or_path, const fs::path& relative_to,
                                  std::vector<Diagnostic>* warnings) {
   const Result<fs::path> found = find(name_or_path, relative_to);
@@ -164,12 +180,12 @@ Result<Model> ModelLibrary::load(const std::string& name_or_path, const fs::path
                       "break the circle of <include>s"};
   }
   if (is_new) {
-    const auto read = [&]() -> Result<Model> {
-      const Result<std::string> text = read_text(*found);
+    const auto read_model = [&]() -> Result<Model> {
+      const Result<std::string> text = read(*found);
       if (!text.ok()) return text.error();
       return read_model_text(*text, *found, *this, &it->second.warnings);
     };
-    Result<Model> model = read();
+    Result<Model> model = read_model();
     if (!model.ok()) {
       const Error error = model.error();
       cache_.erase(it);

@@ -6,7 +6,6 @@
 
 #include "volvox/model/foreign_mesh.h"
 #include "volvox/model/mesh_files.h"
-#include "volvox/model/xml.h"
 
 namespace volvox::model {
 namespace {
@@ -35,11 +34,10 @@ Result<MeshData> parse_mesh(const std::string& bytes, const std::string& kind, c
 
 }  // namespace
 
-Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, const std::string& submesh) {
+Result<Mesh> mesh_of(const std::string& bytes, const std::filesystem::path& file, const Vec3& scale,
+                     const std::string& submesh) {
   const std::string name = file.string();
-  const Result<std::string> bytes = read_text(file);
-  if (!bytes.ok()) return bytes.error();
-  Result<MeshData> read = parse_mesh(*bytes, kind_of(file), name, submesh);
+  Result<MeshData> read = parse_mesh(bytes, kind_of(file), name, submesh);
   if (!read.ok()) return read.error();
   if (read->triangles.empty()) {
     return Diagnostic{name, 0,

@@ -1,4 +1,4 @@
-// Reads meshes and images from files. Internal to model/.
+// Reads meshes and images from the bytes of files. Internal to model/.
 // What is read is immutable and shared by all that use it.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace volvox::model {
 
 // All triangles of a mesh file (OBJ, STL, DAE, PLY, ...), in m after scaling. With `submesh`, only
 // the part of that name.
-Result<Mesh> read_mesh(const std::filesystem::path& file, const Vec3& scale, const std::string& submesh = {});
+Result<Mesh> mesh_of(const std::string& bytes, const std::filesystem::path& file, const Vec3& scale,
+                     const std::string& submesh = {});
 
 // A grayscale image as heights: black is 0, white `size.z`. The top of the image is +y.
-Result<HeightField> read_height_field(const std::filesystem::path& file, const Vec3& size);
 Result<HeightField> parse_height_field(std::string_view bytes, const std::string& file, const Vec3& size);
 
 }  // namespace volvox::model

@@ -118,6 +118,11 @@ std::vector<ParameterDesc> parameters_of(const XMLElement& world, const std::str
   }
   const std::size_t declared = parameters.size();
   for (const Hole& hole : holes_of(text)) {  // ${name:-default} declares a parameter, too
+    if (hole.inside.find("${") != std::string_view::npos) {
+      report_at(text, hole.begin, fmt::format("{}{}}} has a ${{...}} within another", "${", hole.inside),
+                "declare the inner value, as in <volvox:parameter name=\"b\" value=\"${a}\"/>, and write ${b}", report);
+      continue;
+    }
     const std::size_t colon = hole.inside.find(":-");
     const std::string name(hole.inside.substr(0, colon));
     if (colon == std::string_view::npos || !is_identifier(name)) continue;

@@ -13,6 +13,7 @@
 
 #include "volvox/base/result.h"
 #include "volvox/model/module_model.h"
+#include "volvox/model/sources.h"
 #include "volvox/model/world_model.h"
 
 namespace volvox::model {
@@ -38,6 +39,10 @@ class ModelLibrary {
   // file://..., or a path relative to the folder.
   Result<std::filesystem::path> find_resource(const std::string& uri, const std::filesystem::path& relative_to) const;
 
+  // The content of a file, which becomes one of the sources.
+  Result<std::string> read(const std::filesystem::path& file);
+  const Sources& sources() const { return sources_; }  // all files that were read so far
+
   std::vector<std::string> names() const;  // of the robots in the resource path, sorted
   const std::vector<std::filesystem::path>& resource_path() const { return resource_path_; }
 
@@ -50,6 +55,7 @@ class ModelLibrary {
 
   std::vector<std::filesystem::path> resource_path_;
   std::map<std::filesystem::path, Entry> cache_;
+  Sources sources_;
 };
 
 // A <volvox:parameter> of a world, which --set can change.

@@ -1,5 +1,6 @@
 #include "volvox/model/sdf_bridge.h"
 
+#include <console_bridge/console.h>
 #include <fmt/format.h>
 #include <sdf/Console.hh>
 #include <sdf/ParserConfig.hh>
@@ -83,6 +84,7 @@ bool report_sdf_errors(const sdf::Errors& errors, const XMLElement& root, Report
 
 bool load_with_sdformat(const std::string& text, const XMLElement& root, sdf::Root& result, Report& report) {
   sdf::Console::Instance()->SetQuiet(true);
+  console_bridge::noOutputHandler();  // what is no good SDF, sdformat tries to read as URDF, whose parser prints
   sdf::ParserConfig config;
   // Otherwise a misspelt <colision> would only be printed on the console, which is silenced above.
   config.SetUnrecognizedElementsPolicy(sdf::EnforcementPolicy::ERR);

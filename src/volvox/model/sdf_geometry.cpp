@@ -139,7 +139,12 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read_height_map(const
     report_file(file.error(), at);
     return std::nullopt;
   }
-  Result<HeightField> field = read_height_field(*file, to_vec(map.Size()));
+  const Result<std::string> bytes = library_.read(*file);
+  if (!bytes.ok()) {
+    report_file(bytes.error(), at);
+    return std::nullopt;
+  }
+  Result<HeightField> field = parse_height_field(*bytes, file->string(), to_vec(map.Size()));
   if (!field.ok()) {
     report_file(field.error(), at);
     return std::nullopt;
@@ -157,7 +162,12 @@ Mesh GeometryReader::load_mesh(const std::string& uri, const Vec3& scale, const 
     report_file(file.error(), at);
     return nullptr;
   }
-  const Result<Mesh> read = read_mesh(*file, scale, submesh);
+  const Result<std::string> bytes = library_.read(*file);
+  if (!bytes.ok()) {
+    report_file(bytes.error(), at);
+    return nullptr;
+  }
+  const Result<Mesh> read = mesh_of(*bytes, *file, scale, submesh);
   if (!read.ok()) report_file(read.error(), at);
   else mesh = *read;
   return mesh;

@@ -22,7 +22,7 @@ class GeometryReader {
     Pose pose;  // in the frame of the <collision> or <visual>
   };
 
-  GeometryReader(const ModelLibrary& library, std::filesystem::path folder, Report& report)
+  GeometryReader(ModelLibrary& library, std::filesystem::path folder, Report& report)
       : library_(library), folder_(std::move(folder)), report_(report) {}
 
   // Errors are reported at `at`; `element` is its <geometry>, null in a URDF. nullopt if the
@@ -38,7 +38,7 @@ class GeometryReader {
   Mesh load_mesh(const std::string& uri, const Vec3& scale, const std::string& submesh, const XMLElement& at);
   void report_file(const Error& error, const XMLElement& at);
 
-  const ModelLibrary& library_;
+  ModelLibrary& library_;
   std::filesystem::path folder_;
   Report& report_;
   std::map<std::string, Mesh> meshes_;  // by URI, part and scale, shared by collisions and visuals

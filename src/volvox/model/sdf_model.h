@@ -17,7 +17,7 @@ namespace volvox::model {
 struct ModelSource {
   const XMLElement& element;           // the <model> or <robot>, for our elements and for line numbers
   std::filesystem::path folder;        // relative URIs start here
-  const ModelLibrary& library;         // finds meshes and images
+  ModelLibrary& library;               // finds meshes and images
   const PreparedUrdf* urdf = nullptr;  // of a <robot>
 };
 

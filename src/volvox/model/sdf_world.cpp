@@ -421,7 +421,7 @@ Result<std::vector<ParameterDesc>> read_parameters(const fs::path& file) {
 
 Result<WorldModel> read_world(const fs::path& file, const std::map<std::string, std::string>& settings,
                               ModelLibrary& library, std::vector<Diagnostic>* warnings) {
-  Result<std::string> text = read_text(file);
+  Result<std::string> text = library.read(file);
   if (!text.ok()) return text.error();
   return read_world_text(std::move(*text), file, settings, library, warnings);
 }

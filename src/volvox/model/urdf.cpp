@@ -133,7 +133,7 @@ UrdfJoint read_joint(const XMLElement& element, const std::set<std::string>& lin
   check_limit(joint, report);
   if (const XMLElement* mimic = element.FirstChildElement("mimic")) {
     report.warn(*mimic, fmt::format("<mimic> of joint {} is ignored: the joint moves freely", joint.name),
-                "let the behaviour command both joints");
+                "let the behavior command both joints");
   }
   return joint;
 }

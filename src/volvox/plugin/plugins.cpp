@@ -142,12 +142,14 @@ Result<void> Plugins::load(const fs::path& file, std::optional<double> isolate, 
     auto loaded = load_plugin(file);
     if (!loaded.ok()) return loaded.error();
     add_to(*loaded, false, into, renderers_, log);
+    files_.insert(file);
     return {};
   }
   auto library = IsolatedLibrary::create(file, {*isolate, memory_limit_}, log);
   if (!library.ok()) return library.error();
   (*library)->add_to(into.minds);
   isolated_.push_back(*library);
+  files_.insert(file);
   std::string others;
   for (const auto& [kind, names] : (*library)->facts().offers)
     if (kind != "behaviors" && kind != "sensors") others += (others.empty() ? "" : ", ") + kind;

@@ -37,6 +37,7 @@ class Plugins final : public sim::PluginHost {
   void add_metrics(sim::Metrics& metrics) const override;
   std::vector<std::string> warnings() const override { return said_of_users_; }
   bool clock_decided() const override;
+  std::vector<std::filesystem::path> files() const override { return {files_.begin(), files_.end()}; }
 
   // Of the processes of isolated plugins, in bytes; before their first call.
   void set_memory_limit(std::uint64_t bytes);
@@ -56,6 +57,7 @@ class Plugins final : public sim::PluginHost {
   Result<void> load(const std::filesystem::path& file, std::optional<double> isolate, sim::Library& into, Log& log);
 
   view::RenderEngineRegistry renderers_ = view::built_in_render_engines();
+  std::set<std::filesystem::path> files_;
   std::set<std::filesystem::path> users_;  // those in every library already
   std::vector<std::string> said_of_users_;
   std::unique_ptr<Log>

@@ -158,7 +158,7 @@ Found Comparison::compare_arrivals(const RecordedTick& then) const {
 }
 
 Found Comparison::compare_dock_events(const RecordedTick& then) const {
-  if (then.dock_events.empty()) return {};  // recordings of before have none; what is missing, the docks show
+  if (!recording_.has_topic(format::dock_events)) return {};  // recordings of before have none
   const std::vector<RecordedTick::DockEvent> now = dock_events_as_recorded(simulation_);
   const auto text = [](const std::vector<RecordedTick::DockEvent>& all, std::size_t i) {
     if (i >= all.size()) return std::string("none");

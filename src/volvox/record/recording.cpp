@@ -111,6 +111,10 @@ Result<void> Recording::read_description() {
   return {};
 }
 
+bool Recording::has_topic(const std::string& topic) const {
+  return std::find(topics_.begin(), topics_.end(), topic) != topics_.end();
+}
+
 Result<void> Recording::load(std::size_t chunk) {
   if (chunk != chunk_ + 1 || next_ < stored_.size()) {  // not read on from the end of the chunk before
     minds_.clear();

@@ -93,6 +93,8 @@ class Recording {
   const Metadata& description() const { return description_; }
   const Metadata& results() const { return results_; }
   const RecordedNames& names() const { return names_; }
+  // Whether its ticks could have held such messages: an older Volvox recorded fewer kinds.
+  bool has_topic(const std::string& topic) const;
   TickLength dt() const { return dt_; }
   std::int64_t first_tick() const { return first_tick_; }
   std::int64_t last_tick() const { return last_tick_; }

@@ -28,12 +28,15 @@ Result<sim::RunOptions> options_of(Recording& recording) {
   options.experiment = text("experiment");
   options.engine = text("engine");
   options.dt = recording.dt();
+  options.accept_changes = text("accept_changes") == "true";
   try {
     options.seed = std::stoull(text("seed"));
     options.max_substep = std::stod(text("substep_s"));
     options.duration = std::stod(text("duration_s"));
     options.settings = nlohmann::json::parse(text("settings")).get<std::map<std::string, std::string>>();
     if (!text("isolate_s").empty()) options.isolate = std::stod(text("isolate_s"));
+    if (!text("isolate_mb").empty()) options.isolate_megabytes = std::stod(text("isolate_mb"));
+    if (!(options.isolate_megabytes >= 1 && options.isolate_megabytes <= 1e9)) throw std::out_of_range("isolate_mb");
     if (options.isolate && !(*options.isolate >= 1e-3 && *options.isolate <= 3600))
       throw std::out_of_range("isolate_s");
     if (given.contains("plugins"))
@@ -47,6 +50,35 @@ Result<sim::RunOptions> options_of(Recording& recording) {
   if (!snapshot.ok()) return snapshot.error();
   options.restore_bytes = std::move(*snapshot);
   return options;
+}
+
+namespace {
+
+// None: the recording is older than this.
+Result<std::optional<model::Sources>> files_of(Recording& recording) {
+  const auto found = recording.description().find("files");
+  if (found == recording.description().end()) return std::optional<model::Sources>();
+  try {
+    return std::optional(nlohmann::json::parse(found->second).get<model::Sources>());
+  } catch (const nlohmann::json::exception&) {
+    return Diagnostic{recording.file().string(), 0, "the recording is damaged: its list of files cannot be read",
+                      "record the run again"};
+  }
+}
+
+Error other_files(const Recording& recording, const std::vector<std::string>& changes) {
+  return Diagnostic{
+      recording.file().string(), 0,
+      fmt::format("the files of this run have changed since it was recorded: {}", fmt::join(changes, "; ")),
+      "verify it with the files as they were, or record it again; with --accept-changes it is compared all the same"};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> changes_since(Recording& recording) {
+  const auto files = files_of(recording);
+  if (!files.ok()) return files.error();
+  return *files ? model::changes_since(**files) : std::vector<std::string>();
 }
 
 namespace {
@@ -110,18 +142,39 @@ void blame_recording(Verification& found, const RecordedTick& recorded, const Di
   if (difference.field.starts_with("log line")) found.detail += ", or a behavior was changed";
 }
 
+// Up to where the run went, whatever is left of its recording.
+std::int64_t ticks_made(const Recording& recording, const sim::Run& run) {
+  const auto summary = recording.results().find("summary");
+  if (summary == recording.results().end()) return run.ticks();
+  const auto json = nlohmann::json::parse(summary->second, nullptr, false);
+  if (!json.is_object() || !json.contains("ticks") || !json["ticks"].is_number_integer()) return run.ticks();
+  return json["ticks"].get<std::int64_t>();
+}
+
 }  // namespace
 
 Result<Verification> verify(Recording& recording, const sim::Library& library, Log& log, int threads,
-                            const std::function<void(const sim::Progress&)>& progress, const std::atomic<bool>* stop) {
+                            const std::function<void(const sim::Progress&)>& progress, const std::atomic<bool>* stop,
+                            bool accept_changes) {
   auto options = options_of(recording);
   if (!options.ok()) return options.error();
+  const auto files = files_of(recording);
+  if (!files.ok()) return files.error();
+  const bool must_agree = *files && !accept_changes;
+  // Before the world is read: it may be that it cannot be read any more.
+  if (must_agree)
+    if (const auto changed = model::changes_since(**files); !changed.empty()) return other_files(recording, changed);
   options->threads = threads;
   options->replay = true;
+  options->accept_changes |= accept_changes;
   auto run = sim::Run::prepare(*options, library, log);
   if (!run.ok()) return run.error();
+  if (must_agree)  // others may be found now
+    if (const auto changed = model::changes(**files, (*run)->report().files); !changed.empty())
+      return other_files(recording, changed);
   sim::Simulation& simulation = (*run)->simulation();
   Verification result;
+  result.of = ticks_made(recording, **run) - recording.first_tick();
   if (simulation.tick() != recording.first_tick())
     return Error(
         fmt::format("the run begins at tick {}, the recording at {}", simulation.tick(), recording.first_tick()),
@@ -143,7 +196,7 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
         return result;
       }
     }
-    ++result.ticks;
+    result.ticks = t - recording.first_tick();
     HashArchive hash;
     simulation.hash(hash);
     if (hash.value() != (*recorded)->hash || hash.sections() != (*recorded)->sections) {
@@ -211,6 +264,11 @@ class Tables {
 
 }  // namespace
 
+std::vector<std::string> table_names() {
+  return {"dock_events.csv", "docks.csv",    "inputs.csv",  "joints.csv", "links.csv",
+          "log.csv",         "messages.csv", "metrics.csv", "state.csv"};
+}
+
 Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -236,7 +294,7 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     auto tick = recording.tick(t);
     if (!tick.ok()) return tick.error();
     const RecordedTick& now = **tick;
-    const std::string time = fmt::format("{}", now.time.seconds());
+    const double time = sim::seconds_in_tables(now.time);
     states.row(t, time, hash_text(now.hash));
     for (std::size_t i = 0; i < now.links.size(); ++i) {
       const auto& p = now.links[i].position;
@@ -256,13 +314,14 @@ Result<std::vector<std::string>> export_csv(Recording& recording, const fs::path
     }
     last_docks = now.docks;
     for (const RecordedTick::Arrival& m : now.arrivals)
-      messages.row(m.sent.seconds(), m.arrived.seconds(), names.agents[m.agent], names.outlet(m.agent, m.outlet),
-                   m.bytes, m.sender < names.agents.size() ? names.agents[m.sender] : "", m.type, m.content);
+      messages.row(sim::seconds_in_tables(m.sent), sim::seconds_in_tables(m.arrived), names.agents[m.agent],
+                   names.outlet(m.agent, m.outlet), m.bytes,
+                   m.sender < names.agents.size() ? names.agents[m.sender] : "", m.type, m.content);
     for (const RecordedTick::DockEvent& e : now.dock_events)
       events.row(time, e.event, names.docks[e.dock], names.docks[e.partner], e.load.axial, e.load.shear, e.load.bending,
                  e.load.torsion);
     // Agents think at the beginning of the tick that ends here; the log of the run has that time, too.
-    const double begin = recording.dt().start_of(std::max<std::int64_t>(0, t - 1)).seconds();
+    const double begin = sim::seconds_in_tables(recording.dt().start_of(std::max<std::int64_t>(0, t - 1)));
     for (const RecordedTick::LogLine& line : now.log) lines.row(begin, line.module, line.text);
     for (const sim::Input& input : now.inputs) {
       const sim::InputRecord i = record_of(input);

@@ -15,9 +15,13 @@ namespace volvox::record {
 // The options under which the recorded run was made.
 Result<sim::RunOptions> options_of(Recording& recording);
 
+// The files of the recorded run that are not as they were; see model::changes_since.
+Result<std::vector<std::string>> changes_since(Recording& recording);
+
 struct Verification {
   bool same = true;
-  std::int64_t ticks = 0;  // compared
+  std::int64_t ticks = 0;  // simulated again and compared
+  std::int64_t of = 0;     // ticks that the recorded run made; of one that was killed, that it was to make
   bool stopped = false;    // on request, before the end
   std::int64_t tick = 0;   // the first that differs
   double time = 0;         // s
@@ -28,10 +32,12 @@ struct Verification {
 };
 
 // Runs the experiment again with the recorded inputs. Compares the hash of every tick, and all that was recorded of it.
+// Of other files than those that were recorded it would be another run: that is an error, unless `accept_changes`.
 Result<Verification> verify(Recording& recording, const sim::Library& library, Log& log, int threads = 1,
                             const std::function<void(const sim::Progress&)>& progress = {},
-                            const std::atomic<bool>* stop = nullptr);
+                            const std::atomic<bool>* stop = nullptr, bool accept_changes = false);
 
+std::vector<std::string> table_names();  // of the files that export_csv writes
 // Writes links.csv, joints.csv, docks.csv, messages.csv, dock_events.csv, log.csv, inputs.csv, metrics.csv and
 // state.csv into the folder; returns the names of the files written.
 Result<std::vector<std::string>> export_csv(Recording& recording, const std::filesystem::path& folder);

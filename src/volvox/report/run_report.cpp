@@ -160,6 +160,12 @@ std::string report_html(const sim::RunReport& report, const fs::path& folder) {
   std::string body =
       fmt::format("<p class=\"summary\">{} modules, {:.4g} s simulated in {:.3g} s ({:.3g} x real time), seed {}</p>\n",
                   report.modules, report.sim_time, report.wall_time, report.real_time_factor(), report.seed);
+  if (report.restored) {
+    body += fmt::format("<p>It began at {:.4g} s, with the snapshot {}.</p>\n", report.restored->time,
+                        xml_escaped(report.restored->file));
+    for (const std::string& difference : report.restored->differences)
+      body += fmt::format("<p class=\"warning\">Since the snapshot: {}</p>\n", xml_escaped(difference));
+  }
   if (report.status != "done")
     body += fmt::format("<p class=\"failed\">The run {}: {}</p>\n", xml_escaped(report.status),
                         xml_escaped(report.failure));

@@ -66,6 +66,8 @@ class PluginHost {
   // their own, and each call may take at most that many seconds.
   virtual Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, Library& into,
                             Log& log) = 0;
+  // The shared libraries that were loaded so far.
+  virtual std::vector<std::filesystem::path> files() const { return {}; }
   // Called when a run is over: the cost of isolation; the warnings about plugins that all runs share, which no run's
   // own log contains; and whether an isolated plugin was disabled because it took too long, which depends on the wall
   // clock.

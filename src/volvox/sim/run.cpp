@@ -24,7 +24,19 @@ namespace volvox::sim {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::uint64_t snapshot_mark = 0x564f4c564f585232;  // "VOLVOXR2"; R1 had none
 constexpr std::size_t most_warnings = 1000;  // kept in a report: a run of days may warn every few seconds
+
+// Nothing static, and nobody can fly.
+bool falls_for_ever(const model::WorldModel& world) {
+  if (world.gravity == Vec3{} || world.placements.empty()) return false;
+  return std::none_of(world.placements.begin(), world.placements.end(), [](const model::Placement& placement) {
+    const model::ModuleModel& model = *placement.model;
+    const bool bolted = std::any_of(model.joints.begin(), model.joints.end(),
+                                    [](const model::Joint& joint) { return joint.parent < 0; });
+    return model.fixed_in_place || bolted || !model.actuators.empty();
+  });
+}
 
 }  // namespace
 
@@ -108,27 +120,38 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   report_.threads = options.threads;
   report_.modules = simulation_->world().modules().size();
   report_.settings = *settings;
+  report_.files = models.sources();
+  if (library_.plugins)
+    for (const fs::path& plugin : library_.plugins->files()) model::note_source(report_.files, plugin);
   if (report_.modules == 0 && !located->registered)
     log_.warning(Diagnostic{report_.file, 0, "nothing here has a mind, so that there are no modules: bodies only move",
                             "give a robot <volvox:mind behavior=\"idle\"/> (in a URDF: inside <gazebo>)"}
+                     .text());
+  if (!located->registered && engine != "none" && falls_for_ever(*shared))
+    log_.warning(Diagnostic{report_.file, 0, "nothing in this world stands still, so that everything falls for ever",
+                            "add a ground (a static <model> with a <plane>), or <gravity>0 0 0</gravity>"}
                      .text());
   sample_every_ = std::max<std::int64_t>(1, std::llround(0.05 / shared->run.dt.seconds()));
   report_.save_every = options.save_every;
   if (options.save_every)
     save_every_ = std::max<std::int64_t>(1, std::llround(*options.save_every / shared->run.dt.seconds()));
   start_centre_ = world::centre_of_mass(simulation_->world());
-  if (auto begun = begin_hooks(); !begun.ok()) return begun;
+  begun_ = begin_hooks();
+  if (!begun_.ok()) report_.status = "failed", report_.failure = begun_.text();
   const bool restores = options.restore_from || options.restore_bytes;
   if (restores) {
-    std::string name = "the snapshot in the recording";
+    std::string name = "the snapshot in the recording", path = name;
     restored_ = options.restore_bytes.value_or("");
     if (options.restore_from) {
       name = options.restore_from->string();
+      std::error_code error;
+      path = fs::weakly_canonical(*options.restore_from, error).string();
       std::ifstream in(*options.restore_from, std::ios::binary);
       if (!in) return Diagnostic{name, 0, "the snapshot cannot be opened", "give a file that --save wrote"};
       restored_.assign((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     }
     if (auto restored = restore(restored_, name); !restored.ok()) return restored;
+    report_.restored->file = path;
   }
   if (!restores)
     for (const std::string& warning : world::start_warnings(simulation_->world())) log_.warning(warning);
@@ -184,15 +207,13 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
 }
 
 // The hooks of the run in every tick of the simulation.
-Result<void> Run::begin_hooks() {
+StepStatus Run::begin_hooks() {
   const std::string who = fmt::format("experiment '{}'", report_.experiment);
-  if (const StepStatus begun = guarded(who, [&] { experiment_->begin(*simulation_); }); !begun.ok())
-    return Error(begun.text(), "");
+  if (StepStatus begun = guarded(who, [&] { experiment_->begin(*simulation_); }); !begun.ok()) return begun;
   if (!options_.replay)
     for (const auto& [name, extension] : extensions_.all()) {
       const auto begin = [&, &hook = extension] { hook->begin(*simulation_); };
-      if (const StepStatus begun = guarded(fmt::format("extension '{}'", name), begin); !begun.ok())
-        return Error(begun.text(), "");
+      if (StepStatus begun = guarded(fmt::format("extension '{}'", name), begin); !begun.ok()) return begun;
       simulation_->attach(name, *extension);
     }
   simulation_->add_script([this](Simulation& simulation) { experiment_->before_tick(simulation); }, who);
@@ -204,7 +225,12 @@ Result<void> Run::begin_hooks() {
   return {};
 }
 
-// A snapshot of a run: that of its simulation, and the measurements so far.
+Origin Run::origin() const {
+  return {report_.experiment, report_.engine,   report_.dt.text(), simulation_->settings().max_substep,
+          report_.seed,       report_.settings, report_.files};
+}
+
+// A snapshot of a run: what it was made of, that of its simulation, and the measurements so far.
 void Run::archive(Archive& ar, std::vector<std::byte>& simulation) {
   ar("simulation", simulation);
   ar("start", start_centre_);
@@ -216,6 +242,8 @@ Result<void> Run::save(const fs::path& file) {
   auto snapshot = simulation_->save();
   if (!snapshot.ok()) return snapshot.error();
   SaveArchive ar;
+  ar("mark", snapshot_mark);
+  ar("origin", origin());
   archive(ar, *snapshot);
   std::vector<std::byte> bytes = ar.take();
   add_seal(bytes);
@@ -239,10 +267,26 @@ Result<void> Run::restore(const std::string& text, const std::string& file) {
     return Diagnostic{file, 0, "this is not a snapshot of a run, or it is damaged",
                       "give a file that --save wrote, whole and unchanged"};
   LoadArchive ar(*bytes);
+  std::uint64_t mark = 0;
+  Origin then;
+  ar("mark", mark);
+  if (mark != snapshot_mark)
+    return Diagnostic{file, 0, "the snapshot is of another version of Volvox, which did not note what it was made of",
+                      "restore it with the version that wrote it, or run from the start"};
+  ar("origin", then);
+  std::vector<std::string> differ = ar.ok() ? differences(then, origin()) : std::vector<std::string>{};
+  if (!differ.empty() && !options_.accept_changes)
+    return Diagnostic{file, 0, fmt::format("the snapshot is of another run: {}", fmt::join(differ, "; ")),
+                      "use the files and settings of the run that wrote it, or, where only files and --set differ, "
+                      "restore it all the same with --accept-changes"};
+  for (const std::string& difference : differ) log_.warning(fmt::format("{}: {}", file, difference));
   std::vector<std::byte> snapshot;
   archive(ar, snapshot);
   auto restored = simulation_->restore(snapshot);
-  if (restored.ok() && ar.ok() && ar.remaining() == 0) return {};
+  if (restored.ok() && ar.ok() && ar.remaining() == 0) {
+    report_.restored = {file, simulation_->tick(), simulation_->now().seconds(), std::move(differ)};
+    return {};
+  }
   Error error(Diagnostic{file, 0, "the snapshot cannot be restored", ""});
   if (!restored.ok()) error.add(restored.error());
   else error.add(Error("it is cut off or damaged", "use another snapshot"));
@@ -258,7 +302,7 @@ void Run::add_onlooker(std::function<void(const Simulation&)> look) {
 }
 
 StepStatus Run::step() {
-  StepStatus status = simulation_->step();
+  StepStatus status = begun_.ok() ? simulation_->step() : begun_;
   if (!status.ok()) {
     report_.status = "failed";
     report_.failure = status.text();
@@ -370,7 +414,7 @@ void Run::end() {
           ("highest load as a fraction of the dock's strength (1: it breaks): " + where).c_str());
   }
   const mind::NetworkCounters& network = simulation_->minds().network();
-  add("messages_sent", real(network.sent), "by behaviours");
+  add("messages_sent", real(network.sent), "by behaviors");
   add("messages_lost", real(network.lost), "including those sent to a dock without a neighbour");
   if (const exchange::Exchange* exchange = simulation_->minds().exchange()) {
     const net::Counters& frames = exchange->network().counters();
@@ -405,9 +449,12 @@ void Run::end() {
 void Run::sample() {
   VOLVOX_ASSERT(simulation_->now().seconds() >= last_sample_.time && keep_every_ > 0);
   const world::World& world = simulation_->world();
-  last_sample_ = {simulation_->now().seconds(), world::centre_of_mass(world),
-                  world::kinetic_energy(world), world.modules().empty() ? 0 : world::highest_link(world),
-                  world.organism_count(),       world.graph().connections()};
+  last_sample_ = {seconds_in_tables(simulation_->now()),
+                  world::centre_of_mass(world),
+                  world::kinetic_energy(world),
+                  world.modules().empty() ? 0 : world::highest_link(world),
+                  world.organism_count(),
+                  world.graph().connections()};
   if (samples_++ % keep_every_ == 0) report_.history.push_back(last_sample_);
   if (report_.history.size() >= RunReport::longest_history) {
     for (std::size_t i = 1; 2 * i < report_.history.size(); ++i) report_.history[i] = report_.history[2 * i];

@@ -13,6 +13,7 @@
 #include "volvox/sim/experiment.h"
 #include "volvox/sim/load_peaks.h"
 #include "volvox/sim/metrics_file.h"
+#include "volvox/sim/origin.h"
 #include "volvox/sim/run_report.h"
 
 namespace volvox::sim {
@@ -28,12 +29,14 @@ struct RunOptions {
   std::map<std::string, std::string> settings;
   std::vector<std::string> plugins;              // in addition to those that the world file names
   std::optional<double> isolate;                 // s for one call: behaviours of plugins run in their own processes
+  double isolate_megabytes = 4096;               // of memory, for each of these processes
   bool replay = false;                           // replays a recording: extensions must not use the outside
   std::optional<double> real_time;               // simulated s per s of wall time; none: as fast as possible
   std::optional<std::filesystem::path> save_to;  // writes a snapshot after the last tick
   std::optional<double> save_every;              // and one every so many simulated s; each replaces the one before
   std::optional<std::filesystem::path> restore_from;  // begins with this snapshot
   std::optional<std::string> restore_bytes;           // likewise, given as the content of the file
+  bool accept_changes = false;  // restores also a snapshot of other files or settings, where its state fits
 };
 
 // The progress of a run, for a progress bar. Reported about ten times per second of wall time.
@@ -86,12 +89,13 @@ class Run {
   explicit Run(Log& log);
   Result<void> load(const RunOptions& options, const Library& library);
   Result<void> restore(const std::string& text, const std::string& file);
+  Origin origin() const;
   Result<void> save(const std::filesystem::path& file);
   void archive(Archive& ar, std::vector<std::byte>& simulation);
   void save_on_the_way();
   void sample();
   Result<void> load_plugins(const model::WorldModel& world);
-  Result<void> begin_hooks();
+  StepStatus begin_hooks();
   void finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop);
 
   // The order matters: members are destroyed in reverse order of declaration.
@@ -102,6 +106,7 @@ class Run {
   RunOptions options_;
   std::vector<model::ParameterDesc> parameters_;
   std::string restored_;
+  StepStatus begun_;  // a failure of begin() is the first tick's
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Simulation> simulation_;
   std::vector<std::function<void(const TimePoint&)>> sample_observers_;

@@ -61,6 +61,11 @@ nlohmann::ordered_json results(const RunReport& report) {
   if (report.clock_decided) json["reproducible"] = false;
   else if (report.inputs == 0) json["reproducible"] = true;
   else json["reproducible"] = "with_inputs";
+  if (report.restored)
+    json["restored"] = {{"file", report.restored->file},
+                        {"tick", report.restored->tick},
+                        {"time_s", number(report.restored->time)},
+                        {"differences", report.restored->differences}};
   if (report.pacing) json["real_time"] = pacing(*report.pacing);
   json["metrics"] = nlohmann::ordered_json::object();
   for (const Metric& metric : report.metrics.all()) json["metrics"][metric.name] = number(metric.value);
@@ -80,6 +85,7 @@ std::string RunReport::summary() const {
   nlohmann::ordered_json json = results(*this);
   json["file"] = file;
   json["settings"] = settings;
+  json["files"] = files;
   json["engine_settings"] = engine_settings;
   if (save_every) json["save_every_s"] = *save_every;
   json["load_time_s"] = number(load_time);

@@ -12,11 +12,16 @@
 #include "volvox/base/index.h"
 #include "volvox/base/math.h"
 #include "volvox/base/time.h"
+#include "volvox/model/sources.h"
 #include "volvox/sim/metrics.h"
 #include "volvox/sim/pacing.h"
 #include "volvox/sim/phases.h"
 
 namespace volvox::sim {
+
+// For tables: the number nearest to the nanoseconds, which has no more digits than they have. Time::seconds(), which
+// the simulation computes with, may be the one next to it (2.2666666660000003).
+constexpr double seconds_in_tables(Time time) { return real(time.ns) / 1e9; }
 
 // A sample of the run at one time. SI units.
 struct TimePoint {
@@ -33,6 +38,14 @@ struct TimePoint {
     return {centre_of_mass.x, centre_of_mass.y, centre_of_mass.z, kinetic_energy, lift,
             real(organisms),  real(connections)};
   }
+};
+
+// How a run began that did not begin at its start.
+struct Restored {
+  std::string file;  // of the snapshot
+  std::int64_t tick = 0;
+  double time = 0;                       // s
+  std::vector<std::string> differences;  // from the run that was saved, as the user accepted them
 };
 
 struct RunReport {
@@ -56,6 +69,8 @@ struct RunReport {
   static constexpr std::size_t longest_history = 16'384;
   std::size_t memory_bytes = 0;  // of world and minds, without the engine
   std::map<std::string, std::string> settings;
+  model::Sources files;  // that it was read from
+  std::optional<Restored> restored;
   std::int64_t inputs = 0;             // from outside, during the run
   bool clock_decided = false;          // a plugin that took too long was disabled: the next run may differ
   std::optional<PacingReport> pacing;  // of a run in real time

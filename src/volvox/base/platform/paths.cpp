@@ -12,16 +12,15 @@ std::filesystem::path executable() {
   return std::filesystem::read_symlink("/proc/self/exe", error);
 }
 
-namespace {
-
-// The file that contains this code: the shared library, or a program that is linked with it.
-std::filesystem::path this_library() {
+std::filesystem::path library() {
   Dl_info info{};
   std::error_code error;
   if (dladdr(reinterpret_cast<const void*>(&executable), &info) == 0 || info.dli_fname == nullptr) return executable();
   const std::filesystem::path file = std::filesystem::canonical(info.dli_fname, error);
   return error ? executable() : file;
 }
+
+namespace {
 
 std::vector<std::filesystem::path> folders_of(const char* variable) {
   std::vector<std::filesystem::path> folders;
@@ -41,7 +40,7 @@ std::vector<std::filesystem::path> users_plugin_path() { return folders_of("VOLV
 
 std::vector<std::filesystem::path> plugin_path() {
   std::vector<std::filesystem::path> path = users_plugin_path();
-  path.push_back(this_library().parent_path() / "volvox" / "plugins");
+  path.push_back(library().parent_path() / "volvox" / "plugins");
   return path;
 }
 
@@ -56,7 +55,7 @@ std::vector<std::filesystem::path> resource_path() {
   path = folders_of("VOLVOX_RESOURCE_PATH");
   // Volvox's own folders are found from the path of the library (installed: PREFIX/lib[/ARCH] beside
   // PREFIX/share/volvox; built: build/PRESET/lib or bin in the source tree), so they do not depend on the program.
-  for (std::filesystem::path folder = this_library().parent_path(), last; folder != last;
+  for (std::filesystem::path folder = library().parent_path(), last; folder != last;
        last = folder, folder = folder.parent_path()) {
     add(folder / "share" / "volvox");
     if (std::filesystem::exists(folder / "experiments" / "remod3d")) add(folder);

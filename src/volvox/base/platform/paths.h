@@ -7,6 +7,8 @@
 namespace volvox::platform {
 
 std::filesystem::path executable();
+// The file that contains this code: the shared library, or a program that is linked with it.
+std::filesystem::path library();
 
 // The folders that hold robots/ and experiments/, first one first: those of
 // VOLVOX_RESOURCE_PATH (separated by ':'), then Volvox's own: share/volvox if it is installed,

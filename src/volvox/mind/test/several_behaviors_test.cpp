@@ -168,7 +168,7 @@ TEST(Behaviors, AllParametersAreShown) {
   ASSERT_TRUE(theatre.open(builder).ok());
   using Shown = std::map<std::string, std::string>;
   EXPECT_EQ(theatre.minds->agent(0).behavior_parameters(),
-            (Shown{{"boxes", "2"}, {"first", ""}, {"limit", "4"}, {"speaks", ""}}));
+            (Shown{{"boxes", "2"}, {"first", "10"}, {"limit", "4"}, {"speaks", "false"}}));
 }
 
 // Between two ticks a module's clock shows the same after a restore as before it.

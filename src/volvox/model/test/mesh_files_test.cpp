@@ -19,14 +19,16 @@ using Triangles = std::vector<std::array<std::uint32_t, 3>>;
 class MeshFiles : public testing::Test {
  protected:
   Result<Mesh> read(const std::string& name, const std::string& text, const std::string& part = {}) {
-    folder_.write(name, text);
-    return read_mesh(folder_.path() / name, {1, 1, 1}, part);
+    const auto bytes = library_.read(folder_.write(name, text));
+    if (!bytes.ok()) return bytes.error();
+    return mesh_of(*bytes, folder_.path() / name, {1, 1, 1}, part);
   }
   std::string failure(const std::string& name, const std::string& text) {
     const auto mesh = read(name, text);
     return mesh.ok() ? "" : mesh.error().text();
   }
   TestFolder folder_;
+  ModelLibrary library_{std::vector<std::filesystem::path>{}};
 };
 
 const std::string square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
@@ -106,7 +108,7 @@ TEST_F(MeshFiles, NoOtherFileIsOpened) {
   const std::filesystem::path pipe = folder_.path() / "pipe.mtl";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);  // who opens it waits for ever
   EXPECT_TRUE(read("a.obj", "mtllib pipe.mtl\n" + square + "f 1 2 3\n").ok());
-  EXPECT_FALSE(read_mesh(pipe, {1, 1, 1}).ok());
+  EXPECT_FALSE(library_.read(pipe).ok());
 }
 
 TEST_F(MeshFiles, StlPlyAndOff) {

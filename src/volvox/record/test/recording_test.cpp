@@ -174,7 +174,8 @@ TEST_F(RecordingTest, VerifiesAtAnyNumberOfThreads) {
     auto verified = verify(*recording, stage_.library, stage_.log, threads);
     ASSERT_TRUE(verified.ok()) << verified.error().text();
     EXPECT_TRUE(verified->same) << verified->field << " " << verified->detail;
-    EXPECT_EQ(verified->ticks, 61);
+    EXPECT_EQ(verified->ticks, 60);
+    EXPECT_EQ(verified->of, 60);
   }
 }
 
@@ -233,14 +234,19 @@ TEST_F(RecordingTest, NamesAWorldThatHasChanged) {
   text.replace(text.find("0 0 0.05"), 8, "0 0 0.06");
   std::ofstream(folder_ / "chain.sdf") << text;
   auto recording = open();
-  auto moved = verify(*recording, stage_.library, stage_.log);
+  const auto refused = verify(*recording, stage_.library, stage_.log);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().text().find("chain.sdf has changed"), std::string::npos) << refused.error().text();
+  EXPECT_EQ(changes_since(*recording)->size(), 1u);
+  const auto accepted = [&] { return verify(*recording, stage_.library, stage_.log, 1, {}, nullptr, true); };
+  auto moved = accepted();
   ASSERT_TRUE(moved.ok());
   EXPECT_EQ(moved->tick, 0);
   EXPECT_EQ(moved->module, "m0");
   EXPECT_EQ(moved->field, "m0.tail z");
   text.replace(text.find("${modules}"), 10, "5");
   std::ofstream(folder_ / "chain.sdf") << text;
-  auto grown = verify(*recording, stage_.library, stage_.log);
+  auto grown = accepted();
   ASSERT_TRUE(grown.ok());
   EXPECT_EQ(grown->field, "the world");
 }
@@ -354,6 +360,39 @@ TEST_F(RecordingTest, VerifyComparesWhatWasRecorded) {
   EXPECT_EQ(found_after(format::log, 20, 1), "m0: log line 1");
   EXPECT_NE(found_after(format::minds, 20, 8).find(": mind"), std::string::npos);
   EXPECT_NE(found_after(format::state, 20, 1), "");
+}
+
+TEST_F(RecordingTest, VerifyMissesADockEventThatWasNotRecorded) {
+  record("turner", [](sim::Run& run) {
+    if (run.simulation().tick() == 30) run.simulation().give(sim::DockInput{"m0", "back", false});
+  });
+  std::int64_t changed = -1;
+  write_without_sums(folder_ / format::file_name, false, [&](const std::string& t, std::int64_t k, std::string& data) {
+    if (t == format::dock_events) data.clear(), changed = k;
+  });
+  ASSERT_GE(changed, 30);
+  auto verified = verify(*open(), stage_.library, stage_.log);
+  ASSERT_TRUE(verified.ok()) << verified.error().text();
+  EXPECT_FALSE(verified->same);
+  EXPECT_EQ(verified->tick, changed);
+  EXPECT_EQ(verified->field, "dock event 1");
+}
+
+TEST_F(RecordingTest, VerifyTellsHowMuchOfTheRunIsThere) {
+  sim::RunOptions options;
+  options.experiment = (folder_ / "chain.sdf").string();
+  auto run = sim::Run::prepare(options, stage_.library, stage_.log);
+  ASSERT_TRUE(run.ok());
+  for (const char* summary : {R"({"ticks": 40})", "damaged"}) {
+    auto recorder = Recorder::start(**run, folder_ / format::file_name);  // the first state and nothing more
+    ASSERT_TRUE(recorder.ok());
+    ASSERT_TRUE((*recorder)->finish({{"summary", summary}}).ok());
+    auto verified = verify(*open(), stage_.library, stage_.log);
+    ASSERT_TRUE(verified.ok()) << verified.error().text();
+    EXPECT_TRUE(verified->same);
+    EXPECT_EQ(verified->ticks, 0);
+    EXPECT_EQ(verified->of, summary[0] == '{' ? 40 : 60);
+  }
 }
 
 TEST_F(RecordingTest, TellsWhoSentWhat) {

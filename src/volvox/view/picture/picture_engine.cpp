@@ -176,12 +176,14 @@ class PictureEngine final : public RenderEngine {
     context_->make_current();
     const Viewpoint view(camera, settings_.width, settings_.height);
     Instances instances;
+    // Each instant has its own loads: the red of a module must not be taken for one.
+    const auto tints_of = [&](const Frame& frame) {
+      return settings_.docks == DockMarks::load ? load_tints(*tree_, frame) : std::vector<Rgba>{};
+    };
     for (std::size_t i = 0; i < earlier.size(); ++i)
       instances.add(*tree_, earlier[i], view, settings_.detail, oldest_paleness * (1 - real(i) / real(earlier.size())),
-                    true);
-    const std::vector<Rgba> tints =
-        settings_.docks == DockMarks::load ? load_tints(*tree_, frame_) : std::vector<Rgba>{};
-    instances.add(*tree_, frame_, view, settings_.detail, 0, false, tints);
+                    true, tints_of(earlier[i]));
+    instances.add(*tree_, frame_, view, settings_.detail, 0, false, tints_of(frame_));
     if (settings_.docks == DockMarks::state) instances.add_docks(*tree_, frame_, view);
     instances.finish();
     draw(view, instances);

@@ -1,0 +1,31 @@
+// What a run was made of: its snapshots keep it, so that none is taken for one of another run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "volvox/base/archive.h"
+#include "volvox/model/sources.h"
+
+namespace volvox::sim {
+
+struct Origin {
+  std::string experiment, engine, dt;
+  double max_substep = 0;  // s
+  std::uint64_t seed = 0;
+  std::map<std::string, std::string> settings;
+  model::Sources files;
+
+  void archive(Archive& ar) {
+    ar("experiment", experiment), ar("engine", engine), ar("dt", dt), ar("substep", max_substep), ar("seed", seed);
+    ar("settings", settings), ar("files", files);
+  }
+};
+
+// What differs, in words: "height was 0.3, now it is 0.5", "world.sdf has changed". Names of experiments are not
+// compared, because those of a file change with its path.
+std::vector<std::string> differences(const Origin& then, const Origin& now);
+
+}  // namespace volvox::sim
