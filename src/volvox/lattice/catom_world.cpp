@@ -91,6 +91,30 @@ Error CatomWorld::error(const Failure& failure) const {
           "correct the code module"};
 }
 
+// The catoms of a front lie far apart in memory: waiting for them would take most of the time. What those to come need
+// is asked for in three steps, each of which needs the one before.
+void CatomWorld::prefetch(std::span<const std::uint32_t> coming) const {
+  constexpr std::size_t receivers = 4, neighbors = 8, own = 12;  // catoms ahead
+  const int ports = ensemble_.lattice().ports();
+  if (coming.size() > own) {
+    const std::uint32_t id = coming[own];
+    ensemble_.prefetch(id);
+    post_.prefetch(id);
+    for (const auto& modules : modules_) __builtin_prefetch(modules->state(id), 1);
+  }
+  if (coming.size() > neighbors && ensemble_.has(coming[neighbors])) {
+    const std::uint32_t id = coming[neighbors];
+    post_.prefetch_arriving(id);
+    const auto around = ensemble_.around(id);
+    for (int port = 0; port < ports; ++port) around.prefetch(port);
+  }
+  if (coming.size() > receivers && ensemble_.has(coming[receivers])) {
+    const auto around = ensemble_.around(coming[receivers]);
+    for (int port = 0; port < ports; ++port)
+      if (const std::uint32_t other = around.at(port); other != nobody) post_.prefetch_receiver(other);
+  }
+}
+
 template <class Work>
 Result<void> CatomWorld::each_catom(bool all, const Work& work) {
   const std::size_t count = all ? ensemble_.count() : active_.size();
@@ -101,6 +125,7 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
     Failure failure;
     for (std::size_t i = c * catoms_a_chunk; i < std::min(count, (c + 1) * catoms_a_chunk); ++i) {
       const std::uint32_t id = all ? narrow<std::uint32_t>(i) : active_[i];
+      if (!all) prefetch(std::span(active_).subspan(i));
       if (!ensemble_.has(id)) continue;
       ++processed;
       Catom catom(*this, id, writer, traffic);

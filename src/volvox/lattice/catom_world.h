@@ -94,6 +94,7 @@ class CatomWorld {
   // work(catom) for the active catoms, or for all of them.
   template <class Work>
   Result<void> each_catom(bool all, const Work& work);
+  void prefetch(std::span<const std::uint32_t> coming) const;
   void start_code_modules(Catom& catom);
   void process(Catom& catom);
   using Called = std::uint64_t;  // a bit for each code module

@@ -34,6 +34,8 @@ class Ensemble {
   }
   Occupancy::Around around(std::uint32_t module) const { return occupancy_.around(cells_, cells_[module]); }
 
+  void prefetch(std::uint32_t module) const { __builtin_prefetch(&cells_[module]); }
+
   // Links between neighbours, each counted once.
   std::size_t links() const;
 

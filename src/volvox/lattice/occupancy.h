@@ -59,6 +59,11 @@ class Occupancy {
       return is_grid_ ? of_->grid_[index_ + of_->strides_[parity_][port]]
                       : of_->table_[of_->slot_of(cells_, cell_ + of_->offsets_[parity_][port])];
     }
+    // Brings what at(port) reads into the cache.
+    void prefetch(int port) const {
+      __builtin_prefetch(is_grid_ ? &of_->grid_[index_ + of_->strides_[parity_][port]]
+                                  : &of_->table_[of_->home(cell_ + of_->offsets_[parity_][port])]);
+    }
 
    private:
     friend class Occupancy;

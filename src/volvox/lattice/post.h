@@ -49,6 +49,13 @@ class Post {
   const std::byte* content(std::uint32_t message) const {
     return reinterpret_cast<const std::byte*>(&envelope(message)) + sizeof(Envelope);
   }
+  // Bring what reading and sending need into the cache.
+  void prefetch(std::uint32_t catom) const { __builtin_prefetch(&heads_[now_][catom], 1); }
+  void prefetch_arriving(std::uint32_t catom) const {
+    const std::uint32_t first = heads_[now_][catom];
+    if (first != nobody) __builtin_prefetch(&envelope(first));
+  }
+  void prefetch_receiver(std::uint32_t catom) const { __builtin_prefetch(&heads_[1 - now_][catom], 1); }
   // Who gets something in this tick, or was asked for.
   const ActiveSet& receivers() const { return active_[now_]; }
   void wake_next(std::uint32_t catom) { active_[1 - now_].insert(catom); }
