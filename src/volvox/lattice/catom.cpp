@@ -20,12 +20,11 @@ std::uint64_t catom_key(std::uint64_t key_of_tick, std::uint32_t catom) {
   return mix(key_of_tick + 0x9E3779B97F4A7C15ull * catom);
 }
 
-Catom::Catom(CatomWorld& world, std::uint32_t id, Post::Writer& writer, Traffic& traffic)
+Catom::Catom(CatomWorld& world, std::uint32_t id, Shared& shared)
     : world_(world),
       id_(id),
       ports_(world.ensemble_.lattice().ports()),
-      writer_(writer),
-      traffic_(traffic),
+      shared_(shared),
       around_(world.ensemble_.around(id)),
       steps_left_(world.options_.most_steps),
       limited_(world.options_.capacity != unlimited),
@@ -40,6 +39,19 @@ RandomStream& Catom::random() {
   count_step();
   if (!random_) random_.emplace(world_.key_, id_, "catom");
   return *random_;
+}
+
+void Catom::roll(int pivot, Turn turn) {
+  count_step();
+  const Kind kind = world_.ensemble_.lattice().kind();
+  if (kind != Kind::hex)
+    throw CatomError(fmt::format("it wants to roll on a {} lattice; catoms roll on hex", name(kind)));
+  if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
+    throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));
+  if (rolls_) throw CatomError("it wants to roll twice in one tick");
+  if (!world_.sending_) throw CatomError("it wants to roll before the first tick");
+  rolls_ = true;
+  shared_.rolls.push_back({id_, narrow<std::uint8_t>(pivot), turn});
 }
 
 void Catom::never_stops() const {
@@ -66,7 +78,7 @@ void Catom::too_large(const TypeInfo& type, std::size_t size, std::size_t most) 
 void Catom::put(int port, Mailbox mailbox, std::span<const std::byte> content) {
   const std::uint32_t to = around_.at(port);
   if (to == nobody) {
-    ++traffic_.lost;
+    ++shared_.traffic.lost;
     return;
   }
   const bool nothing_waits = waiting_ == nullptr || (*waiting_)[port].empty();
@@ -85,8 +97,8 @@ void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<cons
   envelope.size = narrow<std::uint16_t>(content.size());
   envelope.port = narrow<std::uint8_t>(Lattice::opposite(port));
   envelope.mailbox = mailbox;
-  world_.post_.send(writer_, to, envelope, content.data());
-  ++traffic_.sent;
+  world_.post_.send(shared_.writer, to, envelope, content.data());
+  ++shared_.traffic.sent;
 }
 
 void Catom::queue(int port, std::uint32_t peer, Mailbox mailbox, std::span<const std::byte> content) {
@@ -108,7 +120,7 @@ void Catom::send_waiting() {
 void Catom::send_waiting(int port, PortQueue& queue) {
   if (queue.empty()) return;
   if (around_.at(port) != queue.peer) {
-    traffic_.lost += queue.size();
+    shared_.traffic.lost += queue.size();
     queue.clear();
     return;
   }

@@ -10,6 +10,7 @@
 #include "volvox/base/random.h"
 #include "volvox/base/type.h"
 #include "volvox/lattice/message.h"
+#include "volvox/lattice/motion.h"
 #include "volvox/lattice/occupancy.h"
 #include "volvox/lattice/post.h"
 #include "volvox/lattice/waiting.h"
@@ -65,6 +66,9 @@ class Catom {
       if (port != except && has_neighbor(port)) send(port, message, mailbox);
   }
 
+  // Asks to roll about the neighbour at a port, after this tick (motion.h). Whether it could is seen in the next.
+  void roll(int pivot, Turn turn);
+
   // What chance decides between catoms in one tick is decided by this number: all have another one, in every tick
   // another, and the lowest wins. Nobody is preferred, and no order of processing can matter.
   std::uint64_t key() const;
@@ -72,7 +76,13 @@ class Catom {
 
  private:
   friend class CatomWorld;
-  Catom(CatomWorld& world, std::uint32_t id, Post::Writer& writer, Traffic& traffic);
+  // What the catoms of one chunk do together: one thread processes them.
+  struct Shared {
+    Post::Writer writer;
+    Traffic traffic;
+    std::vector<Roll> rolls;
+  };
+  Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
 
   void count_step() const {
     if (steps_left_-- == 0) never_stops();
@@ -89,14 +99,14 @@ class Catom {
   CatomWorld& world_;
   std::uint32_t id_;
   int ports_;
-  Post::Writer& writer_;
-  Traffic& traffic_;
+  Shared& shared_;
   Occupancy::Around around_;
   const CodeModules* running_ = nullptr;
   mutable std::uint32_t steps_left_;
   bool limited_;                                // the capacity of the adapters
   std::array<std::uint32_t, most_ports> left_;  // bytes of each adapter's capacity, if it is limited
   PortQueues* waiting_ = nullptr;
+  bool rolls_ = false;
   std::optional<RandomStream> random_;
 };
 

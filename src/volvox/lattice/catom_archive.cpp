@@ -19,6 +19,7 @@ void CatomWorld::archive(Archive& ar) {
   ar("tick", tick_);
   ar("started", started_);
   ar("traffic", traffic_);
+  ar("motion", motion_);
   std::uint64_t code_modules = modules_.size();
   ar("code_modules", code_modules);
   if (code_modules != modules_.size()) ar.fail("the snapshot has other code modules");

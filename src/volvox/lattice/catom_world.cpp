@@ -119,8 +119,7 @@ template <class Work>
 Result<void> CatomWorld::each_catom(bool all, const Work& work) {
   const std::size_t count = all ? ensemble_.count() : active_.size();
   const auto chunk = [&](std::size_t c) {
-    Post::Writer writer = post_.take_writer();
-    Traffic traffic;
+    Catom::Shared shared{post_.take_writer(), {}, {}};
     std::size_t processed = 0;
     Failure failure;
     for (std::size_t i = c * catoms_a_chunk; i < std::min(count, (c + 1) * catoms_a_chunk); ++i) {
@@ -128,7 +127,7 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
       if (!all) prefetch(std::span(active_).subspan(i));
       if (!ensemble_.has(id)) continue;
       ++processed;
-      Catom catom(*this, id, writer, traffic);
+      Catom catom(*this, id, shared);
       const auto failed = [&](const char* what) {
         if (failure.catom == nobody)
           failure = {id, catom.running_ != nullptr ? catom.running_->type().name : "none", what};
@@ -141,8 +140,10 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
         failed("it threw something that is no exception");
       }
     }
-    post_.give_back(writer);
+    post_.give_back(shared.writer);
+    const Traffic& traffic = shared.traffic;
     const std::lock_guard lock(mutex_);
+    wishes_.insert(wishes_.end(), shared.rolls.begin(), shared.rolls.end());
     traffic_.sent += traffic.sent, traffic_.delivered += traffic.delivered;
     traffic_.lost += traffic.lost, traffic_.unread += traffic.unread;
     processed_ += processed;
@@ -194,9 +195,20 @@ Result<void> CatomWorld::tick() {
   auto done = each_catom(everyone(), [&](Catom& catom) { process(catom); });
   sending_ = false;
   if (!done.ok()) return done;
+  roll_catoms();
   post_.turn();
   ++tick_;
   return {};
+}
+
+void CatomWorld::roll_catoms() {
+  if (wishes_.empty()) return;
+  for (const Roll& roll : referee_.decide(ensemble_, key_, wishes_, motion_)) {
+    const Cell to = ensemble_.lattice().neighbor(ensemble_.cell(roll.catom), roll.to());
+    // Far away there is an end of the world; a catom that reaches it stays.
+    if (!ensemble_.move(roll.catom, to).ok()) --motion_.moves, ++motion_.blocked;
+  }
+  wishes_.clear();
 }
 
 Result<void> CatomWorld::run(std::int64_t most_ticks) {
@@ -263,9 +275,9 @@ void CatomWorld::list_arriving(std::uint32_t catom, std::vector<Arrived>& arrive
 
 CatomWorld::Called CatomWorld::read(Catom& catom, std::uint32_t message) {
   const Envelope& envelope = post_.envelope(message);
-  ++catom.traffic_.delivered;
+  ++catom.shared_.traffic.delivered;
   const Box& box = mailboxes_[envelope.mailbox];
-  if (box.linked.empty()) ++catom.traffic_.unread;
+  if (box.linked.empty()) ++catom.shared_.traffic.unread;
   Called called = 0;
   for (const Linked& linked : box.linked) {
     catom.running_ = linked.modules;

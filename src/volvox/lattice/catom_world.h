@@ -6,6 +6,7 @@
 //      3  what waits is sent until the capacity is used up; a larger message takes as many ticks as it needs
 //      4  the callbacks of its mailboxes, for what was sent to it in the tick before
 //      5  its code modules' end_tick
+//   C, D  catoms that asked for it roll to other cells (motion.h); magnets and physics are not here
 // Catoms are processed in parallel. No order can matter: a catom sees its own state only, and messages that arrive in
 // the same tick are read in the order of their senders' random keys. The same seed gives the same state hash at any
 // number of threads, and after a snapshot. Messages sent in steps 4 and 5 use what is left of the tick's capacity.
@@ -70,6 +71,7 @@ class CatomWorld {
 
   std::int64_t ticks() const { return tick_; }
   const Traffic& traffic() const { return traffic_; }
+  const MotionCount& motion() const { return motion_; }
   std::size_t processed() const { return processed_; }  // catoms in the last tick
   std::uint64_t hash();
   std::size_t memory_bytes() const;
@@ -97,6 +99,7 @@ class CatomWorld {
   void prefetch(std::span<const std::uint32_t> coming) const;
   void start_code_modules(Catom& catom);
   void process(Catom& catom);
+  void roll_catoms();
   using Called = std::uint64_t;  // a bit for each code module
   Called deliver(Catom& catom);
   Called read(Catom& catom, std::uint32_t message);
@@ -130,9 +133,12 @@ class CatomWorld {
   bool started_ = false, failed_ = false;
   bool sending_ = false;  // false before the first tick: there is no capacity yet
   Traffic traffic_;
+  MotionCount motion_;
+  std::vector<Roll> wishes_;
+  Referee referee_;
   std::size_t processed_ = 0;
   std::vector<std::uint32_t> active_;
-  std::mutex mutex_;  // of failure_ and traffic_ within a tick
+  std::mutex mutex_;  // of failure_, traffic_ and wishes_ within a tick
   Failure failure_;
 };
 

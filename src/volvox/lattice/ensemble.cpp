@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "volvox/base/platform/memory.h"
 
 namespace volvox::lattice {

@@ -1,4 +1,4 @@
-// Reads meshes and images from files. Internal to model/.
+// Reads meshes and images from files: for models, and for the cells of lattices (lattice/).
 #pragma once
 
 #include <filesystem>

@@ -189,7 +189,7 @@ std::uint64_t hash_after(const Case& c, Kind kind, std::uint64_t seed) {
 
 TEST(CatomWorld, HasTheSameHashAtAnyNumberOfThreadsAndAfterASnapshot) {
   std::set<std::uint64_t> all;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Kind kind = all_kinds[seed % all_kinds.size()];
     for (const bool noise : {true, false}) {
       const std::uint64_t expected = hash_after({.noise = noise}, kind, seed);
@@ -202,7 +202,7 @@ TEST(CatomWorld, HasTheSameHashAtAnyNumberOfThreadsAndAfterASnapshot) {
         EXPECT_EQ(hash_after({.threads = 2, .save_at = at, .noise = noise}, kind, seed), expected) << "saved at " << at;
     }
   }
-  EXPECT_EQ(all.size(), 20u);
+  EXPECT_EQ(all.size(), 12u);
 }
 
 TEST(CatomWorld, WhoHasNothingToDoIsNotProcessed) {
