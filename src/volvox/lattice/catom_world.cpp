@@ -203,7 +203,8 @@ Result<void> CatomWorld::tick() {
 
 void CatomWorld::roll_catoms() {
   if (wishes_.empty()) return;
-  for (const Roll& roll : referee_.decide(ensemble_, key_, wishes_, motion_)) {
+  referee_.decide(ensemble_, key_, wishes_, motion_, threads_);
+  for (const Roll& roll : wishes_) {
     const Cell to = ensemble_.lattice().neighbor(ensemble_.cell(roll.catom), roll.to());
     // Far away there is an end of the world; a catom that reaches it stays.
     if (!ensemble_.move(roll.catom, to).ok()) --motion_.moves, ++motion_.blocked;

@@ -1,64 +1,76 @@
 #include "volvox/lattice/motion.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "volvox/lattice/catom.h"
 
 namespace volvox::lattice {
+namespace {
 
-Referee::Claim& Referee::claim(PackedCell cell) {
-  std::size_t slot = (cell * 0x9E3779B97F4A7C15ull >> 24) & mask_;
-  while (claims_[slot].cell != cell && claims_[slot].cell != no_cell) slot = (slot + 1) & mask_;
-  claims_[slot].cell = cell;
-  return claims_[slot];
+constexpr std::size_t wishes_a_thread = 1024;
+
+std::uint8_t coded(const Roll& roll) { return narrow<std::uint8_t>(1 + 2 * roll.pivot + number_of(roll.turn)); }
+Roll decoded(std::uint8_t code) {
+  return {0, narrow<std::uint8_t>((code - 1) / 2), (code - 1) % 2 == 0 ? Turn::counter_clockwise : Turn::clockwise};
 }
 
-void Referee::clear(std::size_t claims) {
-  claims_.assign(std::bit_ceil(2 * claims + 1), Claim{});
-  mask_ = claims_.size() - 1;
+}  // namespace
+
+bool Referee::is_free(const Ensemble& ensemble, const Roll& roll) const {
+  const auto around = ensemble.around(roll.catom);
+  return around.at(roll.to()) == nobody && around.at(roll.beyond()) == nobody;
 }
 
-const std::vector<Roll>& Referee::decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Roll>& wishes,
-                                         MotionCount& count) {
-  std::sort(wishes.begin(), wishes.end(), [](const Roll& a, const Roll& b) { return a.catom < b.catom; });
-  possible_.clear();
-  chosen_.clear();
-  for (const Roll& wish : wishes) {
-    const auto around = ensemble.around(wish.catom);
-    if (around.at(wish.to()) == nobody && around.at(wish.beyond()) == nobody) possible_.push_back(wish);
-    else ++count.blocked;
+// Whether a catom wants to go through the cell at one of its ports.
+bool Referee::goes_through(std::uint32_t catom, int port) const {
+  if (wish_[catom] == 0) return false;
+  const Roll roll = decoded(wish_[catom]);
+  return roll.to() == port || roll.beyond() == port;
+}
+
+// Whoever could be in the way is a neighbour of one of the two cells, the pivot, or leans on this catom.
+bool Referee::wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Roll& roll) const {
+  const std::uint64_t key = catom_key(key_of_tick, roll.catom);
+  const auto before = [&](std::uint32_t other) { return catom_key(key_of_tick, other) < key; };
+  const auto around = ensemble.around(roll.catom);
+  const std::uint32_t pivot = around.at(roll.pivot);
+  if (wish_[pivot] != 0 && before(pivot)) return false;
+  for (int port = 0; port < 6; ++port) {
+    const std::uint32_t other = around.at(port);
+    if (other == nobody || wish_[other] == 0) continue;
+    if (decoded(wish_[other]).pivot == Lattice::opposite(port) && before(other)) return false;
   }
   const Lattice& lattice = ensemble.lattice();
-  const auto neighbor = [&](const Roll& roll, int port) {
-    return pack(lattice.neighbor(ensemble.cell(roll.catom), port));
-  };
-  clear(4 * possible_.size());
-  for (const Roll& roll : possible_) {
-    const std::uint64_t key = catom_key(key_of_tick, roll.catom);
-    const auto alone = [&](PackedCell cell) {
-      std::uint64_t& lowest = claim(cell).alone;
-      lowest = std::min(lowest, key);
-    };
-    alone(pack(ensemble.cell(roll.catom)));
-    alone(neighbor(roll, roll.to()));
-    alone(neighbor(roll, roll.beyond()));
-    std::uint64_t& lowest = claim(neighbor(roll, roll.pivot)).shared;
-    lowest = std::min(lowest, key);
+  const Cell here = ensemble.cell(roll.catom);
+  for (const int way : {roll.to(), roll.beyond()}) {
+    const Cell cell = lattice.neighbor(here, way);
+    for (int port = 0; port < 6; ++port) {
+      const std::uint32_t other = ensemble.at(lattice.neighbor(cell, port));
+      if (other == nobody || other == roll.catom) continue;
+      if (goes_through(other, Lattice::opposite(port)) && before(other)) return false;
+    }
   }
-  for (const Roll& roll : possible_) {
-    const std::uint64_t key = catom_key(key_of_tick, roll.catom);
-    const auto has = [&](PackedCell cell) {
-      const Claim& c = claim(cell);
-      return c.alone == key && key < c.shared;
-    };
-    const bool wins = has(pack(ensemble.cell(roll.catom))) && has(neighbor(roll, roll.to())) &&
-                      has(neighbor(roll, roll.beyond())) && key < claim(neighbor(roll, roll.pivot)).alone;
-    if (wins) chosen_.push_back(roll);
-    else ++count.lost;
+  return true;
+}
+
+void Referee::decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Roll>& wishes, MotionCount& count,
+                     ThreadPool* threads) {
+  wish_.resize(ensemble.count());
+  possible_.resize(wishes.size());
+  parallel_for(threads, wishes.size(), wishes_a_thread, [&](std::size_t i) {
+    possible_[i] = is_free(ensemble, wishes[i]);
+    if (possible_[i] != 0) wish_[wishes[i].catom] = coded(wishes[i]);
+  });
+  for (const std::uint8_t possible : possible_) count.blocked += 1 - possible;
+  parallel_for(threads, wishes.size(), wishes_a_thread, [&](std::size_t i) {
+    if (possible_[i] != 0 && !wins(ensemble, key_of_tick, wishes[i])) possible_[i] = 2;
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    wish_[wishes[i].catom] = 0;
+    if (possible_[i] == 2) ++count.lost;
+    if (possible_[i] == 1) wishes[kept++] = wishes[i];
   }
-  count.moves += chosen_.size();
-  return chosen_;
+  wishes.resize(kept);
+  count.moves += kept;
 }
 
 }  // namespace volvox::lattice

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "volvox/base/thread_pool.h"
 #include "volvox/base/type.h"
 #include "volvox/lattice/ensemble.h"
 
@@ -40,25 +41,20 @@ struct MotionCount {
 };
 VOLVOX_TYPE(MotionCount, moves, blocked, lost)
 
-// Decides which catoms roll. Memory is reused from tick to tick.
+// Decides which catoms roll. Memory is reused from tick to tick: a byte a catom, once any has rolled.
 class Referee {
  public:
-  // The rolls that can be made together, in the order of their catoms. Sorts the wishes. A catom has one at most.
-  const std::vector<Roll>& decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Roll>& wishes,
-                                  MotionCount& count);
+  // Those of the wishes that can be made together. A catom has one wish at most; their order does not matter.
+  void decide(const Ensemble& ensemble, std::uint64_t key_of_tick, std::vector<Roll>& wishes, MotionCount& count,
+              ThreadPool* threads = nullptr);
 
  private:
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-  struct Claim {
-    PackedCell cell = no_cell;
-    std::uint64_t alone = none, shared = none;  // the lowest key of those who need it for themselves, or as a pivot
-  };
-  Claim& claim(PackedCell cell);
-  void clear(std::size_t claims);
+  bool is_free(const Ensemble& ensemble, const Roll& roll) const;
+  bool wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Roll& roll) const;
+  bool goes_through(std::uint32_t catom, int port) const;
 
-  std::vector<Claim> claims_;  // open addressing
-  std::size_t mask_ = 0;
-  std::vector<Roll> possible_, chosen_;
+  std::vector<std::uint8_t> wish_;      // by catom, coded; 0: none that is possible
+  std::vector<std::uint8_t> possible_;  // by wish
 };
 
 }  // namespace volvox::lattice

@@ -116,7 +116,8 @@ TEST(MeshFill, AgreesWithTheSidesOfRandomTetrahedra) {
             clear = clear && std::fabs(mine) > 1e-9;
           }
           if (!clear) continue;
-          ASSERT_EQ(filled.contains({x, y, z}), inside) << name(lattice.kind()) << " seed " << seed << " cell " << text({x, y, z});
+          ASSERT_EQ(filled.contains({x, y, z}), inside)
+              << name(lattice.kind()) << " seed " << seed << " cell " << text({x, y, z});
         }
   }
 }
