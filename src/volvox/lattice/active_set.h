@@ -21,7 +21,11 @@ class ActiveSet {
     set(words_[i / 64], i % 64);
     set(summary_[i / 4096], i / 64 % 64);
   }
-  bool contains(std::uint32_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
+  bool contains(std::uint32_t i) const {
+    // Other threads may set other bits of the word. (atomic_ref takes no constants before C++26.)
+    const std::atomic_ref word(const_cast<std::uint64_t&>(words_[i / 64]));
+    return (word.load(std::memory_order_relaxed) >> i % 64 & 1) != 0;
+  }
   void erase(std::uint32_t i) {  // not at the same time as other calls for the same 64 numbers, except by one thread
     std::atomic_ref(words_[i / 64]).fetch_and(~(std::uint64_t{1} << i % 64), std::memory_order_relaxed);
   }
@@ -44,9 +48,10 @@ class ActiveSet {
     }
   }
   bool empty() const {
-    bool none = true;
-    each([&](std::uint32_t) { none = false; });
-    return none;
+    for (std::size_t s = 0; s < summary_.size(); ++s)
+      for (std::uint64_t words = summary_[s]; words != 0; words &= words - 1)
+        if (words_[64 * s + std::countr_zero(words)] != 0) return false;
+    return true;
   }
   std::size_t memory_bytes() const { return 8 * (words_.capacity() + summary_.capacity()); }
 
