@@ -9,6 +9,7 @@
 #include "volvox/base/csv.h"
 #include "volvox/base/random.h"
 #include "volvox/base/text.h"
+#include "volvox/lattice/cell_files.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/scenes.h"
 #include "volvox/report/chart.h"
@@ -24,8 +25,13 @@ double number(const sim::Setup& setup, const std::string& name) {
 }
 
 // A box of cells of which a random part is occupied; the middle always is, and is the first.
-std::vector<Cell> cells_of(const sim::Setup& setup, bool flat) {
+Result<std::vector<Cell>> box_with_holes(const sim::Setup& setup, bool flat) {
   const std::int32_t side = truncated<std::int32_t>(number(setup, "side")), layers = flat ? 1 : side;
+  const double box = real(side) * side * layers;
+  // Each catom also has 12 bytes in the list of cells.
+  const auto catoms = truncated<std::size_t>(box * number(setup, "filled")) + 1;
+  if (const auto fits = lattice::check_memory(catoms, box, sizeof(lattice::Flood) + 12); !fits.ok())
+    return fits.error();
   RandomStream random(setup.seed, 0, "holes");
   const Cell middle{side / 2, side / 2, layers / 2};
   std::vector<Cell> cells = {middle};
@@ -41,6 +47,15 @@ std::vector<Cell> cells_of(const sim::Setup& setup, bool flat) {
 Result<std::vector<model::ParameterDesc>> Flood::parameters(const std::filesystem::path&) const {
   return std::vector<model::ParameterDesc>{
       {"lattice", "cubic", {}, {}, {"square", "hex", "cubic", "bcc", "fcc"}, "the lattice of the catoms", 0},
+      {"cells",
+       "",
+       {},
+       {},
+       {},
+       "a file with the cells of the catoms, the source first: a list (.csv), an image or a "
+       "closed mesh in m; empty: a box with holes",
+       0},
+      {"pitch", "1", 1e-9, 1e9, {}, "distance of neighbours in m, for cells from a mesh", 0},
       {"side", "30", 1, 300, {}, "cells along each side of the box", 0, true},
       {"filled", "0.8", 0, 1, {}, "part of the cells that have a catom; where the others are, chance decides", 0},
       {"capacity", "0", 0, 1e6, {}, "of an adapter, in bytes a tick (a message has 4); 0: not limited", 0, true}};
@@ -51,15 +66,13 @@ Result<model::WorldModel> Flood::init(sim::Setup& setup) {
   if (!kind.ok()) return kind.error();
   lattice::WorldOptions options{.seed = setup.seed};
   if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
-  const lattice::Lattice cells(*kind);
-  const double side = number(setup, "side"), box = side * side * (cells.flat() ? 1 : side);
-  // Each catom also has 12 bytes in the list of cells.
-  const auto catoms = truncated<std::size_t>(box * number(setup, "filled")) + 1;
-  if (const auto fits = lattice::check_memory(catoms, box, sizeof(lattice::Flood) + 12); !fits.ok())
-    return fits.error();
-  world_ = std::make_unique<lattice::CatomWorld>(cells, options);
+  const lattice::Lattice lattice(*kind, number(setup, "pitch"));
+  const std::string& file = setup.settings.at("cells");
+  const auto cells = file.empty() ? box_with_holes(setup, lattice.flat()) : lattice::read_cells(file, lattice);
+  if (!cells.ok()) return cells.error();
+  world_ = std::make_unique<lattice::CatomWorld>(lattice, options);
   if (const auto done = world_->load<lattice::Flood>(); !done.ok()) return done.error();
-  if (const auto done = world_->add(cells_of(setup, cells.flat())); !done.ok()) return done.error();
+  if (const auto done = world_->add(*cells); !done.ok()) return done.error();
   world_->state<lattice::Flood>(source_)->source = true;
   if (const auto done = world_->start(); !done.ok()) return done.error();
   model::WorldModel world;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "study.h"
 
@@ -49,6 +50,19 @@ TEST(DprsimFlood, GoesOnFromASnapshot) {
   std::filesystem::remove(file);
   for (const char* name : {"ticks_to_all", "messages", "catoms_hash_high", "catoms_hash_low"})
     EXPECT_EQ(metric(parts, name), metric(whole, name)) << name;
+}
+
+TEST(DprsimFlood, TakesItsCellsFromAFile) {
+  const auto folder = std::filesystem::temp_directory_path() / ("volvox_dprsim_cells_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "row.csv") << "x,y,z\n0,0,0\n1,0,0\n2,0,0\n9,9,9\n";
+  std::ofstream(folder / "twice.csv") << "0,0,0\n1,0,0\n0,0,0\n";
+  const auto row = run("dprsim/flood", {{"cells", (folder / "row.csv").string()}}, 1, 1, "none");
+  EXPECT_EQ(metric(row, "catoms"), 4);
+  EXPECT_EQ(metric(row, "reached"), 3);
+  EXPECT_EQ(metric(row, "messages"), 2);
+  EXPECT_THROW((void)run("dprsim/flood", {{"cells", (folder / "twice.csv").string()}}, 1, 1, "none"), std::exception);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

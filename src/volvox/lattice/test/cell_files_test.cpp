@@ -168,6 +168,13 @@ std::string stl_of(const model::MeshData& mesh) {
   return out + "endsolid a\n";
 }
 
+// 3 x 2 gray pixels: 16 240 240 above 1 16 127.
+constexpr unsigned char letter_l[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00,
+    0x03, 0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x00, 0x00, 0x00, 0xb8, 0x1f, 0x39, 0xc6, 0x00, 0x00, 0x00, 0x10, 0x49,
+    0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x10, 0xf8, 0xf0, 0x81, 0x81, 0x51, 0xa0, 0x1e, 0x00, 0x0b, 0x6a, 0x02, 0x81,
+    0x2b, 0x76, 0xb1, 0x28, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+
 TEST_F(CellFiles, AreReadByTheirEnding) {
   const model::MeshData mesh = box({-0.5, -0.5, -0.5}, {2.5, 3.5, 4.5});
   std::string obj, ply =
@@ -187,9 +194,14 @@ TEST_F(CellFiles, AreReadByTheirEnding) {
     EXPECT_EQ(cells->size(), 60u) << file;
   }
   // A letter L, dark on light; the image's last row is y = 0.
-  const auto image = read_cells(write("l.pgm", std::string("P5 3 2 255\n") + "\x10\xf0\xf0" + "\x01\x10\x7f"), cubic);
-  ASSERT_TRUE(image.ok()) << image.error().text();
-  EXPECT_EQ(*image, (std::vector<Cell>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {0, 1, 0}}));
+  const std::string png(std::begin(letter_l), std::end(letter_l));
+  const std::string pgm = std::string("P5 3 2 255\n") + "\x10\xf0\xf0" + "\x01\x10\x7f";
+  for (const auto& file : {write("l.png", png), write("l.pgm", pgm)}) {
+    const auto image = read_cells(file, cubic);
+    ASSERT_TRUE(image.ok()) << image.error().text();
+    EXPECT_EQ(*image, (std::vector<Cell>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {0, 1, 0}}));
+  }
+  EXPECT_FALSE(read_cells(write("cut.png", png.substr(0, 50)), cubic).ok());
   EXPECT_FALSE(read_cells(write("white.pgm", std::string("P5 2 2 255\n") + "\xff\xff\xff\xff"), cubic).ok());
   EXPECT_EQ(read_cells(write("a.csv", "1,2,3\n"), cubic)->size(), 1u);
   EXPECT_FALSE(read_cells(folder / "missing.csv", cubic).ok());
