@@ -125,6 +125,7 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
     for (std::size_t i = c * catoms_a_chunk; i < std::min(count, (c + 1) * catoms_a_chunk); ++i) {
       const std::uint32_t id = all ? narrow<std::uint32_t>(i) : active_[i];
       if (!all) prefetch(std::span(active_).subspan(i));
+      else if (sending_ && options_.active_sets && !has_something_to_do(id)) continue;
       if (!ensemble_.has(id)) continue;
       ++processed;
       Catom catom(*this, id, shared);
@@ -218,20 +219,33 @@ Result<void> CatomWorld::run(std::int64_t most_ticks) {
   return {};
 }
 
-bool CatomWorld::idle() const { return !somebody_ticks_ && post_.receivers().empty(); }
+bool CatomWorld::idle() const {
+  if (!post_.receivers().empty()) return false;
+  for (std::uint32_t catom = 0; somebody_ticks_ && catom < ensemble_.count(); ++catom)
+    if (ensemble_.has(catom) && has_something_to_do(catom)) return false;
+  return true;
+}
+
+bool CatomWorld::has_something_to_do(std::uint32_t catom) const {
+  if (post_.receivers().contains(catom)) return true;
+  return std::any_of(modules_.begin(), modules_.end(), [&](const auto& modules) { return modules->acts(catom); });
+}
 
 // Steps 1 to 5 of one catom; making the Catom has renewed the capacity of its adapters.
 void CatomWorld::process(Catom& catom) {
-  for (const auto& modules : modules_) {
-    if (modules->new_tick == nullptr) continue;
-    catom.running_ = modules.get();
-    modules->new_tick(modules->state(catom.id_), catom);
-  }
-  catom.send_waiting();
-  const Called called = deliver(catom);
+  Called called = 0;
   for (std::size_t i = 0; i < modules_.size(); ++i) {
     CodeModules& modules = *modules_[i];
-    if (modules.end_tick == nullptr || (modules.new_tick == nullptr && (called >> i & 1) == 0)) continue;
+    if (!modules.acts(catom.id_)) continue;
+    called |= Called{1} << i;
+    catom.running_ = &modules;
+    modules.new_tick(modules.state(catom.id_), catom);
+  }
+  catom.send_waiting();
+  called |= deliver(catom);
+  for (std::size_t i = 0; i < modules_.size(); ++i) {
+    CodeModules& modules = *modules_[i];
+    if (modules.end_tick == nullptr || (called >> i & 1) == 0) continue;
     catom.running_ = &modules;
     modules.end_tick(modules.state(catom.id_), catom);
   }

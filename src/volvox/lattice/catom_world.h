@@ -93,6 +93,7 @@ class CatomWorld {
   Result<void> add_code_modules(std::unique_ptr<CodeModules> modules);
   Result<void> added(std::size_t first);
   bool everyone() const { return somebody_ticks_ || !options_.active_sets; }
+  bool has_something_to_do(std::uint32_t catom) const;
   // work(catom) for the active catoms, or for all of them.
   template <class Work>
   Result<void> each_catom(bool all, const Work& work);

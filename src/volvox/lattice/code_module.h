@@ -15,8 +15,9 @@
 //   VOLVOX_TYPE(Flood, source, hops)
 //
 // All of these functions may be left out. A code module without new_tick acts on messages only: in a tick without
-// messages for it, it is not called at all, and end_tick neither. Catoms are processed in parallel: code modules must
-// not share data that changes.
+// messages for it, it is not called at all, and end_tick neither. One with new_tick and `bool rests() const` does so
+// whenever a tick begins and rests() is true. Catoms are processed in parallel: code modules must not share data that
+// changes.
 #pragma once
 
 #include <memory>
@@ -59,6 +60,10 @@ class CodeModules {
   // Null: it has no such function.
   using Function = void (*)(void* state, Catom& catom);
   Function start = nullptr, new_tick = nullptr, end_tick = nullptr;
+  bool (*rests)(const void* state) = nullptr;
+
+  // Whether it does something in a tick without messages.
+  bool acts(std::uint32_t catom) const { return new_tick != nullptr && (rests == nullptr || !rests(state(catom))); }
 
  protected:
   std::byte* data_ = nullptr;
@@ -107,6 +112,8 @@ class ProgramArray final : public CodeModules {
       start = [](void* state, Catom& catom) { static_cast<Program*>(state)->start(catom); };
     if constexpr (requires(Program p, Catom & c) { p.new_tick(c); })
       new_tick = [](void* state, Catom& catom) { static_cast<Program*>(state)->new_tick(catom); };
+    if constexpr (requires(const Program p) { p.rests(); })
+      rests = [](const void* state) -> bool { return static_cast<const Program*>(state)->rests(); };
     if constexpr (requires(Program p, Catom & c) { p.end_tick(c); })
       end_tick = [](void* state, Catom& catom) { static_cast<Program*>(state)->end_tick(catom); };
     if constexpr (requires(Mailboxes<Program> & boxes) { Program::mailboxes(boxes); }) {

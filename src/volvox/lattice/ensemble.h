@@ -34,6 +34,8 @@ class Ensemble {
   }
   Occupancy::Around around(std::uint32_t module) const { return occupancy_.around(cells_, cells_[module]); }
 
+  // Of a cell within range, occupied or not.
+  Occupancy::Around around(const Cell& cell) const { return occupancy_.around(cells_, pack(cell)); }
   void prefetch(std::uint32_t module) const { __builtin_prefetch(&cells_[module]); }
 
   // Links between neighbours, each counted once.

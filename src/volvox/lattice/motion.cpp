@@ -41,9 +41,9 @@ bool Referee::wins(const Ensemble& ensemble, std::uint64_t key_of_tick, const Ro
   const Lattice& lattice = ensemble.lattice();
   const Cell here = ensemble.cell(roll.catom);
   for (const int way : {roll.to(), roll.beyond()}) {
-    const Cell cell = lattice.neighbor(here, way);
+    const auto beside = ensemble.around(lattice.neighbor(here, way));
     for (int port = 0; port < 6; ++port) {
-      const std::uint32_t other = ensemble.at(lattice.neighbor(cell, port));
+      const std::uint32_t other = beside.at(port);
       if (other == nobody || other == roll.catom) continue;
       if (goes_through(other, Lattice::opposite(port)) && before(other)) return false;
     }

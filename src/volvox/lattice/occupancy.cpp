@@ -25,14 +25,6 @@ std::size_t Occupancy::bytes_needed(std::size_t modules, double cells_of_box) {
   return 4 * std::bit_ceil(2 * modules + 1);
 }
 
-bool Occupancy::fits(const Cell& c) const {
-  const auto inside = [](std::int32_t v, std::int32_t low, std::uint32_t size) {
-    return v > low && std::int64_t{v} - low < std::int64_t{size} - 1;
-  };
-  return inside(c.x, low_.x, size_.x) && inside(c.y, low_.y, size_.y) &&
-         (lattice_.flat() || inside(c.z, low_.z, size_.z));
-}
-
 bool Occupancy::make_grid(std::span<const PackedCell> cells, bool grows) {
   Cell low{farthest_cell, farthest_cell, farthest_cell}, high{-farthest_cell, -farthest_cell, -farthest_cell};
   std::size_t modules = 0;

@@ -52,17 +52,17 @@ class Occupancy {
     return table_[slot_of(cells, cell)];
   }
 
-  // The surroundings of one occupied cell: at(port) is a look-up.
+  // The surroundings of one cell: at(port) is a look-up.
   class Around {
    public:
     std::uint32_t at(int port) const {
       return is_grid_ ? of_->grid_[index_ + of_->strides_[parity_][port]]
-                      : of_->table_[of_->slot_of(cells_, cell_ + of_->offsets_[parity_][port])];
+                      : of_->at(cells_, cell_ + of_->offsets_[parity_][port]);
     }
     // Brings what at(port) reads into the cache.
     void prefetch(int port) const {
-      __builtin_prefetch(is_grid_ ? &of_->grid_[index_ + of_->strides_[parity_][port]]
-                                  : &of_->table_[of_->home(cell_ + of_->offsets_[parity_][port])]);
+      if (is_grid_) __builtin_prefetch(&of_->grid_[index_ + of_->strides_[parity_][port]]);
+      else if (!of_->is_grid_) __builtin_prefetch(&of_->table_[of_->home(cell_ + of_->offsets_[parity_][port])]);
     }
 
    private:
@@ -77,8 +77,9 @@ class Occupancy {
   Around around(std::span<const PackedCell> cells, PackedCell cell) const {
     Around a;
     const Cell c = unpack(cell);
-    a.of_ = this, a.cells_ = cells, a.cell_ = cell, a.parity_ = lattice_.parity(c), a.is_grid_ = is_grid_;
-    if (is_grid_) a.index_ = index(c);
+    a.of_ = this, a.cells_ = cells, a.cell_ = cell, a.parity_ = lattice_.parity(c);
+    a.is_grid_ = is_grid_ && fits(c);
+    if (a.is_grid_) a.index_ = index(c);
     return a;
   }
 
@@ -90,13 +91,20 @@ class Occupancy {
  private:
   static constexpr std::size_t outside = ~std::size_t{0};
 
-  // The number of a cell within the grid. Occupied cells are never at its border.
+  // The number of a cell within the grid.
   std::size_t index(const Cell& c) const {
     const std::uint32_t x = c.x - low_.x, y = c.y - low_.y, z = c.z - low_.z;  // negative ones are large
     if (x >= size_.x || y >= size_.y || z >= size_.z) return outside;
     return (std::size_t{z} * size_.y + y) * size_.x + x;
   }
-  bool fits(const Cell& c) const;
+  // Within the grid, and not at its border: occupied cells are, and cells beside them may not be.
+  bool fits(const Cell& c) const {
+    const auto inside = [](std::int32_t v, std::int32_t low, std::uint32_t size) {
+      return v > low && std::int64_t{v} - low < std::int64_t{size} - 1;
+    };
+    return inside(c.x, low_.x, size_.x) && inside(c.y, low_.y, size_.y) &&
+           (lattice_.flat() || inside(c.z, low_.z, size_.z));
+  }
   bool make_grid(std::span<const PackedCell> cells, bool grows);
   void make_table(std::size_t modules);
   // Where the cell is, or the free slot where it would be.

@@ -9,8 +9,8 @@ namespace volvox::lattice {
 struct Roller {
   bool rolls = false;  // others stay
 
+  bool rests() const { return !rolls; }
   void new_tick(Catom& catom) const {
-    if (!rolls) return;
     bool taken[6];
     for (int port = 0; port < 6; ++port) taken[port] = catom.has_neighbor(port);
     for (int port = 0; port < 6; ++port) {

@@ -1,6 +1,8 @@
 // Adapters, mailboxes and code modules: DPRSim's steps 1 to 5, and what bad programs get.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "volvox/lattice/catom_world.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/programs/gradient.h"
@@ -162,6 +164,48 @@ TEST(CodeModule, IsCalledInTheOrderOfFigure3) {
               "nhe"
               "ne");
   }
+}
+
+// Counts to a number, then rests until a message makes it count again.
+struct Counter {
+  std::uint32_t left = 0, ticks = 0, ends = 0;
+  bool rests() const { return left == 0; }
+  void new_tick(Catom& catom) {
+    ++ticks;
+    if (--left == 0) catom.broadcast(Token{}, 5);
+  }
+  void heard(Catom&, int, const Token&) { left = 2; }
+  void end_tick(Catom&) { ++ends; }
+  static void mailboxes(Mailboxes<Counter>& boxes) { boxes.link<&Counter::heard>(5); }
+};
+VOLVOX_TYPE(Counter, left, ticks, ends)
+
+TEST(CodeModule, ThatRestsActsOnMessagesOnly) {
+  std::set<std::uint64_t> hashes;
+  for (const bool active : {true, false}) {
+    CatomWorld world(Lattice(Kind::square), {.active_sets = active});
+    ASSERT_TRUE(world.load<Counter>().ok());
+    ASSERT_TRUE(world.add_box({0, 0, 0}, {2, 0, 0}).ok());
+    world.state<Counter>(0)->left = 3;
+    ASSERT_TRUE(world.start().ok());
+    ASSERT_TRUE(world.tick().ok());
+    EXPECT_EQ(world.processed(), active ? 1u : 3u);
+    for (int t = 1; t < 4; ++t) ASSERT_TRUE(world.tick().ok());
+    // It ticked in 0, 1 and 2, and told the next, who heard it in tick 3.
+    EXPECT_EQ(world.state<Counter>(0)->ticks, 3u);
+    EXPECT_EQ(world.state<Counter>(0)->ends, 3u);
+    EXPECT_EQ(world.state<Counter>(1)->ticks, 0u);
+    EXPECT_EQ(world.state<Counter>(1)->ends, 1u);
+    EXPECT_EQ(world.state<Counter>(1)->left, 2u);
+    EXPECT_FALSE(world.idle());
+    for (int t = 4; t < 12; ++t) ASSERT_TRUE(world.tick().ok());
+    ASSERT_TRUE(world.remove(0).ok());
+    ASSERT_TRUE(world.remove(2).ok());
+    ASSERT_TRUE(world.run(100).ok());
+    EXPECT_TRUE(world.idle());
+    hashes.insert(world.hash());
+  }
+  EXPECT_EQ(hashes.size(), 1u);
 }
 
 template <class Program>
