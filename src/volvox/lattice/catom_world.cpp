@@ -122,9 +122,10 @@ Result<void> CatomWorld::each_catom(bool all, const Work& work) {
     Catom::Shared shared{post_.take_writer(), {}, {}};
     std::size_t processed = 0;
     Failure failure;
-    for (std::size_t i = c * catoms_a_chunk; i < std::min(count, (c + 1) * catoms_a_chunk); ++i) {
+    const std::size_t end = std::min(count, (c + 1) * catoms_a_chunk);
+    for (std::size_t i = c * catoms_a_chunk; i < end; ++i) {
       const std::uint32_t id = all ? narrow<std::uint32_t>(i) : active_[i];
-      if (!all) prefetch(std::span(active_).subspan(i));
+      if (!all) prefetch(std::span(active_).subspan(i, end - i));  // beyond it another thread may be writing
       else if (sending_ && options_.active_sets && !has_something_to_do(id)) continue;
       if (!ensemble_.has(id)) continue;
       ++processed;
