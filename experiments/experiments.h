@@ -13,6 +13,9 @@ void register_experiments(ExperimentRegistry& registry);
 namespace arenas {
 void register_experiments(ExperimentRegistry& registry);
 }
+namespace dprsim {
+void register_experiments(ExperimentRegistry& registry);
+}
 namespace remod3d {
 void register_experiments(ExperimentRegistry& registry);
 }

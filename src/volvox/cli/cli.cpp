@@ -13,6 +13,7 @@
 #include "experiments.h"
 #include "volvox/base/index.h"
 #include "volvox/base/isa.h"
+#include "volvox/cli/bench_lattice.h"
 #include "volvox/cli/commands.h"
 #include "volvox/cli/numbers.h"
 #include "volvox/cli/parser.h"
@@ -106,6 +107,7 @@ struct Arguments {
   SweepArguments sweep;
   BenchArguments bench;
   BenchEnginesArguments bench_engines;
+  BenchLatticeArguments bench_lattice;
   CrosscheckArguments crosscheck;
   NetArguments net;
   ScanArguments scan;
@@ -350,6 +352,7 @@ void add_others(CLI::App& app, Arguments& a) {
   bench->add_flag("--json", a.bench.json, "print JSON");
 
   add_bench_engines(*bench, a);
+  add_bench_lattice(*bench, a.bench_lattice);
 
   CLI::App* make = app.add_subcommand("new", "begin a behavior, a robot or an experiment of your own");
   make->footer("\nExamples:\n  volvox new behavior my_walk\n  volvox new robot my_module --in projects/my_module");
@@ -546,7 +549,9 @@ int parse_and_run(int argc, char** argv, sim::Library& library) {
   if (app.got_subcommand("info"))
     return a.info_names ? parameter_names_command(a.info_thing, library) : info_command(a.info_thing, library);
   if (app.got_subcommand("bench")) {
-    const bool engines = app.get_subcommand("bench")->got_subcommand("engines");
+    const CLI::App* bench = app.get_subcommand("bench");
+    if (bench->got_subcommand("lattice")) return bench_lattice_command(a.bench_lattice, log);
+    const bool engines = bench->got_subcommand("engines");
     return engines ? bench_engines_command(a.bench_engines, library, log) : bench_command(a.bench, library, log);
   }
   if (app.got_subcommand("new")) return new_command(a.new_kind, a.new_name, a.new_folder);

@@ -1,4 +1,4 @@
-// Reads meshes and images from the bytes of files. Internal to model/.
+// Reads meshes and images from the bytes of files: for models, and for the cells of lattices (lattice/).
 // What is read is immutable and shared by all that use it.
 #pragma once
 

@@ -1,0 +1,155 @@
+#include "flood.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "volvox/base/csv.h"
+#include "volvox/base/random.h"
+#include "volvox/base/text.h"
+#include "volvox/lattice/cell_files.h"
+#include "volvox/lattice/programs/flood.h"
+#include "volvox/lattice/scenes.h"
+#include "volvox/report/chart.h"
+
+namespace volvox::experiments::dprsim {
+namespace {
+
+using lattice::Cell;
+using lattice::nobody;
+
+double number(const sim::Setup& setup, const std::string& name) {
+  return std::strtod(setup.settings.at(name).c_str(), nullptr);
+}
+
+// A box of cells of which a random part is occupied; the middle always is, and is the first.
+Result<std::vector<Cell>> box_with_holes(const sim::Setup& setup, bool flat) {
+  const std::int32_t side = truncated<std::int32_t>(number(setup, "side")), layers = flat ? 1 : side;
+  const double box = real(side) * side * layers;
+  // Each catom also has 12 bytes in the list of cells.
+  const auto catoms = truncated<std::size_t>(box * number(setup, "filled")) + 1;
+  if (const auto fits = lattice::check_memory(catoms, box, sizeof(lattice::Flood) + 12); !fits.ok())
+    return fits.error();
+  RandomStream random(setup.seed, 0, "holes");
+  const Cell middle{side / 2, side / 2, layers / 2};
+  std::vector<Cell> cells = {middle};
+  for (std::int32_t z = 0; z < layers; ++z)
+    for (std::int32_t y = 0; y < side; ++y)
+      for (std::int32_t x = 0; x < side; ++x)
+        if (random.chance(number(setup, "filled")) && Cell{x, y, z} != middle) cells.push_back({x, y, z});
+  return cells;
+}
+
+}  // namespace
+
+Result<std::vector<model::ParameterDesc>> Flood::parameters(const std::filesystem::path&) const {
+  return std::vector<model::ParameterDesc>{
+      {"lattice", "cubic", {}, {}, {"square", "hex", "cubic", "bcc", "fcc"}, "the lattice of the catoms", 0},
+      {"cells",
+       "",
+       {},
+       {},
+       {},
+       "a file with the cells of the catoms, the source first: a list (.csv), an image or a "
+       "closed mesh in m; empty: a box with holes",
+       0},
+      {"pitch", "1", 1e-9, 1e9, {}, "distance of neighbours in m, for cells from a mesh", 0},
+      {"side", "30", 1, 300, {}, "cells along each side of the box", 0, true},
+      {"filled", "0.8", 0, 1, {}, "part of the cells that have a catom; where the others are, chance decides", 0},
+      {"capacity", "0", 0, 1e6, {}, "of an adapter, in bytes a tick (a message has 4); 0: not limited", 0, true}};
+}
+
+Result<model::WorldModel> Flood::init(sim::Setup& setup) {
+  const auto kind = lattice::kind_named(setup.settings.at("lattice"));
+  if (!kind.ok()) return kind.error();
+  lattice::WorldOptions options{.seed = setup.seed};
+  if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
+  const lattice::Lattice lattice(*kind, number(setup, "pitch"));
+  const std::string& file = setup.settings.at("cells");
+  const auto cells = file.empty() ? box_with_holes(setup, lattice.flat()) : lattice::read_cells(file, lattice);
+  if (!cells.ok()) return cells.error();
+  world_ = std::make_unique<lattice::CatomWorld>(lattice, options);
+  if (const auto done = world_->load<lattice::Flood>(); !done.ok()) return done.error();
+  if (const auto done = world_->add(*cells); !done.ok()) return done.error();
+  world_->state<lattice::Flood>(source_)->source = true;
+  if (const auto done = world_->start(); !done.ok()) return done.error();
+  model::WorldModel world;
+  world.name = "flood";
+  world.run.duration = Time::seconds(5.0);
+  world.run.engine = "none";
+  return world;
+}
+
+void Flood::before_tick(sim::Simulation&) {
+  if (const auto done = world_->tick(); !done.ok()) throw std::runtime_error(done.error().text());
+  std::uint64_t reached = 0;
+  for (std::uint32_t i = 0; i < world_->ensemble().count(); ++i)
+    reached += world_->state<lattice::Flood>(i)->hops != lattice::Flood::unreached ? 1 : 0;
+  reached_.push_back(reached);
+}
+
+// What is connected with the source, found by breadth-first search.
+Flood::Expected Flood::expected() const {
+  const lattice::Ensemble& ensemble = world_->ensemble();
+  std::vector<std::uint32_t> distance(ensemble.count(), nobody), found = {source_};
+  distance[source_] = 0;
+  Expected e;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto around = ensemble.around(found[i]);
+    e.farthest = std::max(e.farthest, distance[found[i]]);
+    for (int port = 0; port < ensemble.lattice().ports(); ++port) {
+      const std::uint32_t next = around.at(port);
+      if (next == nobody) continue;
+      ++e.links;
+      if (distance[next] != nobody) continue;
+      distance[next] = distance[found[i]] + 1;
+      found.push_back(next);
+    }
+  }
+  e.links /= 2;
+  e.catoms = found.size();
+  return e;
+}
+
+void Flood::shutdown(const sim::Simulation&, sim::Metrics& metrics) {
+  const Expected e = expected();
+  const bool complete = !reached_.empty() && reached_.back() == e.catoms;
+  const auto all = std::find(reached_.begin(), reached_.end(), e.catoms);
+  metrics.set("catoms", real(world_->ensemble().size()), "number of catoms");
+  metrics.set("connected", real(e.catoms), "catoms that the source can reach");
+  metrics.set("reached", reached_.empty() ? 0 : real(reached_.back()), "catoms that the wave has reached");
+  metrics.set("ticks_to_all", sim::measured_if(complete, real(all - reached_.begin())),
+              "the tick in which the last of them was reached; the source sends in tick 0");
+  metrics.set("eccentricity", e.farthest, "links from the source to the farthest of them: the least number of ticks");
+  metrics.set("messages", real(world_->traffic().delivered), "delivered");
+  metrics.set("messages_expected", real(2 * e.links - (e.catoms - 1)), "2 E - (N - 1), once all have been read");
+  metrics.set("bytes_per_catom", real(world_->memory_bytes()) / real(world_->ensemble().count()), "memory");
+  const std::uint64_t hash = world_->hash();
+  metrics.set("catoms_hash_high", high_word(hash), "the state hash of the catoms, its upper 32 bits");
+  metrics.set("catoms_hash_low", low_word(hash), "the lower 32 bits");
+}
+
+Result<void> Flood::write(const std::filesystem::path& folder) const {
+  Csv csv({"tick", "reached"});
+  report::Curve curve{.label = "catoms reached", .points = {}, .join = report::Join::steps};
+  for (std::size_t tick = 0; tick < reached_.size(); ++tick) {
+    csv.row(tick, reached_[tick]);
+    curve.points.push_back({real(tick), real(reached_[tick])});
+  }
+  if (auto written = write_file(folder / "reached.csv", csv.text()); !written.ok()) return written;
+  report::Panel panel;
+  panel.x.label = "tick";
+  panel.y.label = "catoms";
+  panel.curves = {curve};
+  return write_file(folder / "reached.svg",
+                    svg(report::Chart{.title = "A wave floods the ensemble", .panels = {panel}}));
+}
+
+void Flood::archive_state(Archive& ar) {
+  world_->archive(ar);
+  ar("reached", reached_);
+}
+
+}  // namespace volvox::experiments::dprsim

@@ -1,0 +1,141 @@
+#include "volvox/lattice/catom.h"
+
+#include <fmt/format.h>
+
+#include "volvox/lattice/catom_world.h"
+
+namespace volvox::lattice {
+namespace {
+
+// The last steps of SplitMix64: one to one, so that no two catoms have the same key.
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+std::uint64_t catom_key(std::uint64_t key_of_tick, std::uint32_t catom) {
+  return mix(key_of_tick + 0x9E3779B97F4A7C15ull * catom);
+}
+
+Catom::Catom(CatomWorld& world, std::uint32_t id, Shared& shared)
+    : world_(world),
+      id_(id),
+      ports_(world.ensemble_.lattice().ports()),
+      shared_(shared),
+      around_(world.ensemble_.around(id)),
+      steps_left_(world.options_.most_steps),
+      limited_(world.options_.capacity != unlimited),
+      waiting_(world.waiting_.find(id)) {
+  if (limited_) left_.fill(world.options_.capacity);
+}
+
+std::int64_t Catom::tick() const { return world_.tick_; }
+std::uint64_t Catom::key() const { return catom_key(world_.key_, id_); }
+
+RandomStream& Catom::random() {
+  count_step();
+  if (!random_) random_.emplace(world_.key_, id_, "catom");
+  return *random_;
+}
+
+void Catom::roll(int pivot, Turn turn) {
+  count_step();
+  const Kind kind = world_.ensemble_.lattice().kind();
+  if (kind != Kind::hex)
+    throw CatomError(fmt::format("it wants to roll on a {} lattice; catoms roll on hex", name(kind)));
+  if (pivot < 0 || pivot >= ports_ || around_.at(pivot) == nobody)
+    throw CatomError(fmt::format("it wants to roll about port {}, where no neighbour is", pivot));
+  if (rolls_) throw CatomError("it wants to roll twice in one tick");
+  if (!world_.sending_) throw CatomError("it wants to roll before the first tick");
+  rolls_ = true;
+  shared_.rolls.push_back({id_, narrow<std::uint8_t>(pivot), turn});
+}
+
+void Catom::never_stops() const {
+  steps_left_ = 0;  // a code module that catches this gets no further
+  throw CatomError(fmt::format("it does not stop: more than {} steps in one tick", world_.options_.most_steps));
+}
+
+void Catom::check(int port, Mailbox mailbox, const TypeInfo& type) const {
+  count_step();
+  if (port < 0 || port >= ports_)
+    throw CatomError(fmt::format("it sends at port {}, but has the ports 0 to {}", port, ports_ - 1));
+  const TypeInfo* expected = world_.mailboxes_[mailbox].type;
+  if (expected != nullptr && expected != &type && expected->key != type.key) {
+    throw CatomError(fmt::format("it sends a message of type {} to mailbox {}, which is for messages of type {}",
+                                 type.name, mailbox, expected->name));
+  }
+}
+
+void Catom::too_large(const TypeInfo& type, std::size_t size, std::size_t most) const {
+  throw CatomError(
+      fmt::format("its message of type {} has {} bytes; the type allows at most {}", type.name, size, most));
+}
+
+void Catom::put(int port, Mailbox mailbox, std::span<const std::byte> content) {
+  const std::uint32_t to = around_.at(port);
+  if (to == nobody) {
+    ++shared_.traffic.lost;
+    return;
+  }
+  const bool nothing_waits = waiting_ == nullptr || (*waiting_)[port].empty();
+  if (world_.sending_ && nothing_waits && (!limited_ || (left_[port] > 0 && content.size() <= left_[port]))) {
+    if (limited_) left_[port] -= narrow<std::uint32_t>(content.size());
+    transmit(port, to, mailbox, content);
+    return;
+  }
+  queue(port, to, mailbox, content);
+  if (world_.sending_) send_waiting(port, (*waiting_)[port]);
+}
+
+void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<const std::byte> content) {
+  Envelope envelope;
+  envelope.sender = id_;
+  envelope.size = narrow<std::uint16_t>(content.size());
+  envelope.port = narrow<std::uint8_t>(Lattice::opposite(port));
+  envelope.mailbox = mailbox;
+  world_.post_.send(shared_.writer, to, envelope, content.data());
+  ++shared_.traffic.sent;
+}
+
+void Catom::queue(int port, std::uint32_t peer, Mailbox mailbox, std::span<const std::byte> content) {
+  if (waiting_ == nullptr) waiting_ = &world_.waiting_.get(id_);
+  PortQueue& waiting = (*waiting_)[port];
+  if (waiting.size() >= world_.options_.most_waiting) {
+    throw CatomError(fmt::format("{} messages wait at its port {}: it sends more than the capacity of {} bytes a tick",
+                                 waiting.size(), port, world_.options_.capacity));
+  }
+  waiting.push(mailbox, content);
+  waiting.peer = peer;
+}
+
+void Catom::send_waiting() {
+  if (waiting_ == nullptr) return;
+  for (int port = 0; port < ports_; ++port) send_waiting(port, (*waiting_)[port]);
+}
+
+void Catom::send_waiting(int port, PortQueue& queue) {
+  if (queue.empty()) return;
+  if (around_.at(port) != queue.peer) {
+    shared_.traffic.lost += queue.size();
+    queue.clear();
+    return;
+  }
+  while (!queue.empty() && (!limited_ || left_[port] > 0)) {
+    const PortQueue::Front front = queue.front();
+    if (limited_) {
+      const std::uint32_t size = narrow<std::uint32_t>(front.content.size());
+      const std::uint32_t step = std::min(size - queue.moved, left_[port]);
+      left_[port] -= step;
+      queue.moved += step;
+      if (queue.moved < size) return;
+    }
+    transmit(port, queue.peer, front.mailbox, front.content);
+    queue.pop();
+  }
+}
+
+}  // namespace volvox::lattice

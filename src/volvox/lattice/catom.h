@@ -1,0 +1,113 @@
+// Everything that a code module can know and do: its catom's ports, messages, clock and random numbers. One exists
+// while a catom is processed in a tick (CatomWorld), by one thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "volvox/base/random.h"
+#include "volvox/base/type.h"
+#include "volvox/lattice/message.h"
+#include "volvox/lattice/motion.h"
+#include "volvox/lattice/occupancy.h"
+#include "volvox/lattice/post.h"
+#include "volvox/lattice/waiting.h"
+
+namespace volvox::lattice {
+
+class CatomWorld;
+class CodeModules;
+
+// Messages since the start. Lost ones had no receiver: no neighbour, or one that was removed before it read them.
+struct Traffic {
+  std::uint64_t sent = 0, delivered = 0, lost = 0;
+  std::uint64_t unread = 0;  // delivered, but no code module has linked the mailbox
+};
+VOLVOX_TYPE(Traffic, sent, delivered, lost, unread)
+
+using Mailbox = std::uint8_t;
+inline constexpr int no_port = -1;
+
+// A code module asked for something that cannot be. The tick ends with an error that names catom and code module.
+class CatomError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Of a catom in a tick; no two catoms have the same.
+std::uint64_t catom_key(std::uint64_t key_of_tick, std::uint32_t catom);
+
+class Catom {
+ public:
+  CatomId id() const { return id_; }
+  std::int64_t tick() const;            // the first is 0
+  int ports() const { return ports_; }  // as many as a cell of the lattice has neighbours
+  bool has_neighbor(int port) const {
+    count_step();
+    return port >= 0 && port < ports_ && around_.at(port) != nobody;
+  }
+
+  // Sends to the neighbour at a port. The message is delivered in the next tick, or later if the capacity of the
+  // adapter is used up. Without a neighbour it is lost.
+  template <class T>
+  void send(int port, const T& message, Mailbox mailbox = 0) {
+    check(port, mailbox, type_of<T>());
+    with_bytes(message, [&](std::span<const std::byte> content) {
+      if (content.size() > most_bytes_of<T>()) too_large(type_of<T>(), content.size(), most_bytes_of<T>());
+      put(port, mailbox, content);
+    });
+  }
+  // To all neighbours, except the one at a port.
+  template <class T>
+  void broadcast(const T& message, Mailbox mailbox = 0, int except = no_port) {
+    for (int port = 0; port < ports(); ++port)
+      if (port != except && has_neighbor(port)) send(port, message, mailbox);
+  }
+
+  // Asks to roll about the neighbour at a port, after this tick (motion.h). Whether it could is seen in the next.
+  void roll(int pivot, Turn turn);
+
+  // What chance decides between catoms in one tick is decided by this number: all have another one, in every tick
+  // another, and the lowest wins. Nobody is preferred, and no order of processing can matter.
+  std::uint64_t key() const;
+  RandomStream& random();  // begins anew in every tick
+
+ private:
+  friend class CatomWorld;
+  // What the catoms of one chunk do together: one thread processes them.
+  struct Shared {
+    Post::Writer writer;
+    Traffic traffic;
+    std::vector<Roll> rolls;
+  };
+  Catom(CatomWorld& world, std::uint32_t id, Shared& shared);
+
+  void count_step() const {
+    if (steps_left_-- == 0) never_stops();
+  }
+  [[noreturn]] void never_stops() const;
+  void check(int port, Mailbox mailbox, const TypeInfo& type) const;
+  [[noreturn]] void too_large(const TypeInfo& type, std::size_t size, std::size_t most) const;
+  void put(int port, Mailbox mailbox, std::span<const std::byte> content);
+  void transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<const std::byte> content);
+  void queue(int port, std::uint32_t peer, Mailbox mailbox, std::span<const std::byte> content);
+  void send_waiting();
+  void send_waiting(int port, PortQueue& queue);
+
+  CatomWorld& world_;
+  std::uint32_t id_;
+  int ports_;
+  Shared& shared_;
+  Occupancy::Around around_;
+  const CodeModules* running_ = nullptr;
+  mutable std::uint32_t steps_left_;
+  bool limited_;                                // the capacity of the adapters
+  std::array<std::uint32_t, most_ports> left_;  // bytes of each adapter's capacity, if it is limited
+  PortQueues* waiting_ = nullptr;
+  bool rolls_ = false;
+  std::optional<RandomStream> random_;
+};
+
+}  // namespace volvox::lattice

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include "volvox/lattice/catom_world.h"
+
+namespace volvox::lattice {
+
+void CatomWorld::archive(Archive& ar) {
+  ensemble_.archive(ar);
+  if (ar.loading()) {
+    post_.clear();
+    waiting_.clear();
+    post_.resize(ensemble_.count());
+    waiting_.resize(ensemble_.count());
+    failed_ = false;
+    failure_ = {};
+  }
+  ar.section("lattice", "world");
+  ar("seed", options_.seed);
+  ar("tick", tick_);
+  ar("started", started_);
+  ar("traffic", traffic_);
+  ar("motion", motion_);
+  std::uint64_t code_modules = modules_.size();
+  ar("code_modules", code_modules);
+  if (code_modules != modules_.size()) ar.fail("the snapshot has other code modules");
+  for (const auto& modules : modules_) {
+    std::uint64_t key = modules->type().key;
+    ar("type", key);
+    if (key != modules->type().key)
+      ar.fail(fmt::format("the snapshot was made with another code module than {}", modules->type().name));
+    if (ar.loading()) modules->resize(ar.ok() ? ensemble_.count() : 0);
+    modules->archive(ar);
+  }
+  begin_keys();
+  ar.section("lattice", "messages");
+  archive_messages(ar);
+  ar.section("lattice", "waiting");
+  archive_waiting(ar);
+  if (ar.loading() && !ar.ok())
+    for (const auto& modules : modules_) modules->resize(ensemble_.count());
+}
+
+std::uint64_t CatomWorld::hash() {
+  HashArchive ar;
+  archive(ar);
+  return ar.value();
+}
+
+// Receivers in ascending order, then nobody; for each its messages in the order in which they will be read.
+void CatomWorld::archive_messages(Archive& ar) {
+  if (ar.loading()) {
+    load_messages(ar);
+    return;
+  }
+  std::vector<Arrived> arrived;
+  post_.receivers().each([&](std::uint32_t to) {
+    list_arriving(to, arrived);
+    if (arrived.empty()) return;
+    ar("to", to);
+    std::uint32_t count = narrow<std::uint32_t>(arrived.size());
+    ar("count", count);
+    for (const Arrived& a : arrived) {
+      Envelope e = post_.envelope(a.message);
+      ar("sender", e.sender), ar("size", e.size), ar("port", e.port), ar("mailbox", e.mailbox);
+      ar.raw(const_cast<std::byte*>(post_.content(a.message)), e.size);
+    }
+  });
+  std::uint32_t end = nobody;
+  ar("to", end);
+}
+
+void CatomWorld::load_messages(Archive& ar) {
+  Post::Writer writer = post_.take_writer();
+  std::vector<std::byte> content(largest_message);
+  for (;;) {
+    std::uint32_t to = nobody, count = 0;
+    ar("to", to);
+    if (!ar.ok() || to == nobody) break;
+    ar("count", count);
+    for (std::uint32_t i = 0; i < count && ar.ok(); ++i) {
+      Envelope e;
+      ar("sender", e.sender), ar("size", e.size), ar("port", e.port), ar("mailbox", e.mailbox);
+      const bool sound = ensemble_.has(to) && e.sender < ensemble_.count() && e.size <= largest_message &&
+                         e.port < ensemble_.lattice().ports();
+      if (!sound) ar.fail("the snapshot has a damaged message");
+      if (!ar.ok()) break;
+      ar.raw(content.data(), e.size);
+      if (ar.ok()) post_.send(writer, to, e, content.data());
+    }
+  }
+  post_.give_back(writer);
+  post_.turn();
+}
+
+void CatomWorld::archive_waiting(Archive& ar) {
+  const auto archive_queues = [&](std::uint32_t catom) {
+    PortQueues& queues = waiting_.get(catom);
+    for (int port = 0; port < ensemble_.lattice().ports(); ++port) queues[port].archive(ar);
+  };
+  std::uint32_t end = nobody;
+  if (!ar.loading()) {
+    waiting_.who().each([&](std::uint32_t catom) {
+      ar("catom", catom);
+      archive_queues(catom);
+    });
+    ar("catom", end);
+    return;
+  }
+  for (;;) {
+    std::uint32_t catom = nobody;
+    ar("catom", catom);
+    if (!ar.ok() || catom == nobody) return;
+    if (!ensemble_.has(catom)) {
+      ar.fail("the snapshot has a damaged queue of messages");
+      return;
+    }
+    archive_queues(catom);
+    post_.wake_now(catom);
+  }
+}
+
+}  // namespace volvox::lattice

@@ -1,0 +1,313 @@
+#include "volvox/lattice/catom_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace volvox::lattice {
+namespace {
+
+constexpr std::size_t catoms_a_chunk = 256;
+constexpr std::size_t most_code_modules = 64;
+
+}  // namespace
+
+CatomWorld::CatomWorld(const Lattice& lattice, const WorldOptions& options, ThreadPool* threads)
+    : options_(options), threads_(threads), ensemble_(lattice, options.store), mailboxes_(256) {
+  begin_keys();
+}
+CatomWorld::~CatomWorld() = default;
+
+Result<void> CatomWorld::added(std::size_t first) {
+  const std::size_t count = ensemble_.count();
+  post_.resize(count);
+  waiting_.resize(count);
+  for (const auto& modules : modules_) modules->resize(count);
+  if (!started_) return {};
+  active_.clear();
+  for (std::size_t i = first; i < count; ++i) active_.push_back(narrow<std::uint32_t>(i));
+  return each_catom(false, [&](Catom& catom) { start_code_modules(catom); });
+}
+
+Result<void> CatomWorld::add(std::span<const Cell> cells) {
+  const std::size_t first = ensemble_.count();
+  if (cells.size() == 1) {
+    if (const auto one = ensemble_.add(cells[0]); !one.ok()) return one.error();
+  } else if (const auto all = ensemble_.add(cells); !all.ok()) {
+    return all;
+  }
+  return added(first);
+}
+
+Result<void> CatomWorld::add_box(const Cell& low, const Cell& high) {
+  const std::size_t first = ensemble_.count();
+  if (const auto all = ensemble_.add_box(low, high); !all.ok()) return all;
+  return added(first);
+}
+
+Result<void> CatomWorld::remove(CatomId catom) {
+  if (const auto gone = ensemble_.remove(catom); !gone.ok()) return gone;
+  for (std::uint32_t m = post_.take(catom); m != nobody; m = post_.envelope(m).next) ++traffic_.lost;
+  if (PortQueues* queues = waiting_.find(catom)) {
+    for (const PortQueue& queue : *queues) traffic_.lost += queue.size();
+    waiting_.forget(catom);
+  }
+  for (const auto& modules : modules_) modules->reset(catom);
+  return {};
+}
+
+Result<void> CatomWorld::move(CatomId catom, const Cell& to) { return ensemble_.move(catom, to); }
+
+Result<void> CatomWorld::add_code_modules(std::unique_ptr<CodeModules> modules) {
+  const std::string& name = modules->type().name;
+  if (started_) return Error(fmt::format("the code module {} comes too late", name), "load it before start()");
+  if (modules_.size() == most_code_modules)
+    return Error(fmt::format("{} is one code module too many", name), fmt::format("load at most {}", modules_.size()));
+  for (const auto& other : modules_)
+    if (other->type().key == modules->type().key)
+      return Error(fmt::format("the code module {} is loaded twice", name), "load it once");
+  for (const CodeModules::Link& link : modules->links()) {
+    const TypeInfo* type = mailboxes_[link.mailbox].type;
+    if (type != nullptr && type->key != link.type->key) {
+      return Error(fmt::format("the code module {} links mailbox {} to messages of type {}, but it is for messages of "
+                               "type {}",
+                               name, link.mailbox, link.type->name, type->name),
+                   "link another mailbox");
+    }
+  }
+  for (const CodeModules::Link& link : modules->links()) {
+    mailboxes_[link.mailbox].type = link.type;
+    mailboxes_[link.mailbox].linked.push_back({modules.get(), modules_.size(), link.call});
+  }
+  somebody_ticks_ = somebody_ticks_ || modules->new_tick != nullptr;
+  modules->resize(ensemble_.count());
+  modules_.push_back(std::move(modules));
+  return {};
+}
+
+Error CatomWorld::error(const Failure& failure) const {
+  return {fmt::format("tick {}: catom {} at {}, code module {}: {}", tick_, failure.catom,
+                      text(ensemble_.cell(failure.catom)), failure.code_module, failure.what),
+          "correct the code module"};
+}
+
+// The catoms of a front lie far apart in memory: waiting for them would take most of the time. What those to come need
+// is asked for in three steps, each of which needs the one before.
+void CatomWorld::prefetch(std::span<const std::uint32_t> coming) const {
+  constexpr std::size_t receivers = 4, neighbors = 8, own = 12;  // catoms ahead
+  const int ports = ensemble_.lattice().ports();
+  if (coming.size() > own) {
+    const std::uint32_t id = coming[own];
+    ensemble_.prefetch(id);
+    post_.prefetch(id);
+    for (const auto& modules : modules_) __builtin_prefetch(modules->state(id), 1);
+  }
+  if (coming.size() > neighbors && ensemble_.has(coming[neighbors])) {
+    const std::uint32_t id = coming[neighbors];
+    post_.prefetch_arriving(id);
+    const auto around = ensemble_.around(id);
+    for (int port = 0; port < ports; ++port) around.prefetch(port);
+  }
+  if (coming.size() > receivers && ensemble_.has(coming[receivers])) {
+    const auto around = ensemble_.around(coming[receivers]);
+    for (int port = 0; port < ports; ++port)
+      if (const std::uint32_t other = around.at(port); other != nobody) post_.prefetch_receiver(other);
+  }
+}
+
+template <class Work>
+Result<void> CatomWorld::each_catom(bool all, const Work& work) {
+  const std::size_t count = all ? ensemble_.count() : active_.size();
+  const auto chunk = [&](std::size_t c) {
+    Catom::Shared shared{post_.take_writer(), {}, {}};
+    std::size_t processed = 0;
+    Failure failure;
+    const std::size_t end = std::min(count, (c + 1) * catoms_a_chunk);
+    for (std::size_t i = c * catoms_a_chunk; i < end; ++i) {
+      const std::uint32_t id = all ? narrow<std::uint32_t>(i) : active_[i];
+      if (!all) prefetch(std::span(active_).subspan(i, end - i));  // beyond it another thread may be writing
+      else if (sending_ && options_.active_sets && !has_something_to_do(id)) continue;
+      if (!ensemble_.has(id)) continue;
+      ++processed;
+      Catom catom(*this, id, shared);
+      const auto failed = [&](const char* what) {
+        if (failure.catom == nobody)
+          failure = {id, catom.running_ != nullptr ? catom.running_->type().name : "none", what};
+      };
+      try {
+        work(catom);
+      } catch (const std::exception& exception) {
+        failed(exception.what());
+      } catch (...) {
+        failed("it threw something that is no exception");
+      }
+    }
+    post_.give_back(shared.writer);
+    const Traffic& traffic = shared.traffic;
+    const std::lock_guard lock(mutex_);
+    wishes_.insert(wishes_.end(), shared.rolls.begin(), shared.rolls.end());
+    traffic_.sent += traffic.sent, traffic_.delivered += traffic.delivered;
+    traffic_.lost += traffic.lost, traffic_.unread += traffic.unread;
+    processed_ += processed;
+    if (failure.catom < failure_.catom) failure_ = std::move(failure);
+  };
+  processed_ = 0;
+  parallel_for(threads_, (count + catoms_a_chunk - 1) / catoms_a_chunk, 1, chunk);
+  if (failure_.catom == nobody) return {};
+  failed_ = true;
+  return error(failure_);
+}
+
+void CatomWorld::start_code_modules(Catom& catom) {
+  for (const auto& modules : modules_) {
+    if (modules->start == nullptr) continue;
+    catom.running_ = modules.get();
+    modules->start(modules->state(catom.id_), catom);
+  }
+  // What was sent waits for the first tick: before it, adapters have no capacity.
+  if (catom.waiting_ != nullptr) post_.wake_now(catom.id_);
+}
+
+Result<void> CatomWorld::start() {
+  if (started_) return Error("the world was started before", "call start() once");
+  started_ = true;
+  const bool needed =
+      std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->start != nullptr; });
+  if (!needed) return {};
+  return each_catom(true, [&](Catom& catom) { start_code_modules(catom); });
+}
+
+void CatomWorld::begin_keys() {
+  const auto of_tick = [&](std::int64_t tick) {
+    return RandomStream(options_.seed, static_cast<std::uint64_t>(tick), "tick").bits();
+  };
+  key_ = of_tick(tick_);
+  last_key_ = of_tick(tick_ - 1);
+}
+
+Result<void> CatomWorld::tick() {
+  if (!started_) return Error("the world was not started", "call start() first");
+  if (failed_) return error(failure_);
+  if (!everyone()) {
+    active_.clear();
+    post_.receivers().each([&](std::uint32_t catom) { active_.push_back(catom); });
+  }
+  begin_keys();
+  sending_ = true;
+  auto done = each_catom(everyone(), [&](Catom& catom) { process(catom); });
+  sending_ = false;
+  if (!done.ok()) return done;
+  roll_catoms();
+  post_.turn();
+  ++tick_;
+  return {};
+}
+
+void CatomWorld::roll_catoms() {
+  if (wishes_.empty()) return;
+  referee_.decide(ensemble_, key_, wishes_, motion_, threads_);
+  for (const Roll& roll : wishes_) {
+    const Cell to = ensemble_.lattice().neighbor(ensemble_.cell(roll.catom), roll.to());
+    // Far away there is an end of the world; a catom that reaches it stays.
+    if (!ensemble_.move(roll.catom, to).ok()) --motion_.moves, ++motion_.blocked;
+  }
+  wishes_.clear();
+}
+
+Result<void> CatomWorld::run(std::int64_t most_ticks) {
+  for (std::int64_t i = 0; i < most_ticks && !idle(); ++i)
+    if (auto done = tick(); !done.ok()) return done;
+  return {};
+}
+
+bool CatomWorld::idle() const {
+  if (!post_.receivers().empty()) return false;
+  for (std::uint32_t catom = 0; somebody_ticks_ && catom < ensemble_.count(); ++catom)
+    if (ensemble_.has(catom) && has_something_to_do(catom)) return false;
+  return true;
+}
+
+bool CatomWorld::has_something_to_do(std::uint32_t catom) const {
+  if (post_.receivers().contains(catom)) return true;
+  return std::any_of(modules_.begin(), modules_.end(), [&](const auto& modules) { return modules->acts(catom); });
+}
+
+// Steps 1 to 5 of one catom; making the Catom has renewed the capacity of its adapters.
+void CatomWorld::process(Catom& catom) {
+  Called called = 0;
+  for (std::size_t i = 0; i < modules_.size(); ++i) {
+    CodeModules& modules = *modules_[i];
+    if (!modules.acts(catom.id_)) continue;
+    called |= Called{1} << i;
+    catom.running_ = &modules;
+    modules.new_tick(modules.state(catom.id_), catom);
+  }
+  catom.send_waiting();
+  called |= deliver(catom);
+  for (std::size_t i = 0; i < modules_.size(); ++i) {
+    CodeModules& modules = *modules_[i];
+    if (modules.end_tick == nullptr || (called >> i & 1) == 0) continue;
+    catom.running_ = &modules;
+    modules.end_tick(modules.state(catom.id_), catom);
+  }
+  if (catom.waiting_ == nullptr) return;
+  const bool waits = std::any_of(catom.waiting_->begin(), catom.waiting_->end(),
+                                 [](const PortQueue& queue) { return !queue.empty(); });
+  if (waits) post_.wake_next(catom.id_);
+  else waiting_.forget(catom.id_);
+}
+
+CatomWorld::Called CatomWorld::deliver(Catom& catom) {
+  const std::uint32_t first = post_.arriving(catom.id_);
+  if (first == nobody) return 0;
+  Called called = 0;
+  if (post_.envelope(first).next == nobody) {
+    called = read(catom, first);
+  } else {
+    thread_local std::vector<Arrived> arrived;
+    list_arriving(catom.id_, arrived);
+    for (const Arrived& a : arrived) called |= read(catom, a.message);
+  }
+  post_.take(catom.id_);
+  return called;
+}
+
+void CatomWorld::list_arriving(std::uint32_t catom, std::vector<Arrived>& arrived) const {
+  arrived.clear();
+  for (std::uint32_t m = post_.arriving(catom); m != nobody; m = post_.envelope(m).next) {
+    const std::uint32_t sender = post_.envelope(m).sender;
+    arrived.push_back({catom_key(last_key_, sender), sender, m});
+  }
+  // The list has the newest first; of one sender, the oldest is read first.
+  std::reverse(arrived.begin(), arrived.end());
+  const auto before = [](const Arrived& a, const Arrived& b) { return a.key < b.key; };
+  if (arrived.size() > 32) {
+    std::stable_sort(arrived.begin(), arrived.end(), before);
+    return;
+  }
+  for (std::size_t i = 1; i < arrived.size(); ++i)
+    for (std::size_t k = i; k > 0 && before(arrived[k], arrived[k - 1]); --k) std::swap(arrived[k], arrived[k - 1]);
+}
+
+CatomWorld::Called CatomWorld::read(Catom& catom, std::uint32_t message) {
+  const Envelope& envelope = post_.envelope(message);
+  ++catom.shared_.traffic.delivered;
+  const Box& box = mailboxes_[envelope.mailbox];
+  if (box.linked.empty()) ++catom.shared_.traffic.unread;
+  Called called = 0;
+  for (const Linked& linked : box.linked) {
+    catom.running_ = linked.modules;
+    called |= Called{1} << linked.index;
+    if (!linked.call(linked.modules->state(catom.id_), catom, envelope.port, {post_.content(message), envelope.size}))
+      throw CatomError(fmt::format("a message in mailbox {} is damaged", envelope.mailbox));
+  }
+  return called;
+}
+
+std::size_t CatomWorld::memory_bytes() const {
+  std::size_t bytes = ensemble_.memory_bytes() + post_.memory_bytes() + active_.capacity() * sizeof active_[0];
+  for (const auto& modules : modules_) bytes += modules->memory_bytes();
+  return bytes;
+}
+
+}  // namespace volvox::lattice

@@ -1,0 +1,146 @@
+// Catoms on a lattice and DPRSim's main loop (seed 001, figure 3). In every tick:
+//   A  neighbours: looked up in the ensemble, which changes only between ticks
+//   B  for every catom:
+//      1  its adapters' newTick: their capacity in bytes is renewed
+//      2  its code modules' new_tick
+//      3  what waits is sent until the capacity is used up; a larger message takes as many ticks as it needs
+//      4  the callbacks of its mailboxes, for what was sent to it in the tick before
+//      5  its code modules' end_tick
+//   C, D  catoms that asked for it roll to other cells (motion.h); magnets and physics are not here
+// Catoms are processed in parallel. No order can matter: a catom sees its own state only, and messages that arrive in
+// the same tick are read in the order of their senders' random keys. The same seed gives the same state hash at any
+// number of threads, and after a snapshot. Messages sent in steps 4 and 5 use what is left of the tick's capacity.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "volvox/base/thread_pool.h"
+#include "volvox/lattice/code_module.h"
+#include "volvox/lattice/ensemble.h"
+
+namespace volvox::lattice {
+
+inline constexpr std::uint32_t unlimited = ~std::uint32_t{0};
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t capacity = unlimited;    // of each adapter, bytes a tick
+  std::uint32_t most_steps = 100'000;    // calls of Catom by one catom in one tick; more is an endless loop
+  std::uint32_t most_waiting = 100'000;  // messages at one port
+  // False: all catoms are processed in every tick, also those with nothing to do. For tests: the results are the same.
+  bool active_sets = true;
+  Occupancy::Store store = Occupancy::Store::automatic;
+};
+
+class CatomWorld {
+ public:
+  explicit CatomWorld(const Lattice& lattice, const WorldOptions& options = {}, ThreadPool* threads = nullptr);
+  ~CatomWorld();
+
+  const Ensemble& ensemble() const { return ensemble_; }
+  // Between ticks. Code modules of a catom that is added while the world runs are started at once.
+  Result<void> add(std::span<const Cell> cells);
+  Result<void> add_box(const Cell& low, const Cell& high);
+  Result<void> remove(CatomId catom);
+  Result<void> move(CatomId catom, const Cell& to);
+
+  // Every catom runs this code module, from a copy of the prototype. Before start().
+  template <class Program>
+  Result<void> load(const Program& prototype = {}) {
+    return add_code_modules(std::make_unique<ProgramArray<Program>>(prototype));
+  }
+  // The state of a code module on a catom, for those who watch or set up. Null: it was not loaded.
+  template <class Program>
+  Program* state(CatomId catom) {
+    for (const auto& modules : modules_)
+      if (modules->type().key == type_of<Program>().key) return static_cast<Program*>(modules->state(catom));
+    return nullptr;
+  }
+  const std::vector<std::unique_ptr<CodeModules>>& code_modules() const { return modules_; }
+
+  Result<void> start();  // simulationStart of every code module
+  // An error names catom and code module, and ends the run.
+  Result<void> tick();
+  // Ticks until nothing is on its way and nobody acts by itself, or so many.
+  Result<void> run(std::int64_t most_ticks);
+  bool idle() const;  // nothing would happen in the next tick
+
+  std::int64_t ticks() const { return tick_; }
+  const Traffic& traffic() const { return traffic_; }
+  const MotionCount& motion() const { return motion_; }
+  std::size_t processed() const { return processed_; }  // catoms in the last tick
+  std::uint64_t hash();
+  std::size_t memory_bytes() const;
+
+  // Save and load: into a world of the same lattice, options and code modules.
+  void archive(Archive& ar);
+
+ private:
+  friend class Catom;
+  struct Arrived {
+    std::uint64_t key = 0;
+    std::uint32_t sender = 0, message = 0;
+  };
+  struct Failure {
+    std::uint32_t catom = nobody;
+    std::string code_module, what;
+  };
+
+  Result<void> add_code_modules(std::unique_ptr<CodeModules> modules);
+  Result<void> added(std::size_t first);
+  bool everyone() const { return somebody_ticks_ || !options_.active_sets; }
+  bool has_something_to_do(std::uint32_t catom) const;
+  // work(catom) for the active catoms, or for all of them.
+  template <class Work>
+  Result<void> each_catom(bool all, const Work& work);
+  void prefetch(std::span<const std::uint32_t> coming) const;
+  void start_code_modules(Catom& catom);
+  void process(Catom& catom);
+  void roll_catoms();
+  using Called = std::uint64_t;  // a bit for each code module
+  Called deliver(Catom& catom);
+  Called read(Catom& catom, std::uint32_t message);
+  // In the order in which they are read.
+  void list_arriving(std::uint32_t catom, std::vector<Arrived>& arrived) const;
+  void begin_keys();
+  void archive_messages(Archive& ar);
+  void load_messages(Archive& ar);
+  void archive_waiting(Archive& ar);
+  Error error(const Failure& failure) const;
+
+  WorldOptions options_;
+  ThreadPool* threads_;
+  Ensemble ensemble_;
+  std::vector<std::unique_ptr<CodeModules>> modules_;
+  struct Linked {
+    CodeModules* modules = nullptr;
+    std::size_t index = 0;  // of the code module
+    CodeModules::Callback call = nullptr;
+  };
+  struct Box {
+    const TypeInfo* type = nullptr;
+    std::vector<Linked> linked;
+  };
+  std::vector<Box> mailboxes_;   // by number
+  bool somebody_ticks_ = false;  // a code module has new_tick
+  Post post_;
+  Waiting waiting_;
+  std::int64_t tick_ = 0;
+  std::uint64_t key_ = 0, last_key_ = 0;  // of this tick and of the one before
+  bool started_ = false, failed_ = false;
+  bool sending_ = false;  // false before the first tick: there is no capacity yet
+  Traffic traffic_;
+  MotionCount motion_;
+  std::vector<Roll> wishes_;
+  Referee referee_;
+  std::size_t processed_ = 0;
+  std::vector<std::uint32_t> active_;
+  std::mutex mutex_;  // of failure_, traffic_ and wishes_ within a tick
+  Failure failure_;
+};
+
+}  // namespace volvox::lattice

@@ -1,0 +1,148 @@
+// Programs of catoms. A code module is a class whose members are the state of one catom:
+//
+//   struct Wave { std::uint32_t hops = 0; };
+//   VOLVOX_TYPE(Wave, hops)
+//
+//   struct Flood {
+//     bool source = false;
+//     std::uint32_t hops = 0;
+//     void start(Catom& catom);                               // once, before the first tick (DPRSim: simulationStart)
+//     void new_tick(Catom& catom);                            // in every tick, before sending
+//     void heard(Catom& catom, int port, const Wave& wave);   // a callback of a mailbox
+//     void end_tick(Catom& catom);                            // after all messages of the tick
+//     static void mailboxes(Mailboxes<Flood>& boxes) { boxes.link<&Flood::heard>(0); }
+//   };
+//   VOLVOX_TYPE(Flood, source, hops)
+//
+// All of these functions may be left out. A code module without new_tick acts on messages only: in a tick without
+// messages for it, it is not called at all, and end_tick neither. One with new_tick and `bool rests() const` does so
+// whenever a tick begins and rests() is true. Catoms are processed in parallel: code modules must not share data that
+// changes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "volvox/base/archive_plain.h"
+#include "volvox/base/platform/memory.h"
+#include "volvox/base/type.h"
+#include "volvox/lattice/catom.h"
+
+namespace volvox::lattice {
+
+// The states of one code module on all catoms, and how to call it.
+class CodeModules {
+ public:
+  // False: these bytes are no such message.
+  using Callback = bool (*)(void* state, Catom& catom, int port, std::span<const std::byte> content);
+  struct Link {
+    Mailbox mailbox = 0;
+    Callback call = nullptr;
+    const TypeInfo* type = nullptr;  // of its messages
+  };
+
+  virtual ~CodeModules() = default;
+  virtual const TypeInfo& type() const = 0;
+  virtual void resize(std::size_t catoms) = 0;  // new ones get the state of the prototype
+  virtual void reset(std::uint32_t catom) = 0;
+  virtual void archive(Archive& ar) = 0;
+  virtual std::size_t memory_bytes() const = 0;
+
+  void* state(std::uint32_t catom) const { return data_ + catom * stride_; }
+  std::string describe(std::uint32_t catom) const {
+    std::string out;
+    type().describe(out, state(catom));
+    return out;
+  }
+  const std::vector<Link>& links() const { return links_; }
+
+  // Null: it has no such function.
+  using Function = void (*)(void* state, Catom& catom);
+  Function start = nullptr, new_tick = nullptr, end_tick = nullptr;
+  bool (*rests)(const void* state) = nullptr;
+
+  // Whether it does something in a tick without messages.
+  bool acts(std::uint32_t catom) const { return new_tick != nullptr && (rests == nullptr || !rests(state(catom))); }
+
+ protected:
+  std::byte* data_ = nullptr;
+  std::size_t stride_ = 0;
+  std::vector<Link> links_;
+};
+
+namespace detail {
+template <class Function>
+struct CallbackOf;
+template <class P, class T>
+struct CallbackOf<void (P::*)(Catom&, int, const T&)> {
+  using Message = T;
+};
+}  // namespace detail
+
+// Links mailboxes of a code module to its callbacks. A mailbox holds messages of one type; several code modules of a
+// catom may be linked to one, and each is called.
+template <class Program>
+class Mailboxes {
+ public:
+  explicit Mailboxes(std::vector<CodeModules::Link>& links) : links_(links) {}
+  template <auto callback>
+  void link(Mailbox mailbox) {
+    using Message = typename detail::CallbackOf<decltype(callback)>::Message;
+    links_.push_back({mailbox,
+                      [](void* state, Catom& catom, int port, std::span<const std::byte> content) {
+                        Message message{};
+                        if (!read_message(content, message)) return false;
+                        (static_cast<Program*>(state)->*callback)(catom, port, message);
+                        return true;
+                      },
+                      &type_of<Message>()});
+  }
+
+ private:
+  std::vector<CodeModules::Link>& links_;
+};
+
+template <class Program>
+class ProgramArray final : public CodeModules {
+ public:
+  explicit ProgramArray(const Program& prototype) : prototype_(prototype) {
+    stride_ = sizeof(Program);
+    if constexpr (requires(Program p, Catom & c) { p.start(c); })
+      start = [](void* state, Catom& catom) { static_cast<Program*>(state)->start(catom); };
+    if constexpr (requires(Program p, Catom & c) { p.new_tick(c); })
+      new_tick = [](void* state, Catom& catom) { static_cast<Program*>(state)->new_tick(catom); };
+    if constexpr (requires(const Program p) { p.rests(); })
+      rests = [](const void* state) -> bool { return static_cast<const Program*>(state)->rests(); };
+    if constexpr (requires(Program p, Catom & c) { p.end_tick(c); })
+      end_tick = [](void* state, Catom& catom) { static_cast<Program*>(state)->end_tick(catom); };
+    if constexpr (requires(Mailboxes<Program> & boxes) { Program::mailboxes(boxes); }) {
+      Mailboxes<Program> boxes(links_);
+      Program::mailboxes(boxes);
+    }
+  }
+  const TypeInfo& type() const override { return type_of<Program>(); }
+  void resize(std::size_t catoms) override {
+    if (states_.empty()) {
+      states_.reserve(catoms);
+      platform::prefer_huge_pages(states_);
+    }
+    states_.resize(catoms, prototype_);
+    data_ = reinterpret_cast<std::byte*>(states_.data());
+  }
+  void reset(std::uint32_t catom) override { states_[catom] = prototype_; }
+  void archive(Archive& ar) override {
+    ar.section(type().name, "state");
+    if constexpr (std::is_trivially_copyable_v<Program>)
+      archive_plain(ar, states_, [](auto& to, Program& state) { volvox_visit_fields(to, state); });
+    else
+      for (Program& state : states_) ar("state", state);
+  }
+  std::size_t memory_bytes() const override { return states_.capacity() * sizeof(Program); }
+
+ private:
+  Program prototype_;
+  std::vector<Program> states_;
+};
+
+}  // namespace volvox::lattice

@@ -1,0 +1,170 @@
+// Fills a closed mesh row by row: where the line through the centres of a row crosses the surface, inside and outside
+// change. The crossings of one edge are the same bits in both of its triangles, and intervals are half open, so the
+// line through an edge or a corner is counted right: every row has an even number of crossings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "volvox/base/index.h"
+#include "volvox/base/union_find.h"
+#include "volvox/lattice/cell_files.h"
+
+namespace volvox::lattice {
+namespace {
+
+using Edge = std::pair<std::uint32_t, std::uint32_t>;  // the lower vertex first
+
+// Edges with an odd number of triangles, in ascending order.
+std::vector<Edge> open_edges(const model::MeshData& mesh) {
+  std::vector<Edge> edges;
+  edges.reserve(3 * mesh.triangles.size());
+  for (const auto& t : mesh.triangles)
+    for (int i = 0; i < 3; ++i)
+      if (t[i] != t[(i + 1) % 3]) edges.push_back(std::minmax(t[i], t[(i + 1) % 3]));
+  std::sort(edges.begin(), edges.end());
+  std::vector<Edge> open;
+  for (std::size_t i = 0; i < edges.size();) {
+    const std::size_t end =
+        std::upper_bound(edges.begin() + static_cast<std::ptrdiff_t>(i), edges.end(), edges[i]) - edges.begin();
+    if ((end - i) % 2 == 1) open.push_back(edges[i]);
+    i = end;
+  }
+  return open;
+}
+
+// Names the hole with the most edges.
+Diagnostic hole(const model::MeshData& mesh, const std::vector<Edge>& open, const std::string& file) {
+  UnionFind joined(mesh.vertices.size());
+  for (const auto& [a, b] : open) joined.join(a, b);
+  std::map<std::uint32_t, std::vector<Edge>> holes;
+  for (const Edge& edge : open) holes[joined.root(edge.first)].push_back(edge);
+  const auto widest = std::max_element(holes.begin(), holes.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  model::Bounds bounds;
+  for (const auto& [a, b] : widest->second) bounds.add(mesh.vertices[a]), bounds.add(mesh.vertices[b]);
+  const Vec3 middle = 0.5 * (bounds.low + bounds.high);
+  const std::string more = holes.size() > 1 ? fmt::format(", and {} more", holes.size() - 1) : "";
+  return {file, 0,
+          fmt::format("the mesh is not closed: it has a hole of {} edges around ({:.4g}, {:.4g}, {:.4g}) m, {:.3g} m "
+                      "wide{}",
+                      widest->second.size(), middle.x, middle.y, middle.z, length(bounds.high - bounds.low), more),
+          "close the mesh: what has holes has no inside"};
+}
+
+struct Crossing {
+  std::int32_t layer = 0, row = 0;
+  double x = 0;
+  friend auto operator<=>(const Crossing&, const Crossing&) = default;
+};
+struct Point {
+  double y = 0, x = 0;
+};
+
+// Where an edge crosses the plane at this height. The ends come in a fixed order, for the same bits in both triangles.
+Point crossing(const Vec3& a, const Vec3& b, double z) {
+  const double part = (z - a.z) / (b.z - a.z);
+  return {a.y + part * (b.y - a.y), a.x + part * (b.x - a.x)};
+}
+
+constexpr double most_crossings = 2e8, most_cells = 2e9;
+
+class Filler {
+ public:
+  Filler(const model::MeshData& mesh, const Lattice& lattice) : mesh_(mesh), lattice_(lattice) {}
+
+  // Numbers whose centres lie in [from, to), where number 0 lies at `origin`.
+  template <class Visit>
+  static void each_between(double from, double to, double origin, double spacing, const Visit& visit) {
+    // One more on each side, and then the exact comparison: division rounds.
+    const auto first = truncated<std::int32_t>(std::floor((from - origin) / spacing)) - 1;
+    const auto last = truncated<std::int32_t>(std::ceil((to - origin) / spacing)) + 1;
+    for (std::int32_t i = first; i <= last; ++i)
+      if (const double at = i * spacing + origin; at >= from && at < to) visit(i);
+  }
+
+  void cut(const std::array<std::uint32_t, 3>& triangle) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (const std::uint32_t v : triangle)
+      low = std::min(low, mesh_.vertices[v].z), high = std::max(high, mesh_.vertices[v].z);
+    if (lattice_.flat()) {
+      if (low <= 0 && high > 0) cut(triangle, 0);
+    } else {
+      each_between(low, high, 0, lattice_.spacing().z, [&](std::int32_t layer) { cut(triangle, layer); });
+    }
+  }
+
+  std::vector<Cell> cells() {
+    std::sort(crossings_.begin(), crossings_.end());
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i + 1 < crossings_.size(); i += 2) {
+      const Crossing &in = crossings_[i], &out = crossings_[i + 1];
+      VOLVOX_CHECK(in.layer == out.layer && in.row == out.row, "a row crosses a closed mesh an odd number of times");
+      const Cell row{0, in.row, in.layer};
+      each_between(in.x, out.x, lattice_.parity(row) * lattice_.shift().x, lattice_.spacing().x, [&](std::int32_t x) {
+        cells.push_back({x, in.row, in.layer});
+      });
+    }
+    return cells;
+  }
+  bool too_many() const { return real(crossings_.size()) > most_crossings; }
+
+ private:
+  void cut(const std::array<std::uint32_t, 3>& triangle, std::int32_t layer) {
+    const double z = layer * lattice_.spacing().z;
+    Point ends[2];
+    int found = 0;
+    for (int i = 0; i < 3; ++i) {
+      const auto [a, b] = std::minmax(triangle[i], triangle[(i + 1) % 3]);
+      const Vec3 &from = mesh_.vertices[a], &to = mesh_.vertices[b];
+      if ((from.z > z) != (to.z > z) && found < 2) ends[found++] = crossing(from, to, z);
+    }
+    if (found < 2) return;
+    if (ends[1].y < ends[0].y) std::swap(ends[0], ends[1]);
+    const auto add = [&](std::int32_t row, double y) {
+      const double part = (y - ends[0].y) / (ends[1].y - ends[0].y);
+      crossings_.push_back({layer, row, ends[0].x + part * (ends[1].x - ends[0].x)});
+    };
+    // Shifted layers have all their rows shifted in y; shifted rows of a plane lie where they lie.
+    const double origin = lattice_.parity({0, 0, layer}) * lattice_.shift().y, spacing = lattice_.spacing().y;
+    each_between(ends[0].y, ends[1].y, origin, spacing, [&](std::int32_t row) { add(row, row * spacing + origin); });
+  }
+
+  const model::MeshData& mesh_;
+  const Lattice& lattice_;
+  std::vector<Crossing> crossings_;
+};
+
+}  // namespace
+
+Result<std::vector<Cell>> fill_mesh(const model::MeshData& mesh, const std::string& file, const Lattice& lattice) {
+  if (const std::vector<Edge> open = open_edges(mesh); !open.empty()) return hole(mesh, open, file);
+  model::Bounds bounds;
+  for (const Vec3& v : mesh.vertices) bounds.add(v);
+  const Vec3 spacing = lattice.spacing();
+  double cells_of_box = 1;
+  for (int i = 0; i < 3; ++i) {
+    const double reach = std::max(std::fabs(bounds.low[i]), std::fabs(bounds.high[i])) / spacing[i];
+    if (i < 2 || !lattice.flat()) cells_of_box *= (bounds.high[i] - bounds.low[i]) / spacing[i] + 1;
+    if (!(reach < farthest_cell - 2) || !(cells_of_box < most_cells))
+      return Diagnostic{file, 0,
+                        fmt::format("the mesh is too large for cells {:.3g} m apart: it reaches to {:.3g} m",
+                                    lattice.pitch(), reach * spacing[i]),
+                        "give a larger pitch, or a smaller mesh"};
+  }
+  Filler filler(mesh, lattice);
+  for (const auto& triangle : mesh.triangles) {
+    filler.cut(triangle);
+    if (filler.too_many())
+      return Diagnostic{file, 0, "the surface of the mesh is too large for its cells", "give a larger pitch"};
+  }
+  std::vector<Cell> cells = filler.cells();
+  if (cells.empty())
+    return Diagnostic{file, 0,
+                      fmt::format("the mesh is too small for cells {:.3g} m apart: none is inside", lattice.pitch()),
+                      "give a smaller pitch"};
+  return cells;
+}
+
+}  // namespace volvox::lattice

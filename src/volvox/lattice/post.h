@@ -1,0 +1,84 @@
+// Messages on their way: sent in one tick, read in the next. Every receiver has a list of them; contents lie one after
+// another in pages, so that a message costs 12 bytes and its content, and a catom without messages 8 bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "volvox/lattice/active_set.h"
+#include "volvox/lattice/occupancy.h"
+
+namespace volvox::lattice {
+
+inline constexpr std::size_t largest_message = 60'000;  // bytes, of any type
+
+struct Envelope {
+  std::uint32_t next = nobody;  // in the receiver's list, the newest first
+  std::uint32_t sender = 0;
+  std::uint16_t size = 0;  // of the content, which follows, in bytes
+  std::uint8_t port = 0;   // of the receiver
+  std::uint8_t mailbox = 0;
+};
+static_assert(sizeof(Envelope) == 12);
+
+class Post {
+ public:
+  // A thread's place to write. Each thread takes one for a while, because the rest of a page is lost with it.
+  struct Writer {
+    std::uint32_t page = nobody, used = 0;  // in units
+  };
+
+  Post();
+  void resize(std::size_t catoms);
+
+  // Thread-safe. Messages of one sender must come from one thread.
+  Writer take_writer();
+  void give_back(Writer writer);
+  void send(Writer& writer, std::uint32_t to, Envelope envelope, const std::byte* content);
+
+  // What arrives in this tick, the newest first. Its reader takes the list away.
+  std::uint32_t arriving(std::uint32_t catom) const { return heads_[now_][catom]; }
+  std::uint32_t take(std::uint32_t catom) { return std::exchange(heads_[now_][catom], nobody); }
+  const Envelope& envelope(std::uint32_t message) const {
+    return *reinterpret_cast<const Envelope*>(pages_[message / units].get() + message % units * unit);
+  }
+  const std::byte* content(std::uint32_t message) const {
+    return reinterpret_cast<const std::byte*>(&envelope(message)) + sizeof(Envelope);
+  }
+  // Bring what reading and sending need into the cache.
+  void prefetch(std::uint32_t catom) const { __builtin_prefetch(&heads_[now_][catom], 1); }
+  void prefetch_arriving(std::uint32_t catom) const {
+    const std::uint32_t first = heads_[now_][catom];
+    if (first != nobody) __builtin_prefetch(&envelope(first));
+  }
+  void prefetch_receiver(std::uint32_t catom) const { __builtin_prefetch(&heads_[1 - now_][catom], 1); }
+  // Who gets something in this tick, or was asked for.
+  const ActiveSet& receivers() const { return active_[now_]; }
+  void wake_next(std::uint32_t catom) { active_[1 - now_].insert(catom); }
+  void wake_now(std::uint32_t catom) { active_[now_].insert(catom); }
+
+  // All lists were taken: what was sent arrives now.
+  void turn();
+  void clear();
+
+  std::size_t memory_bytes() const;
+
+ private:
+  static constexpr std::size_t unit = 8, units = 8192;  // bytes; units a page
+  static constexpr std::size_t most_pages = (std::size_t{1} << 32) / units;
+  std::uint32_t new_page();
+
+  std::vector<std::uint32_t> heads_[2];
+  ActiveSet active_[2];
+  int now_ = 0;
+  std::vector<std::unique_ptr<std::byte[]>> pages_;  // never moves: other threads read it while pages are added
+  std::vector<std::uint32_t> free_, used_[2];        // pages
+  std::vector<Writer> writers_;
+  std::mutex mutex_;
+};
+
+}  // namespace volvox::lattice

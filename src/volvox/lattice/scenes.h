@@ -1,0 +1,34 @@
+// Scenes by which lattice worlds are measured (`volvox bench lattice`) and tested. Each checks its own result.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "volvox/base/result.h"
+
+namespace volvox::lattice {
+
+struct SceneInfo {
+  std::string name, description;
+  std::size_t n = 0;  // modules that act, unless another number is asked for
+};
+const std::vector<SceneInfo>& all_scenes();
+
+struct SceneMeasure {
+  std::size_t n = 0, modules = 0;  // that act, and all
+  std::uint64_t messages = 0;      // delivered
+  std::uint64_t moves = 0;
+  std::int64_t ticks = 0;
+  double load = 0, run = 0, cpu = 0;  // s; cpu: of all threads while it ran
+  std::int64_t bytes = 0;             // by which loading and running have raised the peak memory of the process
+  std::uint64_t state_hash = 0;
+};
+
+// Too little memory is said before anything is loaded. Result errors: no such scene, or its result is wrong.
+Result<SceneMeasure> run_scene(const std::string& name, std::size_t n, int threads, std::uint64_t seed);
+
+// Whether a world of so many modules would fit; `state`: bytes of all code modules of a catom.
+Result<void> check_memory(std::size_t modules, double cells_of_box, std::size_t state);
+
+}  // namespace volvox::lattice
