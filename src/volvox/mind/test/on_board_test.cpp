@@ -150,7 +150,6 @@ TEST(OnBoard, ABadCommandNamesItsModule) {
 }
 
 struct BrokenSensor final : TypedSensor<double> {
-  bool on_board() const override { return true; }
   bool casts_rays() const override { return blind; }
   void rays(const SenseContext&, std::vector<Ray>&) const override { throw std::runtime_error("no light"); }
   void measure(const SenseContext& c, double&) const override {
