@@ -409,7 +409,6 @@ StepStatus Minds::act(world::World& world) {
 // A message has arrived: Behavior::receive may consume it, otherwise it goes into the mailbox.
 void Minds::hand_over(AgentIndex i, AgentIndex sender, Message message) {
   VOLVOX_ASSERT(i < agents_.size());
-  VOLVOX_ASSERT(message.sent <= message.arrived);
   VOLVOX_ASSERT(message.outlet >= 0 && message.outlet < std::ssize(agents_[i].anatomy_->outlet_names));
   VOLVOX_ASSERT(agents_[i].mailbox_.size() <= Agent::mailbox_capacity);
   if (!failures_[i].empty()) return;

@@ -136,7 +136,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   if (options.save_every)
     save_every_ = std::max<std::int64_t>(1, std::llround(*options.save_every / shared->run.dt.seconds()));
   start_centre_ = world::centre_of_mass(simulation_->world());
-  begun_ = begin_hooks();
+  if (auto begun = begin_hooks(); !begun.ok()) return begun;
   if (!begun_.ok()) report_.status = "failed", report_.failure = begun_.text();
   const bool restores = options.restore_from || options.restore_bytes;
   if (restores) {
@@ -206,14 +206,16 @@ Result<void> Run::load_plugins(const model::WorldModel& world) {
   return {};
 }
 
-// The hooks of the run in every tick of the simulation.
-StepStatus Run::begin_hooks() {
+// The hooks of the run in every tick of the simulation. An experiment that throws has failed; an extension that does
+// cannot do what the world file wants of it (there is no such joystick), which is an error of the input.
+Result<void> Run::begin_hooks() {
   const std::string who = fmt::format("experiment '{}'", report_.experiment);
-  if (StepStatus begun = guarded(who, [&] { experiment_->begin(*simulation_); }); !begun.ok()) return begun;
-  if (!options_.replay)
+  begun_ = guarded(who, [&] { experiment_->begin(*simulation_); });
+  if (!options_.replay && begun_.ok())
     for (const auto& [name, extension] : extensions_.all()) {
       const auto begin = [&, &hook = extension] { hook->begin(*simulation_); };
-      if (StepStatus begun = guarded(fmt::format("extension '{}'", name), begin); !begun.ok()) return begun;
+      if (const StepStatus begun = guarded(fmt::format("extension '{}'", name), begin); !begun.ok())
+        return Error(begun.text(), "");
       simulation_->attach(name, *extension);
     }
   simulation_->add_script([this](Simulation& simulation) { experiment_->before_tick(simulation); }, who);

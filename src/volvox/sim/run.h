@@ -95,7 +95,7 @@ class Run {
   void save_on_the_way();
   void sample();
   Result<void> load_plugins(const model::WorldModel& world);
-  StepStatus begin_hooks();
+  Result<void> begin_hooks();
   void finish_paced(const std::function<void(const Progress&)>& progress, const std::atomic<bool>* stop);
 
   // The order matters: members are destroyed in reverse order of declaration.
@@ -106,7 +106,7 @@ class Run {
   RunOptions options_;
   std::vector<model::ParameterDesc> parameters_;
   std::string restored_;
-  StepStatus begun_;  // a failure of begin() is the first tick's
+  StepStatus begun_;  // a failure of Experiment::begin() is the first tick's
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Simulation> simulation_;
   std::vector<std::function<void(const TimePoint&)>> sample_observers_;

@@ -173,10 +173,16 @@ TEST(OnBoard, ASensorThatThrowsNamesItsModule) {
     model.sensors.push_back({"bad", "broken", 0, {}, {}, 0});
     model::WorldBuilder builder("air");
     builder.add(world::share(model), Pose{}, "m");
-    ASSERT_TRUE(theatre.open(builder).ok());
+    const Result<void> opened = theatre.open(builder);
+    if (blind) {  // rays are planned before the first tick
+      ASSERT_FALSE(opened.ok());
+      EXPECT_NE(opened.error().text().find("module 'm': no light"), std::string::npos) << opened.error().text();
+      continue;
+    }
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
     const StepStatus failure = theatre.tick();
     EXPECT_EQ(failure.who, "module 'm'");
-    EXPECT_EQ(failure.what, blind ? "no light" : "on board: a wire is loose");
+    EXPECT_EQ(failure.what, "on board: a wire is loose");
   }
 }
 
