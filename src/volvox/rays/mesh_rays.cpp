@@ -45,10 +45,9 @@ using Lanes = float __attribute__((vector_size(32)));
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
 VOLVOX_KERNEL unsigned not_above(const Lanes& a, const Lanes& b) {
-  Floats halves[4];
-  std::memcpy(halves, &a, sizeof a);
-  std::memcpy(halves + 2, &b, sizeof b);
-  return not_above(halves[0], halves[2]) | not_above(halves[1], halves[3]) << 4;
+  const Floats low_a = __builtin_shufflevector(a, a, 0, 1, 2, 3), high_a = __builtin_shufflevector(a, a, 4, 5, 6, 7);
+  const Floats low_b = __builtin_shufflevector(b, b, 0, 1, 2, 3), high_b = __builtin_shufflevector(b, b, 4, 5, 6, 7);
+  return not_above(low_a, low_b) | not_above(high_a, high_b) << 4;
 }
 
 // In halves, as they were written.
@@ -63,6 +62,9 @@ struct Packet {
   struct Waiting {
     Lanes distance;  // of each ray to the box; infinite: it does not enter
     std::uint32_t place;
+
+    // One by one: GCC 12 copies the whole in pieces, and the next load of the distances would wait for all of them.
+    VOLVOX_KERNEL void set(const Waiting& other) { distance = other.distance, place = other.place; }
   };
 
   Packet() {}  // begin() sets what is used; the stack is not initialised
@@ -158,9 +160,9 @@ VOLVOX_KERNEL unsigned not_above(const Four& a, const Four& b) {
   const auto lanes = a <= b;
 #if defined(__SSE2__)
   using Two = double __attribute__((vector_size(16)));
-  Two halves[2];
-  std::memcpy(halves, &lanes, sizeof lanes);
-  return __builtin_ia32_movmskpd(halves[0]) | __builtin_ia32_movmskpd(halves[1]) << 2;
+  const auto low = __builtin_shufflevector(lanes, lanes, 0, 1), high = __builtin_shufflevector(lanes, lanes, 2, 3);
+  return __builtin_ia32_movmskpd(reinterpret_cast<Two>(low)) | __builtin_ia32_movmskpd(reinterpret_cast<Two>(high))
+                                                                   << 2;
 #else
   unsigned bits = 0;
   for (int i = 0; i < 4; ++i) bits |= lanes[i] != 0 ? 1u << i : 0u;
@@ -321,8 +323,8 @@ VOLVOX_KERNEL void enter(Packet& packet, const Node& node, int guide, const Mesh
     fetch_early(other.place, tree.nodes.data(), tree.quads.data());
     int k = packet.waiting++;
     for (; k > bottom && packet.stack[k - 1].distance[guide] < other.distance[guide]; --k)
-      packet.stack[k] = packet.stack[k - 1];
-    packet.stack[k] = other;
+      packet.stack[k].set(packet.stack[k - 1]);
+    packet.stack[k].set(other);
   }
 }
 
