@@ -42,6 +42,23 @@ Result<std::vector<Cell>> box_with_holes(const sim::Setup& setup, bool flat) {
   return cells;
 }
 
+// The file becomes one of the run's sources, so that a change of it is noticed.
+Result<std::vector<Cell>> cells_of_file(sim::Setup& setup, const std::string& file, const lattice::Lattice& lattice) {
+  const auto bytes = setup.library.read(file);
+  if (!bytes.ok()) return bytes.error();
+  auto cells = lattice::cells_of(*bytes, file, lattice);
+  if (!cells.ok()) return cells;
+  Cell low = cells->front(), high = low;
+  for (const Cell& c : *cells) {
+    low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
+    high = {std::max(high.x, c.x), std::max(high.y, c.y), std::max(high.z, c.z)};
+  }
+  const double box = (real(high.x) - low.x + 1) * (real(high.y) - low.y + 1) * (real(high.z) - low.z + 1);
+  const auto fits = lattice::check_memory(cells->size(), box, sizeof(lattice::Flood));
+  if (!fits.ok()) return fits.error();
+  return cells;
+}
+
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Flood::parameters(const std::filesystem::path&) const {
@@ -68,7 +85,7 @@ Result<model::WorldModel> Flood::init(sim::Setup& setup) {
   if (const auto bytes = truncated<std::uint32_t>(number(setup, "capacity")); bytes > 0) options.capacity = bytes;
   const lattice::Lattice lattice(*kind, number(setup, "pitch"));
   const std::string& file = setup.settings.at("cells");
-  const auto cells = file.empty() ? box_with_holes(setup, lattice.flat()) : lattice::read_cells(file, lattice);
+  const auto cells = file.empty() ? box_with_holes(setup, lattice.flat()) : cells_of_file(setup, file, lattice);
   if (!cells.ok()) return cells.error();
   world_ = std::make_unique<lattice::CatomWorld>(lattice, options);
   if (const auto done = world_->load<lattice::Flood>(); !done.ok()) return done.error();
@@ -149,6 +166,7 @@ Result<void> Flood::write(const std::filesystem::path& folder) const {
 
 void Flood::archive_state(Archive& ar) {
   world_->archive(ar);
+  ar.section("dprsim", "reached");
   ar("reached", reached_);
 }
 

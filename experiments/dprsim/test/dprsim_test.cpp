@@ -61,6 +61,8 @@ TEST(DprsimFlood, TakesItsCellsFromAFile) {
   EXPECT_EQ(metric(row, "catoms"), 4);
   EXPECT_EQ(metric(row, "reached"), 3);
   EXPECT_EQ(metric(row, "messages"), 2);
+  ASSERT_EQ(row.files.size(), 1u);  // so that a change is noticed
+  EXPECT_EQ(std::filesystem::path(row.files.begin()->first).filename(), "row.csv");
   EXPECT_THROW((void)run("dprsim/flood", {{"cells", (folder / "twice.csv").string()}}, 1, 1, "none"), std::exception);
   std::filesystem::remove_all(folder);
 }

@@ -124,7 +124,8 @@ void print_table(const ordered_json& results) {
                      figure(r["moves_per_s"], 1e6), figure(r["bytes_per_module"]), figure(r["load_s"]),
                      figure(r["run_s"]), fmt::format("{:.0f}", r["peak_mb"].get<double>()),
                      r["state_hash"].get<std::string>()});
-  fmt::print("\n{}\n  bytes/module: peak memory less that before loading, over n.\n", report::text_table(cells));
+  fmt::print("\n{}\n  bytes/module: peak memory less that before loading, over all modules.\n",
+             report::text_table(cells));
 }
 
 int list_scenes() {

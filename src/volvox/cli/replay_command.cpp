@@ -17,7 +17,9 @@ void warn_about(const record::Recording& recording, Log& log) {
   if (const std::string warning = recording.warning(); !warning.empty()) log.warning(warning);
 }
 
-int verify(record::Recording& recording, const ReplayArguments& arguments, sim::Library& library, Log& log) {
+// `has_own_state`: the experiment is a class, whose state is no part of the state hash.
+int verify(record::Recording& recording, const ReplayArguments& arguments, sim::Library& library, bool has_own_state,
+           Log& log) {
   Log silent;  // the log of the agents was shown when the run was recorded
   const platform::StopOnSignal stop;
   Result<record::Verification> verified = [&] {
@@ -49,6 +51,7 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
                v.ticks == v.of ? v.of == 1 ? "1 tick was" : fmt::format("{} ticks were", v.of)
                                : fmt::format("{} of {} ticks were", v.ticks, v.of),
                v.stopped ? " before it was stopped" : "");
+    if (has_own_state) fmt::print("  (what the experiment's class keeps or simulates itself is not compared)\n");
   }
   if (v.stopped) log.warning("stopped on request; the rest was not compared");
   else if (v.same && !complete)
@@ -70,7 +73,8 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
     const auto changes = record::changes_since(**recording);
     if (changes.ok() && arguments.accept_changes)
       for (const std::string& change : *changes) log.warning(change + " since the run was recorded");
-    return verify(**recording, arguments, library, log);
+    const auto located = sim::locate_experiment(options->experiment, library);
+    return verify(**recording, arguments, library, located.ok() && located->registered, log);
   }
   return view_recording(**recording, arguments);
 }

@@ -26,7 +26,7 @@ class ActiveSet {
     const std::atomic_ref word(const_cast<std::uint64_t&>(words_[i / 64]));
     return (word.load(std::memory_order_relaxed) >> i % 64 & 1) != 0;
   }
-  void erase(std::uint32_t i) {  // not at the same time as other calls for the same 64 numbers, except by one thread
+  void erase(std::uint32_t i) {  // thread-safe, if nobody inserts the same number; the summary may keep its bit
     std::atomic_ref(words_[i / 64]).fetch_and(~(std::uint64_t{1} << i % 64), std::memory_order_relaxed);
   }
 

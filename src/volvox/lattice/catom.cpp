@@ -32,12 +32,19 @@ Catom::Catom(CatomWorld& world, std::uint32_t id, Shared& shared)
   if (limited_) left_.fill(world.options_.capacity);
 }
 
-std::int64_t Catom::tick() const { return world_.tick_; }
-std::uint64_t Catom::key() const { return catom_key(world_.key_, id_); }
+std::int64_t Catom::tick() const {
+  count_step();
+  return world_.tick_;
+}
+
+std::uint64_t Catom::key() const {
+  count_step();
+  return catom_key(world_.sending_ ? world_.key_ : world_.start_key_, id_);
+}
 
 RandomStream& Catom::random() {
   count_step();
-  if (!random_) random_.emplace(world_.key_, id_, "catom");
+  if (!random_) random_.emplace(world_.sending_ ? world_.key_ : world_.start_key_, id_, "catom");
   return *random_;
 }
 
@@ -104,6 +111,10 @@ void Catom::transmit(int port, std::uint32_t to, Mailbox mailbox, std::span<cons
 void Catom::queue(int port, std::uint32_t peer, Mailbox mailbox, std::span<const std::byte> content) {
   if (waiting_ == nullptr) waiting_ = &world_.waiting_.get(id_);
   PortQueue& waiting = (*waiting_)[port];
+  if (!waiting.empty() && waiting.peer != peer) {  // they were for one that is not there any more
+    shared_.traffic.lost += waiting.size();
+    waiting.clear();
+  }
   if (waiting.size() >= world_.options_.most_waiting) {
     throw CatomError(fmt::format("{} messages wait at its port {}: it sends more than the capacity of {} bytes a tick",
                                  waiting.size(), port, world_.options_.capacity));

@@ -41,9 +41,15 @@ std::uint64_t catom_key(std::uint64_t key_of_tick, std::uint32_t catom);
 
 class Catom {
  public:
-  CatomId id() const { return id_; }
-  std::int64_t tick() const;            // the first is 0
-  int ports() const { return ports_; }  // as many as a cell of the lattice has neighbours
+  CatomId id() const {
+    count_step();
+    return id_;
+  }
+  std::int64_t tick() const;  // the first is 0
+  int ports() const {         // as many as a cell of the lattice has neighbours
+    count_step();
+    return ports_;
+  }
   bool has_neighbor(int port) const {
     count_step();
     return port >= 0 && port < ports_ && around_.at(port) != nobody;
@@ -62,7 +68,7 @@ class Catom {
   // To all neighbours, except the one at a port.
   template <class T>
   void broadcast(const T& message, Mailbox mailbox = 0, int except = no_port) {
-    for (int port = 0; port < ports(); ++port)
+    for (int port = 0; port < ports_; ++port)
       if (port != except && has_neighbor(port)) send(port, message, mailbox);
   }
 

@@ -13,8 +13,10 @@ void CatomWorld::archive(Archive& ar) {
     waiting_.resize(ensemble_.count());
     failed_ = false;
     failure_ = {};
+    wishes_.clear();
   }
   ar.section("lattice", "world");
+  if (!ar.hashing()) archive_options(ar);
   ar("seed", options_.seed);
   ar("tick", tick_);
   ar("started", started_);
@@ -31,13 +33,25 @@ void CatomWorld::archive(Archive& ar) {
     if (ar.loading()) modules->resize(ar.ok() ? ensemble_.count() : 0);
     modules->archive(ar);
   }
-  begin_keys();
+  if (ar.loading()) begin_keys();
   ar.section("lattice", "messages");
   archive_messages(ar);
   ar.section("lattice", "waiting");
   archive_waiting(ar);
   if (ar.loading() && !ar.ok())
     for (const auto& modules : modules_) modules->resize(ensemble_.count());
+}
+
+// Of the world that was saved; they are no state, but another world would go on in another way.
+void CatomWorld::archive_options(Archive& ar) {
+  const auto same = [&](const char* name, auto own) {
+    auto saved = own;
+    ar(name, saved);
+    if (ar.ok() && saved != own) ar.fail(fmt::format("the snapshot has another {}: {}, not {}", name, saved, own));
+  };
+  same("capacity", options_.capacity);
+  same("most_waiting", options_.most_waiting);
+  same("pitch", ensemble_.lattice().pitch());
 }
 
 std::uint64_t CatomWorld::hash() {

@@ -47,6 +47,7 @@ Result<void> CatomWorld::add_box(const Cell& low, const Cell& high) {
 
 Result<void> CatomWorld::remove(CatomId catom) {
   if (const auto gone = ensemble_.remove(catom); !gone.ok()) return gone;
+  post_.forget(catom);
   for (std::uint32_t m = post_.take(catom); m != nobody; m = post_.envelope(m).next) ++traffic_.lost;
   if (PortQueues* queues = waiting_.find(catom)) {
     for (const PortQueue& queue : *queues) traffic_.lost += queue.size();
@@ -170,6 +171,8 @@ void CatomWorld::start_code_modules(Catom& catom) {
 
 Result<void> CatomWorld::start() {
   if (started_) return Error("the world was started before", "call start() once");
+  if (options_.capacity == 0)
+    return Error("adapters with a capacity of 0 bytes a tick never send", "give 1 or more, or lattice::unlimited");
   started_ = true;
   const bool needed =
       std::any_of(modules_.begin(), modules_.end(), [](const auto& modules) { return modules->start != nullptr; });
@@ -178,11 +181,12 @@ Result<void> CatomWorld::start() {
 }
 
 void CatomWorld::begin_keys() {
-  const auto of_tick = [&](std::int64_t tick) {
-    return RandomStream(options_.seed, static_cast<std::uint64_t>(tick), "tick").bits();
+  const auto key = [&](std::int64_t tick, const char* purpose) {
+    return RandomStream(options_.seed, static_cast<std::uint64_t>(tick), purpose).bits();
   };
-  key_ = of_tick(tick_);
-  last_key_ = of_tick(tick_ - 1);
+  key_ = key(tick_, "tick");
+  last_key_ = key(tick_ - 1, "tick");
+  start_key_ = key(tick_, "start");
 }
 
 Result<void> CatomWorld::tick() {
@@ -192,7 +196,6 @@ Result<void> CatomWorld::tick() {
     active_.clear();
     post_.receivers().each([&](std::uint32_t catom) { active_.push_back(catom); });
   }
-  begin_keys();
   sending_ = true;
   auto done = each_catom(everyone(), [&](Catom& catom) { process(catom); });
   sending_ = false;
@@ -200,6 +203,7 @@ Result<void> CatomWorld::tick() {
   roll_catoms();
   post_.turn();
   ++tick_;
+  begin_keys();
   return {};
 }
 

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t unlimited = ~std::uint32_t{0};
 struct WorldOptions {
   std::uint64_t seed = 1;
   std::uint32_t capacity = unlimited;    // of each adapter, bytes a tick
-  std::uint32_t most_steps = 100'000;    // calls of Catom by one catom in one tick; more is an endless loop
+  std::uint32_t most_steps = 100'000;    // calls of Catom in a tick, a broadcast at each port; more is endless
   std::uint32_t most_waiting = 100'000;  // messages at one port
   // False: all catoms are processed in every tick, also those with nothing to do. For tests: the results are the same.
   bool active_sets = true;
@@ -76,7 +76,8 @@ class CatomWorld {
   std::uint64_t hash();
   std::size_t memory_bytes() const;
 
-  // Save and load: into a world of the same lattice, options and code modules.
+  // Save and load: into a world of the same lattice, pitch, capacity, most_waiting and code modules; another is
+  // refused. The seed comes with the snapshot.
   void archive(Archive& ar);
 
  private:
@@ -107,6 +108,7 @@ class CatomWorld {
   // In the order in which they are read.
   void list_arriving(std::uint32_t catom, std::vector<Arrived>& arrived) const;
   void begin_keys();
+  void archive_options(Archive& ar);
   void archive_messages(Archive& ar);
   void load_messages(Archive& ar);
   void archive_waiting(Archive& ar);
@@ -130,7 +132,8 @@ class CatomWorld {
   Post post_;
   Waiting waiting_;
   std::int64_t tick_ = 0;
-  std::uint64_t key_ = 0, last_key_ = 0;  // of this tick and of the one before
+  std::uint64_t key_ = 0, last_key_ = 0;  // of the tick to come, or that runs, and of the one before
+  std::uint64_t start_key_ = 0;           // for code modules that are started before it
   bool started_ = false, failed_ = false;
   bool sending_ = false;  // false before the first tick: there is no capacity yet
   Traffic traffic_;

@@ -82,22 +82,25 @@ Result<std::vector<Cell>> cells_of_image(const model::HeightFieldData& image, co
 }
 
 Result<std::vector<Cell>> read_cells(const std::filesystem::path& file, const Lattice& lattice) {
+  const Result<std::string> bytes = model::read_text(file);
+  if (!bytes.ok()) return bytes.error();
+  return cells_of(*bytes, file, lattice);
+}
+
+Result<std::vector<Cell>> cells_of(const std::string& bytes, const std::filesystem::path& file,
+                                   const Lattice& lattice) {
   const std::string ending = ending_of(file);
   const auto is = [&](std::initializer_list<std::string_view> endings) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   };
-  const bool list = is({".csv", ".txt"}), picture = is({".png", ".jpg", ".jpeg", ".bmp", ".pgm"}),
-             closed_mesh = is({".stl", ".obj", ".ply", ".off"});
-  if (list || picture || closed_mesh) {
-    const Result<std::string> bytes = model::read_text(file);
-    if (!bytes.ok()) return bytes.error();
-    if (list) return parse_cell_list(*bytes, file.string(), lattice);
-    if (picture) {
-      const auto image = model::parse_height_field(*bytes, file.string(), {1, 1, 1});
-      if (!image.ok()) return image.error();
-      return cells_of_image(**image, file.string());
-    }
-    const auto mesh = model::mesh_of(*bytes, file, {1, 1, 1});
+  if (is({".csv", ".txt"})) return parse_cell_list(bytes, file.string(), lattice);
+  if (is({".png", ".jpg", ".jpeg", ".bmp", ".pgm"})) {
+    const auto image = model::parse_height_field(bytes, file.string(), {1, 1, 1});
+    if (!image.ok()) return image.error();
+    return cells_of_image(**image, file.string());
+  }
+  if (is({".stl", ".obj", ".ply", ".off"})) {
+    const auto mesh = model::mesh_of(bytes, file, {1, 1, 1});
     if (!mesh.ok()) return mesh.error();
     return fill_mesh(**mesh, file.string(), lattice);
   }

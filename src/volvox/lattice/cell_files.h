@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "volvox/base/index.h"
+#include "volvox/base/platform/available_memory.h"
 #include "volvox/base/result.h"
 #include "volvox/lattice/lattice.h"
 #include "volvox/model/shape.h"
@@ -15,6 +17,8 @@ namespace volvox::lattice {
 
 // By the ending of its name: .csv or .txt is a list; .png, .jpg, .bmp, .pgm an image; .stl, .obj, .ply, .off a mesh.
 Result<std::vector<Cell>> read_cells(const std::filesystem::path& file, const Lattice& lattice);
+// The same of a file that was read: these are its bytes.
+Result<std::vector<Cell>> cells_of(const std::string& bytes, const std::filesystem::path& file, const Lattice& lattice);
 
 // A list: a cell a line, "x,y" or "x,y,z", in whole numbers; a line "x,y,z" may come first, and # begins a comment. The
 // cells keep their order.
@@ -25,6 +29,8 @@ Result<std::vector<Cell>> cells_of_image(const model::HeightFieldData& image, co
 
 // The cells whose centres are inside the mesh, in m (a plane lattice: inside its section at z = 0), by layer, row and
 // x. A shell within a shell is a cavity. A mesh with holes has no inside: it is refused, and the hole named.
-Result<std::vector<Cell>> fill_mesh(const model::MeshData& mesh, const std::string& file, const Lattice& lattice);
+// So is one that needs more memory than is there, in bytes, before it is taken.
+Result<std::vector<Cell>> fill_mesh(const model::MeshData& mesh, const std::string& file, const Lattice& lattice,
+                                    double memory = real(platform::available_memory_bytes()));
 
 }  // namespace volvox::lattice

@@ -133,7 +133,7 @@ class ProgramArray final : public CodeModules {
   void reset(std::uint32_t catom) override { states_[catom] = prototype_; }
   void archive(Archive& ar) override {
     ar.section(type().name, "state");
-    if constexpr (std::is_trivially_copyable_v<Program>)
+    if constexpr (std::is_trivially_copyable_v<Program> && sizeof(Program) <= 4096)  // archive_plain takes no larger
       archive_plain(ar, states_, [](auto& to, Program& state) { volvox_visit_fields(to, state); });
     else
       for (Program& state : states_) ar("state", state);

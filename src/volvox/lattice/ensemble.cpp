@@ -137,7 +137,11 @@ void Ensemble::archive(Archive& ar) {
     if (!ar.ok()) cell = no_cell;
     else ++size_;
   }
-  if (occupancy_.fill(cells_) != nobody) ar.fail("the snapshot has two modules in one cell");
+  if (occupancy_.fill(cells_) == nobody) return;
+  ar.fail("the snapshot has two modules in one cell");
+  cells_.clear();
+  size_ = 0;
+  (void)occupancy_.fill(cells_);  // what was entered before the clash
 }
 
 }  // namespace volvox::lattice

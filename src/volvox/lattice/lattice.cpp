@@ -88,7 +88,7 @@ Cell Lattice::cell_at(const Vec3& position) const {
   for (int up = 0; up < (flat() ? 1 : 2); ++up) {
     for (int north = -1; north < 3; ++north) {
       Cell cell{0, number(row + north), flat() ? 0 : number(layer + up)};
-      cell.x = number(std::floor((position.x - parity(cell) * shift_.x) / spacing_.x + 0.5));
+      cell.x = number(std::ceil((position.x - parity(cell) * shift_.x) / spacing_.x - 0.5));
       Vec3 away = this->position(cell) - position;
       if (flat()) away.z = 0;
       const double distance = dot(away, away);

@@ -17,7 +17,10 @@ template <class T>
 constexpr std::size_t most_bytes_of() {
   std::size_t most = 1024;
   if constexpr (FixedMessage<T>) most = sizeof(T);
-  else if constexpr (requires { T::largest; }) most = T::largest;
+  else if constexpr (requires { T::largest; }) {
+    static_assert(T::largest <= largest_message);
+    most = T::largest;
+  }
   return most;
 }
 

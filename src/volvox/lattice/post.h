@@ -60,6 +60,7 @@ class Post {
   const ActiveSet& receivers() const { return active_[now_]; }
   void wake_next(std::uint32_t catom) { active_[1 - now_].insert(catom); }
   void wake_now(std::uint32_t catom) { active_[now_].insert(catom); }
+  void forget(std::uint32_t catom) { active_[now_].erase(catom); }  // it is no receiver of this tick
 
   // All lists were taken: what was sent arrives now.
   void turn();

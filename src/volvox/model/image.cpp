@@ -66,10 +66,6 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
 Result<HeightField> parse_height_field(std::string_view bytes, const std::string& file, const Vec3& size) {
   Result<GrayImage> image = parse_gray(bytes, file);
   if (!image.ok()) return image.error();
-  if (image->width < 2 || image->height < 2) {
-    return Diagnostic{file, 0, fmt::format("a terrain cannot be made of {} x {} pixels", image->width, image->height),
-                      "give an image of at least 2 x 2 pixels"};
-  }
   auto field = std::make_shared<HeightFieldData>();
   field->columns = image->width;
   field->rows = image->height;

@@ -149,6 +149,13 @@ std::optional<GeometryReader::PlacedShape> GeometryReader::read_height_map(const
     report_file(field.error(), at);
     return std::nullopt;
   }
+  if ((*field)->columns < 2 || (*field)->rows < 2) {
+    report_.error(at,
+                  fmt::format("{}: a terrain cannot be made of {} x {} pixels", file->string(), (*field)->columns,
+                              (*field)->rows),
+                  "give an image of at least 2 x 2 pixels");
+    return std::nullopt;
+  }
   return PlacedShape{std::move(*field), {to_vec(map.Position()), {}}};
 }
 

@@ -1,6 +1,7 @@
 // Flooding: what the source tells reaches every catom, which passes it on once, to all neighbours but the one that told
-// it first. That takes 2 E - (N - 1) messages over E links between N connected catoms, and as many ticks as the
-// farthest catom is links away.
+// it first. That takes 2 E - (N - 1) messages over E links between N connected catoms. The source sends in tick 0, and
+// if the capacity is enough, a catom d links away hears of it in tick d; what the last ones pass on is read in the tick
+// after.
 #pragma once
 
 #include "volvox/lattice/code_module.h"

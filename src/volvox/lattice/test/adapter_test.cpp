@@ -99,6 +99,30 @@ TEST(Adapter, WhatWaitsIsLostWithItsNeighbour) {
   }
 }
 
+// Who sends in the tick of the exchange does not hand the messages of the one that went to the one that came.
+TEST(Adapter, WhatWaitedIsNotReadByTheNextInThatPlace) {
+  CatomWorld world(Lattice(Kind::square), {.capacity = 4});
+  ASSERT_TRUE(world.load<Sender>().ok());
+  ASSERT_TRUE(world.add_box({0, 0, 0}, {1, 0, 0}).ok());
+  ASSERT_TRUE(world.add(std::vector{Cell{1, 1, 0}}).ok());
+  world.state<Sender>(0)->plan = {{20, 20}, {}, {}, {}, {}, {}, {12}};
+  ASSERT_TRUE(world.start().ok());
+  for (int t = 0; t < 6; ++t) ASSERT_TRUE(world.tick().ok());
+  ASSERT_TRUE(world.remove(1).ok());
+  ASSERT_TRUE(world.move(2, {1, 0, 0}).ok());
+  for (int t = 0; t < 20; ++t) ASSERT_TRUE(world.tick().ok());
+  EXPECT_EQ(world.state<Sender>(2)->arrived, (std::vector<std::pair<std::int64_t, std::uint32_t>>{{9, 12}}));
+  EXPECT_EQ(world.traffic().lost, 1u);
+}
+
+TEST(Adapter, ACapacityOfNothingIsRefused) {
+  CatomWorld world(Lattice(Kind::square), {.capacity = 0});
+  ASSERT_TRUE(world.load<Gradient>().ok());
+  const auto started = world.start();
+  ASSERT_FALSE(started.ok());
+  EXPECT_NE(started.error().text().find("capacity of 0 bytes"), std::string::npos);
+}
+
 // The order of the steps, as a word.
 struct Token {
   std::uint8_t from = 0;
@@ -248,6 +272,13 @@ struct Obstinate {
   }
 };
 VOLVOX_TYPE(Obstinate, calls)
+struct Waiter {
+  std::uint32_t calls = 0;
+  void new_tick(Catom& catom) {
+    while (catom.key() != 0 && catom.tick() == 0 && catom.ports() > 0 && catom.id() < 2000) ++calls;
+  }
+};
+VOLVOX_TYPE(Waiter, calls)
 struct TooLong {
   std::uint32_t calls = 0;
   void new_tick(Catom& catom) {
@@ -278,6 +309,7 @@ TEST(CodeModule, ThatNeverStopsIsEndedAndNamed) {
             std::string::npos);
   EXPECT_NE(failure_of<Babbler>({}, {.capacity = 1, .most_waiting = 50}).find("50 messages wait"), std::string::npos);
   EXPECT_NE(failure_of<Obstinate>().find("no exception"), std::string::npos);
+  EXPECT_NE(failure_of<Waiter>().find("code module Waiter: it does not stop"), std::string::npos);
 }
 
 TEST(CodeModule, WithABadMessageIsNamed) {

@@ -7,6 +7,7 @@
 #include "reference.h"
 #include "volvox/lattice/programs/flood.h"
 #include "volvox/lattice/programs/gradient.h"
+#include "volvox/lattice/programs/roller.h"
 #include "volvox/lattice/programs/spanning_tree.h"
 
 namespace volvox::lattice {
@@ -203,6 +204,148 @@ TEST(CatomWorld, HasTheSameHashAtAnyNumberOfThreadsAndAfterASnapshot) {
     }
   }
   EXPECT_EQ(all.size(), 12u);
+}
+
+// Draws at its start and in every tick.
+struct Drawer {
+  std::uint64_t at_start = 0, key_at_start = 0, in_tick = 0, key_in_tick = 0;
+  void start(Catom& catom) { at_start = catom.random().bits(), key_at_start = catom.key(); }
+  void new_tick(Catom& catom) { in_tick = catom.random().bits(), key_in_tick = catom.key(); }
+};
+VOLVOX_TYPE(Drawer, at_start, key_at_start, in_tick, key_in_tick)
+
+TEST(CatomWorld, HashingChangesNothingThatComes) {
+  std::set<std::uint64_t> hashes;
+  for (const bool looked_at : {false, true}) {
+    CatomWorld world{Lattice(Kind::square)};
+    ASSERT_TRUE(world.load<Drawer>().ok());
+    ASSERT_TRUE(world.add_box({0, 0, 0}, {3, 0, 0}).ok());
+    ASSERT_TRUE(world.start().ok());
+    ASSERT_TRUE(world.tick().ok());
+    if (looked_at) (void)world.hash();
+    ASSERT_TRUE(world.add(std::vector{Cell{4, 0, 0}}).ok());
+    hashes.insert(world.hash());
+  }
+  EXPECT_EQ(hashes.size(), 1u);
+}
+
+TEST(CatomWorld, StartDrawsOtherNumbersThanTheTickAfterIt) {
+  CatomWorld world{Lattice(Kind::square)};
+  ASSERT_TRUE(world.load<Drawer>().ok());
+  ASSERT_TRUE(world.add_box({0, 0, 0}, {3, 0, 0}).ok());
+  ASSERT_TRUE(world.start().ok());
+  ASSERT_TRUE(world.tick().ok());
+  ASSERT_TRUE(world.add(std::vector{Cell{4, 0, 0}}).ok());
+  ASSERT_TRUE(world.tick().ok());
+  CatomWorld other{Lattice(Kind::square)};  // to see the draws of tick 0, which the second tick has replaced
+  ASSERT_TRUE(other.load<Drawer>().ok());
+  ASSERT_TRUE(other.add_box({0, 0, 0}, {3, 0, 0}).ok());
+  ASSERT_TRUE(other.start().ok());
+  ASSERT_TRUE(other.tick().ok());
+  for (const Drawer* drawer : {other.state<Drawer>(0), other.state<Drawer>(3), world.state<Drawer>(4)}) {
+    EXPECT_NE(drawer->at_start, drawer->in_tick);
+    EXPECT_NE(drawer->key_at_start, drawer->key_in_tick);
+  }
+}
+
+// Fails at a tick, while the others roll.
+struct Faulty {
+  bool fails = false;
+  void new_tick(Catom& catom) const {
+    if (fails && catom.tick() == 2) throw std::runtime_error("broken");
+  }
+};
+VOLVOX_TYPE(Faulty, fails)
+
+TEST(CatomWorld, NothingOfAFailedTickIsLeftAfterARestore) {
+  CatomWorld world{Lattice(Kind::hex)};
+  ASSERT_TRUE(world.load<Roller>().ok());
+  ASSERT_TRUE(world.load<Faulty>().ok());
+  ASSERT_TRUE(world.add_box({0, 0, 0}, {9, 0, 0}).ok());
+  ASSERT_TRUE(world.add(std::vector{Cell{3, 1, 0}}).ok());
+  world.state<Roller>(10)->rolls = true;
+  ASSERT_TRUE(world.start().ok());
+  for (int t = 0; t < 2; ++t) ASSERT_TRUE(world.tick().ok());
+  SaveArchive save;
+  world.archive(save);
+  ASSERT_TRUE(world.tick().ok());
+  const std::uint64_t truth = world.hash();
+  const auto restore = [&] {
+    LoadArchive load(save.bytes());
+    world.archive(load);
+    ASSERT_TRUE(load.ok()) << load.failure();
+  };
+  restore();
+  world.state<Faulty>(0)->fails = true;
+  ASSERT_FALSE(world.tick().ok());
+  restore();
+  ASSERT_TRUE(world.tick().ok());
+  EXPECT_EQ(world.hash(), truth);
+}
+
+TEST(CatomWorld, ARemovedReceiverLeavesNothingToDo) {
+  const auto make = [] {
+    auto world = std::make_unique<CatomWorld>(Lattice(Kind::square));
+    EXPECT_TRUE(world->load<Flood>().ok());
+    return world;
+  };
+  const auto world = make(), restored = make();
+  ASSERT_TRUE(world->add_box({0, 0, 0}, {1, 0, 0}).ok());
+  world->state<Flood>(0)->source = true;
+  ASSERT_TRUE(world->start().ok());
+  ASSERT_TRUE(world->tick().ok());
+  ASSERT_TRUE(world->remove(1).ok());
+  SaveArchive save;
+  world->archive(save);
+  LoadArchive load(save.bytes());
+  restored->archive(load);
+  ASSERT_TRUE(load.ok());
+  for (CatomWorld* w : {world.get(), restored.get()}) {
+    EXPECT_TRUE(w->idle());
+    ASSERT_TRUE(w->run(10).ok());
+    EXPECT_EQ(w->ticks(), 1);
+  }
+  EXPECT_EQ(world->hash(), restored->hash());
+}
+
+struct Large {
+  std::array<std::uint32_t, 2000> table{};
+};
+VOLVOX_TYPE(Large, table)
+
+TEST(CatomWorld, StatesMayBeLarge) {
+  const auto make = [] {
+    auto world = std::make_unique<CatomWorld>(Lattice(Kind::square));
+    EXPECT_TRUE(world->load<Large>().ok());
+    return world;
+  };
+  const auto world = make(), restored = make();
+  ASSERT_TRUE(world->add_box({0, 0, 0}, {1, 0, 0}).ok());
+  world->state<Large>(1)->table[1999] = 7;
+  SaveArchive save;
+  world->archive(save);
+  LoadArchive load(save.bytes());
+  restored->archive(load);
+  ASSERT_TRUE(load.ok());
+  EXPECT_EQ(restored->state<Large>(1)->table[1999], 7u);
+  EXPECT_EQ(world->hash(), restored->hash());
+}
+
+TEST(CatomWorld, ASnapshotWithOtherOptionsIsRefused) {
+  CatomWorld world(Lattice(Kind::square, 2), {.capacity = 8, .most_waiting = 50});
+  ASSERT_TRUE(world.add_box({0, 0, 0}, {1, 0, 0}).ok());
+  SaveArchive save;
+  world.archive(save);
+  const auto failure = [&](double pitch, const WorldOptions& options) {
+    CatomWorld other(Lattice(Kind::square, pitch), options);
+    LoadArchive load(save.bytes());
+    other.archive(load);
+    return std::string(load.ok() ? "" : load.failure());
+  };
+  EXPECT_EQ(failure(2, {.capacity = 8, .most_waiting = 50}), "");
+  EXPECT_NE(failure(2, {.capacity = 9, .most_waiting = 50}).find("capacity"), std::string::npos);
+  EXPECT_NE(failure(2, {.capacity = 8, .most_waiting = 51}).find("most_waiting"), std::string::npos);
+  EXPECT_NE(failure(1, {.capacity = 8, .most_waiting = 50}).find("pitch"), std::string::npos);
 }
 
 TEST(CatomWorld, WhoHasNothingToDoIsNotProcessed) {

@@ -143,6 +143,19 @@ TEST(MeshFill, SizesThatCannotBeAreRefused) {
   EXPECT_FALSE(fill_mesh(box({0, 0, -1e308}, {1, 1, 1e308}), "high", Lattice(Kind::hex)).ok());
   EXPECT_FALSE(fill_mesh(box({0, 0, 0}, {9e4, 9e4, 9e4}), "many", cubic).ok());
   EXPECT_FALSE(fill_mesh({}, "nothing", cubic).ok());
+  // One triangle, there and back, is closed; it crosses 8e8 rows, which were gigabytes.
+  model::MeshData triangle;
+  triangle.vertices = {{0, 0, 0}, {0, 4e4, 0}, {0, 0, 4e4}};
+  triangle.triangles = {{0, 1, 2}, {2, 1, 0}};
+  const auto large = fill_mesh(triangle, "triangle", cubic);
+  ASSERT_FALSE(large.ok());
+  EXPECT_NE(large.error().text().find("too large for its cells"), std::string::npos) << large.error().text();
+  // 1,000,000 cells of 12 bytes, 20,000 crossings of 16 bytes.
+  EXPECT_TRUE(fill_mesh(box({0, 0, 0}, {100, 100, 100}), "fits", cubic, 13e6).ok());
+  const auto many = fill_mesh(box({0, 0, 0}, {100, 100, 100}), "many", cubic, 11e6);
+  ASSERT_FALSE(many.ok());
+  EXPECT_NE(many.error().text().find("of memory"), std::string::npos) << many.error().text();
+  EXPECT_FALSE(fill_mesh(box({0, 0, 0}, {100, 100, 100}), "less", cubic, 1e5).ok());
 }
 
 class CellFiles : public testing::Test {
@@ -201,6 +214,8 @@ TEST_F(CellFiles, AreReadByTheirEnding) {
     ASSERT_TRUE(image.ok()) << image.error().text();
     EXPECT_EQ(*image, (std::vector<Cell>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {0, 1, 0}}));
   }
+  // One pixel high: a row of catoms.
+  EXPECT_EQ(read_cells(write("row.pgm", std::string("P5 3 1 255\n") + "\x10\xf0\x10"), cubic)->size(), 2u);
   EXPECT_FALSE(read_cells(write("cut.png", png.substr(0, 50)), cubic).ok());
   EXPECT_FALSE(read_cells(write("white.pgm", std::string("P5 2 2 255\n") + "\xff\xff\xff\xff"), cubic).ok());
   EXPECT_EQ(read_cells(write("a.csv", "1,2,3\n"), cubic)->size(), 1u);

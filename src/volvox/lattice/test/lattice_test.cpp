@@ -75,6 +75,13 @@ TEST(Lattice, TheNearestCellIsFound) {
   }
 }
 
+TEST(Lattice, OfEquallyNearCellsTheLowestIsFound) {
+  EXPECT_EQ(Lattice(Kind::square).cell_at({0.5, 0, 0}), (Cell{0, 0, 0}));
+  EXPECT_EQ(Lattice(Kind::square).cell_at({-0.5, 0.5, 0}), (Cell{-1, 0, 0}));
+  EXPECT_EQ(Lattice(Kind::cubic).cell_at({2.5, -1.5, 0.5}), (Cell{2, -2, 0}));
+  EXPECT_EQ(Lattice(Kind::hex).cell_at({0.5, 0, 0}), (Cell{0, 0, 0}));
+}
+
 TEST(Lattice, KindsHaveNames) {
   for (const Kind kind : all_kinds) EXPECT_EQ(*kind_named(std::string(name(kind))), kind);
   const auto none = kind_named("diamond");
@@ -171,6 +178,23 @@ TEST(Ensemble, BadCellsAreRefusedAndNothingIsLost) {
                    .add_box({-farthest_cell, -farthest_cell, 0}, {farthest_cell, farthest_cell, 9})
                    .ok());
   EXPECT_EQ(flat.size(), 2u);
+}
+
+TEST(Ensemble, ASnapshotWithTwoModulesInOneCellLeavesItEmpty) {
+  SaveArchive save;
+  std::uint8_t kind = static_cast<std::uint8_t>(Kind::cubic);
+  std::vector<PackedCell> cells = {pack({0, 0, 0}), pack({0, 0, 0}), pack({1, 0, 0})};
+  save("kind", kind), save("cells", cells);
+  for (const Occupancy::Store store : {Occupancy::Store::grid, Occupancy::Store::table}) {
+    Ensemble ensemble(Lattice(Kind::cubic), store);
+    LoadArchive load(save.bytes());
+    ensemble.archive(load);
+    EXPECT_FALSE(load.ok());
+    EXPECT_EQ(ensemble.size(), 0u);
+    EXPECT_EQ(ensemble.count(), 0u);
+    EXPECT_TRUE(ensemble.add(Cell{0, 0, 0}).ok());
+    EXPECT_EQ(ensemble.at({0, 0, 0}), 0u);
+  }
 }
 
 TEST(Ensemble, ASnapshotWithBadCellsIsRefused) {

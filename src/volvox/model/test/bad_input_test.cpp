@@ -123,6 +123,9 @@ TEST_F(ReaderTest, MeshesAndImages) {
   expect_error(read_model(terrain("missing.png", "<static>true</static>")), 4, "there is no file missing.png");
   folder.write("broken.png", "this is not an image");
   expect_error(read_model(terrain("broken.png", "<static>true</static>")), 4, "the image cannot be read");
+  folder.write("row.pgm", std::string("P5 3 1 255\n") + "abc");
+  expect_error(read_model(terrain("row.pgm", "<static>true</static>")), 4,
+               "row.pgm: a terrain cannot be made of 3 x 1");
   expect_error(read_model(terrain("broken.png", "")), 4, "a terrain cannot move", "<static>");
 }
 
