@@ -67,9 +67,6 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
     if (!options.ok()) return complain(options.error());
     limit_isolated_memory(options->isolate_megabytes, library);
     load_users_plugins(options->isolate, library, log);
-    const auto changes = record::changes_since(**recording);
-    if (changes.ok() && arguments.accept_changes)
-      for (const std::string& change : *changes) log.warning(change + " since the run was recorded");
     return verify(**recording, arguments, library, log);
   }
   return view_recording(**recording, arguments);
