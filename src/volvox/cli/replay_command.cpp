@@ -28,6 +28,7 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
   }();
   if (!verified.ok()) return complain(verified.error());
   const record::Verification& v = *verified;
+  for (const std::string& change : v.changed) log.warning(change + " since the run was recorded");
   const bool complete = recording.complete() && v.of == recording.last_tick() - recording.first_tick();
   if (arguments.json) {
     nlohmann::ordered_json json = {{"same", v.same}, {"ticks", v.ticks}, {"of_ticks", v.of}, {"complete", complete}};

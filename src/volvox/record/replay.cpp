@@ -73,16 +73,6 @@ Error other_files(const Recording& recording, const std::vector<std::string>& ch
       "verify it with the files as they were, or record it again; with --accept-changes it is compared all the same"};
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> changes_since(Recording& recording) {
-  const auto files = files_of(recording);
-  if (!files.ok()) return files.error();
-  return *files ? model::changes_since(**files) : std::vector<std::string>();
-}
-
-namespace {
-
 // The first number of the module's links and joints that differs from the recording.
 std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                          const std::string& module, std::string& field) {
@@ -171,9 +161,9 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
   // Those that were read now, which may lie elsewhere than those that were recorded.
   const auto changed = *files ? model::changes(**files, (*run)->report().files) : std::vector<std::string>();
   if (!changed.empty() && !accept_changes) return other_files(recording, changed);
-  for (const std::string& change : changed) log.warning(change + " since the run was recorded");
   sim::Simulation& simulation = (*run)->simulation();
   Verification result;
+  result.changed = changed;
   result.of = ticks_made(recording, **run) - recording.first_tick();
   if (simulation.tick() != recording.first_tick())
     return Error(

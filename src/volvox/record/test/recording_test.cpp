@@ -237,7 +237,6 @@ TEST_F(RecordingTest, NamesAWorldThatHasChanged) {
   const auto refused = verify(*recording, stage_.library, stage_.log);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().text().find("chain.sdf has changed"), std::string::npos) << refused.error().text();
-  EXPECT_EQ(changes_since(*recording)->size(), 1u);
   const auto accepted = [&] { return verify(*recording, stage_.library, stage_.log, 1, {}, nullptr, true); };
   auto moved = accepted();
   ASSERT_TRUE(moved.ok());
