@@ -77,6 +77,13 @@ std::string camera_at(const scan::TriangleMesh& mesh, const scan::FreePlace& pla
   return fmt::format("{:.3f},{:.3f},{:.3f}:{:.3f},{:.3f},{:.3f}", best.x, best.y, best.z, middle.x, middle.y, middle.z);
 }
 
+// Through the library, so that the scan is one of the files of the run.
+Result<scan::CloudReading> read_cloud(const std::string& file, model::ModelLibrary& library) {
+  const auto bytes = library.read(file);
+  if (!bytes.ok()) return bytes.error();
+  return scan::parse_cloud(*bytes, file);
+}
+
 }  // namespace
 
 Result<std::vector<model::ParameterDesc>> Room::parameters(const std::filesystem::path&) const {
@@ -96,11 +103,11 @@ Result<model::WorldModel> Room::init(sim::Setup& setup) {
   if (file.empty())
     return Error("arenas/room needs a scan of a room",
                  "give a file: --set scan=room.pcd (volvox scan simulate --cloud makes one)");
-  auto reading = scan::read_cloud(file);
+  auto reading = read_cloud(file, setup.library);
   if (!reading.ok()) return reading.error();
   scan_ = std::move(reading->cloud);
   if (!second.empty()) {
-    const auto other = scan::read_cloud(second);
+    const auto other = read_cloud(second, setup.library);
     if (!other.ok()) return other.error();
     const auto found = scan::register_clouds(scan_, other->cloud);
     if (!found.ok()) return found.error();

@@ -287,6 +287,13 @@ class BadBehaviors(CommandTest):
         self.assertEqual((summary["status"], summary["ticks"]), ("failed", 0))
         self.assertIn("thrown at the begin", summary["failure"])
 
+    def test_what_threw_at_its_begin_is_not_restored(self):
+        self.write_world("idle")
+        self.run_program("run", "world.sdf", "--duration", "0.1", "--save", "a.snap", "--out", "first")
+        done = self.run_program("run", "throwing_at_its_begin", "--restore", "a.snap", "--out", "r", status=1, program=self.behaviors)
+        self.assertIn("thrown at the begin", done.stderr)
+        self.assertNotIn("restored", json.loads(self.read("r", "summary.json")))
+
     def test_a_behavior_without_listed_state_cannot_be_saved(self):
         self.write_world("lists_no_state")
         done = self.run_program("run", "world.sdf", "--duration", "0.1", "--save", "a.snap", status=2, program=self.behaviors)

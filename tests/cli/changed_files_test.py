@@ -43,6 +43,13 @@ class ChangedFiles(CommandTest):
             yield name
             self.write(name, text)
 
+    def clone(self, name):
+        """A resource path of its own, with the experiment g/mine in it."""
+        for file in ["bot.sdf", "block.sdf", "part.obj"]:
+            self.write(f"{name}/experiments/g/mine/{file}", self.read(file))
+        self.write(f"{name}/experiments/g/mine/world.sdf", WORLD)
+        return {"VOLVOX_RESOURCE_PATH": os.path.join(self.folder, name)}
+
     def summary(self, *names):
         return json.loads(self.read(*names, "summary.json"))
 
@@ -84,6 +91,27 @@ class Sweeps(ChangedFiles):
         self.assertIn("cube.sdf has changed", self.run_program(*self.SWEEP, *command, status=2).stderr)
         self.write("cube.sdf", cube)
         self.assertEqual(self.sweep(*command)["found_finished"], 4)
+
+    def test_a_sweep_goes_on_where_its_project_was_moved(self):
+        first = self.sweep()
+        for name in ["w.sdf", "bot.sdf", "block.sdf", "part.obj"]:
+            self.write(f"there/{name}", self.read(name))
+        self.write("bot.sdf", BOT.replace("<mass>2<", "<mass>3<"))
+        there = ["sweep", "there/w.sdf", *self.SWEEP[2:], "--json"]
+        again = json.loads(self.run_program(*there).stdout)
+        self.assertEqual((again["found_finished"], again["results"]), (2, first["results"]))
+        self.write("there/w.sdf", WORLD.replace('name="w"', 'name="v"'))  # another world of this name
+        self.assertIn("w.sdf has changed", self.run_program(*there, status=2).stderr)
+
+    def test_a_sweep_of_an_experiment_goes_on_in_another_clone(self):
+        a, b = self.clone("a"), self.clone("b")
+        command = ["sweep", "g/mine", *self.SWEEP[2:], "--json"]
+        first = json.loads(self.run_program(*command, **a).stdout)
+        shutil.rmtree(os.path.join(self.folder, "s", "runs", first["results"][0]["run"]))
+        self.write("a/experiments/g/mine/bot.sdf", BOT.replace("<mass>2<", "<mass>3<"))
+        again = json.loads(self.run_program(*command, **b).stdout)
+        self.assertEqual((again["found_finished"], again["results"]), (1, first["results"]))
+        self.assertIn("bot.sdf has changed", self.run_program(*command, status=2, **a).stderr)
 
     def test_a_run_that_read_something_else_is_refused(self):
         """A file that the plan does not read: of a combination of values, or a plugin."""
@@ -163,6 +191,17 @@ class Snapshots(ChangedFiles):
         for name in self.edits():
             self.assertIn(f"{name} has changed", self.restore(status=2).stderr)
 
+    def test_two_files_that_were_swapped(self):
+        heavy = THING.replace("<mass>1<", "<mass>5<")
+        self.write("cube.sdf", heavy)
+        self.write("both.sdf", WORLD.replace("bot.sdf", "cube.sdf"))
+        self.run_program("run", "both.sdf", "--duration", "0.2", "--save", "both.snap", "--quiet", "--out", "first")
+        self.write("block.sdf", heavy)
+        self.write("cube.sdf", THING)
+        said = self.run_program("run", "both.sdf", "--restore", "both.snap", "--quiet", status=2).stderr
+        self.assertIn("block.sdf has changed", said)
+        self.assertIn("cube.sdf has changed", said)
+
     def test_another_world_is_refused_and_named(self):
         self.write("other.sdf", WORLD.replace("0.3", "0.4"))
         said = self.run_program("run", "other.sdf", "--restore", "a.snap", status=2).stderr
@@ -220,6 +259,15 @@ class Recordings(ChangedFiles):
         self.assertIn("the first difference is at tick", done.stdout)
         self.write("bot.sdf", BOT + "<!-- nothing -->")
         self.run_program("replay", "r", "--verify", "--accept-changes")
+
+    def test_in_another_clone(self):
+        a, b = self.clone("a"), self.clone("b")
+        self.run_program("run", "g/mine", "--record", "--quiet", "--out", "q", **a)
+        self.write("a/experiments/g/mine/bot.sdf", BOT.replace("<mass>2<", "<mass>3<"))
+        self.run_program("replay", "q", "--verify", **b)
+        self.assertIn("bot.sdf has changed", self.run_program("replay", "q", "--verify", status=2, **a).stderr)
+        self.write("b/experiments/g/mine/bot.sdf", BOT.replace("<mass>2<", "<mass>3<"))
+        self.assertIn("bot.sdf has changed", self.run_program("replay", "q", "--verify", status=2, **b).stderr)
 
     def test_a_robot_that_hides_the_first(self):
         """bot.sdf is the same, but another one is found before it."""

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import sys
 import unittest
 
@@ -120,6 +121,52 @@ class Offers(PluginTest):
     def test_a_recorded_run_replays(self):
         self.run_world("--record", "--quiet")
         self.volvox("replay", "out", "--verify", "--quiet")
+
+
+class Files(PluginTest):
+    """Only the plugins that a run uses are among its files."""
+
+    def setUp(self):
+        super().setUp()
+        self.copies = os.path.join(self.folder, "copies")
+        os.makedirs(self.copies)
+        for name in ["good", "actors"]:
+            shutil.copy(os.path.join(PLUGINS, f"lib{name}.so"), self.copies)
+
+    def rebuild(self, name):
+        with open(os.path.join(self.copies, f"lib{name}.so"), "ab") as file:
+            file.write(b"another build")
+
+    def files(self):
+        return sorted(os.path.basename(file) for file in json.loads(self.read("out", "summary.json"))["files"])
+
+    def test_of_a_run(self):
+        path = {"VOLVOX_PLUGIN_PATH": os.path.join(self.copies, "libgood.so")}
+        for behavior, more, plugins in [("idle", [], []), ("actor", [], ["libgood.so"]), ("idle", ["--engine", "still"], ["libgood.so"]), ("idle", ["--plugin", "good"], ["libgood.so"]),
+                                        ("idle", ["--isolate"], []), ("actor", ["--isolate"], ["libgood.so"])]:
+            with self.subTest(behavior=behavior, more=more):
+                world = self.world(plugin=None, behavior=behavior)
+                self.volvox("run", world, "--quiet", "--out", "out", *more, **({**path, "VOLVOX_PLUGIN_PATH": self.copies} if "good" in more else path))
+                self.assertEqual(self.files(), [*plugins, "robot.sdf", "world.sdf"])
+
+    def test_another_one_may_be_rebuilt(self):
+        path = {"VOLVOX_PLUGIN_PATH": self.copies}
+        self.volvox("run", self.world(plugin=None, behavior="idle"), "--quiet", "--record", "--save", "a.snap", "--out", "out", **path)
+        self.rebuild("good")
+        self.volvox("replay", "out", "--verify", **path)
+        self.volvox("run", "world.sdf", "--quiet", "--restore", "a.snap", "--duration", "0.5", "--out", "r", **path)
+
+    def test_one_in_use_may_not(self):
+        self.volvox("run", self.world(plugin=os.path.join(self.copies, "libgood.so")), "--quiet", "--record", "--out", "out")
+        self.volvox("replay", "out", "--verify")
+        self.rebuild("good")
+        self.assertIn("libgood.so has changed", self.volvox("replay", "out", "--verify", status=2).stderr)
+
+    def test_a_sweep_by_another_path(self):
+        world = self.world(plugin=None)
+        command = ["sweep", world, "--seeds", "2", "--jobs", "1", "--out", "s", "--json", "--plugin"]
+        self.volvox(*command, "copies/libgood.so")
+        self.assertEqual(json.loads(self.volvox(*command, "./copies/../copies/libgood.so").stdout)["found_finished"], 2)
 
 
 class Order(PluginTest):

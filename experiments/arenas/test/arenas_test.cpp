@@ -108,7 +108,11 @@ TEST(Arenas, a_scout_drives_in_a_scanned_room_and_its_laser_sees_what_was_scanne
       EXPECT_GT(driven.metric("near_scan"), 0.95) << method << ", seed " << seed;
     }
   }
-  EXPECT_EQ(run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5).report.state_hash,
+  const Outcome one = run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5);
+  model::Sources scan;
+  model::note_source(scan, file);
+  EXPECT_EQ(one.report.files.count(scan.begin()->first), 1u) << "the scan is one of the files of the run";
+  EXPECT_EQ(one.report.state_hash,
             run("arenas/room", "native", {{"scan", file}, {"method", "pf"}}, 0.5, 1, 3).report.state_hash);
 }
 

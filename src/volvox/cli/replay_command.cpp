@@ -30,6 +30,7 @@ int verify(record::Recording& recording, const ReplayArguments& arguments, sim::
   }();
   if (!verified.ok()) return complain(verified.error());
   const record::Verification& v = *verified;
+  for (const std::string& change : v.changed) log.warning(change + " since the run was recorded");
   const bool complete = recording.complete() && v.of == recording.last_tick() - recording.first_tick();
   if (arguments.json) {
     nlohmann::ordered_json json = {{"same", v.same}, {"ticks", v.ticks}, {"of_ticks", v.of}, {"complete", complete}};
@@ -70,9 +71,6 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
     if (!options.ok()) return complain(options.error());
     limit_isolated_memory(options->isolate_megabytes, library);
     load_users_plugins(options->isolate, library, log);
-    const auto changes = record::changes_since(**recording);
-    if (changes.ok() && arguments.accept_changes)
-      for (const std::string& change : *changes) log.warning(change + " since the run was recorded");
     const auto located = sim::locate_experiment(options->experiment, library);
     return verify(**recording, arguments, library, located.ok() && located->registered, log);
   }

@@ -85,13 +85,19 @@ ordered_json identity(const SweepArguments& arguments, const std::string& experi
   const RunArguments& run = arguments.run;
   std::vector<std::string> set = run.set;
   std::sort(set.begin(), set.end());
+  std::vector<std::string> plugins;  // the same file has the same identity from whatever folder the sweep is started
+  for (const std::string& plugin : run.plugins) {
+    std::error_code error;
+    const fs::path whole = fs::is_regular_file(plugin, error) ? fs::weakly_canonical(plugin, error) : fs::path();
+    plugins.push_back(whole.empty() ? plugin : whole.string());
+  }
   ordered_json json = {{"experiment", experiment},
                        {"engine", run.engine},
                        {"duration", run.duration ? ordered_json(*run.duration) : ordered_json(nullptr)},
                        {"dt", run.dt.value_or("")},
                        {"substep", run.substep.value_or("")},
                        {"set", set},
-                       {"plugins", run.plugins},
+                       {"plugins", plugins},
                        {"vary", ordered_json::object()},
                        {"seed", run.seed},
                        {"seeds", arguments.seeds}};
@@ -220,11 +226,9 @@ Result<SweepPlan> plan_sweep(const SweepArguments& arguments, const sim::Library
     run.options = std::move(*options);
     plan.runs.push_back(std::move(run));
   }
-  // The same file has the same identity from whatever folder the sweep is started.
-  std::error_code error;
-  const std::string of = located->file.empty() ? plan.experiment : fs::weakly_canonical(located->file, error).string();
   if (auto tried = try_settings(plan, *located, library); !tried.ok()) return tried.error();
-  plan.identity = to_json_text(identity(arguments, of, plan.varied, plan.files), 2);
+  // A world goes by its name, not by its path: it may be moved, and its files tell two worlds of one name apart.
+  plan.identity = to_json_text(identity(arguments, plan.experiment, plan.varied, plan.files), 2);
   return plan;
 }
 
@@ -239,6 +243,13 @@ Error other_files(const fs::path& folder, const std::string& run, const std::vec
 std::vector<std::string> changes_of(const SweepRun& run, SweepPlan& plan, Made made) {
   model::Sources now;
   for (const auto& file : run.files) {
+    const auto moved = [&](const auto& other) {
+      return other.second == file.second && fs::path(other.first).filename() == fs::path(file.first).filename();
+    };
+    if (!plan.files.contains(file.first) && std::any_of(plan.files.begin(), plan.files.end(), moved)) {
+      now.insert(file);  // the sweep reads it elsewhere
+      continue;
+    }
     if (!plan.files.contains(file.first) && made == Made::before) model::note_source(plan.files, file.first);
     if (made == Made::now) plan.files.insert(file);
     if (const auto known = plan.files.find(file.first); known != plan.files.end()) now.insert(*known);

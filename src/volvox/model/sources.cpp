@@ -48,19 +48,30 @@ std::vector<std::string> changes(const Sources& before, const Sources& after) {
   std::vector<std::string> found;
   using File = Sources::value_type;
   const auto name = [](const File& file) { return fs::path(file.first).filename(); };
+  const auto folder_and_name = [&](const File& file) {
+    return fs::path(file.first).parent_path().filename() / name(file);
+  };
+  const auto tell_both = [&](const File& a, const File& b) {
+    if (a.second != b.second) found.push_back(fmt::format("{} has changed: now it is {}", a.first, b.first));
+  };
   const auto silent = [](const File&, const File&) {};
   match(
       then, now, [](const File& a, const File& b) { return a == b; }, silent);
   match(
-      then, now, [](const File& a, const File& b) { return a.second == b.second; }, silent);
-  match(
       then, now, [](const File& a, const File& b) { return a.first == b.first; },
       [&](const File& a, const File&) { found.push_back(a.first + " has changed"); });
-  match(
-      then, now, [&](const File& a, const File& b) { return name(a) == name(b); },
-      [&](const File& a, const File& b) {
-        found.push_back(fmt::format("{} has changed: now it is {}", a.first, b.first));
-      });
+  // The rest has moved. The content alone does not tell which is which: two files may have been swapped.
+  for (const bool same : {true, false})
+    match(
+        then, now,
+        [&](const File& a, const File& b) {
+          return folder_and_name(a) == folder_and_name(b) && (!same || a.second == b.second);
+        },
+        tell_both);
+  for (const bool same : {true, false})
+    match(
+        then, now, [&](const File& a, const File& b) { return name(a) == name(b) && (!same || a.second == b.second); },
+        tell_both);
   for (const auto& [file, hash] : then) found.push_back(file + " is not read any more");
   for (const auto& [file, hash] : now) found.push_back(file + " was not read then");
   return found;

@@ -31,6 +31,26 @@ void note(PluginFacts& facts, const char* kind, const R& registry) {
   if (!registry.names().empty()) facts.offers.emplace_back(kind, registry.names());
 }
 
+using Mark = std::shared_ptr<std::atomic<bool>>;
+
+// The same factory, which notes that it was called.
+template <class Made, class... Arguments>
+std::function<Made(Arguments...)> marking(std::function<Made(Arguments...)> make, const Mark& used) {
+  return [make = std::move(make), used](Arguments... arguments) {
+    used->store(true);
+    return make(std::forward<Arguments>(arguments)...);
+  };
+}
+
+// Makes those of the registry that the plugin offers note their calls.
+template <class R>
+void mark_offers(R& registry, const PluginFacts& facts, std::string_view kind, const Mark& used) {
+  for (const auto& [offered, names] : facts.offers)
+    for (const std::string& name : names)
+      if (offered == kind && registry.contains(name))
+        registry.add(name, marking(**registry.find(name), used), registry.description(name));
+}
+
 // Adds all of one registry to another, each factory wrapped by `guard`.
 template <class From, class To, class Guard>
 void add_guarded(const From& from, To& to, const char* kind, const PluginFacts& facts, Log& log, Guard&& guard) {
@@ -106,50 +126,54 @@ Result<LoadedPlugin> load_plugin(const fs::path& file) {
 
 namespace {
 
-// Adds all that it offers, or all but its behaviours and sensors.
-void add_to(const LoadedPlugin& loaded, bool isolated, sim::Library& into, view::RenderEngineRegistry& renderers,
-            Log& log) {
+// Adds all that it offers, or all but its behaviours and sensors. Renderers do not change results: their use is not
+// marked.
+void add_to(const LoadedPlugin& loaded, bool isolated, const Mark& used, sim::Library& into,
+            view::RenderEngineRegistry& renderers, Log& log) {
   const Registrations& offered = *loaded.offered;
   const Guard guard{fmt::format("plugin '{}' ({})", loaded.facts.name, loaded.facts.file.string()), loaded.library};
   const PluginFacts& facts = loaded.facts;
   // A factory is code of the plugin, so it must own its library.
   if (!isolated)
     add_guarded(offered.behaviors, into.minds.behaviors, "behavior", facts, log,
-                [&](const auto& make, const std::string&) { return guard.behavior(make); });
+                [&](const auto& make, const std::string&) { return marking(guard.behavior(make), used); });
   if (!isolated)
     add_guarded(offered.sensors, into.minds.sensors, "sensor", facts, log,
-                [&](const auto& make, const std::string& name) { return guard.sensor(make, name); });
+                [&](const auto& make, const std::string& name) { return marking(guard.sensor(make, name), used); });
   add_guarded(offered.actuators, into.minds.actuators, "actuator", facts, log,
-              [&](const auto& make, const std::string&) { return guard.actuator(make); });
+              [&](const auto& make, const std::string&) { return marking(guard.actuator(make), used); });
   add_guarded(offered.noise, into.minds.noise, "noise model", facts, log,
-              [&](const auto& make, const std::string& name) { return guard.noise(make, name); });
+              [&](const auto& make, const std::string& name) { return marking(guard.noise(make, name), used); });
   add_guarded(offered.propagations, into.minds.propagations, "law of propagation", facts, log,
-              [&](const auto& make, const std::string& name) { return guard.propagation(make, name); });
+              [&](const auto& make, const std::string& name) { return marking(guard.propagation(make, name), used); });
   add_guarded(offered.extensions, into.extensions, "extension", facts, log,
-              [&](const auto& make, const std::string&) { return guard.extension(make); });
+              [&](const auto& make, const std::string&) { return marking(guard.extension(make), used); });
   add_guarded(offered.experiments, into.experiments, "experiment", facts, log,
-              [&](const auto& make, const std::string&) { return guard.plain(make); });
+              [&](const auto& make, const std::string&) { return marking(guard.plain(make), used); });
   add_guarded(offered.renderers, renderers, "render engine", facts, log,
               [&](const auto& make, const std::string&) { return guard.plain(make); });
   for (const std::string& name : offered.engines.names())
-    into.engines.add(name, guard.engine(**offered.engines.find(name), name));
+    into.engines.add(name, marking(guard.engine(**offered.engines.find(name), name), used));
 }
 
 }  // namespace
 
-Result<void> Plugins::load(const fs::path& file, std::optional<double> isolate, sim::Library& into, Log& log) {
+Result<void> Plugins::load(const fs::path& file, Use use, std::optional<double> isolate, sim::Library& into, Log& log) {
+  const Mark used = std::make_shared<std::atomic<bool>>(use == Use::named);
+  std::error_code error;
+  used_[fs::canonical(file, error)] = used;
   if (!isolate) {
     auto loaded = load_plugin(file);
     if (!loaded.ok()) return loaded.error();
-    add_to(*loaded, false, into, renderers_, log);
-    files_.insert(file);
+    add_to(*loaded, false, used, into, renderers_, log);
     return {};
   }
   auto library = IsolatedLibrary::create(file, {*isolate, memory_limit_}, log);
   if (!library.ok()) return library.error();
   (*library)->add_to(into.minds);
+  mark_offers(into.minds.behaviors, (*library)->facts(), "behaviors", used);
+  mark_offers(into.minds.sensors, (*library)->facts(), "sensors", used);
   isolated_.push_back(*library);
-  files_.insert(file);
   std::string others;
   for (const auto& [kind, names] : (*library)->facts().offers)
     if (kind != "behaviors" && kind != "sensors") others += (others.empty() ? "" : ", ") + kind;
@@ -158,7 +182,7 @@ Result<void> Plugins::load(const fs::path& file, std::optional<double> isolate, 
       fmt::format("plugin '{}': its {} cannot be isolated and run in this process", (*library)->facts().name, others));
   auto loaded = load_plugin(file);
   if (!loaded.ok()) return loaded.error();
-  add_to(*loaded, true, into, renderers_, log);
+  add_to(*loaded, true, used, into, renderers_, log);
   return {};
 }
 
@@ -167,8 +191,11 @@ Result<void> Plugins::load(const model::PluginSpec& plugin, std::optional<double
   const auto file = find_plugin(plugin);
   if (!file.ok()) return file.error();
   std::error_code error;
-  if (users_.contains(fs::canonical(*file, error))) return {};
-  const auto loaded = load(*file, isolate, into, log);
+  if (const fs::path whole = fs::canonical(*file, error); users_.contains(whole)) {
+    if (const Mark used = used_[whole].lock()) used->store(true);
+    return {};
+  }
+  const auto loaded = load(*file, Use::named, isolate, into, log);
   if (loaded.ok()) return {};
   Error named(Diagnostic{plugin.file, plugin.line, fmt::format("the plugin '{}' cannot be used", plugin.filename), ""});
   named.add(loaded.error());
@@ -186,10 +213,17 @@ void Plugins::load_users(std::optional<double> isolate, sim::Library& into, Log&
     for (const fs::path& file : libraries_in(folder)) {
       std::error_code error;
       if (!users_.insert(fs::canonical(file, error)).second) continue;
-      if (auto loaded = load(file, isolate, into, *log_of_users_); !loaded.ok())
+      if (auto loaded = load(file, Use::if_asked, isolate, into, *log_of_users_); !loaded.ok())
         log_of_users_->warning("a plugin of VOLVOX_PLUGIN_PATH is left out: " + loaded.error().text());
     }
   }
+}
+
+std::vector<fs::path> Plugins::files() const {
+  std::vector<fs::path> files;
+  for (const auto& [file, mark] : used_)
+    if (const Mark used = mark.lock(); used && used->load()) files.push_back(file);
+  return files;
 }
 
 void Plugins::add_metrics(sim::Metrics& metrics) const {

@@ -2,6 +2,7 @@
 // factory owns a share of its library, so the library stays in memory as long as a run uses it.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -37,7 +38,9 @@ class Plugins final : public sim::PluginHost {
   void add_metrics(sim::Metrics& metrics) const override;
   std::vector<std::string> warnings() const override { return said_of_users_; }
   bool clock_decided() const override;
-  std::vector<std::filesystem::path> files() const override { return {files_.begin(), files_.end()}; }
+  // Those that are in use: named by the world or by --plugin, or asked for something that they offer. Others on
+  // VOLVOX_PLUGIN_PATH are no part of a run.
+  std::vector<std::filesystem::path> files() const override;
 
   // Of the processes of isolated plugins, in bytes; before their first call.
   void set_memory_limit(std::uint64_t bytes);
@@ -54,10 +57,13 @@ class Plugins final : public sim::PluginHost {
   view::RenderEngineRegistry& renderers() { return renderers_; }
 
  private:
-  Result<void> load(const std::filesystem::path& file, std::optional<double> isolate, sim::Library& into, Log& log);
+  enum class Use { named, if_asked };
+  Result<void> load(const std::filesystem::path& file, Use use, std::optional<double> isolate, sim::Library& into,
+                    Log& log);
 
   view::RenderEngineRegistry renderers_ = view::built_in_render_engines();
-  std::set<std::filesystem::path> files_;
+  // Whether each plugin is in use. Its factories own the mark: with the run that loaded it, it is forgotten.
+  std::map<std::filesystem::path, std::weak_ptr<std::atomic<bool>>> used_;
   std::set<std::filesystem::path> users_;  // those in every library already
   std::vector<std::string> said_of_users_;
   std::unique_ptr<Log>

@@ -73,16 +73,6 @@ Error other_files(const Recording& recording, const std::vector<std::string>& ch
       "verify it with the files as they were, or record it again; with --accept-changes it is compared all the same"};
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> changes_since(Recording& recording) {
-  const auto files = files_of(recording);
-  if (!files.ok()) return files.error();
-  return *files ? model::changes_since(**files) : std::vector<std::string>();
-}
-
-namespace {
-
 // The first number of the module's links and joints that differs from the recording.
 std::string find_in_body(const RecordedTick& recorded, const RecordedNames& names, const world::World& world,
                          const std::string& module, std::string& field) {
@@ -160,20 +150,20 @@ Result<Verification> verify(Recording& recording, const sim::Library& library, L
   if (!options.ok()) return options.error();
   const auto files = files_of(recording);
   if (!files.ok()) return files.error();
-  const bool must_agree = *files && !accept_changes;
-  // Before the world is read: it may be that it cannot be read any more.
-  if (must_agree)
-    if (const auto changed = model::changes_since(**files); !changed.empty()) return other_files(recording, changed);
   options->threads = threads;
   options->replay = true;
   options->accept_changes |= accept_changes;
   auto run = sim::Run::prepare(*options, library, log);
-  if (!run.ok()) return run.error();
-  if (must_agree)  // others may be found now
-    if (const auto changed = model::changes(**files, (*run)->report().files); !changed.empty())
-      return other_files(recording, changed);
+  if (!run.ok()) {  // perhaps because a file was changed
+    const auto changed = *files && !accept_changes ? model::changes_since(**files) : std::vector<std::string>();
+    return changed.empty() ? run.error() : other_files(recording, changed);
+  }
+  // Those that were read now, which may lie elsewhere than those that were recorded.
+  const auto changed = *files ? model::changes(**files, (*run)->report().files) : std::vector<std::string>();
+  if (!changed.empty() && !accept_changes) return other_files(recording, changed);
   sim::Simulation& simulation = (*run)->simulation();
   Verification result;
+  result.changed = changed;
   result.of = ticks_made(recording, **run) - recording.first_tick();
   if (simulation.tick() != recording.first_tick())
     return Error(

@@ -15,20 +15,18 @@ namespace volvox::record {
 // The options under which the recorded run was made.
 Result<sim::RunOptions> options_of(Recording& recording);
 
-// The files of the recorded run that are not as they were; see model::changes_since.
-Result<std::vector<std::string>> changes_since(Recording& recording);
-
 struct Verification {
   bool same = true;
-  std::int64_t ticks = 0;  // simulated again and compared
-  std::int64_t of = 0;     // ticks that the recorded run made; of one that was killed, that it was to make
-  bool stopped = false;    // on request, before the end
-  std::int64_t tick = 0;   // the first that differs
-  double time = 0;         // s
-  std::string module;      // empty: the difference belongs to no module
-  std::string field;       // "links and joints: s3.head x", "percepts", ...
-  std::string detail;      // recorded and new value, if the recording has it
-  std::size_t parts = 0;   // number of parts of the state that differ in that tick
+  std::int64_t ticks = 0;            // simulated again and compared
+  std::int64_t of = 0;               // ticks that the recorded run made; of one that was killed, that it was to make
+  bool stopped = false;              // on request, before the end
+  std::int64_t tick = 0;             // the first that differs
+  double time = 0;                   // s
+  std::string module;                // empty: the difference belongs to no module
+  std::string field;                 // "links and joints: s3.head x", "percepts", ...
+  std::string detail;                // recorded and new value, if the recording has it
+  std::size_t parts = 0;             // number of parts of the state that differ in that tick
+  std::vector<std::string> changed;  // files since the recording, in words, which were accepted
 };
 
 // Runs the experiment again with the recorded inputs. Compares the hash of every tick, and all that was recorded of it.

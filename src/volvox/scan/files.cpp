@@ -151,17 +151,25 @@ Result<std::string> read_bytes(const std::filesystem::path& file) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-Result<CloudReading> read_cloud(const std::filesystem::path& file) {
+namespace {
+
+bool is_table(const std::string& kind) { return kind == ".xyz" || kind == ".txt" || kind == ".csv" || kind == ".asc"; }
+
+Result<void> check_cloud_kind(const std::filesystem::path& file) {
+  const std::string kind = ending(file);
+  if (is_table(kind) || kind == ".pcd" || kind == ".ply" || kind == ".off") return {};
+  return Diagnostic{file.string(), 0, not_the_ending(kind, "cloud"), "give a .pcd, .ply, .xyz or .off file"};
+}
+
+}  // namespace
+
+Result<CloudReading> parse_cloud(std::string_view bytes, const std::filesystem::path& file) {
+  if (auto checked = check_cloud_kind(file); !checked.ok()) return checked.error();
   const std::string kind = ending(file), name = file.string();
-  const bool table = kind == ".xyz" || kind == ".txt" || kind == ".csv" || kind == ".asc";
-  if (!table && kind != ".pcd" && kind != ".ply" && kind != ".off")
-    return Diagnostic{name, 0, not_the_ending(kind, "cloud"), "give a .pcd, .ply, .xyz or .off file"};
-  const auto bytes = read_bytes(file);
-  if (!bytes.ok()) return bytes.error();
   Result<CloudReading> reading = [&]() -> Result<CloudReading> {
-    if (kind == ".pcd") return parse_pcd(*bytes, name);
-    if (table) return parse_xyz(*bytes, name);
-    auto mesh = kind == ".ply" ? parse_ply(*bytes, name) : parse_off(*bytes, name);
+    if (kind == ".pcd") return parse_pcd(bytes, name);
+    if (is_table(kind)) return parse_xyz(bytes, name);
+    auto mesh = kind == ".ply" ? parse_ply(bytes, name) : parse_off(bytes, name);
     if (!mesh.ok()) return mesh.error();
     return cloud_of(std::move(*mesh));
   }();
@@ -170,6 +178,14 @@ Result<CloudReading> read_cloud(const std::filesystem::path& file) {
                       "the cloud has no points" + (reading->repairs.empty() ? "" : ": " + reading->repairs.front()),
                       "give a cloud with points"};
   return reading;
+}
+
+Result<CloudReading> read_cloud(const std::filesystem::path& file) {
+  // Before it is read: the file may be large.
+  if (auto checked = check_cloud_kind(file); !checked.ok()) return checked.error();
+  const auto bytes = read_bytes(file);
+  if (!bytes.ok()) return bytes.error();
+  return parse_cloud(*bytes, file);
 }
 
 Result<TriangleMesh> read_mesh(const std::filesystem::path& file) {

@@ -30,6 +30,7 @@ Result<TriangleMesh> parse_off(std::string_view bytes, const std::string& file);
 Result<TriangleMesh> parse_stl(std::string_view bytes, const std::string& file);  // ascii, binary
 
 // By file extension: .pcd, .xyz, .txt, .csv, .ply or .off. Fails for a cloud without points.
+Result<CloudReading> parse_cloud(std::string_view bytes, const std::filesystem::path& file);
 Result<CloudReading> read_cloud(const std::filesystem::path& file);
 // .ply, .off or .stl. Fails for a mesh without area.
 Result<TriangleMesh> read_mesh(const std::filesystem::path& file);

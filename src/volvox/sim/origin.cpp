@@ -9,6 +9,7 @@ std::vector<std::string> differences(const Origin& then, const Origin& now) {
   const auto compare = [&](const std::string& what, const auto& a, const auto& b) {
     if (a != b) found.push_back(fmt::format("{} was {}, now it is {}", what, a, b));
   };
+  if (!then.experiment.empty() && !now.experiment.empty()) compare("the experiment", then.experiment, now.experiment);
   compare("the engine", then.engine, now.engine);
   compare("the seed", then.seed, now.seed);
   compare("dt", then.dt, now.dt);

@@ -12,7 +12,8 @@
 namespace volvox::sim {
 
 struct Origin {
-  std::string experiment, engine, dt;
+  std::string experiment;  // empty: a file, whose name changes with its path
+  std::string engine, dt;
   double max_substep = 0;  // s
   std::uint64_t seed = 0;
   std::map<std::string, std::string> settings;
@@ -24,8 +25,8 @@ struct Origin {
   }
 };
 
-// What differs, in words: "height was 0.3, now it is 0.5", "world.sdf has changed". Names of experiments are not
-// compared, because those of a file change with its path.
+// What differs, in words: "height was 0.3, now it is 0.5", "world.sdf has changed". A file and an experiment that has a
+// C++ class differ by what they read.
 std::vector<std::string> differences(const Origin& then, const Origin& now);
 
 }  // namespace volvox::sim

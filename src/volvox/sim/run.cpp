@@ -139,7 +139,7 @@ Result<void> Run::load(const RunOptions& options, const Library& library) {
   if (auto begun = begin_hooks(); !begun.ok()) return begun;
   if (!begun_.ok()) report_.status = "failed", report_.failure = begun_.text();
   const bool restores = options.restore_from || options.restore_bytes;
-  if (restores) {
+  if (restores && begun_.ok()) {
     std::string name = "the snapshot in the recording", path = name;
     restored_ = options.restore_bytes.value_or("");
     if (options.restore_from) {
@@ -228,8 +228,14 @@ Result<void> Run::begin_hooks() {
 }
 
 Origin Run::origin() const {
-  return {report_.experiment, report_.engine,   report_.dt.text(), simulation_->settings().max_substep,
-          report_.seed,       report_.settings, report_.files};
+  const bool registered = library_.experiments.contains(options_.experiment);
+  return {registered ? report_.experiment : "",
+          report_.engine,
+          report_.dt.text(),
+          simulation_->settings().max_substep,
+          report_.seed,
+          report_.settings,
+          report_.files};
 }
 
 // A snapshot of a run: what it was made of, that of its simulation, and the measurements so far.

@@ -42,6 +42,17 @@ TEST(Sources, ChangesAreNamed) {
             Words{"/p/robot.sdf has changed: now it is /q/robot.sdf"});
 }
 
+TEST(Sources, SwappedFilesAreChanges) {
+  const Sources then = of({{"/p/left.obj", "l"}, {"/p/right.obj", "r"}});
+  EXPECT_EQ(changes(then, of({{"/p/left.obj", "r"}, {"/p/right.obj", "l"}})),
+            (Words{"/p/left.obj has changed", "/p/right.obj has changed"}));
+  EXPECT_EQ(changes(then, of({{"/q/left.obj", "r"}, {"/q/right.obj", "l"}})).size(), 2u) << "and moved";
+  const Sources folders = of({{"/p/left/part.obj", "l"}, {"/p/right/part.obj", "r"}});
+  EXPECT_EQ(changes(folders, of({{"/q/left/part.obj", "l"}, {"/q/right/part.obj", "r"}})), Words{});
+  EXPECT_EQ(changes(folders, of({{"/q/left/part.obj", "r"}, {"/q/right/part.obj", "l"}})).size(), 2u);
+  EXPECT_EQ(changes(folders, of({{"/q/a/part.obj", "r"}, {"/q/b/part.obj", "l"}})), Words{}) << "other folders";
+}
+
 TEST(Sources, OnTheDisk) {
   const TestFolder folder;
   Sources then;

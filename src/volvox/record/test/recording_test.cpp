@@ -237,7 +237,6 @@ TEST_F(RecordingTest, NamesAWorldThatHasChanged) {
   const auto refused = verify(*recording, stage_.library, stage_.log);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().text().find("chain.sdf has changed"), std::string::npos) << refused.error().text();
-  EXPECT_EQ(changes_since(*recording)->size(), 1u);
   const auto accepted = [&] { return verify(*recording, stage_.library, stage_.log, 1, {}, nullptr, true); };
   auto moved = accepted();
   ASSERT_TRUE(moved.ok());
@@ -266,10 +265,11 @@ TEST_F(RecordingTest, ARestoredRunReplaysFromItsSnapshot) {
   auto verified = verify(*recording, stage_.library, stage_.log);
   ASSERT_TRUE(verified.ok()) << verified.error().text();
   EXPECT_TRUE(verified->same) << verified->field;
-  EXPECT_EQ(verified->ticks, 31);
+  EXPECT_EQ(verified->ticks, 30);
 }
 
-// Rewrites the recording as those of before were: without sums; `change` may alter messages.
+// Rewrites the recording as those of before were: without sums; `change` may alter messages; one that it
+// empties is left out.
 void write_without_sums(const fs::path& file, bool complete,
                         const std::function<void(const std::string& topic, std::int64_t tick, std::string&)>& change) {
   using namespace mcap;
@@ -293,6 +293,7 @@ void write_without_sums(const fs::path& file, bool complete,
       auto read = (*reader)->read_chunk(chunk, [&](const McapMessage& m) {
         std::string data(m.data.begin(), m.data.end());
         change((*reader)->channels().at(m.channel).topic, m.sequence, data);
+        if (data.empty() && !m.data.empty()) return;
         content +=
             record(Opcode::message,
                    Fields().number(m.channel).number(m.sequence).number(m.time).number(m.time).raw(data).bytes());
@@ -433,7 +434,7 @@ TEST_F(RecordingTest, ExportsTables) {
   std::string heading, first;
   std::getline(log, heading), std::getline(log, first);
   // The 20th step begins at 19/60 s: the time of agent.time() there, and of the log on the terminal.
-  EXPECT_EQ(first, fmt::format("{},m0,step 20", TickLength::parse("1/60")->start_of(19).seconds()));
+  EXPECT_EQ(first, fmt::format("{},m0,step 20", sim::seconds_in_tables(TickLength::parse("1/60")->start_of(19))));
   EXPECT_FALSE(export_csv(*recording, "/proc/nowhere").ok());
 }
 

@@ -198,8 +198,9 @@ TEST_F(RunTest, ARestoredRunEndsAlike) {
     EXPECT_EQ(rest.metrics.find(metric.name)->value, metric.value) << metric.name;
 }
 
-struct Throwing final : Experiment {
-  explicit Throwing(fs::path folder) : home(std::move(folder)) {}
+// The world of a folder, as a registered experiment.
+struct Registered : Experiment {
+  explicit Registered(fs::path folder) : home(std::move(folder)) {}
   Result<std::vector<model::ParameterDesc>> parameters(const fs::path&) const override {
     return Experiment::parameters(home);
   }
@@ -207,9 +208,31 @@ struct Throwing final : Experiment {
     setup.folder = home;
     return Experiment::init(setup);
   }
+  fs::path home;
+};
+
+TEST_F(RunTest, ASnapshotIsOfItsExperiment) {
+  for (const char* name : {"one", "other"})
+    stage.library.experiments.add(name, [&] { return std::make_unique<Registered>(folder.path()); });
+  options.experiment = "one";
+  options.save_to = folder / "one.snap";
+  const auto run = prepare(options);
+  run->finish();
+  ASSERT_TRUE(run->write(folder / "out").ok());
+  options.save_to.reset();
+  options.restore_from = folder / "one.snap";
+  prepare(options);
+  options.experiment = "other";
+  const auto refused = sim::Run::prepare(options, stage.library, stage.log);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().text().find("the experiment was one, now it is other"), std::string::npos)
+      << refused.error().text();
+}
+
+struct Throwing final : Registered {
+  using Registered::Registered;
   void shutdown(const Simulation&, Metrics&) override { throw 42; }
   Result<void> write(const fs::path&) const override { throw std::runtime_error("on purpose"); }
-  fs::path home;
 };
 
 // What an experiment throws at the end fails the run, and its results are written all the same.
