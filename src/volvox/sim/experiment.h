@@ -66,7 +66,7 @@ class PluginHost {
   // their own, and each call may take at most that many seconds.
   virtual Result<void> load(const model::PluginSpec& plugin, std::optional<double> isolate, Library& into,
                             Log& log) = 0;
-  // The shared libraries that were loaded so far.
+  // The shared libraries that a run uses: given, named by its world, or asked for something.
   virtual std::vector<std::filesystem::path> files() const { return {}; }
   // Called when a run is over: the cost of isolation; the warnings about plugins that all runs share, which no run's
   // own log contains; and whether an isolated plugin was disabled because it took too long, which depends on the wall
