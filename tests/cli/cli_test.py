@@ -183,7 +183,7 @@ class Run(CommandTest):
         self.assertEqual(self.run_json("remod3d/snake", "--duration", "0")["ticks"], 0)
 
     def test_a_robot_alone_stands_on_a_ground(self):
-        robot = self.run_program("info", "superbot").stdout.split("volvox run ")[1].strip()
+        robot = self.run_program("info", "superbot").stdout.split("volvox run ")[1].splitlines()[0].strip()
         self.assertEqual(self.run_json(robot, "--duration", "0.5")["modules"], 1)
 
     def test_every_robot_and_engine_runs(self):

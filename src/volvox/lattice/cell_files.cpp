@@ -7,6 +7,7 @@
 
 #include "volvox/base/index.h"
 #include "volvox/base/lines.h"
+#include "volvox/base/text.h"
 #include "volvox/model/mesh.h"
 #include "volvox/model/xml.h"
 
@@ -22,7 +23,20 @@ std::string ending_of(const std::filesystem::path& file) {
 
 bool is_heading(std::string_view line) {
   Words words(line);
-  return words.next() == "x" && words.next() == "y";
+  const std::string_view x = words.next(), y = words.next();
+  return (x == "x" && y == "y") || (x == "X" && y == "Y");
+}
+
+// A comma or semicolon with nothing before it, or nothing behind it: the numbers would move up.
+bool has_empty_field(std::string_view line) {
+  bool number = false, separated = true;
+  for (const char c : line) {
+    if (c == ' ' || c == '\t' || c == '\r') continue;
+    separated = c == ',' || c == ';';
+    if (separated && !number) return true;
+    number = !separated;
+  }
+  return separated;
 }
 
 // The first two lines that name the same cell.
@@ -43,7 +57,8 @@ Result<void> each_once(const std::vector<Cell>& cells, const std::vector<int>& l
 
 Result<std::vector<Cell>> parse_cell_list(std::string_view text, const std::string& file, const Lattice& lattice) {
   std::vector<Cell> cells;
-  std::vector<int> numbers;  // of the lines
+  std::vector<int> numbers;                                     // of the lines
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // as spreadsheets begin a file
   Lines lines(text);
   bool first = true;
   for (std::string_view line; next_content(lines, line); first = false) {
@@ -51,8 +66,9 @@ Result<std::vector<Cell>> parse_cell_list(std::string_view text, const std::stri
     Words words(line);
     const auto x = words.number<std::int32_t>(), y = words.number<std::int32_t>();
     const auto z = words.at_end() ? std::optional<std::int32_t>(0) : words.number<std::int32_t>();
-    if (!x || !y || !z || !words.at_end())
-      return Diagnostic{file, lines.number(), "this is no cell", "write two or three whole numbers, such as 3,-1,0"};
+    if (!x || !y || !z || !words.at_end() || has_empty_field(line))
+      return Diagnostic{file, lines.number(), fmt::format("'{}' is no cell", printable(line.substr(0, 60))),
+                        "write two or three whole numbers, such as 3,-1,0; a heading is x,y or x,y,z"};
     const Cell cell{*x, *y, *z};
     if (!in_range(cell))
       return Diagnostic{file, lines.number(),

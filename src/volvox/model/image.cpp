@@ -66,6 +66,8 @@ Result<GrayImage> parse_gray(std::string_view bytes, const std::string& name) {
 Result<HeightField> parse_height_field(std::string_view bytes, const std::string& file, const Vec3& size) {
   Result<GrayImage> image = parse_gray(bytes, file);
   if (!image.ok()) return image.error();
+  if (image->width < 1 || image->height < 1)
+    return Diagnostic{file, 0, "the image has no pixels", "save it again; it may be damaged"};
   auto field = std::make_shared<HeightFieldData>();
   field->columns = image->width;
   field->rows = image->height;

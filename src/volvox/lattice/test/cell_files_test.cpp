@@ -26,12 +26,17 @@ TEST(CellList, IsReadInItsOrder) {
   const auto cells = parse_cell_list("x,y,z\n# a comment\n3, -1, 2\r\n\n0 0 # here\n-7;8;9\n", "list.csv", cubic);
   ASSERT_TRUE(cells.ok()) << cells.error().text();
   EXPECT_EQ(*cells, (std::vector<Cell>{{3, -1, 2}, {0, 0, 0}, {-7, 8, 9}}));
+  const auto spreadsheet = parse_cell_list("\xef\xbb\xbfX,Y,Z\n1,2,3\n", "list.csv", cubic);
+  ASSERT_TRUE(spreadsheet.ok()) << spreadsheet.error().text();
+  EXPECT_EQ(*spreadsheet, (std::vector<Cell>{{1, 2, 3}}));
 }
 
 TEST(CellList, MistakesAreNamedWithTheirLine) {
   EXPECT_NE(error_of("0,0,0\n1,1,1\n2,2,2\n1,1,1\n0,0,0\n").find("list.csv:4: two modules are in one cell: line 2"),
             std::string::npos);
-  EXPECT_NE(error_of("0,0,0\n1,one,1\n").find("list.csv:2: this is no cell"), std::string::npos);
+  EXPECT_NE(error_of("0,0,0\n1,one,1\n").find("list.csv:2: '1,one,1' is no cell"), std::string::npos);
+  for (const char* line : {"5,,0", ",5,0", "5,0,", "0,,5,1", "5;;0", "5, ,0"})
+    EXPECT_NE(error_of(line).find("list.csv:1"), std::string::npos) << line;
   EXPECT_NE(error_of("0,0,0,0\n").find("list.csv:1"), std::string::npos);
   EXPECT_NE(error_of("0\n").find("list.csv:1"), std::string::npos);
   EXPECT_NE(error_of("1.5,2\n").find("list.csv:1"), std::string::npos);
