@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "volvox/base/platform/child_process.h"
 #include "volvox/base/platform/stop_on_signal.h"
 #include "volvox/cli/commands.h"
+#include "volvox/cli/counts.h"
 #include "volvox/cli/terminal.h"
 #include "volvox/physics/scenes/scene_run.h"
 #include "volvox/physics/scenes/scenes.h"
@@ -54,22 +54,6 @@ struct Row {
   }
 };
 
-Result<std::vector<int>> parse_counts(const std::string& option, const std::string& text, int most) {
-  std::vector<int> counts;
-  for (const std::string& part : split_list(text)) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || end != part.data() + part.size() || value < 1 || value > most)
-      return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most),
-                   fmt::format("give one or more, as in {} 1,2", option));
-    counts.push_back(value);
-  }
-  if (counts.empty() && !text.empty())
-    return Error(fmt::format("{} '{}' names no number", option, text),
-                 fmt::format("give one or more, as in {} 1,2", option));
-  return counts;
-}
-
 Result<EngineChoice> parse_engine(const std::string& text, const sim::Library& library) {
   EngineChoice choice;
   choice.text = text;
@@ -101,8 +85,8 @@ Result<Plan> make_plan(const BenchEnginesArguments& arguments, const sim::Librar
   if (scene_names.empty())
     return Error("--scenes names no scene",
                  "name some, separated by commas, or leave the option out; see: volvox bench engines --list");
-  auto sizes = parse_counts("--n", arguments.n, 1'000'000),
-       threads = parse_counts("--threads", arguments.threads, 1024);
+  auto sizes = parse_counts<int>("--n", arguments.n, 1'000'000),
+       threads = parse_counts<int>("--threads", arguments.threads, 1024);
   if (!sizes.ok()) return sizes.error();
   if (!threads.ok()) return threads.error();
   plan.sizes = sizes->empty() ? std::vector<int>{0} : *sizes;

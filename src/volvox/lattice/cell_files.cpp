@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "volvox/base/file_ending.h"
 #include "volvox/base/index.h"
 #include "volvox/base/lines.h"
 #include "volvox/base/text.h"
@@ -13,13 +14,6 @@
 
 namespace volvox::lattice {
 namespace {
-
-std::string ending_of(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
-}
 
 bool is_heading(std::string_view line) {
   Words words(line);
@@ -105,7 +99,7 @@ Result<std::vector<Cell>> read_cells(const std::filesystem::path& file, const La
 
 Result<std::vector<Cell>> cells_of(const std::string& bytes, const std::filesystem::path& file,
                                    const Lattice& lattice) {
-  const std::string ending = ending_of(file);
+  const std::string ending = file_ending(file);
   const auto is = [&](std::initializer_list<std::string_view> endings) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   };

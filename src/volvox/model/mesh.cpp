@@ -2,21 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "volvox/base/file_ending.h"
 #include "volvox/model/foreign_mesh.h"
 #include "volvox/model/mesh_files.h"
 
 namespace volvox::model {
 namespace {
-
-// The ending of a file's name, in small letters and without the dot.
-std::string kind_of(const std::filesystem::path& file) {
-  std::string kind = file.extension().string();
-  std::transform(kind.begin(), kind.end(), kind.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return kind.empty() ? kind : kind.substr(1);
-}
 
 Result<MeshData> parse_mesh(const std::string& bytes, const std::string& kind, const std::string& name,
                             const std::string& submesh) {
@@ -36,8 +27,8 @@ Result<MeshData> parse_mesh(const std::string& bytes, const std::string& kind, c
 
 Result<Mesh> mesh_of(const std::string& bytes, const std::filesystem::path& file, const Vec3& scale,
                      const std::string& submesh) {
-  const std::string name = file.string();
-  Result<MeshData> read = parse_mesh(bytes, kind_of(file), name, submesh);
+  const std::string name = file.string(), ending = file_ending(file);
+  Result<MeshData> read = parse_mesh(bytes, ending.empty() ? "" : ending.substr(1), name, submesh);
   if (!read.ok()) return read.error();
   if (read->triangles.empty()) {
     return Diagnostic{name, 0,

@@ -7,18 +7,12 @@
 #include <fstream>
 #include <iterator>
 
+#include "volvox/base/file_ending.h"
 #include "volvox/base/index.h"
 #include "volvox/base/text.h"
 
 namespace volvox::scan {
 namespace {
-
-std::string ending(const std::filesystem::path& file) {
-  std::string text = file.extension().string();
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 template <class T>
 void append(std::string& bytes, T value) {
@@ -127,7 +121,7 @@ Result<void> check_folder_of(const std::filesystem::path& file) {
 }
 
 Result<void> check_mesh_name(const std::filesystem::path& file) {
-  const std::string kind = ending(file);
+  const std::string kind = file_ending(file);
   if (kind != ".ply" && kind != ".off" && kind != ".stl" && kind != ".sdf")
     return Diagnostic{file.string(), 0, not_the_ending(kind, "mesh or world"),
                       "give a name that ends in .ply, .off, .stl or .sdf"};
@@ -135,7 +129,7 @@ Result<void> check_mesh_name(const std::filesystem::path& file) {
 }
 
 Result<void> check_cloud_name(const std::filesystem::path& file) {
-  const std::string kind = ending(file);
+  const std::string kind = file_ending(file);
   if (kind != ".ply" && kind != ".pcd" && kind != ".xyz")
     return Diagnostic{file.string(), 0, not_the_ending(kind, "cloud"), "give a name that ends in .ply, .pcd or .xyz"};
   return check_folder_of(file);
@@ -156,7 +150,7 @@ namespace {
 bool is_table(const std::string& kind) { return kind == ".xyz" || kind == ".txt" || kind == ".csv" || kind == ".asc"; }
 
 Result<void> check_cloud_kind(const std::filesystem::path& file) {
-  const std::string kind = ending(file);
+  const std::string kind = file_ending(file);
   if (is_table(kind) || kind == ".pcd" || kind == ".ply" || kind == ".off") return {};
   return Diagnostic{file.string(), 0, not_the_ending(kind, "cloud"), "give a .pcd, .ply, .xyz or .off file"};
 }
@@ -165,7 +159,7 @@ Result<void> check_cloud_kind(const std::filesystem::path& file) {
 
 Result<CloudReading> parse_cloud(std::string_view bytes, const std::filesystem::path& file) {
   if (auto checked = check_cloud_kind(file); !checked.ok()) return checked.error();
-  const std::string kind = ending(file), name = file.string();
+  const std::string kind = file_ending(file), name = file.string();
   Result<CloudReading> reading = [&]() -> Result<CloudReading> {
     if (kind == ".pcd") return parse_pcd(bytes, name);
     if (is_table(kind)) return parse_xyz(bytes, name);
@@ -189,7 +183,7 @@ Result<CloudReading> read_cloud(const std::filesystem::path& file) {
 }
 
 Result<TriangleMesh> read_mesh(const std::filesystem::path& file) {
-  const std::string kind = ending(file), name = file.string();
+  const std::string kind = file_ending(file), name = file.string();
   if (kind != ".ply" && kind != ".off" && kind != ".stl")
     return Diagnostic{name, 0, not_the_ending(kind, "mesh"), "give a .ply, .off or .stl file"};
   const auto bytes = read_bytes(file);
@@ -257,7 +251,7 @@ std::string stl_of(const model::MeshData& mesh) {
 
 Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& file) {
   if (const auto good = check_mesh_name(file); !good.ok()) return good;
-  const std::string kind = ending(file);
+  const std::string kind = file_ending(file);
   if (kind == ".ply") return write_file(file, ply_of(mesh));
   if (kind == ".off") return write_file(file, off_of(mesh));
   if (kind == ".stl") return write_file(file, stl_of(mesh));
@@ -268,7 +262,7 @@ Result<void> write_mesh(const TriangleMesh& mesh, const std::filesystem::path& f
 }
 
 Result<void> write_arena(const Built& built, const std::filesystem::path& file) {
-  if (ending(file) != ".sdf" || built.boxes.empty()) return write_mesh(built.mesh, file);
+  if (file_ending(file) != ".sdf" || built.boxes.empty()) return write_mesh(built.mesh, file);
   std::filesystem::path beside = file;
   beside.replace_extension(".stl");
   const bool has_rest = !built.rest.triangles.empty();
@@ -279,7 +273,7 @@ Result<void> write_arena(const Built& built, const std::filesystem::path& file) 
 
 Result<void> write_cloud(const Cloud& cloud, const std::filesystem::path& file) {
   if (const auto good = check_cloud_name(file); !good.ok()) return good;
-  const std::string kind = ending(file);
+  const std::string kind = file_ending(file);
   if (kind == ".ply") return write_file(file, ply_of(mesh_of(cloud)));
   if (kind == ".pcd") return write_file(file, pcd_of(cloud));
   std::string text;

@@ -172,15 +172,10 @@ std::uint64_t hash_after(const Case& c, Kind kind, std::uint64_t seed) {
       EXPECT_TRUE(world->move(9, {100, 0, 0}).ok());
     }
     if (t == c.save_at) {
-      SaveArchive save;
-      world->archive(save);
-      const std::uint64_t before = world->hash();
-      world = make();
-      LoadArchive load(save.bytes());
-      world->archive(load);
-      EXPECT_TRUE(load.ok()) << load.failure();
-      EXPECT_EQ(load.remaining(), 0u);
-      EXPECT_EQ(world->hash(), before);
+      auto restored = make();
+      copy_through_snapshot(*world, *restored);
+      EXPECT_EQ(restored->hash(), world->hash());
+      world = std::move(restored);
     }
     const auto done = world->tick();
     EXPECT_TRUE(done.ok()) << done.error().text();
@@ -295,11 +290,7 @@ TEST(CatomWorld, ARemovedReceiverLeavesNothingToDo) {
   ASSERT_TRUE(world->start().ok());
   ASSERT_TRUE(world->tick().ok());
   ASSERT_TRUE(world->remove(1).ok());
-  SaveArchive save;
-  world->archive(save);
-  LoadArchive load(save.bytes());
-  restored->archive(load);
-  ASSERT_TRUE(load.ok());
+  copy_through_snapshot(*world, *restored);
   for (CatomWorld* w : {world.get(), restored.get()}) {
     EXPECT_TRUE(w->idle());
     ASSERT_TRUE(w->run(10).ok());
@@ -322,11 +313,7 @@ TEST(CatomWorld, StatesMayBeLarge) {
   const auto world = make(), restored = make();
   ASSERT_TRUE(world->add_box({0, 0, 0}, {1, 0, 0}).ok());
   world->state<Large>(1)->table[1999] = 7;
-  SaveArchive save;
-  world->archive(save);
-  LoadArchive load(save.bytes());
-  restored->archive(load);
-  ASSERT_TRUE(load.ok());
+  copy_through_snapshot(*world, *restored);
   EXPECT_EQ(restored->state<Large>(1)->table[1999], 7u);
   EXPECT_EQ(world->hash(), restored->hash());
 }

@@ -105,13 +105,10 @@ std::uint64_t hash_of_rollers(std::uint64_t seed, int threads, bool save) {
   EXPECT_TRUE(world->start().ok());
   for (int t = 0; t < 40; ++t) {
     if (save && t == 17) {
-      SaveArchive saved;
-      world->archive(saved);
-      world = std::make_unique<CatomWorld>(Lattice(Kind::hex), WorldOptions{.seed = seed}, &pool);
-      EXPECT_TRUE(world->load<Roller>().ok());
-      LoadArchive load(saved.bytes());
-      world->archive(load);
-      EXPECT_TRUE(load.ok());
+      auto restored = std::make_unique<CatomWorld>(Lattice(Kind::hex), WorldOptions{.seed = seed}, &pool);
+      EXPECT_TRUE(restored->load<Roller>().ok());
+      copy_through_snapshot(*world, *restored);
+      world = std::move(restored);
     }
     EXPECT_TRUE(world->tick().ok());
   }

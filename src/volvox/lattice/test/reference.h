@@ -1,10 +1,13 @@
-// Random ensembles with holes, and what every program must find on them, by brute force.
+// Random ensembles with holes, what every program must find on them, by brute force, and copies through a snapshot.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <deque>
 #include <map>
 #include <vector>
 
+#include "volvox/base/archive.h"
 #include "volvox/base/random.h"
 #include "volvox/lattice/catom_world.h"
 
@@ -21,6 +24,17 @@ inline std::vector<Cell> random_cells(Kind kind, RandomStream& random, std::int3
   // Numbers must not follow the places.
   for (std::size_t i = cells.size(); i > 1; --i) std::swap(cells[i - 1], cells[random.below(i)]);
   return cells;
+}
+
+// `to` becomes what `from` is: saved and loaded again.
+template <class State>
+void copy_through_snapshot(State& from, State& to) {
+  SaveArchive save;
+  from.archive(save);
+  LoadArchive load(save.bytes());
+  to.archive(load);
+  EXPECT_TRUE(load.ok()) << load.failure();
+  EXPECT_EQ(load.remaining(), 0u);
 }
 
 inline constexpr std::uint32_t not_reached = ~std::uint32_t{0};

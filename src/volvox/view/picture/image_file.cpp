@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "volvox/base/file_ending.h"
 #include "volvox/base/text.h"
 #include "volvox/view/picture/picture_engine.h"
 
@@ -15,10 +16,8 @@ namespace {
 enum class Format { png, jpeg, unknown };
 
 Format format_of(const std::filesystem::path& file) {
-  std::string suffix = file.extension().string();
-  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return suffix == ".png" ? Format::png : suffix == ".jpg" || suffix == ".jpeg" ? Format::jpeg : Format::unknown;
+  const std::string ending = file_ending(file);
+  return ending == ".png" ? Format::png : ending == ".jpg" || ending == ".jpeg" ? Format::jpeg : Format::unknown;
 }
 
 void append_bytes(void* out, void* data, int size) {
