@@ -74,7 +74,9 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
     if (changes.ok() && arguments.accept_changes)
       for (const std::string& change : *changes) log.warning(change + " since the run was recorded");
     const auto located = sim::locate_experiment(options->experiment, library);
-    return verify(**recording, arguments, library, located.ok() && located->registered, log);
+    const bool unseen =
+        located.ok() && located->registered && !sim::make_experiment(*located, library)->state_is_hashed();
+    return verify(**recording, arguments, library, unseen, log);
   }
   return view_recording(**recording, arguments);
 }
