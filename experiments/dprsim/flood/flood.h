@@ -8,8 +8,7 @@
 namespace volvox::experiments::dprsim {
 
 // Seed 001, section III: a wave floods an ensemble of catoms with holes, over DPRSim's ideal links. One tick of the run
-// is one of DPRSim's. The catoms are no modules of the run's own world, which is empty: the state hash of the run does
-// not cover them, so their hash is among the metrics.
+// is one of DPRSim's. The catoms are no modules of the run's own world, which is empty.
 class Flood final : public sim::Experiment {
  public:
   Result<std::vector<model::ParameterDesc>> parameters(const std::filesystem::path&) const override;
@@ -18,6 +17,7 @@ class Flood final : public sim::Experiment {
   void shutdown(const sim::Simulation&, sim::Metrics& metrics) override;
   Result<void> write(const std::filesystem::path& folder) const override;
   void archive_state(Archive& ar) override;
+  bool state_is_hashed() const override { return true; }
 
  private:
   struct Expected {  // by the theory of graphs

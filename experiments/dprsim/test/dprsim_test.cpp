@@ -33,6 +33,12 @@ TEST(DprsimFlood, ACapacityOfHalfAMessageTakesTwiceTheTime) {
   EXPECT_EQ(metric(half, "messages"), metric(fast, "messages"));
 }
 
+TEST(DprsimFlood, TheStateHashCoversTheCatoms) {
+  const auto hash = [](const char* side) { return run("dprsim/flood", {{"side", side}}, 0.5, 1, "none").state_hash; };
+  EXPECT_EQ(hash("5"), hash("5"));
+  EXPECT_NE(hash("5"), hash("6"));
+}
+
 TEST(DprsimFlood, GoesOnFromASnapshot) {
   const auto file = std::filesystem::temp_directory_path() / ("volvox_dprsim_" + std::to_string(getpid()) + ".snap");
   sim::RunOptions options;
@@ -50,6 +56,7 @@ TEST(DprsimFlood, GoesOnFromASnapshot) {
   std::filesystem::remove(file);
   for (const char* name : {"ticks_to_all", "messages", "catoms_hash_high", "catoms_hash_low"})
     EXPECT_EQ(metric(parts, name), metric(whole, name)) << name;
+  EXPECT_EQ(parts.state_hash, whole.state_hash);
 }
 
 TEST(DprsimFlood, TakesItsCellsFromAFile) {

@@ -72,7 +72,9 @@ int replay_command(const ReplayArguments& arguments, sim::Library& library, Log&
     limit_isolated_memory(options->isolate_megabytes, library);
     load_users_plugins(options->isolate, library, log);
     const auto located = sim::locate_experiment(options->experiment, library);
-    return verify(**recording, arguments, library, located.ok() && located->registered, log);
+    const bool unseen =
+        located.ok() && located->registered && !sim::make_experiment(*located, library)->state_is_hashed();
+    return verify(**recording, arguments, library, unseen, log);
   }
   return view_recording(**recording, arguments);
 }

@@ -52,6 +52,8 @@ class Experiment {
   virtual Result<void> write(const std::filesystem::path& /*folder*/) const { return {}; }
   // The measurements so far, so that a restored run reports the same metrics as one that never stopped.
   virtual void archive_state(Archive&) {}
+  // Whether archive_state is also a part of the state hash: if the experiment simulates something beside the world.
+  virtual bool state_is_hashed() const { return false; }
 };
 
 using ExperimentFactory = std::function<std::unique_ptr<Experiment>()>;

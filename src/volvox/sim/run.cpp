@@ -218,6 +218,7 @@ Result<void> Run::begin_hooks() {
         return Error(begun.text(), "");
       simulation_->attach(name, *extension);
     }
+  if (experiment_->state_is_hashed()) simulation_->add_hashed([this](Archive& ar) { experiment_->archive_state(ar); });
   simulation_->add_script([this](Simulation& simulation) { experiment_->before_tick(simulation); }, who);
   simulation_->add_measure([this](const Simulation& simulation) { experiment_->observe(simulation); }, who);
   simulation_->add_measure([this](const Simulation& simulation) {

@@ -171,6 +171,7 @@ void Simulation::hash(HashArchive& sections) const {
     }
   });
   for (HashArchive& part : parts) sections.append(part);
+  for (const auto& state : hashed_) state(sections);
 }
 
 // The properties that must agree between the saved and the restoring simulation.

@@ -68,6 +68,8 @@ class Simulation {
   void add_observer(Observer observer, std::string who = {});  // publish phase: reads only
   void add_measure(Observer measure, std::string who = {});    // measure phase: reads only
 
+  // State outside of world and minds, as a last part of the hash. It must only read.
+  void add_hashed(std::function<void(Archive&)> state) { hashed_.push_back(std::move(state)); }
   // The hash of all state that the next tick depends on.
   std::uint64_t hash() const;
   void hash(HashArchive& sections) const;
@@ -108,6 +110,7 @@ class Simulation {
   std::vector<Input> waiting_inputs_, inputs_;
   std::int64_t inputs_so_far_ = 0;
   PhaseTimes phase_times_;
+  std::vector<std::function<void(Archive&)>> hashed_;
 };
 
 }  // namespace volvox::sim
