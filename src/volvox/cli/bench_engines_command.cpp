@@ -122,6 +122,8 @@ ordered_json to_json(const Measurement& m) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
   };
   const bool measured = m.ticks > 0;
+  ordered_json counters = ordered_json::object();
+  for (const auto& [what, mean] : m.work) counters[what] = mean;
   return {{"ms_per_step", when(measured, m.ms_median)},
           {"hinge_max_mm", when(w.has_hinges, w.hinge_mm)},
           {"hinge_max_deg", when(w.has_hinges, w.hinge_deg)},
@@ -141,6 +143,7 @@ ordered_json to_json(const Measurement& m) {
           {"simulated_s", m.simulated},
           {"ticks", m.ticks},
           {"state_hash", fmt::format("{:016x}", m.state_hash)},
+          {"counters", counters},
           {"settings", m.settings},
           {"failure", m.failure}};
 }

@@ -115,6 +115,12 @@ struct EngineSettings {
   ThreadPool* threads = nullptr;   // may be null
 };
 
+// Something that an engine did, and how often since it was made. The same at any number of threads.
+struct WorkCount {
+  const char* what = "";  // as in JSON: contact_solves
+  std::uint64_t count = 0;
+};
+
 // The state and the commands that are exchanged in a step. Slots of removed ids are stale.
 struct StateArrays {
   // By body index.
@@ -165,6 +171,9 @@ class Engine {
 
   // Where bodies touched in the last substep. Collected by this call, not in every advance.
   virtual void contacts(std::vector<Contact>& out) const = 0;
+
+  // What its steps took, for `volvox bench`, in an order that stays; no part of the state. Empty: it does not count.
+  virtual std::vector<WorkCount> work() const { return {}; }
 
   // Snapshot: everything that the next steps depend on. The bodies must have been made by the
   // same calls; joints come and go (docks), so loading restores them too, with their ids. An engine with exact_restore

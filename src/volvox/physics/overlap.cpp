@@ -38,7 +38,8 @@ std::vector<Overlap> find_overlaps(const System& system, double allowed) {
     if (desc.geometry) shapes[i] = cache.shape(desc.geometry, body.from_link);
   }
   find_clusters(system, bodies);
-  native::Detector detector;
+  native::Work work;
+  native::Detector detector(work);
   std::vector<native::ContactPoint> points;
   detector.detect({system, bodies, shapes}, 0, 0, nullptr, points);
   std::vector<Overlap> found;

@@ -197,6 +197,9 @@ class GuardedEngine final : public physics::Engine {
   void contacts(std::vector<physics::Contact>& out) const override {
     guard_.watched([&] { inner_->contacts(out); });
   }
+  std::vector<physics::WorkCount> work() const override {
+    return guard_.watched([&] { return inner_->work(); });
+  }
   void archive(Archive& ar) override {
     guard_.watched([&] { inner_->archive(ar); });
   }

@@ -105,7 +105,7 @@ void ContactSolver::take_lone_trees(const World& world, const Islands& islands, 
     lone_points_.insert(lone_points_.end(), own.begin(), own.end());
     std::uint64_t where = 0;
     for (int point : own) where += std::uint64_t{1} << (5 * world.bodies[at(points_[at(point)].a)].node);
-    members.push_back({tree, {first, points}, where});
+    members.push_back({tree, islands_[group.first_island], {first, points}, where});
   }
 }
 
@@ -131,6 +131,7 @@ void ContactSolver::advance_group(World& world, Islands& islands, std::size_t in
   static thread_local GroupRoom own_room;
   GroupRoom& room = own_room;  // this thread's, whoever works in it
   const Group& group = groups_[index];
+  Work::add(work_.group_substeps, 1);
   place(world, islands, group, threads);
   refresh(world, group, step, threads);
   share_weight(world, islands, group, threads);
@@ -154,6 +155,7 @@ void ContactSolver::solve(World& world, Islands& islands, const Group& group, Gr
   lay_out_rows(islands, room);
   number_places(islands, room);
   for (int attempt = 1;; ++attempt) {
+    Work::add(work_.attempts, 1);
     start(islands, group, room);
     whiten(islands, group, room, threads);
     parallel_for(threads, room.active.size(), 64, [&](std::size_t i) { fill(world, islands, room, i, step); });

@@ -18,6 +18,7 @@
 #include "volvox/physics/native/contact.h"
 #include "volvox/physics/native/island.h"
 #include "volvox/physics/native/wide.h"
+#include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
 
@@ -29,6 +30,7 @@ class Tree;
 // A tree that is a group of its own, and touches only what stands still.
 struct FlockMember {
   const Tree* tree = nullptr;
+  int island = -1;
   std::span<const int> points;  // its contacts
   std::uint64_t where = 0;      // how many on each node: lanes that touch alike go together
 };
@@ -90,6 +92,8 @@ struct GroupRoom {
 
 class ContactSolver {
  public:
+  explicit ContactSolver(Work& work) : work_(work) {}
+
   std::vector<ContactPoint>& points() { return points_; }
   const std::vector<ContactPoint>& points() const { return points_; }
 
@@ -158,6 +162,7 @@ class ContactSolver {
                      ThreadPool* threads) const;
   bool holds(const World& world, const ContactPoint& c, const RowContact& hot, bool one_part, double step) const;
 
+  Work& work_;
   mutable std::vector<ContactPoint> points_;  // each belongs to one group
   std::vector<Group> groups_;
   std::size_t bodies_ = 0;     // of all groups

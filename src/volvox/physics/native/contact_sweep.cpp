@@ -158,7 +158,9 @@ void ContactSolver::sweep(Islands& islands, const Group& group, GroupRoom& room,
                    [&](std::size_t k) { sweep(islands, room, sections[k], all, enough); });
     }
     double most = 0;
-    for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most);
+    std::size_t swept = 0;
+    for (const GroupRoom::Section& section : room.sections) most = std::max(most, section.most), swept += section.swept;
+    Work::add(work_.sweeps, 1), Work::add(work_.contact_solves, swept);
     if (all && most < enough) break;
     if (direct && i == next_direct) {
       (void)solve_directly(room), next_direct = 3 * next_direct;

@@ -29,13 +29,14 @@ double turning_speed(const Body& body, const Shape& shape) { return length(felt_
 class PairCollision final {
  public:
   PairCollision(const Detector::View& view, BroadPhase::Pair pair, double horizon, double slack,
-                std::vector<ContactPoint>& out)
+                std::vector<ContactPoint>& out, GjkCount& count)
       : pair_(pair),
         a_(view.bodies[static_cast<std::size_t>(pair.a)]),
         b_(view.bodies[static_cast<std::size_t>(pair.b)]),
         shape_a_(*view.shapes[static_cast<std::size_t>(pair.a)]),
         shape_b_(*view.shapes[static_cast<std::size_t>(pair.b)]),
-        out_(out) {
+        out_(out),
+        count_(count) {
     horizon_ = horizon, slack_ = slack;
     turning_ = turning_speed(a_, shape_a_) + turning_speed(b_, shape_b_);
     margin_ = slack_ + horizon * (length(a_.linear - b_.linear) + turning_);
@@ -86,7 +87,7 @@ class PairCollision final {
 
   void collide_with(const Convex& a, const Convex& b) {
     Manifold manifold;
-    if (!collide(a, b, place_, margin_, manifold)) return;
+    if (!collide(a, b, place_, margin_, manifold, count_)) return;
     friction_of(a.material, b.material);
     radius_ = a.radius + b.radius;
     radius_a_ = a.radius;
@@ -102,7 +103,7 @@ class PairCollision final {
     Box3 box = bounds_in(a.bounds, back_.axes, back_.position, slack);
     box.centre += in_b * 0.5;
     box.half += Vec3{std::fabs(in_b.x), std::fabs(in_b.y), std::fabs(in_b.z)} * 0.5;
-    collide_surface({a, b, place_, slack, sweep, box, a.reach + slack + length(in_b) * 0.5}, points);
+    collide_surface({a, b, place_, slack, sweep, box, a.reach + slack + length(in_b) * 0.5, count_}, points);
     friction_of(a.material, b.material);
     radius_ = radius_a_ = a.radius;
     for (const SurfacePoint& p : points) {
@@ -157,6 +158,7 @@ class PairCollision final {
   const Body &a_, &b_;
   const Shape &shape_a_, &shape_b_;
   std::vector<ContactPoint>& out_;
+  GjkCount& count_;
   double horizon_ = 0, slack_ = 0, turning_ = 0, margin_ = 0;
   Placement place_, back_;  // of b in a's frame, and of a in b's
   double friction_ = 0, restitution_ = 0, radius_ = 0, radius_a_ = 0;
@@ -167,6 +169,7 @@ class PairCollision final {
 
 void Detector::detect(const View& view, double horizon, double step, ThreadPool* threads,
                       std::vector<ContactPoint>& contacts) {
+  Work::add(work_.detections, 1);
   slack_ = slack, widest_ = std::max(slack_, hit_speed * step);
   hasty_.clear();
   find_pairs(view, {}, horizon);
@@ -185,6 +188,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
   const auto stale = [&](int a, int b) {
     return alarmed[static_cast<std::size_t>(a)] || alarmed[static_cast<std::size_t>(b)];
   };
+  Work::add(work_.partial_detections, 1);
   // Whoever is met may have used up half of what is bearable since it was looked at.
   slack_ = slack + bearable_surprise / 2, widest_ = std::max(slack_, hit_speed * step);
   std::erase_if(hasty_, [&](const BroadPhase::Pair& pair) { return stale(pair.a, pair.b); });
@@ -203,6 +207,7 @@ void Detector::detect_again(const View& view, std::span<const std::uint8_t> alar
 }
 
 void Detector::detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts) {
+  Work::add(work_.hasty_detections, 1);
   old_.assign(contacts.begin() + static_cast<std::ptrdiff_t>(calm_count_), contacts.end());
   contacts.resize(calm_count_);
   add_hasty(view, step, threads, old_, contacts);
@@ -305,10 +310,13 @@ void Detector::collide_pairs(const View& view, const Pairs& pairs, double horizo
   }
   parallel_for(threads, chunks, 1, [&](std::size_t chunk) {
     found_[chunk].clear();
+    GjkCount count;
     const std::size_t last = std::min(pairs.size(), (chunk + 1) * pairs_of_a_chunk);
     for (std::size_t i = chunk * pairs_of_a_chunk; i < last; ++i)
-      PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk]).run();
+      PairCollision(view, pairs[i], horizon, slack_of(view, pairs[i]), found_[chunk], count).run();
+    Work::add(work_.gjk_calls, count.calls), Work::add(work_.gjk_iterations, count.iterations);
   });
+  Work::add(work_.pairs, pairs.size());
   contacts.clear();
   for (std::size_t i = 0; i < chunks; ++i) contacts.insert(contacts.end(), found_[i].begin(), found_[i].end());
 }
@@ -350,22 +358,47 @@ void Detector::collect_items(const View& view, std::span<const std::uint8_t> ala
   items_.clear();
   flat_bodies_.clear();
   for (std::size_t i = 0; i < view.bodies.size(); ++i) {
-    if (!view.system.body_ids.alive_index(i) || !view.shapes[i]) continue;
-    const Body& body = view.bodies[i];
+    if (!view.system.body_ids.alive_index(i) || !view.shapes[i] || view.lags(i)) continue;
     const Shape& shape = *view.shapes[i];
     if (!shape.half_spaces.empty()) flat_bodies_.push_back(static_cast<int>(i));
     if (shape.convexes.empty() && shape.surfaces.empty()) continue;
-    const double turning = turning_speed(body, shape);
-    const BodyDesc& desc = view.system.bodies[i];
-    const bool asks = alarmed.empty() || alarmed[i];
-    BroadPhase::Item item{static_cast<int>(i),
-                          body.dynamic && body.awake,
-                          desc.owner,
-                          desc.quiet,
-                          asks,
-                          bounds_in(shape.bounds, body.axes, body.position, widest_ / 2 + horizon * turning)};
-    item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
-    items_.push_back(item);
+    items_.push_back(item_of(view, i, horizon, widest_ / 2));
+    items_.back().asks = alarmed.empty() || alarmed[i];
+  }
+}
+
+// With the room that the body may take up within the horizon.
+BroadPhase::Item Detector::item_of(const View& view, std::size_t i, double horizon, double margin) const {
+  const Body& body = view.bodies[i];
+  const Shape& shape = *view.shapes[i];
+  const BodyDesc& desc = view.system.bodies[i];
+  BroadPhase::Item item{
+      static_cast<int>(i),
+      body.dynamic && body.awake,
+      desc.owner,
+      desc.quiet,
+      true,
+      bounds_in(shape.bounds, body.axes, body.position, margin + horizon * turning_speed(body, shape))};
+  item.box.half += Vec3{std::fabs(body.linear.x), std::fabs(body.linear.y), std::fabs(body.linear.z)} * horizon;
+  return item;
+}
+
+// What lags was not alarmed, so it is at most a bearable surprise away from where its speed takes it.
+void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
+                                  std::vector<int>& near) {
+  widest_ = std::max(slack + bearable_surprise / 2, hit_speed * step);
+  items_.clear(), near.clear();
+  for (std::size_t i = 0; i < view.bodies.size(); ++i) {
+    if (!alarmed[i] && !view.lags(i)) continue;
+    if (!view.shapes[i] || (view.shapes[i]->convexes.empty() && view.shapes[i]->surfaces.empty())) continue;
+    if (view.lags(i)) items_.push_back(item_of(view, i, view.lag[i] + horizon, widest_ / 2 + 2 * bearable_surprise));
+    else items_.push_back(item_of(view, i, horizon, widest_ / 2));
+    items_.back().asks = alarmed[i];
+  }
+  broad_phase_.find_pairs(items_, pairs_);
+  for (const BroadPhase::Pair& pair : pairs_) {
+    for (const int body : {pair.a, pair.b})
+      if (view.lags(static_cast<std::size_t>(body))) near.push_back(body);
   }
 }
 

@@ -11,11 +11,14 @@
 #include "volvox/physics/native/broad_phase.h"
 #include "volvox/physics/native/contact.h"
 #include "volvox/physics/native/manifold.h"
+#include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
 
 class Detector {
  public:
+  explicit Detector(Work& work) : work_(work) {}
+
   // Points nearer than this are always found; how far bodies may move beyond it unforeseen.
   static constexpr double slack = 0.003;  // m
   // What is hit in a substep is pressed on in the same one, with the speed of whoever hit it, at most this.
@@ -27,6 +30,9 @@ class Detector {
     const System& system;
     const std::vector<Body>& bodies;
     const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
+    std::span<const double>
+        lag{};  // s, by body index: how long ago it was where it is said to be; empty: all are there
+    bool lags(std::size_t body) const { return !lag.empty() && lag[body] > 0; }
   };
 
   // Replaces `contacts` by those of the next `horizon` seconds; points that were there before
@@ -39,6 +45,9 @@ class Detector {
   // only: those that were hit so hard that they may get where nobody looked.
   void detect_again(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
                     ThreadPool* threads, std::vector<ContactPoint>& contacts);
+  // Bodies that lag behind (see View) and may come near an alarmed one within the horizon.
+  void find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
+                          std::vector<int>& near);
   // Looks at the hasty pairs again, for the next substep.
   void detect_hasty(const View& view, double step, ThreadPool* threads, std::vector<ContactPoint>& contacts);
   bool any_hasty() const { return !hasty_.empty(); }
@@ -48,6 +57,7 @@ class Detector {
   using Pairs = std::vector<BroadPhase::Pair>;
   void find_pairs(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
   void collect_items(const View& view, std::span<const std::uint8_t> alarmed, double horizon);
+  BroadPhase::Item item_of(const View& view, std::size_t body, double horizon, double margin) const;
   void let_round_lead(const View& view);
   void add_half_spaces(const View& view, double horizon);
   bool out_of_reach(const View& view, BroadPhase::Pair pair, double horizon) const;
@@ -64,6 +74,7 @@ class Detector {
   void keep_sleeping(const View& view, std::vector<ContactPoint>& contacts);
   void keep_impulses(std::span<ContactPoint> old, std::span<ContactPoint> contacts) const;
 
+  Work& work_;
   BroadPhase broad_phase_;
   double slack_ = slack;      // of this detection, where nobody is hit
   double widest_ = slack;     // where somebody is, at most

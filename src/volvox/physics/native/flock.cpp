@@ -209,6 +209,7 @@ void commit_contact(const World& world, ContactPoint& to, const FlockContact<T>&
 template <class T>
 void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T>& flock) {
   for (std::size_t lane = 0; lane < flock.members.size(); ++lane) {
+    if (!flock.members[lane].tree) continue;  // called back
     const Tree& tree = *flock.members[lane].tree;
     const int l = static_cast<int>(lane);
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
@@ -237,51 +238,11 @@ void commit_flock(World& world, std::vector<ContactPoint>& points, const Flock<T
 
 }  // namespace
 
-void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector) {
-  members_.clear();
-  contacts.take_lone_trees(world, islands, detector, members_);
-  // The order depends on the state alone, whatever became of islands before.
-  std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
-    return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) <
-           std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
-  });
-  eights_.count = fours_.count = singles_.count = 0;
-  const bool eight = isa() == Isa::avx512;
-  const std::size_t lanes = eight ? 8 : 4;
-  for (std::size_t first = 0; first < members_.size();) {
-    std::size_t last = first;
-    while (last < members_.size() && members_[last].tree->pattern() == members_[first].tree->pattern()) ++last;
-    while (first < last) {
-      const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes, last - first);
-      const std::span<const FlockMember> next{members_.data() + first, size};
-      if (size == 1) singles_.add(next);
-      else if (eight) eights_.add(next);
-      else fours_.add(next);
-      first += size;
-    }
-  }
-}
-
+// Bytes that a flock's trees have in lanes.
 template <class T>
-void Flocks::Fleet<T>::add(std::span<const FlockMember> members) {
-  if (flocks.size() <= count) flocks.emplace_back();
-  flocks[count++].members.assign(members.begin(), members.end());
-}
-
-template <class T>
-int Flocks::Fleet<T>::least_moved(int substeps) const {
-  for (std::size_t i = 0; i < count; ++i) substeps = std::min(substeps, flocks[i].moved);
-  return substeps;
-}
-
-template <class Visit>
-void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
-  const std::size_t wide = eights_.count + fours_.count;
-  parallel_for(threads, wide + singles_.count, 4, [&](std::size_t i) {
-    if (i < eights_.count) visit(eights_.flocks[i]);
-    else if (i < wide) visit(fours_.flocks[i - eights_.count]);
-    else visit(singles_.flocks[i - wide]);
-  });
+static std::uint64_t bytes_of(const Flock<T>& flock) {
+  return flock.bodies.size() * sizeof(FlockBody<T>) + flock.joints.size() * sizeof(FlockJoint<T>) +
+         flock.drives.size() * sizeof(Drive<T>) + flock.contacts.size() * sizeof(FlockContact<T>);
 }
 
 template <class T>
@@ -290,29 +251,140 @@ static FlockRoom<T>& own_room() {
   return room;
 }
 
-int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
-                std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step,
-                int substeps, double time_left, ThreadPool* threads) {
-  for_all(threads, [&]<class T>(Flock<T>& flock) {
-    FlockRoom<T>& room = own_room<T>();
-    Loader<T>(world, points, shapes, seen, step).load(flock, room);
-    flock.moved = move_flock(flock, room, step, substeps, time_left);
-  });
-  return singles_.least_moved(fours_.least_moved(eights_.least_moved(substeps)));
+template <class Visit>
+auto Flocks::at_place(const Place& place, const Visit& visit) {
+  if (place.in == Place::In::eights) return visit(eights_.flocks[place.flock]);
+  if (place.in == Place::In::fours) return visit(fours_.flocks[place.flock]);
+  return visit(singles_.flocks[place.flock]);
 }
 
-void Flocks::commit(World& world, std::vector<ContactPoint>& points,
-                    std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step,
-                    int substeps, ThreadPool* threads) {
-  for_all(threads, [&]<class T>(Flock<T>& flock) {
-    if (flock.moved != substeps) {
-      FlockRoom<T>& room = own_room<T>();
-      Loader<T>(world, points, shapes, seen, step).load(flock, room);
-      // It went this far without alarm before.
-      flock.moved = move_flock(flock, room, step, substeps, 0);
-    }
-    commit_flock(world, points, flock);
+void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector) {
+  members_.clear();
+  contacts.take_lone_trees(world, islands, detector, members_);
+  places_.resize(islands.size());
+  // Detection may have moved the contacts of those that are ahead; it cannot have changed them.
+  std::erase_if(members_, [&](const FlockMember& member) {
+    const Place& place = places_[at(member.island)];
+    if (place.in == Place::In::none) return false;
+    at_place(place, [&](auto& flock) {
+      VOLVOX_ASSERT(flock.members[place.lane].points.size() == member.points.size());
+      flock.members[place.lane].points = member.points;
+    });
+    return true;
   });
+  // The order depends on the state alone, whatever became of islands before.
+  std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
+    return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) <
+           std::tuple(y.tree->pattern(), y.where, y.tree->bodies()[0]);
+  });
+  eights_.next_free = fours_.next_free = singles_.next_free = 0;
+  const bool eight = isa() == Isa::avx512;
+  const std::size_t lanes = eight ? 8 : 4;
+  for (std::size_t first = 0; first < members_.size();) {
+    std::size_t last = first;
+    while (last < members_.size() && members_[last].tree->pattern() == members_[first].tree->pattern()) ++last;
+    while (first < last) {
+      const std::size_t size = last - first < fewest_side_by_side ? 1 : std::min(lanes, last - first);
+      const std::span<const FlockMember> next{members_.data() + first, size};
+      if (size == 1) add(singles_, Place::In::singles, next);
+      else if (eight) add(eights_, Place::In::eights, next);
+      else add(fours_, Place::In::fours, next);
+      first += size;
+    }
+  }
+}
+
+template <class T>
+void Flocks::add(Fleet<T>& fleet, Place::In in, std::span<const FlockMember> members) {
+  const std::size_t flock = fleet.add(members);
+  for (std::size_t lane = 0; lane < members.size(); ++lane)
+    places_[at(members[lane].island)] = {in, static_cast<std::uint8_t>(lane), static_cast<std::uint32_t>(flock)};
+}
+
+template <class T>
+std::size_t Flocks::Fleet<T>::add(std::span<const FlockMember> members) {
+  while (next_free < flocks.size() && !flocks[next_free].members.empty()) ++next_free;
+  if (next_free == flocks.size()) flocks.emplace_back();
+  flocks[next_free].members.assign(members.begin(), members.end());
+  flocks[next_free].reached = Flock<T>::fresh;
+  return next_free;
+}
+
+template <class T>
+int Flocks::Fleet<T>::first_reached(int substep) const {
+  for (const Flock<T>& flock : flocks)
+    if (!flock.members.empty()) substep = std::min(substep, flock.reached);
+  return substep;
+}
+
+template <class Visit>
+void Flocks::for_all(ThreadPool* threads, const Visit& visit) {
+  const std::size_t eights = eights_.flocks.size(), wide = eights + fours_.flocks.size();
+  parallel_for(threads, wide + singles_.flocks.size(), 4, [&](std::size_t i) {
+    const auto visit_used = [&](auto& flock) {
+      if (!flock.members.empty()) visit(flock);
+    };
+    if (i < eights) visit_used(eights_.flocks[i]);
+    else if (i < wide) visit_used(fours_.flocks[i - eights]);
+    else visit_used(singles_.flocks[i - wide]);
+  });
+}
+
+int Flocks::run(const World& world, const std::vector<ContactPoint>& points,
+                std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen,
+                const Substeps& substeps, ThreadPool* threads) {
+  for_all(threads, [&]<class T>(Flock<T>& flock) {
+    if (flock.reached != Flock<T>::fresh) return;
+    FlockRoom<T>& room = own_room<T>();
+    Loader<T>(world, points, shapes, seen, substeps.step).load(flock, room);
+    flock.since = substeps.now;
+    const int moved = move_flock(flock, room, substeps.step, substeps.count - substeps.now, substeps.time_left());
+    flock.reached = substeps.now + moved;
+    Work::add(work_.lane_substeps, flock.members.size() * at(moved));
+    Work::add(work_.lane_room, lane_count<T> * at(moved));
+    Work::add(work_.bytes_moved, bytes_of(flock));
+  });
+  return singles_.first_reached(fours_.first_reached(eights_.first_reached(substeps.count)));
+}
+
+void Flocks::commit(World& world, std::vector<ContactPoint>& points, int now, ThreadPool* threads) {
+  for_all(threads, [&]<class T>(Flock<T>& flock) {
+    if (flock.reached > now) return;
+    VOLVOX_ASSERT(flock.reached == now);
+    commit_flock(world, points, flock);
+    Work::add(work_.bytes_moved, bytes_of(flock));
+    for (const FlockMember& member : flock.members) {
+      if (!member.tree) continue;
+      places_[at(member.island)] = {};
+      Work::add(work_.lone_substeps, at(now - flock.since));
+    }
+    flock.members.clear();
+  });
+}
+
+void Flocks::call_back(World& world, std::vector<ContactPoint>& points,
+                       std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, int island,
+                       double step, int now) {
+  const Place place = places_[at(island)];
+  if (place.in == Place::In::none) return;
+  places_[at(island)] = {};
+  const int since = at_place(place, [&](auto& flock) {
+    back_.members.assign(1, flock.members[place.lane]);
+    flock.members[place.lane] = {};
+    if (std::ranges::all_of(flock.members, [](const FlockMember& member) { return !member.tree; }))
+      flock.members.clear();
+    return flock.since;
+  });
+  FlockRoom<double>& room = own_room<double>();
+  Loader<double>(world, points, shapes, seen, step).load(back_, room);
+  // It went this far without alarm before.
+  (void)move_flock(back_, room, step, now - since, 0);
+  commit_flock(world, points, back_);
+  for (const int body : back_.pattern().bodies())
+    world.bodies[at(body)].axes = rotation_matrix(lane(world.bodies[at(body)].rotation));
+  Work::add(work_.called_back, 1), Work::add(work_.lone_substeps, at(now - since));
+  Work::add(work_.lane_substeps, at(now - since)), Work::add(work_.lane_room, at(now - since));
+  Work::add(work_.bytes_moved, 2 * bytes_of(back_));
 }
 
 }  // namespace volvox::physics::native

@@ -13,6 +13,7 @@
 #include "volvox/physics/native/detector.h"
 #include "volvox/physics/native/shape.h"
 #include "volvox/physics/native/tree.h"
+#include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
 
@@ -72,42 +73,84 @@ struct Flock {
   LaneVector<FlockJoint<T>> joints;      // by node
   LaneVector<Drive<T>> drives;           // by dof
   LaneVector<FlockContact<T>> contacts;  // by node
-  int moved = 0;                         // substeps since load()
+  int since = 0;                         // the substep of the tick at which it was loaded
+  int reached = fresh;                   // that to which it went ahead
+  static constexpr int fresh = -1;       // not loaded yet
 
   const Tree& pattern() const { return *members.front().tree; }
 };
 
+// Substeps of a tick are counted from its start.
+struct Substeps {
+  double step;  // s
+  int now, count;
+  double time_left() const { return (count - now) * step; }
+};
+
+// Flocks go ahead of the rest of the world: to the end of the tick, or to where one of their trees is alarmed (hit so
+// hard that it may get where nobody looked). What happens elsewhere meanwhile does not matter to them, unless somebody
+// who is alarmed there may reach them: then they are called back, and nobody else.
 class Flocks {
  public:
-  // After ContactSolver::regroup: takes the groups that can go on their own.
+  explicit Flocks(Work& work) : work_(work) {}
+
+  // After ContactSolver::regroup: takes the groups that can go on their own. Trees that are ahead stay where they are.
   void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector);
-  // Moves the flocks by as many substeps; fewer if somebody is hit so hard that contacts must
-  // be looked for again. Nothing is written to the world: it can be run anew with fewer.
+  // Moves those that were gathered last. Nothing is written to the world. Returns the first substep to which a flock
+  // came: nobody else may go farther before it is committed.
   int run(const World& world, const std::vector<ContactPoint>& points,
-          std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, double step, int substeps,
-          double time_left, ThreadPool* threads);
-  // Writes the state after so many substeps, no more than run() said.
-  void commit(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes,
-              std::span<const Twist> seen, double step, int substeps, ThreadPool* threads);
+          std::span<const std::shared_ptr<const Shape>> shapes, std::span<const Twist> seen, const Substeps& substeps,
+          ThreadPool* threads);
+  // Writes the state of flocks that came to this substep, and lets them go.
+  void commit(World& world, std::vector<ContactPoint>& points, int now, ThreadPool* threads);
+  // visit(tree, substep at which the world holds its state)
+  template <class Visit>
+  void for_each_ahead(const Visit& visit) const;
+  // Takes a tree that is ahead back to this substep, and lets it go. Nothing if it is not ahead.
+  void call_back(World& world, std::vector<ContactPoint>& points, std::span<const std::shared_ptr<const Shape>> shapes,
+                 std::span<const Twist> seen, int island, double step, int now);
 
  private:
-  template <class Visit>
-  void for_all(ThreadPool* threads, const Visit& visit);
-
-  // Flocks of so many lanes; those past `count` were needed before, and keep their memory.
+  // Flocks of so many lanes; those without members are free, and keep their memory.
   template <class T>
   struct Fleet {
     LaneVector<Flock<T>> flocks;
-    std::size_t count = 0;
+    std::size_t next_free = 0;  // before it there are none
 
-    void add(std::span<const FlockMember> members);
-    int least_moved(int substeps) const;
+    std::size_t add(std::span<const FlockMember> members);
+    int first_reached(int substep) const;
+  };
+  // Where the tree of an island is.
+  struct Place {
+    enum class In : std::uint8_t { none, eights, fours, singles } in = In::none;
+    std::uint8_t lane = 0;
+    std::uint32_t flock = 0;
   };
 
+  template <class Visit>
+  void for_all(ThreadPool* threads, const Visit& visit);
+  template <class Visit>
+  auto at_place(const Place& place, const Visit& visit);
+  template <class T>
+  void add(Fleet<T>& fleet, Place::In in, std::span<const FlockMember> members);
+
+  Work& work_;
   std::vector<FlockMember> members_;  // sorted by pattern
   Fleet<EightLanes> eights_;          // of trees side by side, one of these two is used: see lanes.h
   Fleet<FourLanes> fours_;
   Fleet<double> singles_;
+  std::vector<Place> places_;  // by island
+  Flock<double> back_;         // one that is called back
 };
+
+template <class Visit>
+void Flocks::for_each_ahead(const Visit& visit) const {
+  const auto in = [&](const auto& fleet) {
+    for (const auto& flock : fleet.flocks)
+      for (const FlockMember& member : flock.members)
+        if (member.tree) visit(*member.tree, flock.since);
+  };
+  in(eights_), in(fours_), in(singles_);
+}
 
 }  // namespace volvox::physics::native

@@ -139,7 +139,8 @@ Proximity apart(const Simplex& simplex, const Vec3& v, double distance) {
 
 }  // namespace
 
-Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach) {
+Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach, GjkCount& count) {
+  ++count.calls;
   Vec3 corners[3];
   const bool triangle = b.points.size() == 3;
   for (std::size_t i = 0; triangle && i < 3; ++i) corners[i] = place.to_first(b.points[i]);
@@ -151,6 +152,7 @@ Proximity proximity(const Convex& a, const Convex& b, const Placement& place, do
   simplex.count = 1;
   v = simplex.corner[0].point;
   for (int i = 0; i < 64; ++i) {
+    ++count.iterations;
     const double size = length_squared(v);
     if (size < 1e-22) break;
     const Difference next = difference.support(-v);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "volvox/physics/native/shape.h"
+#include "volvox/physics/native/work.h"
 
 namespace volvox::physics::native {
 
@@ -24,6 +25,6 @@ struct Proximity {
 };
 
 // Stateless, so that a restored run finds the same bits.
-Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach);
+Proximity proximity(const Convex& a, const Convex& b, const Placement& place, double reach, GjkCount& count);
 
 }  // namespace volvox::physics::native

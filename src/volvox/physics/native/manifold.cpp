@@ -179,9 +179,9 @@ void clip_features(const Convex& a, const Convex& b, const Placement& place, con
   out.reduce();
 }
 
-bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out) {
+bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out, GjkCount& count) {
   out.count = 0;
-  Proximity nearest = proximity(a, b, place, margin + a.radius + b.radius);
+  Proximity nearest = proximity(a, b, place, margin + a.radius + b.radius, count);
   if (!nearest.near) {
     // Two cores without volume that cross (capsules, spheres): any way out is as good.
     if (a.radius <= 0 || b.radius <= 0 || a.cylinder() || b.cylinder()) return false;

@@ -31,7 +31,7 @@ struct Manifold {
 inline constexpr std::uint32_t cylinder_side_id = 24;
 
 // Finds the points that are nearer than `margin`. False: there are none.
-bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out);
+bool collide(const Convex& a, const Convex& b, const Placement& place, double margin, Manifold& out, GjkCount& count);
 
 // The same with the normal given, where it is known better than the distance can say.
 void clip_features(const Convex& a, const Convex& b, const Placement& place, const Proximity& nearest, double margin,

@@ -64,6 +64,26 @@ class NativeEngine final : public SystemEngine {
     return simulator_.advance(tick);
   }
 
+  std::vector<WorkCount> work() const override {
+    const native::Work& w = simulator_.work();
+    return {{"detections", w.detections},
+            {"partial_detections", w.partial_detections},
+            {"hasty_detections", w.hasty_detections},
+            {"alarmed_bodies", w.alarmed_bodies},
+            {"pairs", w.pairs},
+            {"gjk_calls", w.gjk_calls},
+            {"gjk_iterations", w.gjk_iterations},
+            {"group_substeps", w.group_substeps},
+            {"attempts", w.attempts},
+            {"sweeps", w.sweeps},
+            {"contact_solves", w.contact_solves},
+            {"lone_substeps", w.lone_substeps},
+            {"lane_substeps", w.lane_substeps},
+            {"lane_room", w.lane_room},
+            {"called_back", w.called_back},
+            {"bytes_moved", w.bytes_moved}};
+  }
+
   void archive(Archive& ar) override {
     keep_contacts();
     system_.archive(ar);

@@ -26,7 +26,7 @@ StepStatus Simulator::advance(double tick) {
   step_ = tick / count;
   begin_tick(step_);
   alarm_ = false;
-  for (int left = count; left > 0;) left -= substeps(step_, left);
+  for (int now = 0; now < count;) now += substeps(step_, now, count);
   end_tick(tick);
   if (StepStatus status = problem_with_state(world_.system); !status.ok()) return status;
   return problem_with_contacts();
@@ -89,31 +89,52 @@ void Simulator::begin_tick(double step) {
 
 // From one detection to the next, at most to the end of the tick. Contacts found at its start
 // hold that long, but for those of bodies that are hit so hard that they may get where nobody
-// looked. What is alone (Flocks) goes ahead and waits for the rest. Returns how many substeps
-// that were.
-int Simulator::substeps(double step, int left) {
-  detect_contacts(step, left * step);
-  const int calm = flocks_.run(world_, contacts_.points(), shapes_, seen_, step, left, left * step, threads_);
-  const int done = advance_groups(step, calm, left);
-  flocks_.commit(world_, contacts_.points(), shapes_, seen_, step, done, threads_);
-  raise_alarms((left - done) * step);
+// looked. What is alone (Flocks) goes ahead, and the rest follows, to where the first of them is
+// alarmed. Returns how many substeps that were.
+int Simulator::substeps(double step, int now, int count) {
+  detect_contacts(step, now, count);
+  const int calm = flocks_.run(world_, contacts_.points(), shapes_, seen_, {step, now, count}, threads_);
+  const int done = advance_groups(step, calm - now, count - now);
+  flocks_.commit(world_, contacts_.points(), now + done, threads_);
+  raise_alarms((count - now - done) * step);
   return done;
 }
 
-void Simulator::detect_contacts(double step, double time_left) {
+void Simulator::detect_contacts(double step, int now, int count) {
+  const double time_left = (count - now) * step;
   for_each(world_.bodies.size(),
            [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
-  const Detector::View view{world_.system, world_.bodies, shapes_};
-  if (alarm_) detector_.detect_again(view, alarmed_, time_left, step, threads_, contacts_.points());
-  else detector_.detect(view, time_left, step, threads_, contacts_.points());
+  if (now > 0) detect_contacts_of_alarmed(step, now, time_left);
+  else detector_.detect({world_.system, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());
   contacts_.wake_groups(world_, topology_.islands(), threads_);
   flocks_.gather(world_, topology_.islands(), contacts_, detector_);
   contacts_.line_up();
   seen_.resize(world_.bodies.size());
   for_each(seen_.size(), [&](std::size_t i) {
-    if (!alarm_ || alarmed_[i]) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
+    if (now == 0 || alarmed_[i]) seen_[i] = {world_.bodies[i].linear, world_.bodies[i].angular};
   });
+}
+
+// Trees that went ahead stay where they are, but for those that an alarmed body may reach: these are called back.
+void Simulator::detect_contacts_of_alarmed(double step, int now, double time_left) {
+  Work::add(work_.alarmed_bodies, static_cast<std::uint64_t>(std::ranges::count(alarmed_, 1)));
+  const auto note_lags = [&] {
+    lag_.assign(world_.bodies.size(), 0);
+    flocks_.for_each_ahead([&](const Tree& tree, int since) {
+      for (const int body : tree.bodies()) lag_[static_cast<std::size_t>(body)] = (now - since) * step;
+    });
+  };
+  note_lags();
+  detector_.find_laggards_near({world_.system, world_.bodies, shapes_, lag_}, alarmed_, time_left, step, near_);
+  if (!near_.empty()) {
+    for (const int body : near_)
+      flocks_.call_back(world_, contacts_.points(), shapes_, seen_,
+                        world_.bodies[static_cast<std::size_t>(body)].island, step, now);
+    note_lags();
+  }
+  detector_.detect_again({world_.system, world_.bodies, shapes_, lag_}, alarmed_, time_left, step, threads_,
+                         contacts_.points());
 }
 
 // Hasty pairs, in the substeps between: the rest of the contacts stay as they are, and so do

@@ -14,7 +14,12 @@ namespace volvox::physics::native {
 class Simulator {
  public:
   Simulator(System& system, double max_substep, ThreadPool* threads)
-      : world_{system, {}, {}, {}, {}, {}, {}}, max_substep_(max_substep), threads_(threads) {}
+      : world_{system, {}, {}, {}, {}, {}, {}},
+        max_substep_(max_substep),
+        threads_(threads),
+        detector_(work_),
+        contacts_(work_),
+        flocks_(work_) {}
 
   void add_body(std::size_t index);
   void remove_body(std::size_t index);
@@ -25,16 +30,18 @@ class Simulator {
   StepStatus advance(double tick);
 
   void read_contacts(std::vector<Contact>& out) const;  // of the last substep
+  const Work& work() const { return work_; }
   void archive(Archive& ar);
 
  private:
   // The phases of advance(), in their order.
   void begin_tick(double step);
-  int substeps(double step, int left);
+  int substeps(double step, int now, int count);
   void end_tick(double tick);
 
   // The phases of substeps().
-  void detect_contacts(double step, double time_left);
+  void detect_contacts(double step, int now, int count);
+  void detect_contacts_of_alarmed(double step, int now, double time_left);
   void detect_hasty_contacts(double step);
   int advance_groups(double step, int substeps, int left);
   void advance_groups(double step);
@@ -54,6 +61,7 @@ class Simulator {
   void wake_touching(std::size_t body);
   void wake_commanded();
 
+  Work work_;
   World world_;
   double max_substep_;
   double step_ = 1;  // s, the last substep's length
@@ -67,6 +75,8 @@ class Simulator {
   std::vector<Twist> seen_;             // velocities when their contacts were last looked for, by body
   std::vector<std::uint8_t> alarmed_;   // by body: hit so hard since that it may get where nobody looked
   bool alarm_ = false;                  // anybody is
+  std::vector<double> lag_;             // by body: see Detector::View
+  std::vector<int> near_;               // bodies that an alarmed one may reach
   std::vector<std::size_t> kinematic_;  // bodies, of this tick
   std::vector<MotorCommand> commands_;  // of the last tick, by joint index
   Vec3 gravity_;                        // of the last tick

@@ -249,7 +249,7 @@ class TriangleTest {
     const Convex& a = query_.convex;
     tile_.set(t);
     const double most = query_.slack + length(query_.sweep);
-    Proximity nearest = proximity(a, tile_.convex, query_.place, most + a.radius);
+    Proximity nearest = proximity(a, tile_.convex, query_.place, most + a.radius, query_.count);
     const double margin = nearest.near ? query_.margin(nearest.normal) : 0;
     const bool flat = nearest.near && dot(nearest.normal, up) > flat_enough;
     const auto allowed = [&] {

@@ -17,6 +17,7 @@ struct SurfaceQuery {
   Vec3 sweep;    // or that get so near while the convex moves by this, in its frame
   Box3 bounds;   // of the convex and all that, in the surface's body frame
   double reach;  // of the convex and all that, from the middle of these bounds
+  GjkCount& count;
 
   // How near is near, along the normal of a plane that the convex is above of.
   double margin(const Vec3& normal) const { return slack + std::max(0.0, -dot(normal, sweep)); }

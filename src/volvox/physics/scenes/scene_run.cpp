@@ -188,9 +188,11 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
   std::vector<Contact> contacts;
   EventCost events;
   double cpu = 0;
+  std::vector<WorkCount> before_ticks;
   while (run.ticks() < ticks && m.failure.empty()) {
     if (platform::monotonic_seconds() - begin > options.limit) break;
     const bool counts = run.time() >= m.settle;
+    if (counts && times.empty()) before_ticks = (*engine)->work();
     run.command();
     const std::int64_t tick = run.ticks();
     const double cpu_before = platform::process_cpu_seconds(), before = platform::monotonic_seconds();
@@ -214,6 +216,9 @@ Measurement measure(const BenchScene& scene, const EngineRegistry& engines, cons
     m.failure = fmt::format("within {:.3g} s it came to {:.2f} s of the {:.2f} s in which the scene settles",
                             options.limit, run.time(), m.settle);
   m.simulated = run.time();
+  const std::vector<WorkCount> work = (*engine)->work();
+  for (std::size_t i = 0; !times.empty() && i < work.size(); ++i)
+    m.work.emplace_back(work[i].what, real(work[i].count - before_ticks[i].count) / real(times.size()));
   m.ticks = narrow<int>(times.size());
   m.ms_median = median(times);
   m.ms_mean = mean(times);

@@ -70,6 +70,7 @@ struct Measurement {
   double contacts = 0;                                             // mean
   double travel_m = 0;                                             // of the centre of mass, along the ground
   std::uint64_t state_hash = 0;
+  std::vector<std::pair<std::string, double>> work;  // of the engine (Engine::work), mean of a tick
   // The cost of a docking event in CPU time: its calls and the following step, minus a step without events.
   std::optional<double> undock_us, dock_us;
 };

@@ -1,4 +1,8 @@
 // Trees that move side by side in lanes have the bits that they would have alone.
+#include <map>
+#include <string>
+
+#include "volvox/base/random.h"
 #include "volvox/physics/native/test/scenes.h"
 
 namespace volvox::physics::native {
@@ -104,6 +108,99 @@ TEST(Flock, a_lane_moves_the_same_at_any_number_of_threads) {
   const std::vector<Pose> one = way_of_one(40);
   EXPECT_TRUE(one == way_of_one(40, &two));
   EXPECT_TRUE(one == way_of_one(40, &five));
+}
+
+// How often each thing was done, by its name in Engine::work().
+std::map<std::string, std::uint64_t> work_of(Bench& bench) {
+  std::map<std::string, std::uint64_t> work;
+  for (const WorkCount& count : bench->work()) work[count.what] = count.count;
+  return work;
+}
+
+struct Watched {
+  std::vector<Pose> way;  // of the first walker
+  std::map<std::string, std::uint64_t> work;
+};
+
+// Walkers, and 40 m from them boxes that are thrown at each other, so that somebody is alarmed in most substeps.
+Watched walk_beside_a_brawl(int walkers, int boxes, ThreadPool* threads = nullptr) {
+  EngineSettings settings;
+  settings.threads = threads;
+  Bench bench(settings);
+  bench.add(ground());
+  std::vector<Walker> all;
+  for (int i = 0; i < walkers; ++i) all.push_back(add_walker(bench, {4.0 * i, 0, 0.08}));
+  RandomStream random(7, 0, "brawl");
+  for (int i = 0; i < boxes; ++i) {
+    const auto between = [&](double low, double high) { return random.uniform(low, high); };
+    BodyDesc desc =
+        box(0.3, {0.1, 0.1, 0.1}, {{between(-1, 1), 40 + between(-1, 1), between(0.1, 1.5)}, {}}, {0.5, 0.3});
+    desc.velocity.linear = {between(-6, 6), between(-6, 6), between(-2, 2)};
+    bench.add(desc);
+  }
+  Watched watched;
+  for (int tick = 0; tick < 60; ++tick) {
+    for (const Walker& walker : all) swing(bench, walker, tick);
+    EXPECT_TRUE(bench.tick().ok());
+    if (!all.empty()) watched.way.push_back(bench.pose(all.front().bodies[0]));
+  }
+  watched.work = work_of(bench);
+  return watched;
+}
+
+TEST(Flock, what_happens_far_away_changes_no_bit_and_costs_nothing) {
+  ThreadPool three(3);
+  const Watched walkers = walk_beside_a_brawl(9, 0), brawl = walk_beside_a_brawl(0, 60);
+  EXPECT_GT(brawl.work.at("partial_detections"), 60u) << "nobody was alarmed";
+  for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &three}) {
+    const Watched both = walk_beside_a_brawl(9, 60, threads);
+    EXPECT_TRUE(both.way == walkers.way);
+    for (const char* what :
+         {"lone_substeps", "lane_substeps", "lane_room", "bytes_moved", "called_back", "group_substeps", "attempts",
+          "sweeps", "contact_solves", "gjk_calls", "gjk_iterations", "alarmed_bodies"})
+      EXPECT_EQ(both.work.at(what), walkers.work.at(what) + brawl.work.at(what)) << what;
+  }
+}
+
+// A ball that is thrown hits the first of a row of balls, which hits the next within the same tick, and so on: each is
+// alone, and has gone ahead, when the one before it is alarmed. In ticks of one substep nobody goes ahead.
+std::vector<double> places_of_row(std::uint64_t seed, TickLength tick, std::uint64_t* called_back = nullptr) {
+  Bench bench;
+  BodyDesc table = ground();
+  table.geometry = geometry_of(model::Plane{}, {0, 0});
+  bench.add(table);
+  RandomStream random(seed, 0, "row");
+  std::vector<BodyId> row;
+  double x = 0;
+  for (int i = 0; i < 6; ++i) {
+    BodyDesc ball;
+    ball.mass = 0.2, ball.moments = {1e-4, 1e-4, 1e-4};
+    ball.geometry = geometry_of(model::Sphere{0.03}, {0, 0});
+    ball.pose.position = {x, 0, 0.03};
+    if (i == 0) ball.velocity.linear = {3 + 2 * random.uniform(), 0, 0};
+    x += 0.061 + (i == 0 ? 0.2 : 0.01 + 0.03 * random.uniform());
+    row.push_back(bench.add(ball));
+  }
+  for (std::int64_t i = 0; tick.start_of(i + 1).seconds() <= 0.501; ++i)
+    EXPECT_TRUE(bench->advance(tick.start_of(i), tick.start_of(i + 1)).ok());
+  if (called_back) *called_back += work_of(bench).at("called_back");
+  std::vector<double> places;
+  for (const BodyId ball : row) places.push_back(bench.pose(ball).position.x);
+  return places;
+}
+
+TEST(Flock, one_that_is_alarmed_meets_those_that_went_ahead) {
+  std::uint64_t called_back = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const std::vector<double> ahead = places_of_row(seed, {1, 10}, &called_back),
+                              together = places_of_row(seed, {1, 240});
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      EXPECT_NEAR(ahead[i], together[i], 0.01) << "seed " << seed << ", ball " << i;
+      if (i == 0) continue;
+      EXPECT_GT(ahead[i] - ahead[i - 1], 0.0598) << "seed " << seed << ": they overlap";
+    }
+  }
+  EXPECT_GT(called_back, 20u);
 }
 
 // Falls, bounces, rolls, and lies: the lanes of a flock do different things at a time.
