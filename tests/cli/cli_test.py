@@ -357,6 +357,15 @@ class ListInfoBench(CommandTest):
             self.assertGreater(result["ticks_per_s"], 0)
             self.assertLessEqual(sum(result["phases_ms"].values()), result["ms_per_tick"] * 1.01)
             self.assertIn("move", result["phases_ms"])
+            self.assertGreater(result["cpu_ms_per_tick"], 0)
+
+    def test_bench_takes_the_length_of_a_tick(self):
+        command = ["bench", "remod3d/swarm", "--engines", "native", "--seconds", "0.05", "--json"]
+        long, short = [json.loads(self.run_program(*command, "--dt", dt).stdout)["results"][0] for dt in ["1/20", "1/240"]]
+        self.assertEqual(long["modules"], 1024)
+        self.assertGreater(long["cpu_ms_per_tick"], short["cpu_ms_per_tick"])
+        self.assertIn("0.5x", self.run_program("bench", "remod3d/swarm", "--dt", "0.5x", status=2).stderr)
+
     def test_crosscheck_puts_engines_side_by_side(self):
         command = ["crosscheck", "remod3d/snake", "--engines", "native,bullet", "--set", "modules=3", "--duration", "0.3"]
         table = self.run_program(*command, "--csv", "histories.csv").stdout

@@ -21,6 +21,7 @@ struct Measured {
   std::size_t modules = 0;
   std::int64_t ticks = 0;
   double wall = 0;  // s
+  double cpu = 0;   // s, of all threads
   double load = 0;  // s
   sim::PhaseTimes phases;
   double memory_per_module = 0;  // bytes, the engine's own apart
@@ -39,12 +40,13 @@ Result<Measured> measure(const sim::RunOptions& options, double seconds, const s
   Measured m;
   for (int i = 0; i < 3 && m.failure.empty(); ++i) m.failure = r.step().text();
   const sim::PhaseTimes before = r.simulation().phase_times();
-  const double begin = platform::monotonic_seconds();
+  const double begin = platform::monotonic_seconds(), cpu_begin = platform::process_cpu_seconds();
   while (m.failure.empty() && (m.wall < seconds || m.ticks < 10)) {
     m.failure = r.step().text();
     ++m.ticks;
     m.wall = platform::monotonic_seconds() - begin;
   }
+  m.cpu = platform::process_cpu_seconds() - cpu_begin;
   for (std::size_t i = 0; i < sim::phase_count; ++i)
     m.phases.seconds[i] = r.simulation().phase_times().seconds[i] - before.seconds[i];
   r.end();
@@ -63,6 +65,7 @@ nlohmann::ordered_json to_json(const Measured& m) {
                                  {"ticks", m.ticks},
                                  {"ticks_per_s", m.ticks_per_second()},
                                  {"ms_per_tick", m.per_tick_ms(m.wall)},
+                                 {"cpu_ms_per_tick", m.per_tick_ms(m.cpu)},
                                  {"overhead_ms", m.overhead_ms()},
                                  {"load_s", m.load},
                                  {"bytes_per_module", m.memory_per_module}};
@@ -106,6 +109,12 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
   if (!named.ok()) return complain(named.error());
   std::vector<std::string> engines = *named;
   if (engines.empty()) engines = {physics::default_engine, "none"};
+  std::optional<TickLength> tick;
+  if (arguments.dt) {
+    const auto parsed = TickLength::parse(*arguments.dt);
+    if (!parsed.ok()) return complain(parsed.error());
+    tick = *parsed;
+  }
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   int status = done;
   std::vector<std::string> heading = {"scene", "engine", "modules", "ticks/s", "ms/tick", "all but move"};
@@ -117,6 +126,7 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
       sim::RunOptions options;
       options.experiment = scene;
       options.engine = engine;
+      options.dt = tick;
       options.threads = arguments.threads;
       if (arguments.modules > 0 || has_modules(scene, library))
         options.settings["modules"] = std::to_string(arguments.modules > 0 ? arguments.modules : 1000);

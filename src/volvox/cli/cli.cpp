@@ -334,7 +334,8 @@ void add_others(CLI::App& app, Arguments& a) {
   CLI::App* bench = app.add_subcommand("bench", "measure steps per second, and where the time goes");
   bench->footer(
       "\nExamples:\n  volvox bench\n  volvox bench engines --scenes S1,pile --engines native,bullet\n  volvox bench "
-      "remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json");
+      "remod3d/scatter --modules 500 --engines bullet,none --seconds 5 --json\n  volvox bench remod3d/swarm --dt 1/10 "
+      "--engines native");
   bench->add_option("scenes", a.bench.scenes, "experiments or files (default: remod3d/scatter remod3d/snake)");
   bench->add_option("--engines", a.bench.engines, "comma-separated (default: the default engine, and none)")
       ->type_name("A,B");
@@ -345,6 +346,8 @@ void add_others(CLI::App& app, Arguments& a) {
       ->capture_default_str()
       ->type_name("S")
       ->check(between(0.01, 3600));
+  bench->add_option("--dt", a.bench.dt, "length of a tick in seconds, such as 1/60 (default: as the scene defines)")
+      ->type_name("R");
   bench->add_option("--threads", a.bench.threads, "threads to use")
       ->capture_default_str()
       ->type_name("N")

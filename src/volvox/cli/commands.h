@@ -131,7 +131,7 @@ std::vector<std::string> values_of_parameter(const std::string& experiment, cons
 
 struct BenchArguments {
   std::vector<std::string> scenes;
-  std::optional<std::string> engines;
+  std::optional<std::string> engines, dt;
   double seconds = 1;
   int modules = 0;  // 0: 1000
   int threads = 1;
