@@ -359,6 +359,25 @@ class ListInfoBench(CommandTest):
             self.assertIn("move", result["phases_ms"])
             self.assertGreater(result["cpu_ms_per_tick"], 0)
 
+    def test_bench_suggests_its_subcommands_and_takes_counts_as_people_write_them(self):
+        self.assertIn("did you mean: volvox bench lattice?", self.run_program("bench", "latice", status=2).stderr)
+        results = json.loads(self.run_program("bench", "lattice", "--scenes", "flood", "--n", "1e3", "--json").stdout)["results"]
+        self.assertEqual([result["n"] for result in results], [1000])
+        for bad in ["1.5", "0", "-3", "1e30", "1e3x"]:
+            self.assertIn("is not a whole number", self.run_program("bench", "lattice", "--n=" + bad, status=2).stderr)
+
+    def test_what_an_experiment_wrote_is_not_taken_for_another_run_s(self):
+        self.run_program("run", "dprsim/flood", "--set", "side=3", "--duration", "3", "--out", "again", "--quiet")
+        with open(os.path.join(self.folder, "again", "summary.json")) as file:
+            own = json.load(file)["own_files"]
+        self.assertIn("reached.svg", own)
+        mine = os.path.join(self.folder, "again", "mine.png")
+        open(mine, "wb").close()
+        self.run_program("run", *SHORT, "--out", "again", "--quiet")
+        for name in own:
+            self.assertFalse(os.path.exists(os.path.join(self.folder, "again", name)), name)
+        self.assertTrue(os.path.exists(mine))
+
     def test_bench_takes_the_length_of_a_tick(self):
         command = ["bench", "remod3d/swarm", "--engines", "native", "--seconds", "0.05", "--json"]
         long, short = [json.loads(self.run_program(*command, "--dt", dt).stdout)["results"][0] for dt in ["1/20", "1/240"]]

@@ -134,7 +134,12 @@ int bench_command(const BenchArguments& arguments, sim::Library& library, Log& l
       if (is_terminal(2)) std::fputs(fmt::format("\r\x1b[K{} on {} ...", scene, engine).c_str(), stderr);
       const auto measured = measure(options, arguments.seconds, library, log);
       if (is_terminal(2)) std::fputs("\r\x1b[K", stderr);
-      if (!measured.ok()) return complain(measured.error());
+      if (!measured.ok()) {
+        const std::string meant = nearest_name(scene, {"engines", "lattice"});
+        if (meant.empty() || sim::locate_experiment(scene, library).ok()) return complain(measured.error());
+        return complain(Error(fmt::format("there is nothing named '{}' to measure", scene),
+                              fmt::format("did you mean: volvox bench {}?", meant)));
+      }
       const Measured& m = *measured;
       if (!m.failure.empty()) {
         log.warning(fmt::format("{} on {}: {}", scene, engine, m.failure));

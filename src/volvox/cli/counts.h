@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,18 @@
 
 namespace volvox::cli {
 
-// Numbers from 1 to `most`. An empty text is an empty list; a list of nothing but commas is an error.
+// Numbers from 1 to `most`, also as 1e6. An empty text is an empty list; a list of nothing but commas is an error.
 template <typename Count>
 Result<std::vector<Count>> parse_counts(const std::string& option, const std::string& text, Count most) {
   const std::string help = fmt::format("give one or more, as in {} 1,2", option);
   std::vector<Count> counts;
   for (const std::string& part : split_list(text)) {
-    Count value = 0;
+    double value = 0;  // exact for whole numbers up to 2^53
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || end != part.data() + part.size() || value < 1 || value > most)
+    if (error != std::errc{} || end != part.data() + part.size() ||
+        !(value >= 1 && value <= static_cast<double>(most)) || value != std::floor(value))
       return Error(fmt::format("{}: '{}' is not a whole number from 1 to {}", option, part, most), help);
-    counts.push_back(value);
+    counts.push_back(static_cast<Count>(value));
   }
   if (counts.empty() && !text.empty()) return Error(fmt::format("{} '{}' names no number", option, text), help);
   return counts;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "volvox/base/hash.h"
 #include "volvox/base/index.h"
@@ -63,6 +65,19 @@ Result<fs::path> make_output_folder(const RunArguments& arguments, const std::st
   return fs::path(*arguments.out);
 }
 
+// What the experiment of an earlier run wrote into the folder, as its summary.json says.
+std::vector<std::string> own_files_of(const fs::path& folder) {
+  std::ifstream file(folder / "summary.json");
+  const nlohmann::json summary = nlohmann::json::parse(file, nullptr, false);
+  std::vector<std::string> names;
+  if (!summary.is_object() || !summary.contains("own_files") || !summary["own_files"].is_array()) return names;
+  for (const nlohmann::json& name : summary["own_files"])
+    // Nothing outside of the folder, whoever wrote that.
+    if (name.is_string() && fs::path(name.get<std::string>()).filename() == name.get<std::string>())
+      names.push_back(name.get<std::string>());
+  return names;
+}
+
 // Removes the files of an earlier run from the folder, so that they are not taken for results of this one, and says so:
 // a recording may be missed.
 void clear_results(const fs::path& folder, Log& log) {
@@ -77,6 +92,7 @@ void clear_results(const fs::path& folder, Log& log) {
   for (const std::string& table : record::table_names()) tables = fs::remove(folder / "csv" / table, error) || tables;
   fs::remove(folder / "csv", error);  // unless something else is in it
   bool any = tables || !recordings.empty();
+  for (const std::string& name : own_files_of(folder)) any = fs::remove(folder / name, error) || any;
   for (const std::string& name : recordings) fs::remove(folder / name, error);
   for (const char* old : {"report.html", "metrics.csv", "summary.json"}) any = fs::remove(folder / old, error) || any;
   if (!any) return;

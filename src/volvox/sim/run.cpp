@@ -487,6 +487,15 @@ Result<void> make_folder(const fs::path& folder) {
   return {};
 }
 
+// By name; when each was written last.
+std::map<std::string, fs::file_time_type> files_of(const fs::path& folder) {
+  std::map<std::string, fs::file_time_type> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->is_regular_file(error)) files[entry->path().filename().string()] = entry->last_write_time(error);
+  return files;
+}
+
 }  // namespace
 
 Result<void> Run::announce(const fs::path& folder) {
@@ -523,9 +532,15 @@ Result<void> Run::write(const fs::path& folder) {
   if (!metrics_file_ || metrics_folder_ != folder || !metrics_file_->flush())
     keep(write_file(folder / "metrics.csv", report_.csv()));
   if (options_.save_to && report_.status != "failed") keep(save(*options_.save_to));
+  const std::map<std::string, fs::file_time_type> before = files_of(folder);
   const StepStatus written =
       guarded(fmt::format("experiment '{}'", report_.experiment), [&] { keep(experiment_->write(folder)); });
   if (!written.ok()) keep(Error(written.text(), ""));
+  report_.own_files.clear();
+  for (const auto& [name, time] : files_of(folder))
+    if (const auto old = before.find(name); old == before.end() || old->second != time)
+      report_.own_files.push_back(name);
+  if (!report_.own_files.empty()) keep(write_file(folder / "summary.json", report_.summary()));
   return first;
 }
 

@@ -86,6 +86,7 @@ std::string RunReport::summary() const {
   json["file"] = file;
   json["settings"] = settings;
   json["files"] = files;
+  json["own_files"] = own_files;
   json["engine_settings"] = engine_settings;
   if (save_every) json["save_every_s"] = *save_every;
   json["load_time_s"] = number(load_time);

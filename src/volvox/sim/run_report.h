@@ -69,7 +69,8 @@ struct RunReport {
   static constexpr std::size_t longest_history = 16'384;
   std::size_t memory_bytes = 0;  // of world and minds, without the engine
   std::map<std::string, std::string> settings;
-  model::Sources files;  // that it was read from
+  model::Sources files;                // that it was read from
+  std::vector<std::string> own_files;  // that the experiment wrote into the folder of results
   std::optional<Restored> restored;
   std::int64_t inputs = 0;             // from outside, during the run
   bool clock_decided = false;          // a plugin that took too long was disabled: the next run may differ

@@ -13,8 +13,8 @@ struct GjkCount {
 struct Work {
   using Count = std::atomic<std::uint64_t>;
 
-  Count detections = 0;         // of all contacts
-  Count partial_detections = 0; // for those that were alarmed
+  Count detections = 0;          // of all contacts
+  Count partial_detections = 0;  // for those that were alarmed
   Count hasty_detections = 0;
   Count alarmed_bodies = 0;
   Count pairs = 0;  // of bodies whose contacts were looked for
