@@ -73,14 +73,14 @@ struct Flock {
   LaneVector<FlockJoint<T>> joints;      // by node
   LaneVector<Drive<T>> drives;           // by dof
   LaneVector<FlockContact<T>> contacts;  // by node
-  int since = 0;                         // the substep of the tick at which it was loaded
+  int since = 0;                         // the substep at which it was loaded
   int reached = fresh;                   // that to which it went ahead
   static constexpr int fresh = -1;       // not loaded yet
 
   const Tree& pattern() const { return *members.front().tree; }
 };
 
-// Substeps of a tick are counted from its start.
+// Substeps are counted from where all contacts were looked for.
 struct Substeps {
   double step;  // s
   int now, count;
