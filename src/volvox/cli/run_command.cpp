@@ -72,9 +72,13 @@ std::vector<std::string> own_files_of(const fs::path& folder) {
   std::vector<std::string> names;
   if (!summary.is_object() || !summary.contains("own_files") || !summary["own_files"].is_array()) return names;
   for (const nlohmann::json& name : summary["own_files"])
-    // Nothing outside of the folder, whoever wrote that.
-    if (name.is_string() && fs::path(name.get<std::string>()).filename() == name.get<std::string>())
-      names.push_back(name.get<std::string>());
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  // Nothing outside of the folder and nothing hidden, whoever wrote that.
+  std::erase_if(names, [&](const std::string& name) {
+    std::error_code error;
+    return name.empty() || name.front() == '.' || fs::path(name).filename() != name ||
+           !fs::is_regular_file(fs::symlink_status(folder / name, error));
+  });
   return names;
 }
 

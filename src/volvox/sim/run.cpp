@@ -218,7 +218,8 @@ Result<void> Run::begin_hooks() {
         return Error(begun.text(), "");
       simulation_->attach(name, *extension);
     }
-  if (experiment_->state_is_hashed()) simulation_->add_hashed([this](Archive& ar) { experiment_->archive_state(ar); });
+  if (begun_.ok() && experiment_->state_is_hashed())
+    simulation_->add_hashed([this](Archive& ar) { experiment_->archive_state(ar); });
   simulation_->add_script([this](Simulation& simulation) { experiment_->before_tick(simulation); }, who);
   simulation_->add_measure([this](const Simulation& simulation) { experiment_->observe(simulation); }, who);
   simulation_->add_measure([this](const Simulation& simulation) {
@@ -451,7 +452,9 @@ void Run::end() {
   }
   if (!report_.history.empty() && report_.history.back().time < last_sample_.time)
     report_.history.push_back(last_sample_);
-  report_.state_hash = simulation_->hash();
+  const auto hash = [&] { report_.state_hash = simulation_->hash(); };
+  if (const StepStatus hashed = guarded(fmt::format("experiment '{}'", report_.experiment), hash); !hashed.ok())
+    report_.status = "failed", report_.failure = hashed.text();
   report_.inputs = simulation_->inputs_so_far();
 }
 
@@ -487,12 +490,13 @@ Result<void> make_folder(const fs::path& folder) {
   return {};
 }
 
-// By name; when each was written last.
-std::map<std::string, fs::file_time_type> files_of(const fs::path& folder) {
-  std::map<std::string, fs::file_time_type> files;
+// The files in the folder itself; nothing if it cannot be listed.
+std::optional<std::set<std::string>> files_of(const fs::path& folder) {
+  std::set<std::string> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (entry->is_regular_file(error)) files[entry->path().filename().string()] = entry->last_write_time(error);
+    if (entry->is_regular_file(error)) files.insert(entry->path().filename().string());
+  if (error) return std::nullopt;
   return files;
 }
 
@@ -532,14 +536,14 @@ Result<void> Run::write(const fs::path& folder) {
   if (!metrics_file_ || metrics_folder_ != folder || !metrics_file_->flush())
     keep(write_file(folder / "metrics.csv", report_.csv()));
   if (options_.save_to && report_.status != "failed") keep(save(*options_.save_to));
-  const std::map<std::string, fs::file_time_type> before = files_of(folder);
+  const auto before = files_of(folder);
   const StepStatus written =
       guarded(fmt::format("experiment '{}'", report_.experiment), [&] { keep(experiment_->write(folder)); });
   if (!written.ok()) keep(Error(written.text(), ""));
   report_.own_files.clear();
-  for (const auto& [name, time] : files_of(folder))
-    if (const auto old = before.find(name); old == before.end() || old->second != time)
-      report_.own_files.push_back(name);
+  // Those that are new: others may be written meanwhile, such as a film.
+  if (const auto after = files_of(folder); before && after)
+    std::ranges::set_difference(*after, *before, std::back_inserter(report_.own_files));
   if (!report_.own_files.empty()) keep(write_file(folder / "summary.json", report_.summary()));
   return first;
 }

@@ -383,7 +383,9 @@ BroadPhase::Item Detector::item_of(const View& view, std::size_t i, double horiz
   return item;
 }
 
-// What lags was not alarmed, so it is at most a bearable surprise away from where its speed takes it.
+// What lags was not alarmed. In the k-th of n substeps its speed was then at most bearable / 2(n - k) off, so that it
+// is at most 1.3 bearable surprises away from where it was expected, for n = 8; half of one may follow, and its speed
+// then was half of one off as well.
 void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t> alarmed, double horizon, double step,
                                   std::vector<int>& near) {
   widest_ = std::max(slack + bearable_surprise / 2, hit_speed * step);
@@ -391,7 +393,7 @@ void Detector::find_laggards_near(const View& view, std::span<const std::uint8_t
   for (std::size_t i = 0; i < view.bodies.size(); ++i) {
     if (!alarmed[i] && !view.lags(i)) continue;
     if (!view.shapes[i] || (view.shapes[i]->convexes.empty() && view.shapes[i]->surfaces.empty())) continue;
-    if (view.lags(i)) items_.push_back(item_of(view, i, view.lag[i] + horizon, widest_ / 2 + 2 * bearable_surprise));
+    if (view.lags(i)) items_.push_back(item_of(view, i, view.lag[i] + horizon, widest_ / 2 + 2.5 * bearable_surprise));
     else items_.push_back(item_of(view, i, horizon, widest_ / 2));
     items_.back().asks = alarmed[i];
   }

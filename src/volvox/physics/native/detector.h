@@ -30,8 +30,7 @@ class Detector {
     const System& system;
     const std::vector<Body>& bodies;
     const std::vector<std::shared_ptr<const Shape>>& shapes;  // by body index; null: touches nothing
-    std::span<const double>
-        lag{};  // s, by body index: how long ago it was where it is said to be; empty: all are there
+    std::span<const double> lag{};  // by body index: the age of its pose here, s; empty: all are current
     bool lags(std::size_t body) const { return !lag.empty() && lag[body] > 0; }
   };
 

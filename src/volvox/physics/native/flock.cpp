@@ -70,20 +70,23 @@ class Loader {
     for (std::size_t i = 0; i < flock.bodies.size(); ++i) {
       const std::size_t index = at(tree.bodies()[i]);
       load_body(flock.bodies[i], lane, world_.bodies[index], seen_[index], world_.system.forces[index],
-                shapes_[index] ? shapes_[index]->swing : 0);
+                shapes_[index].get());
       if (i == 0) continue;
       const std::size_t joint = at(tree.joints()[i]);
       FlockJoint<T>& j = flock.joints[i];
       put(j.position, lane, world_.system.joints[joint].position);
       put(j.velocity, lane, world_.system.joints[joint].velocity);
       put(j.tension, lane, world_.tensions[joint]);
-      j.motor = T{}, j.load = Spatial<T>{};
+      // Sums of the tick, so that they come out the same wherever a tree is stopped on its way.
+      put(j.motor, lane, world_.motor_impulses[joint]);
+      put(j.load.l, lane, world_.load_impulses[joint].force), put(j.load.a, lane, world_.load_impulses[joint].torque);
       for (std::size_t k = 0; k < at(tree.shapes()[i].dofs); ++k)
         copy_drive(flock.drives[at(tree.shapes()[i].first_dof) + k], lane, world_.drives[joint][k]);
     }
   }
 
-  void load_body(FlockBody<T>& to, int lane, const Body& body, const Twist& seen, const Wrench& force, double swing) {
+  void load_body(FlockBody<T>& to, int lane, const Body& body, const Twist& seen, const Wrench& force,
+                 const Shape* shape) {
     put(to.x, lane, body.position);
     put(to.q, lane, body.rotation);
     put(to.v.a, lane, body.angular), put(to.v.l, lane, body.linear);
@@ -92,7 +95,8 @@ class Loader {
     put(to.weight, lane, body.weight);
     put(to.outside.a, lane, force.torque * step_), put(to.outside.l, lane, (body.weight + force.force) * step_);
     put(to.axle, lane, body.axle);
-    put(to.swing, lane, swing);
+    put(to.swing, lane, shape ? shape->swing : 0);
+    put(to.shaped, lane, shape ? 1.0 : 0.0);
   }
 
   static void copy_drive(Drive<T>& to, int lane, const Drive<double>& from) {
@@ -191,8 +195,8 @@ void commit_joint(World& world, std::size_t joint, const FlockJoint<T>& from, in
   world.system.joints[joint].position = take(from.position, lane);
   world.system.joints[joint].velocity = take(from.velocity, lane);
   world.tensions[joint] = take(from.tension, lane);
-  world.load_impulses[joint] += Wrench{take(from.load.l, lane), take(from.load.a, lane)};
-  world.motor_impulses[joint] += take(from.motor, lane);
+  world.load_impulses[joint] = Wrench{take(from.load.l, lane), take(from.load.a, lane)};
+  world.motor_impulses[joint] = take(from.motor, lane);
 }
 
 template <class T>
@@ -258,12 +262,20 @@ auto Flocks::at_place(const Place& place, const Visit& visit) {
   return visit(singles_.flocks[place.flock]);
 }
 
+void Flocks::clear() {
+  const auto empty = [](auto& fleet) {
+    for (auto& flock : fleet.flocks) flock.members.clear();
+  };
+  empty(eights_), empty(fours_), empty(singles_);
+  places_.clear();
+}
+
 void Flocks::gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector) {
   members_.clear();
   contacts.take_lone_trees(world, islands, detector, members_);
   places_.resize(islands.size());
   // Detection may have moved the contacts of those that are ahead; it cannot have changed them.
-  std::erase_if(members_, [&](const FlockMember& member) {
+  [[maybe_unused]] const auto stayed = std::erase_if(members_, [&](const FlockMember& member) {
     const Place& place = places_[at(member.island)];
     if (place.in == Place::In::none) return false;
     at_place(place, [&](auto& flock) {
@@ -272,6 +284,8 @@ void Flocks::gather(const World& world, const Islands& islands, ContactSolver& c
     });
     return true;
   });
+  VOLVOX_ASSERT(stayed == static_cast<std::size_t>(std::ranges::count_if(
+                              places_, [](const Place& place) { return place.in != Place::In::none; })));
   // The order depends on the state alone, whatever became of islands before.
   std::sort(members_.begin(), members_.end(), [](const FlockMember& x, const FlockMember& y) {
     return std::tuple(x.tree->pattern(), x.where, x.tree->bodies()[0]) <

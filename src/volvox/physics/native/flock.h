@@ -28,13 +28,14 @@ struct FlockBody {
   Spatial<T> seen;     // the velocity at the last detection
   V3<T> axle;          // of its shape
   T swing;             // the same: see Shape
+  T shaped;            // 1; 0: it has no shape, and touches nothing
 };
 
 template <class T>
 struct FlockJoint {
   alignas(sizeof(T)) T position;
   T velocity, tension;
-  T motor;          // impulse since the last detection
+  T motor;          // impulse since the start of the tick
   Spatial<T> load;  // the same, in the principal axes of the joint's body a
 };
 
@@ -87,13 +88,15 @@ struct Substeps {
   double time_left() const { return (count - now) * step; }
 };
 
-// Flocks go ahead of the rest of the world: to the end of the tick, or to where one of their trees is alarmed (hit so
-// hard that it may get where nobody looked). What happens elsewhere meanwhile does not matter to them, unless somebody
-// who is alarmed there may reach them: then they are called back, and nobody else.
+// Flocks go ahead of the rest of the world: to where all contacts are looked for again, or to where one of their trees
+// is alarmed (hit so hard that it may get where nobody looked). What happens elsewhere meanwhile does not matter to
+// them, unless somebody who is alarmed there may reach them: then they are called back, and nobody else.
 class Flocks {
  public:
   explicit Flocks(Work& work) : work_(work) {}
 
+  // Before all contacts are looked for: nobody is ahead.
+  void clear();
   // After ContactSolver::regroup: takes the groups that can go on their own. Trees that are ahead stay where they are.
   void gather(const World& world, const Islands& islands, ContactSolver& contacts, const Detector& detector);
   // Moves those that were gathered last. Nothing is written to the world. Returns the first substep to which a flock

@@ -50,7 +50,8 @@ class FlockStep {
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const FlockBody<T>& body = flock_.bodies[i];
       const V3<T> axle = room_.nodes[i].axes * body.axle, turning = body.v.a - body.seen.a;
-      most = larger(most, length(body.v.l - body.seen.l) + length(turning - axle * dot(axle, turning)) * body.swing);
+      const T turned = length(turning - axle * dot(axle, turning)) * body.swing;
+      most = larger(most, body.shaped * (length(body.v.l - body.seen.l) + turned));
     }
     return any(flock_.used & (most * (2 * time_left) > bearable));
   }

@@ -11,8 +11,8 @@
 namespace volvox::physics::native {
 namespace {
 
-// In long ticks all contacts are looked for more than once: who looks far ahead sees pairs that never meet, and is
-// surprised more often. 1/30 s of the default substeps; a tick of 1/60 s has four.
+// All contacts are looked for at the start of a tick, and in long ticks again after so many substeps: who looks far
+// ahead finds pairs that never meet, and is surprised more often. A tick of 1/60 s has four of the default ones.
 constexpr int most_between_looks = 8;
 
 bool same(const MotorCommand& a, const MotorCommand& b) {
@@ -93,7 +93,7 @@ void Simulator::begin_tick(double step) {
   });
 }
 
-// From one detection to the next, at most to the end of the tick. Contacts found at its start
+// From one detection to the next, at most to the end of the look (most_between_looks). Contacts found at its start
 // hold that long, but for those of bodies that are hit so hard that they may get where nobody
 // looked. What is alone (Flocks) goes ahead, and the rest follows, to where the first of them is
 // alarmed. Returns how many substeps that were.
@@ -110,6 +110,7 @@ void Simulator::detect_contacts(double step, int now, int count) {
   const double time_left = (count - now) * step;
   for_each(world_.bodies.size(),
            [&](std::size_t i) { world_.bodies[i].axes = rotation_matrix(lane(world_.bodies[i].rotation)); });
+  if (now == 0) flocks_.clear();
   if (now > 0) detect_contacts_of_alarmed(step, now, time_left);
   else detector_.detect({world_.system, world_.bodies, shapes_}, time_left, step, threads_, contacts_.points());
   contacts_.regroup(world_, topology_.islands());

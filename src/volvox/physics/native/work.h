@@ -23,8 +23,8 @@ struct Work {
   Count attempts = 0;        // predictions, sweeps and verdicts of them
   Count sweeps = 0, contact_solves = 0;
   Count lone_substeps = 0;  // trees that are alone, each in each substep
-  Count lane_substeps = 0;  // what their lanes did for it: more where trees were called back,
-  Count lane_room = 0;      // and where lanes were empty
+  Count lane_substeps = 0;  // that lanes computed for them, some again after a call back
+  Count lane_room = 0;      // the same, with lanes that were empty
   Count called_back = 0;    // trees
   Count bytes_moved = 0;    // between bodies and lanes
 

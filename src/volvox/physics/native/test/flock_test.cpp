@@ -118,18 +118,28 @@ std::map<std::string, std::uint64_t> work_of(Bench& bench) {
 }
 
 struct Watched {
-  std::vector<Pose> way;  // of the first walker
+  std::vector<Pose> way;       // of all walkers
+  std::vector<double> torque;  // of their motors, and what their joints bear
   std::map<std::string, std::uint64_t> work;
 };
 
-// Walkers, and 40 m from them boxes that are thrown at each other, so that somebody is alarmed in most substeps.
-Watched walk_beside_a_brawl(int walkers, int boxes, ThreadPool* threads = nullptr) {
+// Walkers, and 40 m from them boxes that are thrown at each other, so that somebody is alarmed in most substeps. A ball
+// may hit the last of the walkers, which is then alarmed itself.
+Watched walk_beside_a_brawl(int walkers, int boxes, ThreadPool* threads = nullptr, bool hit = false) {
   EngineSettings settings;
   settings.threads = threads;
   Bench bench(settings);
   bench.add(ground());
   std::vector<Walker> all;
   for (int i = 0; i < walkers; ++i) all.push_back(add_walker(bench, {4.0 * i, 0, 0.08}));
+  if (hit) {
+    BodyDesc ball;
+    ball.mass = 1, ball.moments = {1e-3, 1e-3, 1e-3};
+    ball.geometry = geometry_of(model::Sphere{0.05});
+    ball.pose.position = {4.0 * (walkers - 1) + 0.1, 1.5, 0.08};
+    ball.velocity.linear = {0, -4, 0};
+    bench.add(ball);
+  }
   RandomStream random(7, 0, "brawl");
   for (int i = 0; i < boxes; ++i) {
     const auto between = [&](double low, double high) { return random.uniform(low, high); };
@@ -142,7 +152,13 @@ Watched walk_beside_a_brawl(int walkers, int boxes, ThreadPool* threads = nullpt
   for (int tick = 0; tick < 60; ++tick) {
     for (const Walker& walker : all) swing(bench, walker, tick);
     EXPECT_TRUE(bench.tick().ok());
-    if (!all.empty()) watched.way.push_back(bench.pose(all.front().bodies[0]));
+    for (const Walker& walker : all) {
+      for (const BodyId body : walker.bodies) watched.way.push_back(bench.pose(body));
+      for (const JointId joint : walker.joints) {
+        watched.torque.push_back(bench->joints()[joint.index].torque);
+        watched.torque.push_back(length(bench->loads()[joint.index].force));
+      }
+    }
   }
   watched.work = work_of(bench);
   return watched;
@@ -155,11 +171,26 @@ TEST(Flock, what_happens_far_away_changes_no_bit_and_costs_nothing) {
   for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &three}) {
     const Watched both = walk_beside_a_brawl(9, 60, threads);
     EXPECT_TRUE(both.way == walkers.way);
+    EXPECT_TRUE(both.torque == walkers.torque);
     for (const char* what :
          {"lone_substeps", "lane_substeps", "lane_room", "bytes_moved", "called_back", "group_substeps", "attempts",
           "sweeps", "contact_solves", "gjk_calls", "gjk_iterations", "alarmed_bodies"})
       EXPECT_EQ(both.work.at(what), walkers.work.at(what) + brawl.work.at(what)) << what;
   }
+}
+
+// Trees that share a flock stop where one of them is alarmed: which ones these are depends on the instruction set.
+TEST(Flock, a_lane_that_is_stopped_by_another_has_the_same_bits) {
+  constexpr int walkers = 4, joints = 4, bodies = 3;
+  const Watched calm = walk_beside_a_brawl(walkers, 0), hit = walk_beside_a_brawl(walkers, 0, nullptr, true);
+  EXPECT_GT(hit.work.at("partial_detections"), calm.work.at("partial_detections"));
+  for (std::size_t tick = 0; tick < 60; ++tick) {
+    for (std::size_t i = 0; i < (walkers - 1) * joints; ++i)
+      ASSERT_EQ(hit.torque[tick * walkers * joints + i], calm.torque[tick * walkers * joints + i]) << "tick " << tick;
+    for (std::size_t i = 0; i < (walkers - 1) * bodies; ++i)
+      ASSERT_TRUE(hit.way[tick * walkers * bodies + i] == calm.way[tick * walkers * bodies + i]) << "tick " << tick;
+  }
+  EXPECT_FALSE(hit.way == calm.way) << "nobody was hit";
 }
 
 // A ball that is thrown hits the first of a row of balls, which hits the next within the same tick, and so on: each is
